@@ -47,6 +47,7 @@ mod likelihood;
 mod limits;
 mod logger;
 pub mod matrix;
+mod media;
 mod misalignment;
 mod need;
 mod next_steps;
@@ -95,6 +96,7 @@ pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained
 pub use flattery::is_overstated;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::headline;
+pub use media::media;
 pub use next_steps::{NextStep, next_steps};
 pub use primary::metrics_of;
 pub use stalls::{LongestWrite, longest_write};

@@ -953,6 +953,10 @@ pub struct PublishFlags {
     /// Without the built-in reference data.
     #[arg(long)]
     pub no_reference: bool,
+    /// Adds keys of medium and host, made with the secret in this file, so that a collection tells
+    /// them apart and does not learn which they are.
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    pub keys: Option<PathBuf>,
 }
 
 /// Flags of `validate`.
@@ -1022,6 +1026,10 @@ pub struct SubmitFlags {
     /// Prints all that would be sent, to the last digit, and sends nothing.
     #[arg(long, conflicts_with = "withdraw")]
     pub show: bool,
+    /// Adds keys of medium and host, made with the secret in this file, so that a collection tells
+    /// them apart and does not learn which they are.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["withdraw", "pending"])]
+    pub keys: Option<PathBuf>,
     /// Sends it without asking.
     #[arg(long)]
     pub yes: bool,
@@ -1125,6 +1133,10 @@ pub struct ExportFlags {
     /// Runs of this collection: sqlite:FILE, or postgres://.. where this build knows it.
     #[arg(long, value_name = "ADDRESS")]
     pub database: Option<String>,
+    /// Adds keys of medium and host, made with the secret in this file, so that a collection tells
+    /// them apart and does not learn which they are.
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    pub keys: Option<PathBuf>,
 }
 
 /// What to write.

@@ -15,6 +15,7 @@ pub mod damage;
 pub mod effort;
 pub mod exit;
 pub mod hand_over;
+pub mod keys;
 pub mod medium_identity;
 pub mod messages;
 pub mod not_restored;

@@ -6,6 +6,7 @@ use report::words::clean;
 use serde_json::Value;
 
 use crate::exit::{OrExit, Result, usage};
+use crate::keys::KeyFile;
 
 /// Stands where something private was.
 const BLANK: &str = "[not published]";
@@ -15,11 +16,11 @@ const SHORTEST: usize = 5;
 /// The published part of a record, and in how many of its texts something was blanked. A test may
 /// have put a path into the words for an error, a medium its serial number into its name: wherever
 /// the record's own private words occur in a text, they are blanked. What cannot be printed is taken
-/// out.
+/// out. Keys of medium and host are added only where `keys` is given.
 ///
 /// # Errors
 /// Where a number of it is not finite.
-pub fn of(record: &Record) -> Result<(Published, usize)> {
+pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)> {
     let mut value = serde_json::to_value(Published::from(record)).or_internal()?;
     let private = private(record);
     let mut blanked = 0;
@@ -30,11 +31,14 @@ pub fn of(record: &Record) -> Result<(Published, usize)> {
         blanked += usize::from(kept != printable);
         *text = kept;
     });
-    let Ok(run) = serde_json::from_value::<Published>(value) else {
+    let Ok(mut run) = serde_json::from_value::<Published>(value) else {
         return usage(
             "the record holds a number that is none (not finite), so it cannot be sent; measure again",
         );
     };
+    if let Some(keys) = keys {
+        keys.add(record, &mut run);
+    }
     Ok((run, blanked))
 }
 
@@ -42,8 +46,12 @@ pub fn of(record: &Record) -> Result<(Published, usize)> {
 /// is blanked as a whole.
 pub fn private(record: &Record) -> Vec<String> {
     let (medium, target) = (&record.medium, &record.target);
-    let mut words: Vec<String> =
-        [&medium.serial, &medium.cid, &target.backing].into_iter().flatten().cloned().collect();
+    let host = record.host.as_ref().and_then(|host| host.id.clone());
+    let mut words: Vec<String> = [&medium.serial, &medium.cid, &target.backing, &host]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
     words.extend(medium.by_id.iter().cloned());
     // A path is one where it leads somewhere; that of a device tells nothing of anyone.
     let is_path =

@@ -3,15 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use record::{Host, Temperature};
+use sha2::Sha256;
 
 use crate::roots::{Roots, link_name, names, number, text};
+
+/// Tells the number that this program gives a machine from what others make of it.
+const PURPOSE: &[u8] = b"flashmark machine";
 
 /// Everything known of the machine at the start of a run; the rate of memory is the caller's to
 /// measure.
 pub fn facts(roots: &Roots) -> Host {
     let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
     Host {
+        id: machine_number(roots),
         kernel: text(&roots.proc.join("sys/kernel/osrelease")),
         arch: text(&roots.proc.join("sys/kernel/arch")).or_else(machine),
         board: board(roots),
@@ -31,6 +37,18 @@ pub fn facts(roots: &Roots) -> Host {
         throttled: throttled(roots),
         temperatures: temperatures(roots),
     }
+}
+
+/// By which a machine is known again: its serial number (of a board, which images of cards share
+/// nothing of), else /etc/machine-id. Both are confidential (machine-id(5)), so a keyed hash of it.
+fn machine_number(roots: &Roots) -> Option<String> {
+    let own = text(&roots.proc.join("device-tree/serial-number"))
+        .or_else(|| text(&roots.etc.join("machine-id")))
+        .filter(|own| own.chars().any(|c| c.is_ascii_hexdigit() && c != '0'))
+        .filter(|own| own != "uninitialized")?;
+    let hash =
+        Hmac::<Sha256>::new_from_slice(own.as_bytes()).ok()?.chain_update(PURPOSE).finalize();
+    Some(hash.into_bytes().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// `uname -m`; kernels before 6.1 do not tell it in /proc.
@@ -300,6 +318,23 @@ mod tests {
         }
         let roots = Roots::copied(dir.path());
         (dir, roots)
+    }
+
+    #[test]
+    fn a_machine_is_known_again_and_not_told() {
+        let id = |files: &[(&str, &str)]| machine_number(&tree(files).1);
+        let etc = ("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+        let board = ("proc/device-tree/serial-number", "10000000deadbeef\0");
+        let of_image = id(&[etc]).unwrap();
+        assert_eq!(of_image.len(), 32);
+        assert!(!of_image.contains("0123456789abcdef"), "{of_image}");
+        assert_eq!(id(&[etc]), Some(of_image.clone()));
+        // Images of cards are copied with their machine-id; boards are not.
+        assert_ne!(id(&[etc, board]), Some(of_image));
+        assert_eq!(id(&[etc, board]), id(&[board]));
+        assert_eq!(id(&[]), None);
+        assert_eq!(id(&[("etc/machine-id", "uninitialized\n")]), None);
+        assert_eq!(id(&[("proc/device-tree/serial-number", "0000000000000000\0")]), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The three trees everything here is read from.
+/// The four trees everything here is read from.
 ///
 /// A copied tree cannot hold device nodes without rights, so in a copy of `/dev` a regular file
 /// with the text `block 8:16` or `char 1:3` stands for one. In the real `/dev` such a file means
@@ -20,6 +20,8 @@ pub struct Roots {
     pub proc: PathBuf,
     /// Where device nodes are: `/dev`, or a copy of it.
     pub dev: PathBuf,
+    /// Where settings of the machine are: `/etc`, or a copy of it.
+    pub etc: PathBuf,
 }
 
 impl Default for Roots {
@@ -115,9 +117,14 @@ pub enum Node {
 }
 
 impl Roots {
-    /// A tree with `sys`, `proc` and `dev` in it.
+    /// A tree with `sys`, `proc`, `dev` and `etc` in it.
     pub fn copied(root: &Path) -> Roots {
-        Roots { sys: root.join("sys"), proc: root.join("proc"), dev: root.join("dev") }
+        Roots {
+            sys: root.join("sys"),
+            proc: root.join("proc"),
+            dev: root.join("dev"),
+            etc: root.join("etc"),
+        }
     }
 
     /// Whether `/dev` is the running system's.

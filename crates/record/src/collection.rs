@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MediumKind, Published};
 
+pub use media::{Media, MediumApart, MediumFigure, MediumRun};
+
 pub use crate::figures::{FIGURES, Figure, FigureUnit, HeadlineFigure, ReferenceMark};
 
+mod media;
 mod naming;
 
 /// What one run says of its medium in a line: only sound figures, each of the cell that stands for

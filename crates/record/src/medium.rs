@@ -349,6 +349,10 @@ data! {
 Host {
     /// Release of the kernel, as `uname -r` prints it.
     kernel: Option<String>,
+    /// Number by which this program knows the machine again, made of its serial number or its
+    /// /etc/machine-id: 32 hexadecimal digits. It is never published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     /// Architecture of the processor: "x86_64", "aarch64".
     arch: Option<String>,
     /// Board or product name.

@@ -18,6 +18,7 @@ mod every_figure;
 mod feed;
 mod figures;
 mod hosts;
+mod media;
 mod medium;
 mod picks;
 mod published;

@@ -36,6 +36,7 @@ pub fn router() -> OpenApiRouter<App> {
         .routes(routes!(lines))
         .routes(routes!(line))
         .routes(routes!(host_effects))
+        .routes(routes!(media))
         .routes(routes!(moderation::quarantine))
         .routes(routes!(audit))
         .routes(routes!(openapi))
@@ -284,6 +285,27 @@ pub async fn host_effects(
     };
     let effects = found.ok_or_else(no_medium)?;
     Ok(answer(effects.into_iter().map(effect).collect::<Vec<_>>()))
+}
+
+/// The media of a line.
+///
+/// How many are told apart by their keys, and which of them differ from the others. Empty where no
+/// run says which medium it is of.
+#[utoipa::path(get, path = "/api/v1/lines/{slug}/media", tag = "lines",
+    params(("slug" = String, Path, description = "Name of the medium in addresses")),
+    responses(
+        (status = 200, description = "The media", body = schema::Media),
+        (status = 404, description = "There is no such line", body = ProblemBody, content_type = "application/problem+json"),
+    ))]
+pub async fn media(State(app): State<App>, Path(slug): Path<String>) -> Result<Response, Problem> {
+    let runs = app
+        .read(move |collection| match collection.line(&slug)? {
+            Some(line) => collection.medium_runs(&line.slug).map(Some),
+            None => Ok(None),
+        })
+        .await?
+        .ok_or_else(no_medium)?;
+    Ok(answer(findings::media(&runs)))
 }
 
 /// Which part of the audit.

@@ -177,7 +177,8 @@ pub async fn medium(
     kept(&app, &wants, format!("medium {}", line.slug), version, app.options().page_age * 6, || {
         packed(&app, move |collection, site| {
             let entries = collection.latest_runs_of(&line.slug, MOST_RUNS)?;
-            Ok(RenderedPage::page(made::medium_beside(site, &line, &entries, &beside)))
+            let media = findings::media(&collection.medium_runs(&line.slug)?);
+            Ok(RenderedPage::page(made::medium_beside(site, &line, &entries, &beside, &media)))
         })
     })
     .await

@@ -3,6 +3,7 @@
 //! Pure numbers in, pure numbers out: this crate knows neither media nor clocks nor files. What the
 //! methods are and why they were chosen is told in docs/methodology.md, "How certain a rate is".
 
+mod apart;
 mod change;
 mod compare;
 mod contest;
@@ -26,6 +27,7 @@ mod tests;
 mod trend;
 mod windows;
 
+pub use apart::{FEWEST_OTHERS, Outlier, outliers};
 pub use change::{Segment, change_points};
 pub use compare::{
     LargerRate, RatioEstimate, RunRate, bootstrap_ratio_interval, compare, compare_runs,

@@ -27,6 +27,7 @@ mod facts;
 mod finite;
 mod known;
 mod lines;
+mod media;
 mod migrations;
 mod pool;
 #[cfg(feature = "postgres")]

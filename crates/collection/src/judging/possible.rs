@@ -22,6 +22,8 @@ use super::range::{
 };
 use super::{Rejection, latencies, limits};
 
+/// Hexadecimal digits of a key of a medium or a host: 128 bits.
+const KEY_DIGITS: usize = 32;
 /// Our tests in which every I/O is one block, of one kind, and as many are under way as the
 /// parameters say.
 pub(super) const PLAIN: [&str; 7] = [
@@ -49,6 +51,18 @@ const TAIL: u64 = 1;
 /// The clock of a cell and that of the run are read at different moments.
 const SUM_SLACK_NS: u64 = 1_000_000_000;
 
+/// Refuses a key that is not 32 hexadecimal digits: a serial number is none.
+fn is_key(name: &str, key: Option<&str>) -> Result<(), Rejection> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    match key {
+        Some(key) if key.len() != KEY_DIGITS || !key.bytes().all(is_digit) => {
+            let reason = format!("{name}: a key has {KEY_DIGITS} digits, 0 to 9 and a to f");
+            Err(Rejection::invalid("not-a-run", reason))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether a run can be true.
 pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     if run.cells.is_empty() {
@@ -56,6 +70,9 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
             "not-a-run",
             "cells: there is none, so there is nothing to tell".to_owned(),
         ));
+    }
+    for (name, key) in [("medium_key", &run.medium_key), ("host_key", &run.host_key)] {
+        is_key(name, key.as_deref())?;
     }
     if let Some(why) = record::strayed(&run.flags, &run.cells) {
         return Err(Rejection::invalid("impossible", format!("flags: the run {why}")));

@@ -25,6 +25,7 @@ use crate::commands::report::file_name;
 use crate::commands::show::load;
 use crate::commands::whole_dir::{DATASET, WholeDir};
 use crate::exit::{Exit, OrExit, Result, usage};
+use crate::keys::KeyFile;
 use crate::outputs::print_document;
 use crate::published_run;
 use bencher::BencherSink;
@@ -248,14 +249,17 @@ fn own_runs(flags: &ExportFlags) -> Result<Vec<CollectionRun>> {
         return usage("no run is kept here; `flashmark run . --suite quick` makes one");
     }
     let mut seen = BTreeSet::new();
-    let entries =
-        runs.iter().map(|(name, record)| own(name, record)).collect::<Result<Vec<_>>>()?;
+    let keys = KeyFile::given(flags.keys.as_deref())?;
+    let entries = runs
+        .iter()
+        .map(|(name, record)| own(name, record, keys.as_ref()))
+        .collect::<Result<Vec<_>>>()?;
     Ok(entries.into_iter().filter(|entry| seen.insert(entry.id.clone())).collect())
 }
 
 /// A run of this machine, as an entry of a collection would be made of it.
-fn own(name: &str, record: &Record) -> Result<CollectionRun> {
-    let (run, _) = published_run::of(record)?;
+fn own(name: &str, record: &Record, keys: Option<&KeyFile>) -> Result<CollectionRun> {
+    let (run, _) = published_run::of(record, keys)?;
     Ok(CollectionRun {
         id: content_name(&run).or_usage()?,
         local_name: Some(local_name(name, record)),

@@ -5,6 +5,7 @@ use report::words;
 use crate::cli::PublishFlags;
 use crate::commands::whole_dir::{SITE, WholeDir};
 use crate::exit::{Exit, OrExit, Result, usage};
+use crate::keys::KeyFile;
 use crate::outputs::print;
 
 mod filling;
@@ -21,7 +22,10 @@ pub fn run(flags: &PublishFlags) -> Result {
     let source = match (&flags.database, &flags.collection) {
         (None, Some(dir)) => PublishedLines::of_repository(dir, flags.no_reference, &now)?,
         (Some(address), _) => PublishedLines::of_database(address, flags.no_reference, &now)?,
-        (None, None) => PublishedLines::of_runs(&flags.runs, flags.no_reference, &now)?,
+        (None, None) => {
+            let keys = KeyFile::given(flags.keys.as_deref())?;
+            PublishedLines::of_runs(&flags.runs, flags.no_reference, keys.as_ref(), &now)?
+        }
     };
     if source.is_empty() {
         return usage(

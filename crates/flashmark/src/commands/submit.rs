@@ -10,6 +10,7 @@ use report::words::clean;
 use crate::cli::SubmitFlags;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::keys::KeyFile;
 use crate::outputs::{print, print_document};
 
 mod document;
@@ -38,7 +39,8 @@ pub fn run(flags: &SubmitFlags) -> Result {
             clean(name)
         ));
     }
-    let document = SubmissionDocument::of(&record)?;
+    let keys = KeyFile::given(flags.keys.as_deref())?;
+    let document = SubmissionDocument::of(&record, keys.as_ref())?;
     if let Err(rejection) = collection::check(&document.run) {
         return usage(format_args!(
             "{} would be refused by every collection, and is not sent: {}",
@@ -52,14 +54,14 @@ pub fn run(flags: &SubmitFlags) -> Result {
     }
     #[cfg(feature = "export")]
     if let Some(address) = flags.to.as_deref().filter(|to| to_repository::is_repository(to)) {
-        return add(address, flags, &document);
+        return add(address, flags, &document, keys.as_ref());
     }
     let server = server(flags)?;
     let what = match &flags.replace {
         Some(id) => format!("This would replace run {} at {}:", clean(id), server.name()),
         None => format!("This would be sent to {}, for everyone to read:", server.name()),
     };
-    crate::say_text!("{}{}", announced(&document, &what), server.warning());
+    crate::say_text!("{}{}", announced(&document, &what, keys.as_ref()), server.warning());
     agreed("Send it?", flags.yes)?;
     let receipt = match &flags.replace {
         Some(id) => server.replace(id, &document.packed)?,
@@ -71,10 +73,15 @@ pub fn run(flags: &SubmitFlags) -> Result {
 
 /// Writes a run into a repository of records.
 #[cfg(feature = "export")]
-fn add(address: &str, flags: &SubmitFlags, document: &SubmissionDocument) -> Result {
+fn add(
+    address: &str,
+    flags: &SubmitFlags,
+    document: &SubmissionDocument,
+    keys: Option<&KeyFile>,
+) -> Result {
     let target = to_repository::RepositoryTarget::of(address, flags)?;
     let what = format!("This would be written to {}, for everyone to read:", target.name());
-    crate::say_text!("{}", announced(document, &what));
+    crate::say_text!("{}", announced(document, &what, keys));
     agreed("Write it?", flags.yes)?;
     target.add(document)?;
     Ok(Exit::Done)
@@ -165,7 +172,7 @@ fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
 }
 
 /// What would be sent, in a few lines; `what` says where to.
-fn announced(document: &SubmissionDocument, what: &str) -> String {
+fn announced(document: &SubmissionDocument, what: &str, keys: Option<&KeyFile>) -> String {
     let run = &document.run;
     let mut lines = vec![
         ("Medium", medium(run)),
@@ -174,6 +181,7 @@ fn announced(document: &SubmissionDocument, what: &str) -> String {
     ];
     lines.push(("Host", host(run)));
     lines.push(("Results", results(run)));
+    lines.extend(keys.map(|keys| ("Keys", keys.announced(run))));
     lines.push((
         "Size",
         format!(

@@ -30,6 +30,7 @@ mod journeys;
 mod keeping;
 mod lent;
 mod matrix;
+mod media;
 mod metrics;
 mod models;
 mod next_steps;

@@ -4,13 +4,14 @@
 use askama::Template;
 use record::Record;
 use record::collection::{
-    Apart, CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Origin,
+    Apart, CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Media, Origin,
 };
 use record::metric;
 
 use super::address::{Links, SiteInfo};
 use super::every_figure::{FigureLine, every_figure};
 use super::hosts::{self, Host};
+use super::media::{self, MediaView};
 use super::{SiteFrame, figures, table};
 use crate::html::view::{FindingView, PanelView, is_told_first, panel};
 use crate::{figure, panels, words};
@@ -22,18 +23,20 @@ const MOST_PANELS: usize = 6;
 
 /// The page of a medium with its runs, the newest first.
 pub fn medium(site: &SiteInfo, line: &CollectionLine, entries: &[CollectionRun]) -> String {
-    medium_beside(site, line, entries, &[])
+    medium_beside(site, line, entries, &[], &Media::default())
 }
 
 /// The same, with the other lines of its model: its fakes, what was published of it, what other
-/// tools say. They are shown beside, never mixed with it.
+/// tools say. They are shown beside, never mixed with it. `media` are the media that its runs are of,
+/// where they say it.
 pub fn medium_beside(
     site: &SiteInfo,
     line: &CollectionLine,
     entries: &[CollectionRun],
     beside: &[CollectionLine],
+    media: &Media,
 ) -> String {
-    MediumPage::of(site, line, entries, beside)
+    MediumPage::of(site, line, entries, beside, media)
         .render()
         .expect("a template that compiled renders into memory")
 }
@@ -56,6 +59,7 @@ struct MediumPage<'a> {
     one_run: &'static str,
     missing: String,
     beside: Vec<Beside>,
+    media: Option<MediaView>,
     hosts: Vec<HostRow>,
     effects: Vec<String>,
     told_run: String,
@@ -122,6 +126,7 @@ impl<'a> MediumPage<'a> {
         line: &CollectionLine,
         entries: &[CollectionRun],
         beside: &[CollectionLine],
+        media: &Media,
     ) -> MediumPage<'a> {
         let links = Links { site, depth: 1 };
         let (fakes, sound): (Vec<&CollectionRun>, Vec<&CollectionRun>) =
@@ -134,6 +139,7 @@ impl<'a> MediumPage<'a> {
             of.iter().take(MOST_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>()
         };
         MediumPage {
+            media: media::view(&links, line, media),
             shell: SiteFrame::new(links, format!("{name} - {}", site.title), ""),
             facts: facts(line),
             badges: table::badges(line),

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use askama::Template;
 use record::Published;
-use record::collection::{CollectionLine, CollectionRun};
+use record::collection::{CollectionLine, CollectionRun, Media};
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ static WHOLE: LazyLock<Value> = LazyLock::new(|| {
     let mut generator = settings.into_generator();
     generator.subschema_for::<CollectionRun>();
     generator.subschema_for::<CollectionLine>();
+    generator.subschema_for::<Media>();
     generator.subschema_for::<Published>();
     let types = generator.take_definitions(true);
     if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {

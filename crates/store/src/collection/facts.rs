@@ -64,10 +64,13 @@ fn tidy(text: &str) -> String {
     printable.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
 }
 
-/// What is the same for all runs of one host, as far as anything of it is published: a hash of
-/// architecture, board and processors. Two boards of one make are one host to us; two kernels on
-/// one board are too. `None` where none of these is known.
+/// What is the same for all runs of one host, as far as anything of it is published: its key, else a
+/// hash of architecture, board and processors. Two boards of one make are then one host to us; two
+/// kernels on one board are too. `None` where none of these is known.
 pub(super) fn host_key(run: &Published) -> Option<String> {
+    if run.host_key.is_some() {
+        return run.host_key.clone();
+    }
     let facts = (&run.arch, &run.board, &run.cpu, &run.cpus);
     if matches!(facts, (None, None, None, None)) {
         return None;

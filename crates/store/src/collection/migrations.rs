@@ -9,10 +9,11 @@ use super::pool::ConnectionPool;
 use super::{CollectionError, columns};
 
 /// All steps; the first has number 1.
-const STEPS: [(&str, &str); 3] = [
+const STEPS: [(&str, &str); 4] = [
     ("collection", include_str!("migrations/0001_collection.sql")),
     ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
     ("senders", include_str!("migrations/0003_senders.sql")),
+    ("media told apart", include_str!("migrations/0004_media_told_apart.sql")),
 ];
 
 /// Brings a database to the form that this version knows.

@@ -109,6 +109,7 @@ on_both! {
     suite::tokens_are_kept_as_hashes,
     suite::the_reference_follows_the_program,
     suite::hosts_are_held_against_each_other,
+    suite::media_are_told_apart_by_their_keys,
     suite::names_that_look_alike_get_addresses_of_their_own,
     suite::hostile_texts_are_only_texts,
     suite::a_newer_collection_is_refused,

@@ -279,11 +279,13 @@ impl Prepared {
     /// Columns of `runs` that come out of the run, with their values.
     fn facts(&self) -> (Vec<&'static str>, Vec<SqlValue>) {
         let (run, headline) = (&self.document.run, &self.document.headline);
-        let mut columns = vec!["name", "host", "classes", "verdict", "latencies", "sketch"];
+        let mut columns =
+            vec!["name", "host", "medium_key", "classes", "verdict", "latencies", "sketch"];
         let [latencies, sketch] = copies::marks_of(run);
         let mut values = vec![
             SqlValue::from(run.name().as_str()),
             SqlValue::from(facts::host_key(run).as_deref()),
+            SqlValue::from(run.medium_key.as_deref()),
             SqlValue::from(facts::classes(run).as_str()),
             SqlValue::from(headline.verdict.as_deref()),
             SqlValue::from(latencies.as_deref()),

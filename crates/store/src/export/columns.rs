@@ -194,6 +194,8 @@ columns! {
     "verdict" Text |e| text(e.headline.verdict.as_deref()),
     "faults" Text |e| text(Some(&e.headline.faults.join(" "))),
     "local_name" Text |e| text(e.local_name.as_deref()),
+    "medium_key" Text |e| text(run(e).medium_key.as_deref()),
+    "host_key" Text |e| text(run(e).host_key.as_deref()),
 }
 
 /// Columns of a run that are repeated in each row of its cells, where there is but one table.
@@ -223,6 +225,8 @@ pub const REPEATED: &[&str] = &[
     "arch",
     "board",
     "local_name",
+    "medium_key",
+    "host_key",
 ];
 
 fn rate(estimate: Option<&Estimate>, part: fn(&Estimate) -> Option<f64>) -> ColumnValue {

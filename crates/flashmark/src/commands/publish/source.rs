@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use collection::Upload;
-use record::collection::{CollectionLine, CollectionRun, Origin};
+use record::collection::{CollectionLine, CollectionRun, Media, Origin};
 use record::{MediumKind, Published, Record, TargetKind};
 use report::words::clean;
 use store::collection::{Address, Collection, Submission};
@@ -13,6 +13,7 @@ use store::collection::{Address, Collection, Submission};
 use crate::commands::own_runs::measured_runs;
 use crate::commands::show::load;
 use crate::exit::{OrExit, Result};
+use crate::keys::KeyFile;
 use crate::published_run;
 use crate::repository::Repository;
 use crate::repository::judging::{JudgedRecord, judge};
@@ -47,11 +48,16 @@ impl PublishedLines {
     }
 
     /// Runs of this machine: those named, or all that measured something.
-    pub fn of_runs(names: &[String], no_reference: bool, now: &str) -> Result<PublishedLines> {
+    pub fn of_runs(
+        names: &[String],
+        no_reference: bool,
+        keys: Option<&KeyFile>,
+        now: &str,
+    ) -> Result<PublishedLines> {
         let own = Collection::open(&Address::Memory).or_internal()?;
         for name in names {
             let record = load(name)?;
-            let (run, _) = published_run::of(&record)?;
+            let (run, _) = published_run::of(&record, keys)?;
             if let Err(rejection) = collection::check(&run) {
                 return crate::exit::usage(format_args!(
                     "{} cannot be published: {}",
@@ -63,7 +69,7 @@ impl PublishedLines {
         }
         if names.is_empty() {
             for (name, record) in measured_runs()? {
-                let (run, _) = published_run::of(&record)?;
+                let (run, _) = published_run::of(&record, keys)?;
                 match collection::check(&run) {
                     Ok(()) => submit(&own, run, &record, now)?,
                     Err(why) => {
@@ -142,6 +148,12 @@ impl PublishedLines {
     pub fn medium(&self, at: usize) -> anyhow::Result<(&CollectionLine, Vec<CollectionRun>)> {
         let (line, collection) = &self.lines[at];
         Ok((line, collection.runs_of(&line.slug)?))
+    }
+
+    /// The media that the runs of a line are of, where they say it.
+    pub fn told_apart(&self, at: usize) -> anyhow::Result<Media> {
+        let (line, collection) = &self.lines[at];
+        Ok(findings::media(&collection.medium_runs(&line.slug)?))
     }
 
     /// Hands out the runs of a line, the newest first, one by one.

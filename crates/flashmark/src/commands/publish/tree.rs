@@ -230,7 +230,7 @@ fn media(
         let entries = runs(tree, source, at, line)?;
         tree.write(
             &format!("medium/{}.html", line.slug),
-            &pages::medium_beside(site, line, &entries, &beside),
+            &pages::medium_beside(site, line, &entries, &beside, &source.told_apart(at)?),
         )
     })
 }

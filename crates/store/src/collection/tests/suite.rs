@@ -557,7 +557,7 @@ pub fn a_newer_collection_is_refused(database: &Database) {
     let error = Collection::open(&database.address).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "the collection has step 99 of its form, this version knows 3; a newer flashmark reads it"
+        "the collection has step 99 of its form, this version knows 4; a newer flashmark reads it"
     );
 }
 
@@ -627,5 +627,27 @@ pub fn two_programs_share_a_collection(database: &Database) {
     });
     let collection = database.open();
     assert_eq!(collection.all_lines().unwrap()[0].runs, 40);
+    assert_eq!(collection.check().unwrap(), Vec::<String>::new());
+}
+
+pub fn media_are_told_apart_by_their_keys(database: &Database) {
+    let collection = database.open();
+    let slug = collection.submit(submission(1, "SD32G", None, 5.0)).unwrap().slug;
+    assert_eq!(collection.medium_runs(&slug).unwrap(), []);
+    let mut keyed = submission(2, "SD32G", Some("Raspberry Pi 4"), 7.0);
+    keyed.run.medium_key = Some("0123456789abcdef0123456789abcdef".into());
+    keyed.run.host_key = Some("fedcba9876543210fedcba9876543210".into());
+    let id = collection.submit(keyed.clone()).unwrap().id;
+    let expected = record::collection::MediumRun {
+        id: id.clone(),
+        medium_key: "0123456789abcdef0123456789abcdef".into(),
+        host: keyed.run.host_key.clone(),
+        figures: keyed.headline.figures.clone(),
+    };
+    assert_eq!(collection.medium_runs(&slug).unwrap(), [expected]);
+    // The keys are part of the run, and of its name.
+    assert_eq!(collection.entry(&id).unwrap().unwrap().run, keyed.run);
+    let bare = collection.submit(submission(2, "SD32G", Some("Raspberry Pi 4"), 7.0)).unwrap();
+    assert!(bare.is_new && bare.id != id);
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }

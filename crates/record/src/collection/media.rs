@@ -1,0 +1,70 @@
+//! Which of many media of one model differs from the rest, in a collection whose runs say which
+//! medium each is of ([`crate::Published::medium_key`]).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::HeadlineFigure;
+
+/// A run whose medium is told apart from others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MediumRun {
+    /// Name of the run in the collection.
+    pub id: String,
+    /// Key of its medium.
+    pub medium_key: String,
+    /// What is the same for all runs of one host, where anything of it is known.
+    pub host: Option<String>,
+    /// Its headline figures.
+    pub figures: BTreeMap<HeadlineFigure, f64>,
+}
+
+/// The media of a line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Media {
+    /// How many are told apart.
+    pub media: u64,
+    /// Runs of these; the others do not say which medium they are of.
+    pub runs: u64,
+    /// Media that differ from the others of the line, the farthest first.
+    pub apart: Vec<MediumApart>,
+}
+
+/// A medium that differs from its siblings, which are the other media of its line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MediumApart {
+    /// Key of the medium.
+    pub medium_key: String,
+    /// Names of its runs in the collection, the newest first.
+    pub runs: Vec<String>,
+    /// Whether it was measured on hosts that measured none of its siblings: it may be the host that
+    /// differs.
+    pub has_own_hosts: bool,
+    /// The figures that differ, the farthest first.
+    pub figures: Vec<MediumFigure>,
+}
+
+/// A figure of a medium that lies apart from those of its siblings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MediumFigure {
+    /// Which figure.
+    pub figure: HeadlineFigure,
+    /// Median over the runs of the medium.
+    pub value: f64,
+    /// Number of these runs.
+    pub runs: u64,
+    /// Median over the siblings, each counted once by the median of its runs.
+    pub siblings_median: f64,
+    /// Lowest of the siblings, without the tenth of them at each end.
+    pub siblings_low: f64,
+    /// Highest of the siblings, without the tenth of them at each end.
+    pub siblings_high: f64,
+    /// Number of siblings that have the figure.
+    pub siblings: u64,
+    /// The value over the median of the siblings: 0.5 is half of it.
+    pub ratio: f64,
+}

@@ -1,0 +1,34 @@
+//! The runs of a line that say which medium they are of.
+
+use record::collection::{HeadlineFigure, MediumRun};
+
+use super::connection::SqlValue;
+use super::error::While;
+use super::{Collection, CollectionError, columns};
+
+impl Collection {
+    /// The accepted runs of a line that say which medium they are of, the newest first.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn medium_runs(&self, slug: &str) -> Result<Vec<MediumRun>, CollectionError> {
+        let sql = format!(
+            "SELECT id, medium_key, host, {} FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) \
+             AND standing = 'accepted' AND medium_key IS NOT NULL ORDER BY received DESC, number DESC",
+            columns::figures()
+        );
+        let rows = self
+            .pool
+            .look(|connection| connection.query(&sql, &[SqlValue::from(slug)]).reading())?;
+        let mut runs = Vec::with_capacity(rows.len());
+        for mut row in rows {
+            let (id, medium_key, host) = (row.text()?, row.text()?, row.optional_text()?);
+            let mut run = MediumRun { id, medium_key, host, figures: Default::default() };
+            for figure in HeadlineFigure::ALL {
+                run.figures.extend(row.optional_real()?.map(|value| (figure, value)));
+            }
+            runs.push(run);
+        }
+        Ok(runs)
+    }
+}
