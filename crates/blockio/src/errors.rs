@@ -1,9 +1,9 @@
 //! From what the kernel says to what it means.
 //!
 //! Measured on real kernel devices that were made to fail: a USB stick pulled out gives ENODEV,
-//! then reads of 0 bytes and ENOSPC; an SD card that is ejected gives EIO first; SCSI and NVMe
-//! medium errors come as ENODATA. So an I/O error is only the medium's once the device has been
-//! asked whether it is still there.
+//! then reads of 0 bytes and ENOSPC; an SD card that is ejected gives EIO for 0.2 s before the
+//! kernel knows; SCSI and NVMe medium errors come as ENODATA. So an I/O error is only the medium's
+//! once the device has been asked whether it is still there (`going.rs`).
 
 use device::{IoError, IoErrorKind, Op, Request};
 use rustix::io::Errno;
@@ -21,7 +21,7 @@ pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoEr
         | Errno::ILSEQ
         | Errno::TIMEDOUT
         | Errno::NOLINK => {
-            if target.is_gone() {
+            if target.is_gone_or_going() {
                 IoErrorKind::Gone
             } else {
                 IoErrorKind::Medium
@@ -38,6 +38,9 @@ pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoEr
         _ => IoErrorKind::Other,
     };
     let said = match errno {
+        Errno::NOSPC if kind == IoErrorKind::Gone => {
+            format!("its size is 0 now (os error {})", errno.raw_os_error())
+        }
         Errno::FBIG => "the limit of file size of this session (ulimit -f) or of the file system is reached; `ulimit -f unlimited` lifts the first".to_owned(),
         _ => std::io::Error::from(errno).to_string(),
     };
@@ -73,8 +76,12 @@ mod tests {
     /// pulled out looks like.
     fn kinds(errno: Errno) -> [IoErrorKind; 2] {
         [FileKind::File, FileKind::Block].map(|kind| {
-            let target =
-                Target { kind, buffered: tempfile::tempfile().unwrap().into(), direct: None };
+            let target = Target {
+                kind,
+                buffered: tempfile::tempfile().unwrap().into(),
+                direct: None,
+                silent: false.into(),
+            };
             let error = io_error(&target, &Request::write(0, 4096, 512), errno);
             assert_eq!(error.errno, Some(errno.raw_os_error()));
             error.kind
@@ -106,8 +113,12 @@ mod tests {
             kind: FileKind::File,
             buffered: tempfile::tempfile().unwrap().into(),
             direct: None,
+            silent: false.into(),
         };
         insta::assert_snapshot!(io_error(&target, &Request::write(0, 4096, 512), Errno::IO), @"the medium reports an error while writing 512 B at byte 4096: Input/output error (os error 5)");
+        let pulled_out = Target { kind: FileKind::Block, ..target };
+        insta::assert_snapshot!(io_error(&pulled_out, &Request::write(0, 4096, 512), Errno::NOSPC), @"the medium is gone while writing 512 B at byte 4096: its size is 0 now (os error 28)");
+        let target = Target { kind: FileKind::File, ..pulled_out };
         insta::assert_snapshot!(ended_early(&target, &Request::write(0, 4096, 1024), 512), @"the system reports an error while writing 1 KiB at byte 4096: write took 0 bytes inside the medium, after 512 of 1024");
         insta::assert_snapshot!(ended_early(&target, &Request::read(0, 4096, 1024), 0), @"the system reports an error while reading 1 KiB at byte 4096: nothing has been written there yet");
     }

@@ -14,6 +14,7 @@ mod expect;
 mod extents;
 mod fanotify;
 mod flights;
+mod going;
 mod holes;
 mod ioctl;
 mod lateness;

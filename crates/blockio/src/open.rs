@@ -106,7 +106,7 @@ pub(crate) fn adopt(
         Adopted::Block => FileKind::Block,
         Adopted::File { .. } => FileKind::File,
     };
-    let target = Target { kind: target_kind, buffered: file.into(), direct };
+    let target = Target { kind: target_kind, buffered: file.into(), direct, silent: false.into() };
     [Some(&target.buffered), target.direct.as_ref()].into_iter().flatten().for_each(keep_atime);
     let facts = match kind {
         Adopted::Block => block_facts(&target, writable, settings),

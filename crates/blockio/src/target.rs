@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path as FsPath;
+use std::sync::atomic::AtomicBool;
 
 use device::Request;
 use record::Path;
@@ -33,6 +34,9 @@ pub(crate) struct Target {
     pub buffered: OwnedFd,
     /// Past it; `None` where that was refused, and `buffered` has to do.
     pub direct: Option<OwnedFd>,
+    /// Whether it failed everywhere and was watched in vain: it is no card on its way out, and an
+    /// error more need not wait.
+    pub silent: AtomicBool,
 }
 
 impl Target {

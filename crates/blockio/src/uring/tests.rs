@@ -7,7 +7,12 @@ use crate::target::FileKind;
 fn target() -> Arc<Target> {
     let file = tempfile::tempfile().unwrap();
     file.set_len(1 << 20).unwrap();
-    Arc::new(Target { kind: FileKind::File, buffered: file.into(), direct: None })
+    Arc::new(Target {
+        kind: FileKind::File,
+        buffered: file.into(),
+        direct: None,
+        silent: false.into(),
+    })
 }
 
 /// Eight writes and eight reads of what they wrote.
