@@ -2,6 +2,7 @@
 //! without hurting anyone's.
 
 mod away;
+mod buses;
 mod cards;
 mod clock;
 mod in_use;

@@ -61,7 +61,7 @@ fn missing() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
         return Some("a virtual machine needs root");
     }
-    if !["qemu-system-x86_64", "busybox", "modprobe", "bash"]
+    if !["qemu-system-x86_64", "setpriv", "busybox", "modprobe", "bash"]
         .iter()
         .all(|program| has_tool(program))
     {
@@ -85,6 +85,11 @@ fn tool_says(program: &str, word: &str) -> Option<String> {
 impl Machine {
     /// Boots one with these disks; none, with the reason said, where it cannot be.
     pub fn boot(disks: &[Disk]) -> Option<Machine> {
+        Machine::with(disks, &[])
+    }
+
+    /// The same with more hardware, as words for QEMU.
+    pub fn with(disks: &[Disk], hardware: &[&str]) -> Option<Machine> {
         if let Some(what) = missing() {
             skipped(what);
             return None;
@@ -93,7 +98,7 @@ impl Machine {
         let scratch = Scratch::new();
         let share = scratch.directory("share");
         fs::write(share.join("agent"), AGENT).unwrap();
-        let mut qemu = qemu(&scratch, &share, disks).spawn().unwrap();
+        let mut qemu = qemu(&scratch, &share, disks).args(hardware).spawn().unwrap();
         let console = eventually("the console", || {
             if let Some(status) = qemu.try_wait().unwrap() {
                 let said = fs::read_to_string(scratch.at("qemu.log")).unwrap_or_default();
@@ -265,7 +270,9 @@ fn qemu(scratch: &Scratch, share: &Path, disks: &[Disk]) -> Command {
         ]);
     }
     let log = File::create(scratch.at("qemu.log")).unwrap();
-    let mut qemu = Command::new("qemu-system-x86_64");
+    // No machine outlives the test that booted it, however that ends.
+    let mut qemu = Command::new("setpriv");
+    qemu.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
     qemu.args(words).stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
     qemu
 }

@@ -71,6 +71,12 @@ impl<'a> Scene<'a> {
         self.machine.start(&line)
     }
 
+    /// The same with what the program shows while it runs.
+    pub fn start_aloud(&mut self, words: &str) -> Task {
+        let line = self.line(words);
+        self.machine.start(line.trim_end().trim_end_matches("--quiet"))
+    }
+
     /// Whether a run was begun that can be seen.
     pub fn has_runs(&mut self) -> bool {
         let home = self.home.clone();

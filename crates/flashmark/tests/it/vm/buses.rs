@@ -1,0 +1,96 @@
+//! The program on media behind the kernel's own drivers of USB, SD, NVMe and SCSI: what it calls
+//! them, and what it says when they are pulled out, fail, stop answering or are exchanged.
+//!
+//! `cargo validation buses` does all of it and makes a table of what is told.
+
+mod bus;
+mod failing;
+mod hanging;
+mod identity;
+mod middle;
+mod port;
+mod pulled;
+mod swapped;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::json;
+
+use super::machine::Machine;
+use bus::Bus;
+use port::Port;
+
+/// What came of a trial that went as it should.
+enum Outcome {
+    /// In words.
+    Good(String),
+    /// Cannot be tried here, and why.
+    NotHere(&'static str),
+}
+
+/// One thing to try; it panics where something is not as it should be.
+type Trial = (&'static str, fn(&mut Port<'_>) -> Outcome);
+
+const TRIALS: &[Trial] = &[
+    ("identity", identity::is_what_was_plugged_in),
+    ("pulled out while it is written", pulled::while_writing),
+    ("pulled out while it is read", pulled::while_reading),
+    ("pulled out while it commits (write, flush)", pulled::while_committing),
+    ("a read fails at 35 MiB", failing::reads),
+    ("a write fails at 35 MiB", failing::writes),
+    ("stops answering for more than 5 s", hanging::comes_back),
+    ("stops answering, Ctrl-C", hanging::is_interrupted),
+    ("another of its size in its place, resume", swapped::for_another),
+];
+
+#[test]
+#[ignore = "minutes in virtual machines: cargo validation buses"]
+fn media_on_real_drivers_are_named_and_their_faults_told() {
+    let only = std::env::var("FLASHMARK_BUSES").unwrap_or_default();
+    let is_wanted = |bus: &Bus| only.is_empty() || only.split(',').any(|name| name == bus.name());
+    let mut faults = Vec::new();
+    for bus in Bus::ALL.into_iter().filter(is_wanted) {
+        if !bus.is_known_to_qemu() {
+            tell(bus, "all", "not in this QEMU", true);
+            continue;
+        }
+        let Some(mut machine) = Machine::with(&[], bus.hardware()) else { return };
+        machine.done(&format!("modprobe --all {}", bus.modules()));
+        for trial in TRIALS {
+            faults.extend(attempt(&mut machine, bus, trial));
+        }
+    }
+    assert!(faults.is_empty(), "{} trials went wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Does one trial, and tells what came of it; what went wrong, if anything did.
+fn attempt(machine: &mut Machine, bus: Bus, (name, trial): &Trial) -> Option<String> {
+    let mut port = Port::of(machine, bus);
+    let came = catch_unwind(AssertUnwindSafe(|| trial(&mut port)));
+    port.clear();
+    match came {
+        Ok(Outcome::Good(words)) => tell(bus, name, &words, true),
+        Ok(Outcome::NotHere(reason)) => tell(bus, name, &format!("not tried: {reason}"), true),
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+            tell(bus, name, said, false);
+            return Some(format!("{}, {name}: {said}", bus.name()));
+        }
+    }
+    None
+}
+
+/// A line for whoever makes the table.
+fn tell(bus: Bus, trial: &str, outcome: &str, is_good: bool) {
+    let _ = writeln!(std::io::stdout(), "{}, {trial}: {outcome}", bus.name());
+    if let Ok(path) = std::env::var("FLASHMARK_TALLY") {
+        let line = json!({
+            "bus": bus.name(), "driver": bus.driver(), "trial": trial, "outcome": outcome, "good": is_good,
+        });
+        let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+}

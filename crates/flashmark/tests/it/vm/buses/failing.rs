@@ -1,0 +1,90 @@
+//! A medium with a place that cannot be read, or written.
+
+use serde_json::json;
+
+use super::Outcome;
+use super::bus::Bus;
+use super::port::{Port, SERIAL};
+use crate::support::MIB;
+
+/// Where it fails: in the middle of what both sequential tests touch.
+const PLACE: u64 = 35 * MIB;
+
+const SUITE: &str = r#"
+name = "failing"
+
+[[test]]
+name = "sequential-write"
+block = "1MiB"
+span = "8MiB"
+total = "8MiB"
+certainty = "0.001%"
+min_time = "10ms"
+max_time = "20m"
+
+[[test]]
+name = "sequential-read"
+block = "1MiB"
+span = "8MiB"
+total = "8MiB"
+certainty = "0.001%"
+min_time = "10ms"
+max_time = "20m"
+
+[[test]]
+name = "sequential-write"
+block = "64KiB"
+span = "1MiB"
+total = "1MiB"
+region = "front"
+min_time = "10ms"
+max_time = "20m"
+
+[[test]]
+name = "sequential-read"
+block = "64KiB"
+span = "1MiB"
+total = "1MiB"
+region = "front"
+min_time = "10ms"
+max_time = "20m"
+"#;
+
+pub fn reads(port: &mut Port<'_>) -> Outcome {
+    fails(port, "read")
+}
+
+pub fn writes(port: &mut Port<'_>) -> Outcome {
+    fails(port, "write")
+}
+
+/// One cell ends at the place and says so, the others are measured.
+fn fails(port: &mut Port<'_>, direction: &str) -> Outcome {
+    if matches!(port.bus, Bus::Sd | Bus::Emmc) {
+        return Outcome::NotHere("QEMU's card answers well whatever its file says");
+    }
+    let image = port.scene.used_card("mine");
+    let errors =
+        json!([{ "event": "none", "iotype": direction, "errno": 5, "sector": PLACE / 512 }]);
+    let node = port.put_failing(&image, SERIAL, Some(errors));
+    let suite = port.scene.scratch.file("failing.toml", SUITE);
+    let words = format!("run {node} --erase {} --suite {}", port.erase(), suite.display());
+    let ran = port.scene.run(&words);
+    assert_eq!(ran.code, Some(4), "{ran}");
+    assert!(ran.err.contains(&format!("at byte {PLACE}")), "the place is named: {ran}");
+    let record = serde_json::to_value(port.kept().record()).unwrap();
+    let cells = record["cells"].as_array().unwrap();
+    let failed: Vec<_> = cells.iter().filter(|cell| cell["stop"] == "error").collect();
+    let [cell] = failed.as_slice() else { panic!("{} cells failed: {ran}", failed.len()) };
+    let error = &cell["error"];
+    assert_eq!(error["kind"], "medium", "{cell}");
+    assert_eq!(error["direction"], direction, "{cell}");
+    assert_eq!(error["offset_bytes"], PLACE, "{cell}");
+    assert_eq!(cells.len(), 4, "the run goes on: {ran}");
+    let shown = port.shown(&ran);
+    assert!(shown.contains("One area fails"), "{shown}");
+    Outcome::Good(format!(
+        "exit 4, errno {} at byte {PLACE} kept in {}, 3 other cells measured, \"One area fails\"",
+        error["errno"], cell["id"]
+    ))
+}

@@ -1,0 +1,37 @@
+//! A run that does not end before something is done to its medium.
+
+use super::bus::Bus;
+
+/// What it does then.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Middle {
+    Write,
+    Read,
+    Commit,
+}
+
+impl Middle {
+    /// Precondition, then this until something happens, then one cell more.
+    ///
+    /// So much is to be done that it lasts on a medium that was made slow, and is soon done when it
+    /// is fast again. An SD card of QEMU's cannot be made slow (the machine waits with it): there it
+    /// lasts 15 s.
+    pub fn suite(self, bus: Bus) -> String {
+        let (test, shape) = match self {
+            Middle::Write => ("sequential-write", "block = \"64KiB\"\nspan = \"24MiB\""),
+            Middle::Read => ("sequential-read", "block = \"64KiB\"\nspan = \"24MiB\""),
+            Middle::Commit => ("commit", "form = \"wal\"\nspan = \"4MiB\""),
+        };
+        let (amount, longest) = match (self, bus.is_slot()) {
+            (Middle::Commit, false) => ("commits = 200", "20m"),
+            (Middle::Commit, true) => ("commits = 1000000", "15s"),
+            (_, false) => ("total = \"24MiB\"", "20m"),
+            (_, true) => ("total = \"4GiB\"", "15s"),
+        };
+        format!(
+            "name = \"pulled\"\n[[test]]\nname = \"prime\"\nspan = \"1MiB\"\npasses = 1\n\
+             [[test]]\nname = \"{test}\"\n{shape}\n{amount}\ncertainty = \"0.001%\"\nmin_time = \"10ms\"\n\
+             max_time = \"{longest}\"\n[[test]]\nname = \"seek\"\ntime = \"100ms\"\n"
+        )
+    }
+}
