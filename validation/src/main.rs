@@ -6,6 +6,7 @@ mod articles;
 mod attached;
 mod before_after;
 mod bench;
+mod buses;
 mod fleet;
 mod footprint;
 mod packages;
@@ -14,6 +15,7 @@ mod released;
 mod reruns;
 mod section;
 mod studies;
+mod tests_program;
 mod torture;
 mod truth;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::Parser;
 
 use crate::{
-    agree, agree_work, articles, attached, before_after, bench, fleet, footprint, packages, reruns,
-    torture, truth,
+    agree, agree_work, articles, attached, before_after, bench, buses, fleet, footprint, packages,
+    reruns, torture, truth,
 };
 
 /// Studies that hold the program against other tools and against known truth.
@@ -40,6 +40,10 @@ pub enum Study {
     /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the
     /// table of docs/reliability.md. Needs root.
     Torture(torture::Flags),
+    /// Tries the program on media behind the kernel's drivers of USB, SD, NVMe and SCSI in virtual
+    /// machines: pulls them out, lets them fail, stop answering and be exchanged; the table of
+    /// docs/buses.md. Needs root.
+    Buses(buses::Flags),
     /// Runs the Ansible role on three hosts in network namespaces, one of which is cut off and crashes.
     /// Installs Ansible below target/. Needs root and openssh-server.
     Fleet(fleet::Flags),
@@ -63,6 +67,7 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::Reruns(flags) => reruns::run(root, &flags),
         Study::BeforeAfter(flags) => before_after::run(root, &flags),
         Study::Torture(flags) => torture::run(root, &flags),
+        Study::Buses(flags) => buses::run(root, &flags),
         Study::Fleet(flags) => fleet::run(root, &flags),
         Study::Footprint(flags) => footprint::run(root, &flags),
         Study::Packages(flags) => packages::run(root, &flags),

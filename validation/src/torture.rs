@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
+
+use crate::tests_program;
 
 /// What to do, and how often.
 #[derive(clap::Args)]
@@ -98,7 +99,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     );
     let (mut rows, mut failed, mut seed) = (Rows::default(), Vec::new(), flags.seed);
     let (began, lasts) = (Instant::now(), Duration::from_secs_f64(flags.hours.max(0.0) * 3600.0));
-    let program = tests_program(root)?;
+    let program = tests_program::built(root)?;
     let parts: Vec<&Part> = PARTS
         .iter()
         .filter(|part| flags.only.is_empty() || flags.only.iter().any(|name| name == part.name))
@@ -147,37 +148,6 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
 }
 
-/// The program with the tests, built.
-fn tests_program(root: &Path) -> Result<PathBuf> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // The workspace as a whole, so that nothing is built a second time with other features.
-    cargo.args([
-        "test",
-        "--locked",
-        "--workspace",
-        "--test",
-        "it",
-        "--no-run",
-        "--message-format",
-        "json",
-    ]);
-    let output =
-        cargo.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-    ensure!(output.status.success(), "the tests cannot be built");
-    let text = String::from_utf8(output.stdout).context("cargo told something else than text")?;
-    let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let is_it = |built: &Value| {
-        built["target"]["name"] == "it"
-            && built["manifest_path"]
-                .as_str()
-                .is_some_and(|path| path.ends_with("crates/flashmark/Cargo.toml"))
-    };
-    let program = artifacts
-        .filter(is_it)
-        .find_map(|built| Some(PathBuf::from(built["executable"].as_str()?)));
-    program.context("cargo built no tests of the program")
-}
-
 /// Whether the tests of a part passed, and what they told.
 type Came = Result<(bool, Vec<Value>)>;
 
@@ -208,14 +178,10 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
     let scratch = tempfile::tempdir().context("cannot make a directory for what the tests tell")?;
     let told = scratch.path().join("tally");
     let (name, count) = (part.told)(flags);
-    let mut tests = Command::new(program);
-    tests.args(part.tests).arg("--include-ignored").current_dir(root.join("crates/flashmark"));
+    let mut tests = tests_program::about_to_try(root, program, part.tests, &told);
     tests
-        .env("FLASHMARK_TALLY", &told)
         .env("FLASHMARK_SEED", seed.to_string())
         .env(format!("FLASHMARK_{name}"), count.to_string());
-    let path = std::env::var("PATH").unwrap_or_default();
-    tests.env("PATH", format!("{path}:/usr/sbin:/sbin"));
     if flags.at_once {
         let logs = root.join("target/torture");
         std::fs::create_dir_all(&logs).context("cannot make target/torture")?;
@@ -224,13 +190,9 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
         tests.stdout(log.try_clone().context("cannot keep what a part prints")?).stderr(log);
     }
     let passed = tests.status().context("cannot start the tests")?.success();
-    let text = match std::fs::read_to_string(&told) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read.context("cannot read what the tests told")?,
-    };
-    let lines: serde_json::Result<Vec<Value>> = text.lines().map(serde_json::from_str).collect();
+    let lines = tests_program::told(&told)?;
     println!("== {}, seed {seed}: {}", part.name, if passed { "ended" } else { "FAILED" });
-    Ok((passed && !text.is_empty(), lines.context("a test told something else than a tally")?))
+    Ok((passed && !lines.is_empty(), lines))
 }
 
 impl Rows {
