@@ -6,7 +6,9 @@
 
 pub mod consensus;
 mod judging;
+mod names;
 
 pub use judging::{
     Rejection, RunSketch, Upload, UploadLimits, check, judge, latencies_of, outliers, read, unpack,
 };
+pub use names::{model_of, name_of, other_names_of};

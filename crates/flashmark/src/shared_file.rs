@@ -70,7 +70,8 @@ fn of_record(text: &[u8]) -> Result<Verdict> {
             return Ok(Err(Rejection { status: 422, code: "not-a-run", reason }));
         }
     };
-    let (run, _) = published_run::of(&record, None).map_err(|failure| anyhow::anyhow!("{failure}"))?;
+    let (run, _) =
+        published_run::of(&record, None).map_err(|failure| anyhow::anyhow!("{failure}"))?;
     Ok(collection::judge(run))
 }
 

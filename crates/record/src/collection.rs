@@ -215,6 +215,9 @@ pub struct CollectionLine {
     pub slug: String,
     /// What it is called: "SanDisk SD32G 32 GB".
     pub name: String,
+    /// Other names of the product, in small letters, by which a search finds it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub other_names: String,
     /// Kind, vendor, model and capacity, by which its runs belong together.
     pub model: Model,
     /// Where its figures come from. Two origins of one model are two lines: they are never mixed.

@@ -8,7 +8,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use record::collection::{Model, Origin, SubmissionStatus};
+use record::collection::{Origin, SubmissionStatus};
 use serde::{Deserialize, Serialize};
 use store::collection::{Collection, CollectionError, Submission, SubmissionReceipt};
 use utoipa::{IntoParams, ToSchema};
@@ -404,7 +404,7 @@ fn line_it_joins(
     upload: &Upload,
     origin: Origin,
 ) -> Result<Option<record::collection::CollectionLine>, CollectionError> {
-    let lines = collection.lines_of(&Model::of(&upload.run))?;
+    let lines = collection.lines_of(&::collection::model_of(&upload.run))?;
     Ok(lines
         .into_iter()
         .find(|line| line.origin == origin && line.is_fake == upload.headline.is_fake))

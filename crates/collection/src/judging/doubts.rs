@@ -31,6 +31,7 @@ pub(super) fn of(run: &Published, headline: &RunHeadline) -> Vec<String> {
     }
     doubts.extend(run.cells.iter().find_map(|cell| unlike_a_medium(cell, run)));
     doubts.extend(simulated(run));
+    doubts.extend(crate::names::doubts(run));
     doubts.extend(too_large(run));
     doubts.extend(
         HeadlineFigure::ALL

@@ -485,6 +485,7 @@ fn line(spread: HostSpread, is_fake: bool) -> CollectionLine {
     CollectionLine {
         slug: "sandisk-sd32g-32-gb".into(),
         name: "SanDisk SD32G 32 GB".into(),
+        other_names: String::new(),
         model: Model {
             kind: MediumKind::Sd,
             vendor: "sandisk".into(),

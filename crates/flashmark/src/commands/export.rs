@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use record::Record;
-use record::collection::{CollectionRun, Model, Origin, SubmissionStatus};
+use record::collection::{CollectionRun, Origin, SubmissionStatus};
 use store::Store;
 use store::atomic_write_with;
 use store::collection::{Address, Collection, CollectionError, content_name};
@@ -267,7 +267,7 @@ fn own(name: &str, record: &Record, keys: Option<&KeyFile>) -> Result<Collection
         origin: Origin::of(&run),
         standing: SubmissionStatus::Accepted,
         revision: 1,
-        model: Model::of(&run),
+        model: collection::model_of(&run),
         headline: findings::headline(record),
         run,
     })

@@ -84,7 +84,7 @@ fn refuse_copies(repository: &Repository, judged: &mut [JudgedRecord]) {
         let Some(latencies) = latencies_of(&upload.run) else { continue };
         let sketch = RunSketch::of(&upload.run);
         let place = format!("{}/{}", one.file.sender, one.file.id);
-        let alike = near.entry((Model::of(&upload.run), origin.name())).or_default();
+        let alike = near.entry((collection::model_of(&upload.run), origin.name())).or_default();
         let first = exact.get(&latencies).cloned().or_else(|| {
             alike
                 .iter()

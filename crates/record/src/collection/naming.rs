@@ -50,6 +50,11 @@ impl Published {
     /// What people call the medium: "SanDisk SD32G 32 GB", as the run spells it. Never empty.
     pub fn name(&self) -> String {
         let (vendor, model) = spelled(self);
+        self.named(vendor, model)
+    }
+
+    /// Its name where maker and model are these: "SanDisk SD32G 32 GB".
+    pub fn named(&self, vendor: String, model: String) -> String {
         let mut words = vec![if model.is_empty() && vendor.is_empty() {
             format!("Unknown {}", self.kind.words())
         } else {
@@ -132,7 +137,14 @@ impl Published {
     }
 }
 
-/// Vendor and model as the run spells them.
+impl Published {
+    /// Vendor and model as the run spells them, in one line of printable text each; empty where they
+    /// are not known. A label stands for a model that a reader hides.
+    pub fn spelled(&self) -> (String, String) {
+        spelled(self)
+    }
+}
+
 fn spelled(run: &Published) -> (String, String) {
     let told = |text: &Option<String>| text.as_deref().map(line).filter(|text| !text.is_empty());
     let label = told(&run.label);

@@ -149,7 +149,7 @@ fn text(field: &str) -> String {
 /// A line in the short form the table's script reads: slug, name, kind, capacity in GB, origin,
 /// interface, classes, runs, whether it is one of fakes, when the latest came in, the verdict, and
 /// the figures: `[which, median, text, place, runs, level]`, as the table shows them; the level of one that is
-/// not confirmed is "u".
+/// not confirmed is "u". Last stand other names of the product.
 pub fn short_json(line: &CollectionLine) -> String {
     let figures = (0..).zip(HeadlineFigure::ALL).filter_map(|(at, figure)| {
         let FigureCell { value, place, runs, level } = FigureCell::of(line, figure)?;
@@ -169,6 +169,7 @@ pub fn short_json(line: &CollectionLine) -> String {
         table::day(&line.latest),
         line.verdict.as_deref().map(table::short_verdict).unwrap_or_default(),
         figures.collect::<Vec<Value>>(),
+        words::clean(&line.other_names),
     ])
     .to_string()
 }

@@ -71,6 +71,7 @@ fn line(slug: &str, name: &str, random_write: f64) -> CollectionLine {
     CollectionLine {
         slug: slug.into(),
         name: name.into(),
+        other_names: String::new(),
         model: Model {
             kind: MediumKind::Sd,
             vendor: "a".into(),
@@ -565,7 +566,7 @@ fn the_feed_has_whole_links_where_the_address_is_known() {
 #[test]
 fn data_is_what_the_pages_say() {
     let line = &two().lines[0];
-    insta::assert_snapshot!(data::short_json(line), @r#"["sandisk-32","SanDisk SD32G 32 GB","sd",32,"measured","sd uhs-i","C10 A1",3,0,"2026-11-20","fine as a camera card",[[0,1234.5,"1234","14× disk, A1","1111–1481, 3 runs, 2 hosts",3],[1,3170000000.0,"3.17 s","13× limit","1 run",0]]]"#);
+    insta::assert_snapshot!(data::short_json(line), @r#"["sandisk-32","SanDisk SD32G 32 GB","sd",32,"measured","sd uhs-i","C10 A1",3,0,"2026-11-20","fine as a camera card",[[0,1234.5,"1234","14× disk, A1","1111–1481, 3 runs, 2 hosts",3],[1,3170000000.0,"3.17 s","13× limit","1 run",0]],""]"#);
     let (head, row) = (data::csv_head(), data::line_csv(line));
     assert_eq!(head.split(',').count(), row.split(',').count(), "{row}");
     assert!(

@@ -33,7 +33,7 @@
     });
     return {
       slug: row[0], name: row[1], kind: row[2], gb: row[3], origin: row[4], interface: row[5], classes: row[6], runs: row[7],
-      fake: row[8] === 1, latest: row[9], verdict: row[10], figures: figures, sorts: sorts, unconfirmed: unconfirmed
+      fake: row[8] === 1, latest: row[9], verdict: row[10], searched: row[1].toLowerCase() + " " + row[12], figures: figures, sorts: sorts, unconfirmed: unconfirmed
     };
   };
   var asked = null;
@@ -109,7 +109,7 @@
         var number = function (name) { return state.get(name) ? Number(state.get(name)) : null; };
         var far = (state.get("interface") || "").toLowerCase();
         var wanted = state.get("class");
-        return words.every(function (word) { return it.sorts.name.indexOf(word) >= 0; })
+        return words.every(function (word) { return it.searched.indexOf(word) >= 0; })
           && (!kinds.length || kinds.indexOf(it.kind) >= 0)
           && (origins.length ? origins.indexOf(it.origin) >= 0 : it.origin !== "simulated")
           && (fakes !== "none" || !it.fake) && (fakes !== "only" || it.fake)

@@ -154,6 +154,7 @@ fn the_description_is_whole() {
     GET /api/v1/lines
     GET /api/v1/lines/{slug}
     GET /api/v1/lines/{slug}/host-effects
+    GET /api/v1/lines/{slug}/media
     GET /api/v1/openapi.json
     GET /api/v1/quarantine
     GET /api/v1/runs/{id}

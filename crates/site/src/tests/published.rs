@@ -177,7 +177,7 @@ fn a_published_medium_shows_what_was_published_of_it() {
         .count(),
         1
     );
-    let page = site.get("/medium/sandisk-ultra-microsdxc-reference").text();
+    let page = site.get("/medium/sandisk-ultra-reference-a0e8cdc2").text();
     assert!(
         page.contains(
             "6.97 MB/s</td><td class=\"num\" data-h=\"Interval (95 %)\">6.21 to 7.73, 3 runs"

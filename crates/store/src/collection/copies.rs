@@ -3,7 +3,7 @@
 
 use collection::{RunSketch, latencies_of};
 use record::Published;
-use record::collection::{Model, Origin};
+use record::collection::Origin;
 use sha2::{Digest, Sha256};
 
 use super::connection::SqlValue;
@@ -39,7 +39,7 @@ impl Collection {
         }
         let [Some(latencies), Some(_)] = marks_of(run) else { return Ok(None) };
         let sketch = RunSketch::of(run);
-        let model = Model::of(run);
+        let model = collection::model_of(run);
         let own = content_name(run)?;
         let is_other = |id: &String| *id != own && Some(id.as_str()) != replaces;
         self.pool.look(|connection| {

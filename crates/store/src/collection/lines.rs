@@ -98,9 +98,9 @@ pub(super) fn refresh(
     ];
     // One that has none left keeps the name it had.
     if let Some(name) = name {
+        let searched = searched(connection, line, &name)?;
         names.extend(["name", "name_folded"]);
-        values
-            .extend([SqlValue::from(name.as_str()), SqlValue::from(name.to_lowercase().as_str())]);
+        values.extend([SqlValue::from(name.as_str()), SqlValue::from(searched.as_str())]);
     }
     for figure in HeadlineFigure::ALL {
         names.push(columns::figure(figure));
@@ -126,6 +126,20 @@ pub(super) fn refresh(
         )
         .changing()?;
     count_fakes(connection, line)
+}
+
+/// The name of a line and all others of its product, in small letters.
+fn searched(
+    connection: &mut dyn Connection,
+    line: u64,
+    name: &str,
+) -> Result<String, CollectionError> {
+    let sql = "SELECT kind, vendor, model FROM lines WHERE number = $1";
+    let row = connection.query(sql, &[SqlValue::from(line)]).reading()?.into_iter().next();
+    let Some(mut row) = row else { return Ok(name.to_lowercase()) };
+    let (kind, vendor, model) = (kind_named(&row.text()?)?, row.text()?, row.text()?);
+    let others = collection::other_names_of(kind, &vendor, &model);
+    Ok(format!("{} {others}", name.to_lowercase()).trim_end().to_owned())
 }
 
 /// Tells the line of a model, and that of its fakes, how many fakes there are.
@@ -175,6 +189,7 @@ pub(super) fn line_of(mut row: SqlRow) -> Result<CollectionLine, CollectionError
     Ok(CollectionLine {
         slug,
         name,
+        other_names: collection::other_names_of(model.kind, &model.vendor, &model.model),
         model,
         origin,
         interface,

@@ -245,7 +245,7 @@ impl Prepared {
             edit_token,
             model,
         } = submission;
-        let model = model.unwrap_or_else(|| Model::of(&run));
+        let model = model.unwrap_or_else(|| collection::model_of(&run));
         let document = RevisionDocument { model, origin, headline, run };
         let PackedRun { content, body } = document.pack()?;
         Ok(Prepared {
@@ -283,7 +283,7 @@ impl Prepared {
             vec!["name", "host", "medium_key", "classes", "verdict", "latencies", "sketch"];
         let [latencies, sketch] = copies::marks_of(run);
         let mut values = vec![
-            SqlValue::from(run.name().as_str()),
+            SqlValue::from(collection::name_of(run).as_str()),
             SqlValue::from(facts::host_key(run).as_deref()),
             SqlValue::from(run.medium_key.as_deref()),
             SqlValue::from(facts::classes(run).as_str()),
@@ -569,7 +569,7 @@ impl<'a> Writer<'a> {
         }
         let found = match self.find_line(&key)? {
             Some(found) => found,
-            None => self.add_line(&key, &one.document.run.name())?,
+            None => self.add_line(&key, &collection::name_of(&one.document.run))?,
         };
         self.known_lines.insert(key, found.clone());
         Ok(found)

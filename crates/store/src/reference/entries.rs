@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::collection::{
-    CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
-};
+use record::collection::{CollectionRun, HeadlineFigure, Origin, RunHeadline, SubmissionStatus};
 use record::units::{KIB, MIB};
 use record::{
     Cell, Claims, Ended, Flag, Host, Medium, MediumKind, Published, Record, Run, Software, Target,
@@ -66,7 +64,7 @@ fn entry(rows: &[&'static ReferenceRow]) -> Option<CollectionRun> {
         origin: Origin::Reference,
         standing: SubmissionStatus::Accepted,
         revision: 1,
-        model: Model::of(&run),
+        model: collection::model_of(&run),
         headline: RunHeadline {
             figures: figures(rows),
             is_fake: is_called_fake(first),
