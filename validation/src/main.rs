@@ -9,6 +9,7 @@ mod bench;
 mod buses;
 mod fleet;
 mod footprint;
+mod liars;
 mod packages;
 mod programs;
 mod released;

@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::Parser;
 
 use crate::{
-    agree, agree_work, articles, attached, before_after, bench, buses, fleet, footprint, packages,
-    reruns, torture, truth,
+    agree, agree_work, articles, attached, before_after, bench, buses, fleet, footprint, liars,
+    packages, reruns, torture, truth,
 };
 
 /// Studies that hold the program against other tools and against known truth.
@@ -49,6 +49,8 @@ pub enum Study {
     Fleet(fleet::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
     Footprint(footprint::Flags),
+    /// Counts how far lies move a figure of a collection; the table of docs/liars.md.
+    Liars(liars::Flags),
     /// Holds the Debian packages against lintian, and installs, uses, upgrades, removes and purges them
     /// in a fresh Debian. Needs root, lintian, debootstrap and cargo-deb.
     Packages(packages::Flags),
@@ -70,6 +72,7 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::Buses(flags) => buses::run(root, &flags),
         Study::Fleet(flags) => fleet::run(root, &flags),
         Study::Footprint(flags) => footprint::run(root, &flags),
+        Study::Liars(flags) => liars::run(root, &flags),
         Study::Packages(flags) => packages::run(root, &flags),
     }
 }

@@ -127,12 +127,15 @@ impl Repository {
             return Ok(found);
         }
         for sender in sorted(&records)? {
-            if !sender.is_dir() {
+            if !sender.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
                 continue;
             }
             for path in sorted(&sender)? {
                 let relative = path.strip_prefix(&self.dir).unwrap_or(&path).to_owned();
-                if let Some((sender, id)) = parse_place(&relative) {
+                // What lies elsewhere is nobody's record here.
+                let is_file =
+                    path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_file());
+                if let Some((sender, id)) = parse_place(&relative).filter(|_| is_file) {
                     found.push(RecordFile { sender, id, path });
                 }
             }
@@ -173,12 +176,14 @@ pub fn parse_place(path: &Path) -> Option<(String, String)> {
     is_one.then(|| (sender.to_owned(), id.to_owned()))
 }
 
-/// Whether a text can be the account of a sender: letters, digits and single hyphens, as forges have
-/// them.
+/// Whether a text can be the account of a sender: small letters, digits and single hyphens. Forges
+/// tell no accounts apart by case, so that one account has one directory.
 pub fn is_sender(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= LONGEST_SENDER
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
         && !text.starts_with('-')
         && !text.ends_with('-')
         && !text.contains("--")
@@ -202,6 +207,7 @@ mod tests {
             "records/../abc234.json.gz",
             "records/a b/abc234.json.gz",
             "records/-ada/abc234.json.gz",
+            "records/Ada/abc234.json.gz",
             "README.md",
             "records/ada/../../x.json.gz",
         ] {

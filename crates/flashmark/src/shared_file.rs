@@ -41,7 +41,7 @@ pub fn judged(file: &Path) -> Result<Vec<Verdict>> {
         return Ok(exported.iter().map(judged).collect());
     }
     if serde_json::from_slice::<WholeRecord<'_>>(&text).is_ok() {
-        return Ok(vec![of_record(&text)?]);
+        return Ok(vec![of_record(&text, &limits)?]);
     }
     Ok(vec![collection::read(&text, None, &limits)])
 }
@@ -62,7 +62,7 @@ struct WholeRecord<'a> {
     _medium: &'a RawValue,
 }
 
-fn of_record(text: &[u8]) -> Result<Verdict> {
+fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
     let record = match Record::from_json(&String::from_utf8_lossy(text)) {
         Ok(record) => record,
         Err(error) => {
@@ -72,7 +72,8 @@ fn of_record(text: &[u8]) -> Result<Verdict> {
     };
     let (run, _) =
         published_run::of(&record, None).map_err(|failure| anyhow::anyhow!("{failure}"))?;
-    Ok(collection::judge(run))
+    // As if it had been sent: what a person wrote into a record is looked through too.
+    Ok(collection::read(&serde_json::to_vec(&run)?, None, limits))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {

@@ -7,7 +7,7 @@ use record::collection::{
 use record::units::{BytesPerSecond, Iops, Nanos, significant};
 use record::{Cell, MediumKind, Published, test};
 
-use super::possible::PLAIN;
+use super::possible::{PLAIN, is_ours};
 use super::{limits, simulated};
 
 /// Runs or hosts of a model that say together what is usual.
@@ -71,10 +71,7 @@ fn addresses(run: &Published) -> Vec<String> {
 
 /// A cell that Flashmark says it measured, and that no medium gives.
 fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
-    if run.software.name != "flashmark"
-        || cell.metrics.iops.is_none()
-        || !PLAIN.contains(&cell.test.as_str())
-    {
+    if !is_ours(run) || cell.metrics.iops.is_none() || !PLAIN.contains(&cell.test.as_str()) {
         return None;
     }
     // A copy, as in `latencies`.
@@ -121,7 +118,7 @@ fn too_fast(figure: HeadlineFigure, value: f64, kind: MediumKind) -> Option<Stri
 
 /// Latencies with a shape that only a simulated medium has.
 fn simulated(run: &Published) -> Option<String> {
-    if run.software.name != "flashmark" {
+    if !is_ours(run) {
         return None;
     }
     let cells = simulated::signature(run);

@@ -10,7 +10,7 @@ use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::outputs::print;
 use crate::repository::judging::{JudgedRecord, judge};
 use crate::repository::{
-    ACCEPTED, RECORDS, Repository, SETTINGS, Settings, is_sender, parse_place, write,
+    ACCEPTED, RECORDS, RecordFile, Repository, SETTINGS, Settings, is_sender, parse_place, write,
 };
 
 /// Files of a new repository beside its settings.
@@ -63,7 +63,8 @@ fn init(flags: &CollectionInitFlags) -> Result {
 /// Judges all records, or those that changed since a revision; exit code 1 where one is not taken.
 fn check(flags: &CollectionCheckFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
-    if let Some(sender) = flags.sender.as_deref().filter(|sender| !is_sender(sender)) {
+    let sender = flags.sender.as_deref().map(str::to_lowercase);
+    if let Some(sender) = sender.as_deref().filter(|sender| !is_sender(sender)) {
         return usage(format_args!("'{}' is no account of a forge", clean(sender)));
     }
     let changes = match &flags.since {
@@ -72,18 +73,20 @@ fn check(flags: &CollectionCheckFlags) -> Result {
     };
     let mut wrong = Vec::new();
     for change in changes.iter().flatten() {
-        wrong.extend(foreign(change, flags.sender.as_deref()));
+        wrong.extend(foreign(change, sender.as_deref()));
     }
-    let files = repository.records().or_internal()?;
     wrong.extend(misplaced(repository.dir())?);
-    let judged = judge(&repository, files).or_internal()?;
-    let is_asked = |one: &&JudgedRecord| {
+    let is_changed = |file: &RecordFile| {
         changes.as_ref().is_none_or(|changes| {
-            let place = one.file.path.strip_prefix(repository.dir()).unwrap_or(&one.file.path);
+            let place = file.path.strip_prefix(repository.dir()).unwrap_or(&file.path);
             changes.iter().any(|change| change == place)
         })
     };
-    let asked: Vec<&JudgedRecord> = judged.iter().filter(is_asked).collect();
+    let mut files = repository.records().or_internal()?;
+    // What was here before is first: of two that are one measurement the new one is the copy.
+    files.sort_by_key(&is_changed);
+    let judged = judge(&repository, files).or_internal()?;
+    let asked: Vec<&JudgedRecord> = judged.iter().filter(|one| is_changed(&one.file)).collect();
     for one in &asked {
         if let Err(why) = &one.verdict {
             let place = one.file.path.strip_prefix(repository.dir()).unwrap_or(&one.file.path);
@@ -121,7 +124,7 @@ fn misplaced(dir: &Path) -> Result<Vec<String>> {
             let place = path.strip_prefix(dir).unwrap_or(&path);
             if entry.file_type().or_internal()?.is_dir() {
                 waiting.push(path);
-            } else if parse_place(place).is_none() && !place.ends_with(".gitkeep") {
+            } else if !is_record(&entry, place) {
                 wrong.push(format!(
                     "{}: refused: a record is {RECORDS}/ACCOUNT/ID.json.gz",
                     shown(place)
@@ -131,6 +134,13 @@ fn misplaced(dir: &Path) -> Result<Vec<String>> {
     }
     wrong.sort();
     Ok(wrong)
+}
+
+/// Whether an entry is a record where one belongs, or what keeps the directory in git.
+fn is_record(entry: &std::fs::DirEntry, place: &Path) -> bool {
+    let is_keeper = place == Path::new(RECORDS).join(".gitkeep");
+    entry.file_type().is_ok_and(|kind| kind.is_file())
+        && (is_keeper || parse_place(place).is_some())
 }
 
 /// Paths that differ between a revision and what is here, by git.

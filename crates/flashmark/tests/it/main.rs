@@ -29,6 +29,7 @@ mod in_use;
 mod journeys;
 mod keeping;
 mod lent;
+mod liars;
 mod matrix;
 mod media;
 mod metrics;

@@ -115,22 +115,30 @@ fn texts(tree: &Tree, site: &SiteInfo, source: &PublishedLines) -> Result<()> {
     Ok(())
 }
 
+/// What a list of lines ends with.
+const END: &str = "\n]}\n";
+
 /// The whole collection as JSON, as CSV, and in the short form for the script.
 fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<()> {
     let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "made": made.now }).to_string();
     let open = head.trim_end_matches('}').to_owned() + ",\"lines\":[\n";
-    let list = |path: &str, open: &str, each: fn(&CollectionLine) -> String| -> Result<()> {
-        let mut file = tree.create(path)?;
-        file.write_all(open.as_bytes())?;
-        for (at, line) in lines.iter().enumerate() {
-            let between = if at == 0 { "" } else { ",\n" };
-            write!(file, "{between}{}", each(line))?;
-        }
-        file.write_all(b"\n]}\n")?;
-        Ok(file.flush()?)
-    };
-    list("data/collection.json", &open, data::line_json)?;
-    list("data/table.json", "{\"schema\":\"flashmark-table/2\",\"lines\":[\n", data::short_json)?;
+    let list =
+        |path: &str, open: &str, each: fn(&CollectionLine) -> String, close: &str| -> Result<()> {
+            let mut file = tree.create(path)?;
+            file.write_all(open.as_bytes())?;
+            for (at, line) in lines.iter().enumerate() {
+                let between = if at == 0 { "" } else { ",\n" };
+                write!(file, "{between}{}", each(line))?;
+            }
+            file.write_all(close.as_bytes())?;
+            Ok(file.flush()?)
+        };
+    list("data/collection.json", &open, data::line_json, END)?;
+    let short = "{\"schema\":\"flashmark-table/2\",\"lines\":[\n";
+    list("data/table.json", short, data::short_json, END)?;
+    // A page that is opened from a file may load a script, and nothing else.
+    let script = format!("window.flashmark_table = {short}");
+    list("data/table.js", &script, data::short_json, "\n]};\n")?;
     let csv: String = std::iter::once(data::csv_head())
         .chain(lines.iter().map(|line| data::line_csv(line)))
         .collect();

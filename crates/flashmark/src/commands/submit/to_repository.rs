@@ -37,7 +37,8 @@ impl RepositoryTarget {
         let sender = match &flags.sender {
             Some(sender) => sender.clone(),
             None => configured(&dir)?,
-        };
+        }
+        .to_lowercase();
         if !is_sender(&sender) {
             return usage(format_args!(
                 "'{}' is no account of a forge: letters, digits and single hyphens",

@@ -5,7 +5,7 @@
 mod consumers;
 mod names;
 mod pending;
-mod site;
+pub mod site;
 mod starts;
 mod steps;
 

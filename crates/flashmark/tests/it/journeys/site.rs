@@ -25,6 +25,11 @@ impl Site {
         Site { child, address, dir }
     }
 
+    /// The directory that it was started in, with its collection.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Ends it; the collection stays.
     pub fn stop(&mut self) {
         self.child.kill().unwrap();
