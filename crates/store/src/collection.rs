@@ -15,6 +15,7 @@
 
 mod address;
 mod audit;
+mod bulk;
 mod catalogue;
 mod check;
 mod columns;
@@ -27,6 +28,7 @@ mod facts;
 mod finite;
 mod known;
 mod lines;
+mod listing;
 mod media;
 mod migrations;
 mod pool;
@@ -47,10 +49,12 @@ use std::sync::Arc;
 
 pub use address::Address;
 pub use audit::Audited;
+pub use bulk::BulkJudgement;
 pub use document::content_name;
 pub use effects::HostEffect;
 pub use error::{CollectionError, DatabaseError};
 pub use facts::Facet;
+pub use listing::{ListedRun, RunFilter, RunOrder, reasons_of};
 pub use read::{Counts, Revision};
 pub use tokens::{Token, TokenKind};
 pub use write::{Submission, SubmissionReceipt};

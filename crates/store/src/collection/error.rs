@@ -48,6 +48,14 @@ pub enum CollectionError {
         /// Name of the run that has this content.
         id: String,
     },
+    /// Another judgement of many came later, or this was none.
+    #[error("deed {deed} is not the last judgement of many runs{}", last_in_words(*.last))]
+    NotLastDeed {
+        /// The number in the audit that was given.
+        deed: u64,
+        /// That of the last one that can be undone.
+        last: Option<u64>,
+    },
     /// The submission holds what cannot be kept.
     #[error("this run cannot be kept: {why}")]
     Unrepresentable {
@@ -71,6 +79,10 @@ pub enum CollectionError {
     /// Whoever is given the entries could not take one.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+fn last_in_words(last: Option<u64>) -> String {
+    last.map_or_else(|| "; there is none to undo".to_owned(), |last| format!("; that is {last}"))
 }
 
 /// What a database said.

@@ -6,14 +6,15 @@ use record::collection::FIGURES;
 use super::connection::{Connection, SqlValue};
 use super::error::While;
 use super::pool::ConnectionPool;
-use super::{CollectionError, columns};
+use super::{CollectionError, audit, columns, lines};
 
 /// All steps; the first has number 1.
-const STEPS: [(&str, &str); 4] = [
+const STEPS: [(&str, &str); 5] = [
     ("collection", include_str!("migrations/0001_collection.sql")),
     ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
     ("senders", include_str!("migrations/0003_senders.sql")),
     ("media told apart", include_str!("migrations/0004_media_told_apart.sql")),
+    ("judging many", include_str!("migrations/0005_judging_many.sql")),
 ];
 
 /// Brings a database to the form that this version knows.
@@ -29,6 +30,37 @@ pub(super) fn apply(pool: &ConnectionPool) -> Result<(), CollectionError> {
         return Err(CollectionError::Newer { found, known });
     }
     (found..known).try_for_each(|_| pool.write(next_step))?;
+    add_figures(pool)?;
+    make_lines_anew(pool)
+}
+
+/// Makes all lines anew, once, where a step has asked for it: after all steps, as lines are made of
+/// columns that later ones add.
+fn make_lines_anew(pool: &ConnectionPool) -> Result<(), CollectionError> {
+    let asked = "SELECT what FROM pending WHERE what = 'lines'";
+    let is_asked =
+        |connection: &mut dyn Connection| Ok(!connection.query(asked, &[]).reading()?.is_empty());
+    if !pool.look(is_asked)? {
+        return Ok(());
+    }
+    pool.write(|connection| {
+        // Another process may have been faster.
+        if !is_asked(connection)? {
+            return Ok(());
+        }
+        let changed = audit::Chain::end_of(connection)?.number();
+        for mut row in connection.query("SELECT number FROM lines", &[]).reading()? {
+            lines::refresh(connection, row.number()?, changed)?;
+        }
+        connection.execute("DELETE FROM pending WHERE what = 'lines'", &[]).changing()?;
+        Ok(())
+    })
+}
+
+/// Applies the first steps only, as an older version has left it.
+#[cfg(test)]
+pub(super) fn apply_first(pool: &ConnectionPool, steps: usize) -> Result<(), CollectionError> {
+    (0..steps).try_for_each(|_| pool.write(next_step))?;
     add_figures(pool)
 }
 

@@ -8,7 +8,7 @@ use super::connection::{Connection, SqlRow, SqlValue};
 use super::document::RevisionDocument;
 use super::error::While;
 use super::write::standing_named;
-use super::{Collection, CollectionError, lines};
+use super::{Collection, CollectionError, columns, lines};
 
 /// What a revision was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,6 +250,22 @@ impl Collection {
             }
             Ok(())
         })
+    }
+
+    /// Bytes of the revisions that came in at or after a moment (RFC 3339 in UTC) from these
+    /// senders, as the audit calls them.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn stored_bytes(&self, since: &str, who: &[&str]) -> Result<u64, CollectionError> {
+        let sql = format!(
+            "SELECT coalesce(sum(length(body)), 0) FROM revisions WHERE received >= $1 AND who IN ({})",
+            columns::places(2, who.len())
+        );
+        let values: Vec<SqlValue> =
+            [since].iter().chain(who).map(|text| SqlValue::from(*text)).collect();
+        let rows = self.pool.look(|connection| connection.query(&sql, &values).reading())?;
+        rows.into_iter().next().map_or(Ok(0), |mut row| row.number())
     }
 
     /// How many runs and lines there are.

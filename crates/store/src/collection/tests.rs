@@ -2,12 +2,14 @@
 
 #[cfg(feature = "postgres")]
 mod cluster;
+mod judging_many;
 mod killed;
 mod made;
 mod queries;
 mod suite;
 #[cfg(feature = "postgres")]
 mod tls;
+mod upgraded;
 
 use std::path::Path;
 
@@ -44,6 +46,26 @@ impl Database {
             }
             #[cfg(feature = "postgres")]
             Address::Postgres(url) => drop(self.cluster.as_ref().unwrap().psql(url, sql).unwrap()),
+            _ => unreachable!("tests use a file or a server"),
+        }
+    }
+
+    /// A copy that is made as docs/site.md says, with the programs of the database.
+    fn backup(&self) -> Database {
+        match &self.address {
+            Address::Sqlite(path) => {
+                let copy = Database::sqlite();
+                let to = copy.dir().unwrap().join("collection.db");
+                let database = rusqlite::Connection::open(path).unwrap();
+                database.execute("VACUUM INTO ?1", [to.to_str().unwrap()]).unwrap();
+                copy
+            }
+            #[cfg(feature = "postgres")]
+            Address::Postgres(url) => {
+                let cluster = self.cluster.clone().unwrap();
+                let address = Address::parse(&cluster.copy_of(url).unwrap()).unwrap();
+                Database { address, dir: None, cluster: Some(cluster) }
+            }
             _ => unreachable!("tests use a file or a server"),
         }
     }
@@ -119,6 +141,14 @@ on_both! {
     suite::two_programs_share_a_collection,
     queries::pages_are_those_of_a_naive_filter_and_sort,
     queries::figures_are_naive_medians,
+    judging_many::many_are_judged_and_put_back,
+    judging_many::deeds_are_undone_from_the_last_to_the_first,
+    judging_many::many_are_judged_all_or_none,
+    judging_many::runs_are_listed_by_what_is_looked_for,
+    judging_many::bytes_are_agreed_to_before_they_are_kept,
+    upgraded::an_earlier_collection_is_brought_up_to_date,
+    upgraded::a_backup_is_whole,
+    upgraded::a_backup_of_an_earlier_version_is_brought_up_to_date,
     killed::kill_9_loses_nothing_that_was_acknowledged,
 }
 

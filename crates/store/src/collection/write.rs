@@ -113,6 +113,53 @@ impl Collection {
         })
     }
 
+    /// Takes a run in if `may` agrees to the bytes that it takes in the database; `None` where it
+    /// does not. It is not asked about a run that is there already.
+    ///
+    /// # Errors
+    /// As [`Collection::submit`].
+    pub fn submit_if(
+        &self,
+        submission: Submission,
+        may: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<SubmissionReceipt>, CollectionError> {
+        let prepared = Prepared::of(submission)?;
+        self.pool.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            let is_known = writer.receipt_of(&prepared.content)?.is_some();
+            if !is_known && !may(prepared.body.len() as u64) {
+                return Ok(None);
+            }
+            let receipt = writer.submit(&prepared, None)?;
+            writer.finish()?;
+            Ok(Some(receipt))
+        })
+    }
+
+    /// Replaces a run as [`Collection::replace`] does, if `may` agrees to the bytes that the
+    /// revision takes in the database; `None` where it does not.
+    ///
+    /// # Errors
+    /// As [`Collection::replace`].
+    pub fn replace_if(
+        &self,
+        id: &str,
+        submission: Submission,
+        may: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<SubmissionReceipt>, CollectionError> {
+        let prepared = Prepared::of(submission)?;
+        self.pool.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            let is_same = writer.changeable(id)?.content == prepared.content;
+            if !is_same && !may(prepared.body.len() as u64) {
+                return Ok(None);
+            }
+            let receipt = writer.replace(id, &prepared)?;
+            writer.finish()?;
+            Ok(Some(receipt))
+        })
+    }
+
     /// Puts a new revision in the place of a run; the old ones stay readable. What waits for a
     /// person goes on waiting.
     ///
@@ -341,7 +388,7 @@ struct Present {
 type LineKey = (Model, Origin, bool);
 
 /// Changes the collection in one transaction, and knows which lines have to be made anew.
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     connection: &'a mut dyn Connection,
     next_run: u64,
     next_line: u64,
@@ -351,7 +398,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(connection: &'a mut dyn Connection) -> Result<Writer<'a>, CollectionError> {
+    pub fn new(connection: &'a mut dyn Connection) -> Result<Writer<'a>, CollectionError> {
         let next_run = next(connection, "runs")?;
         let next_line = next(connection, "lines")?;
         let audit = audit::Chain::end_of(connection)?;
@@ -365,8 +412,19 @@ impl<'a> Writer<'a> {
         })
     }
 
+    /// The connection, within the transaction.
+    pub fn connection(&mut self) -> &mut dyn Connection {
+        self.connection
+    }
+
+    /// Adds a line to the audit; its number.
+    pub fn note(&mut self, deed: &Deed) -> Result<u64, CollectionError> {
+        self.audit.add(self.connection, deed)?;
+        Ok(self.audit.number())
+    }
+
     /// Makes the lines of all that was changed anew.
-    fn finish(self) -> Result<(), CollectionError> {
+    pub fn finish(self) -> Result<(), CollectionError> {
         let changed = self.audit.number();
         self.touched.iter().try_for_each(|line| lines::refresh(self.connection, *line, changed))
     }
@@ -469,7 +527,18 @@ impl<'a> Writer<'a> {
         Ok(SubmissionReceipt { id: id.to_owned(), slug, revision, standing, is_new: true })
     }
 
-    fn judge(
+    /// A run that may be judged, and its standing; an error where it was withdrawn.
+    pub fn standing_of(
+        &mut self,
+        id: &str,
+    ) -> Result<(SubmissionReceipt, SubmissionStatus), CollectionError> {
+        let Present { slug, revision, standing, .. } = self.changeable(id)?;
+        let receipt =
+            SubmissionReceipt { id: id.to_owned(), slug, revision, standing, is_new: false };
+        Ok((receipt, standing))
+    }
+
+    pub fn judge(
         &mut self,
         id: &str,
         standing: SubmissionStatus,

@@ -106,6 +106,17 @@ impl Cluster {
         )
     }
 
+    /// Saves a database with pg_dump and puts it into an empty one; the address of that.
+    #[allow(dead_code, reason = "only the tests of the collection save one")]
+    pub fn copy_of(&self, address: &str) -> io::Result<String> {
+        let file = self.dir.path().join(format!("dump{}", self.databases.load(Ordering::Relaxed)));
+        let file = file.display().to_string();
+        self.run("pg_dump", &["--no-sync", "-Fc", "-f", &file, "-d", address])?;
+        let copy = self.database()?;
+        self.run("pg_restore", &["--exit-on-error", "-d", &copy, &file])?;
+        Ok(copy)
+    }
+
     fn data(&self) -> String {
         self.dir.path().join("data").display().to_string()
     }

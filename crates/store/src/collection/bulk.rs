@@ -1,0 +1,216 @@
+//! Judging many runs at once, and taking that back. One transaction each: a line of the audit for
+//! the deed, whose number names it, and one for each run that it changed.
+
+use record::collection::SubmissionStatus;
+
+use super::audit::Deed;
+use super::connection::{Connection, SqlValue};
+use super::error::While;
+use super::write::{SubmissionReceipt, Writer, standing_named};
+use super::{Collection, CollectionError};
+
+/// What the audit calls the deed of judging many.
+const JUDGED: &str = "judged many";
+/// What it calls taking one back.
+const UNDONE: &str = "undid a deed";
+
+/// Several runs judged, or put back, together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkJudgement {
+    /// Its number in the audit, by which a judgement is undone; `None` where nothing had to change.
+    pub deed: Option<u64>,
+    /// Runs with their standing after it, in the order given; `is_new` where it changed.
+    pub runs: Vec<SubmissionReceipt>,
+    /// Ids of runs that were left as they are: withdrawn, or judged otherwise since.
+    pub left: Vec<String>,
+}
+
+/// Who changes the standing of many, why and when (RFC 3339 in UTC).
+struct By<'a> {
+    who: &'a str,
+    why: &'a str,
+    when: &'a str,
+}
+
+/// A run that changes its standing.
+struct Change {
+    receipt: SubmissionReceipt,
+    was: SubmissionStatus,
+}
+
+impl Collection {
+    /// Gives many runs one standing, all of them or none. What was withdrawn stays withdrawn.
+    /// `when` is RFC 3339 in UTC.
+    ///
+    /// # Errors
+    /// Where one of them is no run, or the standing is `Withdrawn`; then nothing is changed.
+    pub fn judge_many(
+        &self,
+        ids: &[String],
+        standing: SubmissionStatus,
+        who: &str,
+        why: &str,
+        when: &str,
+    ) -> Result<BulkJudgement, CollectionError> {
+        if standing == SubmissionStatus::Withdrawn {
+            let why = "runs are withdrawn one by one".to_owned();
+            return Err(CollectionError::Unrepresentable { why });
+        }
+        self.pool.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            let mut wanted = Vec::new();
+            for id in ids.iter().filter(unseen()) {
+                wanted.push((id.clone(), standing));
+            }
+            let what = |count: usize| format!("{count} runs {}", standing.name());
+            let done = change(&mut writer, wanted, JUDGED, &what, &By { who, why, when })?;
+            if let Some(deed) = done.deed {
+                for change in &done.changed {
+                    remember(&mut writer, deed, change)?;
+                }
+            }
+            writer.finish()?;
+            Ok(done.told(Vec::new()))
+        })
+    }
+
+    /// Takes the last judgement of many back that still stands: each run gets the standing it had
+    /// before. What was withdrawn or judged otherwise since is left as it is.
+    ///
+    /// # Errors
+    /// Where `deed` is not the number of the last such judgement.
+    pub fn undo_judgement(
+        &self,
+        deed: u64,
+        who: &str,
+        why: &str,
+        when: &str,
+    ) -> Result<BulkJudgement, CollectionError> {
+        self.pool.write(|connection| {
+            let last = last_deed(connection)?;
+            if last != Some(deed) {
+                return Err(CollectionError::NotLastDeed { deed, last });
+            }
+            let (mut wanted, mut left) = (Vec::new(), Vec::new());
+            for (id, was, is_as_judged) in judged_in(connection, deed)? {
+                if is_as_judged { wanted.push((id, was)) } else { left.push(id) }
+            }
+            let mut writer = Writer::new(connection)?;
+            let what = |count: usize| format!("deed {deed}, {count} runs");
+            let done = change(&mut writer, wanted, UNDONE, &what, &By { who, why, when })?;
+            let forget = "DELETE FROM bulk_judgements WHERE deed = $1";
+            writer.connection().execute(forget, &[SqlValue::from(deed)]).changing()?;
+            writer.finish()?;
+            Ok(done.told(left))
+        })
+    }
+
+    /// The number of the last judgement of many that can be undone.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn last_judgement(&self) -> Result<Option<u64>, CollectionError> {
+        self.pool.look(last_deed)
+    }
+}
+
+/// Passes each id once.
+fn unseen() -> impl FnMut(&&String) -> bool {
+    let mut seen = std::collections::BTreeSet::new();
+    move |id| seen.insert((*id).clone())
+}
+
+/// A deed that was done.
+struct Done {
+    deed: Option<u64>,
+    changed: Vec<Change>,
+    unchanged: Vec<SubmissionReceipt>,
+    withdrawn: Vec<String>,
+}
+
+impl Done {
+    fn told(self, left: Vec<String>) -> BulkJudgement {
+        let changed = self.changed.into_iter().map(|change| change.receipt);
+        BulkJudgement {
+            deed: self.deed,
+            runs: changed.chain(self.unchanged).collect(),
+            left: left.into_iter().chain(self.withdrawn).collect(),
+        }
+    }
+}
+
+/// Changes standings: first a line of the audit for the deed, then one for each run.
+fn change(
+    writer: &mut Writer,
+    wanted: Vec<(String, SubmissionStatus)>,
+    deed_name: &str,
+    what: &dyn Fn(usize) -> String,
+    by: &By,
+) -> Result<Done, CollectionError> {
+    let mut done =
+        Done { deed: None, changed: Vec::new(), unchanged: Vec::new(), withdrawn: Vec::new() };
+    for (id, standing) in wanted {
+        match writer.standing_of(&id) {
+            Ok((receipt, was)) if was == standing => done.unchanged.push(receipt),
+            Ok((receipt, was)) => {
+                let receipt = SubmissionReceipt { standing, is_new: true, ..receipt };
+                done.changed.push(Change { receipt, was });
+            }
+            Err(CollectionError::Withdrawn { id }) => done.withdrawn.push(id),
+            Err(error) => return Err(error),
+        }
+    }
+    if done.changed.is_empty() {
+        return Ok(done);
+    }
+    let detail = joined(&what(done.changed.len()), by.why);
+    let head = Deed { at: by.when, who: by.who, what: deed_name, run: None, detail: &detail };
+    let deed = writer.note(&head)?;
+    for Change { receipt, was } in &done.changed {
+        let detail = joined(&format!("deed {deed}, was {}", was.name()), by.why);
+        let (run, what) = (Some(receipt.id.as_str()), receipt.standing.name());
+        let line = Deed { at: by.when, who: by.who, what, run, detail: &detail };
+        writer.judge(&receipt.id, receipt.standing, &line)?;
+    }
+    done.deed = Some(deed);
+    Ok(done)
+}
+
+fn joined(what: &str, why: &str) -> String {
+    if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
+}
+
+fn remember(writer: &mut Writer, deed: u64, change: &Change) -> Result<(), CollectionError> {
+    let sql = "INSERT INTO bulk_judgements (deed, run, was, became) \
+               VALUES ($1, (SELECT number FROM runs WHERE id = $2), $3, $4)";
+    let values = [
+        SqlValue::from(deed),
+        SqlValue::from(change.receipt.id.as_str()),
+        SqlValue::from(change.was.name()),
+        SqlValue::from(change.receipt.standing.name()),
+    ];
+    writer.connection().execute(sql, &values).changing()?;
+    Ok(())
+}
+
+fn last_deed(connection: &mut dyn Connection) -> Result<Option<u64>, CollectionError> {
+    let sql = "SELECT deed FROM bulk_judgements ORDER BY deed DESC LIMIT 1";
+    let found = connection.query(sql, &[]).reading()?.into_iter().next();
+    found.map(|mut row| row.number()).transpose()
+}
+
+/// The runs of a deed, the standing each had, and whether it still has the one it was given.
+fn judged_in(
+    connection: &mut dyn Connection,
+    deed: u64,
+) -> Result<Vec<(String, SubmissionStatus, bool)>, CollectionError> {
+    let sql = "SELECT r.id, b.was, b.became, r.standing FROM bulk_judgements b \
+               JOIN runs r ON r.number = b.run WHERE b.deed = $1 ORDER BY r.number";
+    let rows = connection.query(sql, &[SqlValue::from(deed)]).reading()?;
+    rows.into_iter()
+        .map(|mut row| {
+            let (id, was) = (row.text()?, standing_named(&row.text()?)?);
+            Ok((id, was, row.text()? == row.text()?))
+        })
+        .collect()
+}

@@ -1,0 +1,163 @@
+//! Runs for who judges them: accepted ones and those that wait, by what is looked for.
+
+use record::collection::{HeadlineFigure, Origin, SubmissionStatus};
+
+use super::columns::origin_named;
+use super::connection::{SqlRow, SqlValue};
+use super::error::While;
+use super::write::standing_named;
+use super::{Collection, CollectionError, columns};
+
+/// Runs that are looked through for the order by suspicion and by sender: the newest that fit.
+const LOOKED_THROUGH: usize = 10_000;
+
+/// The order of a list of runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunOrder {
+    /// What has waited longest first.
+    #[default]
+    Oldest,
+    /// What came in last first.
+    Newest,
+    /// Most reasons first; of as many, the farthest from the median of its line.
+    Suspicion,
+    /// By sender, and of one sender the newest first.
+    Sender,
+}
+
+impl RunOrder {
+    /// All orders.
+    pub const ALL: [RunOrder; 4] =
+        [RunOrder::Oldest, RunOrder::Newest, RunOrder::Suspicion, RunOrder::Sender];
+
+    /// Its name in addresses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RunOrder::Oldest => "oldest",
+            RunOrder::Newest => "newest",
+            RunOrder::Suspicion => "suspicion",
+            RunOrder::Sender => "sender",
+        }
+    }
+
+    /// The order of that name.
+    pub fn named(name: &str) -> Option<RunOrder> {
+        RunOrder::ALL.into_iter().find(|order| order.name() == name)
+    }
+}
+
+/// Which runs are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// The standing they have.
+    pub standing: SubmissionStatus,
+    /// Only what this sender sent, as the audit calls them.
+    pub sender: Option<String>,
+    /// In which order.
+    pub order: RunOrder,
+    /// How many, at most.
+    pub count: usize,
+}
+
+/// A run in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedRun {
+    /// Its name in the collection.
+    pub id: String,
+    /// What its medium is called.
+    pub name: String,
+    /// The line it belongs to.
+    pub slug: String,
+    /// When it came in, in RFC 3339.
+    pub received: String,
+    /// Its standing.
+    pub standing: SubmissionStatus,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Number of its latest revision, from 1.
+    pub revision: u32,
+    /// Who sent that revision, as the audit calls them.
+    pub who: String,
+    /// Why that revision was quarantined or replaced another.
+    pub reasons: Vec<String>,
+    /// The largest factor between one of its figures and the median of its line; 1 where none is
+    /// known.
+    pub distance: f64,
+}
+
+/// The reasons of a quarantine, as they were joined when it was decided.
+pub fn reasons_of(why: &str) -> Vec<String> {
+    why.split("; ").filter(|reason| !reason.is_empty()).map(str::to_owned).collect()
+}
+
+impl Collection {
+    /// The first runs of a list. By suspicion and by sender, the newest 10 000 that fit are looked
+    /// through.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn list_runs(&self, filter: &RunFilter) -> Result<Vec<ListedRun>, CollectionError> {
+        let own: Vec<String> =
+            HeadlineFigure::ALL.map(|figure| format!("r.{}", columns::figure(figure))).into();
+        let median: Vec<String> =
+            HeadlineFigure::ALL.map(|figure| format!("l.{}", columns::figure(figure))).into();
+        let (way, limit) = match filter.order {
+            RunOrder::Oldest => ("", filter.count),
+            RunOrder::Newest => (" DESC", filter.count),
+            RunOrder::Suspicion | RunOrder::Sender => (" DESC", LOOKED_THROUGH),
+        };
+        let sql = format!(
+            "SELECT r.id, r.name, l.slug, r.received, r.standing, l.origin, r.revision, v.who, v.why, {}, {} \
+             FROM runs r JOIN lines l ON l.number = r.line \
+             JOIN revisions v ON v.run = r.number AND v.revision = r.revision \
+             WHERE r.standing = $1 AND ($2 = '' OR v.who = $2) ORDER BY r.received{way}, r.number{way} LIMIT $3",
+            own.join(", "),
+            median.join(", ")
+        );
+        let values = [
+            SqlValue::from(filter.standing.name()),
+            SqlValue::from(filter.sender.as_deref().unwrap_or_default()),
+            SqlValue::from(limit as u64),
+        ];
+        let rows = self.pool.look(|connection| connection.query(&sql, &values).reading())?;
+        let mut runs = rows.into_iter().map(listed).collect::<Result<Vec<_>, _>>()?;
+        match filter.order {
+            RunOrder::Oldest | RunOrder::Newest => {}
+            RunOrder::Suspicion => runs.sort_by(|a, b| {
+                let reasons = b.reasons.len().cmp(&a.reasons.len());
+                reasons.then_with(|| b.distance.total_cmp(&a.distance))
+            }),
+            RunOrder::Sender => runs.sort_by(|a, b| a.who.cmp(&b.who)),
+        }
+        runs.truncate(filter.count);
+        Ok(runs)
+    }
+}
+
+fn listed(mut row: SqlRow) -> Result<ListedRun, CollectionError> {
+    let (id, name, slug, received) = (row.text()?, row.text()?, row.text()?, row.text()?);
+    let (standing, origin) = (standing_named(&row.text()?)?, origin_named(&row.text()?)?);
+    let (revision, who, why) = (row.number()? as u32, row.text()?, row.text()?);
+    let mut figures =
+        || HeadlineFigure::ALL.iter().map(|_| row.optional_real()).collect::<Result<Vec<_>, _>>();
+    let (own, medians) = (figures()?, figures()?);
+    let factors = own.into_iter().zip(medians).filter_map(|(own, median)| factor(own?, median?));
+    Ok(ListedRun {
+        distance: factors.fold(1.0, f64::max),
+        reasons: reasons_of(&why),
+        id,
+        name,
+        slug,
+        received,
+        standing,
+        origin,
+        revision,
+        who,
+    })
+}
+
+/// How far a figure is from a median, whichever is larger.
+fn factor(own: f64, median: f64) -> Option<f64> {
+    let factor = (own / median).max(median / own);
+    (own > 0.0 && median > 0.0 && factor.is_finite()).then_some(factor)
+}
