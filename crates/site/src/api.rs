@@ -19,7 +19,7 @@ use crate::pages::{asked, no_medium, no_revision, shown, with_beside};
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
 use crate::state::App;
-use crate::{moderation, submissions};
+use crate::{moderation, standing, submissions};
 
 /// Lines of the audit that are given at once, at most, and where nothing is said.
 const AUDIT: usize = 1000;
@@ -33,6 +33,8 @@ pub fn router() -> OpenApiRouter<App> {
         .routes(routes!(revisions))
         .routes(routes!(revision))
         .routes(routes!(moderation::judge))
+        .routes(routes!(standing::list, standing::judge_many))
+        .routes(routes!(standing::undo))
         .routes(routes!(lines))
         .routes(routes!(line))
         .routes(routes!(host_effects))

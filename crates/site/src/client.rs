@@ -145,6 +145,11 @@ pub enum Who {
 }
 
 impl Who {
+    /// The name in the audit of who has no token.
+    pub const ANYONE: &str = "anonymous";
+    /// The name in the audit of who has the edit token of a run.
+    pub const EDITOR: &str = "anonymous, by edit token";
+
     fn of(secret: &str, token: Token) -> Who {
         // Two tokens may have one label: some of the hash tells them apart, and helps nobody to
         // guess one.
@@ -163,8 +168,8 @@ impl Who {
     /// Their name in the audit.
     pub fn name(&self) -> &str {
         match self {
-            Who::Anyone => "anonymous",
-            Who::Editor { .. } => "anonymous, by edit token",
+            Who::Anyone => Who::ANYONE,
+            Who::Editor { .. } => Who::EDITOR,
             Who::Api { name } | Who::Moderator { name } => name,
         }
     }

@@ -13,7 +13,9 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::base::Base;
+use crate::open_connections;
 use crate::problem::Problem;
+use crate::quota;
 use crate::rate_limit;
 use crate::serve::serve;
 use crate::state::{App, Quarantine, ServerOptions, now, secret};
@@ -77,6 +79,15 @@ pub struct Flags {
     /// Requests of all kinds a minute from one address, and as many at once; 0 for no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     requests_per_minute: u32,
+    /// Bytes a day that are kept of one address without a token; 0 for no limit.
+    #[arg(long, value_name = "BYTES", default_value_t = quota::BYTES_PER_DAY)]
+    bytes_per_day: u64,
+    /// Bytes a day that are kept of all addresses without a token; 0 for no limit.
+    #[arg(long, value_name = "BYTES", default_value_t = quota::BYTES_PER_DAY_ALL)]
+    bytes_per_day_all: u64,
+    /// Connections of one address at once, proxies excepted; 0 for no limit.
+    #[arg(long, value_name = "COUNT", default_value_t = open_connections::CONNECTIONS)]
+    connections: usize,
     /// A proxy in front whose X-Forwarded-For is believed; may be given several times.
     #[arg(long, value_name = "ADDRESS")]
     proxy: Vec<IpAddr>,
@@ -162,6 +173,9 @@ fn options(flags: &Flags) -> ServerOptions {
         per_minute: flags.per_minute,
         burst: flags.burst,
         requests_per_minute: flags.requests_per_minute,
+        bytes_per_day: flags.bytes_per_day,
+        bytes_per_day_all: flags.bytes_per_day_all,
+        connections: flags.connections,
         proxies: flags.proxy.iter().map(IpAddr::to_canonical).collect(),
         limits: UploadLimits::default(),
         body_time: Duration::from_secs(flags.body_timeout),

@@ -46,6 +46,8 @@ pub async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
         *counted = Some(Instant::now());
     }
     drop(counted);
+    app.ask_sum().await?;
+    metrics.day_bytes.set(app.quota().stored());
     metrics.cache_bytes.set(app.cache().bytes() as u64);
     Ok((
         [(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")],

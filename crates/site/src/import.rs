@@ -102,7 +102,7 @@ async fn add(
     let mut added = Vec::new();
     for record in found.records {
         let done = match record.judged {
-            Ok(judged) => keep(app, who, judged).await.map(|(_, receipt)| receipt),
+            Ok(judged) => keep(app, client, who, judged).await.map(|(_, receipt)| receipt),
             Err(problem) => Err(problem),
         };
         if let Err(problem) = &done {

@@ -30,6 +30,11 @@ struct Outcome {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Quota {
+    quota: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Of {
     standing: &'static str,
 }
@@ -40,6 +45,10 @@ pub struct ServerMetrics {
     pub(crate) answered: Family<Answered, Counter>,
     pub(crate) took: Family<Route, Histogram, fn() -> Histogram>,
     submissions: Family<Outcome, Counter>,
+    over_quota: Family<Quota, Counter>,
+    pub(crate) day_bytes: Gauge<u64, AtomicU64>,
+    /// Connections that were closed at once: their address has too many.
+    pub connections_refused: Counter,
     pages: Family<Outcome, Counter>,
     runs: Family<Of, Gauge<u64, AtomicU64>>,
     lines: Gauge<u64, AtomicU64>,
@@ -68,6 +77,23 @@ impl ServerMetrics {
         registry.register("requests", "Requests that were answered", answered.clone());
         registry.register("request_seconds", "Time until an answer began", took.clone());
         registry.register("submissions", "Submissions by what became of them", submissions.clone());
+        let (over_quota, day_bytes) = (Family::default(), Gauge::default());
+        let connections_refused = Counter::default();
+        registry.register(
+            "over_quota",
+            "Submissions without a token that were refused by a quota of bytes a day",
+            over_quota.clone(),
+        );
+        registry.register(
+            "day_bytes",
+            "Bytes kept within the last day of who has no token",
+            day_bytes.clone(),
+        );
+        registry.register(
+            "connections_refused",
+            "Connections closed at once: their address has too many",
+            connections_refused.clone(),
+        );
         registry.register("pages", "Pages by whether they had to be made", pages.clone());
         registry.register("runs", "Runs of the collection by standing", runs.clone());
         registry.register(
@@ -83,6 +109,9 @@ impl ServerMetrics {
             answered,
             took,
             submissions,
+            over_quota,
+            day_bytes,
+            connections_refused,
             pages,
             runs,
             lines,
@@ -96,6 +125,11 @@ impl ServerMetrics {
     /// code of the refusal.
     pub fn submission(&self, outcome: &'static str) {
         self.submissions.get_or_create(&Outcome { outcome }).inc();
+    }
+
+    /// A submission was refused by a quota: "address" or "all".
+    pub fn over_quota(&self, quota: &'static str) {
+        self.over_quota.get_or_create(&Quota { quota }).inc();
     }
 
     /// A page was sent.

@@ -16,7 +16,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use record::collection::{CollectionRun, HeadlineFigure, Origin, RunHeadline, SubmissionStatus};
 use serde::{Deserialize, Serialize};
-use store::collection::{Collection, CollectionError, Counts};
+use store::collection::{
+    Collection, CollectionError, Counts, ListedRun, RunFilter, RunOrder, reasons_of,
+};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::client::{Bearer, Client};
@@ -24,7 +26,9 @@ use crate::problem::{Problem, ProblemBody, Whole, sentence};
 use crate::schema;
 use crate::sessions::{SESSION, Session};
 use crate::state::{App, now, secret};
-use crate::submissions::{ReceiptBody, kept_why, reasons_of};
+use crate::submissions::{ReceiptBody, kept_why};
+
+pub mod many;
 
 /// Runs that are shown at once.
 const SHOWN: usize = 50;
@@ -100,9 +104,39 @@ struct ModerationPage {
     said: Option<String>,
     accepted: u64,
     waiting: u64,
-    /// Whether more wait than are shown.
+    here: String,
+    many: String,
+    undo: String,
+    /// The judgement of many that can be undone.
+    deed: Option<u64>,
+    list: Listed,
+    /// Whether there are more than are shown.
     more: bool,
     rows: Vec<Row>,
+}
+
+/// What is listed on the page, as it stands in its address.
+struct Listed {
+    standing: &'static str,
+    order: &'static str,
+    orders: Vec<(&'static str, bool)>,
+    sender: String,
+}
+
+impl Listed {
+    fn of(filter: &RunFilter) -> Listed {
+        let order = |order: RunOrder| (order.name(), order == filter.order);
+        Listed {
+            standing: filter.standing.name(),
+            order: filter.order.name(),
+            orders: RunOrder::ALL.into_iter().map(order).collect(),
+            sender: filter.sender.clone().unwrap_or_default(),
+        }
+    }
+
+    fn is_accepted(&self) -> bool {
+        self.standing == SubmissionStatus::Accepted.name()
+    }
 }
 
 struct Row {
@@ -139,6 +173,42 @@ fn sign_in_page(app: &App, problem: Option<&Problem>) -> Response {
 pub struct Said {
     done: Option<String>,
     run: Option<String>,
+    deed: Option<String>,
+    undone: Option<String>,
+    #[serde(default)]
+    list: String,
+    #[serde(default)]
+    order: String,
+    #[serde(default)]
+    sender: String,
+}
+
+impl Said {
+    /// What is listed; what makes no sense is passed over.
+    fn filter(&self) -> RunFilter {
+        let standing = SubmissionStatus::named(&self.list)
+            .filter(|standing| *standing == SubmissionStatus::Accepted);
+        RunFilter {
+            standing: standing.unwrap_or(SubmissionStatus::Quarantined),
+            sender: Some(self.sender.trim().to_owned()).filter(|sender| !sender.is_empty()),
+            order: RunOrder::named(&self.order).unwrap_or_default(),
+            count: SHOWN + 1,
+        }
+    }
+
+    /// What was done, in words.
+    fn in_words(&self) -> Option<String> {
+        let number = |text: &Option<String>| text.as_deref()?.parse::<u64>().ok();
+        if let Some(deed) = number(&self.deed) {
+            return Some(format!("Done. It is number {deed} in the audit, and can be undone."));
+        }
+        if let Some(deed) = number(&self.undone) {
+            return Some(format!("Number {deed} of the audit is undone."));
+        }
+        let standing = SubmissionStatus::named(self.done.as_deref()?)?;
+        let run = self.run.as_deref().filter(|run| report::collection::is_slug(run))?;
+        Some(format!("Run {run} is {} now.", standing.name()))
+    }
 }
 
 /// `GET /moderation`: what is quarantined, or the form for signing in.
@@ -151,47 +221,50 @@ pub async fn moderation(
     let Some((session, name)) = signed_in(&app, &headers, client).await? else {
         return Ok(sign_in_page(&app, None));
     };
-    let prefix = app.prefix().to_owned();
-    let (counts, rows) = app.read(move |collection| waiting(collection, &prefix)).await?;
-    let done = said
-        .done
-        .as_deref()
-        .and_then(SubmissionStatus::named)
-        .zip(said.run.filter(|run| report::collection::is_slug(run)));
+    let (prefix, filter) = (app.prefix().to_owned(), said.filter());
+    let list = Listed::of(&filter);
+    let (counts, deed, mut rows) =
+        app.read(move |collection| shown(collection, &prefix, &filter)).await?;
+    let more = rows.len() > SHOWN;
+    rows.truncate(SHOWN);
     let page_of = ModerationPage {
         name,
         judge: app.address("/moderation/judge"),
         sign_out: app.address("/moderation/sign-out"),
         audit: app.address("/api/v1/audit"),
         form: session.form,
-        said: done.map(|(standing, run)| format!("Run {run} is {} now.", standing.name())),
+        said: said.in_words(),
         accepted: counts.accepted,
         waiting: counts.quarantined,
-        more: counts.quarantined > rows.len() as u64,
+        here: app.address("/moderation"),
+        many: app.address("/moderation/judge-many"),
+        undo: app.address("/moderation/undo"),
+        deed,
+        list,
+        more,
         rows,
     };
     let body = page_of.render().expect("a template that compiled renders into memory");
     Ok(page(&app, StatusCode::OK, &body))
 }
 
-fn waiting(collection: &Collection, prefix: &str) -> Result<(Counts, Vec<Row>), CollectionError> {
+fn shown(
+    collection: &Collection,
+    prefix: &str,
+    filter: &RunFilter,
+) -> Result<(Counts, Option<u64>, Vec<Row>), CollectionError> {
     let mut rows = Vec::new();
-    for entry in collection.first_quarantined(SHOWN)? {
-        let latest = collection.revisions(&entry.id)?.pop();
-        let (who, why) = latest.map(|latest| (latest.who, latest.why)).unwrap_or_default();
+    for run in collection.list_runs(filter)? {
+        // It may have gone meanwhile.
+        let Some(entry) = collection.entry(&run.id)? else { continue };
         let line = crate::pages::line_of(collection, &entry)?;
-        rows.push(row(
-            &entry,
-            prefix,
-            line.map(|line| format!("{prefix}/medium/{}", line.slug)),
-            who,
-            &why,
-        ));
+        let medium = line.map(|line| format!("{prefix}/medium/{}", line.slug));
+        rows.push(row(&entry, prefix, medium, run));
     }
-    Ok((collection.counts()?, rows))
+    Ok((collection.counts()?, collection.last_judgement()?, rows))
 }
 
-fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, who: String, why: &str) -> Row {
+fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, listed: ListedRun) -> Row {
     let clean = |text: &str| report::words::clean(text);
     let run = &entry.run;
     let facts = [
@@ -213,10 +286,10 @@ fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, who: String,
         href: format!("{prefix}/run/{}", entry.id),
         medium,
         received: entry.received.clone(),
-        who,
+        who: listed.who,
         facts: clean(&facts.into_iter().flatten().collect::<Vec<_>>().join(", ")),
         revision: entry.revision,
-        reasons: reasons_of(why).iter().map(|reason| clean(reason)).collect(),
+        reasons: listed.reasons.iter().map(|reason| clean(reason)).collect(),
         verdict: clean(entry.headline.verdict.as_deref().unwrap_or_default()),
         figures: HeadlineFigure::ALL.into_iter().filter_map(told).collect(),
     }
@@ -310,7 +383,8 @@ pub async fn judge_form(
     Ok(Redirect::to(&to).into_response())
 }
 
-fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
+/// The standing of that name that a judgement may give.
+pub(crate) fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
     let known =
         SubmissionStatus::named(name).filter(|standing| *standing != SubmissionStatus::Withdrawn);
     known.ok_or_else(|| {

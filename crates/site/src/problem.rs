@@ -85,6 +85,14 @@ impl Problem {
         }
     }
 
+    /// Status 429: as much as is kept in a day was sent; may go better after `wait`.
+    pub fn over_quota(reason: impl Into<String>, wait: Duration) -> Problem {
+        Problem {
+            retry_after: Some(wait),
+            ..Problem::new(StatusCode::TOO_MANY_REQUESTS, "quota", reason)
+        }
+    }
+
     /// Status 503: this cannot be done at the moment; may go better in 4 s.
     pub fn busy(reason: impl Into<String>) -> Problem {
         let wait = Some(Duration::from_secs(4));
@@ -170,6 +178,9 @@ impl From<CollectionError> for Problem {
             CollectionError::Withdrawn { .. } => Problem::gone("withdrawn", said),
             CollectionError::AlreadyThere { .. } => {
                 Problem::new(StatusCode::CONFLICT, "already-there", said)
+            }
+            CollectionError::NotLastDeed { .. } => {
+                Problem::new(StatusCode::CONFLICT, "not-last", said)
             }
             CollectionError::Unrepresentable { .. } => {
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unrepresentable", said)

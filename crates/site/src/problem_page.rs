@@ -50,6 +50,7 @@ impl App {
         let heading = match problem.status {
             StatusCode::NOT_FOUND => "Nothing is here",
             StatusCode::GONE => "No longer here",
+            StatusCode::URI_TOO_LONG => "This address is too long",
             StatusCode::TOO_MANY_REQUESTS => "Too often",
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "Not for everyone",
             status if status.is_server_error() => "This does not work now",

@@ -31,13 +31,13 @@ pub struct RateLimit {
 /// Who asks: an IPv4 address, or the network of an IPv6 address (a house has at least a /64, and
 /// may use any address in it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Asker {
+pub(crate) enum Asker {
     V4(u32),
     V6(u64),
 }
 
 impl Asker {
-    fn of(address: IpAddr) -> Asker {
+    pub(crate) fn of(address: IpAddr) -> Asker {
         match address.to_canonical() {
             IpAddr::V4(address) => Asker::V4(address.to_bits()),
             IpAddr::V6(address) => Asker::V6((address.to_bits() >> 64) as u64),
@@ -62,6 +62,12 @@ impl RateLimit {
         }
     }
 
+    /// So many a day, and as many at once.
+    pub fn per_day(amount: u64) -> RateLimit {
+        let burst = amount.max(1) as f64;
+        RateLimit { per_second: burst / 86_400.0, burst, buckets: Mutex::default() }
+    }
+
     /// Takes one from the bucket of an address.
     ///
     /// # Errors
@@ -75,7 +81,14 @@ impl RateLimit {
     /// # Errors
     /// As [`take`](RateLimit::take).
     pub fn take_many(&self, who: IpAddr, count: u32, now: Instant) -> Result<(), Duration> {
-        let wanted = f64::from(count);
+        self.take_amount(who, f64::from(count), now)
+    }
+
+    /// Takes any amount at once, or nothing.
+    ///
+    /// # Errors
+    /// As [`take`](RateLimit::take).
+    pub fn take_amount(&self, who: IpAddr, wanted: f64, now: Instant) -> Result<(), Duration> {
         let asker = Asker::of(who);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MOST && !buckets.contains_key(&asker) {

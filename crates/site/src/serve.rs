@@ -23,6 +23,7 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 use tower::ServiceExt as _;
 
 use crate::client::Peer;
+use crate::open_connections::OpenConnections;
 use crate::state::App;
 use crate::web;
 
@@ -49,6 +50,7 @@ pub async fn serve(
     let router = web::router(app.clone());
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let by_address = OpenConnections::new(app.options().connections);
     let mut stop = pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -65,6 +67,13 @@ pub async fn serve(
                 continue;
             }
         };
+        // All that a proxy brings comes from its address.
+        let is_proxy = app.options().proxies.contains(&peer.ip().to_canonical());
+        let counted = if is_proxy { None } else { by_address.take(peer.ip()) };
+        if counted.is_none() && !is_proxy {
+            app.metrics().connections_refused.inc();
+            continue;
+        }
         let connection = connection(stream, peer, router.clone());
         let connection = graceful.watch(connection);
         let open = app.clone();
@@ -73,7 +82,7 @@ pub async fn serve(
             // How a connection ended is between it and the client.
             let _ = connection.await;
             open.metrics().connections.dec();
-            drop(place);
+            drop((place, counted));
         });
     }
     drop(listener);

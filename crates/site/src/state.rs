@@ -13,7 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::base::Base;
 use crate::cache::PageCache;
 use crate::metrics::ServerMetrics;
+use crate::open_connections;
 use crate::problem::Problem;
+use crate::quota::{self, DailyQuota};
 use crate::rate_limit::{self, RateLimit};
 use crate::sessions::Sessions;
 use ::collection::UploadLimits;
@@ -58,6 +60,12 @@ pub struct ServerOptions {
     pub burst: u32,
     /// Requests a minute from one address, and as many at once; 0 for no limit.
     pub requests_per_minute: u32,
+    /// Bytes a day that are kept of one address without a token; 0 for no limit.
+    pub bytes_per_day: u64,
+    /// Bytes a day that are kept of all of them together; 0 for no limit.
+    pub bytes_per_day_all: u64,
+    /// Connections of one address at once, proxies excepted; 0 for no limit.
+    pub connections: usize,
     /// Addresses of proxies whose word about the client is taken.
     pub proxies: Vec<IpAddr>,
     /// What an upload may hold.
@@ -81,6 +89,9 @@ impl Default for ServerOptions {
             per_minute: rate_limit::PER_MINUTE,
             burst: rate_limit::BURST,
             requests_per_minute: 0,
+            bytes_per_day: quota::BYTES_PER_DAY,
+            bytes_per_day_all: quota::BYTES_PER_DAY_ALL,
+            connections: open_connections::CONNECTIONS,
             proxies: Vec::new(),
             limits: UploadLimits::default(),
             page_age: Duration::from_secs(10),
@@ -105,6 +116,7 @@ struct Shared {
     submissions: RateLimit,
     requests: Option<RateLimit>,
     attempts: RateLimit,
+    quota: DailyQuota,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
     unpacking: Arc<Semaphore>,
@@ -142,6 +154,7 @@ impl App {
             submissions: RateLimit::new(options.per_minute, options.burst),
             requests: (requests > 0).then(|| RateLimit::new(requests, requests)),
             attempts: RateLimit::new(options.per_minute, options.burst),
+            quota: DailyQuota::new(options.bytes_per_day, options.bytes_per_day_all),
             reading: Arc::new(Semaphore::new(READING)),
             writing: Arc::new(Semaphore::new(WRITING)),
             unpacking: Arc::new(Semaphore::new(UNPACKING)),
@@ -173,6 +186,11 @@ impl App {
     /// Counters of requests, submissions, pages and runs.
     pub fn metrics(&self) -> &ServerMetrics {
         &self.0.metrics
+    }
+
+    /// How much is kept in a day of who has no token.
+    pub fn quota(&self) -> &DailyQuota {
+        &self.0.quota
     }
 
     /// Moderators who have signed in.
@@ -334,7 +352,16 @@ fn allow(limit: &RateLimit, who: IpAddr) -> Result<(), Problem> {
 
 /// The time of day in UTC to the second, as the collection orders it.
 pub fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    written(jiff::Timestamp::now())
+}
+
+/// The same of a day ago.
+pub fn a_day_ago() -> String {
+    written(jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24))
+}
+
+fn written(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// 256 bits that nobody can guess, in hexadecimal.

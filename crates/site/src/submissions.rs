@@ -90,7 +90,7 @@ fn answer(status: StatusCode, receipt: ReceiptBody) -> Response {
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Not a valid run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too often, or more than is kept in a day", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn submit(
@@ -123,7 +123,7 @@ async fn take_in(
     }
     let who = submitter(app, bearer, client).await?;
     let judged = judge(app, &who, &headers, body, None).await?;
-    let (status, receipt) = keep(app, &who, judged).await?;
+    let (status, receipt) = keep(app, client, &who, judged).await?;
     Ok(answer(status, receipt))
 }
 
@@ -141,12 +141,13 @@ pub(crate) async fn submitter(app: &App, bearer: Bearer, client: Client) -> Resu
 /// Puts a run that was judged into the collection.
 pub(crate) async fn keep(
     app: &App,
+    client: Client,
     who: &Who,
     judged: Judged,
 ) -> Result<(StatusCode, ReceiptBody), Problem> {
     let edit_token = if *who == Who::Anyone { Some(secret()?) } else { None };
     let submission = judged.submission(who, judged.reasons.join("; "), edit_token.clone());
-    let receipt = app.add(move |collection| collection.submit(submission)).await?;
+    let receipt = app.submit_within(client, who, submission).await?;
     let outcome = match (receipt.is_new, receipt.standing) {
         (false, _) => "known",
         (true, SubmissionStatus::Quarantined) => "quarantined",
@@ -196,7 +197,7 @@ pub struct WhyQuery {
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Not a valid run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too often, or more than is kept in a day", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn replace(
@@ -222,7 +223,7 @@ pub async fn replace(
             .collect::<Vec<_>>()
             .join("; ");
         let submission = judged.submission(&who, why, None);
-        let receipt = app.change(move |collection| collection.replace(&id, submission)).await?;
+        let receipt = app.replace_within(client, &who, id, submission).await?;
         app.metrics().submission(if receipt.is_new { "replaced" } else { "known" });
         let reasons = if receipt.standing == SubmissionStatus::Quarantined {
             judged.reasons
@@ -423,9 +424,4 @@ fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     let reason =
         format!("a run is sent with Content-Type: application/json, not '{}'", name.escape_debug());
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", reason))
-}
-
-/// The reasons of a quarantine, as they were joined when it was decided.
-pub fn reasons_of(why: &str) -> Vec<String> {
-    why.split("; ").filter(|reason| !reason.is_empty()).map(str::to_owned).collect()
 }

@@ -4,7 +4,9 @@ mod answers;
 mod coming_in;
 mod importing;
 mod judging;
+mod judging_many;
 mod published;
+mod quotas;
 mod reading;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -8,7 +8,7 @@ use axum::http::header::{
     X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tower_http::CompressionLevel;
@@ -20,6 +20,8 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::{api, counting, data, import, moderation, pages, problem_page, published};
 
+/// Bytes behind the `?`: more than any form of the site makes.
+const QUERY: usize = 4 << 10;
 /// Bytes of a body that is no run.
 const SMALL_BODY: usize = 16 << 10;
 
@@ -50,6 +52,8 @@ pub fn router(app: App) -> Router {
         .route("/moderation/sign-in", post(moderation::sign_in))
         .route("/moderation/sign-out", post(moderation::sign_out))
         .route("/moderation/judge", post(moderation::judge_form))
+        .route("/moderation/judge-many", post(moderation::many::judge_form))
+        .route("/moderation/undo", post(moderation::many::undo_form))
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
         .route("/metrics", get(counting::metrics))
@@ -65,6 +69,7 @@ pub fn router(app: App) -> Router {
         .layer(
             CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_packing),
         )
+        .layer(from_fn(short_query))
         .layer(from_fn_with_state(app.clone(), problem_page::as_page))
         .layer(from_fn_with_state(app.clone(), guarded))
         .layer(from_fn_with_state(app, unprefixed))
@@ -86,6 +91,16 @@ async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     }
     app.read(|collection| collection.line("-")).await?;
     Ok("ready\n")
+}
+
+/// Refuses a long query before anything is made of it: pages repeat it in their links.
+async fn short_query(request: Request, next: Next) -> Response {
+    let bytes = request.uri().query().unwrap_or_default().len();
+    if bytes <= QUERY {
+        return next.run(request).await;
+    }
+    let reason = format!("the address has {bytes} bytes behind its '?', and {QUERY} are taken");
+    Problem::new(StatusCode::URI_TOO_LONG, "long-address", reason).into_response()
 }
 
 /// Rate limits and time before, headers after.

@@ -106,6 +106,23 @@ fn errors_are_pages_for_people_and_problems_for_programs() {
     assert!(!markup.contains("<script>"), "{markup}");
 }
 
+#[test]
+fn a_long_query_gets_a_short_answer() {
+    let site = Site::sqlite();
+    let words = |count: usize| "x".repeat(count);
+    assert_eq!(site.get(&format!("/?q={}", words(4094))).status, 200);
+    for path in ["/", "/compare", "/published", "/moderation", "/none"] {
+        let answer = site.get(&format!("{path}?q={}", words(60_000)));
+        assert_eq!(answer.status, 414, "{path}");
+        let page = answer.text();
+        assert!(answer.header("content-type").starts_with("text/html"), "{path}");
+        assert!(page.len() < 20_000, "{path}: {} bytes", page.len());
+        assert!(page.contains("4096 are taken") && !page.contains("xxxx"), "{path}: {page}");
+    }
+    let program = site.get(&format!("/api/v1/lines?q={}", words(4095)));
+    assert_eq!(program.problem(), (414, "long-address".to_owned()));
+}
+
 /// Names of all schemas that a description refers to.
 fn references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
@@ -160,8 +177,11 @@ fn the_description_is_whole() {
     GET /api/v1/runs/{id}
     GET /api/v1/runs/{id}/revisions
     GET /api/v1/runs/{id}/revisions/{revision}
+    GET /api/v1/standing
     POST /api/v1/runs
     POST /api/v1/runs/{id}/standing
+    POST /api/v1/standing
+    POST /api/v1/standing/undo
     PUT /api/v1/runs/{id}
     ");
 }

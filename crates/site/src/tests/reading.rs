@@ -7,8 +7,10 @@ use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{ACCEPT_ENCODING, IF_NONE_MATCH};
 use flate2::read::GzDecoder;
-use serde_json::Value;
-use store::collection::Address;
+use record::Published;
+use record::collection::{HeadlineFigure, Origin, RunHeadline};
+use serde_json::{Value, json};
+use store::collection::{Address, Submission};
 use tower::ServiceExt as _;
 
 use super::{Site, get, on_both, run};
@@ -18,6 +20,34 @@ on_both! {
     the_table_answers_queries
     shelves_have_something_on_them
     host_effects_and_effects_of_nothing
+    the_one_bad_medium_of_a_line_is_named
+}
+
+fn the_one_bad_medium_of_a_line_is_named(site: &mut Site) {
+    let slug = site.taken(&run("SanDisk", "Extreme", 1))["slug"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/lines/{slug}/media");
+    assert_eq!(site.json(&path), json!({"media": 0, "runs": 0, "apart": []}), "without keys");
+    let key = |medium: u64| format!("{medium:032x}");
+    for seed in 0..30 {
+        let medium = seed % 10;
+        let iops = if medium == 7 { 5.0 } else { 100.0 } + seed as f64 / 100.0;
+        let one =
+            Published { medium_key: Some(key(medium)), ..run("SanDisk", "Extreme", 10 + seed) };
+        let headline = RunHeadline {
+            figures: [(HeadlineFigure::RandomWrite4k, iops)].into(),
+            ..RunHeadline::default()
+        };
+        let sent = Submission::new(one, headline, Origin::Measured, crate::state::now());
+        assert_eq!(site.collection.submit(sent).unwrap().slug, slug);
+    }
+    let media = site.json(&path);
+    assert_eq!((&media["media"], &media["runs"]), (&json!(10), &json!(30)), "{media}");
+    let apart = media["apart"].as_array().unwrap();
+    assert_eq!(apart.len(), 1, "{media}");
+    assert_eq!(apart[0]["medium_key"], key(7), "{media}");
+    assert_eq!(apart[0]["runs"].as_array().map(Vec::len), Some(3), "{media}");
+    assert_eq!(apart[0]["figures"][0]["figure"], "random-write-4k", "{media}");
+    assert_eq!(site.get("/api/v1/lines/none/media").problem(), (404, "not-found".to_owned()));
 }
 
 fn downloads_are_whole(site: &mut Site) {

@@ -149,6 +149,9 @@ pub fn answers_are_as_described(ground: &Ground) {
     for operation in &operations {
         let name = format!("{} {}", operation.method.to_uppercase(), operation.path);
         for _ in 0..times("SITE_REQUESTS", 150) {
+            if operation.path.ends_with("/undo") {
+                known.judge(&server);
+            }
             let request = made::request(&description, operation, &known, &mut chance);
             let answer = match request.send(server.at) {
                 Ok(answer) => answer,

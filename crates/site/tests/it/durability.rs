@@ -15,7 +15,8 @@ use crate::http::Request;
 use crate::runs;
 
 /// What a hundred senders need not to be held up: they all come from one address.
-pub const UNHURRIED: [&str; 4] = ["--per-minute", "1000000", "--burst", "1000000"];
+pub const UNHURRIED: [&str; 8] =
+    ["--per-minute", "1000000", "--burst", "1000000", "--connections", "0", "--bytes-per-day", "0"];
 
 const SENDERS: u64 = 100;
 

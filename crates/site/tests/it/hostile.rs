@@ -291,6 +291,46 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
     server.end();
 }
 
+/// One address with more slow bodies than there are places: another is answered.
+pub fn one_address_leaves_places_to_others(ground: &Ground) {
+    const MANY: usize = 2100;
+    let server = ground.serve(&["--body-timeout", "3600"]);
+    let slow = post(sound(6).to_string()).bytes();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (mut open, mut closed) = (Vec::new(), 0);
+    runtime.block_on(async {
+        for _ in 0..MANY {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+            // What is closed at once may be so before anything is sent.
+            match socket.connect(server.at).await {
+                Ok(stream) => {
+                    let _ = stream.try_write(&slow[..slow.len() / 3]);
+                    open.push(stream);
+                }
+                Err(_) => closed += 1,
+            }
+        }
+    });
+    assert_eq!(server.get("/").status, 200, "readers are held up");
+    assert_eq!(server.send(&post(sound(7).to_string())).status, 201, "senders are held up");
+    let metrics = server.get("/metrics").text();
+    let refused = MANY - 100 - closed;
+    assert!(
+        metrics.contains(&format!("flashmark_site_connections_refused_total {refused}\n")),
+        "{metrics}"
+    );
+    drop(open);
+    server.is_sound();
+    server.end();
+    // A proxy that is trusted brings many.
+    let server = ground.serve(&["--connections", "2", "--proxy", "127.0.0.1"]);
+    let held: Vec<_> = (0..20).map(|_| connect(server.at).unwrap()).collect();
+    assert_eq!(server.get("/").status, 200);
+    drop(held);
+    server.end();
+}
+
 /// Texts that would be markup, statements, formulas or addresses elsewhere: taken as what they are,
 /// and shown as that.
 pub fn hostile_texts_are_only_texts(ground: &Ground) {

@@ -44,6 +44,7 @@ on_both! {
     durability::the_same_run_at_once_is_one_run,
     hostile::bad_uploads_are_refused_with_a_reason,
     hostile::hostile_texts_are_only_texts,
+    hostile::one_address_leaves_places_to_others,
     hostile::torn_and_slow_uploads_hold_nobody_up,
     hostile::who_hurries_is_told_to_wait,
     story::at_a_desk,

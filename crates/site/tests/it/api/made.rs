@@ -1,6 +1,8 @@
 //! Requests made from a description: parameters and bodies of the forms it names, each now and then
 //! spoilt.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value, json};
 
 use super::{Description, Operation, hostile};
@@ -17,6 +19,9 @@ pub struct Known {
     moderator: String,
     sender: String,
     run: Value,
+    /// A run that is judged again and again, and the last deed of that.
+    judged: String,
+    deed: Cell<u64>,
 }
 
 impl Known {
@@ -52,7 +57,23 @@ impl Known {
             moderator: ground.token("moderator"),
             sender: ground.token("api"),
             run,
+            judged: server.submit(&runs::measured("Known", "K10", 100)).json()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+            deed: Cell::new(0),
         }
+    }
+
+    /// Judges a run, so that there is a deed to undo.
+    pub fn judge(&self, server: &Server) {
+        let judge = |standing: &str| {
+            let body = json!({"ids": [self.judged], "standing": standing}).to_string();
+            let request = Request::new("POST", "/api/v1/standing").bearer(&self.moderator);
+            server.send(&request.json(body)).json()["deed"].as_u64()
+        };
+        let deed = judge("rejected").or_else(|| judge("accepted"));
+        self.deed.set(deed.expect("one of the two changes it"));
     }
 
     /// A run like others, and yet another one.
@@ -266,7 +287,11 @@ fn object(
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, form) in schema["properties"].as_object().into_iter().flatten() {
         if needed.contains(&name.as_str()) || (depth < 4 && chance.below(2) == 0) {
-            made.insert(name.clone(), value(description, form, known, chance, depth + 1));
+            let told = match name.as_str() {
+                "deed" if chance.below(4) > 0 => json!(known.deed.get()),
+                _ => value(description, form, known, chance, depth + 1),
+            };
+            made.insert(name.clone(), told);
         }
     }
     Value::Object(made)

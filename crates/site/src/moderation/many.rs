@@ -1,0 +1,93 @@
+//! The forms of the page with which many runs are judged at once, and that is undone.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Redirect, Response};
+
+use super::{sign_in_page, signed_in, standing_of};
+use crate::client::Client;
+use crate::pages::pairs;
+use crate::problem::Problem;
+use crate::state::{App, now};
+use crate::submissions::kept_why;
+use report::collection::query::escaped;
+
+/// A form, as its pairs of names and values; runs are ticked one by one, under one name.
+struct ManyForm(Vec<(String, String)>);
+
+impl ManyForm {
+    fn of(body: &[u8]) -> ManyForm {
+        ManyForm(pairs(std::str::from_utf8(body).ok()))
+    }
+
+    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
+    }
+
+    /// The page again, with the same list.
+    fn back(&self, app: &App, said: &str) -> Response {
+        let list = ["list", "order", "sender"].map(|name| {
+            let value = self.text(name);
+            if value.is_empty() { String::new() } else { format!("&{name}={}", escaped(value)) }
+        });
+        Redirect::to(&app.address(&format!("/moderation?{said}{}", list.concat()))).into_response()
+    }
+}
+
+/// The name of the moderator who sent the form from a page of this session.
+async fn sender_of(
+    app: &App,
+    headers: &HeaderMap,
+    client: Client,
+    form: &ManyForm,
+) -> Result<Option<String>, Problem> {
+    match signed_in(app, headers, client).await? {
+        Some((session, name)) if session.form == form.text("form") => Ok(Some(name)),
+        Some(_) => Err(Problem::forbidden("this form is not of this session; open the page again")),
+        None => Ok(None),
+    }
+}
+
+/// `POST /moderation/judge-many`: gives all runs that were ticked one standing.
+pub async fn judge_form(
+    State(app): State<App>,
+    client: Client,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let form = ManyForm::of(&body);
+    let Some(name) = sender_of(&app, &headers, client, &form).await? else {
+        return Ok(sign_in_page(&app, None));
+    };
+    let standing = standing_of(form.text("standing"))?;
+    let ids: Vec<String> = form.all("run").map(str::to_owned).collect();
+    if ids.is_empty() {
+        return Err(Problem::bad("no run was ticked; tick some, and judge them again"));
+    }
+    let why = kept_why(form.text("why"));
+    let done = app
+        .change(move |collection| collection.judge_many(&ids, standing, &name, &why, &now()))
+        .await?;
+    Ok(form.back(&app, &done.deed.map(|deed| format!("deed={deed}")).unwrap_or_default()))
+}
+
+/// `POST /moderation/undo`: takes the last judgement of many back.
+pub async fn undo_form(
+    State(app): State<App>,
+    client: Client,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let form = ManyForm::of(&body);
+    let Some(name) = sender_of(&app, &headers, client, &form).await? else {
+        return Ok(sign_in_page(&app, None));
+    };
+    let deed = form.text("deed").parse().map_err(|_| Problem::bad("the deed is no number"))?;
+    app.change(move |collection| collection.undo_judgement(deed, &name, "", &now())).await?;
+    Ok(form.back(&app, &format!("undone={deed}")))
+}

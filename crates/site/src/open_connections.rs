@@ -1,0 +1,83 @@
+//! How many connections an address may have open at once, so that one that opens many leaves places
+//! to others.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::rate_limit::Asker;
+
+/// Connections of one address, where nobody says otherwise.
+pub const CONNECTIONS: usize = 100;
+
+/// Open connections by IPv4 address and IPv6 /64 network. A clone is another handle.
+#[derive(Clone)]
+pub struct OpenConnections {
+    most: usize,
+    open: Arc<Mutex<HashMap<Asker, usize>>>,
+}
+
+/// A connection that counts until this is dropped.
+pub struct CountedConnection {
+    asker: Asker,
+    all: OpenConnections,
+}
+
+impl OpenConnections {
+    /// At most so many of each address; 0 for no limit.
+    pub fn new(most: usize) -> OpenConnections {
+        OpenConnections { most: if most == 0 { usize::MAX } else { most }, open: Arc::default() }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<Asker, usize>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One connection more of an address; `None` where it has too many.
+    pub fn take(&self, who: IpAddr) -> Option<CountedConnection> {
+        let asker = Asker::of(who);
+        let mut open = self.open();
+        let count = open.entry(asker).or_default();
+        if *count >= self.most {
+            return None;
+        }
+        *count += 1;
+        Some(CountedConnection { asker, all: self.clone() })
+    }
+}
+
+impl Drop for CountedConnection {
+    fn drop(&mut self) {
+        if let Entry::Occupied(mut count) = self.all.open().entry(self.asker) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_so_many_and_then_none() {
+        let all = OpenConnections::new(2);
+        let take = |text: &str| all.take(text.parse().unwrap());
+        let (one, two) = (take("192.0.2.1"), take("::ffff:192.0.2.1"));
+        assert!(one.is_some() && two.is_some() && take("192.0.2.1").is_none());
+        let other = take("192.0.2.2");
+        assert!(other.is_some());
+        drop(one);
+        let again = take("192.0.2.1");
+        assert!(again.is_some() && take("192.0.2.1").is_none());
+        drop((two, other, again));
+        assert!(all.open().is_empty(), "nothing is remembered of who has left");
+        let unlimited = OpenConnections::new(0);
+        let many: Vec<_> =
+            (0..1000).map(|_| unlimited.take("192.0.2.1".parse().unwrap())).collect();
+        assert!(many.iter().all(Option::is_some));
+    }
+}
