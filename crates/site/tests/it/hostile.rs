@@ -294,7 +294,8 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
 /// One address with more slow bodies than there are places: another is answered.
 pub fn one_address_leaves_places_to_others(ground: &Ground) {
     const MANY: usize = 2100;
-    let server = ground.serve(&["--body-timeout", "3600"]);
+    let words = ["--per-minute", "100000", "--burst", "100000", "--body-timeout", "3600"];
+    let server = ground.serve(&words);
     let slow = post(sound(6).to_string()).bytes();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (mut open, mut closed) = (Vec::new(), 0);
