@@ -123,9 +123,9 @@ fn simulated(run: &Published) -> Option<String> {
     }
     let cells = simulated::signature(run);
     let Some((first, others)) = cells.split_first() else {
-        let cell = simulated::lognormal(run)?;
+        let (one, other) = simulated::lognormal(run)?;
         return Some(format!(
-            "latencies of {cell} are spread as those of a simulated medium are (lognormal)"
+            "latencies of {one} and {other} are spread as those of a simulated medium are (lognormal)"
         ));
     };
     Some(format!(

@@ -674,3 +674,35 @@ fn a_key_is_no_serial_number() {
     }
     assert!(said_of(|run| run.host_key = Some("0x1".into())).contains("host_key: a key has"));
 }
+
+/// Latencies of a lognormal distribution at evenly spread shares, in nanoseconds.
+fn lognormal(median_ns: f64, sigma: f64, ios: u32) -> Vec<u64> {
+    let normal = |share: f64| {
+        // Normal quantile to 0.0005 (Abramowitz and Stegun, 26.2.23).
+        let tail = share.min(1.0 - share);
+        let t = (-2.0 * tail.ln()).sqrt();
+        let z = t
+            - (2.515_517 + 0.802_853 * t + 0.010_328 * t * t)
+                / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t * t * t);
+        if share < 0.5 { -z } else { z }
+    };
+    let share = |at: u32| (f64::from(at) + 0.5) / f64::from(ios);
+    (0..ios).map(|at| (median_ns * (sigma * normal(share(at))).exp()) as u64).collect()
+}
+
+#[test]
+fn one_cell_of_lognormal_latencies_is_a_chance_and_two_are_a_doubt() {
+    let with = |cells: &[(&str, f64)]| {
+        said_of(|run| {
+            let drawn = cells.iter().map(|(id, sigma)| measured(id, &lognormal(2e6, *sigma, 7000)));
+            run.cells.extend(drawn);
+            run.elapsed_ns += run.cells.iter().map(|cell| cell.elapsed_ns).sum::<u64>();
+        })
+    };
+    let one = with(&[("random-read/9", 0.115)]);
+    assert_eq!(one, "taken, doubts: []", "seen on tmpfs: 7,054 I/Os");
+    let apart = with(&[("random-read/9", 0.115), ("random-write/9", 0.4)]);
+    assert_eq!(apart, "taken, doubts: []");
+    let two = with(&[("random-read/9", 0.1), ("random-write/9", 0.105)]);
+    assert!(two.contains("random-read/9 and random-write/9 are spread as"), "{two}");
+}
