@@ -137,28 +137,31 @@ fn place(values: &[f64], smaller_is_better: bool) -> Option<(usize, usize)> {
     chosen.or_else(|| windows.iter().max_by_key(|window| count(window))).copied()
 }
 
-/// The verdict of the run whose figures lie nearest to these, by the mean of their logarithms.
+/// The verdict of the run whose figures lie nearest to these, by the mean of their logarithms. A run
+/// that lacks some of them comes after those that have more: what it says may rest on little.
 fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Option<String> {
-    let distance = |vote: &Vote| {
+    let rank = |vote: &Vote| {
         let logs: Vec<f64> = vote
             .figures
             .iter()
             .filter_map(|(figure, value)| Some((value / figures.get(figure)?.median).ln().abs()))
             .filter(|log| log.is_finite())
             .collect();
-        if logs.is_empty() { f64::MAX } else { logs.iter().sum::<f64>() / logs.len() as f64 }
+        (figures.len() - logs.len(), logs.iter().sum::<f64>() / logs.len().max(1) as f64)
     };
     votes
         .iter()
-        .filter(|vote| vote.verdict.is_some())
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)).then_with(|| a.verdict.cmp(&b.verdict)))
-        .and_then(|vote| vote.verdict.clone())
+        .filter_map(|vote| Some((rank(vote), vote.verdict.as_ref()?)))
+        .min_by(|((a, x), one), ((b, y), other)| {
+            a.cmp(b).then(x.total_cmp(y)).then_with(|| one.cmp(other))
+        })
+        .map(|(_, verdict)| verdict.clone())
 }
 
 /// Senders most of whose figures lie outside the windows, where at least [`ENOUGH`] of them agree
 /// with each other.
 fn apart(votes: &[Vote], windows: &BTreeMap<HeadlineFigure, Window>) -> Option<Apart> {
-    let is_outside = |vote: &&Vote| {
+    let is_outside = |vote: &Vote| {
         let held: Vec<bool> = vote
             .figures
             .iter()
@@ -166,7 +169,7 @@ fn apart(votes: &[Vote], windows: &BTreeMap<HeadlineFigure, Window>) -> Option<A
             .collect();
         vote.sender.is_some() && held.iter().filter(|held| !**held).count() * 2 > held.len()
     };
-    let outside: Vec<Vote> = votes.iter().filter(is_outside).cloned().collect();
+    let (outside, agreeing): (Vec<Vote>, Vec<Vote>) = votes.iter().cloned().partition(is_outside);
     let theirs: BTreeMap<HeadlineFigure, Window> = HeadlineFigure::ALL
         .into_iter()
         .filter_map(|figure| Some((figure, Window::of(&outside, figure)?)))
@@ -177,7 +180,6 @@ fn apart(votes: &[Vote], windows: &BTreeMap<HeadlineFigure, Window>) -> Option<A
     let interfaces = |votes: &[Vote]| -> std::collections::BTreeSet<String> {
         votes.iter().filter_map(|vote| vote.interface.clone()).collect()
     };
-    let agreeing: Vec<Vote> = votes.iter().filter(|vote| !is_outside(vote)).cloned().collect();
     let (ours, others) = (interfaces(&agreeing), interfaces(&outside));
     let interface = (!others.is_empty() && ours.is_disjoint(&others))
         .then(|| others.into_iter().collect::<Vec<_>>().join(", "));

@@ -9,6 +9,6 @@ mod judging;
 mod names;
 
 pub use judging::{
-    Rejection, RunSketch, Upload, UploadLimits, check, judge, latencies_of, outliers, read, unpack,
+    Rejection, RunSketch, Upload, UploadLimits, check, judge, latency_marks, outliers, read, unpack,
 };
 pub use names::{model_of, name_of, other_names_of};

@@ -39,6 +39,19 @@ fn a_verdict_is_that_of_the_run_in_the_middle_and_not_of_the_last() {
     assert_eq!(found.verdict.as_deref(), Some("verdict of 100"));
 }
 
+/// A run with nothing but the figures of the others' median decided the verdict.
+#[test]
+fn a_run_with_one_figure_has_no_verdict_over_those_with_more() {
+    let full = |sender: &str, value: f64| {
+        let mut full = vote(sender, value);
+        full.figures.insert(HeadlineFigure::SequentialRead, value * 1e4);
+        full
+    };
+    let mut all = vec![full("a", 100.0), full("b", 110.0), full("c", 130.0)];
+    all.push(Vote { verdict: Some("buy this".to_owned()), ..vote("liar", 110.0) });
+    assert_eq!(Consensus::of(&all).verdict.as_deref(), Some("verdict of 110"));
+}
+
 #[test]
 fn three_senders_confirm_a_figure() {
     let confirmed =

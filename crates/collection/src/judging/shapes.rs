@@ -1,7 +1,10 @@
 //! The shape of a histogram of latencies, without its scale: to find media that are simulated, and
 //! runs that are copies of others.
 
+use std::collections::BTreeSet;
+
 use record::{Histogram, Published};
+use sha2::{Digest, Sha256};
 
 /// Latencies over their median, as shares of all samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +74,8 @@ const POINTS: [u64; 16] =
 const CELLS: usize = 6;
 /// I/Os that a cell of a sketch has at least.
 const SKETCHED: u64 = 300;
+/// Places of a histogram from which on its counts are equal to others by no chance.
+const DIFFERENT: usize = 20;
 /// Two sketches whose logarithms differ by no more are of one measurement: a second one of the same
 /// medium differs by the square root of its samples, in the tails by percents.
 const COPY: f64 = 0.004;
@@ -87,6 +92,13 @@ struct CellSketch {
     logs: Vec<f32>,
 }
 
+impl CellSketch {
+    fn is_like(&self, other: &CellSketch) -> bool {
+        let mut pairs = self.logs.iter().zip(&other.logs);
+        pairs.all(|(a, b)| f64::from((a - b).abs()) <= COPY)
+    }
+}
+
 /// Cells of a run with most I/Os that have a histogram, the largest first.
 fn largest(run: &Published) -> Vec<(&str, &Histogram)> {
     let mut large: Vec<_> = run
@@ -100,15 +112,19 @@ fn largest(run: &Published) -> Vec<(&str, &Histogram)> {
     large
 }
 
-/// The latencies of a run's largest cells to the last count, as text: equal where one run is a copy
-/// of another, whatever else was changed. `None` where it has too few.
-pub fn latencies_of(run: &Published) -> Option<String> {
-    let large = largest(run);
-    let text = |(_, histogram): &(&str, &Histogram)| {
-        let places = histogram.buckets().map(|(ns, count)| format!("{ns}:{count} "));
-        places.collect::<String>()
+/// Marks of the latencies of a run's largest cells to the last count, 32 hexadecimal digits each: two
+/// runs that share one are of one measurement, whatever else was changed. Empty for a run with too
+/// few I/Os.
+pub fn latency_marks(run: &Published) -> Vec<String> {
+    let mark = |(_, histogram): &(&str, &Histogram)| {
+        let places: Vec<(u64, u64)> = histogram.buckets().collect();
+        let text = places.iter().map(|(ns, count)| format!("{ns}:{count} ")).collect::<String>();
+        let digits = |byte: &u8| format!("{byte:02x}");
+        let hash = Sha256::digest(text.as_bytes());
+        (places.len() >= DIFFERENT).then(|| hash[..16].iter().map(digits).collect())
     };
-    (large.len() >= 2).then(|| large.iter().map(text).collect::<Vec<_>>().join("\n"))
+    let marks: BTreeSet<String> = largest(run).iter().filter_map(mark).collect();
+    marks.into_iter().collect()
 }
 
 impl RunSketch {
@@ -131,18 +147,15 @@ impl RunSketch {
         self.0.len() < 2
     }
 
-    /// Whether two runs have the latencies of one measurement: at least two cells of the same name,
-    /// and all that both have, with the same shape.
+    /// Whether two runs have the latencies of one measurement: at least two cells, and half of those
+    /// of the smaller sketch, have a cell of the same shape in the other, whatever they are called.
     pub fn is_copy_of(&self, other: &RunSketch) -> bool {
-        let of_both: Vec<bool> = self
-            .0
-            .iter()
-            .filter_map(|mine| {
-                let theirs = other.0.iter().find(|theirs| theirs.cell == mine.cell)?;
-                let pairs = mine.logs.iter().zip(&theirs.logs);
-                Some(pairs.into_iter().all(|(a, b)| f64::from((a - b).abs()) <= COPY))
-            })
-            .collect();
-        of_both.len() >= 2 && of_both.iter().all(|same| *same)
+        let mut theirs: Vec<&CellSketch> = other.0.iter().collect();
+        let is_there = |mine: &&CellSketch| {
+            let found = theirs.iter().position(|cell| mine.is_like(cell));
+            found.map(|at| theirs.swap_remove(at)).is_some()
+        };
+        let alike = self.0.iter().filter(is_there).count();
+        alike >= 2 && alike * 2 >= self.0.len().min(other.0.len())
     }
 }

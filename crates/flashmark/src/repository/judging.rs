@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use anyhow::Result;
-use collection::{RunSketch, Upload, latencies_of};
+use collection::{RunSketch, Upload, latency_marks};
 use record::collection::Model;
 
 use super::{MOST_PACKED, RecordFile, Repository};
@@ -70,7 +70,7 @@ fn alone(
     Ok(Ok(upload))
 }
 
-/// Refuses each record whose latencies are those of one before it: exactly, under any name, or
+/// Refuses each record with latencies of one before it: those of a cell exactly, under any name, or
 /// nearly, of the same model.
 fn refuse_copies(repository: &Repository, judged: &mut [JudgedRecord]) {
     let mut exact: BTreeMap<String, String> = BTreeMap::new();
@@ -81,11 +81,11 @@ fn refuse_copies(repository: &Repository, judged: &mut [JudgedRecord]) {
         if origin == record::collection::Origin::Simulated {
             continue;
         }
-        let Some(latencies) = latencies_of(&upload.run) else { continue };
+        let marks = latency_marks(&upload.run);
         let sketch = RunSketch::of(&upload.run);
         let place = format!("{}/{}", one.file.sender, one.file.id);
         let alike = near.entry((collection::model_of(&upload.run), origin.name())).or_default();
-        let first = exact.get(&latencies).cloned().or_else(|| {
+        let first = marks.iter().find_map(|mark| exact.get(mark)).cloned().or_else(|| {
             alike
                 .iter()
                 .find(|(theirs, _)| sketch.is_copy_of(theirs))
@@ -98,7 +98,9 @@ fn refuse_copies(repository: &Repository, judged: &mut [JudgedRecord]) {
                 ));
             }
             _ => {
-                exact.insert(latencies, place.clone());
+                for mark in marks {
+                    exact.entry(mark).or_insert_with(|| place.clone());
+                }
                 alike.push((sketch, place));
             }
         }

@@ -6,15 +6,16 @@ use record::collection::FIGURES;
 use super::connection::{Connection, SqlValue};
 use super::error::While;
 use super::pool::ConnectionPool;
-use super::{CollectionError, audit, columns, lines};
+use super::{CollectionError, audit, columns, copies, lines};
 
 /// All steps; the first has number 1.
-const STEPS: [(&str, &str); 5] = [
+const STEPS: [(&str, &str); 6] = [
     ("collection", include_str!("migrations/0001_collection.sql")),
     ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
     ("senders", include_str!("migrations/0003_senders.sql")),
     ("media told apart", include_str!("migrations/0004_media_told_apart.sql")),
     ("judging many", include_str!("migrations/0005_judging_many.sql")),
+    ("marks of cells", include_str!("migrations/0006_marks_of_cells.sql")),
 ];
 
 /// Brings a database to the form that this version knows.
@@ -31,15 +32,21 @@ pub(super) fn apply(pool: &ConnectionPool) -> Result<(), CollectionError> {
     }
     (found..known).try_for_each(|_| pool.write(next_step))?;
     add_figures(pool)?;
-    make_lines_anew(pool)
+    once(pool, "marks", copies::mark_all)?;
+    once(pool, "lines", make_lines)
 }
 
-/// Makes all lines anew, once, where a step has asked for it: after all steps, as lines are made of
-/// columns that later ones add.
-fn make_lines_anew(pool: &ConnectionPool) -> Result<(), CollectionError> {
-    let asked = "SELECT what FROM pending WHERE what = 'lines'";
-    let is_asked =
-        |connection: &mut dyn Connection| Ok(!connection.query(asked, &[]).reading()?.is_empty());
+/// Does once what a step has asked for, after all steps: it is worked out from columns that later
+/// ones add.
+fn once(
+    pool: &ConnectionPool,
+    what: &str,
+    work: fn(&mut dyn Connection) -> Result<(), CollectionError>,
+) -> Result<(), CollectionError> {
+    let asked = "SELECT what FROM pending WHERE what = $1";
+    let is_asked = |connection: &mut dyn Connection| {
+        Ok(!connection.query(asked, &[SqlValue::from(what)]).reading()?.is_empty())
+    };
     if !pool.look(is_asked)? {
         return Ok(());
     }
@@ -48,13 +55,20 @@ fn make_lines_anew(pool: &ConnectionPool) -> Result<(), CollectionError> {
         if !is_asked(connection)? {
             return Ok(());
         }
-        let changed = audit::Chain::end_of(connection)?.number();
-        for mut row in connection.query("SELECT number FROM lines", &[]).reading()? {
-            lines::refresh(connection, row.number()?, changed)?;
-        }
-        connection.execute("DELETE FROM pending WHERE what = 'lines'", &[]).changing()?;
+        work(connection)?;
+        let done = "DELETE FROM pending WHERE what = $1";
+        connection.execute(done, &[SqlValue::from(what)]).changing()?;
         Ok(())
     })
+}
+
+/// Makes all lines anew.
+fn make_lines(connection: &mut dyn Connection) -> Result<(), CollectionError> {
+    let changed = audit::Chain::end_of(connection)?.number();
+    for mut row in connection.query("SELECT number FROM lines", &[]).reading()? {
+        lines::refresh(connection, row.number()?, changed)?;
+    }
+    Ok(())
 }
 
 /// Applies the first steps only, as an older version has left it.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "postgres")]
 mod cluster;
+mod copies;
 mod judging_many;
 mod killed;
 mod made;
@@ -141,6 +142,8 @@ on_both! {
     suite::two_programs_share_a_collection,
     queries::pages_are_those_of_a_naive_filter_and_sort,
     queries::figures_are_naive_medians,
+    copies::a_copy_is_found_under_other_names,
+    copies::a_copy_that_waits_keeps_nobody_waiting,
     judging_many::many_are_judged_and_put_back,
     judging_many::deeds_are_undone_from_the_last_to_the_first,
     judging_many::many_are_judged_all_or_none,

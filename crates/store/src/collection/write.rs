@@ -326,17 +326,13 @@ impl Prepared {
     /// Columns of `runs` that come out of the run, with their values.
     fn facts(&self) -> (Vec<&'static str>, Vec<SqlValue>) {
         let (run, headline) = (&self.document.run, &self.document.headline);
-        let mut columns =
-            vec!["name", "host", "medium_key", "classes", "verdict", "latencies", "sketch"];
-        let [latencies, sketch] = copies::marks_of(run);
+        let mut columns = vec!["name", "host", "medium_key", "classes", "verdict"];
         let mut values = vec![
             SqlValue::from(collection::name_of(run).as_str()),
             SqlValue::from(facts::host_key(run).as_deref()),
             SqlValue::from(run.medium_key.as_deref()),
             SqlValue::from(facts::classes(run).as_str()),
             SqlValue::from(headline.verdict.as_deref()),
-            SqlValue::from(latencies.as_deref()),
-            SqlValue::from(sketch.as_deref()),
         ];
         for facet in Facet::ALL {
             columns.push(facet.name());
@@ -462,6 +458,7 @@ impl<'a> Writer<'a> {
         ];
         row.extend(values);
         self.connection.execute(&sql, &row).changing()?;
+        copies::mark(self.connection, number, &one.document.run)?;
         self.keep_revision(number, 1, one)?;
         if let Some(secret) = &one.edit_token {
             tokens::keep_edit(self.connection, secret, &id, &one.received)?;
@@ -513,6 +510,7 @@ impl<'a> Writer<'a> {
         ];
         row.extend(values);
         self.connection.execute(&sql, &row).changing()?;
+        copies::mark(self.connection, old.number, &one.document.run)?;
         self.keep_revision(old.number, revision, one)?;
         let detail = format!("revision {revision}: {}", one.why);
         let deed = Deed {

@@ -557,7 +557,7 @@ pub fn a_newer_collection_is_refused(database: &Database) {
     let error = Collection::open(&database.address).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "the collection has step 99 of its form, this version knows 5; a newer flashmark reads it"
+        "the collection has step 99 of its form, this version knows 6; a newer flashmark reads it"
     );
 }
 
