@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use record::Record;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(records) = store::import::read("input", bytes) else { return };
+    let Ok(records) = import::read("input", bytes) else { return };
     for mut record in records {
         record.findings = findings::conclude(&record);
         let text = record.to_json();

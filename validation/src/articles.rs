@@ -182,7 +182,7 @@ impl Bench<'_> {
         ensure!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stdout));
         // As on a terminal: the command says what dd's three lines are of.
         let text = format!("# {command}\n{}", String::from_utf8_lossy(&output.stdout));
-        let records = store::import::read("terminal.txt", text.as_bytes())?;
+        let records = import::read("terminal.txt", text.as_bytes())?;
         Ok(figures(records.iter().flat_map(|record| &record.cells)))
     }
 

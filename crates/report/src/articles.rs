@@ -1,6 +1,6 @@
 //! The five articles that Flashmark grew out of: who measured what, and what was found.
 //!
-//! Their figures are kept elsewhere (`store::reference`); a test of the program holds each number
+//! Their figures are kept elsewhere (`import::reference`); a test of the program holds each number
 //! of a finding against them.
 
 /// An article in a few words.

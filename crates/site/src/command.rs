@@ -191,7 +191,7 @@ fn serve_until_told(flags: &Flags, collection: &Collection) -> Result<(), (anyho
     let usage = |error: anyhow::Error| (error, USAGE);
     if !flags.no_reference {
         collection
-            .keep_reference(&store::reference::entries(), &now())
+            .keep_reference(&import::reference::entries(), &now())
             .context("the reference data")
             .map_err(usage)?;
     }

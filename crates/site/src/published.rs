@@ -18,7 +18,7 @@ use crate::state::App;
 /// Media that the form offers; any other can be named in the address.
 const OFFERED: u32 = 300;
 
-static SOURCES: LazyLock<Vec<PublishedSource>> = LazyLock::new(store::reference::sources);
+static SOURCES: LazyLock<Vec<PublishedSource>> = LazyLock::new(import::reference::sources);
 
 /// `/published`: the publications.
 pub async fn index(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {

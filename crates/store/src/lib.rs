@@ -17,16 +17,13 @@ mod damage;
 #[cfg(feature = "collections")]
 pub mod export;
 mod find;
-#[cfg(feature = "collections")]
-pub mod import;
+mod imported;
 mod journal;
 mod journal_form;
 mod line;
 mod lock;
 mod numbering;
 mod reading;
-#[cfg(feature = "collections")]
-pub mod reference;
 mod replay;
 mod root;
 mod run_dir;
@@ -39,6 +36,7 @@ pub mod workbook;
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use damage::{Damage, Wrong};
 pub use find::FindError;
+pub use imported::{Batch, KeptHow, KeptRecord, SOURCE_FILE, stored_record};
 pub use journal::{Ending, Journal, JournalEntry, Opening, Resumed};
 pub use journal_form::{FORM, HEADER_FILE, JournalError};
 pub use lock::{LOCK_FILE, Lock, LockError};

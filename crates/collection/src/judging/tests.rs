@@ -551,13 +551,11 @@ fn what_other_tools_measured_is_taken() {
     {
         let name = file.file_name().unwrap().to_str().unwrap();
         // Some samples are there to be asked about: the importer says what is missing.
-        for record in
-            store::import::read(name, &std::fs::read(&file).unwrap()).into_iter().flatten()
-        {
+        for record in import::read(name, &std::fs::read(&file).unwrap()).into_iter().flatten() {
             send(name, &Published::from(&record));
         }
     }
-    store::reference::entries().iter().for_each(|entry| send(&entry.id, &entry.run));
+    import::reference::entries().iter().for_each(|entry| send(&entry.id, &entry.run));
     assert!(runs > 100, "{runs}");
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }

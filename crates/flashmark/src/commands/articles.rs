@@ -17,7 +17,7 @@ use crate::terminal::{OutputStream, letters};
 /// Prints the articles, each with what it found and the command that shows it; exit code 0.
 pub fn list() -> Result {
     print_document(&letters(&article_list(
-        &store::reference::sources(),
+        &import::reference::sources(),
         OutputStream::Output.width(),
     )))?;
     Ok(Exit::Done)
@@ -46,7 +46,7 @@ pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
 
 /// The article of that number; exit code 2 with what may be named where there is none.
 fn source(name: &str) -> Result<PublishedSource> {
-    let sources = store::reference::sources().into_iter();
+    let sources = import::reference::sources().into_iter();
     let found = articles::named(name)
         .and_then(|article| sources.into_iter().find(|source| source.key == article.key));
     found.map_or_else(|| usage(unknown(name)), Ok)

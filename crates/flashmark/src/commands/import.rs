@@ -5,13 +5,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use ::import::{Hints, Import, IozoneUnit, KnownMedium, MOST_BYTES, understand};
 use record::units::Bytes;
 use record::{MediumKind, Record};
 use report::words::clean;
-use store::Store;
-use store::import::{
-    Batch, Hints, Import, IozoneUnit, KeptHow, KnownMedium, MOST_BYTES, stored_record, understand,
-};
+use store::{Batch, KeptHow, Store, stored_record};
 
 use crate::cli::ImportFlags;
 use crate::exit::{Exit, OrExit, Result, usage};

@@ -18,7 +18,7 @@ fn with_card() -> Flashmark {
 }
 
 fn source(article: &Article) -> PublishedSource {
-    let mut sources = store::reference::sources().into_iter();
+    let mut sources = import::reference::sources().into_iter();
     sources.find(|source| source.key == article.key).unwrap()
 }
 

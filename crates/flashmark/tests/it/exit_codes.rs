@@ -186,7 +186,7 @@ fn every_command_beside_a_published_figure_exists() {
     let (file, directory) = (file.to_str().unwrap(), scratch.path().to_str().unwrap());
     let flashmark = Flashmark::new();
     let mut commands = std::collections::BTreeSet::new();
-    let sources = store::reference::sources();
+    let sources = import::reference::sources();
     for cell in sources.iter().flat_map(|it| &it.figures).filter_map(|it| it.cell.as_ref()) {
         commands.extend(record::quantities(cell).into_iter().map(|(column, _)| column.command));
         commands.extend(record::nearest_command(cell).map(str::to_owned));

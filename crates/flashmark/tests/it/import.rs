@@ -181,7 +181,7 @@ fn a_fake_that_f3_found_is_one_here_too() {
 
 #[test]
 fn the_yardstick_of_the_charts_is_the_published_one() {
-    let published = store::reference::yardsticks();
+    let published = import::reference::yardsticks();
     let disk = published.iter().find(|one| one.name == report::yardstick::DISK).unwrap();
     assert_eq!(disk.value, report::yardstick::DISK_IOPS);
 }

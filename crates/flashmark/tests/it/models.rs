@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use import::reference;
 use record::quantities;
 use record::units::significant;
 use report::column_figures::{ColumnFigure, column_figures};
-use store::reference;
 
 use crate::support::Flashmark;
 

@@ -195,7 +195,7 @@ fn a_published_tree_has_every_published_figure_beside_what_was_measured() {
     assert!(index.contains("href=\"published.html\""), "the navigation leads there: {index}");
     let cells = published_cells(&site);
     assert_eq!(cells.len(), 1382);
-    for row in store::reference::rows() {
+    for row in import::reference::rows() {
         let value = row.value.as_ref().unwrap();
         let range = row.value_max.as_ref().map_or(String::new(), |most| format!("-{}", most.text));
         let printed = format!("{} {}{range} {}", row.qualifier, value.text, row.unit);

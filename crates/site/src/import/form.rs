@@ -3,10 +3,10 @@
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
+use import::{Hints, IozoneUnit, KnownMedium};
 use multer::Multipart;
 use record::MediumKind;
 use record::units::Bytes;
-use store::import::{Hints, IozoneUnit, KnownMedium};
 
 use crate::problem::Problem;
 

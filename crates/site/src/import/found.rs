@@ -1,12 +1,12 @@
 //! What is in a text, judged as if each record of it were sent alone.
 
 use axum::http::StatusCode;
+use import::{Hints, Import, ImportError, KnownMedium, understand};
 use record::collection::Origin;
 use record::{Published, Record};
 use report::words;
 use sha2::{Digest as _, Sha256};
 use store::collection::Collection;
-use store::import::{Hints, Import, ImportError, KnownMedium, understand};
 
 use super::SHOWN_CELLS;
 use crate::problem::Problem;

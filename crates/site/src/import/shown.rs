@@ -4,10 +4,10 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{Html, IntoResponse, Response};
+use import::plain_text;
 use record::MediumKind;
 use report::tables::{self, Table};
 use report::words;
-use store::import::plain_text;
 
 use super::form::ImportForm;
 use super::found::{FoundInText, FoundRecord};

@@ -37,7 +37,7 @@ fn figures(table: &str) -> Vec<(String, String)> {
 /// A site that has the reference data as lines too.
 fn with_reference() -> Site {
     let site = Site::sqlite();
-    let entries = store::reference::entries();
+    let entries = import::reference::entries();
     site.collection.keep_reference(&entries, "2026-11-21T22:00:00Z").unwrap();
     site
 }
@@ -93,7 +93,7 @@ fn every_published_figure_is_on_a_page() {
 fn every_published_quantity_is_a_column_that_is_offered() {
     let listed: BTreeSet<&str> = record::columns().iter().map(|it| it.name.as_str()).collect();
     let mut seen = BTreeSet::new();
-    for source in store::reference::sources() {
+    for source in import::reference::sources() {
         for cell in source.figures.iter().filter_map(|figure| figure.cell.as_ref()) {
             seen.extend(record::quantities(cell).into_iter().map(|(column, _)| column.name));
         }

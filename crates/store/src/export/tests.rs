@@ -259,7 +259,7 @@ fn gist(cell: &record::Cell) -> (Option<u64>, u32, Option<f64>, u64, Option<u64>
 #[test]
 fn our_importer_reads_what_fio_would_have_printed() {
     let one = entry("first", "");
-    let records = crate::import::read("export.json", fio(&one).as_bytes()).unwrap();
+    let records = import::read("export.json", fio(&one).as_bytes()).unwrap();
     assert_eq!((records.len(), records[0].cells.len()), (1, 1));
     let (sent, back) = (&one.run.cells[1], &records[0].cells[0]);
     assert_eq!((back.test.as_str(), gist(back)), ("random-write", gist(sent)));
@@ -270,7 +270,7 @@ fn our_importer_reads_what_fio_would_have_printed() {
     // Several runs are an array.
     let kept = Kept::default();
     all(FioSink::new(kept.clone()), &entries()).unwrap();
-    let records = crate::import::read("export.json", kept.text().as_bytes()).unwrap();
+    let records = import::read("export.json", kept.text().as_bytes()).unwrap();
     assert_eq!(records.iter().map(|record| record.cells.len()).sum::<usize>(), 2);
 }
 
@@ -278,7 +278,7 @@ fn our_importer_reads_what_fio_would_have_printed() {
 fn our_importer_reads_our_csv() {
     let kept = Kept::default();
     csv(&entries(), kept.clone()).unwrap();
-    let records = crate::import::read("export.csv", kept.text().as_bytes()).unwrap();
+    let records = import::read("export.csv", kept.text().as_bytes()).unwrap();
     assert_eq!(records.len(), 2, "one a run");
     for (record, entry) in records.iter().zip(entries()) {
         let (sent, back) = (&entry.run.cells[1], &record.cells[1]);
@@ -291,6 +291,23 @@ fn our_importer_reads_our_csv() {
             sent.metrics.iops.and_then(|found| found.ci95)
         );
         assert_eq!(record.medium.capacity_bytes, entry.run.capacity_bytes);
+    }
+}
+
+#[test]
+fn the_reference_collection_comes_back_from_csv() {
+    let mut bytes = Vec::new();
+    let entries = import::reference::entries();
+    csv(&entries, &mut bytes).unwrap();
+    let records = import::read("export.csv", &bytes).unwrap();
+    assert_eq!(records.len(), entries.len());
+    for (record, entry) in records.iter().zip(&entries) {
+        assert_eq!(record.run.software.name, entry.run.software.name);
+        assert_eq!(
+            (record.medium.kind, &record.medium.vendor, &record.medium.model),
+            (entry.run.kind, &entry.run.vendor, &entry.run.model)
+        );
+        assert_eq!(record.cells, entry.run.cells);
     }
 }
 

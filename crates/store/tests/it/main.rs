@@ -5,15 +5,7 @@ mod common;
 mod crash;
 mod damaged;
 mod fixtures;
-mod import;
-mod import_counts;
-mod import_errors;
-mod import_fio;
-mod import_logs;
-mod import_parts;
-mod import_tools;
 mod journal;
-mod reference;
 mod replay;
 mod runs;
 #[path = "../../../../tests/skipped.rs"]

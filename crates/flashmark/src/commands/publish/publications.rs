@@ -15,7 +15,7 @@ pub fn write(
     source: &PublishedLines,
     lines: &[&CollectionLine],
 ) -> Result<()> {
-    let sources = store::reference::sources();
+    let sources = import::reference::sources();
     let beside = measured_last(source, lines)?;
     tree.write("published.html", &pages::published_index(site, &sources))?;
     on_all_processors(sources.len(), |at| {

@@ -196,7 +196,7 @@ fn submission(sender: &str, upload: Upload, now: &str) -> Submission {
 /// The built-in reference data.
 fn reference(now: &str) -> Result<Collection> {
     let collection = Collection::open(&Address::Memory).or_internal()?;
-    collection.keep_reference(&store::reference::entries(), now).or_internal()?;
+    collection.keep_reference(&import::reference::entries(), now).or_internal()?;
     Ok(collection)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flashmark_store::import::{Hints, Import, plain_text, understand};
+use import::{Hints, Import, plain_text, understand};
 use proptest::prelude::*;
 use record::Cell;
 

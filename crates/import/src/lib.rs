@@ -28,21 +28,21 @@ mod fio;
 mod flashbench;
 mod h2testw;
 mod hdparm;
-pub(crate) mod imported_run;
+mod imported_run;
 mod ioping;
 mod iostat;
 mod iozone;
-mod keep;
 mod known_medium;
 mod morton_table;
 mod network;
 mod pibenchmarks;
 mod rate_list;
 mod reading;
+pub mod reference;
 mod seeker;
 mod sysbench;
 mod table;
-pub(crate) mod text;
+mod text;
 mod yabs;
 
 use record::Record;
@@ -52,7 +52,6 @@ use self::reading::Reading;
 use self::text::ImportText;
 
 pub use self::clean::plain_text;
-pub use self::keep::{Batch, KeptHow, KeptRecord, SOURCE_FILE, stored_record};
 pub use self::known_medium::KnownMedium;
 
 /// The longest file that is read.

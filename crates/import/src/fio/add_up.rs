@@ -2,7 +2,7 @@
 
 use record::{Cell, Estimate, Flag, Latency, Stop};
 
-use crate::import::imported_run::{note, percentiles};
+use crate::imported_run::{note, percentiles};
 
 /// Adds one of several equal jobs to the first: rates and counts are sums, extremes extremes,
 /// percentiles cannot be added.

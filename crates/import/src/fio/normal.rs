@@ -9,18 +9,18 @@ use super::add_up::add_up;
 use super::options::Job;
 use super::same_job::FORMS;
 use super::{cell, sync_cell};
-use crate::import::errno::{Errno, ErrorSide};
-use crate::import::failed;
-use crate::import::imported_run::{
+use crate::errno::{Errno, ErrorSide};
+use crate::failed;
+use crate::imported_run::{
     ImportTrouble, ImportedRun, estimate, keep_odd, label, percentiles, whole_ns,
 };
-use crate::import::reading::Reading;
-use crate::import::text::{
+use crate::reading::Reading;
+use crate::text::{
     ImportText, between, decimal_rate, number, short, size, time_ns, whole, with_unit,
 };
-use crate::import::{Hints, Importer, MOST_CELLS, Sign};
+use crate::{Hints, Importer, MOST_CELLS, Sign};
 
-pub(in crate::import) const IMPORTER: Importer = Importer {
+pub(crate) const IMPORTER: Importer = Importer {
     name: "fio output",
     signs: &[
         Sign {
@@ -352,7 +352,7 @@ fn begun(
         // fio 2 means 1024 by K.
         field("bw=")
             .and_then(with_unit)
-            .and_then(|(value, unit)| crate::import::text::binary_rate(value, unit))
+            .and_then(|(value, unit)| crate::text::binary_rate(value, unit))
     };
     let bps = bps.ok_or_else(|| bad("the rate"))?;
     let runtime = if is_new {
@@ -370,7 +370,7 @@ fn begun(
 /// A number with a prefix of thousands: "25.7k" as 25700.
 fn thousands(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
-    Some(value * crate::import::text::prefix(unit, 1000.0)?)
+    Some(value * crate::text::prefix(unit, 1000.0)?)
 }
 
 /// Lines below a result: latencies and their percentiles.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flashmark_store::import::{Hints, Import, understand};
+use import::{Hints, Import, understand};
 use record::{Cell, Direction};
 
 fn fixture(name: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flashmark_store::import::{Hints, understand};
+use import::{Hints, understand};
 use record::{Cell, Direction};
 
 use crate::import::told;

@@ -2,7 +2,7 @@
 //! version of the program, name, concurrency, time, size, ..).
 
 use super::{FILES, Results, is_figure, latency_ns, rate, size_and_chunk};
-use crate::import::text::{number, short, size};
+use crate::text::{number, short, size};
 
 /// Rates and percents of the tests with data, and as many of those with files.
 const FIGURES: usize = 2 * FILES;

@@ -6,8 +6,8 @@ use record::{
 };
 
 use super::{FigureKind, ReferenceRow};
-use crate::import::imported_run::{estimate, label, note, other};
-use crate::import::text::short;
+use crate::imported_run::{estimate, label, note, other};
+use crate::text::short;
 
 /// The cell of a measured figure; none for what is asserted, claimed, derived or set.
 pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {

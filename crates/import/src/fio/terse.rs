@@ -5,16 +5,16 @@ use record::units::KIB;
 use record::{Cell, Direction, Latency, Params, Path};
 
 use super::same_job::FORMS;
-use crate::import::errno::{Errno, ErrorSide};
-use crate::import::failed;
-use crate::import::imported_run::{
+use crate::errno::{Errno, ErrorSide};
+use crate::failed;
+use crate::imported_run::{
     self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, whole_ns,
 };
-use crate::import::reading::Reading;
-use crate::import::text::{ImportText, number, short};
-use crate::import::{Hints, Importer, Sign};
+use crate::reading::Reading;
+use crate::text::{ImportText, number, short};
+use crate::{Hints, Importer, Sign};
 
-pub(in crate::import) const FULL: Importer = Importer {
+pub(crate) const FULL: Importer = Importer {
     name: "fio terse output",
     signs: &[Sign {
         what: "a line that begins with '3;fio-' (4 and 5, too), or with '2;'",
@@ -25,7 +25,7 @@ pub(in crate::import) const FULL: Importer = Importer {
 };
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
-pub(in crate::import) const JOBS: Importer = Importer {
+pub(crate) const JOBS: Importer = Importer {
     name: "Raspberry Pi Diagnostics output",
     signs: &[Sign {
         what: "a line 'rand-4k-write;0;0;3291;822'",

@@ -1,6 +1,6 @@
 //! Tools beside those of import.rs: what their output becomes, figure by figure.
 
-use flashmark_store::import::{Hints, Import, understand};
+use import::{Hints, Import, understand};
 
 use crate::import::{told, told_of};
 

@@ -3,14 +3,12 @@
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Pattern, test};
 
-use crate::import::imported_run::{
-    ImportTrouble, ImportedRun, cell, estimate, note, room_for_another,
-};
-use crate::import::reading::Reading;
-use crate::import::text::{ImportText, decimal, decimal_rate, size};
-use crate::import::{Hints, Importer, Sign};
+use crate::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, room_for_another};
+use crate::reading::Reading;
+use crate::text::{ImportText, decimal, decimal_rate, size};
+use crate::{Hints, Importer, Sign};
 
-pub(in crate::import) const IMPORTER: Importer = Importer {
+pub(crate) const IMPORTER: Importer = Importer {
     name: "a dd sweep",
     signs: &[Sign {
         what: "a line 'Write: .. MB/s .. MB/s' or 'Read: ..', after 'Block: 4K 8K ..'",

@@ -3,9 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use flashmark_store::import::{
-    Hints, ImportError, IozoneUnit, MOST_BYTES, read, read_with, understand,
-};
+use import::{Hints, ImportError, IozoneUnit, MOST_BYTES, read, read_with, understand};
 use proptest::prelude::*;
 use record::units::{Bytes, significant};
 use record::{Cell, Flag, Latency, Record, Stop};
@@ -1224,23 +1222,6 @@ fn a_record_and_a_table_of_our_own_are_read_too() {
       random-read/1 4 KiB direct iops=2000
     ");
     assert_eq!(records[0].cells[0].metrics.iops.unwrap().ci95, Some([110.0, 130.0]));
-}
-
-#[test]
-fn what_is_exported_as_csv_comes_back() {
-    let mut bytes = Vec::new();
-    let entries = flashmark_store::reference::entries();
-    flashmark_store::export::csv(&entries, &mut bytes).unwrap();
-    let records = read("export.csv", &bytes).unwrap();
-    assert_eq!(records.len(), entries.len());
-    for (record, entry) in records.iter().zip(&entries) {
-        assert_eq!(record.run.software.name, entry.run.software.name);
-        assert_eq!(
-            (record.medium.kind, &record.medium.vendor, &record.medium.model),
-            (entry.run.kind, &entry.run.vendor, &entry.run.model)
-        );
-        assert_eq!(record.cells, entry.run.cells);
-    }
 }
 
 /// What is said of a text that is not imported.

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use record::{Direction, Path, Pattern};
 
 use super::{Setting, Times, Total, of_total};
-use crate::import::imported_run::{ImportTrouble, ImportedRun};
-use crate::import::reading::Reading;
-use crate::import::text::{ImportText, between, number, short, whole};
-use crate::import::{Hints, Importer, Sign};
+use crate::imported_run::{ImportTrouble, ImportedRun};
+use crate::reading::Reading;
+use crate::text::{ImportText, between, number, short, whole};
+use crate::{Hints, Importer, Sign};
 
-pub(in crate::import) const IMPORTER: Importer = Importer {
+pub(crate) const IMPORTER: Importer = Importer {
     name: "diskspd XML",
     signs: &[Sign {
         what: "'<TestTimeSeconds>' and '<ReadBytes>'",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flashmark_store::import::{Hints, Import, ImportError, understand};
+use import::{Hints, Import, ImportError, understand};
 use record::{Cell, Ended, Record, metric};
 
 fn fixture(name: &str) -> String {

@@ -10,17 +10,17 @@ use super::add_up::add_up;
 use super::options::{Job, Options};
 use super::same_job::FORMS;
 use super::{agreed_block, cell, sync_cell};
-use crate::import::errno::{Errno, ErrorSide};
-use crate::import::failed;
-use crate::import::imported_run::{
+use crate::errno::{Errno, ErrorSide};
+use crate::failed;
+use crate::imported_run::{
     ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, room_for_another,
     whole_ns,
 };
-use crate::import::reading::Reading;
-use crate::import::text::{ImportText, short};
-use crate::import::{Hints, Importer, Sign};
+use crate::reading::Reading;
+use crate::text::{ImportText, short};
+use crate::{Hints, Importer, Sign};
 
-pub(in crate::import) const IMPORTER: Importer = Importer {
+pub(crate) const IMPORTER: Importer = Importer {
     name: "fio JSON",
     signs: &[
         Sign {

@@ -1,7 +1,7 @@
 //! The lines that dd ends with, in the languages that coreutils is translated to. Words differ, and
 //! their order; what is common to all is the order of the figures: bytes, time, rate.
 
-use crate::import::text::{decimal_rate, whole, with_unit};
+use crate::text::{decimal_rate, whole, with_unit};
 
 /// What dd says at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]

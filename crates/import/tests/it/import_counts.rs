@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use flashmark_store::import::{Hints, understand};
+use import::{Hints, understand};
 
 /// A file, its results (of a curve one), the points of its curves, and the lines that look like
 /// figures and are no results of it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashmark_store::reference::{FigureKind, entries, row, rows, tables, yardsticks};
+use import::reference::{FigureKind, entries, row, rows, tables, yardsticks};
 use record::collection::{HeadlineFigure, Origin};
 use record::{Cell, Flag, quantities};
 
@@ -40,7 +40,7 @@ fn every_published_figure_is_reproduced_to_the_digit() {
             let row = all.next().unwrap_or_else(|| panic!("{table}: fewer rows than lines"));
             let [id, value, most, unit, url, notes, block] =
                 columns.map(|column| line[column].as_str());
-            let printed = |figure: &Option<flashmark_store::reference::PublishedFigure>| {
+            let printed = |figure: &Option<import::reference::PublishedFigure>| {
                 figure.as_ref().map_or(String::new(), ToString::to_string)
             };
             assert_eq!((row.table, row.row_id.as_str()), (table, id));

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::units::KIB;
 use record::{Cell, Direction};
 
-use crate::import::imported_run::{ImportedRun, note};
+use crate::imported_run::{ImportedRun, note};
 
 /// The forms of fio's output as notes name them, the one that says most first.
-pub(in crate::import) const FORMS: [&str; 3] = ["JSON", "normal text", "terse text"];
+pub(crate) const FORMS: [&str; 3] = ["JSON", "normal text", "terse text"];
 
 /// A result by its run and its place there.
 type Place = (usize, usize);
 
 /// Takes out what is in the text in a form that says more, too, and notes it there.
-pub(in crate::import) fn keep_fullest_form(found: &mut [ImportedRun]) {
+pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
     let rank = |run: &ImportedRun| FORMS.iter().position(|form| *form == run.form);
     let mut told: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
     let mut gone: BTreeSet<Place> = BTreeSet::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::{Content, Direction, Path, Pattern, Region, Sync};
 use serde_json::Value;
 
-use crate::import::text::{number, short, time_ns, with_unit};
+use crate::text::{number, short, time_ns, with_unit};
 
 /// Options of a job as fio repeats them.
 pub(super) type Options = BTreeMap<String, Value>;
@@ -201,7 +201,7 @@ fn blocks(text: &str) -> [Option<u64>; 2] {
 /// A size as fio reads it: prefixes of 1024 ("4k", "1m", "2g"). None for percentages and what is
 /// unlike a size.
 pub(super) fn fio_size(text: &str) -> Option<u64> {
-    crate::import::text::size(text)
+    crate::text::size(text)
 }
 
 /// "5" and "5s" are seconds, "2m" minutes.

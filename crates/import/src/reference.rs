@@ -1,6 +1,6 @@
 //! Measurements that others have published: the built-in reference collection.
 //!
-//! A row is a figure with its source, as in `crates/store/reference/*.csv`; a value keeps the
+//! A row is a figure with its source, as in `crates/import/reference/*.csv`; a value keeps the
 //! digits of its source. What is behind the figures and how far they can be compared is in
 //! docs/importing.md. [`entries`] makes of them what a collection consists of, for showing beside
 //! new results; they are never mixed with them.
