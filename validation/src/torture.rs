@@ -66,7 +66,7 @@ const PARTS: &[Part] = &[
         told: |flags| ("GONE", flags.times.div_ceil(5)),
     },
     Part { name: "power", tests: &["torture::power"], told: |flags| ("CUTS", flags.times) },
-    Part { name: "cards", tests: &["vm::cards", "vm::lent"], told: |flags| ("CARDS", flags.times) },
+    Part { name: "cards", tests: &["vm::cards", "vm::lent", "vm::in_use"], told: |flags| ("CARDS", flags.times) },
 ];
 
 /// How often each command is killed so that all together come to `kills`: run on a simulated medium

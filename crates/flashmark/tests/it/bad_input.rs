@@ -1,7 +1,6 @@
 //! Words and files that cannot be understood, each with its message; nothing is kept.
 
 use std::fs;
-use std::path::PathBuf;
 
 use crate::support::{Flashmark, Scratch};
 
@@ -401,79 +400,6 @@ fn runs_that_are_not_there() {
     sim-class10-quick-1 is finished; show it with:
       flashmark show sim-class10-quick-1
     ");
-}
-
-/// A store with one finished run, its directory, and how the store's path is written in snapshots.
-fn one_run() -> (Flashmark, PathBuf, String) {
-    let flashmark = Flashmark::new();
-    flashmark.done(&[
-        "run",
-        "sim:class10",
-        "--suite",
-        "quick",
-        "--only",
-        "prime,sequential-read",
-        "--quiet",
-    ]);
-    let home = flashmark.home().to_str().unwrap().to_owned();
-    let dir = flashmark.run_dir();
-    (flashmark, dir, home)
-}
-
-#[test]
-fn a_journal_that_does_not_say_what_was_run() {
-    let (flashmark, dir, home) = one_run();
-    let journal = dir.join("journal.jsonl");
-    let names = [(home.as_str(), "HOME")];
-    fs::remove_file(dir.join("header.jsonl")).unwrap();
-    fs::write(&journal, "").unwrap();
-    insta::assert_snapshot!(flashmark.run(&["resume", "latest"]).said(&names), @r"
-    exit 2
-    flashmark: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is missing; start a new run, `flashmark show --salvage` shows what is left of this one
-    ");
-    fs::write(&journal, "no journal\nat all\n").unwrap();
-    insta::assert_snapshot!(flashmark.run(&["resume", "latest"]).said(&names), @r"
-    exit 2
-    flashmark: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is damaged (it has no checksum); start a new run, `flashmark show --salvage` shows what is left of this one
-    ");
-    assert_eq!(
-        fs::read_to_string(&journal).unwrap(),
-        "no journal\nat all\n",
-        "it is left as it is"
-    );
-    fs::remove_file(dir.join("record.json")).unwrap();
-    insta::assert_snapshot!(flashmark.run(&["show", "latest"]).said(&names), @r"
-    exit 2
-    flashmark: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is damaged (it has no checksum); start a new run, `flashmark show --salvage` shows what is left of this one
-    ");
-    // Where lines are broken depends on how long the path is.
-    let listed = flashmark.done(&["runs"]).said(&names);
-    let listed = listed.split_whitespace().collect::<Vec<_>>().join(" ");
-    let damaged = "sim-class10-quick-1 damaged: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is damaged (it has no checksum); start a new run, `flashmark show --salvage` shows what is left of this one";
-    assert!(listed.ends_with(damaged), "{listed}");
-}
-
-#[test]
-fn a_newer_journal() {
-    let (flashmark, dir, home) = one_run();
-    let journal = dir.join("journal.jsonl");
-    let first = r#"{"form":"flashmark-journal/3","what":"a later version knows"}"#;
-    let newer = format!("{:08x} {first}\n", crc32c(first.as_bytes()));
-    fs::write(&journal, &newer).unwrap();
-    insta::assert_snapshot!(flashmark.run(&["resume", "latest"]).said(&[(&home, "HOME")]), @r"
-    exit 2
-    flashmark: the journal 'HOME/sim-class10-quick-1/journal.jsonl' is of form 'flashmark-journal/3', this version reads 'flashmark-journal/2'; a newer flashmark can resume it
-    ");
-    assert_eq!(fs::read_to_string(&journal).unwrap(), newer, "it is left as it is");
-}
-
-/// CRC-32C, bit by bit.
-fn crc32c(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            if crc & 1 == 1 { (crc >> 1) ^ 0x82f6_3b78 } else { crc >> 1 }
-        })
-    })
 }
 
 #[test]

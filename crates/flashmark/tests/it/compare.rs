@@ -200,32 +200,6 @@ fn a_card_in_two_readers_is_one_medium_where_the_user_says_so() {
     assert!(refused.err.contains("nowhere"), "{refused}");
 }
 
-/// A grid of cards and readers is known by its runs; no flag asks for it.
-#[test]
-fn four_runs_of_two_cards_in_two_readers_say_what_explains_the_difference() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    labelled(&flashmark, "card", &["1"]);
-    let mut words = vec!["compare".to_owned()];
-    for (card, reader, times) in
-        [("a", "1:1", 1.0), ("a", "2:2", 0.25), ("b", "1:1", 0.5), ("b", "2:2", 0.125)]
-    {
-        let file = in_reader(&flashmark, &scratch, reader, times);
-        let own = scratch.file(&format!("{card}-{times}.json"), std::fs::read(file).unwrap());
-        words.push(format!("{card}={}", word(&own)));
-    }
-    let told = flashmark.done(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    let flat = told.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        flat.contains("of the factor of 8.00 between these runs the reader explains 4.00"),
-        "{told}"
-    );
-    assert!(flat.contains("the card explains 2.00"), "{told}");
-    let unnamed: Vec<String> =
-        words.iter().map(|word| word.trim_start_matches(['a', 'b', '=']).to_owned()).collect();
-    let told = flashmark.done(&unnamed.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(told.out.contains("Cannot be told"), "{told}");
-}
-
 /// Every run of a store as if of this card in this host, which makes rates so many times as fast.
 fn in_host(flashmark: &Flashmark, scratch: &Scratch, at: (&str, &str), times: f64) -> Vec<String> {
     let (card, host) = at;

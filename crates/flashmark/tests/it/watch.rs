@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use record::{Activity, Counters};
@@ -10,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{
-    Flashmark, LoopDevice, MIB, Scratch, has_root, has_tool, node_of_its_own, skipped, tool,
+    Flashmark, LoopDevice, MIB, Scratch, has_root, node_of_its_own, skipped, tool,
 };
 
 /// What iostat read at one moment, and what it printed of it and the moment before.
@@ -70,74 +69,6 @@ fn recorded_counters_give_what_iostat_printed_of_them() {
         .collect();
     // Nine looks of 22 columns each.
     assert_eq!(compare(&looks), 198);
-}
-
-/// What iostat reads while it runs, by strace, and what it prints.
-fn iostat(scratch: &Scratch, device: &str, looks: u32) -> Vec<Look> {
-    let traced = scratch.at("strace");
-    let mut strace = Command::new("strace");
-    strace.args(["-s", "400", "-e", "trace=openat,read", "-o"]).arg(&traced);
-    let output = strace
-        .args(["iostat", "-x", "-o", "JSON", device, "1", &looks.to_string()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let reports = printed["sysstat"]["hosts"][0]["statistics"].as_array().unwrap();
-    let (mut opened, mut uptimes, mut stats) = (String::new(), Vec::new(), Vec::new());
-    for line in fs::read_to_string(&traced).unwrap().lines() {
-        let quoted = line.split('"').nth(1).unwrap_or_default();
-        match line.split('(').next() {
-            Some("openat") => opened = quoted.to_owned(),
-            Some("read") if opened == "/proc/uptime" => {
-                uptimes.push(quoted.split(' ').next().unwrap().to_owned())
-            }
-            Some("read") if opened == format!("/sys/block/{device}/stat") => {
-                stats.push(quoted.trim_end_matches("\\n").to_owned())
-            }
-            _ => {}
-        }
-    }
-    assert_eq!(
-        [uptimes.len(), stats.len(), reports.len()],
-        [looks as usize; 3],
-        "iostat is not read as it was"
-    );
-    let looks = uptimes.into_iter().zip(stats).zip(reports);
-    looks
-        .map(|((uptime_s, stat), report)| Look {
-            uptime_s,
-            stat,
-            printed: report["disk"][0].clone(),
-        })
-        .collect()
-}
-
-#[test]
-fn a_live_iostat_prints_of_its_counters_what_we_do() {
-    if !has_root() || !["iostat", "strace"].into_iter().all(has_tool) {
-        return;
-    }
-    let scratch = Scratch::new();
-    let medium = LoopDevice::new(&scratch.image("image", 64 * MIB));
-    let load = "while :; do dd if=/dev/zero of=$0 bs=64k count=40 oflag=direct conv=notrunc; dd if=$0 of=/dev/null bs=4k count=300 iflag=direct; \
-                blkdiscard -l 1M $0; dd if=/dev/zero of=$0 bs=4k count=9 conv=fsync,notrunc; sleep 0.1; done";
-    let mut load = Command::new("sh")
-        .args(["-c", load, medium.word()])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let looks = iostat(&scratch, medium.name(), 10);
-    load.kill().unwrap();
-    load.wait().unwrap();
-    assert!(compare(&looks) >= 10 * 20);
-    let busy =
-        |name: &str| looks.iter().skip(1).any(|look| look.printed[name].as_f64().unwrap() > 0.0);
-    assert!(
-        ["r/s", "w/s", "f/s", "d/s", "util"].into_iter().all(busy),
-        "there was no load to compare"
-    );
 }
 
 /// What `watch --json` prints of a device until it is interrupted after `work`, and what it says at

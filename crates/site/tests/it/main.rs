@@ -44,11 +44,24 @@ on_both! {
     durability::the_same_run_at_once_is_one_run,
     hostile::bad_uploads_are_refused_with_a_reason,
     hostile::hostile_texts_are_only_texts,
+    story::what_is_measured_here_and_elsewhere_comes_in,
+}
+
+/// The same on one of them: what these try does not reach the database.
+macro_rules! on_one {
+    ($($module:ident :: $name:ident,)*) => {
+        $(#[test]
+        fn $name() {
+            $module::$name(&ground::Ground::sqlite());
+        })*
+    };
+}
+
+on_one! {
     hostile::one_address_leaves_places_to_others,
     hostile::torn_and_slow_uploads_hold_nobody_up,
     hostile::who_hurries_is_told_to_wait,
     story::at_a_desk,
     story::by_keyboard,
     story::on_a_phone,
-    story::what_is_measured_here_and_elsewhere_comes_in,
 }

@@ -34,6 +34,7 @@ fn begun(number: u64, child: &mut Child, is_so: impl Fn() -> bool) {
 
 /// What `capacity` lends is there again after `restore`, whenever it was killed.
 #[test]
+#[ignore = "minutes: cargo validation torture --only kills"]
 fn what_capacity_lends_is_put_back() {
     if !has_root() {
         return;
@@ -78,6 +79,7 @@ fn what_capacity_lends_is_put_back() {
 }
 
 #[test]
+#[ignore = "minutes: cargo validation torture --only kills"]
 fn a_matrix_ends_after_it_was_killed() {
     if !has_root() {
         return;
@@ -163,6 +165,7 @@ fn check_kept(
 
 /// A trace holds what was done until a second before the capture was killed.
 #[test]
+#[ignore = "minutes: cargo validation torture --only kills"]
 fn a_killed_capture_keeps_its_trace() {
     let scratch = Scratch::new();
     let Some(tracefs) = Tracefs::new(&scratch) else { return };
@@ -191,6 +194,7 @@ fn a_killed_capture_keeps_its_trace() {
 }
 
 #[test]
+#[ignore = "minutes: cargo validation torture --only kills"]
 fn a_killed_replay_leaves_a_run_that_can_be_shown() {
     let (mut tally, mut chance) =
         (Tally::of("kills", "replay, simulated medium"), Random::new(seed(14)));
@@ -221,6 +225,7 @@ fn a_killed_replay_leaves_a_run_that_can_be_shown() {
 }
 
 #[test]
+#[ignore = "minutes: cargo validation torture --only kills"]
 fn a_killed_submission_can_be_sent_again() {
     use crate::submit::{ACCEPTED, Listener, RECORD, command, receipt};
     let (mut tally, mut chance) = (Tally::of("kills", "submit"), Random::new(seed(15)));

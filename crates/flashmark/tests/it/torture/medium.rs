@@ -20,6 +20,7 @@ const AWAY: [(&str, Answer); 4] = [
 ];
 
 #[test]
+#[ignore = "minutes: cargo validation torture --only medium"]
 fn a_run_whose_medium_was_gone_for_a_while_comes_to_its_end() {
     let (mut chance, mut failed) = (Random::new(seed(41)), Vec::new());
     let seconds = if times("GONE", 0) == 0 { &[1][..] } else { &[1, 5, 50] };

@@ -82,6 +82,7 @@ impl Results {
 }
 
 #[test]
+#[ignore = "minutes: cargo validation torture --only results"]
 fn a_run_whose_results_cannot_be_written_goes_on_later() {
     if !has_root() {
         return;

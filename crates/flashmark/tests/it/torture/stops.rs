@@ -16,6 +16,7 @@ fn send(child: &Child, signal: Signal) {
 }
 
 #[test]
+#[ignore = "minutes: cargo validation torture --only stops"]
 fn a_stopped_and_continued_run_ends_as_any_other() {
     let Some((scratch, image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
@@ -50,6 +51,7 @@ fn a_stopped_and_continued_run_ends_as_any_other() {
 }
 
 #[test]
+#[ignore = "minutes: cargo validation torture --only stops"]
 fn of_two_programs_on_one_medium_one_is_refused() {
     let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);

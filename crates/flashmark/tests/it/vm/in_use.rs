@@ -17,6 +17,7 @@ const CASES: [(&str, &str); 8] = [
 ];
 
 #[test]
+#[ignore = "minutes in a virtual machine: cargo validation torture --only cards"]
 fn what_the_drivers_of_a_whole_kernel_make_of_a_medium_is_refused() {
     let Some(mut machine) = Machine::boot(&[]) else { return };
     let cases: Vec<&str> =
