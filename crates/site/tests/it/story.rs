@@ -144,6 +144,7 @@ pub fn at_a_desk(ground: &Ground) {
     let sent = sends(&server);
     browser.open(&server.base());
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot("desk-table");
     searches(&mut browser, &sent);
     filters_and_sorts(&mut browser, ground);
@@ -276,6 +277,7 @@ fn reads_the_medium(browser: &mut Browser, server: &Server, sent: &Sent) {
     assert!(browser.text("document.querySelector('h1').textContent").contains("Newcomer Zwölf"));
     assert_ne!(browser.value("document.querySelectorAll('figure svg').length"), json!(0), "charts");
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot_whole("desk-medium");
     let (_, medium) = browser.downloaded(|browser| browser.click(".downloads a"));
     let medium: Value = serde_json::from_slice(&medium).unwrap();
@@ -283,12 +285,13 @@ fn reads_the_medium(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.follow("table.runs tbody th a");
     assert_eq!(browser.address(), sent.measured_page);
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot_whole("desk-run");
     let id = sent.measured_page.rsplit('/').next().unwrap();
     let record = Record::from_json(&server.get(&format!("/data/run/{id}.json")).text()).unwrap();
     assert_eq!(
         record.cells,
-        runs::simulated().cells,
+        runs::measured("Newcomer", "Zwölf", 12).cells,
         "every number is there, to the last histogram"
     );
 }
@@ -314,6 +317,7 @@ fn compares(browser: &mut Browser, server: &Server, sent: &Sent) {
     assert_eq!(heads, json!(wanted));
     assert_ne!(browser.value("document.querySelectorAll('table.side tbody tr').length"), json!(0));
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot_whole("desk-compare");
 }
 
@@ -324,10 +328,12 @@ pub fn on_a_phone(ground: &Ground) {
     let sent = sends(&server);
     browser.open(&server.base());
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot("phone-table");
     searches(&mut browser, &sent);
     filters_and_sorts(&mut browser, ground);
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot_whole("phone-filtered");
     downloads(&mut browser, &server);
     hides_a_column(&mut browser, &server);
@@ -335,20 +341,24 @@ pub fn on_a_phone(ground: &Ground) {
     browser.click("#lines input[name=m]");
     browser.follow("#lines tbody th a");
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot_whole("phone-medium");
     browser.follow("table.runs tbody th a");
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot_whole("phone-run");
     browser.open(&format!("{}/?origin=reference", server.base()));
     browser.click("#lines tbody tr:nth-child(1) input[name=m]");
     browser.follow("#compare-button");
     browser.fits_the_screen();
+    browser.has_no_barriers();
     browser.shot_whole("phone-compare");
     for page in
         ["compare", "methodology", "about", "glossary", "findings", "medium/none", "run/none"]
     {
         browser.open(&format!("{}/{page}", server.base()));
         browser.fits_the_screen();
+        browser.has_no_barriers();
         browser.shot(&format!("phone-page-{}", page.replace('/', "-")));
     }
     let expected = |complaint: &String| complaint.contains("404");

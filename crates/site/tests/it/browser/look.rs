@@ -55,4 +55,27 @@ impl Browser {
         );
         assert_eq!(wider, json!([]), "{} is wider than the screen", self.address());
     }
+
+    /// axe-core finds nothing serious in the page. Without it here, that is said, and nothing more.
+    pub fn has_no_barriers(&mut self) {
+        let Some(axe) = axe_core() else {
+            let missing = b"\n*** axe-core is not installed: BARRIERS NOT LOOKED FOR. ./test installs it ***\n";
+            return std::io::Write::write_all(&mut std::io::stderr(), missing).unwrap();
+        };
+        self.value(&axe);
+        let found = self.value(
+            r#"axe.run({resultTypes: ["violations"]}).then((result) => result.violations
+                .filter((it) => ["serious", "critical"].includes(it.impact))
+                .map((it) => it.id + ": " + it.help + ": " + it.nodes.slice(0, 3).map((node) => node.html.slice(0, 160) + " " + (node.any[0]?.message ?? "")).join(" | ")))"#,
+        );
+        assert_eq!(found, json!([]), "{}", self.address());
+    }
+}
+
+/// The script of axe-core, as the Python package that `./test` installs holds it.
+fn axe_core() -> Option<String> {
+    let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/consumers/lib");
+    let script = "site-packages/axe_playwright_python/axe.min.js";
+    let pythons = fs::read_dir(lib).ok()?.filter_map(Result::ok);
+    pythons.map(|python| python.path().join(script)).find_map(|file| fs::read_to_string(file).ok())
 }
