@@ -20,12 +20,14 @@ mod pace;
 mod place_read;
 mod plan;
 mod planned;
+mod procedure;
 mod progress;
 pub mod random;
 mod round_plan;
 mod runner;
 mod settings;
 mod shown_cache;
+mod spec;
 mod stage;
 mod stop_rule;
 mod tally;
@@ -33,6 +35,7 @@ mod target_info;
 #[cfg(test)]
 mod tests;
 mod transient;
+mod typed_settings;
 pub mod undo;
 
 pub use cell_context::{CellContext, Guarded};

@@ -4,6 +4,8 @@ use device::Extent;
 use record::units::Bytes;
 use record::{Params, PlannedCell, Skip, test};
 
+use crate::SettingError;
+
 /// The address range a planned cell touches.
 pub fn span_of(cell: &PlannedCell) -> Extent {
     Extent::new(cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0))
@@ -18,6 +20,16 @@ pub struct CellList<'a> {
 }
 
 impl CellList<'_> {
+    /// The same list, for somebody who adds to it meanwhile.
+    pub(crate) fn part(&mut self) -> CellList<'_> {
+        CellList {
+            test: self.test,
+            logical_block_bytes: self.logical_block_bytes,
+            cells: self.cells,
+            skipped: self.skipped,
+        }
+    }
+
     /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block
     /// smaller than the medium addresses is left out.
     pub fn add(&mut self, params: Params, max_ns: u64, max_written_bytes: u64) {
@@ -35,6 +47,11 @@ impl CellList<'_> {
             max_ns,
             max_written_bytes,
         });
+    }
+
+    /// An error about a setting of the test.
+    pub fn bad(&self, name: &str, reason: impl Into<String>) -> SettingError {
+        SettingError::BadValue { test: self.test.into(), name: name.into(), reason: reason.into() }
     }
 
     /// What was found for the test, or nothing, where it is left out for the reason given.

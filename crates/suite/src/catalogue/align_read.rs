@@ -18,19 +18,34 @@
 //! be negative by chance. Metrics: `repeats` (whole ones), `latency_ns` of all reads, `iops`.
 
 use device::{Device, Extent};
-use record::units::Bytes;
-use record::{
-    Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop, test,
-};
+use record::{Estimate, Flag, Series, SeriesAxis, Stop};
 use stats::median;
 
 use super::ground::ground;
+use super::prelude::*;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    AlignReadSettings {
+        block: Block = "1KiB", "size of a read; at least two sectors of the medium";
+        largest: Size = "64MiB", "largest power of two to try";
+        tries: Count = "8", "reads per place; the faster half counts";
+        repeats: Count = "3", "repeats of everything; the median counts";
+        max_time: Time = "30s", "time limit";
+    }
+}
+
+spec! {
+    /// Reads around boundaries.
+    AlignReadSpec {
+        /// The largest power of two that is tried.
+        largest_bytes: u64,
+        /// Reads of each place.
+        tries: u64,
+        /// Of everything.
+        repeats: u32,
+    }
+}
 
 /// Times small reads before, across and after boundaries of every size, all in one cell.
 pub struct AlignRead;
@@ -38,92 +53,50 @@ pub struct AlignRead;
 /// Boundaries of each size (docs/field/allocation-units.md#flashbench).
 const PLACES: u64 = 7;
 
-impl Test for AlignRead {
-    fn name(&self) -> &'static str {
-        test::ALIGN_READ
-    }
-    fn about(&self) -> &'static str {
-        "small reads before, across and after boundaries of every size: finds pages and erase blocks without writing"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "block",
-                default: "1KiB",
-                about: "size of a read; at least two sectors of the medium",
-            },
-            Setting { name: "largest", default: "64MiB", about: "largest power of two to try" },
-            Setting {
-                name: "tries",
-                default: "8",
-                about: "reads per place; the faster half counts",
-            },
-            Setting {
-                name: "repeats",
-                default: "3",
-                about: "repeats of everything; the median counts",
-            },
-            Setting { name: "max_time", default: "30s", about: "time limit" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::RAW
+impl Procedure for AlignRead {
+    type Settings = AlignReadSettings;
+    type Spec = AlignReadSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::ALIGN_READ,
+            about: "small reads before, across and after boundaries of every size: finds pages and erase blocks without writing",
+            source: "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference",
+            needs: Needs::RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, AlignReadSpec>) -> Planned {
         // Half of a read lies on either side of a boundary, and must be a unit of the medium.
-        let block_bytes = block_bytes.max(2 * target.facts.logical_block_bytes).next_power_of_two();
-        let largest_bytes = settings.size("largest")?;
-        let Some(span) = cells.or_skip(target.region(Region::Middle, u64::MAX)) else {
+        let least_bytes = 2 * cells.target.facts.logical_block_bytes;
+        let block_bytes = settings.block.max(least_bytes).next_power_of_two();
+        let Some(span) = cells.region(Region::Middle, u64::MAX) else { return Ok(()) };
+        let Some(grid) = Grid::fitting(span, block_bytes, settings.largest) else {
+            let (there, size) = (Bytes(span.bytes), Bytes(2 * block_bytes));
+            cells.skip(format!("{there} are too few for boundaries of {size}"));
             return Ok(());
         };
-        let Some(grid) = Grid::fitting(span, block_bytes, largest_bytes) else {
-            cells.skip(format!(
-                "{} are too few for boundaries of {}",
-                Bytes(span.bytes),
-                Bytes(2 * block_bytes)
-            ));
-            return Ok(());
+        let all = Extent::new(grid.start_bytes, grid.bytes());
+        let spec = AlignReadSpec {
+            largest_bytes: grid.largest_bytes,
+            tries: settings.tries,
+            repeats: settings.repeats.min(u64::from(u32::MAX)) as u32,
         };
-        let mut params = Params {
-            direction: Some(Direction::Read),
-            pattern: Some(Pattern::Strided),
-            block_bytes: Some(block_bytes),
-            region: Some(target.region_name(Region::Middle)),
-            span_offset_bytes: Some(grid.start_bytes),
-            span_bytes: Some(grid.bytes()),
-            queue_depth: 1,
-            threads: 1,
-            ..Params::default()
-        };
-        params.other.insert("largest_bytes".into(), grid.largest_bytes as f64);
-        params.other.insert("tries".into(), settings.count("tries")? as f64);
-        params.other.insert("repeats".into(), settings.count("repeats")? as f64);
-        cells.add(params, settings.duration_ns("max_time")?, 0);
+        let params = cells.reads(Region::Middle, all, Pattern::Strided, block_bytes);
+        cells.add(params, &spec, settings.max_time, 0);
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<AlignReadSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         if let Err(error) = context.medium.drop_caches() {
             return CellOutcome::broken(cell, error);
         }
-        let grid = Grid {
-            start_bytes: span_of(cell).offset_bytes,
-            largest_bytes: cell.setting("largest_bytes") as u64,
-        };
+        let grid =
+            Grid { start_bytes: cell.span().offset_bytes, largest_bytes: cell.spec.largest_bytes };
         let sizes = grid.sizes(cell.block_bytes());
         let mut work = Work { cell, grid, context, outcome: CellOutcome::new(cell) };
         let mut repeats: Vec<Vec<Sides>> = Vec::new();
-        for repeat in 0..cell.setting("repeats") as u32 {
+        for repeat in 0..cell.spec.repeats {
             let Some(row) = work.repeat(&sizes, repeat) else { break };
             repeats.push(row);
         }
@@ -232,7 +205,7 @@ impl Sides {
 }
 
 struct Work<'a, 'b> {
-    cell: &'a PlannedCell,
+    cell: &'a TypedCell<AlignReadSpec>,
     grid: Grid,
     context: &'a mut CellContext<'b>,
     outcome: CellOutcome,
@@ -241,7 +214,7 @@ struct Work<'a, 'b> {
 impl Work<'_, '_> {
     /// All sizes once; `None` if it was cut short.
     fn repeat(&mut self, sizes: &[u64], repeat: u32) -> Option<Vec<Sides>> {
-        let parts = sizes.len() as f64 * self.cell.setting("repeats");
+        let parts = sizes.len() as f64 * f64::from(self.cell.spec.repeats);
         let first = f64::from(repeat) * sizes.len() as f64;
         let mut row = Vec::with_capacity(sizes.len());
         for (index, size) in sizes.iter().enumerate() {
@@ -254,7 +227,7 @@ impl Work<'_, '_> {
     /// All tries at all boundaries of a size.
     fn read_around(&mut self, size: u64) -> Option<Sides> {
         let block_bytes = self.cell.block_bytes();
-        let tries = self.cell.setting("tries") as u64;
+        let tries = self.cell.spec.tries;
         // As flashbench: all boundaries on one side, then all on the next, so that no read
         // continues the one before.
         let round: Vec<Extent> = [block_bytes, block_bytes / 2, 0]

@@ -14,19 +14,37 @@
 //! Units: hdparm's "MB" are 2^20 bytes, other tools' 10^6. Reported here are bytes a second.
 
 use device::{Device, Extent, IoError};
-use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Direction, Estimate, Flag, Params, Path, Pattern, PlannedCell, Region, Stop, test};
+use record::{Estimate, Flag, Path, Stop};
 use stats::{Interval, mean_interval, median, quantile_ranks};
 
 use super::ground::ground;
+use super::prelude::*;
 use super::stretch::rest;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, sequential};
 use crate::tally::latency;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use crate::{IoTally, SettingError};
+
+settings! {
+    BufferedReadSettings {
+        form: Words(["device", "direct", "cache"]) = "device,direct,cache",
+            "device (-t), direct (-t --direct), cache (-T)";
+        offset: Place = "0", "where to begin";
+        runs: Count = "3", "runs that count, after one that does not";
+        pause: Time = "3s", "pause before each run of device and direct";
+    }
+}
+
+spec! {
+    /// Runs of one form.
+    BufferedReadSpec {
+        /// Runs that count.
+        runs: u64,
+        run_ns: u64,
+        /// Before each.
+        pause_ns: u64,
+    }
+}
 
 /// Size of one read: as large as hdparm's buffer.
 const BLOCK_BYTES: u64 = 2 * MIB;
@@ -40,92 +58,56 @@ const OVERTIME_NS: u64 = SECOND_NS / 2;
 /// Reads as hdparm's -t, -t --direct and -T do, a cell for each of these forms.
 pub struct BufferedRead;
 
-impl Test for BufferedRead {
-    fn name(&self) -> &'static str {
-        test::BUFFERED_READ
-    }
-    fn about(&self) -> &'static str {
-        "reads like hdparm -t, -t --direct and -T; the first run is discarded, the median of the others counts"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/classic-tools.md#hdparm"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "form",
-                default: "device,direct,cache",
-                about: "device (-t), direct (-t --direct), cache (-T)",
-            },
-            Setting { name: "offset", default: "0", about: "where to begin" },
-            Setting {
-                name: "runs",
-                default: "3",
-                about: "runs that count, after one that does not",
-            },
-            Setting {
-                name: "pause",
-                default: "3s",
-                about: "pause before each run of device and direct",
-            },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::READING
+impl Procedure for BufferedRead {
+    type Settings = BufferedReadSettings;
+    type Spec = BufferedReadSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::BUFFERED_READ,
+            about: "reads like hdparm -t, -t --direct and -T; the first run is discarded, the median of the others counts",
+            source: "docs/field/classic-tools.md#hdparm",
+            needs: Needs::READING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, BufferedReadSpec>) -> Planned {
+        let target = cells.target;
         let region =
             if target.is_file() || target.only.is_some() { Region::Middle } else { Region::Front };
-        let Some(whole) = cells.or_skip(target.region(region, u64::MAX)) else { return Ok(()) };
-        let span = from(whole, settings, target)?;
-        let runs = settings.count("runs")?.min(100);
-        for form in settings.choices("form", &["device", "direct", "cache"])? {
-            if form != "direct" && !target.facts.has_page_cache {
+        let Some(whole) = cells.region(region, u64::MAX) else { return Ok(()) };
+        let span = from(settings.offset, whole, cells)?;
+        let runs = settings.runs.min(100);
+        for form in &settings.form {
+            if *form != "direct" && !target.facts.has_page_cache {
                 cells.skip(format!("form {form} needs a page cache; there is none here"));
                 continue;
             }
-            let (run_ns, pause_ns) = if form == "cache" {
-                (CACHE_NS, 0)
-            } else {
-                (DEVICE_NS, settings.duration_ns("pause")?)
+            let (run_ns, pause_ns) =
+                if *form == "cache" { (CACHE_NS, 0) } else { (DEVICE_NS, settings.pause) };
+            let block_bytes = BLOCK_BYTES.min(span.bytes);
+            let params = Params {
+                path: if *form == "direct" { Path::Direct } else { Path::Buffered },
+                form: Some((*form).into()),
+                ..cells.reads(region, span, Pattern::Sequential, block_bytes)
             };
-            let mut params = Params {
-                direction: Some(Direction::Read),
-                pattern: Some(Pattern::Sequential),
-                block_bytes: Some(BLOCK_BYTES.min(span.bytes)),
-                region: Some(target.region_name(region)),
-                span_offset_bytes: Some(span.offset_bytes),
-                span_bytes: Some(span.bytes),
-                queue_depth: 1,
-                threads: 1,
-                path: if form == "direct" { Path::Direct } else { Path::Buffered },
-                form: Some(form.into()),
-                ..Params::default()
-            };
-            params.other.insert("runs".into(), runs as f64);
-            params.other.insert("run_ns".into(), run_ns as f64);
-            params.other.insert("pause_ns".into(), pause_ns as f64);
-            cells.add(
-                params,
-                (runs + 1) * run_ns.saturating_add(pause_ns).saturating_add(OVERTIME_NS),
-                0,
-            );
+            let each_ns = run_ns.saturating_add(pause_ns).saturating_add(OVERTIME_NS);
+            let spec = BufferedReadSpec { runs, run_ns, pause_ns };
+            cells.add(params, &spec, (runs + 1) * each_ns, 0);
         }
         Ok(())
     }
 
     /// Metrics: `bps` (median of the runs, with their interval), `run_1_bps` and on,
     /// `first_run_bps` (discarded), `latency_ns` of the runs that count.
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(
+        &self,
+        cell: &TypedCell<BufferedReadSpec>,
+        context: &mut CellContext<'_>,
+    ) -> CellOutcome {
         let (span, doubt) = ground(cell, context);
-        let cached = cell.params.form.as_deref() == Some("cache");
-        let schedule = Schedule::of(cell, context.allotted_ns);
+        let cached = cell.form() == "cache";
+        let schedule = schedule(cell.spec, context.allotted_ns);
         let mut outcome = CellOutcome::new(cell);
         let (mut rates, mut worst_ns) = (Vec::new(), 0);
         for number in 0..=schedule.runs {
@@ -161,55 +143,39 @@ impl Test for BufferedRead {
 
 /// What of `span` lies behind the offset asked for.
 fn from(
+    offset: u64,
     span: Extent,
-    settings: &TestSettings,
-    target: &TargetInfo,
+    cells: &Cells<'_, BufferedReadSpec>,
 ) -> Result<Extent, SettingError> {
-    let offset = settings.place("offset")?;
-    let block = target.facts.logical_block_bytes.max(1);
-    if offset % block != 0 {
-        return Err(settings.bad(
-            "offset",
-            format!("{offset} is no multiple of {}, the unit of the medium", Bytes(block)),
-        ));
+    let block = cells.target.facts.logical_block_bytes.max(1);
+    if !offset.is_multiple_of(block) {
+        let why = format!("{offset} is no multiple of {}, the unit of the medium", Bytes(block));
+        return Err(cells.bad("offset", why));
     }
     if offset >= span.bytes {
-        return Err(settings.bad("offset", format!("only {} are available", Bytes(span.bytes))));
+        return Err(cells.bad("offset", format!("only {} are available", Bytes(span.bytes))));
     }
     Ok(Extent::new(span.offset_bytes + offset, span.bytes - offset))
 }
 
 /// When runs begin and end. Where the cell gets less time than it wants, every run gets less, so
 /// that all can be had.
-struct Schedule {
-    runs: u64,
-    run_ns: u64,
-    pause_ns: u64,
-}
-
-impl Schedule {
-    fn of(cell: &PlannedCell, allotted_ns: u64) -> Schedule {
-        let runs = cell.setting("runs") as u64;
-        let share_ns = allotted_ns / (runs + 1);
-        let run_ns = (cell.setting("run_ns") as u64).min(share_ns);
-        Schedule {
-            runs,
-            run_ns,
-            pause_ns: (cell.setting("pause_ns") as u64).min(share_ns - run_ns),
-        }
-    }
+fn schedule(planned: BufferedReadSpec, allotted_ns: u64) -> BufferedReadSpec {
+    let share_ns = allotted_ns / (planned.runs + 1);
+    let run_ns = planned.run_ns.min(share_ns);
+    BufferedReadSpec { run_ns, pause_ns: planned.pause_ns.min(share_ns - run_ns), ..planned }
 }
 
 /// One run as hdparm does it. An `Err`: the caches could not be dropped.
 fn one_run(
-    cell: &PlannedCell,
+    cell: &TypedCell<BufferedReadSpec>,
     span: Extent,
-    schedule: &Schedule,
+    schedule: &BufferedReadSpec,
     context: &mut CellContext<'_>,
 ) -> Result<IoTally, IoError> {
     let block_bytes = cell.block_bytes().min(span.bytes);
     let load = IoLoad { path: cell.params.path, ..IoLoad::read(block_bytes) };
-    if cell.params.form.as_deref() == Some("cache") {
+    if cell.form() == "cache" {
         let limits = LoopLimits::time(schedule.run_ns.min(context.time_left_ns()));
         let same = Extent::new(span.offset_bytes, block_bytes);
         return Ok(context.drive(

@@ -13,18 +13,33 @@
 //! rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
 
 use device::Extent;
-use record::units::{Bytes, SECOND_NS};
-use record::{Cell, Content, Direction, Pattern, PlannedCell, Region, test};
+use record::{Cell, Content};
 
+use super::prelude::*;
 use super::stretch::{self, Before, Stretch};
 use crate::io_loop::LoopLimits;
 use crate::offsets::sequential;
-use crate::planned::span_of;
 use crate::shown_cache::{LARGEST_CACHE_BYTES, shown_cache_bytes};
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    ContentSweepSettings {
+        form: Words(FORMS.map(|(form, _)| form)) =
+            "zeros,byte-255,repeated,incompressible,rewrite-equal,rewrite-new", "which data";
+        block: Block = "64KiB", "size of a write; small, so that a single stall decides nothing";
+        span: Size = "32MiB", "bytes of each content";
+        max_time: Time = "40s", "time limit for each";
+    }
+}
+
+spec! {
+    /// Writes that count at the end of the cell's span; before them those that do not.
+    ContentSweepSpec {
+        counted_bytes: u64,
+        /// Blocks that close what other tests left open, at least.
+        closing_blocks: u64,
+        ..stretch: Stretch,
+    }
+}
 
 /// Writes in a row, a cell for each kind of data: zeros, 0xFF, repeated, incompressible, rewrites.
 pub struct ContentSweep;
@@ -50,92 +65,59 @@ const FORMS: [(&str, Content); 6] = [
     (REWRITE_NEW, Content::Incompressible),
 ];
 
-impl Test for ContentSweep {
-    fn name(&self) -> &'static str {
-        test::CONTENT_SWEEP
-    }
-    fn about(&self) -> &'static str {
-        "the same writes with zeros, 0xFF, repeated and random data, and with the data already there"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/cheats.md#cheats-and-caches, docs/field/cautions.md#order-and-budgets"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "form",
-                default: "zeros,byte-255,repeated,incompressible,rewrite-equal,rewrite-new",
-                about: "which data",
-            },
-            Setting {
-                name: "block",
-                default: "64KiB",
-                about: "size of a write; small, so that a single stall decides nothing",
-            },
-            Setting { name: "span", default: "32MiB", about: "bytes of each content" },
-            Setting { name: "max_time", default: "40s", about: "time limit for each" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for ContentSweep {
+    type Settings = ContentSweepSettings;
+    type Spec = ContentSweepSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::CONTENT_SWEEP,
+            about: "the same writes with zeros, 0xFF, repeated and random data, and with the data already there",
+            source: "docs/field/cheats.md#cheats-and-caches, docs/field/cautions.md#order-and-budgets",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let wanted_bytes = settings.size("span")?;
-        let Some(all) = cells.or_skip(target.region(Region::Middle, wanted_bytes + BESIDE_BYTES))
-        else {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ContentSweepSpec>) -> Planned {
+        let (block_bytes, wanted_bytes) = (settings.block, settings.span);
+        let Some(all) = cells.region(Region::Middle, wanted_bytes + BESIDE_BYTES) else {
             return Ok(());
         };
         let span_bytes = all.bytes.min(wanted_bytes);
-        let span = Extent::new(all.end() - span_bytes, span_bytes);
-        if span.bytes < block_bytes {
-            cells.skip(format!(
-                "{} blocks do not fit into {}",
-                Bytes(block_bytes),
-                Bytes(span.bytes)
-            ));
+        if !cells.fits(block_bytes, span_bytes) {
             return Ok(());
         }
         let (blocks, beside_blocks) =
-            (span.bytes / block_bytes, (all.bytes - span.bytes) / block_bytes);
-        for (index, form) in
-            settings.choices("form", &FORMS.map(|(form, _)| form))?.into_iter().enumerate()
-        {
-            let mut params =
-                stretch::writes(target, Region::Middle, all, Pattern::Sequential, block_bytes);
-            params.form = Some(form.into());
-            params.content =
-                FORMS.iter().find(|(name, _)| *name == form).map(|(_, content)| *content);
-            params.other.insert("counted_bytes".into(), span.bytes as f64);
-            params.other.insert(
-                "closing_blocks".into(),
-                if index == 0 { blocks.min(beside_blocks) } else { 0 } as f64,
-            );
+            (span_bytes / block_bytes, (all.bytes - span_bytes) / block_bytes);
+        for (index, form) in settings.form.iter().enumerate() {
+            let content = FORMS.iter().find(|(name, _)| name == form).map(|(_, content)| *content);
+            let writes = cells.writes(Region::Middle, all, Pattern::Sequential, block_bytes);
+            let params = Params { form: Some((*form).into()), content, ..writes };
             let filling_blocks = if is_rewrite(form) { beside_blocks + blocks } else { 0 };
-            let warm_up_ops = beside_blocks + filling_blocks;
-            let stretch = Stretch {
-                warm_up_ops,
-                ops: blocks,
-                enough_ops: 128,
-                enough_ns: 10 * SECOND_NS,
-                ..Stretch::default()
+            let spec = ContentSweepSpec {
+                counted_bytes: span_bytes,
+                closing_blocks: if index == 0 { blocks.min(beside_blocks) } else { 0 },
+                stretch: Stretch {
+                    warm_up_ops: beside_blocks + filling_blocks,
+                    ops: blocks,
+                    enough_ops: 128,
+                    enough_ns: 10 * SECOND_NS,
+                    ..Stretch::default()
+                },
             };
-            stretch.plan(params, settings.duration_ns("max_time")?, cells);
+            cells.add_stretch(params, &spec, settings.max_time);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let (planned, block_bytes) = (span_of(cell), cell.block_bytes());
-        let counted_bytes = (cell.setting("counted_bytes") as u64).min(planned.bytes);
+    fn run(
+        &self,
+        cell: &TypedCell<ContentSweepSpec>,
+        context: &mut CellContext<'_>,
+    ) -> CellOutcome {
+        let (planned, block_bytes, form) = (cell.span(), cell.block_bytes(), cell.form());
+        let counted_bytes = cell.spec.counted_bytes.min(planned.bytes);
         let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
-        let form = cell.params.form.as_deref().unwrap_or_default();
         // What lies beside the span fills a cache with writes of the same kind.
         let needed = (FILLINGS * shown_cache_bytes(context.done))
             .div_ceil(block_bytes)
@@ -157,24 +139,20 @@ impl Test for ContentSweep {
             all.bytes = filled.bytes;
             load = if form == REWRITE_EQUAL { before } else { load };
         }
-        let mut cell = cell.clone();
-        (cell.params.span_offset_bytes, cell.params.span_bytes) =
-            (Some(span.offset_bytes), Some(span.bytes));
-        cell.params.other.insert("warm_up_ops".into(), (beside_bytes / block_bytes) as f64);
-        stretch::run_after(
-            &cell,
-            context,
-            Before { load: &load, next: None, is_like_earlier: false },
-            &load,
-            &mut sequential(all, block_bytes),
-        )
+        let cell = cell.with(|params, spec| {
+            (params.span_offset_bytes, params.span_bytes) =
+                (Some(span.offset_bytes), Some(span.bytes));
+            spec.stretch.warm_up_ops = beside_bytes / block_bytes;
+        });
+        let before = Before { load: &load, next: None, is_like_earlier: false };
+        stretch::run_after(&cell, context, before, &load, &mut sequential(all, block_bytes))
     }
 }
 
 /// How much the first cell closes, in blocks: what it was to at least, and what takes no longer
 /// than that may, since no test before may have shown a cache.
-fn closing_blocks(cell: &PlannedCell, done: &[Cell]) -> u64 {
-    let least = cell.setting("closing_blocks") as u64;
+fn closing_blocks(cell: &TypedCell<ContentSweepSpec>, done: &[Cell]) -> u64 {
+    let least = cell.spec.closing_blocks;
     let bps = done
         .iter()
         .rev()

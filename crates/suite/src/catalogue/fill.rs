@@ -7,17 +7,22 @@
 //! afterwards is incompressible again, and later tests find the span as primed as before.
 
 use record::units::significant;
-use record::{Content, Estimate, Flag, Params, Pattern, PlannedCell, Region, metric, test};
+use record::{Content, Estimate, Flag, PlannedCell};
 
-use super::stretch;
+use super::prelude::*;
 use crate::figures::ratio;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    FillSettings {
+        region: Word(["middle", "front", "whole"]) = "middle",
+            "middle, front or whole (the published form); a file or --span is always used whole";
+        span: Span = "512MiB", "bytes to fill; region=whole fills everything";
+        block: Block = "1MiB", "size of one write";
+        max_time: Time = "20m", "time limit";
+    }
+}
 
 /// Zeros this much faster than random data are no accident
 /// (docs/field/cheats.md#cheats-and-caches).
@@ -33,73 +38,41 @@ impl Fill {
     pub const RANDOM: Fill = Fill(Content::Incompressible);
 }
 
-impl Test for Fill {
-    fn name(&self) -> &'static str {
-        match self.0 {
-            Content::Zeros => test::ZERO_FILL,
-            _ => test::RANDOM_FILL,
-        }
-    }
-    fn about(&self) -> &'static str {
-        match self.0 {
-            Content::Zeros => "fills the span sequentially with zeros",
-            _ => "fills the span sequentially with incompressible data, and compares with zeros",
-        }
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/ext2.md#mortons-benchmark"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "region",
-                default: "middle",
-                about: "middle, front or whole (the published form); a file or --span is always used whole",
-            },
-            Setting {
-                name: "span",
-                default: "512MiB",
-                about: "bytes to fill; region=whole fills everything",
-            },
-            Setting { name: "block", default: "1MiB", about: "size of one write" },
-            Setting { name: "max_time", default: "20m", about: "time limit" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for Fill {
+    type Settings = FillSettings;
+    type Spec = ();
+
+    fn entry(&self) -> Entry {
+        let (name, about) = match self.0 {
+            Content::Zeros => (test::ZERO_FILL, "fills the span sequentially with zeros"),
+            _ => (
+                test::RANDOM_FILL,
+                "fills the span sequentially with incompressible data, and compares with zeros",
+            ),
+        };
+        let source = "docs/field/ext2.md#mortons-benchmark";
+        Entry { name, about, source, needs: Needs::WRITING }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let max_ns = settings.duration_ns("max_time")?;
-        let region = match settings.choice("region", &["middle", "front", "whole"])? {
-            _ if target.is_file() || target.only.is_some() => Region::Middle,
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ()>) -> Planned {
+        let region = match settings.region {
+            _ if cells.target.is_file() || cells.target.only.is_some() => Region::Middle,
             "front" => Region::Front,
             "whole" => Region::Whole,
             _ => Region::Middle,
         };
-        let Some(span) = cells.or_skip(settings.span(target, region)?) else {
-            return Ok(());
-        };
-        let writes =
-            stretch::writes(target, region, span, Pattern::Sequential, block_bytes.min(span.bytes));
-        cells.add(
-            Params { queue_depth: 1, threads: 1, content: Some(self.0), ..writes },
-            max_ns,
-            span.bytes,
-        );
+        let Some(span) = cells.span(&settings.span, region)? else { return Ok(()) };
+        let block_bytes = settings.block.min(span.bytes);
+        let writes = cells.writes(region, span, Pattern::Sequential, block_bytes);
+        let params = Params { content: Some(self.0), ..writes };
+        cells.add(params, &(), settings.max_time, span.bytes);
         Ok(())
     }
 
     /// Metrics: `bps`, `iops`, `latency_ns`, and for random data `zero_to_random_ratio` where zeros
     /// went before it. The cell's span is what was filled.
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let span = span_of(cell);
+    fn run(&self, cell: &TypedCell<()>, context: &mut CellContext<'_>) -> CellOutcome {
+        let span = cell.span();
         // Data of its own: nothing is written where it lies already.
         let pass = context.random("data").bits() as u32 >> 1;
         let load = IoLoad { content: self.0, pass, ..IoLoad::write(cell.block_bytes()) };
@@ -133,7 +106,7 @@ fn rate_of_zeros(cell: &PlannedCell, context: &CellContext<'_>) -> Option<Estima
         .done
         .iter()
         .rev()
-        .find(|done| done.test == Fill::ZEROS.name() && same(&done.params))?;
+        .find(|done| done.test == test::ZERO_FILL && same(&done.params))?;
     zeros.metrics.bps
 }
 
@@ -156,6 +129,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::Bed;
+    use crate::span_of;
 
     /// 16 MB/s of zeros, 8 MB/s of anything else.
     fn compressing(capacity_bytes: u64) -> Bed {

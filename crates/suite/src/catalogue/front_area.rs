@@ -11,16 +11,29 @@
 //! within what is taken for a unit.
 
 use device::Extent;
-use record::units::{Bytes, SECOND_NS};
-use record::{Pattern, PlannedCell, Region, test};
 
-use super::stretch::{self, Stretch, assumed_au};
+use super::prelude::*;
+use super::stretch::{self, Stretch};
 use crate::offsets::cyclic;
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    FrontAreaSettings {
+        units: Count = "8", "number of erase blocks from the front on";
+        reach: Size = "128MiB", "more erase blocks up to here, each 25 % further away";
+        au: Size = "4MiB", "erase block (allocation unit) to assume where the medium declares none";
+        block: Block = "64KiB", "size of a write";
+        max_time: Time = "10s", "time limit per erase block";
+    }
+}
+
+spec! {
+    /// Writes to one erase block.
+    FrontAreaSpec {
+        /// Its number from the front on; none in the middle.
+        au_index: Option<u64>,
+        ..stretch: Stretch,
+    }
+}
 
 /// Writes each of the first allocation units in a row, a cell for each and one for the middle.
 pub struct FrontArea;
@@ -28,67 +41,33 @@ pub struct FrontArea;
 /// Time to fill a cache, where there is one.
 const FILLING_NS: u64 = 20 * SECOND_NS;
 
-impl Test for FrontArea {
-    fn name(&self) -> &'static str {
-        test::FRONT_AREA
-    }
-    fn about(&self) -> &'static str {
-        "sequential writes to each of the first erase blocks, and to one in the middle"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "units",
-                default: "8",
-                about: "number of erase blocks from the front on",
-            },
-            Setting {
-                name: "reach",
-                default: "128MiB",
-                about: "more erase blocks up to here, each 25 % further away",
-            },
-            Setting {
-                name: "au",
-                default: "4MiB",
-                about: "erase block (allocation unit) to assume where the medium declares none",
-            },
-            Setting { name: "block", default: "64KiB", about: "size of a write" },
-            Setting { name: "max_time", default: "10s", about: "time limit per erase block" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING_RAW
+impl Procedure for FrontArea {
+    type Settings = FrontAreaSettings;
+    type Spec = FrontAreaSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::FRONT_AREA,
+            about: "sequential writes to each of the first erase blocks, and to one in the middle",
+            source: "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference",
+            needs: Needs::WRITING_RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let au_bytes = assumed_au(settings, target)?;
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, FrontAreaSpec>) -> Planned {
+        let (target, block_bytes) = (cells.target, settings.block);
+        let au_bytes = cells.assumed_au(settings.au);
         if au_bytes < 2 * block_bytes {
-            return Err(settings.bad(
-                "block",
-                format!("must be at most half of an erase block of {}", Bytes(au_bytes)),
-            ));
+            let why = format!("must be at most half of an erase block of {}", Bytes(au_bytes));
+            return Err(cells.bad("block", why));
         }
-        let max_ns = settings.duration_ns("max_time")?;
-        let units = settings.count("units")?.min(64);
-        let least = Extent::new(0, units * au_bytes);
+        let units = settings.units.min(64);
         // What lies before the middle, as far as is wanted.
         let before =
             target.region(Region::Middle, au_bytes).map_or(0, |middle| middle.offset_bytes);
-        let wanted_bytes =
-            settings.size("reach")?.min(before / au_bytes * au_bytes).max(least.bytes);
-        let found = target
-            .region(Region::Front, wanted_bytes)
-            .and_then(|front| Ok((front, target.region(Region::Middle, au_bytes)?)));
-        let Some((front, middle)) = cells.or_skip(found) else { return Ok(()) };
+        let wanted_bytes = settings.reach.min(before / au_bytes * au_bytes).max(units * au_bytes);
+        let Some(front) = cells.region(Region::Front, wanted_bytes) else { return Ok(()) };
+        let Some(middle) = cells.region(Region::Middle, au_bytes) else { return Ok(()) };
         if front.overlaps(&middle) || middle.bytes != au_bytes {
             cells.skip(format!(
                 "the medium has fewer than {units} erase blocks of {} before its middle",
@@ -105,23 +84,20 @@ impl Test for FrontArea {
             ..Stretch::default()
         }
         .past_caches(FILLING_NS);
+        let mut add = |region, unit, au_index| {
+            let params = cells.writes(region, unit, Pattern::Sequential, block_bytes);
+            cells.add_stretch(params, &FrontAreaSpec { au_index, stretch }, settings.max_time);
+        };
         for au_index in indices(units, front.bytes / au_bytes) {
             let unit = Extent::new(front.offset_bytes + au_index * au_bytes, au_bytes);
-            let mut params =
-                stretch::writes(target, Region::Front, unit, Pattern::Sequential, block_bytes);
-            params.other.insert("au_index".into(), au_index as f64);
-            stretch.plan(params, max_ns, cells);
+            add(Region::Front, unit, Some(au_index));
         }
-        stretch.plan(
-            stretch::writes(target, Region::Middle, middle, Pattern::Sequential, block_bytes),
-            max_ns,
-            cells,
-        );
+        add(Region::Middle, middle, None);
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        stretch::run(cell, context, &mut cyclic(span_of(cell), cell.block_bytes()))
+    fn run(&self, cell: &TypedCell<FrontAreaSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        stretch::run(cell, context, &mut cyclic(cell.span(), cell.block_bytes()))
     }
 }
 
@@ -137,6 +113,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::span_of;
 
     #[test]
     fn eight_units_from_the_front_and_one_in_the_middle() {

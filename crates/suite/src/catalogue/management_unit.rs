@@ -10,15 +10,24 @@
 //! median: merges of allocation units, which come now and then, do not move it), `bps`,
 //! `warm_up_ns`.
 
-use record::units::{KIB, SECOND_NS};
-use record::{Pattern, PlannedCell, Region, test};
-
+use super::prelude::*;
 use super::stretch::{self, Stretch, earlier, part_of, strided};
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    ManagementUnitSettings {
+        block: Blocks = "8KiB,16KiB,32KiB,64KiB,128KiB,256KiB", "sizes of a write";
+        span: Span = "512MiB", "span in the middle";
+        max_time: Time = "10s", "time limit per size and form";
+    }
+}
+
+spec! {
+    /// Writes that are shifted from multiples of their size.
+    ShiftedSpec {
+        shift_bytes: u64,
+        ..stretch: Stretch,
+    }
+}
 
 /// Times single writes, aligned and shifted by 4 KiB, a cell for each block size and form.
 pub struct ManagementUnit;
@@ -29,67 +38,43 @@ const WARM_UP_OPS: u64 = 4;
 /// How far the shifted writes are shifted.
 const SHIFT_BYTES: u64 = 4 * KIB;
 
-impl Test for ManagementUnit {
-    fn name(&self) -> &'static str {
-        test::MANAGEMENT_UNIT
-    }
-    fn about(&self) -> &'static str {
-        "single writes aligned to their size, and the same writes shifted by 4 KiB"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/allocation-units.md#inference"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "block",
-                default: "8KiB,16KiB,32KiB,64KiB,128KiB,256KiB",
-                about: "sizes of a write",
-            },
-            Setting { name: "span", default: "512MiB", about: "span in the middle" },
-            Setting { name: "max_time", default: "10s", about: "time limit per size and form" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING_RAW
+impl Procedure for ManagementUnit {
+    type Settings = ManagementUnitSettings;
+    type Spec = ShiftedSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::MANAGEMENT_UNIT,
+            about: "single writes aligned to their size, and the same writes shifted by 4 KiB",
+            source: "docs/field/allocation-units.md#inference",
+            needs: Needs::WRITING_RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(settings.span(target, Region::Middle)?) else {
-            return Ok(());
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ShiftedSpec>) -> Planned {
+        let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
+        let stretch = Stretch {
+            warm_up_ops: WARM_UP_OPS,
+            ops: OPS,
+            enough_ops: 16,
+            enough_ns: 4 * SECOND_NS,
+            ..Stretch::default()
         };
-        for block_bytes in
-            settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= span.bytes)
-        {
+        for block_bytes in settings.block.iter().copied().filter(|block| 4 * *block <= span.bytes) {
             for (form, shift_bytes) in [("aligned", 0), ("misaligned", SHIFT_BYTES)] {
-                let mut params =
-                    stretch::writes(target, Region::Middle, span, Pattern::Strided, block_bytes);
-                params.form = Some(form.into());
-                params.other.insert("shift_bytes".into(), shift_bytes as f64);
-                let stretch = Stretch {
-                    rest_ns: 0,
-                    warm_up_ops: WARM_UP_OPS,
-                    ops: OPS,
-                    enough_ops: 16,
-                    enough_ns: 4 * SECOND_NS,
-                    ..Stretch::default()
-                };
-                stretch.plan(params, settings.duration_ns("max_time")?, cells);
+                let writes = cells.writes(Region::Middle, span, Pattern::Strided, block_bytes);
+                let params = Params { form: Some(form.into()), ..writes };
+                cells.add_stretch(params, &ShiftedSpec { shift_bytes, stretch }, settings.max_time);
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.setting("shift_bytes") as u64);
+    fn run(&self, cell: &TypedCell<ShiftedSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.spec.shift_bytes);
         let part_bytes = ((OPS + WARM_UP_OPS + 1) * 2 * block_bytes)
             .next_multiple_of(context.target.alignment_bytes());
-        let part = part_of(span_of(cell), part_bytes, earlier(cell, context).count() as u64);
+        let part = part_of(cell.span(), part_bytes, earlier(cell, context).count() as u64);
         stretch::run(cell, context, &mut strided(part, block_bytes, 2 * block_bytes, shift_bytes))
     }
 }

@@ -8,16 +8,29 @@
 //! `iops`, `latency_ns`, `warm_up_ns`.
 
 use device::Extent;
-use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Pattern, PlannedCell, Region, test};
 
-use super::stretch::{self, Stretch, assumed_au, earlier, part_of};
+use super::prelude::*;
+use super::stretch::{self, Stretch, earlier, part_of};
 use crate::offsets::{cyclic, uniform};
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    MisalignSettings {
+        block: Blocks = "4KiB,64KiB", "sizes of a write";
+        shift: Places = "0,512,4KiB", "distance of the shift";
+        form: Words([IN_A_ROW, RANDOM]) = "in-a-row,random", "order of the writes";
+        au: Size = "4MiB", "erase block (allocation unit) to assume where the medium declares none";
+        max_time: Time = "8s", "time limit for each";
+    }
+}
+
+spec! {
+    /// Writes in an erase block, shifted from multiples of their size.
+    MisalignSpec {
+        shift_bytes: u64,
+        assumed_au_bytes: u64,
+        ..stretch: Stretch,
+    }
+}
 
 /// Writes in a row and at random, a cell for each form, block size and shift.
 pub struct Misalign;
@@ -25,102 +38,64 @@ pub struct Misalign;
 const IN_A_ROW: &str = "in-a-row";
 const RANDOM: &str = "random";
 
-impl Test for Misalign {
-    fn name(&self) -> &'static str {
-        test::MISALIGN
-    }
-    fn about(&self) -> &'static str {
-        "aligned writes, and the same writes shifted by 512 B and 4 KiB"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/cheats.md#cheats-and-caches"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "block", default: "4KiB,64KiB", about: "sizes of a write" },
-            Setting { name: "shift", default: "0,512,4KiB", about: "distance of the shift" },
-            Setting { name: "form", default: "in-a-row,random", about: "order of the writes" },
-            Setting {
-                name: "au",
-                default: "4MiB",
-                about: "erase block (allocation unit) to assume where the medium declares none",
-            },
-            Setting { name: "max_time", default: "8s", about: "time limit for each" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING_RAW
+impl Procedure for Misalign {
+    type Settings = MisalignSettings;
+    type Spec = MisalignSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::MISALIGN,
+            about: "aligned writes, and the same writes shifted by 512 B and 4 KiB",
+            source: "docs/field/cheats.md#cheats-and-caches",
+            needs: Needs::WRITING_RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let au_bytes = assumed_au(settings, target)?;
-        let Some(span) = cells.or_skip(target.region(Region::Middle, 64 * au_bytes)) else {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, MisalignSpec>) -> Planned {
+        let assumed_au_bytes = cells.assumed_au(settings.au);
+        let Some(span) = cells.region(Region::Middle, 64 * assumed_au_bytes) else {
             return Ok(());
         };
-        if span.bytes < au_bytes {
-            cells.skip(format!(
-                "{} are less than an erase block of {}",
-                Bytes(span.bytes),
-                Bytes(au_bytes)
-            ));
+        if span.bytes < assumed_au_bytes {
+            let (there, unit) = (Bytes(span.bytes), Bytes(assumed_au_bytes));
+            cells.skip(format!("{there} are less than an erase block of {unit}"));
             return Ok(());
         }
-        let logical_bytes = target.facts.logical_block_bytes;
-        for form in settings.choices("form", &[IN_A_ROW, RANDOM])? {
-            for block_bytes in
-                settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= au_bytes)
-            {
-                for shift_bytes in settings.places("shift")? {
-                    if shift_bytes % logical_bytes != 0 {
-                        cells.skip(format!(
-                            "shifted by {}: the medium addresses units of {}",
-                            Bytes(shift_bytes),
-                            Bytes(logical_bytes)
-                        ));
-                        continue;
-                    }
+        for form in &settings.form {
+            let pattern = if *form == RANDOM { Pattern::Uniform } else { Pattern::Sequential };
+            let blocks = settings.block.iter().filter(|block| 4 * **block <= assumed_au_bytes);
+            for &block_bytes in blocks {
+                for &shift_bytes in &settings.shift {
                     // Shifted by its own size a write is as aligned as before.
-                    if shift_bytes > 0 && shift_bytes % block_bytes == 0 {
+                    let is_aligned = shift_bytes > 0 && shift_bytes % block_bytes == 0;
+                    if !cells.can_shift(shift_bytes) || is_aligned {
                         continue;
                     }
-                    let pattern =
-                        if form == RANDOM { Pattern::Uniform } else { Pattern::Sequential };
-                    let mut params =
-                        stretch::writes(target, Region::Middle, span, pattern, block_bytes);
-                    params.form = Some(form.into());
-                    params.other.insert("shift_bytes".into(), shift_bytes as f64);
-                    params.other.insert("assumed_au_bytes".into(), au_bytes as f64);
                     let stretch = Stretch {
                         warm_up_ops: 8,
                         ..Stretch::of_bytes(4 * MIB, block_bytes, 64, 3 * SECOND_NS)
                     };
-                    stretch.plan(params, settings.duration_ns("max_time")?, cells);
+                    let writes = cells.writes(Region::Middle, span, pattern, block_bytes);
+                    let params = Params { form: Some((*form).into()), ..writes };
+                    let spec = MisalignSpec { shift_bytes, assumed_au_bytes, stretch };
+                    cells.add_stretch(params, &spec, settings.max_time);
                 }
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.setting("shift_bytes") as u64);
-        let unit = part_of(
-            span_of(cell),
-            cell.setting("assumed_au_bytes") as u64,
-            earlier(cell, context).count() as u64,
-        );
+    fn run(&self, cell: &TypedCell<MisalignSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        let MisalignSpec { shift_bytes, assumed_au_bytes, .. } = cell.spec;
+        let turn = earlier(cell, context).count() as u64;
+        let unit = part_of(cell.span(), assumed_au_bytes, turn);
         let shifted = Extent::new(unit.offset_bytes + shift_bytes, unit.bytes - shift_bytes);
-        match cell.params.form.as_deref() {
-            Some(RANDOM) => stretch::run(
-                cell,
-                context,
-                &mut uniform(shifted, block_bytes, block_bytes, context.random("places")),
-            ),
-            _ => stretch::run(cell, context, &mut cyclic(shifted, block_bytes)),
+        let block_bytes = cell.block_bytes();
+        if cell.form() == RANDOM {
+            let random = context.random("places");
+            stretch::run(cell, context, &mut uniform(shifted, block_bytes, block_bytes, random))
+        } else {
+            stretch::run(cell, context, &mut cyclic(shifted, block_bytes))
         }
     }
 }

@@ -19,6 +19,7 @@ mod management_unit;
 mod misalign;
 mod open_aus;
 mod pattern;
+mod prelude;
 mod prime;
 mod random_read;
 mod random_write;

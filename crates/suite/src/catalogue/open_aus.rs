@@ -23,17 +23,45 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use record::units::{Bytes, MIB, Nanos, SECOND_NS, saturating_sum};
-use record::{Cell, Params, Pattern, PlannedCell, Region, metric, test};
-
-use super::stretch::{self, Stretch, assumed_au, earlier};
-use crate::planned::span_of;
-use crate::shown_cache::{CACHED_PAGE_BYTES, shown_cache_bytes};
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use record::Cell;
+use record::units::{Nanos, saturating_sum};
 use stats::Random;
+
+use super::prelude::*;
+use super::stretch::{self, Stretch, earlier};
+use crate::shown_cache::{CACHED_PAGE_BYTES, shown_cache_bytes};
+
+settings! {
+    OpenAusSettings {
+        block: Blocks = "64KiB,16KiB,4KiB",
+            "write sizes; the search uses the first, the others are tried at the limit";
+        form: Words([LINEAR, RANDOM]) = "linear,random", "order inside an erase block";
+        most: Count = "32", "most erase blocks in turn";
+        au: Size = "4MiB", "erase block (allocation unit) to assume where the medium declares none";
+        max_time: Time = "60s", "time limit per cell";
+        total_time: Time = "4m", "time limit for all of them";
+    }
+}
+
+spec! {
+    /// Writes in turn over units.
+    OpenAusSpec {
+        /// Units in turn at most, whatever the search.
+        most: u64,
+        assumed_au_bytes: u64,
+        /// What all cells may take together.
+        total_ns: u64,
+        /// Over so many units; a cell that searches finds the number from those before it.
+        n_aus: Option<u64>,
+        /// In random order so much is written.
+        random_bytes: Option<u64>,
+        /// Where others search: the first number past the limit, or the last before it...
+        past: Option<bool>,
+        /// ...that was found with blocks of this size.
+        searched_block_bytes: Option<u64>,
+        ..stretch: Stretch,
+    }
+}
 
 /// Writes in turn over n allocation units, a cell for each form, block size and n that is tried.
 pub struct OpenAus;
@@ -71,103 +99,72 @@ const LEAST_NS: u64 = SECOND_NS;
 const LINEAR: &str = "linear";
 const RANDOM: &str = "random";
 
-impl Test for OpenAus {
-    fn name(&self) -> &'static str {
-        test::OPEN_AUS
-    }
-    fn about(&self) -> &'static str {
-        "writes in turn to more and more erase blocks, until each write has to close one"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "block",
-                default: "64KiB,16KiB,4KiB",
-                about: "write sizes; the search uses the first, the others are tried at the limit",
-            },
-            Setting {
-                name: "form",
-                default: "linear,random",
-                about: "order inside an erase block",
-            },
-            Setting { name: "most", default: "32", about: "most erase blocks in turn" },
-            Setting {
-                name: "au",
-                default: "4MiB",
-                about: "erase block (allocation unit) to assume where the medium declares none",
-            },
-            Setting { name: "max_time", default: "60s", about: "time limit per cell" },
-            Setting { name: "total_time", default: "4m", about: "time limit for all of them" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING_RAW
+impl Procedure for OpenAus {
+    type Settings = OpenAusSettings;
+    type Spec = OpenAusSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::OPEN_AUS,
+            about: "writes in turn to more and more erase blocks, until each write has to close one",
+            source: "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference",
+            needs: Needs::WRITING_RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let au_bytes = assumed_au(settings, target)?;
-        let most = settings.count("most")?.min(64);
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, OpenAusSpec>) -> Planned {
+        let au_bytes = cells.assumed_au(settings.au);
+        let most = settings.most.min(64);
         // One more, because they begin at a multiple of their distance.
-        let Some(span) =
-            cells.or_skip(target.region(Region::Middle, (most + SPARE + 1) * SPACING * au_bytes))
-        else {
-            return Ok(());
-        };
+        let wanted_bytes = (most + SPARE + 1) * SPACING * au_bytes;
+        let Some(span) = cells.region(Region::Middle, wanted_bytes) else { return Ok(()) };
         let most = most.min(span.bytes / au_bytes / 2);
         if most < 2 {
-            cells.skip(format!(
-                "needs four erase blocks of {}; there are {}",
-                Bytes(au_bytes),
-                Bytes(span.bytes)
-            ));
+            let (unit, there) = (Bytes(au_bytes), Bytes(span.bytes));
+            cells.skip(format!("needs four erase blocks of {unit}; there are {there}"));
             return Ok(());
         }
-        let max_ns = settings.duration_ns("max_time")?;
-        let total_ns = settings.duration_ns("total_time")?;
-        let mut plan = |form: &str, block_bytes: u64, asked: &[(&str, f64)]| {
-            let pattern = if form == LINEAR { Pattern::Sequential } else { Pattern::Permutation };
-            let mut params = Params {
-                form: Some(form.into()),
-                ..stretch::writes(target, Region::Middle, span, pattern, block_bytes)
-            };
-            let known = [
-                ("most", most as f64),
-                ("assumed_au_bytes", au_bytes as f64),
-                ("total_ns", total_ns as f64),
-            ];
-            params.other.extend(
-                known.iter().chain(asked).map(|(name, number)| ((*name).to_owned(), *number)),
-            );
-            length(most, block_bytes, &params).plan(params, max_ns, cells);
+        let searching = OpenAusSpec {
+            most,
+            assumed_au_bytes: au_bytes,
+            total_ns: settings.total_time,
+            n_aus: None,
+            random_bytes: None,
+            past: None,
+            searched_block_bytes: None,
+            stretch: Stretch::default(),
         };
-        let blocks = settings.blocks("block")?;
+        let mut add = |form: &str, block_bytes: u64, spec: OpenAusSpec| {
+            let pattern = if form == LINEAR { Pattern::Sequential } else { Pattern::Permutation };
+            let writes = cells.writes(Region::Middle, span, pattern, block_bytes);
+            let params = Params { form: Some(form.into()), ..writes };
+            let stretch = length(most, block_bytes, spec.random_bytes);
+            cells.add_stretch(params, &OpenAusSpec { stretch, ..spec }, settings.max_time);
+        };
         // What tells open units from a cache first, then what is searched: on a slow medium there
         // is no time for more.
-        let mut forms = settings.choices("form", &[LINEAR, RANDOM])?;
+        let mut forms = settings.form.clone();
         forms.sort_by_key(|form| *form == LINEAR);
-        for (index, block_bytes) in blocks.iter().filter(|block| **block <= au_bytes).enumerate() {
+        let blocks = settings.block.iter().copied().filter(|block| *block <= au_bytes);
+        for (index, block_bytes) in blocks.enumerate() {
             for form in &forms {
                 match *form {
                     RANDOM => {
-                        let bytes =
-                            if index == 0 { RANDOM_BYTES.max(2 * au_bytes) } else { 2 * au_bytes };
-                        plan(form, *block_bytes, &[("n_aus", 1.0), ("random_bytes", bytes as f64)]);
-                    }
-                    _ if index == 0 => (0..steps(most)).for_each(|_| plan(form, *block_bytes, &[])),
-                    _ => [0.0, 1.0].iter().for_each(|past| {
-                        plan(
+                        let least_bytes = if index == 0 { RANDOM_BYTES } else { 0 };
+                        let random_bytes = Some(least_bytes.max(2 * au_bytes));
+                        add(
                             form,
-                            *block_bytes,
-                            &[("past", *past), ("searched_block_bytes", blocks[0] as f64)],
-                        )
+                            block_bytes,
+                            OpenAusSpec { n_aus: Some(1), random_bytes, ..searching },
+                        );
+                    }
+                    _ if index == 0 => {
+                        (0..steps(most)).for_each(|_| add(form, block_bytes, searching))
+                    }
+                    _ => [false, true].into_iter().for_each(|past| {
+                        let (past, searched_block_bytes) = (Some(past), Some(settings.block[0]));
+                        let spec = OpenAusSpec { past, searched_block_bytes, ..searching };
+                        add(form, block_bytes, spec);
                     }),
                 }
             }
@@ -175,31 +172,24 @@ impl Test for OpenAus {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<OpenAusSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let used_ns = saturating_sum(earlier(cell, context).map(took_ns));
-        let left_ns = (cell.setting("total_ns") as u64).saturating_sub(used_ns);
+        let left_ns = cell.spec.total_ns.saturating_sub(used_ns);
         if left_ns < LEAST_NS {
-            return CellOutcome::left_out(
-                cell,
-                format!(
-                    "open-aus has used its {}; give it more with total_time",
-                    Nanos(cell.setting("total_ns") as u64)
-                ),
-            );
+            let all = Nanos(cell.spec.total_ns);
+            let why = format!("open-aus has used its {all}; give it more with total_time");
+            return CellOutcome::left_out(cell, why);
         }
         context.allotted_ns = context.allotted_ns.min(left_ns);
         let n_aus = match number_of_units(cell, &earlier(cell, context).collect::<Vec<_>>()) {
             Ok(n_aus) => n_aus,
             Err(reason) => return CellOutcome::left_out(cell, reason),
         };
-        let mut cell = cell.clone();
-        cell.params.other.insert("n_aus".into(), n_aus as f64);
-        let length = length(n_aus, cell.block_bytes(), &cell.params);
-        Stretch {
-            warm_up_ops: length.warm_up_ops + held_ops(cell.block_bytes(), context),
-            ..length
-        }
-        .stand_in(&mut cell.params);
+        let mut stretch = length(n_aus, cell.block_bytes(), cell.spec.random_bytes);
+        stretch.warm_up_ops += held_ops(cell.block_bytes(), context);
+        let cell = cell.with(|_, spec| {
+            *spec = OpenAusSpec { n_aus: Some(n_aus), stretch, ..*spec };
+        });
         let used = saturating_sum(earlier(&cell, context).map(units_of));
         let mut rounds = Rounds::new(&cell, n_aus, used, context.random("order inside units"));
         stretch::run(&cell, context, &mut |_| rounds.next())
@@ -207,9 +197,9 @@ impl Test for OpenAus {
 }
 
 /// How long a cell over so many units is.
-fn length(n_aus: u64, block_bytes: u64, params: &Params) -> Stretch {
+fn length(n_aus: u64, block_bytes: u64, random_bytes: Option<u64>) -> Stretch {
     let enough_ns = 5 * SECOND_NS;
-    if let Some(bytes) = params.other.get("random_bytes").map(|bytes| *bytes as u64) {
+    if let Some(bytes) = random_bytes {
         // Where it must fill logs, only the time of the cell cuts it short.
         let enough_ops = if bytes >= RANDOM_BYTES { bytes / block_bytes } else { 64 };
         return Stretch {
@@ -247,18 +237,14 @@ fn took_ns(cell: &Cell) -> u64 {
 
 /// Over how many units this cell is to write, from what those before it found; or why it is not
 /// needed.
-fn number_of_units(cell: &PlannedCell, done: &[&Cell]) -> Result<u64, String> {
-    if let Some(n_aus) = cell.params.other.get("n_aus") {
-        return Ok(*n_aus as u64);
+fn number_of_units(cell: &TypedCell<OpenAusSpec>, done: &[&Cell]) -> Result<u64, String> {
+    let OpenAusSpec { most, n_aus, past, searched_block_bytes, .. } = cell.spec;
+    if let Some(n_aus) = n_aus {
+        return Ok(n_aus);
     }
-    let searched_bytes = cell
-        .params
-        .other
-        .get("searched_block_bytes")
-        .map_or(cell.block_bytes(), |bytes| *bytes as u64);
-    let most = cell.setting("most") as u64;
+    let searched_bytes = searched_block_bytes.unwrap_or(cell.block_bytes());
     let found = Found::among(done, searched_bytes, most);
-    match cell.params.other.get("past").map(|past| *past > 0.0) {
+    match past {
         None => found
             .next(most)
             .ok_or_else(|| format!("{} blocks: searched to the end", Bytes(searched_bytes))),
@@ -338,16 +324,16 @@ struct Rounds {
 impl Rounds {
     /// The units of a cell before which so many have been used. They are taken from a ring, so that
     /// the latest lie furthest away.
-    fn new(cell: &PlannedCell, n_aus: u64, used: u64, mut random: Random) -> Rounds {
-        let (span, au_bytes) = (span_of(cell), cell.setting("assumed_au_bytes") as u64);
-        let most = cell.setting("most") as u64;
+    fn new(cell: &TypedCell<OpenAusSpec>, n_aus: u64, used: u64, mut random: Random) -> Rounds {
+        let (span, au_bytes) = (cell.span(), cell.spec.assumed_au_bytes);
+        let most = cell.spec.most;
         let distance_bytes = (span.bytes / au_bytes / (most + 1)).clamp(1, SPACING) * au_bytes;
         let aligned = span.offset_bytes.next_multiple_of(distance_bytes);
         let fitting = |start: u64| span.end().saturating_sub(start) / distance_bytes;
         let start = if fitting(aligned) >= most { aligned } else { span.offset_bytes };
         let ring = fitting(start).max(1);
         let unit = |number| start + (used % ring + number) % ring * distance_bytes;
-        let is_random = cell.params.form.as_deref() == Some(RANDOM);
+        let is_random = cell.form() == RANDOM;
         let bytes = if is_random { au_bytes.min(RANDOM_SPAN_BYTES) } else { au_bytes };
         let mut order: Vec<u64> = (0..(bytes / cell.block_bytes()).max(1)).collect();
         if is_random {
@@ -381,6 +367,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::{Bed, card, run_profile, run_simulated};
+    use crate::span_of;
 
     #[test]
     fn every_number_of_units_is_found_within_the_planned_steps() {

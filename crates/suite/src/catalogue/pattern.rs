@@ -13,17 +13,40 @@
 //! a fast way may be short. Metrics: `iops`, `bps`, `latency_ns`.
 
 use device::Extent;
-use record::units::{Bytes, SECOND_NS};
-use record::{Cell, Pattern, PlannedCell, Region, test};
+use record::Cell;
 
+use super::prelude::*;
 use super::stretch::{self, Before, Stretch};
 use crate::offsets::uniform;
-use crate::planned::span_of;
 use crate::shown_cache::shown_cache_pages;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    PatternSettings {
+        form: Words(["odd-span", "common", "odd-span-again", "shifted"]) =
+            "odd-span,common,odd-span-again,shifted", "which loads";
+        block: Block = "4KiB", "size of a write";
+        span: Size = "1GiB", "size of the benchmark's file";
+        rounds: Count = "5", "rounds of each load";
+        round_total: Size = "64MiB", "bytes per round, at most";
+        round_time: Time = "5s", "time per round, at most";
+        least: Count = "1024", "writes of the benchmark's load, even on a slow medium";
+        least_time: Time = "330s", "extra time for them, at most";
+        compared: Count = "16", "writes of the other loads, even on a slow medium";
+        compared_time: Time = "40s", "extra time for them, at most";
+        rest: Time = "10s", "time without I/O before each load";
+    }
+}
+
+spec! {
+    /// Random writes of one load.
+    PatternSpec {
+        shift_bytes: u64,
+        /// The span in which a cache is filled.
+        odd_span_bytes: u64,
+        rounds: u64,
+        ..stretch: Stretch,
+    }
+}
 
 /// Runs a common benchmark's random writes and loads that differ a little, a cell for each form.
 pub struct PatternTest;
@@ -34,148 +57,81 @@ const FILLING_NS: u64 = 60 * SECOND_NS;
 /// and a fast way that was used up stays so.
 const EMPTYING_NS: u64 = 60 * SECOND_NS;
 
-impl Test for PatternTest {
-    fn name(&self) -> &'static str {
-        test::PATTERN
-    }
-    fn about(&self) -> &'static str {
-        "the random writes of a common benchmark, and the same load in another span and shifted"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/cheats.md#cheats-and-caches"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "form",
-                default: "odd-span,common,odd-span-again,shifted",
-                about: "which loads",
-            },
-            Setting { name: "block", default: "4KiB", about: "size of a write" },
-            Setting { name: "span", default: "1GiB", about: "size of the benchmark's file" },
-            Setting { name: "rounds", default: "5", about: "rounds of each load" },
-            Setting { name: "round_total", default: "64MiB", about: "bytes per round, at most" },
-            Setting { name: "round_time", default: "5s", about: "time per round, at most" },
-            Setting {
-                name: "least",
-                default: "1024",
-                about: "writes of the benchmark's load, even on a slow medium",
-            },
-            Setting { name: "least_time", default: "330s", about: "extra time for them, at most" },
-            Setting {
-                name: "compared",
-                default: "16",
-                about: "writes of the other loads, even on a slow medium",
-            },
-            Setting {
-                name: "compared_time",
-                default: "40s",
-                about: "extra time for them, at most",
-            },
-            Setting { name: "rest", default: "10s", about: "time without I/O before each load" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for PatternTest {
+    type Settings = PatternSettings;
+    type Spec = PatternSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::PATTERN,
+            about: "the random writes of a common benchmark, and the same load in another span and shifted",
+            source: "docs/field/cheats.md#cheats-and-caches",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let wanted_bytes = settings.size("span")?;
-        let Some(all) = cells.or_skip(target.region(Region::Middle, 2 * wanted_bytes)) else {
-            return Ok(());
-        };
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, PatternSpec>) -> Planned {
+        let (block_bytes, wanted_bytes) = (settings.block, settings.span);
+        let Some(all) = cells.region(Region::Middle, 2 * wanted_bytes) else { return Ok(()) };
         if all.bytes < 8 * block_bytes {
-            cells.skip(format!(
-                "random writes of {} need more than {}",
-                Bytes(block_bytes),
-                Bytes(all.bytes)
-            ));
+            let (block, there) = (Bytes(block_bytes), Bytes(all.bytes));
+            cells.skip(format!("random writes of {block} need more than {there}"));
             return Ok(());
         }
         let common_bytes = wanted_bytes.min(all.bytes / 3 * 2) / block_bytes * block_bytes;
         let common = Extent::new(all.offset_bytes, common_bytes);
         if common_bytes < wanted_bytes {
-            cells.skip(format!(
-                "the benchmark's file needs {}; only {} available",
-                Bytes(wanted_bytes),
-                Bytes(common_bytes)
-            ));
+            let (wanted, there) = (Bytes(wanted_bytes), Bytes(common_bytes));
+            cells.skip(format!("the benchmark's file needs {wanted}; only {there} available"));
         }
-        let shift_bytes = 512;
-        let (rounds, round_ns) =
-            (settings.count("rounds")?.min(100), settings.duration_ns("round_time")?);
-        let ops = rounds * (settings.size("round_total")? / block_bytes).max(1);
-        let (least, least_ns) = (settings.count("least")?, settings.duration_ns("least_time")?);
-        let (compared, compared_ns) =
-            (settings.count("compared")?, settings.duration_ns("compared_time")?);
-        for form in
-            settings.choices("form", &["odd-span", "common", "odd-span-again", "shifted"])?
-        {
-            let (span, shift_bytes) = match form {
+        let rounds = settings.rounds.min(100);
+        let rounds_ns = rounds * settings.round_time;
+        for form in &settings.form {
+            let (span, shift_bytes) = match *form {
                 "odd-span" | "odd-span-again" => (all, 0),
-                "shifted" => (common, shift_bytes),
+                "shifted" => (common, 512),
                 _ => (common, 0),
             };
-            if shift_bytes % target.facts.logical_block_bytes != 0 {
-                cells.skip(format!(
-                    "shifted by {}: the medium addresses units of {}",
-                    Bytes(shift_bytes),
-                    Bytes(target.facts.logical_block_bytes)
-                ));
+            if !cells.can_shift(shift_bytes) {
                 continue;
             }
-            let mut params =
-                stretch::writes(target, Region::Middle, span, Pattern::Uniform, block_bytes);
-            params.form = Some(form.into());
-            let numbers = [
-                ("shift_bytes", shift_bytes as f64),
-                ("odd_span_bytes", all.bytes as f64),
-                ("rounds", rounds as f64),
-            ];
-            params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number)));
-            let rest_ns = settings.duration_ns("rest")?;
-            let stretch =
-                Stretch { rest_ns, ops, enough_ns: rounds * round_ns, ..Stretch::default() }
-                    .past_caches(FILLING_NS);
-            if form == "common" {
-                Stretch { enough_ops: least, ..stretch }.plan(
-                    params,
-                    rounds * round_ns + least_ns + EMPTYING_NS,
-                    cells,
-                );
+            let (enough_ops, max_ns) = if *form == "common" {
+                (settings.least, rounds_ns + settings.least_time + EMPTYING_NS)
             } else {
-                Stretch { enough_ops: compared, ..stretch }.plan(
-                    params,
-                    rounds * round_ns + compared_ns,
-                    cells,
-                );
+                (settings.compared, rounds_ns + settings.compared_time)
+            };
+            let stretch = Stretch {
+                rest_ns: settings.rest,
+                ops: rounds * (settings.round_total / block_bytes).max(1),
+                enough_ops,
+                enough_ns: rounds_ns,
+                ..Stretch::default()
             }
+            .past_caches(FILLING_NS);
+            let writes = cells.writes(Region::Middle, span, Pattern::Uniform, block_bytes);
+            let params = Params { form: Some((*form).into()), ..writes };
+            let spec = PatternSpec { shift_bytes, odd_span_bytes: all.bytes, rounds, stretch };
+            cells.add_stretch(params, &spec, max_ns);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<PatternSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let (span, block_bytes, shift_bytes) =
-            (span_of(cell), cell.block_bytes(), cell.setting("shift_bytes") as u64);
+            (cell.span(), cell.block_bytes(), cell.spec.shift_bytes);
         let shifted = Extent::new(span.offset_bytes + shift_bytes, span.bytes - shift_bytes);
-        let odd = Extent::new(span.offset_bytes, cell.setting("odd_span_bytes") as u64);
+        let odd = Extent::new(span.offset_bytes, cell.spec.odd_span_bytes);
         // What fills a cache knows no benchmark, and uses up nothing that is kept for one.
-        let is_common = cell.params.form.as_deref() == Some("common");
-        let mut cell = cell.clone();
+        let is_common = cell.form() == "common";
         if is_common {
             stretch::rest(emptying_ns(context.done), context);
+        }
+        let cell = &cell.with(|_, spec| {
             // A cache that passes writes on in turn takes as long for these as for what filled it,
             // until that is written.
-            let enough_ops = cell.params.other.entry("enough_ops".into()).or_default();
-            *enough_ops += shown_cache_pages(context.done) as f64;
-        }
-        let cell = &cell;
+            let pages = if is_common { shown_cache_pages(context.done) } else { 0 };
+            spec.stretch.enough_ops += pages;
+        });
         let load = stretch::load(cell, context, "data");
         let state = stretch::load(cell, context, "data that fills");
         let mut filling =
@@ -199,10 +155,11 @@ fn emptying_ns(done: &[Cell]) -> u64 {
 #[cfg(test)]
 mod tests {
     use device::Op;
-    use record::units::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
+    use record::units::GIB;
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::span_of;
 
     #[test]
     fn loads_that_differ_in_span_and_place_only() {

@@ -5,77 +5,55 @@
 //! (docs/field/classic-tools.md#dd, docs/field/statistics.md#step-1-prime). The rate along the span
 //! is kept.
 
-use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop, test};
+use record::{Cell, Flag, Stop};
 
-use super::stretch;
+use super::prelude::*;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
-use crate::planned::span_of;
 use crate::shown_cache::{LARGEST_CACHE_BYTES, fast_beginning_bytes};
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    PrimeSettings {
+        region: Word(["middle", "whole"]) = "middle", "middle or whole";
+        span: Span = "512MiB", "how much to fill; region=whole fills everything";
+        passes: Count = "2", "how often";
+        block: Block = "1MiB", "size of one write";
+        max_time: Time = "20m", "time limit; later tests use what was filled";
+    }
+}
 
 /// Fills the span with incompressible data, all passes in one cell.
 pub struct Prime;
 
-impl Test for Prime {
-    fn name(&self) -> &'static str {
-        test::PRIME
-    }
-    fn about(&self) -> &'static str {
-        "preconditions the span with incompressible data, n passes; rate along the span"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/classic-tools.md#dd, docs/field/statistics.md#sampling-random-writes"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "region", default: "middle", about: "middle or whole" },
-            Setting {
-                name: "span",
-                default: "512MiB",
-                about: "how much to fill; region=whole fills everything",
-            },
-            Setting { name: "passes", default: "2", about: "how often" },
-            Setting { name: "block", default: "1MiB", about: "size of one write" },
-            Setting {
-                name: "max_time",
-                default: "20m",
-                about: "time limit; later tests use what was filled",
-            },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for Prime {
+    type Settings = PrimeSettings;
+    type Spec = ();
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::PRIME,
+            about: "preconditions the span with incompressible data, n passes; rate along the span",
+            source: "docs/field/classic-tools.md#dd, docs/field/statistics.md#sampling-random-writes",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let passes = settings.count("passes")?.min(100) as u32;
-        let max_ns = settings.duration_ns("max_time")?;
-        let block_bytes = settings.block("block")?;
-        let region = match settings.choice("region", &["middle", "whole"])? {
-            "whole" if !target.is_file() && target.only.is_none() => Region::Whole,
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ()>) -> Planned {
+        let passes = settings.passes.min(100) as u32;
+        let region = match settings.region {
+            "whole" if !cells.target.is_file() && cells.target.only.is_none() => Region::Whole,
             _ => Region::Middle,
         };
-        let Some(span) = cells.or_skip(settings.span(target, region)?) else {
-            return Ok(());
-        };
-        let writes =
-            stretch::writes(target, region, span, Pattern::Sequential, block_bytes.min(span.bytes));
-        let params = Params { queue_depth: 1, threads: 1, passes: Some(passes), ..writes };
-        cells.add(params, max_ns, span.bytes.saturating_mul(u64::from(passes)));
+        let Some(span) = cells.span(&settings.span, region)? else { return Ok(()) };
+        let block_bytes = settings.block.min(span.bytes);
+        let writes = cells.writes(region, span, Pattern::Sequential, block_bytes);
+        let params = Params { passes: Some(passes), ..writes };
+        cells.add(params, &(), settings.max_time, span.bytes.saturating_mul(u64::from(passes)));
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let span = span_of(cell);
+    fn run(&self, cell: &TypedCell<()>, context: &mut CellContext<'_>) -> CellOutcome {
+        let span = cell.span();
         let block_bytes = cell.block_bytes();
         let mut outcome = CellOutcome::new(cell);
         let mut filled_bytes = 0;

@@ -7,16 +7,20 @@
 //! is read in those.
 
 use device::Device;
-use record::{Direction, Params, Path, Pattern, PlannedCell, Region, metric, test};
+use record::Path;
 
 use super::ground::ground;
+use super::prelude::*;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    SeekSettings {
+        path: Words(["direct", "buffered"]) = "direct", "direct, buffered (as seeker v2 does it)";
+        time: Time = "30s", "how long";
+    }
+}
 
 /// Size of one read, as in seeker; larger where the medium addresses larger units.
 const SECTOR_BYTES: u64 = 512;
@@ -24,67 +28,42 @@ const SECTOR_BYTES: u64 = 512;
 /// Reads sectors at random places of the whole medium, a cell for each path.
 pub struct Seek;
 
-impl Test for Seek {
-    fn name(&self) -> &'static str {
-        test::SEEK
-    }
-    fn about(&self) -> &'static str {
-        "random reads of single sectors over the whole medium: seeks per second, access time"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/classic-tools.md#seeker"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "path",
-                default: "direct",
-                about: "direct, buffered (as seeker v2 does it)",
-            },
-            Setting { name: "time", default: "30s", about: "how long" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::RAW
+impl Procedure for Seek {
+    type Settings = SeekSettings;
+    type Spec = ();
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::SEEK,
+            about: "random reads of single sectors over the whole medium: seeks per second, access time",
+            source: "docs/field/classic-tools.md#seeker",
+            needs: Needs::RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let max_ns = settings.duration_ns("time")?;
-        for path in settings.choices("path", &["direct", "buffered"])? {
-            let buffered = path == "buffered";
-            if buffered && !target.facts.has_page_cache {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ()>) -> Planned {
+        let facts = &cells.target.facts;
+        for path in &settings.path {
+            let buffered = *path == "buffered";
+            if buffered && !facts.has_page_cache {
                 cells.skip("path=buffered needs a page cache; there is none here");
                 continue;
             }
-            let Some(span) = cells.or_skip(target.region(Region::Whole, u64::MAX)) else {
-                continue;
-            };
+            let Some(span) = cells.region(Region::Whole, u64::MAX) else { continue };
+            let block_bytes = SECTOR_BYTES.max(facts.logical_block_bytes);
             let params = Params {
-                direction: Some(Direction::Read),
-                pattern: Some(Pattern::Uniform),
-                block_bytes: Some(SECTOR_BYTES.max(target.facts.logical_block_bytes)),
-                region: Some(Region::Whole),
-                span_offset_bytes: Some(span.offset_bytes),
-                span_bytes: Some(span.bytes),
-                queue_depth: 1,
-                threads: 1,
                 path: if buffered { Path::Buffered } else { Path::Direct },
                 form: buffered.then(|| "seeker v2".into()),
-                ..Params::default()
+                ..cells.reads(Region::Whole, span, Pattern::Uniform, block_bytes)
             };
-            cells.add(params, max_ns, 0);
+            cells.add(params, &(), settings.time, 0);
         }
         Ok(())
     }
 
     /// Metrics: `seeks_per_s`, `access_time_ns` = 10^9 / seeks a second, `latency_ns`, `iops`,
     /// `bps`.
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<()>, context: &mut CellContext<'_>) -> CellOutcome {
         let (span, doubt) = ground(cell, context);
         if let Err(error) = context.medium.drop_caches() {
             return CellOutcome::broken(cell, error);

@@ -11,18 +11,34 @@
 //! `latency_ns`, `warm_up_ns`.
 
 use device::Extent;
-use record::units::{Bytes, MIB, MILLISECOND_NS, SECOND_NS};
-use record::{Pattern, PlannedCell, Region, test};
 
 use super::again::{self, Latest};
+use super::prelude::*;
 use super::stretch::{self, Stretch};
 use crate::offsets::{Stratified, uniform};
-use crate::planned::span_of;
 use crate::shown_cache::OVERWHELM_BYTES;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    SpanSweepSettings {
+        block: Block = "4KiB", "size of a write";
+        span: Sizes = "1GiB,512MiB,256MiB,128MiB,64MiB,32MiB,16MiB,8MiB,4MiB",
+            "spans of the random writes, largest first";
+        whole: YesNo = "yes", "start with the whole medium";
+        min_time: Time = "3s", "time after which 200 writes are enough";
+        max_time: Time = "13s",
+            "time limit per span, and 0.6 s for each erase block of a small one";
+        au: Size = "4MiB", "erase block (allocation unit) to assume where the medium declares none";
+    }
+}
+
+spec! {
+    /// Random writes in a span.
+    SpanSweepSpec {
+        /// Each of the first writes goes to another unit of this size.
+        au_bytes: u64,
+        ..stretch: Stretch,
+    }
+}
 
 /// Writes at random places inside ever smaller spans, a cell for each span.
 pub struct SpanSweep;
@@ -39,60 +55,26 @@ const FILLING_NS: u64 = 60 * SECOND_NS;
 /// What a span of its own may be given until its level is found.
 const SETTLE_BYTES: u64 = 4 * MIB;
 
-impl Test for SpanSweep {
-    fn name(&self) -> &'static str {
-        test::SPAN_SWEEP
-    }
-    fn about(&self) -> &'static str {
-        "random writes in smaller and smaller spans: finds media that are fast only in small ones"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/cheats.md#cheats-and-caches"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "block", default: "4KiB", about: "size of a write" },
-            Setting {
-                name: "span",
-                default: "1GiB,512MiB,256MiB,128MiB,64MiB,32MiB,16MiB,8MiB,4MiB",
-                about: "spans of the random writes, largest first",
-            },
-            Setting { name: "whole", default: "yes", about: "start with the whole medium" },
-            Setting {
-                name: "min_time",
-                default: "3s",
-                about: "time after which 200 writes are enough",
-            },
-            Setting {
-                name: "max_time",
-                default: "13s",
-                about: "time limit per span, and 0.6 s for each erase block of a small one",
-            },
-            Setting {
-                name: "au",
-                default: "4MiB",
-                about: "erase block (allocation unit) to assume where the medium declares none",
-            },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for SpanSweep {
+    type Settings = SpanSweepSettings;
+    type Spec = SpanSweepSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::SPAN_SWEEP,
+            about: "random writes in smaller and smaller spans: finds media that are fast only in small ones",
+            source: "docs/field/cheats.md#cheats-and-caches",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let max_ns = settings.duration_ns("max_time")?;
-        let enough_ns = settings.duration_ns("min_time")?;
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SpanSweepSpec>) -> Planned {
+        let (target, block_bytes) = (cells.target, settings.block);
         let stretch = Stretch {
             warm_up_ops: WARM_UP_OPS,
-            ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, enough_ns)
+            ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, settings.min_time)
         };
-        let au_bytes = stretch::assumed_au(settings, target)?;
+        let au_bytes = cells.assumed_au(settings.au);
         let mut is_first = true;
         let mut add = |region: Region, span: Extent| {
             let units = span.bytes.div_ceil(au_bytes);
@@ -109,18 +91,20 @@ impl Test for SpanSweep {
             } else {
                 (Stretch { settle_bytes: SETTLE_BYTES, ..stretch }.past_caches(FILLING_NS), 0)
             };
-            let mut params = stretch::writes(target, region, span, Pattern::Uniform, block_bytes);
-            params.other.insert("au_bytes".into(), au_bytes as f64);
-            stretch.plan(params, max_ns + opening_ns + overwhelm_ns, cells);
+            cells.add_stretch(
+                cells.writes(region, span, Pattern::Uniform, block_bytes),
+                &SpanSweepSpec { au_bytes, stretch },
+                settings.max_time + opening_ns + overwhelm_ns,
+            );
         };
         let mut reasons = Vec::new();
-        if settings.yes("whole")? {
+        if settings.whole {
             match target.region(Region::Whole, u64::MAX) {
                 Ok(span) => add(Region::Whole, span),
                 Err(reason) => reasons.push(reason),
             }
         }
-        let mut wanted = settings.sizes("span")?;
+        let mut wanted = settings.span.clone();
         wanted.sort_unstable_by(|a, b| b.cmp(a));
         for span_bytes in wanted {
             match target.region(Region::Middle, span_bytes) {
@@ -137,15 +121,10 @@ impl Test for SpanSweep {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let block_bytes = cell.block_bytes();
-        let span = span_of(cell);
-        let mut units = Stratified::new(
-            span,
-            cell.setting("au_bytes") as u64,
-            block_bytes,
-            context.random("units"),
-        );
+    fn run(&self, cell: &TypedCell<SpanSweepSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        let (span, block_bytes) = (cell.span(), cell.block_bytes());
+        let mut units =
+            Stratified::new(span, cell.spec.au_bytes, block_bytes, context.random("units"));
         let mut anywhere = uniform(span, block_bytes, block_bytes, context.random("places"));
         let mut to_open = if units.strata() <= WARM_UP_OPS { WARM_UP_OPS } else { 0 };
         let (mut latest, before_bytes) = (Latest::default(), context.written_bytes());
@@ -170,6 +149,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::span_of;
 
     #[test]
     fn from_the_whole_medium_down() {

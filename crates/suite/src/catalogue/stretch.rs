@@ -10,36 +10,46 @@ use record::{Content, Direction, Params, Pattern, PlannedCell, Region, Stop};
 use self::warm_up::WarmUp;
 use super::again;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
+use crate::procedure::{Cells, TypedCell};
 use crate::shown_cache::OVERWHELM_BYTES;
-use crate::{CellContext, CellList, CellOutcome, TargetInfo};
+use crate::spec::{Spec, spec};
+use crate::{CellContext, CellOutcome, TargetInfo};
 
 mod warm_up;
 
 /// Share of a cell's time that may go into I/Os that do not count.
 const WARM_UP_SHARE: f64 = 0.5;
 
-/// How long a stretch is, as it stands in the plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stretch {
-    /// Time without I/O before it, in nanoseconds.
-    pub rest_ns: u64,
-    /// I/Os that do not count.
-    pub warm_up_ops: u64,
-    /// After these more, until the latency has found its level and so many bytes are written, or
-    /// the medium merges for each write...
-    pub overwhelm_bytes: u64,
-    /// ...but at most so many bytes; 0 where only the I/Os above set the state.
-    pub settle_bytes: u64,
-    /// Before them, where earlier cells have shown a volatile cache, it is filled with such I/Os;
-    /// so much of it at most, and so long beyond the cell's own time, in nanoseconds.
-    pub cache_bytes: u64,
-    pub cache_ns: u64,
-    /// I/Os that count, at most.
-    pub ops: u64,
-    /// On a slow medium so many are enough,
-    pub enough_ops: u64,
-    /// once they have taken this long, in nanoseconds.
-    pub enough_ns: u64,
+spec! {
+    /// How long a stretch is, as it stands in the plan.
+    #[derive(Default)]
+    Stretch {
+        /// Time without I/O before it, in nanoseconds.
+        rest_ns: u64,
+        /// I/Os that do not count.
+        warm_up_ops: u64,
+        /// After these more, until the latency has found its level and so many bytes are written, or
+        /// the medium merges for each write...
+        overwhelm_bytes: u64,
+        /// ...but at most so many bytes; 0 where only the I/Os above set the state.
+        settle_bytes: u64,
+        /// Before them, where earlier cells have shown a volatile cache, it is filled with such I/Os;
+        /// so much of it at most, and so long beyond the cell's own time, in nanoseconds.
+        cache_bytes: u64,
+        cache_ns: u64,
+        /// I/Os that count, at most.
+        ops: u64,
+        /// On a slow medium so many are enough,
+        enough_ops: u64,
+        /// once they have taken this long, in nanoseconds.
+        enough_ns: u64,
+    }
+}
+
+impl AsRef<Stretch> for Stretch {
+    fn as_ref(&self) -> &Stretch {
+        self
+    }
 }
 
 impl Stretch {
@@ -60,56 +70,24 @@ impl Stretch {
         }
     }
 
-    /// Plans a cell of such a stretch, one I/O at a time.
-    pub fn plan(self, mut params: Params, max_ns: u64, cells: &mut CellList<'_>) {
-        self.stand_in(&mut params);
-        let is_writing = params.direction == Some(Direction::Write);
-        let again_ops = if self.settle_bytes > 0 {
-            again::most_ops(params.block_bytes.unwrap_or(1))
-        } else {
-            0
-        };
+    /// The most that a cell takes with it, in nanoseconds, and the most that it writes, in bytes.
+    fn limits(self, params: &Params, max_ns: u64) -> (u64, u64) {
+        let block_bytes = params.block_bytes.unwrap_or(1);
+        let again_ops = if self.settle_bytes > 0 { again::most_ops(block_bytes) } else { 0 };
         let ops = self.warm_up_ops + self.ops + again_ops;
-        let state_bytes = self.settle_bytes + self.cache_bytes;
-        let written_bytes =
-            if is_writing { ops * params.block_bytes.unwrap_or_default() + state_bytes } else { 0 };
-        cells.add(
-            params,
-            max_ns.saturating_add(self.rest_ns).saturating_add(self.cache_ns),
-            written_bytes,
-        );
+        let written_bytes = match params.direction {
+            Some(Direction::Write) => ops * block_bytes + self.settle_bytes + self.cache_bytes,
+            _ => 0,
+        };
+        (max_ns.saturating_add(self.rest_ns).saturating_add(self.cache_ns), written_bytes)
     }
+}
 
-    /// Writes itself into a cell's parameters.
-    pub fn stand_in(self, params: &mut Params) {
-        (params.queue_depth, params.threads) = (1, 1);
-        let numbers = [
-            ("rest_ns", self.rest_ns),
-            ("warm_up_ops", self.warm_up_ops),
-            ("overwhelm_bytes", self.overwhelm_bytes),
-            ("settle_bytes", self.settle_bytes),
-            ("cache_bytes", self.cache_bytes),
-            ("cache_ns", self.cache_ns),
-            ("ops", self.ops),
-            ("enough_ops", self.enough_ops),
-            ("enough_ns", self.enough_ns),
-        ];
-        params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number as f64)));
-    }
-
-    fn planned(cell: &PlannedCell) -> Stretch {
-        let number = |name| cell.setting(name) as u64;
-        Stretch {
-            rest_ns: number("rest_ns"),
-            warm_up_ops: number("warm_up_ops"),
-            overwhelm_bytes: number("overwhelm_bytes"),
-            settle_bytes: number("settle_bytes"),
-            cache_bytes: number("cache_bytes"),
-            cache_ns: number("cache_ns"),
-            ops: number("ops"),
-            enough_ops: number("enough_ops"),
-            enough_ns: number("enough_ns"),
-        }
+impl<S: Spec + AsRef<Stretch>> Cells<'_, S> {
+    /// Plans a cell of a stretch, one I/O at a time.
+    pub fn add_stretch(&mut self, params: Params, spec: &S, max_ns: u64) {
+        let (max_ns, written_bytes) = spec.as_ref().limits(&params, max_ns);
+        self.add(params, spec, max_ns, written_bytes);
     }
 }
 
@@ -145,19 +123,23 @@ pub fn load(cell: &PlannedCell, context: &CellContext<'_>, purpose: &str) -> IoL
     }
 }
 
-/// Runs a cell planned with [`Stretch::plan`] at these places, one after the other; those of the
+/// Runs a cell planned with [`Cells::add_stretch`] at these places, one after the other; those of the
 /// warm-up come first.
 ///
 /// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns`, what those took that
 /// do not, and `burst_iops` where the first of them were faster.
-pub fn run(cell: &PlannedCell, context: &mut CellContext<'_>, next: Places<'_>) -> CellOutcome {
+pub fn run<S: Spec + AsRef<Stretch>>(
+    cell: &TypedCell<S>,
+    context: &mut CellContext<'_>,
+    next: Places<'_>,
+) -> CellOutcome {
     let load = load(cell, context, "data");
     run_load(cell, context, &load, next)
 }
 
 /// The same with a load that the caller has made.
-pub fn run_load(
-    cell: &PlannedCell,
+pub fn run_load<S: Spec + AsRef<Stretch>>(
+    cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
     load: &IoLoad,
     next: Places<'_>,
@@ -189,14 +171,14 @@ pub struct Before<'a> {
 }
 
 /// The same with a load of its own for what sets the state.
-pub fn run_after(
-    cell: &PlannedCell,
+pub fn run_after<S: Spec + AsRef<Stretch>>(
+    cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
     state: Before<'_>,
     load: &IoLoad,
     next: Places<'_>,
 ) -> CellOutcome {
-    let stretch = Stretch::planned(cell);
+    let stretch = *cell.spec.as_ref();
     // Where the cell gets less time than planned, so does the rest.
     let share = (context.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
     let mut warm_up = WarmUp::new(
@@ -286,17 +268,6 @@ pub fn earlier<'a>(
 pub fn part_of(span: Extent, part_bytes: u64, turn: u64) -> Extent {
     let parts = (span.bytes / part_bytes.max(1)).max(1);
     Extent::new(span.offset_bytes + turn % parts * part_bytes, part_bytes.min(span.bytes))
-}
-
-/// The allocation unit that the medium declares, or this setting.
-pub fn assumed_au(
-    settings: &crate::TestSettings,
-    target: &TargetInfo,
-) -> Result<u64, crate::SettingError> {
-    Ok(target
-        .au_bytes
-        .filter(|au| *au >= target.facts.logical_block_bytes)
-        .unwrap_or(settings.size("au")?))
 }
 
 /// Blocks at a fixed distance from each other, each shifted from its place; starting again at the

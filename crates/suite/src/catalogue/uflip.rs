@@ -17,20 +17,36 @@
 //! `latency_ns`, `iops`, `bps`; `start_up_ops` and `pause_ns` of the cells that find them.
 
 use device::Extent;
-use record::units::{Bytes, KIB, MIB, MILLISECOND_NS, SECOND_NS};
-use record::{Direction, Estimate, Params, Pattern, PlannedCell, Region, Stop, metric, test};
-use stats::{median, mser5};
+use record::{Estimate, Stop};
+use stats::{Random, median, mser5};
 
+use super::prelude::*;
 use super::stretch::{self, Stretch, earlier, strided};
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, uniform};
-use crate::planned::span_of;
 use crate::tally::latency;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
-use stats::Random;
+use crate::{IoTally, TargetInfo};
+
+settings! {
+    UflipSettings {
+        form: Words(MICROS.map(|micro| micro.form)) =
+            "granularity,alignment,locality,partitioning,order,parallelism,mix,pause-before,burst",
+            "micro-benchmarks to run";
+        span: Span = "512MiB", "span in the middle";
+        state_time: Time = "60s", "time for random writes of random sizes first";
+        max_time: Time = "6s", "time limit for each, without the pause";
+    }
+}
+
+spec! {
+    /// A value of the parameter that varies.
+    UflipSpec {
+        value: f64,
+        ..stretch: Stretch,
+    }
+}
+
+type UflipCell = TypedCell<UflipSpec>;
 
 /// Runs uFLIP: three cells that prepare, then one for each micro-benchmark, load and value.
 pub struct Uflip;
@@ -102,68 +118,35 @@ const MICROS: [Micro; 9] = [
 
 const PREPARING: [&str; 3] = ["state", "start-up", "pause"];
 
-impl Test for Uflip {
-    fn name(&self) -> &'static str {
-        test::UFLIP
-    }
-    fn about(&self) -> &'static str {
-        "nine micro-benchmarks that vary one parameter at a time"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/snia-and-uflip.md#uflip"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "form",
-                default: "granularity,alignment,locality,partitioning,order,parallelism,mix,pause-before,burst",
-                about: "micro-benchmarks to run",
-            },
-            Setting { name: "span", default: "512MiB", about: "span in the middle" },
-            Setting {
-                name: "state_time",
-                default: "60s",
-                about: "time for random writes of random sizes first",
-            },
-            Setting {
-                name: "max_time",
-                default: "6s",
-                about: "time limit for each, without the pause",
-            },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for Uflip {
+    type Settings = UflipSettings;
+    type Spec = UflipSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::UFLIP,
+            about: "nine micro-benchmarks that vary one parameter at a time",
+            source: "docs/field/snia-and-uflip.md#uflip",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(settings.span(target, Region::Middle)?) else {
-            return Ok(());
-        };
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, UflipSpec>) -> Planned {
+        let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
         if span.bytes < 2 * MIB {
             cells.skip(format!("needs 2 MiB; there are {}", Bytes(span.bytes)));
             return Ok(());
         }
-        let chosen = settings.choices("form", &MICROS.map(|micro| micro.form))?;
-        let max_ns = settings.duration_ns("max_time")?;
-        let mut add = |form: &str,
-                       value: f64,
-                       (direction, pattern): (Direction, Pattern),
-                       max_ns: u64,
-                       ops: u64| {
+        let (target, max_ns) = (cells.target, settings.max_time);
+        let mut add = |form: &str, value, (direction, pattern), max_ns, ops| {
             let block_bytes = if form == "granularity" { value as u64 } else { BASE_BYTES };
-            let mut params = Params {
+            let writes = cells.writes(Region::Middle, span, pattern, block_bytes);
+            let params = Params {
                 form: Some(form.into()),
-                ..stretch::writes(target, Region::Middle, span, pattern, block_bytes)
+                direction: Some(direction),
+                content: writes.content.filter(|_| direction == WRITE),
+                ..writes
             };
-            params.direction = Some(direction);
-            params.content = params.content.filter(|_| direction == WRITE);
-            params.other.insert("value".into(), value);
             // Rest and start-up are those that were found; these are the most they may be.
             let (rest_ns, warm_up_ops) =
                 if PREPARING.contains(&form) { (0, 0) } else { (MOST_PAUSE_NS, MOST_START_UP) };
@@ -175,18 +158,13 @@ impl Test for Uflip {
                 enough_ns: ENOUGH_NS,
                 ..Stretch::default()
             };
-            stretch.plan(params, max_ns, cells);
+            cells.add_stretch(params, &UflipSpec { value, stretch }, max_ns);
         };
-        add(
-            "state",
-            0.0,
-            (WRITE, RANDOM),
-            settings.duration_ns("state_time")?,
-            4 * span.bytes / BASE_BYTES,
-        );
+        let state_ops = 4 * span.bytes / BASE_BYTES;
+        add("state", 0.0, (WRITE, RANDOM), settings.state_time, state_ops);
         add("start-up", 0.0, (WRITE, RANDOM), 5 * max_ns, MOST_OPS);
         add("pause", 0.0, (WRITE, RANDOM), 5 * max_ns, MOST_OPS);
-        for micro in MICROS.iter().filter(|micro| chosen.contains(&micro.form)) {
+        for micro in MICROS.iter().filter(|micro| settings.form.contains(&micro.form)) {
             for load in micro.loads {
                 micro
                     .values
@@ -198,29 +176,26 @@ impl Test for Uflip {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let form = cell.params.form.as_deref().unwrap_or_default();
+    fn run(&self, cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
         let found = |name: &str, most: u64| {
             earlier(cell, context)
                 .find_map(|done| done.metrics.other.get(name))
                 .map_or(most, |figure| (figure.value as u64).min(most))
         };
-        let (start_up_ops, pause_ns) =
-            (found("start_up_ops", MOST_START_UP), found("pause_ns", MOST_PAUSE_NS));
-        let mut cell = cell.clone();
-        if !PREPARING.contains(&form) {
-            cell.params.other.extend([
-                ("warm_up_ops".to_owned(), start_up_ops as f64),
-                ("rest_ns".to_owned(), pause_ns as f64),
-            ]);
-        }
-        match form {
-            "state" => disorder(&cell, context),
-            "start-up" => start_up(&cell, context),
-            "pause" => pause(&cell, context),
-            "pause-before" => in_bursts(&cell, context, 1, cell.setting("value") as u64),
-            "burst" => in_bursts(&cell, context, cell.setting("value") as u64, BURST_PAUSE_NS),
-            _ => one_parameter(&cell, context),
+        let cell = &cell.with(|_, UflipSpec { stretch, .. }| {
+            if !PREPARING.contains(&cell.form()) {
+                stretch.warm_up_ops = found("start_up_ops", MOST_START_UP);
+                stretch.rest_ns = found("pause_ns", MOST_PAUSE_NS);
+            }
+        });
+        let value = cell.spec.value as u64;
+        match cell.form() {
+            "state" => disorder(cell, context),
+            "start-up" => start_up(cell, context),
+            "pause" => pause(cell, context),
+            "pause-before" => in_bursts(cell, context, 1, value),
+            "burst" => in_bursts(cell, context, value, BURST_PAUSE_NS),
+            _ => one_parameter(cell, context),
         }
     }
 }
@@ -236,47 +211,46 @@ fn fits(form: &str, value: f64, span: Extent, target: &TargetInfo) -> bool {
 }
 
 /// A stretch in which one parameter has this value.
-fn one_parameter(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-    let (span, block_bytes, value) = (span_of(cell), cell.block_bytes(), cell.setting("value"));
+fn one_parameter(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
+    let (span, block_bytes, value) = (cell.span(), cell.block_bytes(), cell.spec.value);
     let random = context.random("places");
     let is_random = cell.params.pattern == Some(RANDOM);
     let load = stretch::load(cell, context, "data");
-    match cell.params.form.as_deref() {
-        Some("alignment") => {
+    match cell.form() {
+        "alignment" => {
             let shifted = Extent::new(span.offset_bytes + value as u64, span.bytes - value as u64);
             at_places(cell, context, &load, shifted, is_random)
         }
-        Some("locality") => at_places(
+        "locality" => at_places(
             cell,
             context,
             &load,
             Extent::new(span.offset_bytes, value as u64 * block_bytes),
             true,
         ),
-        Some("partitioning") => stretch::run_load(
+        "partitioning" => stretch::run_load(
             cell,
             context,
             &load,
             &mut partitions(span, block_bytes, value as u64),
         ),
-        Some("order") if value >= 2.0 => stretch::run_load(
+        "order" if value >= 2.0 => stretch::run_load(
             cell,
             context,
             &load,
             &mut strided(span, block_bytes, value as u64 * block_bytes, 0),
         ),
-        Some("order") => {
+        "order" => {
             stretch::run_load(cell, context, &load, &mut stepwise(span, block_bytes, value as i64))
         }
-        Some("mix") => stretch::run_load(
+        "mix" => stretch::run_load(
             cell,
             context,
             &load,
             &mut mixed(span, block_bytes, value as u64, random),
         ),
-        Some("parallelism") => {
-            let mut cell = cell.clone();
-            cell.params.queue_depth = value as u32;
+        "parallelism" => {
+            let cell = cell.with(|params, _| params.queue_depth = value as u32);
             at_places(&cell, context, &IoLoad { lanes: value as u32, ..load }, span, true)
         }
         _ => at_places(cell, context, &load, span, is_random),
@@ -284,7 +258,7 @@ fn one_parameter(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutco
 }
 
 fn at_places(
-    cell: &PlannedCell,
+    cell: &UflipCell,
     context: &mut CellContext<'_>,
     load: &IoLoad,
     span: Extent,
@@ -350,12 +324,12 @@ fn mixed(
 }
 
 /// Writes of random sizes at random places, as long as the cell may take.
-fn disorder(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-    let (span, unit_bytes) = (span_of(cell), context.target.facts.logical_block_bytes.max(512));
+fn disorder(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
+    let (span, unit_bytes) = (cell.span(), context.target.facts.logical_block_bytes.max(512));
     let mut random = context.random("places and sizes");
     let load = stretch::load(cell, context, "data");
     let limits = LoopLimits {
-        max_bytes: (cell.setting("ops") as u64 - 1) * BASE_BYTES,
+        max_bytes: (cell.spec.stretch.ops - 1) * BASE_BYTES,
         ..LoopLimits::time(context.time_left_ns())
     };
     let mut places = |_| {
@@ -369,14 +343,12 @@ fn disorder(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
 }
 
 /// Random writes for long, and how many of the first are unlike the rest.
-fn start_up(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+fn start_up(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let mut latencies = Vec::new();
     let load = stretch::load(cell, context, "data");
-    let limits = LoopLimits {
-        max_ops: cell.setting("ops") as u64,
-        ..LoopLimits::time(context.time_left_ns())
-    };
-    let mut places = uniform(span_of(cell), BASE_BYTES, BASE_BYTES, context.random("places"));
+    let limits =
+        LoopLimits { max_ops: cell.spec.stretch.ops, ..LoopLimits::time(context.time_left_ns()) };
+    let mut places = uniform(cell.span(), BASE_BYTES, BASE_BYTES, context.random("places"));
     let mut watch = |_, latency_ns: u64| {
         latencies.push(latency_ns as f64);
         false
@@ -392,8 +364,8 @@ fn start_up(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
 }
 
 /// Reads in a row, writes at random, and reads in a row until they are as fast as before.
-fn pause(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-    let span = span_of(cell);
+fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
+    let span = cell.span();
     let third_ns = context.allotted_ns / 3;
     let writing = stretch::load(cell, context, "data");
     let reading = IoLoad { direction: READ, ..writing };
@@ -445,23 +417,23 @@ fn pause(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
 
 /// Random writes with a pause after each burst of them.
 fn in_bursts(
-    cell: &PlannedCell,
+    cell: &UflipCell,
     context: &mut CellContext<'_>,
     burst: u64,
     pause_ns: u64,
 ) -> CellOutcome {
-    stretch::rest(cell.setting("rest_ns") as u64, context);
+    stretch::rest(cell.spec.stretch.rest_ns, context);
     let load = stretch::load(cell, context, "data");
-    let mut places = uniform(span_of(cell), BASE_BYTES, BASE_BYTES, context.random("places"));
+    let mut places = uniform(cell.span(), BASE_BYTES, BASE_BYTES, context.random("places"));
     let limits = LoopLimits {
-        max_ops: cell.setting("warm_up_ops") as u64,
+        max_ops: cell.spec.stretch.warm_up_ops,
         ..LoopLimits::time(context.time_left_ns() / 2)
     };
     let before = context.drive("starting up", &load, &limits, &mut places);
     let mut outcome = CellOutcome::new(cell);
     outcome.end(before.stop, before.error);
     let mut worst_ns = 0;
-    while !outcome.is_over() && outcome.cell.ops + burst <= cell.setting("ops") as u64 {
+    while !outcome.is_over() && outcome.cell.ops + burst <= cell.spec.stretch.ops {
         let left_ns = context.time_left_ns();
         if left_ns == 0 {
             outcome.end(Stop::Time, None);
@@ -501,6 +473,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::span_of;
 
     #[test]
     fn nine_benchmarks_after_three_cells_that_prepare() {

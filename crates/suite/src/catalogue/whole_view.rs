@@ -16,21 +16,32 @@
 use std::collections::BTreeMap;
 
 use device::{Device, Extent};
-use record::units::{Bytes, GIB, KIB, MIB};
-use record::{
-    Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis,
-    Stop, test,
-};
+use record::units::GIB;
+use record::{Content, Estimate, Flag, Series, SeriesAxis, Stop};
 use stats::median;
 
+use super::prelude::*;
 use super::stretch;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::pieces;
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    WholeViewSettings {
+        direction: Words(["read", "write"]) = "read", "read, write";
+        places: Count = "100", "how many places";
+        each: Size = "4MiB", "how much at each";
+        block: Block = "256KiB", "size of each sequential I/O";
+        max_time: Time = "90s", "time limit per direction";
+    }
+}
+
+spec! {
+    /// Places along the medium.
+    WholeViewSpec {
+        places: u64,
+        each_bytes: u64,
+    }
+}
 
 /// Rate and access time at places along the whole medium, a cell for each direction.
 pub struct WholeView;
@@ -40,82 +51,49 @@ const ACCESS_BYTES: u64 = 4 * KIB;
 /// Rounds of small reads after the first.
 const MORE_ROUNDS: u64 = 4;
 
-impl Test for WholeView {
-    fn name(&self) -> &'static str {
-        test::WHOLE_VIEW
-    }
-    fn about(&self) -> &'static str {
-        "rate and access time along the whole medium"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/classic-tools.md#rate-along-the-medium, docs/field/cheats.md#cheats-and-caches"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "direction", default: "read", about: "read, write" },
-            Setting { name: "places", default: "100", about: "how many places" },
-            Setting { name: "each", default: "4MiB", about: "how much at each" },
-            Setting { name: "block", default: "256KiB", about: "size of each sequential I/O" },
-            Setting { name: "max_time", default: "90s", about: "time limit per direction" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::RAW
+impl Procedure for WholeView {
+    type Settings = WholeViewSettings;
+    type Spec = WholeViewSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::WHOLE_VIEW,
+            about: "rate and access time along the whole medium",
+            source: "docs/field/classic-tools.md#rate-along-the-medium, docs/field/cheats.md#cheats-and-caches",
+            needs: Needs::RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let Some(span) = cells.or_skip(target.region(Region::Whole, u64::MAX)) else {
-            return Ok(());
-        };
-        let each_bytes = settings.size("each")?.next_multiple_of(block_bytes);
-        let places = settings.count("places")?.min(1000).min(span.bytes / each_bytes);
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, WholeViewSpec>) -> Planned {
+        let (target, block_bytes) = (cells.target, settings.block);
+        let Some(span) = cells.region(Region::Whole, u64::MAX) else { return Ok(()) };
+        let each_bytes = settings.each.next_multiple_of(block_bytes);
+        let places = settings.places.min(1000).min(span.bytes / each_bytes);
         if places < 2 {
-            cells.skip(format!(
-                "two places of {} do not fit into {}",
-                Bytes(each_bytes),
-                Bytes(span.bytes)
-            ));
+            let (each, there) = (Bytes(each_bytes), Bytes(span.bytes));
+            cells.skip(format!("two places of {each} do not fit into {there}"));
             return Ok(());
         }
-        for form in settings.choices("direction", &["read", "write"])? {
-            let is_writing = form == "write";
+        for form in &settings.direction {
+            let is_writing = *form == "write";
             if let Some(reason) = target.writable.as_ref().err().filter(|_| is_writing) {
                 cells.skip(reason.clone());
                 continue;
             }
-            let mut params = Params {
+            let params = Params {
                 direction: Some(if is_writing { Direction::Write } else { Direction::Read }),
-                pattern: Some(Pattern::Strided),
-                block_bytes: Some(block_bytes),
-                region: Some(Region::Whole),
-                span_offset_bytes: Some(span.offset_bytes),
-                span_bytes: Some(span.bytes),
-                queue_depth: 1,
-                threads: 1,
                 content: is_writing.then_some(Content::Incompressible),
-                form: Some(form.into()),
-                ..Params::default()
+                form: Some((*form).into()),
+                ..cells.reads(Region::Whole, span, Pattern::Strided, block_bytes)
             };
-            params.other.extend([
-                ("places".to_owned(), places as f64),
-                ("each_bytes".to_owned(), each_bytes as f64),
-            ]);
-            cells.add(
-                params,
-                settings.duration_ns("max_time")?,
-                if is_writing { places * each_bytes } else { 0 },
-            );
+            let written_bytes = if is_writing { places * each_bytes } else { 0 };
+            let spec = WholeViewSpec { places, each_bytes };
+            cells.add(params, &spec, settings.max_time, written_bytes);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<WholeViewSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         if let Err(error) = context.medium.drop_caches() {
             return CellOutcome::broken(cell, error);
         }
@@ -134,7 +112,7 @@ impl Test for WholeView {
 
 /// What was seen so far, by place.
 struct View<'a, 'b> {
-    cell: &'a PlannedCell,
+    cell: &'a TypedCell<WholeViewSpec>,
     context: &'a mut CellContext<'b>,
     outcome: CellOutcome,
     rates: BTreeMap<u64, f64>,
@@ -144,11 +122,7 @@ struct View<'a, 'b> {
 
 impl View<'_, '_> {
     fn look(&mut self) {
-        let (span, places, each_bytes) = (
-            span_of(self.cell),
-            self.cell.setting("places") as u64,
-            self.cell.setting("each_bytes") as u64,
-        );
+        let (span, WholeViewSpec { places, each_bytes }) = (self.cell.span(), self.cell.spec);
         let block = each_bytes.max(MIB);
         let place = |number: u64| {
             let wanted = span.offset_bytes
@@ -232,8 +206,8 @@ impl View<'_, '_> {
     }
 
     fn conclude(mut self) -> CellOutcome {
-        let places = self.cell.setting("places") as usize;
-        let form = self.cell.params.form.as_deref().unwrap_or("read");
+        let places = self.cell.spec.places as usize;
+        let form = self.cell.form();
         let cell = &mut self.outcome.cell;
         let n = cell.ops;
         let rate = |events: u64| Estimate {

@@ -10,16 +10,17 @@
 //! Metrics: `latency_ns` (the median is a write inside a unit; the mean holds the changes of units
 //! too), `bps`, `iops`, `warm_up_ns`.
 
-use record::units::{MIB, SECOND_NS};
-use record::{Pattern, PlannedCell, Region, test};
-
+use super::prelude::*;
 use super::stretch::{self, Stretch, earlier, part_of};
 use crate::offsets::cyclic;
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    WriteUnitSettings {
+        block: Blocks = "512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB", "sizes of a write";
+        span: Span = "128MiB", "span in the middle";
+        max_time: Time = "10s", "time limit per size";
+    }
+}
 
 /// Writes in a row, a cell for each block size, for the unit in which flash is programmed.
 pub struct WriteUnit;
@@ -28,57 +29,35 @@ pub struct WriteUnit;
 const TOTAL_BYTES: u64 = 4 * MIB;
 const WARM_UP_OPS: u64 = 8;
 
-impl Test for WriteUnit {
-    fn name(&self) -> &'static str {
-        test::WRITE_UNIT
-    }
-    fn about(&self) -> &'static str {
-        "sequential writes, by block size: finds the unit that the medium programs at once"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/allocation-units.md#inference"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "block",
-                default: "512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB",
-                about: "sizes of a write",
-            },
-            Setting { name: "span", default: "128MiB", about: "span in the middle" },
-            Setting { name: "max_time", default: "10s", about: "time limit per size" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for WriteUnit {
+    type Settings = WriteUnitSettings;
+    type Spec = Stretch;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::WRITE_UNIT,
+            about: "sequential writes, by block size: finds the unit that the medium programs at once",
+            source: "docs/field/allocation-units.md#inference",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(settings.span(target, Region::Middle)?) else {
-            return Ok(());
-        };
-        for block_bytes in
-            settings.blocks("block")?.into_iter().filter(|block| *block <= span.bytes)
-        {
-            let params =
-                stretch::writes(target, Region::Middle, span, Pattern::Sequential, block_bytes);
+    fn plan(&self, settings: &WriteUnitSettings, cells: &mut Cells<'_, Stretch>) -> Planned {
+        let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
+        for block_bytes in settings.block.iter().copied().filter(|block| *block <= span.bytes) {
             let stretch = Stretch {
                 warm_up_ops: WARM_UP_OPS,
                 ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 64, 2 * SECOND_NS)
             };
-            stretch.plan(params, settings.duration_ns("max_time")?, cells);
+            let params = cells.writes(Region::Middle, span, Pattern::Sequential, block_bytes);
+            cells.add_stretch(params, &stretch, settings.max_time);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<Stretch>, context: &mut CellContext<'_>) -> CellOutcome {
         let part_bytes = (2 * TOTAL_BYTES).next_multiple_of(context.target.alignment_bytes());
-        let part = part_of(span_of(cell), part_bytes, earlier(cell, context).count() as u64);
+        let part = part_of(cell.span(), part_bytes, earlier(cell, context).count() as u64);
         stretch::run(cell, context, &mut cyclic(part, cell.block_bytes()))
     }
 }
@@ -115,7 +94,7 @@ mod tests {
         let mut bed = Bed::file(64 * KIB, |_, _| 1);
         bed.target.facts.logical_block_bytes = 4096;
         let sizes: Vec<u64> =
-            bed.planned(&["write-unit"]).iter().map(PlannedCell::block_bytes).collect();
+            bed.planned(&["write-unit"]).iter().map(record::PlannedCell::block_bytes).collect();
         assert_eq!(sizes, [4096, 8192, 16384, 32768, 65536]);
         bed.target.only = Some(Extent::new(0, 4096));
         assert_eq!(bed.planned(&["write-unit"]).len(), 1);

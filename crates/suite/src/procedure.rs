@@ -1,0 +1,232 @@
+//! A test with its settings and the numbers of its cells typed.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use device::Extent;
+use record::units::Bytes;
+use record::{Content, Direction, Params, Pattern, PlannedCell, Region};
+
+use crate::spec::Spec;
+use crate::typed_settings::{Settings, WantedSpan};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings, span_of,
+};
+
+/// What the catalogue says of a test.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name on the command line and in records.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// Which section of the domain notes, and so which article or tool, fixes its semantics.
+    pub source: &'static str,
+    /// What it needs of the target.
+    pub needs: Needs,
+}
+
+/// Planning cells: an `Err` names the setting that cannot be.
+pub type Planned = Result<(), SettingError>;
+
+/// A test: what it can be set to, what it plans from that, and how it runs a cell of the plan.
+pub trait Procedure: Sync {
+    /// What can be set.
+    type Settings: Settings;
+    /// The numbers that `plan` leaves for `run`.
+    type Spec: Spec;
+    /// What the catalogue says of it.
+    fn entry(&self) -> Entry;
+    /// The cells it will run on the target of `cells`.
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Self::Spec>) -> Planned;
+    /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured
+    /// before.
+    fn run(&self, cell: &TypedCell<Self::Spec>, context: &mut CellContext<'_>) -> CellOutcome;
+}
+
+impl<P: Procedure> Test for P {
+    fn name(&self) -> &'static str {
+        self.entry().name
+    }
+    fn about(&self) -> &'static str {
+        self.entry().about
+    }
+    fn source(&self) -> &'static str {
+        self.entry().source
+    }
+    fn settings(&self) -> &'static [Setting] {
+        P::Settings::LIST
+    }
+    fn needs(&self) -> Needs {
+        self.entry().needs
+    }
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        list: &mut CellList<'_>,
+    ) -> Planned {
+        let settings = P::Settings::read(settings)?;
+        Procedure::plan(self, &settings, &mut Cells { list: list.part(), target, of: PhantomData })
+    }
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        match TypedCell::read(cell) {
+            Ok(cell) => Procedure::run(self, &cell, context),
+            Err(name) => CellOutcome::failed(
+                cell,
+                format!("the plan has no {name} for {}; another version made it", cell.test),
+            ),
+        }
+    }
+}
+
+/// The cells of one test while it plans them.
+pub struct Cells<'a, S> {
+    /// Where they are to run.
+    pub target: &'a TargetInfo,
+    list: CellList<'a>,
+    of: PhantomData<S>,
+}
+
+impl<S: Spec> Cells<'_, S> {
+    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block
+    /// smaller than the medium addresses is left out.
+    pub fn add(&mut self, mut params: Params, spec: &S, max_ns: u64, max_written_bytes: u64) {
+        spec.write(&mut params.other);
+        self.list.add(params, max_ns, max_written_bytes);
+    }
+
+    /// Parameters of writes of incompressible data of this size in `span`, one at a time.
+    pub fn writes(
+        &self,
+        region: Region,
+        span: Extent,
+        pattern: Pattern,
+        block_bytes: u64,
+    ) -> Params {
+        Params {
+            direction: Some(Direction::Write),
+            content: Some(Content::Incompressible),
+            ..self.reads(region, span, pattern, block_bytes)
+        }
+    }
+
+    /// Parameters of reads of this size in `span`, one at a time.
+    pub fn reads(
+        &self,
+        region: Region,
+        span: Extent,
+        pattern: Pattern,
+        block_bytes: u64,
+    ) -> Params {
+        Params {
+            direction: Some(Direction::Read),
+            pattern: Some(pattern),
+            block_bytes: Some(block_bytes),
+            region: Some(self.target.region_name(region)),
+            span_offset_bytes: Some(span.offset_bytes),
+            span_bytes: Some(span.bytes),
+            queue_depth: 1,
+            threads: 1,
+            ..Params::default()
+        }
+    }
+
+    /// The allocation unit that the medium declares, or else this one, in bytes.
+    pub fn assumed_au(&self, otherwise_bytes: u64) -> u64 {
+        let declared = self.target.au_bytes;
+        declared
+            .filter(|au| *au >= self.target.facts.logical_block_bytes)
+            .unwrap_or(otherwise_bytes)
+    }
+
+    /// Whether I/Os can be shifted by so much; they are left out where not.
+    pub fn can_shift(&mut self, shift_bytes: u64) -> bool {
+        let unit_bytes = self.target.facts.logical_block_bytes;
+        let can = shift_bytes.is_multiple_of(unit_bytes);
+        if !can {
+            let (shift, unit) = (Bytes(shift_bytes), Bytes(unit_bytes));
+            self.skip(format!("shifted by {shift}: the medium addresses units of {unit}"));
+        }
+        can
+    }
+
+    /// Whether a block fits into so many bytes; it is left out where not.
+    pub fn fits(&mut self, block_bytes: u64, span_bytes: u64) -> bool {
+        let fits = block_bytes <= span_bytes;
+        if !fits {
+            let (block, span) = (Bytes(block_bytes), Bytes(span_bytes));
+            self.skip(format!("{block} blocks do not fit into {span}"));
+        }
+        fits
+    }
+
+    /// The span that was set, in this region, or nothing, where the test is left out for want of it.
+    pub fn span(
+        &mut self,
+        wanted: &WantedSpan,
+        region: Region,
+    ) -> Result<Option<Extent>, SettingError> {
+        let found = wanted.within(self.target, region)?;
+        Ok(self.list.or_skip(found))
+    }
+
+    /// At most so many bytes of the region, or nothing, where the test is left out for want of it.
+    pub fn region(&mut self, region: Region, wanted_bytes: u64) -> Option<Extent> {
+        self.list.or_skip(self.target.region(region, wanted_bytes))
+    }
+}
+
+impl<'a, S> Deref for Cells<'a, S> {
+    type Target = CellList<'a>;
+    fn deref(&self) -> &CellList<'a> {
+        &self.list
+    }
+}
+
+impl<'a, S> DerefMut for Cells<'a, S> {
+    fn deref_mut(&mut self) -> &mut CellList<'a> {
+        &mut self.list
+    }
+}
+
+/// A planned cell and its numbers.
+#[derive(Clone, Debug)]
+pub struct TypedCell<S> {
+    planned: PlannedCell,
+    /// The numbers that its test planned.
+    pub spec: S,
+}
+
+impl<S: Spec> TypedCell<S> {
+    /// Reads the numbers of a planned cell; an `Err` names the one that is missing.
+    pub fn read(planned: &PlannedCell) -> Result<TypedCell<S>, &'static str> {
+        Ok(TypedCell { planned: planned.clone(), spec: S::read(&planned.params.other)? })
+    }
+
+    /// The same cell with other parameters and numbers, as they are to stand in its result.
+    pub fn with(&self, change: impl FnOnce(&mut Params, &mut S)) -> TypedCell<S> {
+        let mut cell = self.clone();
+        change(&mut cell.planned.params, &mut cell.spec);
+        cell.spec.write(&mut cell.planned.params.other);
+        cell
+    }
+
+    /// The address range that it touches.
+    pub fn span(&self) -> Extent {
+        span_of(&self.planned)
+    }
+
+    /// Which of several forms of the test it is; empty where there is one only.
+    pub fn form(&self) -> &str {
+        self.planned.params.form.as_deref().unwrap_or_default()
+    }
+}
+
+impl<S> Deref for TypedCell<S> {
+    type Target = PlannedCell;
+    fn deref(&self) -> &PlannedCell {
+        &self.planned
+    }
+}

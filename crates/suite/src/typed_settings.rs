@@ -1,0 +1,124 @@
+//! Settings of a test as the fields of a struct: a test cannot ask for one that it does not have.
+
+use device::Extent;
+use record::Region;
+
+use crate::{Setting, SettingError, TargetInfo, TestSettings};
+
+/// All settings of a test.
+pub trait Settings: Sized {
+    /// What can be set, with the published values.
+    const LIST: &'static [Setting];
+    /// Reads all of them. An `Err` names the first whose value does not fit.
+    fn read(settings: &TestSettings) -> Result<Self, SettingError>;
+}
+
+/// What can be typed for a setting, and what it means.
+pub trait Kind {
+    /// The value that a test gets.
+    type Value;
+    /// Reads the setting of this name; `words` are those to choose from, where it is a word.
+    fn read(
+        settings: &TestSettings,
+        name: &str,
+        words: &[&'static str],
+    ) -> Result<Self::Value, SettingError>;
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident: $value:ty = |$settings:ident, $name:ident, $words:pat_param| $read:expr;)*) => {$(
+        $(#[$doc])*
+        pub enum $kind {}
+
+        impl Kind for $kind {
+            type Value = $value;
+            fn read(
+                $settings: &TestSettings,
+                $name: &str,
+                $words: &[&'static str],
+            ) -> Result<$value, SettingError> {
+                $read
+            }
+        }
+    )*};
+}
+
+kinds! {
+    /// A block size, in bytes.
+    Block: u64 = |settings, name, _| settings.block(name);
+    /// Block sizes, in bytes.
+    Blocks: Vec<u64> = |settings, name, _| settings.blocks(name);
+    /// A size in bytes, never 0.
+    Size: u64 = |settings, name, _| settings.size(name);
+    /// Sizes in bytes, none of them 0.
+    Sizes: Vec<u64> = |settings, name, _| settings.sizes(name);
+    /// A place in bytes.
+    Place: u64 = |settings, name, _| settings.place(name);
+    /// Places in bytes.
+    Places: Vec<u64> = |settings, name, _| settings.places(name);
+    /// Part of the medium, as large as there is room or as a user asked for.
+    Span: WantedSpan = |settings, name, _| settings.size(name).map(|bytes| WantedSpan::new(bytes, settings));
+    /// A duration in nanoseconds.
+    Time: u64 = |settings, name, _| settings.duration_ns(name);
+    /// A whole number of at least 1.
+    Count: u64 = |settings, name, _| settings.count(name);
+    /// Yes or no.
+    YesNo: bool = |settings, name, _| settings.yes(name);
+    /// One of some words.
+    Word: &'static str = |settings, name, words| settings.choice(name, words);
+    /// Some of some words.
+    Words: Vec<&'static str> = |settings, name, words| settings.choices(name, words);
+}
+
+/// A span that is set by its size.
+#[derive(Clone, Debug)]
+pub struct WantedSpan {
+    /// Its size.
+    pub bytes: u64,
+    settings: TestSettings,
+}
+
+impl WantedSpan {
+    fn new(bytes: u64, settings: &TestSettings) -> WantedSpan {
+        WantedSpan { bytes, settings: settings.clone() }
+    }
+
+    /// The range of this size in the region, or why there is none; as [`TestSettings::range`].
+    pub fn within(
+        &self,
+        target: &TargetInfo,
+        region: Region,
+    ) -> Result<Result<Extent, String>, SettingError> {
+        self.settings.range(target, region, self.bytes)
+    }
+}
+
+/// Defines the settings of a test, one a line: name, kind (with the words to choose from), published
+/// value, and what it is.
+macro_rules! settings {
+    ($name:ident { $($field:ident: $kind:ident $(($words:expr))? = $default:literal, $about:literal;)* }) => {
+        /// The settings of the test.
+        pub struct $name {
+            $(#[doc = $about]
+            pub $field: <$crate::typed_settings::$kind as $crate::typed_settings::Kind>::Value,)*
+        }
+
+        impl $crate::typed_settings::Settings for $name {
+            const LIST: &'static [$crate::Setting] = &[$($crate::Setting {
+                name: stringify!($field),
+                default: $default,
+                about: $about,
+            }),*];
+            fn read(settings: &$crate::TestSettings) -> Result<$name, $crate::SettingError> {
+                Ok($name {
+                    $($field: <$crate::typed_settings::$kind as $crate::typed_settings::Kind>::read(
+                        settings,
+                        stringify!($field),
+                        None $(.or(Some(&$words[..])))?.unwrap_or_default(),
+                    )?,)*
+                })
+            }
+        }
+    };
+}
+pub(crate) use settings;
