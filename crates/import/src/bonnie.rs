@@ -2,23 +2,19 @@
 //!
 //! A table and the CSV line below it are of one run: the CSV has more digits.
 
-mod csv;
-
 use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
-use super::imported_run::{ImportedRun, cell, estimate, label, other};
+use super::imported_run::{ImportedRun, cell, io, label, note, other, rate, rates};
 use super::reading::Reading;
-use super::text::{ImportText, number, prefix, size, time_ns, with_unit};
-use super::{Hints, Importer, Sign};
+use super::text::{ImportText, group, number, prefix, re, short, size, time_ns, with_unit};
+use super::{Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "bonnie++ output",
     signs: &[Sign {
         what: "a table headed '-Per Chr- --Block--' or a line of its CSV",
-        is_there: |source| {
-            source.has(|line| line.contains("-Per Chr-") || csv::line(line).is_some())
-        },
+        is_there: |source| source.has(|line| line.contains("-Per Chr-") || csv(line).is_some()),
     }],
     read,
     chatter: |line| line.trim_start().starts_with("Latency "),
@@ -46,7 +42,7 @@ const FILES: usize = 6;
 const CHUNK_BYTES: u64 = 8 * KIB;
 
 /// The results of one run. A figure is missing where it was not measured, or too quick to be.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 struct Results {
     version: String,
     span_bytes: Option<u64>,
@@ -60,39 +56,33 @@ struct Results {
     longest_ns: [Option<f64>; 12],
 }
 
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+fn read(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("bonnie++");
     // A table that is not known to have a CSV line below it.
     let mut pending: Option<(usize, Results)> = None;
     let mut is_of_files = false;
     for (at, line) in source.numbered() {
-        if let Some(results) = csv::line(line) {
-            if let Some((at, table)) = pending.take().filter(|(_, table)| !is_one(table, &results))
-            {
-                add(&mut found, at, &table, reading);
-            }
+        if let Some(results) = csv(line) {
+            pending = pending.filter(|(_, table)| !is_one(table, &results));
+            flush(&mut found, &mut pending, reading);
             add(&mut found, at, &results, reading);
-            continue;
-        }
-        if let Some(rest) = line.trim().strip_prefix("Version ").filter(|_| line.contains("---")) {
+        } else if let Some(head) = re!(r"^\s*Version\s+(\S+).*---").captures(line) {
             is_of_files = line.contains("Create");
             // `-s 0` leaves the first table out.
             if !is_of_files || pending.is_none() {
                 flush(&mut found, &mut pending, reading);
-                let version = rest.split_whitespace().next().unwrap_or_default().to_owned();
+                let version = group(&head, 1).to_owned();
                 pending = Some((at, Results { version, threads: 1, ..Results::default() }));
             }
-            continue;
-        }
-        let Some((place, table)) = &mut pending else { continue };
-        if line.contains("-Sequential Create-") {
-            is_of_files = true;
-        } else if let Some(threads) = line.trim().strip_prefix("Concurrency ") {
-            let threads = threads.split_whitespace().next().and_then(|text| text.parse().ok());
-            table.threads = threads.unwrap_or(1);
-        } else if table_line(table, line, is_of_files) {
-            *place = (*place).max(at);
-            reading.take(at);
+        } else if let Some((place, table)) = &mut pending {
+            if line.contains("-Sequential Create-") {
+                is_of_files = true;
+            } else if let Some(threads) = re!(r"^\s*Concurrency\s+(\S+)").captures(line) {
+                table.threads = group(&threads, 1).parse().unwrap_or(1);
+            } else if table_line(table, line, is_of_files) {
+                *place = (*place).max(at);
+                reading.take(at);
+            }
         }
     }
     flush(&mut found, &mut pending, reading);
@@ -107,12 +97,10 @@ fn flush(found: &mut ImportedRun, pending: &mut Option<(usize, Results)>, readin
 
 /// True if a table says what the CSV does, with fewer digits.
 fn is_one(table: &Results, csv: &Results) -> bool {
-    let pairs = table.figures.iter().zip(&csv.figures);
     let is_near = |a: f64, b: f64| (a - b).abs() <= 0.06 * b.max(1.0);
+    let mut pairs = table.figures.iter().zip(&csv.figures).filter(|(a, _)| a.is_some());
     table.span_bytes == csv.span_bytes
-        && pairs
-            .filter_map(|(a, b)| Some(((*a)?, *b)))
-            .all(|(a, b)| b.is_some_and(|b| is_near(a.0, b.0)))
+        && pairs.all(|(a, b)| a.zip(*b).is_some_and(|(a, b)| is_near(a.0, b.0)))
 }
 
 /// Reads a line of a table into its results; false where it is none.
@@ -120,18 +108,17 @@ fn table_line(table: &mut Results, line: &str, is_of_files: bool) -> bool {
     let from = if is_of_files { FILES } else { 0 };
     let words: Vec<&str> = line.split_whitespace().collect();
     if words.first() == Some(&"Latency") {
-        for (at, word) in words[1..].iter().take(FILES).enumerate() {
-            table.longest_ns[from + at] = latency_ns(word);
-        }
+        let longest = words[1..].iter().take(FILES).map(|word| latency_ns(word));
+        table.longest_ns[from..].iter_mut().zip(longest).for_each(|(place, ns)| *place = ns);
         return true;
     }
     if words.len() < 3 || line.contains("%CP") || line.contains("--") {
         return false;
     }
-    let first = words.len().saturating_sub(12);
-    let has_all = words.len() >= 13 && words[first..].iter().all(|word| is_figure(word));
-    let figures = if has_all { words[first..].to_vec() } else { columns(line) };
-    let (Some(of), 12) = (words.get(if has_all { first - 1 } else { 1 }), figures.len()) else {
+    let first = words.len().saturating_sub(2 * FILES);
+    let has_all = words.len() > 2 * FILES && words[first..].iter().all(|word| is_figure(word));
+    let texts = if has_all { words[first..].to_vec() } else { columns(line) };
+    let (Some(of), 12) = (words.get(if has_all { first - 1 } else { 1 }), texts.len()) else {
         return false;
     };
     if is_of_files {
@@ -140,50 +127,93 @@ fn table_line(table: &mut Results, line: &str, is_of_files: bool) -> bool {
         let Some((span, chunk)) = size_and_chunk(of) else { return false };
         (table.span_bytes, table.chunk_bytes) = (Some(span), chunk);
     }
-    for (at, pair) in figures.chunks(2).enumerate() {
-        table.figures[from + at] = rate(pair[0]).map(|rate| (rate, number(pair[1])));
-    }
+    fill(table, from, &texts);
     true
 }
 
 /// The twelve columns of a table in which some are blank (`-f` leaves out single characters).
 fn columns(line: &str) -> Vec<&str> {
-    const WIDTHS: [usize; 2] = [6, 4];
     let mut from = 20;
     let mut columns = Vec::new();
-    for width in WIDTHS.into_iter().cycle().take(12) {
+    for width in [6, 4].into_iter().cycle().take(2 * FILES) {
         let end = (from + width).min(line.len());
-        let Some(word) = line.get(from.min(end)..end).map(str::trim) else { return Vec::new() };
-        if !(word.is_empty() || is_figure(word)) {
-            return Vec::new();
-        }
-        columns.push(word);
+        columns.extend(line.get(from.min(end)..end).map(str::trim));
         from += width;
     }
-    if columns.iter().any(|word| number(word).is_some()) { columns } else { Vec::new() }
+    let are_figures = columns.iter().all(|word| word.is_empty() || is_figure(word));
+    let has_one = columns.iter().any(|word| number(word).is_some());
+    if columns.len() == 2 * FILES && are_figures && has_one { columns } else { Vec::new() }
 }
 
 fn is_figure(word: &str) -> bool {
-    word.starts_with("+++") || rate(word).is_some()
+    word.starts_with("+++") || rate_of(word).is_some()
+}
+
+/// Pairs of rate and percent into the results.
+fn fill(results: &mut Results, from: usize, texts: &[&str]) {
+    for (place, pair) in results.figures[from..].iter_mut().zip(texts.chunks(2)) {
+        *place = rate_of(pair[0]).map(|rate| (rate, pair.get(1).and_then(|text| number(text))));
+    }
 }
 
 /// "1424", "1424k", "201m": KiB/s without a letter, bytes in units of 1024 with one.
-fn rate(word: &str) -> Option<f64> {
+fn rate_of(word: &str) -> Option<f64> {
     let (value, letter) = with_unit(word)?;
     if letter.is_empty() { Some(value) } else { Some(value * prefix(letter, 1024.0)? / 1024.0) }
 }
 
 /// "2G", "32080M", "1G:32k".
 fn size_and_chunk(word: &str) -> Option<(u64, Option<u64>)> {
-    let (span, chunk) = word.split_once(':').map_or((word, None), |(a, b)| (a, Some(b)));
-    let has_unit = span.ends_with(['K', 'M', 'G', 'T', 'k']);
-    let span = has_unit.then(|| size(span)).flatten()?;
-    Some((span, chunk.and_then(size)))
+    let found = re!(r"^([^:]*[KMGTk])(?::(.*))?$").captures(word)?;
+    Some((size(group(&found, 1))?, size(group(&found, 2))))
 }
 
 fn latency_ns(word: &str) -> Option<f64> {
     let (value, unit) = with_unit(word)?;
     time_ns(value, unit)
+}
+
+/// The results of a line of CSV: of 1.03 name, size, figures, number of files, figures; of 1.9x and
+/// 2.00 version of the form, version of the program, name, concurrency, time, size, chunk, figures,
+/// number of files, .., figures, longest times.
+fn csv(line: &str) -> Option<Results> {
+    let line = line.trim();
+    if line.len() > 1000 || line.matches(',').count() < 13 {
+        return None;
+    }
+    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+    let is_new = re!(r"^(?:1\.93c|1\.9[4-9]|2\.00)").is_match(fields[0]);
+    // 1.98 has the size of a seek's read and the number of processes that seek, too.
+    let (first, gap) = match fields[0].get(..4) {
+        Some("1.98" | "1.99") if is_new => (9, 5),
+        _ if is_new => (7, 5),
+        _ => (2, 1),
+    };
+    let mut results = Results { version: "1.03".to_owned(), threads: 1, ..Results::default() };
+    let span = *fields.get(if is_new { 5 } else { 1 })?;
+    // `-s 0` measures no data.
+    if !(is_new && ["", "0"].contains(&span)) {
+        let (span, chunk) = size_and_chunk(span)?;
+        (results.span_bytes, results.chunk_bytes) = (Some(span), chunk);
+    }
+    if is_new {
+        results.version = short(fields.get(1)?, 20);
+        results.chunk_bytes = fields.get(6).and_then(|text| size(text)).filter(|chunk| *chunk > 0);
+        results.threads = fields.get(3)?.parse().ok().filter(|n| (1..=65_536).contains(n))?;
+        results.began = fields.get(4).and_then(|text| text.parse().ok());
+    }
+    let files = first + 2 * FILES;
+    let is_figures = |texts: &[&str]| texts.iter().all(|text| text.is_empty() || is_figure(text));
+    fill(&mut results, 0, fields.get(first..files).filter(|texts| is_figures(texts))?);
+    results.files = fields.get(files).map(|text| short(text, 40)).unwrap_or_default();
+    if let Some(of_files) = fields.get(files + gap..files + gap + 2 * FILES) {
+        fill(&mut results, FILES, Some(of_files).filter(|texts| is_figures(texts))?);
+    }
+    let latencies = fields.get(files + gap + 2 * FILES..).filter(|_| is_new).unwrap_or_default();
+    for (place, text) in results.longest_ns.iter_mut().zip(latencies) {
+        *place = latency_ns(text);
+    }
+    Some(results)
 }
 
 fn add(found: &mut ImportedRun, at: usize, results: &Results, reading: &mut Reading) {
@@ -200,29 +230,23 @@ fn add(found: &mut ImportedRun, at: usize, results: &Results, reading: &mut Read
     reading.add_all(found, at, cells);
 }
 
-fn of_test(results: &Results, test: usize, (rate, percent): (f64, Option<f64>)) -> Cell {
+fn of_test(results: &Results, test: usize, (value, percent): (f64, Option<f64>)) -> Cell {
     let (name, form, direction, pattern) = TESTS[test];
     let is_of_blocks = form == "block" || test == SEEKS;
-    let chunk = results.chunk_bytes.unwrap_or(CHUNK_BYTES);
+    let chunk = is_of_blocks.then(|| results.chunk_bytes.unwrap_or(CHUNK_BYTES));
     let params = Params {
-        direction,
-        pattern: Some(pattern),
-        block_bytes: is_of_blocks.then_some(chunk),
         region: Some(Region::File),
         span_bytes: results.span_bytes.filter(|_| test < FILES),
         threads: results.threads.max(1),
         path: Path::Buffered,
         form: (!form.is_empty()).then(|| form.to_owned()),
-        ..Params::default()
+        ..io(direction, pattern, chunk)
     };
     let mut cell = cell(format!("bonnie++:{name}"), params);
     if test < SEEKS {
-        cell.metrics.bps = Some(estimate(rate * KIB as f64, 1));
-        if is_of_blocks {
-            cell.metrics.iops = Some(estimate(rate * KIB as f64 / chunk as f64, 1));
-        }
+        rate(&mut cell, value * KIB as f64, 1);
     } else {
-        cell.metrics.iops = Some(estimate(rate, 1));
+        rates(&mut cell, Some(value), None, 1);
     }
     if test >= FILES {
         label(&mut cell, "files", &results.files);
@@ -234,10 +258,7 @@ fn of_test(results: &Results, test: usize, (rate, percent): (f64, Option<f64>)) 
         other(&mut cell, "longest_latency_ns", ns, 1);
     }
     if test == SEEKS {
-        super::imported_run::note(
-            &mut cell,
-            "several processes seek and read, and write one in ten back",
-        );
+        note(&mut cell, "several processes seek and read, and write one in ten back");
     }
     cell
 }

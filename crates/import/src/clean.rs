@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use super::text::re;
+
 /// Cleaned lines, and where in the file each was.
 pub(super) struct CleanText {
     /// The lines with `\n` between them.
@@ -104,77 +106,12 @@ fn is_binary(c: char) -> bool {
     c.is_control() && !matches!(c, '\t' | '\r' | '\u{8}' | '\u{1b}' | '\u{7}' | '\u{c}' | '\u{85}')
 }
 
-/// Without control characters, with plain spaces, with what was overprinted by backspaces gone; a
-/// carriage return begins a line.
-fn tidied(text: &str) -> String {
-    let mut tidy = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\r' => tidy.push('\n'),
-            '\t' => tidy.push('\t'),
-            '\u{a0}' | '\u{2007}'..='\u{200a}' | '\u{202f}' => tidy.push(' '),
-            '\u{200b}'..='\u{200f}' | '\u{ad}' | '\u{feff}' => {}
-            '\u{2212}' => tidy.push('-'),
-            '\u{8}' => drop_letter(&mut tidy),
-            '\u{1b}' => skip_escape(&mut letters),
-            other if other.is_control() => {}
-            other => tidy.push(other),
-        }
-    }
-    tidy
-}
-
-fn drop_letter(tidy: &mut String) {
-    if !tidy.ends_with('\n') {
-        tidy.pop();
-    }
-}
-
-/// ESC [ .. letter is a colour or a move, ESC ] .. BEL a title, ESC ( B a character set.
-fn skip_escape(letters: &mut std::iter::Peekable<std::str::Chars>) {
-    match letters.next() {
-        Some('[') => while letters.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
-        Some(']') => while letters.next().is_some_and(|c| c != '\u{7}') {},
-        Some('(' | ')') => drop(letters.next()),
-        _ => {}
-    }
-}
-
+/// Escapes of terminals: ESC [ .. letter is a colour or a move, ESC ] .. BEL a title, ESC ( B a
+/// character set.
+const ESCAPES: &str = "\u{1b}(?:\\[[^@-~]*[@-~]?|\\][^\u{7}]*\u{7}?|[()].?|.?)";
 /// Elements of web pages that end a line, and those that do not.
-const BREAKS: [&str; 9] = ["br", "p", "/p", "/div", "/pre", "/tr", "/li", "pre", "hr"];
-const INLINE: [&str; 30] = [
-    "code",
-    "/code",
-    "tt",
-    "/tt",
-    "b",
-    "/b",
-    "i",
-    "/i",
-    "em",
-    "/em",
-    "strong",
-    "/strong",
-    "span",
-    "/span",
-    "div",
-    "li",
-    "ul",
-    "/ul",
-    "blockquote",
-    "/blockquote",
-    "td",
-    "/td",
-    "th",
-    "/th",
-    "tr",
-    "table",
-    "/table",
-    "samp",
-    "/samp",
-    "/font",
-];
+const BREAKS: &str = "(?i)<(?:br|/?p|/div|/?pre|/tr|/li|hr)/?(?:[ \t][^>]{0,200})?>";
+const INLINE: &str = "(?i)<(?:/?(?:code|tt|b|i|em|strong|span|ul|blockquote|td|th|table|samp)|div|li|tr|/font)/?(?:[ \t][^>]{0,200})?>";
 const ENTITIES: [(&str, &str); 10] = [
     ("&nbsp;", " "),
     ("&lt;", "<"),
@@ -188,49 +125,42 @@ const ENTITIES: [(&str, &str); 10] = [
     ("&amp;", "&"),
 ];
 
+/// Without control characters, with plain spaces, with what was overprinted by backspaces gone; a
+/// carriage return begins a line.
+fn tidied(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    for letter in re!(ESCAPES).replace_all(text, "").chars() {
+        match letter {
+            '\r' => tidy.push('\n'),
+            '\t' => tidy.push('\t'),
+            '\u{a0}' | '\u{2007}'..='\u{200a}' | '\u{202f}' => tidy.push(' '),
+            '\u{200b}'..='\u{200f}' | '\u{ad}' | '\u{feff}' => {}
+            '\u{2212}' => tidy.push('-'),
+            '\u{8}' if tidy.ends_with('\n') => {}
+            '\u{8}' => drop(tidy.pop()),
+            other if other.is_control() => {}
+            other => tidy.push(other),
+        }
+    }
+    tidy
+}
+
 /// Without the tags and entities of web pages.
 fn without_tags(text: &str) -> Cow<'_, str> {
     if !text.contains(['<', '&']) {
         return Cow::Borrowed(text);
     }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(['<', '&']) {
-        plain += &rest[..at];
-        rest = &rest[at..];
-        let (put, taken) = tag(rest).or_else(|| entity(rest)).unwrap_or((&rest[..1], 1));
-        plain += put;
-        rest = &rest[taken..];
-    }
-    plain += rest;
-    Cow::Owned(plain)
-}
-
-/// What a tag at the beginning stands for, and its length.
-fn tag(text: &str) -> Option<(&'static str, usize)> {
-    let end = text.find('>').filter(|end| *end < 200)?;
-    let name = text.get(1..end)?.split([' ', '\t']).next()?.to_ascii_lowercase();
-    let name = if name.len() > 1 { name.trim_end_matches('/') } else { &name };
-    if BREAKS.contains(&name) {
-        Some(("\n", end + 1))
-    } else {
-        INLINE.contains(&name).then_some((" ", end + 1))
-    }
-}
-
-fn entity(text: &str) -> Option<(&'static str, usize)> {
-    ENTITIES.iter().find(|(name, _)| text.starts_with(name)).map(|(name, put)| (*put, name.len()))
+    let broken = re!(BREAKS).replace_all(text, "\n");
+    let plain = re!(INLINE).replace_all(&broken, " ");
+    let entity = re!("&(?:nbsp|lt|gt|quot|#39|micro|mu|#181|thinsp|amp);");
+    let put = |found: &regex::Captures| {
+        ENTITIES.iter().find(|(name, _)| *name == &found[0]).map_or("", |(_, put)| *put)
+    };
+    Cow::Owned(entity.replace_all(&plain, put).into_owned())
 }
 
 /// Without the `> ` of mail and the bullet of a list in front.
 fn without_quotes(line: &str) -> &str {
-    let mut rest = line;
-    while let Some(inside) = rest.trim_start().strip_prefix('>') {
-        rest = inside.strip_prefix(' ').unwrap_or(inside);
-    }
-    let begun = rest.trim_start();
-    ["* ", "- ", "• ", "– ", "· "]
-        .iter()
-        .find_map(|bullet| begun.strip_prefix(bullet))
-        .unwrap_or(rest)
+    let unquoted = re!("^(?:\\s*> ?)+").find(line).map_or(line, |quote| &line[quote.end()..]);
+    re!("^\\s*[*•–·-] ").find(unquoted).map_or(unquoted, |bullet| &unquoted[bullet.end()..])
 }

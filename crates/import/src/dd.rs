@@ -4,16 +4,17 @@
 mod summary;
 mod sweep;
 
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
+use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
 
 use self::summary::{DdSummary, begins_summary, records, summary};
 use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, estimate, label, note, room_for_another, whole_ns,
+    ImportTrouble, ImportedRun, cell, io, label, moved, note, our_test, rate, room_for_another,
+    whole_ns,
 };
 use super::reading::Reading;
-use super::text::{ImportText, number, short, size, whole};
+use super::text::{ImportText, group, number, prefix, re, short, size, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) use self::sweep::IMPORTER as SWEEP;
@@ -62,35 +63,28 @@ struct Command {
 fn command(line: &str) -> Option<Command> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let dd = words.iter().position(|word| *word == "dd" || word.ends_with("/dd"))?;
-    let mut command = Command {
-        words: words[dd..].iter().take(30).map(|word| short(word, 200)).collect(),
-        ..Command::default()
+    let own = &words[dd..];
+    let after = |names: &'static [&str]| {
+        let told = own.iter().filter_map(|word| word.split_once('='));
+        told.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
     };
-    for word in &words[dd + 1..] {
-        match word.split_once('=') {
-            Some(("if", path)) => command.input = short(path, 200),
-            Some(("of", path)) => command.output = short(path, 200),
-            Some(("bs" | "ibs" | "obs", text)) => command.block_bytes = dd_size(text),
-            Some(("iflag" | "oflag" | "conv", list)) => {
-                command.flags.extend(list.split(',').map(str::to_owned))
-            }
-            _ => {}
-        }
-    }
+    let path = |names| after(names).next_back().map_or_else(String::new, |path| short(path, 200));
+    let lists = after(&["iflag", "oflag", "conv"]);
+    let command = Command {
+        words: own.iter().take(30).map(|word| short(word, 200)).collect(),
+        input: path(&["if"]),
+        output: path(&["of"]),
+        block_bytes: after(&["bs", "ibs", "obs"]).next_back().and_then(dd_size),
+        flags: lists.flat_map(|list| list.split(',')).map(str::to_owned).collect(),
+    };
     (!command.input.is_empty() || !command.output.is_empty()).then_some(command)
 }
 
 /// dd's own suffixes: K and KiB are 1024, kB is 1000.
 fn dd_size(text: &str) -> Option<u64> {
-    let decimal = [("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9)]
-        .into_iter()
-        .find(|(suffix, _)| text.ends_with(suffix));
-    match decimal {
-        Some((suffix, factor)) => {
-            number(text.strip_suffix(suffix)?).map(|value| (value * factor) as u64)
-        }
-        None => size(text),
-    }
+    let Some(found) = re!("^(.*)([kKMG])B$").captures(text) else { return size(text) };
+    let value = number(group(&found, 1))? * prefix(group(&found, 2), 1000.0)?;
+    Some(value as u64)
 }
 
 impl Command {
@@ -303,8 +297,7 @@ fn of_run(
     let block = (partial == 0 && whole_records > 0 && bytes % whole_records == 0)
         .then(|| bytes / whole_records);
     let mut cell = of_command(asked, block.or_else(|| asked.and_then(|asked| asked.block_bytes)));
-    (cell.ops, cell.bytes) = (ops, bytes);
-    cell.written_bytes = if cell.params.direction == Some(Direction::Write) { bytes } else { 0 };
+    moved(&mut cell, bytes, ops);
     cell.elapsed_ns = whole_ns(seconds * 1e9);
     // dd prints two or three digits of the rate; bytes and time have more.
     let exact = (seconds > 0.0)
@@ -319,27 +312,16 @@ fn of_run(
             "bytes and time do not give the rate that dd printed; the printed one is shown",
         );
     }
-    if bytes == 0 {
-        return Ok(cell);
-    }
-    cell.metrics.bps = Some(estimate(bps, ops.max(1)));
-    if let Some(block) = cell.params.block_bytes.filter(|block| *block > 0) {
-        cell.metrics.iops = Some(estimate(bps / block as f64, ops.max(1)));
+    if bytes > 0 {
+        rate(&mut cell, bps, ops.max(1));
     }
     Ok(cell)
 }
 
 fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
     let Some(asked) = asked else {
-        let mut cell = cell(
-            "dd",
-            Params {
-                block_bytes,
-                pattern: Some(Pattern::Sequential),
-                path: Path::Buffered,
-                ..Params::default()
-            },
-        );
+        let path = Path::Buffered;
+        let mut cell = cell("dd", Params { path, ..io(None, Pattern::Sequential, block_bytes) });
         note(
             &mut cell,
             "the command is not in the text: whether this was reading or writing, and past the page cache, is not known",
@@ -347,43 +329,30 @@ fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
         return cell;
     };
     let direction = asked.direction();
+    let writes = direction == Some(Direction::Write);
     let path = if asked.has("direct") { Path::Direct } else { Path::Buffered };
-    let sync = match (
-        asked.has("sync") && direction == Some(Direction::Write),
-        asked.has("dsync") && direction == Some(Direction::Write),
-    ) {
-        (true, _) => Sync::File,
-        (_, true) => Sync::Data,
-        _ => Sync::None,
-    };
     let flush = ["fsync", "fdatasync"].into_iter().find(|flag| asked.has(flag));
     let test = match direction {
-        Some(Direction::Write) if path == Path::Direct && flush.is_none() => test::SEQUENTIAL_WRITE,
-        Some(Direction::Read) if path == Path::Direct => test::SEQUENTIAL_READ,
+        Some(way) if path == Path::Direct && (!writes || flush.is_none()) => {
+            our_test(Pattern::Sequential, way)
+        }
         Some(Direction::Write) => "dd:write",
         Some(Direction::Read) => "dd:read",
         None => "dd:copy",
     };
-    let content = match (direction, asked.input.as_str()) {
-        (Some(Direction::Write), "/dev/zero") => Some(Content::Zeros),
-        (Some(Direction::Write), _) => Some(Content::Incompressible),
-        _ => None,
-    };
-    let region = (!asked.place().starts_with("/dev/")).then_some(Region::File);
-    let pattern = Some(Pattern::Sequential);
-    let mut cell = cell(
-        test,
-        Params {
-            direction,
-            pattern,
-            block_bytes,
-            region,
-            sync,
-            path,
-            content,
-            ..Params::default()
+    let is_zeros = asked.input == "/dev/zero";
+    let params = Params {
+        region: (!asked.place().starts_with("/dev/")).then_some(Region::File),
+        sync: match (asked.has("sync"), asked.has("dsync")) {
+            (true, _) if writes => Sync::File,
+            (_, true) if writes => Sync::Data,
+            _ => Sync::None,
         },
-    );
+        path,
+        content: writes.then_some(if is_zeros { Content::Zeros } else { Content::Incompressible }),
+        ..io(direction, Pattern::Sequential, block_bytes)
+    };
+    let mut cell = cell(test, params);
     if let Some(flush) = flush {
         label(&mut cell, "flush", flush);
         note(&mut cell, format!("through the page cache, with the time of an {flush} at the end"));

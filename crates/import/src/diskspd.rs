@@ -1,70 +1,65 @@
-//! Microsoft's diskspd: its text, and its XML. Its KiB and MiB are powers of 1024, its times are ms.
-
-mod xml;
+//! Microsoft's diskspd: its text, and its XML (`-Rxml`: each `<TimeSpan>` with a
+//! `<TestTimeSeconds>` is a run; what was asked stands in the `<Profile>` before it). Its KiB and MiB
+//! are powers of 1024, its times are ms.
 
 use std::collections::BTreeMap;
 
 use record::units::MIB;
-use record::{Cell, Direction, Latency, Params, Path, Pattern, Region, Sync, test};
+use record::{Cell, Direction, Latency, Params, Path, Pattern, Region, Sync};
 
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, estimate, keep_odd, note, percentiles, whole_ns,
+    BUFFERED, ImportTrouble, ImportedRun, cell, io, keep_odd, moved, note, our_test, percentiles,
+    rates, whole_ns, word,
 };
 use super::reading::Reading;
-use super::text::{ImportText, number, short, size, wanted, with_unit};
-use super::{Hints, Importer, Sign};
-
-pub(super) use self::xml::IMPORTER as XML;
+use super::text::{ImportText, between, group, number, re, short, size, wanted, whole, with_unit};
+use super::{Importer, sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "diskspd output",
     signs: &[
-        Sign {
-            what: "'Read IO' or 'Write IO' above a table",
-            is_there: |source| source.has(|line| section(line).is_some_and(|way| way.is_some())),
-        },
-        Sign {
-            what: "a head 'thread | bytes | I/Os | MiB/s | I/O per s'",
-            is_there: |source| source.has(is_head),
-        },
+        sign!("'Read IO' or 'Write IO' above a table", r"(?m)^\s*(?:Read|Write) IO\s*$"),
+        sign!(
+            "a head 'thread | bytes | I/Os | MiB/s | I/O per s'",
+            r"(?m)^\s*thread \|.*I/O per s"
+        ),
     ],
-    read,
-    chatter: |line| ["think time:", "duration:"].iter().any(|lead| line.trim().starts_with(lead)),
+    read: |source, _, reading| {
+        let mut found = ImportedRun::by("diskspd");
+        for part in source.parts(|line| line.trim().starts_with("Command Line:")) {
+            read_run(&part, &mut found, reading);
+        }
+        vec![found]
+    },
+    chatter: |line| re!(r"^\s*(?:think time|duration):").is_match(line),
 };
 
-fn is_head(line: &str) -> bool {
-    line.trim_start().starts_with("thread |") && line.contains("I/O per s")
-}
+pub(super) const XML: Importer = Importer {
+    name: "diskspd XML",
+    signs: &[sign!(
+        "'<TestTimeSeconds>' and '<ReadBytes>'",
+        "(?s)<TestTimeSeconds>.*<ReadBytes>|<ReadBytes>.*<TestTimeSeconds>"
+    )],
+    read: read_xml,
+    chatter: |_| false,
+};
 
-/// Whose table follows; nothing for the sum of both.
-fn section(line: &str) -> Option<Option<Direction>> {
-    match line.trim() {
-        "Read IO" => Some(Some(Direction::Read)),
-        "Write IO" => Some(Some(Direction::Write)),
-        "Total IO" => Some(None),
-        _ => None,
-    }
-}
+/// The most runs in a file of XML.
+const MOST_RUNS: usize = 1000;
 
-/// What the lines above the results say.
-#[derive(Clone, Debug)]
+/// How it was measured.
+#[derive(Default)]
 struct Setting {
-    block_bytes: Option<u64>,
-    pattern: Option<Pattern>,
-    queue_depth: u32,
-    threads: u32,
-    path: Path,
+    params: Params,
     is_through: bool,
     is_mixed: bool,
     file: String,
-    span_bytes: Option<u64>,
     seconds: f64,
+    /// Percentiles by the text's words for them, in ms: of reads and of writes.
+    times: BTreeMap<String, [Option<f64>; 2]>,
 }
 
-/// Percentiles by the words for them, in ms: of reads and of writes.
-type Times = BTreeMap<String, [Option<f64>; 2]>;
-
-/// A total of a table while its percentiles are not known.
+/// Of reads or writes over all threads: bytes, I/Os, bytes a second, I/Os a second, mean ms.
 struct Total {
     at: usize,
     direction: Direction,
@@ -72,166 +67,206 @@ struct Total {
     mean_ms: Option<f64>,
 }
 
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut found = ImportedRun::by("diskspd");
-    let begins = |line: &str| line.trim().starts_with("Command Line:");
-    for part in source.parts(begins) {
-        read_run(&part, &mut found, reading);
-    }
-    vec![found]
+fn path(is_direct: bool) -> Path {
+    if is_direct { Path::Direct } else { Path::Buffered }
 }
 
 fn read_run(source: &ImportText, found: &mut ImportedRun, reading: &mut Reading) {
-    let mut setting = Setting::of(source);
-    let (mut totals, mut times) = (Vec::new(), Times::new());
-    let mut way: Option<Option<Direction>> = None;
+    let mut setting = of_text(source);
+    let mut totals = Vec::new();
+    let mut way = None;
     for (at, line) in source.numbered() {
-        way = section(line).or(way);
+        way = re!(r"^\s*(Read|Write|Total) IO\s*$")
+            .captures(line)
+            .map(|found| group(&found, 1))
+            .or(way);
         let fields: Vec<&str> = line.trim().split('|').map(str::trim).collect();
         if let (Some(way), Some(first)) = (way, fields[0].strip_prefix("total:"))
             && fields.len() >= 4
         {
             reading.take(at);
-            if let Some(direction) = way
-                && let Some(figures) = reading.accept(at, total(at, first, &fields))
-            {
-                let mean_ms = fields.get(4).and_then(|text| number(text));
-                totals.push(Total { at, direction, figures, mean_ms });
+            let direction = if way == "Read" { Direction::Read } else { Direction::Write };
+            if way != "Total" {
+                totals.extend(reading.accept(at, total(at, direction, first, &fields)));
             }
         } else if fields.len() == 4 && !fields[0].starts_with('%') {
-            times.insert(fields[0].to_owned(), [number(fields[1]), number(fields[2])]);
-        } else if fields.len() == 8 && setting.span_bytes.is_none() {
+            setting.times.insert(fields[0].to_owned(), [number(fields[1]), number(fields[2])]);
+        } else if fields.len() == 8 && setting.params.span_bytes.is_none() {
             let file = fields[7].rsplit_once(" (").map(|(_, size)| size.trim_end_matches(')'));
-            setting.span_bytes = file.and_then(size);
+            setting.params.span_bytes = file.and_then(size);
         }
     }
-    if !setting.file.is_empty() {
-        found.on(&setting.file);
-    }
-    for total in totals {
-        let at = total.at;
-        if total.figures[1] > 0.0 {
-            reading.add(found, at, of_total(&setting, &times, total));
-        }
+    add(found, &setting, totals, reading);
+}
+
+fn add(found: &mut ImportedRun, setting: &Setting, totals: Vec<Total>, reading: &mut Reading) {
+    found.on(&setting.file);
+    for total in totals.into_iter().filter(|total| total.figures[1] > 0.0) {
+        reading.add(found, total.at, of_total(setting, &total));
     }
 }
 
-/// Bytes, I/Os, bytes a second, I/Os a second.
-fn total(at: usize, bytes: &str, fields: &[&str]) -> Result<[f64; 4], ImportTrouble> {
-    Ok([
+fn total(
+    at: usize,
+    direction: Direction,
+    bytes: &str,
+    fields: &[&str],
+) -> Result<Total, ImportTrouble> {
+    let figures = [
         wanted(at, "the number of bytes", number(bytes))?,
         wanted(at, "the number of I/Os", number(fields[1]))?,
         wanted(at, "MiB/s", number(fields[2]))? * MIB as f64,
         wanted(at, "I/O per s", number(fields[3]))?,
-    ])
+    ];
+    Ok(Total { at, direction, figures, mean_ms: fields.get(4).and_then(|text| number(text)) })
 }
 
-impl Setting {
-    fn of(source: &ImportText) -> Setting {
-        let after = |lead: &str| {
-            let line = source.lines.iter().find_map(|line| line.trim().strip_prefix(lead))?;
-            Some(line.trim())
-        };
-        let says = |words: &str| source.has(|line| line.trim().starts_with(words));
-        let count = |text: Option<&str>| text.and_then(|text| text.parse().ok());
-        let depth = after("number of outstanding I/O operations per thread:")
-            .or(after("number of outstanding I/O operations:"));
-        let pattern = if says("using random I/O") {
-            Some(Pattern::Uniform)
-        } else {
-            says("using sequential I/O").then_some(Pattern::Sequential)
-        };
-        let seconds =
-            after("actual test time:").and_then(with_unit).map_or(0.0, |(value, _)| value);
-        Setting {
-            block_bytes: after("block size:").and_then(size),
-            pattern,
-            queue_depth: count(depth).unwrap_or(1).max(1),
-            threads: count(after("thread count:")).unwrap_or(1).max(1),
-            path: if says("software cache disabled") { Path::Direct } else { Path::Buffered },
-            is_through: says("hardware write cache disabled") || says("writethrough on"),
-            is_mixed: says("performing mix test"),
-            file: after("path: '").map_or_else(String::new, |path| short(path, 200)),
-            span_bytes: None,
-            seconds,
-        }
-        .without_quote()
-    }
-
-    fn without_quote(mut self) -> Setting {
-        self.file.truncate(self.file.trim_end_matches('\'').len());
-        self
-    }
-}
-
-fn of_total(setting: &Setting, times: &Times, total: Total) -> Cell {
-    let [bytes, ops, bps, iops] = total.figures;
-    let writes = total.direction == Direction::Write;
-    let (sync, word) = if writes { (setting.is_through, "write") } else { (false, "read") };
-    let params = Params {
-        direction: Some(total.direction),
-        pattern: setting.pattern,
-        block_bytes: setting.block_bytes,
-        region: Some(Region::File),
-        span_bytes: setting.span_bytes,
-        queue_depth: setting.queue_depth,
-        threads: setting.threads,
-        sync: if sync { Sync::File } else { Sync::None },
-        path: setting.path,
-        form: setting.is_mixed.then(|| word.to_owned()),
-        ..Params::default()
+fn of_text(source: &ImportText) -> Setting {
+    let says = |words: &str| source.has(|line| line.trim().starts_with(words));
+    let after = |lead: &str| {
+        source.lines.iter().find_map(|line| line.trim().strip_prefix(lead)).map(str::trim)
     };
-    let mut cell = cell(name(setting, total.direction), params);
-    (cell.bytes, cell.ops) = (bytes as u64, ops as u64);
-    cell.written_bytes = if writes { cell.bytes } else { 0 };
-    cell.elapsed_ns = whole_ns(setting.seconds * 1e9);
-    cell.metrics.iops = Some(estimate(iops, cell.ops));
-    cell.metrics.bps = Some(estimate(bps, cell.ops));
-    if setting.path == Path::Buffered {
-        note(&mut cell, "through the page cache: part of this may be the speed of memory");
+    let count = |text: Option<&str>| text.and_then(|text| text.parse().ok()).unwrap_or(1).max(1);
+    let depth = after("number of outstanding I/O operations per thread:")
+        .or(after("number of outstanding I/O operations:"));
+    let random = says("using random I/O").then_some(Pattern::Uniform);
+    let pattern = random.or(says("using sequential I/O").then_some(Pattern::Sequential));
+    Setting {
+        params: Params {
+            queue_depth: count(depth),
+            threads: count(after("thread count:")),
+            path: path(says("software cache disabled")),
+            ..io(None, pattern, after("block size:").and_then(size))
+        },
+        is_through: says("hardware write cache disabled") || says("writethrough on"),
+        is_mixed: says("performing mix test"),
+        file: after("path: '")
+            .map_or_else(String::new, |path| short(path, 200).trim_end_matches('\'').to_owned()),
+        seconds: after("actual test time:").and_then(with_unit).map_or(0.0, |(value, _)| value),
+        times: BTreeMap::new(),
     }
-    add_times(&mut cell, times, writes, total.mean_ms);
+}
+
+fn of_total(setting: &Setting, total: &Total) -> Cell {
+    let [bytes, ops, bps, iops] = total.figures;
+    let (direction, asked) = (total.direction, &setting.params);
+    let writes = direction == Direction::Write;
+    let is_ours = asked.queue_depth == 1 && asked.threads == 1 && asked.path == Path::Direct;
+    let name = match asked.pattern {
+        _ if setting.is_mixed => "diskspd:mix".to_owned(),
+        // Our test where the procedure is: one I/O at a time past the page cache, in one thread.
+        Some(pattern) if is_ours => our_test(pattern, direction).to_owned(),
+        Some(Pattern::Uniform) => format!("diskspd:random-{}", word(Some(direction))),
+        _ => format!("diskspd:{}", word(Some(direction))),
+    };
+    let params = Params {
+        direction: Some(direction),
+        region: Some(Region::File),
+        sync: if writes && setting.is_through { Sync::File } else { Sync::None },
+        form: setting.is_mixed.then(|| word(Some(direction)).to_owned()),
+        ..asked.clone()
+    };
+    let mut cell = cell(name, params);
+    moved(&mut cell, bytes as u64, ops as u64);
+    cell.elapsed_ns = whole_ns(setting.seconds * 1e9);
+    rates(&mut cell, Some(iops), Some(bps), ops as u64);
+    if asked.path == Path::Buffered {
+        note(&mut cell, BUFFERED);
+    }
+    let at = |name: &str| setting.times.get(name)?[usize::from(writes)].map(|ms| ms * 1e6);
+    if let (Some(min), Some(max), Some(mean)) = (at("min"), at("max"), total.mean_ms) {
+        let (n, min, max) = (cell.ops, whole_ns(min), whole_ns(max.max(min)));
+        let mut latency = Latency { n, min, mean: mean * 1e6, max, ..Latency::default() };
+        let odd = percentiles(&mut latency, |share| match share {
+            0.999 => at("3-nines"),
+            share => at(&format!("{}th", (share * 100.0).round())),
+        });
+        keep_odd(&mut cell, &latency, &odd);
+        cell.metrics.latency_ns = Some(latency);
+    }
     cell
 }
 
-/// Our test where the procedure is: one I/O at a time past the page cache, in one thread.
-fn name(setting: &Setting, direction: Direction) -> String {
-    let is_ours = setting.queue_depth == 1
-        && setting.threads == 1
-        && setting.path == Path::Direct
-        && !setting.is_mixed;
-    match (setting.pattern, direction) {
-        _ if setting.is_mixed => "diskspd:mix".to_owned(),
-        (Some(Pattern::Uniform), Direction::Read) if is_ours => test::RANDOM_READ.to_owned(),
-        (Some(Pattern::Uniform), Direction::Write) if is_ours => test::RANDOM_WRITE.to_owned(),
-        (Some(Pattern::Sequential), Direction::Read) if is_ours => test::SEQUENTIAL_READ.to_owned(),
-        (Some(Pattern::Sequential), Direction::Write) if is_ours => {
-            test::SEQUENTIAL_WRITE.to_owned()
+fn read_xml(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    let mut found = ImportedRun::by("diskspd");
+    let (mut from, mut profile) = (0, "");
+    for _ in 0..MOST_RUNS {
+        let rest = source.text.get(from..).unwrap_or_default();
+        let Some(begin) = rest.find("<TestTimeSeconds>") else { break };
+        // A profile of the next document stands before it.
+        profile = between(&rest[..begin], "<Profile>", "</Profile>").unwrap_or(profile);
+        let run = &rest[begin..];
+        let length = run.find("</TimeSpan>").unwrap_or(run.len());
+        let at = source.place_of(from + begin);
+        let last = source.place_of(from + begin + length);
+        reading.take_many(at, last + 1 - at);
+        if let Some(totals) = reading.accept(at, of_elements(at, &run[..length])) {
+            add(&mut found, &of_xml(profile, &run[..length]), totals, reading);
         }
-        (Some(Pattern::Uniform), Direction::Read) => "diskspd:random-read".to_owned(),
-        (Some(Pattern::Uniform), Direction::Write) => "diskspd:random-write".to_owned(),
-        (_, Direction::Read) => "diskspd:read".to_owned(),
-        (_, Direction::Write) => "diskspd:write".to_owned(),
+        from += begin + length.max(1);
     }
+    vec![found]
 }
 
-fn add_times(cell: &mut Cell, times: &Times, writes: bool, mean_ms: Option<f64>) {
-    let at = |name: &str| times.get(name)?[usize::from(writes)].map(|ms| ms * 1e6);
-    let (Some(min), Some(max), Some(mean)) = (at("min"), at("max"), mean_ms) else { return };
-    let mut latency = Latency {
-        n: cell.ops,
-        min: whole_ns(min),
-        mean: mean * 1e6,
-        max: whole_ns(max.max(min)),
-        ..Latency::default()
+/// The text of the first element of a name.
+fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    between(text, &format!("<{name}>"), "</").map(str::trim)
+}
+
+/// Of reads and of writes, over all threads.
+fn of_elements(at: usize, run: &str) -> Result<Vec<Total>, ImportTrouble> {
+    let seconds = value(run, "TestTimeSeconds").and_then(number).filter(|seconds| *seconds > 0.0);
+    let seconds = seconds.ok_or_else(|| ImportTrouble::at(at, "the time of the test is none"))?;
+    // The sum of all elements of a name.
+    let sum = |name: String| {
+        run.split(&format!("<{name}>")).skip(1).try_fold(0.0, |sum, rest| {
+            let figure = rest.split('<').next().and_then(number);
+            let bad = || ImportTrouble::at(at, format_args!("a <{name}> is no number"));
+            Ok(sum + figure.ok_or_else(bad)?)
+        })
     };
-    let odd = percentiles(&mut latency, |share| match share {
-        0.5 => at("50th"),
-        0.9 => at("90th"),
-        0.95 => at("95th"),
-        0.99 => at("99th"),
-        _ => at("3-nines"),
-    });
-    keep_odd(cell, &latency, &odd);
-    cell.metrics.latency_ns = Some(latency);
+    let ways = [(Direction::Read, "Read"), (Direction::Write, "Write")];
+    let of = |(direction, word): (_, &str)| {
+        let (bytes, ops) = (sum(format!("{word}Bytes"))?, sum(format!("{word}Count"))?);
+        let figures = [bytes, ops, bytes / seconds, ops / seconds];
+        let mean_ms = value(run, &format!("Average{word}Milliseconds")).and_then(number);
+        Ok(Total { at, direction, figures, mean_ms })
+    };
+    ways.into_iter().map(of).collect()
+}
+
+fn of_xml(profile: &str, run: &str) -> Setting {
+    let count = |text: &str, name: &str| value(text, name).and_then(whole);
+    let small =
+        |text, name| count(text, name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
+    let has = |name: &str| value(profile, name).is_some_and(|text| text != "false");
+    let ratio = value(profile, "WriteRatio").and_then(number).unwrap_or(0.0);
+    let pattern = if has("Random") { Pattern::Uniform } else { Pattern::Sequential };
+    let mut times = BTreeMap::new();
+    for bucket in run.split("<Bucket>").skip(1) {
+        let bucket = bucket.split("</Bucket>").next().unwrap_or_default();
+        let name = match value(bucket, "Percentile").and_then(number) {
+            Some(0.0) => "min".to_owned(),
+            Some(99.9) => "3-nines".to_owned(),
+            Some(100.0) => "max".to_owned(),
+            Some(percent) => format!("{percent}th"),
+            None => continue,
+        };
+        let ms = |word: &str| value(bucket, word).and_then(number);
+        times.insert(name, [ms("ReadMilliseconds"), ms("WriteMilliseconds")]);
+    }
+    Setting {
+        params: Params {
+            span_bytes: count(run, "FileSize"),
+            queue_depth: small(profile, "RequestCount"),
+            threads: small(run, "ThreadCount"),
+            path: path(has("DisableOSCache") || has("DisableAllCache")),
+            ..io(None, pattern, count(profile, "BlockSize"))
+        },
+        is_through: has("WriteThrough") || has("DisableAllCache"),
+        is_mixed: ratio > 0.0 && ratio < 100.0,
+        file: value(run, "Path").map_or_else(String::new, |path| short(path, 200)),
+        seconds: value(run, "TestTimeSeconds").and_then(number).unwrap_or(0.0),
+        times,
+    }
 }

@@ -1,5 +1,4 @@
-//! elbencho: its CSV (by the names of the columns) and its table. Of "first done" and "last done"
-//! the last counts: what all threads together came to. MiB are 2^20 bytes.
+//! elbencho: its CSV by the names of its columns, and its table. Its MiB are 2^20 bytes.
 
 use std::collections::BTreeMap;
 
@@ -7,53 +6,44 @@ use record::units::MIB;
 use record::{Cell, Direction, Latency, Params, Path, Pattern, Region};
 
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, estimate, label, note, other, whole_ns,
+    BUFFERED, ImportTrouble, ImportedRun, cell, io, label, moved, note, other, rates, whole_ns,
+    word,
 };
 use super::reading::Reading;
-use super::text::{ImportText, number, size, wanted, whole};
-use super::{Hints, Importer, Sign};
+use super::text::{ImportText, group, number, re, size, wanted, whole};
+use super::{Importer, sign};
+
+const TABLE: &str = r"(?m)^OPERATION .*RESULT TYPE.*LAST DONE";
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "elbencho output",
-    signs: &[Sign {
-        what: "a head 'ISO date,label,path type,..' or 'OPERATION  RESULT TYPE  FIRST DONE'",
-        is_there: |source| source.has(|line| is_head(line) || is_table(line)),
-    }],
-    read,
-    chatter: |line| {
-        ["CPU util", "IO lat", "Files ", "Dirs "].iter().any(|lead| line.trim().starts_with(lead))
+    signs: &[sign!(
+        "a head 'ISO date,label,path type,..' or 'OPERATION  RESULT TYPE  FIRST DONE'",
+        r"(?m)^ISO date,label,path type,|^OPERATION .*RESULT TYPE.*LAST DONE"
+    )],
+    read: |source, _, reading| {
+        let mut found = ImportedRun::by("elbencho");
+        let mut names: Vec<&str> = Vec::new();
+        for (at, line) in source.numbered() {
+            if line.starts_with("ISO date,label,path type,") {
+                names = line.split(',').map(str::trim).collect();
+            } else if names.len() > 20 && line.split(',').count() >= names.len() {
+                let fields = names.iter().copied().zip(line.split(',').map(str::trim));
+                let row: Row = fields.filter(|(_, text)| !text.is_empty()).collect();
+                if let Some(Some(cell)) = reading.accept(at, of_row(at, &row)) {
+                    reading.add(&mut found, at, cell);
+                }
+                reading.take(at);
+            }
+        }
+        read_tables(source, &mut found, reading);
+        vec![found]
     },
+    chatter: |line| re!(r"^\s*(?:CPU util|IO lat|Files |Dirs )").is_match(line),
 };
-
-fn is_head(line: &str) -> bool {
-    line.starts_with("ISO date,label,path type,")
-}
-
-fn is_table(line: &str) -> bool {
-    line.starts_with("OPERATION ") && line.contains("RESULT TYPE") && line.contains("LAST DONE")
-}
 
 /// Fields of a row by the names of their columns; blank ones are absent.
 type Row<'a> = BTreeMap<&'a str, &'a str>;
-
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut found = ImportedRun::by("elbencho");
-    let mut names: Vec<&str> = Vec::new();
-    for (at, line) in source.numbered() {
-        if is_head(line) {
-            names = line.split(',').map(str::trim).collect();
-        } else if line.split(',').count() >= names.len() && names.len() > 20 {
-            let fields = names.iter().copied().zip(line.split(',').map(str::trim));
-            let row: Row = fields.filter(|(_, text)| !text.is_empty()).collect();
-            if let Some(Some(cell)) = reading.accept(at, of_row(at, &row)) {
-                reading.add(&mut found, at, cell);
-            }
-            reading.take(at);
-        }
-    }
-    read_tables(source, &mut found, reading);
-    vec![found]
-}
 
 fn way(operation: &str) -> Option<Direction> {
     match operation {
@@ -65,28 +55,27 @@ fn way(operation: &str) -> Option<Direction> {
 
 /// The cell of a row that read or wrote.
 fn of_row(at: usize, row: &Row) -> Result<Option<Cell>, ImportTrouble> {
+    let figure = |name: &str| row.get(name).map(|text| wanted(at, name, number(text))).transpose();
     let Some(direction) = row.get("operation").and_then(|operation| way(operation)) else {
         return Ok(None);
     };
-    let figure = |name: &str| row.get(name).map(|text| wanted(at, name, number(text))).transpose();
     let (Some(iops), Some(mib)) = (figure("IOPS [last]")?, figure("MiB/s [last]")?) else {
         return Ok(None);
     };
     let count = |name: &str| row.get(name).and_then(|text| whole(text));
     let small = |name: &str| count(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
-    let is_on = |name: &str| row.get(name).is_some_and(|text| *text == "1");
-    let setting = Setting {
-        block_bytes: count("block size"),
+    let is_on = |name: &str| row.get(name) == Some(&"1");
+    let setting = Params {
         span_bytes: count("file size"),
         queue_depth: small("IO depth"),
         threads: small("threads").saturating_mul(small("hosts")),
-        is_direct: is_on("direct IO"),
-        is_random: Some(is_on("random")),
+        path: if is_on("direct IO") { Path::Direct } else { Path::Buffered },
+        ..io(None, order(is_on("random")), count("block size"))
     };
-    let mut cell = setting.cell(direction, iops, mib);
-    cell.bytes = count("MiB [last]").unwrap_or(0).saturating_mul(MIB);
-    cell.written_bytes = if direction == Direction::Write { cell.bytes } else { 0 };
-    cell.ops = cell.params.block_bytes.and_then(|block| cell.bytes.checked_div(block)).unwrap_or(0);
+    let mut cell = cell_of(&setting, direction, iops, mib);
+    let bytes = count("MiB [last]").unwrap_or(0).saturating_mul(MIB);
+    let ops = setting.block_bytes.and_then(|block| bytes.checked_div(block));
+    moved(&mut cell, bytes, ops.unwrap_or(0));
     cell.elapsed_ns = figure("time ms [last]")?.map_or(0, |ms| whole_ns(ms * 1e6));
     if let Some(first) = figure("MiB/s [first]")? {
         other(&mut cell, "first_done_bps", first * MIB as f64, 1);
@@ -100,92 +89,65 @@ fn of_row(at: usize, row: &Row) -> Result<Option<Cell>, ImportTrouble> {
     Ok(Some(cell))
 }
 
-/// How it was measured.
-#[derive(Clone, Copy, Debug, Default)]
-struct Setting {
-    block_bytes: Option<u64>,
-    span_bytes: Option<u64>,
-    queue_depth: u32,
-    threads: u32,
-    is_direct: bool,
-    is_random: Option<bool>,
+fn order(is_random: bool) -> Pattern {
+    if is_random { Pattern::Uniform } else { Pattern::Sequential }
 }
 
-impl Setting {
-    /// What a command line says, where there is one.
-    fn of_command(line: &str) -> Option<Setting> {
-        let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
-        words.iter().position(|word| *word == "elbencho" || word.ends_with("/elbencho"))?;
-        let after = |names: [&str; 2]| {
-            let at = words.iter().position(|word| names.contains(word))?;
-            words.get(at + 1).copied()
-        };
-        let small = |names| after(names).and_then(|text| text.parse().ok()).unwrap_or(1).max(1);
-        Some(Setting {
-            block_bytes: after(["-b", "--block"]).and_then(size),
-            span_bytes: after(["-s", "--size"]).and_then(size),
-            queue_depth: small(["--iodepth", "--iodepth"]),
-            threads: small(["-t", "--threads"]),
-            is_direct: words.contains(&"--direct"),
-            is_random: Some(words.contains(&"--rand")),
-        })
-    }
+/// How it was measured, as a command line says, where there is one.
+fn of_command(line: &str) -> Option<Params> {
+    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
+    words.iter().position(|word| *word == "elbencho" || word.ends_with("/elbencho"))?;
+    let after = |names: [&str; 2]| {
+        let at = words.iter().position(|word| names.contains(word))?;
+        words.get(at + 1).copied()
+    };
+    let small = |names| after(names).and_then(|text| text.parse().ok()).unwrap_or(1).max(1);
+    Some(Params {
+        span_bytes: after(["-s", "--size"]).and_then(size),
+        queue_depth: small(["--iodepth"; 2]),
+        threads: small(["-t", "--threads"]),
+        path: if words.contains(&"--direct") { Path::Direct } else { Path::Buffered },
+        ..io(None, order(words.contains(&"--rand")), after(["-b", "--block"]).and_then(size))
+    })
+}
 
-    fn cell(self, direction: Direction, iops: f64, mib_per_s: f64) -> Cell {
-        let pattern = self
-            .is_random
-            .map(|is_random| if is_random { Pattern::Uniform } else { Pattern::Sequential });
-        let params = Params {
-            direction: Some(direction),
-            pattern,
-            block_bytes: self.block_bytes,
-            region: Some(Region::File),
-            span_bytes: self.span_bytes,
-            queue_depth: self.queue_depth,
-            threads: self.threads,
-            path: if self.is_direct { Path::Direct } else { Path::Buffered },
-            ..Params::default()
-        };
-        let word = if direction == Direction::Read { "read" } else { "write" };
-        let mut cell = cell(format!("elbencho:{word}"), params);
-        cell.metrics.iops = Some(estimate(iops, 1));
-        cell.metrics.bps = Some(estimate(mib_per_s * MIB as f64, 1));
-        if self.is_random.is_none() {
-            note(
-                &mut cell,
-                "the command is not in the text: order, block size, threads and path are not known",
-            );
-        } else if !self.is_direct {
-            note(&mut cell, "through the page cache: part of this may be the speed of memory");
-        }
-        cell
+fn cell_of(setting: &Params, direction: Direction, iops: f64, mib_per_s: f64) -> Cell {
+    let (direction, region) = (Some(direction), Some(Region::File));
+    let params = Params { direction, region, ..setting.clone() };
+    let mut cell = cell(format!("elbencho:{}", word(direction)), params);
+    rates(&mut cell, Some(iops), Some(mib_per_s * MIB as f64), 1);
+    if setting.pattern.is_none() {
+        let text =
+            "the command is not in the text: order, block size, threads and path are not known";
+        note(&mut cell, text);
+    } else if setting.path == Path::Buffered {
+        note(&mut cell, BUFFERED);
     }
+    cell
 }
 
 /// Tables: an operation's name stands in its first row only.
 fn read_tables(source: &ImportText, found: &mut ImportedRun, reading: &mut Reading) {
-    let mut setting: Option<Setting> = None;
-    let mut direction = None;
-    let mut iops: Option<f64> = None;
-    let mut is_in_table = false;
+    let mut setting = Params { path: Path::Buffered, ..Params::default() };
+    let (mut direction, mut iops, mut is_in_table) = (None, None, false);
     for (at, line) in source.numbered() {
-        setting = Setting::of_command(line).or(setting);
-        is_in_table |= is_table(line);
-        let Some((head, values)) = line.rsplit_once(" : ").filter(|_| is_in_table) else {
-            continue;
-        };
+        setting = of_command(line).unwrap_or(setting);
+        is_in_table |= re!(TABLE).is_match(line);
+        let row = re!(r"^(\s*)(\S*)(.*) : (.*)$").captures(line).filter(|_| is_in_table);
+        let Some(row) = row else { continue };
+        let mut head = group(&row, 3);
         if !line.starts_with(' ') {
-            direction = head.split_whitespace().next().and_then(way);
+            direction = way(group(&row, 2));
             iops = None;
+        } else if head.is_empty() || group(&row, 2) == "Throughput" {
+            head = line.rsplit_once(" : ").map_or("", |(head, _)| head.trim());
         }
-        let last = values.split_whitespace().next_back().and_then(number);
-        match (head.trim(), direction) {
+        let last = group(&row, 4).split_whitespace().next_back().and_then(number);
+        match (head, direction) {
             ("IOPS", Some(_)) => iops = last,
             ("Throughput MiB/s", Some(direction)) => {
-                reading.take(at);
                 if let (Some(iops), Some(mib)) = (iops, last) {
-                    let setting = setting.unwrap_or(Setting { threads: 1, ..Setting::default() });
-                    reading.add(found, at, setting.cell(direction, iops, mib));
+                    reading.add(found, at, cell_of(&setting, direction, iops, mib));
                 }
             }
             _ => {}

@@ -3,77 +3,79 @@
 //!
 //! Its KB, MB and GB are powers of 1024.
 
-use record::units::saturating_sum;
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region, metric, test};
+use std::collections::BTreeMap;
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, other, whole_ns};
+use record::units::{GIB, saturating_sum};
+use record::{
+    Cell, Content, Direction, Params, Path, Pattern, Region, Series, SeriesAxis, Stop, metric, test,
+};
+use regex::Regex;
+
+use super::errno::{Errno, ErrorSide};
+use super::failed;
+use super::imported_run::{
+    ImportTrouble, ImportedRun, cell, estimate, io, moved, note, of_sectors, other, whole_ns,
+};
 use super::reading::Reading;
-use super::text::{ImportText, between, binary_rate, number, short, time_ns, wanted, whole};
-use super::{Hints, Importer, Sign};
-use super::{f3_files, f3_unread};
+use super::text::{
+    ImportText, binary_rate, group, number, re, short, time_ns, wanted, whole, with_unit,
+};
+use super::{Importer, sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "f3 output",
     signs: &[
-        Sign {
-            what: "a line 'F3 read ..', 'Validating file ..', 'Creating file ..' or 'Device geometry:'",
-            is_there: |source| {
-                source
-                    .has(|line| BEGINNINGS.iter().any(|words| line.trim_start().starts_with(words)))
-            },
-        },
-        Sign {
-            what: "an average speed, 'Data OK: ..' or '*Usable* size: ..'",
-            is_there: |source| source.has(|line| ENDS.iter().any(|words| line.contains(words))),
-        },
+        sign!(
+            "a line 'F3 read ..', 'Validating file ..', 'Creating file ..' or 'Device geometry:'",
+            r"(?m)^\s*(?:F3 (?:read|write|probe)|Validating file |Creating file |Device geometry:)"
+        ),
+        sign!(
+            "an average speed, 'Data OK: ..' or '*Usable* size: ..'",
+            r"Average |Data OK:|\*Usable\* size:"
+        ),
     ],
-    read,
+    read: |source, _, reading| {
+        let begins = re!(r"^\s*F3 (?:read|write|probe)");
+        source
+            .parts(|line| begins.is_match(line))
+            .iter()
+            .map(|part| read_one(part, reading))
+            .collect()
+    },
     chatter: |_| false,
 };
 
-const BEGINNINGS: [&str; 6] =
-    ["F3 read", "F3 write", "F3 probe", "Validating file ", "Creating file ", "Device geometry:"];
-const ENDS: [&str; 3] = ["Average ", "Data OK:", "*Usable* size:"];
 const SECTOR: u64 = 512;
-
-/// One output after the other: each begins with the name of its program.
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let begins = |line: &str| BEGINNINGS[..3].iter().any(|words| line.trim().starts_with(words));
-    source.parts(begins).iter().map(|part| read_one(part, reading)).collect()
-}
+/// Sectors of all files but the last.
+const SECTORS_OF_A_FILE: u64 = GIB / SECTOR;
+/// The number of EIO, which f3 names in its own words as well.
+const EIO: u32 = 5;
 
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun::by("f3");
-    let heads = source.lines.iter().find_map(|line| line.trim().strip_prefix("F3 "));
-    if let Some(version) = heads.and_then(|rest| rest.rsplit(' ').next()) {
-        found.version = short(version, 20);
-    }
-    let line_of = |words: &str| source.numbered().find(|(_, line)| line.contains(words));
-    if let Some((at, _)) = line_of("*Usable* size:")
+    found.version = short(source.first(re!(r"^\s*F3 .*?(\S*)\s*$")).unwrap_or_default(), 20);
+    if let Some((at, _)) = source.captures(re!(r"\*Usable\* size:")).next()
         && let Some(cells) = reading.accept(at, probe(source, &mut found))
     {
         reading.add_all(&mut found, at, cells);
-        source
-            .numbered()
-            .filter(|(_, line)| is_of_probe(line))
-            .for_each(|(at, _)| reading.take(at));
+        let repeated = re!(
+            r"^\s*(?:Probe time:|Operation:|Write:|Read:|Reset:|Sequential |Random )| blocks / |avg of"
+        );
+        source.captures(repeated).for_each(|(at, _)| reading.take(at));
     }
-    if let Some((at, _)) = line_of("Data OK:")
+    if let Some((at, _)) = source.captures(re!("Data OK:")).next()
         && let Some(mut cell) = reading.accept(at, verified(source))
     {
-        f3_unread::end(&mut cell, source, reading);
+        end_unread(&mut cell, source, reading);
         reading.add(&mut found, at, cell);
     }
     let is_speed =
         |line: &str| speed(0, line.trim()).is_ok_and(|cell| cell.is_some()).then_some(());
-    for (at, line) in source.numbered() {
+    for (at, _) in source.captures(re!(r"(?i)^\s*average .*speed")) {
         let lines = source.wrapped(at, is_speed).map_or(1, |(_, lines)| lines);
-        if !begins_speed(line) {
-            continue;
-        }
         let joined: Vec<&str> = (at..at + lines).map(|at| source.line(at).trim()).collect();
         if let Some(Some(mut cell)) = reading.accept(at, speed(at, &joined.join(" "))) {
-            cell.series = f3_files::curves(source, reading);
+            cell.series = curves(source, reading);
             reading.take_many(at, lines);
             reading.add(&mut found, at, cell);
         }
@@ -84,68 +86,30 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     found
 }
 
-/// Lines of f3probe with times or rates that are no results of ours.
-fn is_of_probe(line: &str) -> bool {
-    let line = line.trim();
-    ["Probe time:", "Operation:", "Write:", "Read:", "Reset:", "Sequential ", "Random "]
-        .iter()
-        .any(|words| line.starts_with(words))
-        || line.contains(" blocks / ")
-        || line.contains("avg of")
-}
-
-fn begins_speed(line: &str) -> bool {
-    line.trim().get(..8).is_some_and(|word| word.eq_ignore_ascii_case("average "))
-        && line.to_ascii_lowercase().contains("speed")
+fn rate(text: &str) -> Option<f64> {
+    let (value, unit) = with_unit(text)?;
+    binary_rate(value, unit.split_whitespace().next()?)
 }
 
 /// "Average reading speed: 352.86 MB/s", since version 9 "Average sequential read speed: 352.86
 /// MB/s (2412544 sectors / 6.83s)".
 fn speed(at: usize, line: &str) -> Result<Option<Cell>, ImportTrouble> {
-    let lower = line.to_ascii_lowercase();
-    let Some((words, rest)) = lower
-        .strip_prefix("average ")
-        .and_then(|rest| rest.split_once(" speed:"))
-        .and_then(|(words, rest)| Some((words, line.get(line.len() - rest.len()..)?)))
-    else {
+    let pattern = re!(
+        r"(?i)^average (?:(reading|sequential read)|writing|sequential write) speed:([^(]*)(?:\((\S+).*? / (.*)\))?"
+    );
+    let Some(found) = pattern.captures(line).filter(|found| group(found, 2) != "NO DATA") else {
         return Ok(None);
     };
-    let direction = match words {
-        "reading" | "sequential read" => Direction::Read,
-        "writing" | "sequential write" => Direction::Write,
-        _ => return Ok(None),
+    let (test, direction, content) = match found.get(1) {
+        Some(_) => ("f3:read", Direction::Read, None),
+        None => ("f3:write", Direction::Write, Some(Content::Incompressible)),
     };
-    if rest.trim() == "NO DATA" {
-        return Ok(None);
-    }
-    let mut words = rest.split_whitespace();
-    let bps = words
-        .next()
-        .and_then(number)
-        .zip(words.next())
-        .and_then(|(value, unit)| binary_rate(value, unit));
-    let (test, content) = match direction {
-        Direction::Read => ("f3:read", None),
-        Direction::Write => ("f3:write", Some(Content::Incompressible)),
-    };
-    let params = Params {
-        direction: Some(direction),
-        pattern: Some(Pattern::Sequential),
-        region: Some(Region::File),
-        path: Path::Buffered,
-        content,
-        ..Params::default()
-    };
-    let mut cell = cell(test, params);
-    cell.metrics.bps = Some(estimate(wanted(at, "the speed", bps)?, 1));
-    if let Some((sectors, time)) =
-        between(rest, "(", ")").and_then(|inside| inside.split_once(" / "))
-    {
-        let sectors = sectors.split_whitespace().next().and_then(whole).unwrap_or(0);
-        cell.bytes = sectors.saturating_mul(SECTOR);
-        cell.elapsed_ns = duration_ns(time).map_or(0, whole_ns);
-        cell.written_bytes = if direction == Direction::Write { cell.bytes } else { 0 };
-    }
+    let (region, path) = (Some(Region::File), Path::Buffered);
+    let mut cell =
+        cell(test, Params { region, path, content, ..io(direction, Pattern::Sequential, None) });
+    cell.metrics.bps = Some(estimate(wanted(at, "the speed", rate(group(&found, 2)))?, 1));
+    moved(&mut cell, whole(group(&found, 3)).unwrap_or(0).saturating_mul(SECTOR), 0);
+    cell.elapsed_ns = duration_ns(group(&found, 4)).map_or(0, whole_ns);
     note(
         &mut cell,
         "files of 1 GiB through a file system and the page cache, the mean over all of them",
@@ -153,17 +117,45 @@ fn speed(at: usize, line: &str) -> Result<Option<Cell>, ImportTrouble> {
     Ok(Some(cell))
 }
 
+/// Curves over the files, which are of 1 GiB each, in bytes a second: what f3 says of each since
+/// version 9 ("Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s").
+fn curves(source: &ImportText, reading: &mut Reading) -> Vec<Series> {
+    let of_file = re!(
+        r"^\s*(?:(?:Creating|Validating) file (\d+)\..*Avg: (\S+ [^\s,]+)|Min: (\S+ [^\s,]+), Max: (\S+ [^\s,]+))"
+    );
+    let mut points = [const { Vec::new() }; 3];
+    let mut end = None;
+    for (at, found) in source.captures(of_file) {
+        let file = whole(group(&found, 1)).map(|file| file.saturating_mul(GIB) as f64);
+        let [average, least, most] = [2, 3, 4].map(|number| rate(group(&found, number)));
+        end = file.filter(|_| average.is_some()).or(end);
+        let Some(end) = end else { continue };
+        for (points, bps) in points.iter_mut().zip([average, least, most]) {
+            points.extend(bps.map(|bps| [end, bps]));
+        }
+        reading.take(at);
+    }
+    let names =
+        ["rate of each file", "slowest rate within each file", "fastest rate within each file"];
+    let curves = names.into_iter().zip(points).filter(|(_, points)| !points.is_empty());
+    let (x, y) = (SeriesAxis::Bytes, SeriesAxis::Bps);
+    curves.map(|(name, points)| Series { name: name.to_owned(), x, y, points }).collect()
+}
+
 /// Sectors by what became of them, under the names of `verify`.
 fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
+    let counts = re!(
+        r"^\s*(Data OK:|Data LOST:|Corrupted:|Slightly changed:|Overwritten:)(?:.*\(\s*(\S+))?"
+    );
+    let mut lines = BTreeMap::new();
+    for (at, found) in source.captures(counts) {
+        lines.entry(group(&found, 1)).or_insert((at, whole(group(&found, 2))));
+    }
     let count = |words: &str| {
-        let found = source.numbered().find(|(_, line)| line.trim_start().starts_with(words));
-        let (at, line) = found
+        let (at, sectors) = lines
+            .get(words)
             .ok_or_else(|| ImportTrouble::new(format_args!("a line '{words} ..' is missing")))?;
-        let inside = line
-            .rsplit_once('(')
-            .and_then(|(_, inside)| inside.split_whitespace().next())
-            .and_then(whole);
-        inside.ok_or_else(|| ImportTrouble::at(at, "the number of sectors is missing"))
+        sectors.ok_or_else(|| ImportTrouble::at(*at, "the number of sectors is missing"))
     };
     let (good, lost) = (count("Data OK:")?, count("Data LOST:")?);
     let [corrupted, changed, overwritten] =
@@ -174,51 +166,57 @@ fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
             "{lost} sectors are lost, but {sum} are listed"
         )));
     }
-    let span = good
-        .saturating_add(lost)
-        .checked_mul(SECTOR)
-        .ok_or_else(|| ImportTrouble::new("more sectors than there can be"))?;
-    let params = Params {
-        direction: Some(Direction::Read),
-        pattern: Some(Pattern::Sequential),
-        region: Some(Region::File),
-        span_bytes: Some(span),
-        path: Path::Buffered,
-        form: Some("read".into()),
-        ..Params::default()
-    };
-    let mut cell = cell(test::VERIFY, params);
-    let n = good.saturating_add(lost);
-    let counts = [
-        (metric::GOOD_SECTORS, good),
-        (metric::CHANGED_SECTORS, changed),
-        (metric::OVERWRITTEN_SECTORS, overwritten),
-        (metric::CORRUPTED_SECTORS, corrupted),
-    ];
-    counts.into_iter().for_each(|(name, value)| other(&mut cell, name, value as f64, n));
-    cell.bytes = span;
+    let mut cell = of_sectors(good, changed, overwritten, corrupted)?;
     for (at, line) in source.numbered().filter(|(_, line)| line.starts_with("Missing file")) {
         note(&mut cell, format!("line {at}: {}", short(line, 100)));
     }
     Ok(cell)
 }
 
+/// Ends what was verified by the error that f3read met: "Validating file 1.h2w ...  833792/ 0/ 0/ 0
+/// - NOT fully read due to "Input/output error"".
+fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
+    let files: Vec<(usize, String, Errno)> = source
+        .captures(re!(
+            r"^\s*(?:Validating file (\S+?)\..*?\.\.\.(.*?) - )?.*NOT fully read due to (.*)"
+        ))
+        .filter_map(|(at, found)| {
+            let read = saturating_sum(group(&found, 2).split('/').filter_map(whole));
+            let is_last =
+                !source.captures(re!(r"^\s*Validating file ")).any(|(place, _)| place > at);
+            // How many the last file has is not said.
+            let all = if is_last { String::new() } else { format!(" of {SECTORS_OF_A_FILE}") };
+            let said = format!("file {} had {read}{all} sectors read", group(&found, 1));
+            Some((at, said, Errno::in_text(group(&found, 3).trim_matches('"'))?))
+        })
+        .collect();
+    let of_medium = files.iter().find(|(.., error)| error.origin == ErrorSide::Medium);
+    let Some((_, _, first)) = of_medium.or(files.first()) else {
+        if source.contains("Not all data was read due to I/O error") {
+            failed::end(cell, "f3", &Errno::of_number(EIO));
+        }
+        return;
+    };
+    failed::end(cell, "f3", first);
+    if first.origin == ErrorSide::Medium {
+        let which: Vec<&str> = files.iter().take(3).map(|(_, said, _)| said.as_str()).collect();
+        cell.stop = Stop::Error;
+        cell.reason = Some(format!("{}: {first}", which.join(", ")));
+    }
+    files.iter().for_each(|(at, ..)| reading.take(*at));
+}
+
 /// What f3probe finds, under the names of `capacity`.
 fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<Vec<Cell>, ImportTrouble> {
-    let blocks = |words: &str| {
-        let line = source.lines.iter().find(|line| line.trim_start().starts_with(words))?;
-        Some((between(line, "(", " block").and_then(whole)?, *line))
-    };
-    let order = |words: &str| {
-        let line = source.lines.iter().find(|line| line.trim_start().starts_with(words))?;
-        whole(between(line, "(2^", " Byte")?).filter(|order| *order < 60)
-    };
-    let block = 1u64 << order("Physical block size:").unwrap_or(9);
-    let bytes = |words: &str| blocks(words).and_then(|(count, _)| count.checked_mul(block));
-    let real =
-        bytes("*Usable* size:").ok_or_else(|| ImportTrouble::new("the usable size is missing"))?;
-    let announced = bytes("Announced size:")
-        .ok_or_else(|| ImportTrouble::new("the announced size is missing"))?;
+    let first = |pattern: &Regex| source.first(pattern).and_then(whole);
+    let order = |pattern| first(pattern).filter(|order| *order < 60).map(|order| 1u64 << order);
+    let block = order(re!(r"^\s*Physical block size:.*\(2\^(\d+) Byte")).unwrap_or(SECTOR);
+    let bytes = |pattern| first(pattern).and_then(|count| count.checked_mul(block));
+    let missing = |what: &str| ImportTrouble::new(format_args!("{what} is missing"));
+    let real = bytes(re!(r"^\s*\*Usable\* size:[^(]*\((\d+) block"))
+        .ok_or_else(|| missing("the usable size"))?;
+    let announced = bytes(re!(r"^\s*Announced size:[^(]*\((\d+) block"))
+        .ok_or_else(|| missing("the announced size"))?;
     let kind = kind(source)
         .ok_or_else(|| ImportTrouble::new("no line 'Good news: ..' or 'Bad news: ..'"))?;
     let params =
@@ -226,86 +224,59 @@ fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<Vec<Cell>, Impo
     let mut cell = cell(test::CAPACITY, params);
     other(&mut cell, "type", kind, 1);
     other(&mut cell, metric::REAL_BYTES, real as f64, 1);
-    let wraps = order("Module:").map(|order| 1u64 << order).filter(|_| kind > 2.0).unwrap_or(0);
+    let wraps = order(re!(r"^\s*Module:.*\(2\^(\d+) Byte")).filter(|_| kind > 2.0).unwrap_or(0);
     other(&mut cell, metric::WRAP_BYTES, wraps as f64, 1);
-    if let Some(cache) = bytes("Approximate cache size:") {
+    if let Some(cache) = bytes(re!(r"^\s*Approximate cache size:[^(]*\((\d+) block")) {
         other(&mut cell, metric::CACHE_BYTES, cache as f64, 1);
     }
-    if let Some(time) = source.lines.iter().find_map(|line| line.trim().strip_prefix("Probe time:"))
-    {
-        cell.elapsed_ns = duration_ns(time).map_or(0, whole_ns);
-    }
+    let time = source.first(re!(r"^\s*Probe time:(.*)")).and_then(duration_ns);
+    cell.elapsed_ns = time.map_or(0, whole_ns);
     found.medium.capacity_bytes = Some(announced);
-    if let Some(device) = between(source.text, "The device `", "'") {
-        found.on(device);
-    }
+    source.first(re!("The device `(.*?)'")).into_iter().for_each(|device| found.on(device));
     let speeds = source.lines.iter().filter_map(|line| probed_speed(line.trim(), block));
     Ok([cell].into_iter().chain(speeds).collect())
 }
 
 /// The kinds of `capacity`: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
 fn kind(source: &ImportText) -> Option<f64> {
-    if source.contains("is the real thing") {
-        return Some(0.0);
-    }
-    if source.contains("' is damaged") {
-        return Some(1.0);
-    }
-    let word = source.text.split_once("is a counterfeit of type ")?.1.split_whitespace().next()?;
-    ["limbo", "wraparound", "chain"].iter().position(|kind| *kind == word).map(|at| at as f64 + 2.0)
+    let kinds = ["is the real thing", "' is damaged", "limbo", "wraparound", "chain"];
+    let word = re!(r"is the real thing|' is damaged|is a counterfeit of type (\S+)");
+    let found = word.captures(source.text)?;
+    let said = found.get(1).or(found.get(0))?.as_str();
+    kinds.iter().position(|kind| *kind == said).map(|at| at as f64)
 }
 
 /// Speeds that f3probe prints since version 9: "Sequential write: 12.30 MB/s (1044481 blocks /
 /// 4.46s)".
 fn probed_speed(line: &str, block: u64) -> Option<Cell> {
-    let kinds = [
-        ("Sequential write:", Direction::Write, Pattern::Sequential),
-        ("Random write:", Direction::Write, Pattern::Uniform),
-        ("Random read:", Direction::Read, Pattern::Uniform),
-    ];
-    let (rest, direction, pattern) = kinds
-        .into_iter()
-        .find_map(|(words, way, order)| Some((line.strip_prefix(words)?, way, order)))?;
-    let mut words = rest.split_whitespace();
-    let bps = binary_rate(number(words.next()?)?, words.next()?)?;
-    let params = Params { direction: Some(direction), pattern: Some(pattern), ..Params::default() };
-    let mut cell = cell("f3:probe", params);
-    cell.metrics.bps = Some(estimate(bps, 1));
-    let (count, time) = between(rest, "(", ")")?.split_once(" / ")?;
-    cell.bytes = whole(count.split_whitespace().next()?)?.saturating_mul(block);
-    cell.elapsed_ns = duration_ns(time).map_or(0, whole_ns);
+    let found = re!(r"^(Sequential write|Random write|Random read):([^(]*)\((\d+)\D.*? / (.*)\)")
+        .captures(line)?;
+    let (pattern, direction) = match group(&found, 1) {
+        "Sequential write" => (Pattern::Sequential, Direction::Write),
+        "Random write" => (Pattern::Uniform, Direction::Write),
+        _ => (Pattern::Uniform, Direction::Read),
+    };
+    let mut cell = cell("f3:probe", io(direction, pattern, None));
+    cell.metrics.bps = Some(estimate(rate(group(&found, 2))?, 1));
+    cell.bytes = whole(group(&found, 3))?.saturating_mul(block);
+    cell.elapsed_ns = duration_ns(group(&found, 4)).map_or(0, whole_ns);
     note(&mut cell, "over the few places that the probe touches, in writes of its own size");
     Some(cell)
 }
 
 /// "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "3 days 1:00'00\"".
 fn duration_ns(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    if let Some(ns) = number(text.get(..end)?).and_then(|value| time_ns(value, text.get(end..)?)) {
-        return Some(ns);
+    if let Some((value, unit)) = re!(r"^\s*([\d.]+)\s*([a-zµμ]+)\s*$")
+        .captures(text)
+        .map(|found| (group(&found, 1).to_owned(), group(&found, 2).to_owned()))
+    {
+        return time_ns(number(&value)?, &unit);
     }
-    let mut seconds = 0.0;
-    let mut words = text.split_whitespace().peekable();
-    while let Some(word) = words.next() {
-        let unit = words.peek().copied().unwrap_or_default();
-        match whole(word) {
-            Some(weeks) if unit.starts_with("week") => seconds += weeks as f64 * 604_800.0,
-            Some(days) if unit.starts_with("day") => seconds += days as f64 * 86_400.0,
-            _ if word.ends_with('"') => {
-                let (hours, rest) = word
-                    .split_once(':')
-                    .map_or((0, word), |(hours, rest)| (whole(hours).unwrap_or(0), rest));
-                let (minutes, rest) = rest
-                    .split_once('\'')
-                    .map_or((0, rest), |(minutes, rest)| (whole(minutes).unwrap_or(0), rest));
-                seconds += hours as f64 * 3600.0
-                    + minutes as f64 * 60.0
-                    + number(rest.trim_end_matches('"'))?;
-                return Some(seconds * 1e9);
-            }
-            _ => {}
-        }
-    }
-    None
+    let found =
+        re!(r#"^\s*(?:(\d+) weeks?,? )?(?:(\d+) days?,? )?(?:(\d+):)?(?:(\d+)')?([\d.]+)""#)
+            .captures(text)?;
+    let units = [604_800.0, 86_400.0, 3600.0, 60.0, 1.0];
+    let seconds =
+        (1..).zip(units).map(|(at, unit)| number(group(&found, at)).unwrap_or(0.0) * unit);
+    Some(seconds.sum::<f64>() * 1e9)
 }

@@ -6,23 +6,18 @@
 //! ("-54142n").
 
 use record::{Cell, Content, Direction, Params, Pattern, Region, Series, SeriesAxis, test};
+use regex::Captures;
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, other, rate};
 use super::reading::Reading;
-use super::text::{ImportText, between, number, size, wanted, whole, with_unit};
-use super::{Hints, Importer, Sign};
+use super::text::{ImportText, group, number, prefix, re, size, wanted, whole, with_unit};
+use super::{Importer, sign};
 
 pub(super) const ALIGN: Importer = Importer {
     name: "flashbench -a output",
     signs: &[
-        Sign {
-            what: "lines that begin with 'align' and a number",
-            is_there: |source| source.has(|line| boundary(line).is_some()),
-        },
-        Sign {
-            what: "times 'pre', 'on', 'post' and 'diff'",
-            is_there: |source| source.has(|line| times(line).is_some()),
-        },
+        sign!("lines that begin with 'align' and a number", BOUNDARY),
+        sign!("times 'pre', 'on', 'post' and 'diff'", TIMES),
     ],
     read: read_align,
     chatter: |_| false,
@@ -30,30 +25,16 @@ pub(super) const ALIGN: Importer = Importer {
 
 pub(super) const AREAS: Importer = Importer {
     name: "flashbench --open-au or --find-fat output",
-    signs: &[Sign {
-        what: "lines '4MiB  1.589G/  865M/s'",
-        is_there: |source| source.has(|line| row(line).is_some()),
-    }],
+    signs: &[sign!("lines '4MiB  1.589G/  865M/s'", ROW)],
     read: read_areas,
     chatter: |_| false,
 };
 
+const BOUNDARY: &str = r"(?m)^\s*align (\d+)(?:\s|$)";
 const SIDES: [&str; 4] = ["pre", "on", "post", "diff"];
-
-fn boundary(line: &str) -> Option<u64> {
-    whole(line.trim().strip_prefix("align ")?.split_whitespace().next()?)
-}
-
-/// The words after "pre", "on", "post" and "diff".
-fn times(line: &str) -> Option<[&str; 4]> {
-    let mut words = line.split_whitespace().skip(2);
-    let mut found = [""; 4];
-    for (place, name) in found.iter_mut().zip(SIDES) {
-        (words.next()? == name).then_some(())?;
-        *place = words.next()?;
-    }
-    Some(found)
-}
+const TIMES: &str = r"(?m)^\s*\S+\s+\S+\s+pre\s+(\S+)\s+on\s+(\S+)\s+post\s+(\S+)\s+diff\s+(\S+)";
+/// A block size and the rates behind it.
+const ROW: &str = r"(?m)^[ \t]*(\d\S*B)((?:[ \t]+\d\S*(?:/s|/|[GMK])){1,64})[ \t]*$";
 
 /// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" (the field was too narrow for the last
 /// letter) and "-123456" (and for both).
@@ -73,15 +54,22 @@ fn time_ns(text: &str) -> Option<f64> {
     Some(value * factor)
 }
 
+/// A line of a listing: its place, the boundary, nanoseconds of each side.
+type Row = (usize, u64, [f64; 4]);
+
 /// A listing for each run of lines of which none comes again: the same boundary once more begins
 /// another.
-fn read_align(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+fn read_align(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("flashbench");
-    let mut rows: Vec<(usize, u64, [f64; 4])> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     let mut cut = false;
-    for (at, line) in source.numbered() {
-        let Some(size) = boundary(line) else { continue };
-        let Some((texts, lines)) = source.wrapped(at, |line| times(line).map(owned)) else {
+    for (at, boundary) in source.captures(re!(BOUNDARY)) {
+        let Some(size) = whole(group(&boundary, 1)) else { continue };
+        let times = |line: &str| {
+            let found = re!(TIMES).captures(line)?;
+            Some([1, 2, 3, 4].map(|side| group(&found, side).to_owned()))
+        };
+        let Some((texts, lines)) = source.wrapped(at, times) else {
             reading.refuse(at, "not all of pre, on, post and diff are there");
             continue;
         };
@@ -90,18 +78,12 @@ fn read_align(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
             listing(source, &mut found, &std::mem::take(&mut rows), cut, reading);
             cut = false;
         }
-        cut |= texts
-            .iter()
-            .any(|text| text.ends_with('n') || text.ends_with(|c: char| c.is_ascii_digit()));
+        cut |= texts.iter().any(|text| re!(r"[\dn]$").is_match(text));
         reading.take_many(at, lines);
         rows.push((at, size, ns));
     }
     listing(source, &mut found, &rows, cut, reading);
     vec![found]
-}
-
-fn owned(texts: [&str; 4]) -> [String; 4] {
-    texts.map(str::to_owned)
 }
 
 fn row_ns(at: usize, texts: &[String; 4]) -> Result<[f64; 4], ImportTrouble> {
@@ -112,121 +94,70 @@ fn row_ns(at: usize, texts: &[String; 4]) -> Result<[f64; 4], ImportTrouble> {
     Ok(ns)
 }
 
-/// The cell of one listing.
+/// Adds the cell of one listing.
 fn listing(
     source: &ImportText,
     found: &mut ImportedRun,
-    rows: &[(usize, u64, [f64; 4])],
+    rows: &[Row],
     cut: bool,
     reading: &mut Reading,
 ) {
     let Some(smallest) = rows.iter().map(|(_, size, _)| *size).min() else { return };
-    let params = Params {
-        direction: Some(Direction::Read),
-        pattern: Some(Pattern::Strided),
-        // It halves the size down to twice that of a read.
-        block_bytes: blocksize(source).or((smallest >= 2).then_some(smallest / 2)),
-        ..Params::default()
-    };
-    let mut cell = cell(test::ALIGN_READ, params);
-    for (side, name) in SIDES.into_iter().enumerate() {
+    // The size of a read, where the command stands above; flashbench halves the size down to twice
+    // that of a read.
+    let command = source.first(re!(r"flashbench .*?(?:--blocksize=|-b )\s*(\S+)")).and_then(size);
+    let block = command.or((smallest >= 2).then_some(smallest / 2));
+    let mut cell = cell(test::ALIGN_READ, io(Direction::Read, Pattern::Strided, block));
+    // In the order of their names, "diff" first.
+    for side in [3, 1, 2, 0] {
         let mut points: Vec<[f64; 2]> =
             rows.iter().map(|(_, size, ns)| [*size as f64, ns[side]]).collect();
         points.sort_by(|a, b| a[0].total_cmp(&b[0]));
-        cell.series.push(Series {
-            name: name.to_owned(),
-            x: SeriesAxis::OffsetBytes,
-            y: SeriesAxis::LatencyNs,
-            points,
-        });
+        let (x, y) = (SeriesAxis::OffsetBytes, SeriesAxis::LatencyNs);
+        cell.series.push(Series { name: SIDES[side].to_owned(), x, y, points });
     }
-    cell.series.sort_by(|a, b| (a.name != "diff", &a.name).cmp(&(b.name != "diff", &b.name)));
     if cut {
-        note(
-            &mut cell,
-            "negative differences have lost the end of their unit; they are nanoseconds",
-        );
+        let text = "negative differences have lost the end of their unit; they are nanoseconds";
+        note(&mut cell, text);
     }
     reading.add(found, rows[0].0, cell);
 }
 
-/// The size of a read, where the command stands above its output.
-fn blocksize(source: &ImportText) -> Option<u64> {
-    let command = source.lines.iter().find(|line| line.contains("flashbench "))?;
-    let (_, rest) = command.split_once("--blocksize=").or_else(|| command.split_once("-b "))?;
-    size(rest.split_whitespace().next()?)
-}
-
-/// A block size and the rates behind it, as printed.
-fn row(line: &str) -> Option<(u64, Vec<&str>)> {
-    let mut words = line.split_whitespace();
-    let first = words.next()?;
-    let block =
-        first.ends_with('B').then(|| size(first)).flatten().filter(|block| *block >= 512)?;
-    let rates: Vec<&str> = words.collect();
-    let is_rate = |text: &&str| {
-        text.ends_with("/s") || text.ends_with('/') || text.ends_with(['G', 'M', 'K'])
-    };
-    (!rates.is_empty()
-        && rates.len() <= 64
-        && rates.iter().all(|text| is_rate(text) && text.starts_with(|c: char| c.is_ascii_digit())))
-    .then_some((block, rates))
-}
-
 /// Bytes a second of "865M/s", "1.589G/" and "12.34G", and whether the unit was cut off.
-fn rate(text: &str) -> Option<(f64, bool)> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let value = number(text.get(..end)?)?;
-    let unit = text.get(end..)?;
-    let factor = match unit.chars().next()? {
-        'G' => 1e9,
-        'M' => 1e6,
-        'K' | 'k' => 1e3,
-        'B' | '/' => 1.0,
-        _ => return None,
-    };
-    Some((value * factor, !unit.ends_with("/s")))
+fn rate_of(text: &str) -> Option<(f64, bool)> {
+    let found = re!(r"^([\d.]+)([GMKkB/])").captures(text)?;
+    let factor = prefix(group(&found, 2).trim_matches(['B', '/']), 1000.0)?;
+    Some((number(group(&found, 1))? * factor, !text.ends_with("/s")))
 }
 
-/// What a heading above a table says: "AU=2, random access".
-#[derive(Clone, Copy, Default)]
-struct Heading {
-    n_aus: Option<u64>,
-    is_random: Option<bool>,
+/// What a heading above a table says, "AU=2, random access", or the command: how many units are
+/// open, and whether they are written at random.
+fn heading(line: &str) -> Option<(Option<u64>, Option<bool>)> {
+    let n_aus = re!(r"(?i)(?:open-au-nr|au)=(\d+),*(?:\s|$)").captures(line);
+    let n_aus = n_aus.and_then(|found: Captures| whole(group(&found, 1)));
+    let is_command = re!("(?i)flashbench .*open-au|open-au.*flashbench ").is_match(line);
+    let is_linear = is_command || re!("(?i)linear").is_match(line);
+    let is_random =
+        if re!("(?i)random").is_match(line) { Some(true) } else { is_linear.then_some(false) };
+    (n_aus.is_some() || is_command).then_some((n_aus, is_random))
 }
 
-fn heading(line: &str) -> Option<Heading> {
-    let lower = format!("{} ", line.to_ascii_lowercase());
-    let n_aus = between(&lower, "au=", " ").or_else(|| between(&lower, "open-au-nr=", " "));
-    let n_aus = n_aus.and_then(|text| whole(text.trim_end_matches(',')));
-    let is_command = lower.contains("flashbench ") && lower.contains("open-au");
-    let is_random = if lower.contains("random") {
-        Some(true)
-    } else if lower.contains("linear") || is_command {
-        Some(false)
-    } else {
-        None
-    };
-    (n_aus.is_some() || is_command).then_some(Heading { n_aus, is_random })
-}
-
-fn read_areas(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+fn read_areas(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("flashbench");
-    let mut current = Heading::default();
+    let mut current = (None, None);
     for (at, line) in source.numbered() {
-        if let Some(next) = heading(line) {
-            current = next;
-        }
-        let Some((block, texts)) = row(line) else { continue };
+        current = heading(line).unwrap_or(current);
+        let Some(row) = re!(ROW).captures(line) else { continue };
+        let Some(block) = size(group(&row, 1)).filter(|block| *block >= 512) else { continue };
+        let texts: Vec<&str> = group(&row, 2).split_whitespace().collect();
         for (column, text) in texts.iter().enumerate() {
-            let Some((bps, is_cut)) = rate(text) else {
+            let Some((bps, is_cut)) = rate_of(text) else {
                 reading.refuse(at, format_args!("'{text}' is no rate"));
                 continue;
             };
             let mut cell =
                 if texts.len() > 1 { of_area(block, column) } else { of_open_aus(block, current) };
-            cell.metrics.bps = Some(estimate(bps, 1));
-            cell.metrics.iops = Some(estimate(bps / block as f64, 1));
+            rate(&mut cell, bps, 1);
             if is_cut {
                 note(&mut cell, "the field was too narrow for the end of its unit");
             }
@@ -236,44 +167,34 @@ fn read_areas(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
     vec![found]
 }
 
-fn writes(block_bytes: u64, pattern: Pattern, form: &str) -> Params {
-    Params {
-        direction: Some(Direction::Write),
-        pattern: Some(pattern),
-        block_bytes: Some(block_bytes),
-        content: Some(Content::Zeros),
-        form: (!form.is_empty()).then(|| form.to_owned()),
-        ..Params::default()
-    }
-}
-
 /// A column of `-f`: one of the first allocation units, written once with each block size, largest
 /// first.
 fn of_area(block: u64, column: usize) -> Cell {
-    let mut params = writes(block, Pattern::Sequential, "");
-    params.region = Some(Region::Front);
-    params.other.insert("au_index".into(), column as f64);
+    let content = Some(Content::Zeros);
+    let region = Some(Region::Front);
+    let params = Params { content, region, ..io(Direction::Write, Pattern::Sequential, block) };
     let mut cell = cell("flashbench:find-fat", params);
+    cell.params.other.insert("au_index".into(), column as f64);
     label(&mut cell, "area", &(column + 1).to_string());
     cell
 }
 
 /// A line of `--open-au`: all block sizes are measured in one allocation unit after the other, not
 /// to the steady state that `open-aus` waits for.
-fn of_open_aus(block: u64, heading: Heading) -> Cell {
-    let (pattern, form) = match heading.is_random {
-        Some(true) => (Pattern::Permutation, "random"),
-        Some(false) => (Pattern::Sequential, "linear"),
-        None => (Pattern::Sequential, ""),
+fn of_open_aus(block: u64, (n_aus, is_random): (Option<u64>, Option<bool>)) -> Cell {
+    let (pattern, form) = match is_random {
+        Some(true) => (Pattern::Permutation, Some("random")),
+        Some(false) => (Pattern::Sequential, Some("linear")),
+        None => (Pattern::Sequential, None),
     };
-    let mut params = writes(block, pattern, form);
-    if let Some(n_aus) = heading.n_aus {
-        params.other.insert("n_aus".into(), n_aus as f64);
-    }
+    let (content, form) = (Some(Content::Zeros), form.map(str::to_owned));
+    let params = Params { content, form, ..io(Direction::Write, pattern, block) };
     let mut cell = cell("flashbench:open-au", params);
-    match heading.n_aus {
-        Some(n_aus) => other(&mut cell, "open_aus", n_aus as f64, 1),
-        None => note(&mut cell, "the text does not say how many allocation units were open"),
+    if let Some(n_aus) = n_aus {
+        cell.params.other.insert("n_aus".into(), n_aus as f64);
+        other(&mut cell, "open_aus", n_aus as f64, 1);
+    } else {
+        note(&mut cell, "the text does not say how many allocation units were open");
     }
     cell
 }

@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use record::{Cell, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Target, TargetKind};
+use record::units::saturating_sum;
+use record::{
+    Cell, Direction, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Path, Pattern,
+    Region, Target, TargetKind, metric, test,
+};
 
 use super::MOST_MEDIA;
+use super::reading::Reading;
 
 /// No medium moves so many bytes in a second.
 const MOST_BPS: f64 = 1e12;
@@ -117,6 +122,102 @@ impl ImportedRun {
 pub(super) fn cell(test: impl Into<String>, params: Params) -> Cell {
     let (queue_depth, threads) = (params.queue_depth.max(1), params.threads.max(1));
     Cell::begun("", test, Params { queue_depth, threads, ..params })
+}
+
+/// What was done to the medium: the rest of the parameters is the default.
+pub(crate) fn io(
+    direction: impl Into<Option<Direction>>,
+    pattern: impl Into<Option<Pattern>>,
+    block_bytes: impl Into<Option<u64>>,
+) -> Params {
+    Params {
+        direction: direction.into(),
+        pattern: pattern.into(),
+        block_bytes: block_bytes.into(),
+        ..Params::default()
+    }
+}
+
+/// "read", "write", or "mix" of both.
+pub(crate) fn word(direction: Option<Direction>) -> &'static str {
+    match direction {
+        Some(Direction::Read) => "read",
+        Some(Direction::Write) => "write",
+        None => "mix",
+    }
+}
+
+/// Our test of this order and direction: what it is where a tool does one I/O at a time past the
+/// page cache.
+pub(crate) fn our_test(pattern: Pattern, direction: Direction) -> &'static str {
+    match (pattern, direction) {
+        (Pattern::Sequential, Direction::Read) => test::SEQUENTIAL_READ,
+        (Pattern::Sequential, Direction::Write) => test::SEQUENTIAL_WRITE,
+        (_, Direction::Read) => test::RANDOM_READ,
+        (_, Direction::Write) => test::RANDOM_WRITE,
+    }
+}
+
+/// Said of figures that went through the page cache.
+pub(crate) const BUFFERED: &str = "through the page cache: part of this may be the speed of memory";
+
+/// Puts rates that rest on `n` I/Os into a cell.
+pub(crate) fn rates(cell: &mut Cell, iops: Option<f64>, bps: Option<f64>, n: u64) {
+    cell.metrics.iops = iops.map(|iops| estimate(iops, n)).or(cell.metrics.iops);
+    cell.metrics.bps = bps.map(|bps| estimate(bps, n)).or(cell.metrics.bps);
+}
+
+/// Puts a rate into a cell, and with its block size the I/Os a second that follow from it.
+pub(crate) fn rate(cell: &mut Cell, bps: f64, n: u64) {
+    let block = cell.params.block_bytes.filter(|block| *block > 0);
+    rates(cell, block.map(|block| bps / block as f64), Some(bps), n);
+}
+
+/// Says how much a cell moved: a direction that writes has written it.
+pub(crate) fn moved(cell: &mut Cell, bytes: u64, ops: u64) {
+    let is_written = cell.params.direction == Some(Direction::Write);
+    (cell.bytes, cell.ops, cell.written_bytes) = (bytes, ops, if is_written { bytes } else { 0 });
+}
+
+/// Sectors of 512 bytes by what became of them, under the names of `verify`.
+pub(crate) fn of_sectors(
+    good: u64,
+    changed: u64,
+    overwritten: u64,
+    corrupted: u64,
+) -> Result<Cell, ImportTrouble> {
+    let n = saturating_sum([good, changed, overwritten, corrupted]);
+    let span =
+        n.checked_mul(512).ok_or_else(|| ImportTrouble::new("more sectors than there can be"))?;
+    let params = Params {
+        region: Some(Region::File),
+        span_bytes: Some(span),
+        path: Path::Buffered,
+        form: Some("read".into()),
+        ..io(Direction::Read, Pattern::Sequential, None)
+    };
+    let mut cell = cell(test::VERIFY, params);
+    other(&mut cell, metric::GOOD_SECTORS, good as f64, n);
+    other(&mut cell, metric::CHANGED_SECTORS, changed as f64, n);
+    other(&mut cell, metric::OVERWRITTEN_SECTORS, overwritten as f64, n);
+    other(&mut cell, metric::CORRUPTED_SECTORS, corrupted as f64, n);
+    cell.bytes = span;
+    Ok(cell)
+}
+
+/// Media in the order of the text, each with its results.
+#[derive(Default)]
+pub(crate) struct Media(pub Vec<ImportedRun>);
+
+impl Media {
+    /// Adds one, where a file may have results of one more.
+    pub fn push(&mut self, at: usize, one: ImportedRun, reading: &mut Reading) -> bool {
+        let has_room = reading.accept(at, room_for_another(&self.0)).is_some();
+        if has_room {
+            self.0.push(one);
+        }
+        has_room
+    }
 }
 
 /// Refuses one more medium than a file may have results of.

@@ -5,11 +5,14 @@
 
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
+use regex::Captures;
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
+use super::imported_run::{
+    BUFFERED, ImportTrouble, ImportedRun, cell, io, label, moved, note, other, rates,
+};
 use super::reading::Reading;
-use super::text::{ImportText, number, short, size, whole};
-use super::{Hints, Importer, IozoneUnit, Sign};
+use super::text::{ImportText, group, number, re, short, size, whole};
+use super::{Hints, Importer, IozoneUnit, Sign, sign};
 
 pub(super) const TABLE: Importer = Importer {
     name: "iozone output",
@@ -23,25 +26,21 @@ pub(super) const TABLE: Importer = Importer {
             is_there: |source| source.has(|line| row(line).is_some()),
         },
     ],
-    read: read_table,
+    read: |source, hints, reading| {
+        runs(source).iter().map(|part| read_run(part, hints, reading)).collect()
+    },
     chatter: is_chatter,
 };
 
 pub(super) const THREADS: Importer = Importer {
     name: "iozone throughput output",
     signs: &[
-        Sign {
-            what: "'Each thread writes a .. file in .. records'",
-            is_there: |source| source.has(|line| line.contains("Record Size")),
-        },
-        Sign {
-            what: "lines 'Children see throughput for ..'",
-            is_there: |source| {
-                source.has(|line| line.trim_start().starts_with("Children see throughput"))
-            },
-        },
+        sign!("'Each thread writes a .. file in .. records'", "Record Size"),
+        sign!("lines 'Children see throughput for ..'", r"(?m)^\s*Children see throughput"),
     ],
-    read: read_threads,
+    read: |source, _, reading| {
+        runs(source).iter().map(|part| read_threads(part, reading)).collect()
+    },
     chatter: is_chatter,
 };
 
@@ -68,8 +67,47 @@ const WIDTHS: [usize; 2] = [9, 8];
 /// Forms that `record-ops` has too.
 const OURS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
 
+fn is_head(line: &str) -> bool {
+    re!(r"(?i)kb.*reclen|reclen.*kb").is_match(line)
+}
+
+/// kB of the file, kB of a record, figures.
+type Row = (u64, u64, Vec<f64>);
+
+/// A line of results.
+fn row(line: &str) -> Option<Row> {
+    if !re!(r"^[\s_]*\d+[\s_]+\d+[\s_]+\d").is_match(line) {
+        return None;
+    }
+    let words = line.split(|c: char| c.is_whitespace() || c == '_');
+    let mut words = words.filter(|word| !word.is_empty());
+    let (file, record) = (whole(words.next()?)?, whole(words.next()?)?);
+    let figures: Vec<f64> = words.map(number).collect::<Option<_>>()?;
+    let fits = record.is_power_of_two() && record <= 1 << 20 && file >= record && file <= 1 << 40;
+    (fits && (1..=COLUMNS.len()).contains(&figures.len())).then_some((file, record, figures))
+}
+
+/// True of a line of results that needs no head to be known.
+fn is_bare(line: &str) -> bool {
+    row(line).is_some_and(|(file, record, figures)| {
+        file >= 64 && file % record == 0 && record <= 16 * 1024 && figures.len() >= 2
+    })
+}
+
+fn is_chatter(line: &str) -> bool {
+    re!(r"^\s*(?:Output is in|OPS Mode\.|Time Resolution =|Parent sees.*Min xfer)|Processor cache")
+        .is_match(line)
+}
+
+/// The runs in a text; a banner and its "Run began" are of one.
+fn runs<'a>(source: &ImportText<'a>) -> Vec<ImportText<'a>> {
+    let banner = "Iozone: Performance Test";
+    let begin = if source.contains(banner) { banner } else { "Run began:" };
+    source.parts(|line| line.contains(begin))
+}
+
 /// What the lines above a table say.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Head {
     unit: Option<IozoneUnit>,
     is_direct: bool,
@@ -83,77 +121,26 @@ struct Head {
     threads: u32,
 }
 
-fn is_head(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    line.contains("reclen") && line.contains("kb")
-}
-
-/// kB of the file, kB of a record, figures.
-type Row = (u64, u64, Vec<f64>);
-
-/// A line of results.
-fn row(line: &str) -> Option<Row> {
-    let mut words =
-        line.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty());
-    let (file, record) = (whole(words.next()?)?, whole(words.next()?)?);
-    let figures: Vec<f64> = words.map(number).collect::<Option<_>>()?;
-    let fits = record.is_power_of_two() && record <= 1 << 20 && file >= record && file <= 1 << 40;
-    (fits && !figures.is_empty() && figures.len() <= COLUMNS.len())
-        .then_some((file, record, figures))
-}
-
-/// A line of results that needs no head to be known.
-fn is_bare(line: &str) -> bool {
-    row(line).is_some_and(|(file, record, figures)| {
-        file >= 64 && file % record == 0 && record <= 16 * 1024 && figures.len() >= 2
-    })
-}
-
-fn is_chatter(line: &str) -> bool {
-    let line = line.trim();
-    line.starts_with("Output is in")
-        || line.starts_with("OPS Mode.")
-        || line.starts_with("Time Resolution =")
-        || line.contains("Processor cache")
-        || line.starts_with("Parent sees") && line.contains("Min xfer")
-}
-
-/// True if a run begins here.
-fn begins_run(line: &str) -> bool {
-    line.contains("Iozone: Performance Test") || line.contains("Run began:")
-}
-
-/// The runs in a text; a banner and its "Run began" are of one.
-fn runs<'a>(source: &ImportText<'a>) -> Vec<ImportText<'a>> {
-    let has_banner = source.has(|line| line.contains("Iozone: Performance Test"));
-    source.parts(|line| {
-        if has_banner { line.contains("Iozone: Performance Test") } else { begins_run(line) }
-    })
-}
-
 fn head(source: &ImportText) -> Head {
     let mut head = Head { threads: 1, ..Head::default() };
     for line in source.lines {
-        let line = line.trim();
-        let lower = line.to_ascii_lowercase();
-        head.has_options |= lower.starts_with("command line used")
-            || lower.contains("feature enabled")
-            || lower.contains("mode.");
-        head.is_direct |= lower.contains("o_direct feature enabled");
-        head.with_fsync |= lower.contains("include fsync in write timing");
-        if lower.starts_with("sync mode") {
+        head.has_options |= re!(r"(?i)^\s*command line used|feature enabled|mode\.").is_match(line);
+        head.is_direct |= re!("(?i)o_direct feature enabled").is_match(line);
+        head.with_fsync |= re!("(?i)include fsync in write timing").is_match(line);
+        if re!(r"(?i)^\s*sync mode").is_match(line) {
             head.sync = Sync::File;
         }
-        if lower.contains("output is in operations per second") || lower.starts_with("ops mode") {
+        if re!(r"(?i)output is in operations per second|^\s*ops mode").is_match(line) {
             head.unit = Some(IozoneUnit::Operations);
-        } else if lower.contains("output is in kbytes/sec") {
+        } else if re!("(?i)output is in kbytes/sec").is_match(line) {
             head.unit = Some(IozoneUnit::Kilobytes);
         }
-        if let Some(command) = line.split_once("Command line used:").map(|(_, command)| command) {
+        // Behind a prompt, or in a sentence.
+        if let Some((_, command)) = line.split_once("Command line used:") {
             command_line(&mut head, command);
-        } else if let Some(command) = pasted_command(line) {
+        } else if let Some(command) = re!("iozone (-[^`|>;]*)").captures(line) {
             head.has_options = true;
-            command_line(&mut head, command);
+            command_line(&mut head, group(&command, 1));
             head.unit.get_or_insert(IozoneUnit::Kilobytes);
         }
         if is_head(line) {
@@ -163,29 +150,21 @@ fn head(source: &ImportText) -> Head {
     head
 }
 
-/// The options of a command as people write it above its table: behind a prompt, or in a sentence.
-fn pasted_command(line: &str) -> Option<&str> {
-    let options = line.get(line.find("iozone -")? + "iozone ".len()..)?;
-    options.split(['`', '|', '>', ';']).next()
-}
-
 fn command_line(head: &mut Head, command: &str) {
-    let mut tests = Vec::new();
-    let mut words = command.split_whitespace().peekable();
-    while let Some(word) = words.next() {
-        match word {
-            "-i" => tests.extend(words.peek().and_then(|next| whole(next))),
-            "-I" => head.is_direct = true,
-            "-o" => head.sync = Sync::File,
-            "-+D" => head.sync = Sync::Data,
-            "-e" => head.with_fsync = true,
-            "-O" => head.unit = Some(IozoneUnit::Operations),
-            _ => tests.extend(word.strip_prefix("-i").and_then(whole)),
-        }
+    let has = |option: &str| command.split_whitespace().any(|word| word == option);
+    head.is_direct |= has("-I");
+    head.with_fsync |= has("-e");
+    if has("-o") || has("-+D") {
+        head.sync = if has("-+D") { Sync::Data } else { Sync::File };
     }
-    let of_test = |test: &u64| usize::try_from(*test).ok().and_then(|test| OF_TEST.get(test));
+    if has("-O") {
+        head.unit = Some(IozoneUnit::Operations);
+    }
+    let tests = re!(r"(?:^|\s)-i\s*(\d+)").captures_iter(command);
+    let of_test =
+        |test: Captures| group(&test, 1).parse().ok().and_then(|at: usize| OF_TEST.get(at));
     let mut columns: Vec<usize> =
-        tests.iter().filter_map(of_test).flat_map(|columns| columns.iter().copied()).collect();
+        tests.filter_map(of_test).flat_map(|it| it.iter().copied()).collect();
     columns.sort_unstable();
     columns.dedup();
     head.columns = (!columns.is_empty()).then_some(columns);
@@ -193,68 +172,41 @@ fn command_line(head: &mut Head, command: &str) {
 
 /// A head that somebody joined: "KB______reclen__write__rewrite__randomread__randomwrite".
 fn named(line: &str) -> Option<Vec<usize>> {
-    let words: Vec<String> = line
-        .split(|c: char| c.is_whitespace() || c == '_')
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    let place =
-        |word: &String| COLUMNS.iter().position(|(name, ..)| name.replace('-', "") == *word);
-    words
-        .iter()
-        .any(|word| word.starts_with("random"))
-        .then(|| words.iter().skip(2).map(place).collect())
-        .flatten()
+    let lower = line.to_lowercase();
+    let words =
+        lower.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty());
+    let place = |word: &str| COLUMNS.iter().position(|(name, ..)| name.replace('-', "") == word);
+    let is_joined = words.clone().any(|word| word.starts_with("random"));
+    is_joined.then(|| words.skip(2).map(place).collect()).flatten()
 }
 
 /// Which columns the figures of a line are of, and what was taken for granted.
 fn columns(head: &Head, line: &str, count: usize) -> Option<(Vec<usize>, Option<&'static str>)> {
-    let fits = |columns: &&Vec<usize>| columns.len() == count;
-    if let Some(known) = head.named.as_ref().filter(fits).or(head.columns.as_ref().filter(fits)) {
+    let mut known = [&head.named, &head.columns].into_iter().flatten();
+    if let Some(known) = known.find(|columns| columns.len() == count) {
         return Some((known.clone(), None));
     }
-    if let Some(places) = by_place(line) {
-        return Some((places, None));
-    }
-    match count {
-        2 => Some((vec![0, 1], None)),
-        4 => Some((
-            vec![0, 1, 4, 5],
-            Some(
-                "blank columns are lost in the text: four figures are taken for those of -i 0 -i 2",
-            ),
-        )),
-        6.. => Some(((0..count).collect(), None)),
+    let lost = "blank columns are lost in the text: four figures are taken for those of -i 0 -i 2";
+    match (by_place(line), count) {
+        (Some(places), _) => Some((places, None)),
+        (None, 2) => Some((vec![0, 1], None)),
+        (None, 4) => Some((vec![0, 1, 4, 5], Some(lost))),
+        (None, 6..) => Some(((0..count).collect(), None)),
         _ => None,
     }
 }
 
 /// Columns by the places at which figures end, in a line that still has its blanks.
 fn by_place(line: &str) -> Option<Vec<usize>> {
-    if line.contains('_') {
-        return None;
-    }
-    let ends: Vec<usize> = line
-        .char_indices()
-        .filter(|(at, c)| {
-            !c.is_whitespace()
-                && line[at + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace)
-        })
-        .map(|(at, c)| at + c.len_utf8())
-        .collect();
-    let (from, figures) = (ends.get(1)?, ends.get(2..)?);
+    let ends: Vec<usize> = re!(r"\S+").find_iter(line).map(|word| word.end()).collect();
+    let (from, figures) = (ends.get(1).filter(|_| !line.contains('_'))?, ends.get(2..)?);
     WIDTHS.into_iter().find_map(|width| {
         let place = |end: &usize| {
-            let distance = end.checked_sub(*from)?;
-            (distance % width == 0 && (1..=COLUMNS.len()).contains(&(distance / width)))
-                .then(|| distance / width - 1)
+            let (column, off) = ((end - from) / width, (end - from) % width);
+            (off == 0 && (1..=COLUMNS.len()).contains(&column)).then(|| column - 1)
         };
-        figures.iter().map(place).collect::<Option<Vec<usize>>>()
+        figures.iter().map(place).collect()
     })
-}
-
-fn read_table(source: &ImportText, hints: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    runs(source).iter().map(|part| read_run(part, hints, reading)).collect()
 }
 
 fn read_run(source: &ImportText, hints: &Hints, reading: &mut Reading) -> ImportedRun {
@@ -270,43 +222,41 @@ fn read_run(source: &ImportText, hints: &Hints, reading: &mut Reading) -> Import
             }
             continue;
         };
-        let Some((columns, doubt)) = columns(&head, line, row.2.len()) else {
-            let count = row.2.len();
-            reading.refuse(
-                at,
-                format_args!("{count} figures; which of iozone's columns they are is lost"),
-            );
+        let count = row.2.len();
+        let Some((columns, caveat)) = columns(&head, line, count) else {
+            let what = format_args!("{count} figures; which of iozone's columns they are is lost");
+            reading.refuse(at, what);
             continue;
         };
         reading.take_many(at, lines);
-        reading.add_all(&mut found, at, of_row(&head, hints, row, columns, doubt));
+        reading.add_all(&mut found, at, of_row(&head, hints, row, columns, caveat));
     }
     found
 }
 
 /// A line of results, or one that goes on in the next.
 fn row_at(source: &ImportText, at: usize, line: &str, has_head: bool) -> Option<(Row, usize)> {
-    let found = row(line).filter(|_| has_head || is_bare(line))?;
+    let (file, record, mut figures) = row(line).filter(|_| has_head || is_bare(line))?;
     // A row of all columns has been wrapped where only numbers follow and give thirteen.
     let next = source.line(at + 1);
     let more: Option<Vec<f64>> = next.split_whitespace().map(number).collect();
-    match more.filter(|more| has_head && !more.is_empty() && row(next).is_none()) {
-        Some(more) if found.2.len() + more.len() <= COLUMNS.len() && found.2.len() >= 5 => {
-            let (file, record, mut figures) = found;
+    let more = more.filter(|more| has_head && !more.is_empty() && row(next).is_none());
+    match more {
+        Some(more) if figures.len() >= 5 && figures.len() + more.len() <= COLUMNS.len() => {
             figures.extend(more);
             Some(((file, record, figures), 2))
         }
-        _ => Some((found, 1)),
+        _ => Some(((file, record, figures), 1)),
     }
 }
 
 /// A file size and a record length, and something behind them that is not all numbers.
 fn is_odd_row(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let is_begun = words.len() >= 4
+    words.len() >= 4
         && whole(words[0]).is_some_and(|file| file >= 64)
-        && whole(words[1]).is_some_and(u64::is_power_of_two);
-    is_begun && words.iter().any(|word| number(word).is_none())
+        && whole(words[1]).is_some_and(u64::is_power_of_two)
+        && words.iter().any(|word| number(word).is_none())
 }
 
 /// The cells of a line.
@@ -315,17 +265,29 @@ fn of_row(
     hints: &Hints,
     (file_kib, record_kib, figures): Row,
     columns: Vec<usize>,
-    doubt: Option<&'static str>,
+    caveat: Option<&'static str>,
 ) -> Vec<Cell> {
     let guessed = if figures.len() == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
-    let unit = head.unit.or(hints.iozone_unit).unwrap_or(guessed);
+    let told = head.unit.or(hints.iozone_unit);
     let of_figure = |(column, figure): (usize, f64)| {
         let mut cell = of_column(head, column, record_kib, file_kib);
-        figure_of(&mut cell, figure, unit, file_kib / record_kib);
-        if head.unit.is_none() && hints.iozone_unit.is_none() {
-            note(&mut cell, unsaid(unit));
+        figure_of(&mut cell, figure, told.unwrap_or(guessed), file_kib / record_kib);
+        let bytes = cell.params.span_bytes.unwrap_or(0);
+        moved(&mut cell, bytes, file_kib / record_kib);
+        if told.is_none() {
+            note(
+                &mut cell,
+                match guessed {
+                    IozoneUnit::Operations => {
+                        "the text does not say its unit: taken for operations per second, as four figures of the form people paste are (--iozone-unit kB if not)"
+                    }
+                    IozoneUnit::Kilobytes => {
+                        "the text does not say its unit: taken for kB per second, as iozone prints without -O (--iozone-unit ops if not)"
+                    }
+                },
+            );
         }
-        doubt.iter().for_each(|doubt| note(&mut cell, *doubt));
+        caveat.iter().for_each(|caveat| note(&mut cell, *caveat));
         if !head.has_options {
             note(
                 &mut cell,
@@ -337,32 +299,14 @@ fn of_row(
     columns.into_iter().zip(figures).map(of_figure).collect()
 }
 
-fn unsaid(unit: IozoneUnit) -> &'static str {
-    match unit {
-        IozoneUnit::Operations => {
-            "the text does not say its unit: taken for operations per second, as four figures of the form people paste are (--iozone-unit kB if not)"
-        }
-        IozoneUnit::Kilobytes => {
-            "the text does not say its unit: taken for kB per second, as iozone prints without -O (--iozone-unit ops if not)"
-        }
-    }
-}
-
 fn found_of(source: &ImportText) -> ImportedRun {
     let mut found = ImportedRun::by("iozone");
-    if let Some(command) =
-        source.lines.iter().find_map(|line| line.split_once("Command line used:"))
-    {
-        found.command =
-            command.1.split_whitespace().map(|word| short(word, 200)).take(60).collect();
+    let command = source.first(re!("Command line used:(.*)")).unwrap_or_default();
+    found.command = command.split_whitespace().map(|word| short(word, 200)).take(60).collect();
+    if let Some(version) = re!(r"\$Revision:([^$]*)").captures(source.text) {
+        found.version = short(group(&version, 1), 20);
     }
-    if let Some(version) =
-        source.text.split_once("$Revision:").and_then(|(_, rest)| rest.split('$').next())
-    {
-        found.version = short(version, 20);
-    }
-    if let Some(began) = source.lines.iter().find_map(|line| line.trim().strip_prefix("Run began:"))
-    {
+    if let Some(began) = source.first(re!(r"^\s*Run began:(.*)")) {
         found.notes.push(format!("began {} by the clock of its host", short(began, 60)));
     }
     found
@@ -372,28 +316,25 @@ fn found_of(source: &ImportText) -> ImportedRun {
 /// forms that test has.
 fn of_column(head: &Head, column: usize, record_kib: u64, file_kib: u64) -> Cell {
     let (name, direction, pattern) = COLUMNS[column.min(COLUMNS.len() - 1)];
-    let has_flush = head.with_fsync && direction == Direction::Write;
+    let writes = direction == Direction::Write;
+    let has_flush = head.with_fsync && writes;
     let is_ours = head.is_direct && !has_flush && head.threads == 1 && OURS.contains(&name);
     let params = Params {
-        direction: Some(direction),
-        pattern: Some(pattern),
-        block_bytes: record_kib.checked_mul(KIB),
         region: Some(Region::File),
         span_bytes: file_kib.checked_mul(KIB),
-        queue_depth: 1,
         threads: head.threads,
-        sync: if direction == Direction::Write { head.sync } else { Sync::None },
+        sync: if writes { head.sync } else { Sync::None },
         path: if head.is_direct { Path::Direct } else { Path::Buffered },
-        content: (direction == Direction::Write).then_some(Content::Byte(165)),
+        content: writes.then_some(Content::Byte(165)),
         form: Some(name.to_owned()),
-        ..Params::default()
+        ..io(direction, pattern, record_kib.checked_mul(KIB))
     };
     let mut cell = cell(if is_ours { test::RECORD_OPS } else { "iozone" }, params);
     if has_flush {
         note(&mut cell, "the time of an fsync at the end is included (-e)");
     }
     if !head.is_direct && head.has_options {
-        note(&mut cell, "through the page cache: part of this may be the speed of memory");
+        note(&mut cell, BUFFERED);
     }
     cell
 }
@@ -405,12 +346,7 @@ fn figure_of(cell: &mut Cell, figure: f64, unit: IozoneUnit, records: u64) {
         IozoneUnit::Operations => (figure, figure * block),
         IozoneUnit::Kilobytes => (figure * KIB as f64 / block, figure * KIB as f64),
     };
-    cell.metrics.iops = Some(estimate(iops, records));
-    cell.metrics.bps = Some(estimate(bps, records));
-    (cell.ops, cell.bytes) = (records, cell.params.span_bytes.unwrap_or(0));
-    if cell.params.direction == Some(Direction::Write) {
-        cell.written_bytes = cell.bytes;
-    }
+    rates(cell, Some(iops), Some(bps), records);
     if iops > 0.0 {
         cell.elapsed_ns = (records as f64 / iops * 1e9) as u64;
     }
@@ -419,51 +355,36 @@ fn figure_of(cell: &mut Cell, figure: f64, unit: IozoneUnit, records: u64) {
     }
 }
 
-/// What iozone calls who sees a throughput, and what that is for us.
-const WORKERS: [(&str, &str); 6] = [
-    ("initial writers", "write"),
-    ("rewriters", "rewrite"),
-    ("re-readers", "reread"),
-    ("random readers", "random-read"),
-    ("random writers", "random-write"),
-    ("readers", "read"),
-];
+/// A throughput, and who sees it: "Children see throughput for  4 initial writers  =  12.3 kB/sec".
+const SEEN: &str = r"^\s*(?:Children see throughput for\s*(\S*)\s*(.*?)|(Parent sees throughput|(?:Min|Max|Avg) throughput|Min xfer).*?)\s*=\s*(\S*)\s*(\S*).*$";
 
-fn read_threads(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    runs(source).iter().map(|part| read_thread_run(part, reading)).collect()
-}
-
-fn read_thread_run(source: &ImportText, reading: &mut Reading) -> ImportedRun {
+fn read_threads(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut head = head(source);
-    let kib = |words: &str| {
-        source
-            .lines
-            .iter()
-            .find_map(|line| line.trim().strip_prefix(words))
-            .and_then(|rest| size(rest.trim()))
-    };
     let mut found = found_of(source);
-    let Some(record) = kib("Record Size").filter(|bytes| *bytes >= KIB) else {
-        if source.has(|line| line.contains("Children see")) {
+    let record = source.first(re!(r"^\s*Record Size(.*)")).and_then(size);
+    let Some(record) = record.filter(|bytes| *bytes >= KIB) else {
+        if source.contains("Children see") {
             reading.refuse(source.begin(), "the record size is missing");
         }
         return found;
     };
-    let file = kib("File size set to").unwrap_or(0);
+    let file = source.first(re!(r"^\s*File size set to(.*)")).and_then(size).unwrap_or(0);
     let mut last: Option<(usize, Cell)> = None;
-    for (at, line) in source.numbered() {
-        let line = line.trim();
-        let Some((words, value)) = line.split_once('=') else { continue };
-        let words = words.trim();
-        if let Some(rest) = words.strip_prefix("Children see throughput for") {
+    for (at, seen) in source.captures(re!(SEEN)) {
+        if seen.get(1).is_some() {
             ended(&mut found, last.take(), reading);
-            let cell = children(at, rest, value, &mut head, record, file);
-            last = reading.accept(at, cell).flatten().map(|cell| (at, cell));
-        } else if let Some((_, cell)) = &mut last
-            && let Some((name, figure)) = seen_by(words, value)
-        {
-            let factor = if line.ends_with("ops/sec") { record as f64 } else { KIB as f64 };
-            other(cell, name, figure * factor, 1);
+            let cell = reading.accept(at, children(at, &seen, &mut head, record, file));
+            last = cell.flatten().map(|cell| (at, cell));
+        } else if let (Some((_, cell)), Some(figure)) = (&mut last, number(group(&seen, 4))) {
+            let factor = if source.line(at).trim().ends_with("ops/sec") { record } else { KIB };
+            let name = match group(&seen, 3) {
+                "Parent sees throughput" => "parent_bps",
+                "Min throughput" => "slowest_thread_bps",
+                "Max throughput" => "fastest_thread_bps",
+                "Avg throughput" => "mean_thread_bps",
+                _ => "least_of_a_thread_bytes",
+            };
+            other(cell, name, figure * factor as f64, 1);
             reading.take(at);
         }
     }
@@ -481,50 +402,35 @@ fn ended(found: &mut ImportedRun, last: Option<(usize, Cell)>, reading: &mut Rea
     }
 }
 
-/// The cell that "4 initial writers = 12.3 kB/sec" begins; none for a kind that is not known.
+/// The cell that a throughput of all children begins; none for a kind that is not known.
 fn children(
     at: usize,
-    rest: &str,
-    value: &str,
+    seen: &Captures,
     head: &mut Head,
     record: u64,
     file: u64,
 ) -> Result<Option<Cell>, ImportTrouble> {
     let bad = |what: &str| ImportTrouble::at(at, what);
-    let (threads, who) =
-        rest.trim().split_once(' ').ok_or_else(|| bad("the number of threads is missing"))?;
-    let form = WORKERS.iter().find(|(name, _)| who.trim() == *name).map(|(_, form)| *form);
-    let column = form.and_then(|form| COLUMNS.iter().position(|(name, ..)| *name == form));
-    let Some(column) = column else { return Ok(None) };
-    head.threads = whole(threads)
-        .and_then(|n| u32::try_from(n).ok())
-        .ok_or_else(|| bad("the number of threads is none"))?;
-    let mut value = value.split_whitespace();
-    let figure = value.next().and_then(number).ok_or_else(|| bad("the throughput is no number"))?;
-    let unit = if value.next().is_some_and(|unit| unit.starts_with("ops")) {
-        IozoneUnit::Operations
-    } else {
-        IozoneUnit::Kilobytes
+    let form = match group(seen, 2) {
+        "" => return Err(bad("the number of threads is missing")),
+        "initial writers" => "write",
+        "rewriters" => "rewrite",
+        "readers" => "read",
+        "re-readers" => "reread",
+        "random readers" => "random-read",
+        "random writers" => "random-write",
+        _ => return Ok(None),
     };
+    let Some(column) = COLUMNS.iter().position(|(name, ..)| *name == form) else { return Ok(None) };
+    let threads = group(seen, 1);
+    head.threads = threads.parse().map_err(|_| bad("the number of threads is none"))?;
+    let figure = number(group(seen, 4)).ok_or_else(|| bad("the throughput is no number"))?;
+    let is_ops = group(seen, 5).starts_with("ops");
+    let unit = if is_ops { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
     let mut cell = of_column(head, column, record / KIB, file / KIB);
     let records = (file / record).saturating_mul(u64::from(head.threads));
     figure_of(&mut cell, figure, unit, records);
-    cell.bytes = records.saturating_mul(record);
-    cell.written_bytes =
-        if cell.params.direction == Some(Direction::Write) { cell.bytes } else { 0 };
+    moved(&mut cell, records.saturating_mul(record), records);
     label(&mut cell, "threads", threads);
     Ok(Some(cell))
-}
-
-/// What else is said of the threads, under our name.
-fn seen_by(words: &str, value: &str) -> Option<(&'static str, f64)> {
-    let name = match words {
-        _ if words.starts_with("Parent sees throughput") => "parent_bps",
-        _ if words.starts_with("Min throughput") => "slowest_thread_bps",
-        _ if words.starts_with("Max throughput") => "fastest_thread_bps",
-        _ if words.starts_with("Avg throughput") => "mean_thread_bps",
-        _ if words.starts_with("Min xfer") => "least_of_a_thread_bytes",
-        _ => return None,
-    };
-    Some((name, value.split_whitespace().next().and_then(number)?))
 }

@@ -21,8 +21,6 @@ mod diskspd;
 mod elbencho;
 mod errno;
 mod f3;
-mod f3_files;
-mod f3_unread;
 mod failed;
 mod fio;
 mod flashbench;
@@ -155,6 +153,17 @@ struct Sign {
     what: &'static str,
     is_there: fn(&ImportText) -> bool,
 }
+
+/// A sign by a regular expression, which stands somewhere in the text.
+macro_rules! sign {
+    ($what:expr, $pattern:expr) => {
+        $crate::Sign {
+            what: $what,
+            is_there: |source| $crate::text::re!($pattern).is_match(source.text),
+        }
+    };
+}
+use sign;
 
 /// Reads the output of one tool.
 struct Importer {

@@ -3,10 +3,9 @@
 
 use record::{Cell, Params, metric, test};
 
-use super::imported_run::{ImportedRun, cell, estimate, note, other, room_for_another};
-use super::reading::Reading;
-use super::text::{ImportText, decimal_rate, number, short};
-use super::{Hints, Importer, Sign};
+use super::imported_run::{ImportedRun, Media, cell, estimate, note, other, rates};
+use super::text::{decimal_rate, number, short};
+use super::{Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "the table of Morton's article",
@@ -14,7 +13,28 @@ pub(super) const IMPORTER: Importer = Importer {
         what: "columns 'Sequential (zero)', 'Random access', 'Filesystem fill'",
         is_there: |source| source.has(is_head),
     }],
-    read,
+    read: |source, _, reading| {
+        let (mut media, mut tests) = (Media::default(), Vec::new());
+        for (at, line) in source.numbered() {
+            if is_head(line) {
+                tests = columns(line);
+                continue;
+            }
+            let mut fields = line.split('\t').map(str::trim);
+            let Some(name) = fields.next().filter(|name| !name.is_empty()) else { continue };
+            let figures = tests.iter().skip(1).zip(fields);
+            let cells: Vec<Cell> =
+                figures.filter_map(|(test, text)| figure((*test)?, text)).collect();
+            if cells.is_empty() {
+                continue;
+            }
+            let mut found = ImportedRun::by("Morton's benchmark");
+            found.medium.model = Some(short(name, 60));
+            cells.into_iter().for_each(|cell| reading.add(&mut found, at, cell));
+            media.push(at, found, reading);
+        }
+        media.0
+    },
     chatter: is_head,
 };
 
@@ -37,60 +57,29 @@ fn columns(line: &str) -> Vec<Option<&'static str>> {
 }
 
 fn is_head(line: &str) -> bool {
-    columns(line).iter().flatten().count() >= 2
-}
-
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut media: Vec<ImportedRun> = Vec::new();
-    let mut tests: Vec<Option<&'static str>> = Vec::new();
-    for (at, line) in source.numbered() {
-        if is_head(line) {
-            tests = columns(line);
-            continue;
-        }
-        let mut fields = line.split('\t');
-        let Some(name) = fields.next().map(str::trim).filter(|name| !name.is_empty()) else {
-            continue;
-        };
-        let figures = tests.iter().skip(1).zip(fields);
-        let cells: Vec<Cell> =
-            figures.filter_map(|(test, text)| figure((*test)?, text.trim())).collect();
-        if cells.is_empty() {
-            continue;
-        }
-        let mut found = ImportedRun::by("Morton's benchmark");
-        found.medium.model = Some(short(name, 60));
-        cells.into_iter().for_each(|cell| reading.add(&mut found, at, cell));
-        if reading.accept(at, room_for_another(&media)).is_some() {
-            media.push(found);
-        }
-    }
-    media
+    line.contains('\t') && columns(line).iter().flatten().count() >= 2
 }
 
 /// A figure with its unit, or without in that of the article: MB/s, ms, groups/s.
 fn figure(test: &'static str, text: &str) -> Option<Cell> {
     let (value, unit) = text.split_once(' ').unwrap_or((text, ""));
-    let (value, unit) = (number(value)?, unit.trim());
+    let value = number(value)?;
     let mut cell = cell(test, Params::default());
-    match test {
-        test::SECTOR_WRITE => {
+    match (test, unit.trim()) {
+        (test::SECTOR_WRITE, unit @ ("" | "ms" | "s")) => {
             cell.params.block_bytes = Some(512);
-            let ms = match unit {
-                "" | "ms" => value,
-                "s" => value * 1e3,
-                _ => return None,
-            };
+            let ms = if unit == "s" { value * 1e3 } else { value };
             other(&mut cell, "mean_ms", ms, 1);
             cell.metrics.iops = Some(estimate(1e3 / ms, 1));
         }
-        test::EXT2_FORMAT => {
+        (test::SECTOR_WRITE, _) => return None,
+        (test::EXT2_FORMAT, _) => {
             cell.params.form = Some("simple".to_owned());
             other(&mut cell, metric::GROUPS_PER_S, value, 1);
         }
-        _ => {
+        (_, unit) => {
             let unit = if unit.is_empty() { "MB/s" } else { unit };
-            cell.metrics.bps = Some(estimate(decimal_rate(value, unit)?, 1));
+            rates(&mut cell, None, Some(decimal_rate(value, unit)?), 1);
         }
     }
     note(&mut cell, "a figure of a table: how many I/Os it rests on is not in the text");

@@ -1,7 +1,24 @@
 //! Text as tools print it, and the numbers in it.
 
+use regex::{Captures, Regex};
+
 use super::imported_run::ImportTrouble;
 pub(crate) use super::imported_run::short;
+
+/// A regular expression, compiled at its first use.
+macro_rules! re {
+    ($pattern:expr) => {{
+        static RE: std::sync::LazyLock<regex::Regex> =
+            std::sync::LazyLock::new(|| regex::Regex::new($pattern).expect("a pattern of ours"));
+        &*RE
+    }};
+}
+pub(crate) use re;
+
+/// What a group captured; empty where it took no part.
+pub(crate) fn group<'a>(captured: &Captures<'a>, number: usize) -> &'a str {
+    captured.get(number).map_or("", |group| group.as_str().trim())
+}
 
 /// Longest line that is looked at; fio's JSON has shorter ones, and so has everything else.
 const LONGEST_LINE: usize = 1 << 20;
@@ -51,8 +68,12 @@ impl<'a> ImportText<'a> {
     /// The text in parts, a new one at each line that begins one; what is before the first of them
     /// belongs to it.
     pub fn parts(&self, begins: impl Fn(&str) -> bool) -> Vec<ImportText<'a>> {
-        let mut starts: Vec<usize> =
-            (0..self.lines.len()).filter(|at| begins(self.lines[*at])).collect();
+        self.parts_at(|at| begins(self.lines[at]))
+    }
+
+    /// The same by the places of lines among these.
+    pub fn parts_at(&self, begins: impl Fn(usize) -> bool) -> Vec<ImportText<'a>> {
+        let mut starts: Vec<usize> = (0..self.lines.len()).filter(|at| begins(*at)).collect();
         if starts.len() < 2 {
             return vec![*self];
         }
@@ -91,6 +112,20 @@ impl<'a> ImportText<'a> {
     /// True if a line is so.
     pub fn has(&self, is_so: impl Fn(&str) -> bool) -> bool {
         self.lines.iter().any(|line| is_so(line))
+    }
+
+    /// The lines that a pattern is in, with their places and what it captured.
+    pub fn captures<'r>(
+        &self,
+        pattern: &'r Regex,
+    ) -> impl Iterator<Item = (usize, Captures<'a>)> + use<'a, 'r> {
+        self.numbered().filter_map(|(at, line)| Some((at, pattern.captures(line)?)))
+    }
+
+    /// What the first group of a pattern captured in the first line that it is in.
+    pub fn first(&self, pattern: &Regex) -> Option<&'a str> {
+        let captured = self.lines.iter().find_map(|line| pattern.captures(line))?;
+        captured.get(1).map(|group| group.as_str())
     }
 
     /// True if this stands anywhere.

@@ -6,63 +6,41 @@
 
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
-use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, io, note, rates, word};
 use super::reading::Reading;
-use super::text::{ImportText, between, prefix, size, wanted, with_unit};
-use super::{Hints, Importer, Sign};
+use super::text::{ImportText, group, prefix, re, size, wanted, with_unit};
+use super::{Importer, sign};
+
+const HEAD: &str = r"(?m)^[ \t]*Block Size\s*\|(.*\(IOPS\).*)";
+const ROW: &str = r"(?m)^[ \t]*(Read|Write)[ \t]*\|(.*B/s.*)";
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "the fio table of YABS",
     signs: &[
-        Sign {
-            what: "a line 'Block Size | 4k (IOPS) | 64k (IOPS)'",
-            is_there: |source| source.has(|line| blocks(line).is_some()),
-        },
-        Sign {
-            what: "lines 'Read | .. MB/s (..k) | ..'",
-            is_there: |source| source.has(|line| direction(line).is_some()),
-        },
+        sign!("a line 'Block Size | 4k (IOPS) | 64k (IOPS)'", HEAD),
+        sign!("lines 'Read | .. MB/s (..k) | ..'", ROW),
     ],
-    read,
+    // Each output begins with the head of its table.
+    read: |source, _, reading| {
+        let parts = source.parts(|line| line.contains("fio Disk Speed Tests"));
+        parts.iter().map(|part| read_one(part, reading)).collect()
+    },
     chatter: |line| line.trim().starts_with("Total ") && line.contains("B/s"),
 };
 
-const DEPTH: u32 = 64;
-const THREADS: u32 = 2;
-
-/// The block sizes of a head.
-fn blocks(line: &str) -> Option<Vec<u64>> {
-    let rest = line.trim().strip_prefix("Block Size")?.trim_start().strip_prefix('|')?;
-    rest.contains("(IOPS)").then_some(())?;
-    rest.split('|').map(|column| size(column.split_whitespace().next()?)).collect()
-}
-
-/// "Read" or "Write", and the columns.
-fn direction(line: &str) -> Option<(Direction, &str)> {
-    let (word, rest) = line.split_once('|').filter(|(_, rest)| rest.contains("B/s"))?;
-    match word.trim() {
-        "Read" => Some((Direction::Read, rest)),
-        "Write" => Some((Direction::Write, rest)),
-        _ => None,
-    }
-}
-
-/// One output after the other: each begins with the head of its table.
-fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let parts = source.parts(|line| line.contains("fio Disk Speed Tests"));
-    parts.iter().map(|part| read_one(part, reading)).collect()
-}
-
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun::by("YABS");
-    if let Some(device) = between(source.text, "(Partition ", ")") {
-        found.on(device);
-    }
+    source.first(re!(r"\(Partition (.*?)\)")).into_iter().for_each(|device| found.on(device));
     let mut sizes = Vec::new();
     for (at, line) in source.numbered() {
-        sizes = blocks(line).unwrap_or(sizes);
-        let Some((direction, columns)) = direction(line) else { continue };
-        for (block, column) in sizes.iter().zip(columns.split('|')) {
+        if let Some(head) = re!(HEAD).captures(line) {
+            let blocks = group(&head, 1).split('|');
+            let blocks = blocks.map(|column| size(column.split_whitespace().next()?));
+            sizes = blocks.collect::<Option<_>>().unwrap_or(sizes);
+        }
+        let Some(row) = re!(ROW).captures(line) else { continue };
+        let direction = if group(&row, 1) == "Read" { Direction::Read } else { Direction::Write };
+        for (block, column) in sizes.iter().zip(group(&row, 2).split('|')) {
             if let Some(cell) = reading.accept(at, of_column(at, direction, *block, column)) {
                 reading.add(&mut found, at, cell);
             }
@@ -78,50 +56,37 @@ fn of_column(
     block: u64,
     column: &str,
 ) -> Result<Cell, ImportTrouble> {
-    let (rate, _) = column.split_once('(').unwrap_or((column, ""));
-    let bps = with_unit(rate).and_then(|(value, unit)| {
-        let letter = unit.strip_suffix("B/s")?;
-        Some(value * prefix(letter, 1000.0)?)
-    });
-    let iops = between(column, "(", ")").and_then(with_unit);
-    let iops = iops.and_then(|(value, unit)| Some(value * prefix(unit, 1000.0)?));
+    // Figures, and the largest relative error of each by its digits: 0.05/3.2 of "3.2k".
+    let found = re!(r"^\s*([^(]*?)(?:B/s)?\s*(?:\((.*?)\).*)?$").captures(column);
+    let figure = |number: usize| {
+        let text = found.as_ref().map_or("", |found| group(found, number));
+        let (value, unit) = with_unit(text)?;
+        let decimals =
+            re!(r"\.(\d{1,9})").captures(text).map_or(0, |digits| group(&digits, 1).len());
+        Some((value * prefix(unit, 1000.0)?, 0.5 / 10_f64.powi(decimals as i32) / value))
+    };
+    let (rate, of_iops) = (figure(1), figure(2));
+    let bps = wanted(at, "the rate", rate.map(|(bps, _)| bps).filter(|_| column.contains("B/s")))?;
+    let iops = wanted(at, "IOPS", of_iops.map(|(iops, _)| iops))?;
     let params = Params {
-        direction: Some(direction),
-        pattern: Some(Pattern::Permutation),
-        block_bytes: Some(block),
         region: Some(Region::File),
-        queue_depth: DEPTH,
-        threads: THREADS,
+        queue_depth: 64,
+        threads: 2,
         path: Path::Direct,
-        form: Some(if direction == Direction::Read { "read" } else { "write" }.into()),
-        ..Params::default()
+        form: Some(word(Some(direction)).into()),
+        ..io(direction, Pattern::Permutation, block)
     };
     let mut cell = cell("fio:randrw", params);
-    let (bps, iops) = (wanted(at, "the rate", bps)?, wanted(at, "IOPS", iops)?);
-    let slack = rounding(rate) + rounding(between(column, "(", ")").unwrap_or_default());
-    let (factor, text) = unit(iops * block as f64 / bps, slack);
-    cell.metrics.bps = Some(estimate(bps * factor, 1));
-    cell.metrics.iops = Some(estimate(iops, 1));
+    let slack: f64 = rate.iter().chain(&of_iops).map(|(_, error)| error).sum();
+    let fits = |factor: f64| (iops * block as f64 / bps / factor - 1.0).abs() <= slack;
+    let (factor, text) = match (fits(1.0), fits(1.024)) {
+        (true, false) => (1.0, ""),
+        (false, true) => (1.024, "printed 2.3 % too low: its MB/s are 1000 KiB/s; corrected"),
+        _ => (1.0, "its MB/s may be 1000 KiB/s, and IOPS do not tell; not corrected"),
+    };
+    rates(&mut cell, Some(iops), Some(bps * factor), 1);
     if !text.is_empty() {
         note(&mut cell, text);
     }
     Ok(cell)
-}
-
-/// The largest relative error of a printed number by its digits: 0.05/3.2 of "3.2k".
-fn rounding(text: &str) -> f64 {
-    let value = with_unit(text).map_or(0.0, |(value, _)| value);
-    let decimals = text.trim().split_once('.').map_or("", |(_, rest)| rest);
-    let count = decimals.bytes().take_while(u8::is_ascii_digit).count().min(9) as i32;
-    0.5 / 10_f64.powi(count) / value
-}
-
-/// The factor of a rate, and a note of it, by the ratio of IOPS and block size to the rate.
-fn unit(ratio: f64, slack: f64) -> (f64, &'static str) {
-    let fits = |factor: f64| (ratio / factor - 1.0).abs() <= slack;
-    match (fits(1.0), fits(1.024)) {
-        (true, false) => (1.0, ""),
-        (false, true) => (1.024, "printed 2.3 % too low: its MB/s are 1000 KiB/s; corrected"),
-        _ => (1.0, "its MB/s may be 1000 KiB/s, and IOPS do not tell; not corrected"),
-    }
 }

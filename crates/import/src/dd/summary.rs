@@ -1,7 +1,7 @@
 //! The lines that dd ends with, in the languages that coreutils is translated to. Words differ, and
 //! their order; what is common to all is the order of the figures: bytes, time, rate.
 
-use crate::text::{decimal_rate, whole, with_unit};
+use crate::text::{decimal_rate, re, whole, with_unit};
 
 /// What dd says at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,35 +13,7 @@ pub(super) struct DdSummary {
 }
 
 /// Parts of the words for "copied" in coreutils' translations (its msgid "%s bytes copied, %s, %s").
-const COPIED: [&str; 27] = [
-    "copied",
-    "kopiert",
-    "kopeeritud",
-    "copié",
-    "copiad",
-    "copiat",
-    "kopiran",
-    "복사",
-    "gekopieerd",
-    "kopyaland",
-    "скопи",
-    "скопі",
-    "скапі",
-    "已复制",
-    "已複製",
-    "コピー",
-    "kopierade",
-    "kopierad",
-    "kopioitu",
-    "skopiowan",
-    "zkopírován",
-    "skopírov",
-    "kopieret",
-    "cóipeáil",
-    "másolva",
-    "disalin",
-    "chép",
-];
+const COPIED: &str = "(?i)copied|kopiert|kopeeritud|copié|copiad|copiat|kopiran|복사|gekopieerd|kopyaland|скопи|скопі|скапі|已复制|已複製|コピー|kopierad|kopioitu|skopiowan|zkopírován|skopírov|kopieret|cóipeáil|másolva|disalin|chép";
 
 /// "67108864 bytes (67 MB, 64 MiB) copied, 1.72648 s, 38.9 MB/s"; in Russian
 /// "скопировано 67108864 байт (67 MB), 1,72648 c, 38,9 MB/c"; BSD: ".. transferred in 1.7 secs
@@ -81,8 +53,7 @@ impl DdSummary {
 }
 
 fn is_copied(head: &str) -> bool {
-    let lower = head.to_lowercase();
-    COPIED.iter().any(|word| lower.contains(word))
+    re!(COPIED).is_match(head)
 }
 
 /// True if a line may be the beginning of a summary that was wrapped.
@@ -128,14 +99,8 @@ fn rate_of(value: f64, unit: &str) -> Option<f64> {
 
 /// "1000+0" of "1000+0 records out", "записей получено", "输出了 1000+0 块记录".
 pub(super) fn records(line: &str) -> Option<&str> {
-    if line.len() > 120 || !line.contains('+') {
-        return None;
-    }
-    let mut words = line.split_whitespace();
-    let counts = words.clone().find(|word| {
-        word.split_once('+').is_some_and(|(a, b)| whole(a).is_some() && whole(b).is_some())
-    })?;
-    let is_alone = |word: &str| word == counts || !word.contains(|c: char| c.is_ascii_digit());
-    (words.clone().count() <= 6 && words.clone().count() >= 2 && words.all(is_alone))
-        .then_some(counts)
+    let found =
+        re!(r"^\s*(?:[^\s\d]+\s+){0,5}(\d+\+\d+)(?:\s+[^\s\d]+){0,5}\s*$").captures(line)?;
+    let is_short = line.len() <= 120 && (2..=6).contains(&line.split_whitespace().count());
+    found.get(1).filter(|_| is_short).map(|counts| counts.as_str())
 }

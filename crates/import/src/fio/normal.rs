@@ -11,30 +11,34 @@ use super::same_job::FORMS;
 use super::{cell, sync_cell};
 use crate::errno::{Errno, ErrorSide};
 use crate::failed;
+use regex::{Captures, Regex};
+
 use crate::imported_run::{
-    ImportTrouble, ImportedRun, estimate, keep_odd, label, percentiles, whole_ns,
+    ImportTrouble, ImportedRun, keep_odd, label, percentiles, rates, whole_ns,
 };
 use crate::reading::Reading;
 use crate::text::{
-    ImportText, between, decimal_rate, number, short, size, time_ns, whole, with_unit,
+    ImportText, binary_rate, decimal_rate, group, number, prefix, re, short, size, time_ns, wanted,
+    whole, with_unit,
 };
-use crate::{Hints, Importer, MOST_CELLS, Sign};
+use crate::{Hints, Importer, MOST_CELLS, sign};
 
 pub(crate) const IMPORTER: Importer = Importer {
     name: "fio output",
     signs: &[
-        Sign {
-            what: "a line with '(groupid=.., jobs=..)'",
-            is_there: |source| source.has(|line| line.contains(": (groupid=")),
-        },
-        Sign {
-            what: "a line 'read: IOPS=.., BW=..' or 'write: ..'",
-            is_there: |source| source.has(|line| direction(line).is_some()),
-        },
+        sign!("a line with '(groupid=.., jobs=..)'", r": \(groupid="),
+        sign!("a line 'read: IOPS=.., BW=..' or 'write: ..'", RESULT),
     ],
     read,
-    chatter: is_detail,
+    // Lines that say the same again, in detail or in sum.
+    chatter: |line| {
+        re!(r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=").is_match(line)
+    },
 };
+
+/// A line of results. Of fio 3 "read: IOPS=25.7k, BW=100MiB/s (105MB/s)(1000MiB/10001msec)", of fio 2
+/// "read : io=1000.0MB, bw=102400KB/s, iops=25600, runt= 10001msec".
+const RESULT: &str = r"(?m)^[ \t]*(read|write|mixed)[ \t]*:\s*(?:IOPS=|io=.*iops=)";
 
 /// The result of a direction of a job while its lines are read.
 struct Part {
@@ -157,18 +161,15 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
 /// "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 12:00:00 2026".
 fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described) -> Told<'a> {
     let mut job = described.jobs.get(name).cloned().unwrap_or_else(Job::unknown);
-    job.threads = between(rest, "jobs=", ")")
-        .and_then(whole)
-        .and_then(|n| u32::try_from(n).ok())
-        .unwrap_or(1);
-    let number = rest.split_once("err=").map(|(_, rest)| rest.trim_start());
-    let number = number.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    let number = number.and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+    let count = |pattern: &Regex| group(&pattern.captures(rest)?, 1).parse::<u32>().ok();
+    job.threads = count(re!(r"jobs=(\d+)\)")).unwrap_or(1);
+    let number = count(re!(r"err=\s*(\d+)")).filter(|number| *number > 0);
+    let process = re!("pid=([^:]*)").captures(rest).and_then(|found| found.get(1));
     Told {
         at,
         name,
         group: rest.split(',').next(),
-        process: rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()),
+        process: process.map(|process| process.as_str()),
         error: number.map(Errno::of_number),
         job,
         parts: Vec::new(),
@@ -261,67 +262,34 @@ fn added_up(told: Vec<Told>, is_one_of_several: impl Fn(&str) -> bool) -> Vec<(u
     cells
 }
 
-/// Lines of fio's output that say the same again, in detail or in sum.
-fn is_detail(line: &str) -> bool {
-    const LEADS: [&str; 18] = [
-        "slat",
-        "clat",
-        "lat (",
-        "bw (",
-        "iops ",
-        "cpu ",
-        "IO depths",
-        "submit",
-        "complete",
-        "issued rwt",
-        "latency ",
-        "READ:",
-        "WRITE:",
-        "MIXED:",
-        "sync ",
-        "Jobs:",
-        "| ",
-        "fio: ",
-    ];
-    let line = line.trim();
-    LEADS.iter().any(|lead| line.starts_with(lead)) || line.contains(": (g=")
-}
-
 /// The direction of a line of results; none within where it is of both together.
 fn direction(line: &str) -> Option<Option<Direction>> {
-    let (word, rest) = line.trim().split_once(':')?;
-    let rest = rest.trim_start();
-    let is_result = rest.starts_with("IOPS=") || rest.starts_with("io=") && rest.contains("iops=");
-    match word.trim() {
-        "read" if is_result => Some(Some(Direction::Read)),
-        "write" if is_result => Some(Some(Direction::Write)),
-        "mixed" if is_result => Some(None),
+    Some(match group(&re!(RESULT).captures(line)?, 1) {
+        "read" => Some(Direction::Read),
+        "write" => Some(Direction::Write),
         _ => None,
-    }
+    })
 }
 
 /// "0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2
 /// has "bs=4K-4K/4K-4K/4K-4K".
 fn described(text: &str) -> Job {
     // Whether it went past the page cache is not said, so it is not taken for a test of ours.
-    let mut job = Job::unknown();
-    job.path = Path::Direct;
-    let value = |name: &str| {
-        text.split_once(name).map(|(_, rest)| rest.split(',').next().unwrap_or_default().trim())
-    };
-    job.set_kind(value("rw=").unwrap_or_default(), false);
-    job.set_depth(value("ioengine=").unwrap_or("psync"), value("iodepth=").and_then(whole));
-    let old: Vec<&str> = value(" bs=").unwrap_or_default().split('/').collect();
-    for (direction, mark, place) in [(Direction::Read, "(R)", 0), (Direction::Write, "(W)", 1)] {
-        let range = text
-            .split_once(mark)
-            .map(|(_, rest)| rest.split(',').next().unwrap_or_default())
-            .or(old.get(place).copied());
-        let ends =
-            range.and_then(|range| range.trim().split_once('-')).filter(|(from, to)| from == to);
+    let mut job = Job { path: Path::Direct, region: Some(Region::File), ..Job::unknown() };
+    let first = |found: Option<Captures>| found.map(|found| group(&found, 1).to_owned());
+    let kind = first(re!("rw=([^,]*)").captures(text)).unwrap_or_default();
+    job.set_kind(&kind, false);
+    let engine = first(re!("ioengine=([^,]*)").captures(text));
+    let depth = first(re!("iodepth=([^,]*)").captures(text)).and_then(|depth| whole(&depth));
+    job.set_depth(engine.as_deref().unwrap_or("psync"), depth);
+    let new = [re!(r"\(R\)([^,]*)"), re!(r"\(W\)([^,]*)")];
+    let old = [re!(" bs=([^,/]*)"), re!(" bs=[^,/]*/([^,/]*)")];
+    for (direction, way) in [(Direction::Read, 0), (Direction::Write, 1)] {
+        let range = new[way].captures(text).or(old[way].captures(text));
+        let ends = range.as_ref().and_then(|range| group(range, 1).split_once('-'));
+        let ends = ends.filter(|(from, to)| from == to);
         job.set_block(direction, ends.and_then(|(from, _)| size(from)));
     }
-    job.region = Some(Region::File);
     job.notes.push("fio's normal output does not say whether this went past the page cache".into());
     job
 }
@@ -333,71 +301,51 @@ fn begun(
     direction: Option<Direction>,
     line: &str,
 ) -> Result<Part, ImportTrouble> {
-    let bad = |what: &str| ImportTrouble::at(at, format_args!("{what} is missing or is no number"));
     let mut cell = cell(job, direction);
     label(&mut cell, "job", name);
+    let first = |pattern: &Regex| {
+        pattern.captures(line).map_or_else(String::new, |found| group(&found, 1).to_owned())
+    };
+    let rate = first(re!(r"(?:BW|bw)=[ ,(]*([^ ,(]*)"));
+    let rate = with_unit(&rate);
     let is_new = line.contains("IOPS=");
-    let field = |name: &str| {
-        line.split_once(name).map(|(_, rest)| {
-            rest.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default()
-        })
-    };
-    let iops = field(if is_new { "IOPS=" } else { "iops=" })
-        .and_then(thousands)
-        .ok_or_else(|| bad("IOPS"))?;
-    let bps = if is_new {
-        // fio 3 says "30.1MiB/s (31.5MB/s)".
-        field("BW=").and_then(with_unit).and_then(|(value, unit)| decimal_rate(value, unit))
-    } else {
+    let bps = rate.and_then(|(value, unit)| match is_new {
+        true => decimal_rate(value, unit),
         // fio 2 means 1024 by K.
-        field("bw=")
-            .and_then(with_unit)
-            .and_then(|(value, unit)| crate::text::binary_rate(value, unit))
-    };
-    let bps = bps.ok_or_else(|| bad("the rate"))?;
-    let runtime = if is_new {
-        between(line, "/", "msec)").map(|text| text.rsplit('/').next().unwrap_or(text))
-    } else {
-        between(line, "runt=", "msec")
-    };
-    let runtime_ms = runtime.and_then(number).ok_or_else(|| bad("the time"))?;
-    cell.elapsed_ns = whole_ns(runtime_ms * 1e6);
-    cell.metrics.iops = Some(estimate(iops, 0));
-    cell.metrics.bps = Some(estimate(bps, 0));
+        false => binary_rate(value, unit),
+    });
+    let iops = thousands(&first(re!(r"(?:IOPS|iops)=[ ,(]*([^ ,(]*)")));
+    let runtime = if is_new { re!("/([^/]*?)msec\\)") } else { re!("runt=(.*?)msec") };
+    let iops = wanted(at, "IOPS", iops)?;
+    let bps = wanted(at, "the rate", bps)?;
+    cell.elapsed_ns = whole_ns(wanted(at, "the time", number(&first(runtime)))? * 1e6);
+    rates(&mut cell, Some(iops), Some(bps), 0);
     Ok(Part::of(at, cell))
 }
 
 /// A number with a prefix of thousands: "25.7k" as 25700.
 fn thousands(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
-    Some(value * crate::text::prefix(unit, 1000.0)?)
+    Some(value * prefix(unit, 1000.0)?)
 }
 
 /// Lines below a result: latencies and their percentiles.
 fn detail(part: &mut Part, line: &str) {
-    let total = line.strip_prefix("lat (").filter(|rest| rest.contains("min="));
-    let completion = line.strip_prefix("clat (").filter(|_| !part.is_total);
-    let sync = line.strip_prefix("sync (").filter(|rest| rest.contains("min="));
-    if let Some(rest) = total.or(completion).or(sync) {
-        let unit = rest.split(')').next().unwrap_or_default();
-        let time = |name: &str| {
-            let text = rest.split_once(name)?.1.split(',').next()?;
-            time_ns(thousands(text.trim())?, unit)
-        };
-        if let (Some(min), Some(max), Some(mean)) = (time("min="), time("max="), time("avg=")) {
-            (part.latency.min, part.latency.max, part.latency.mean) =
-                (whole_ns(min), whole_ns(max), mean);
-            part.is_total = total.is_some();
+    let times = re!(r"^(lat|clat|sync) \((\w+)\).*?min=([^,]*),.*?max=([^,]*),.*?avg=([^,]*)");
+    if let Some(found) = times.captures(line).filter(|it| !part.is_total || group(it, 1) != "clat")
+    {
+        let time = |number: usize| time_ns(thousands(group(&found, number))?, group(&found, 2));
+        if let (Some(min), Some(max), Some(mean)) = (time(3), time(4), time(5)) {
+            let (min, max) = (whole_ns(min), whole_ns(max));
+            part.latency = Latency { min, max, mean, ..Latency::default() };
+            part.is_total = group(&found, 1) == "lat";
         }
-    } else if let Some(rest) = line.split_once("percentiles (").map(|(_, rest)| rest) {
-        part.percentile_scale =
-            time_ns(1.0, rest.split(')').next().unwrap_or_default()).unwrap_or(1.0);
-    } else if let Some(row) = line.strip_prefix('|') {
-        for entry in row.split("],") {
-            if let Some((name, value)) = entry.split_once("th=[") {
-                let value = value.trim().trim_end_matches(']');
-                part.percentiles.extend(number(value).map(|value| (name.trim().to_owned(), value)));
-            }
+    } else if let Some(unit) = re!(r"percentiles \((.*?)\)").captures(line) {
+        part.percentile_scale = time_ns(1.0, group(&unit, 1)).unwrap_or(1.0);
+    } else if line.starts_with('|') {
+        for entry in re!(r"([\d.]+)th=\[\s*(.*?)\]").captures_iter(line) {
+            let name = group(&entry, 1).to_owned();
+            part.percentiles.extend(number(group(&entry, 2)).map(|value| (name, value)));
         }
     }
 }

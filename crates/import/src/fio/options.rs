@@ -40,7 +40,8 @@ pub(super) struct Job {
     pub order: Option<Pattern>,
     /// Nothing about it makes it another procedure than ours.
     pub is_simple: bool,
-    blocks: [Option<u64>; 2],
+    /// Block sizes of reads and of writes.
+    pub blocks: [Option<u64>; 2],
     pub queue_depth: u32,
     pub threads: u32,
     pub sync: Sync,
