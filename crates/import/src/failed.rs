@@ -4,12 +4,15 @@
 //! has no result of what failed, one without figures stands for it. An error that is not the
 //! medium's is a note.
 
+use std::sync::LazyLock;
+
 use record::{Cell, Direction, Params, Stop};
+use regex::RegexSet;
 
 use super::errno::{Errno, ErrorSide};
 use super::imported_run::{ImportedRun, cell, note};
 use super::reading::Reading;
-use super::text::{ImportText, between, short, whole};
+use super::text::{ImportText, re, short};
 
 /// Ends a result by an error of the tool that measured it.
 pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
@@ -24,28 +27,37 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
     }
 }
 
-/// How a line of a tool's text says an error, and which result it is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Belongs {
-    /// The next result of the tool.
-    ToNext,
-    /// A result that the text does not have.
-    Alone,
-}
-
-/// What a line is: whose error, of which result, in which direction, as which test.
+/// What a line is: whose error, of the next result of the tool or of one that the text does not
+/// have, as which test, in which direction.
 struct Place {
     tool: &'static str,
-    belongs: Belongs,
+    is_of_next: bool,
     test: &'static str,
     direction: Option<Direction>,
 }
 
-/// Tools that a text has to name, because their messages could be anyone's.
-struct ToolsNamed {
-    iozone: bool,
-    sysbench: bool,
-}
+/// How tools begin a line with an error, the test that is for us, and its direction. Messages that
+/// could be anyone's count only where the text names the tool.
+const LINES: [(&str, &str, &str, Option<Direction>); 14] = [
+    ("dd", r"^(?:\S*/)?dd: ", "dd", None),
+    ("fio", r"^(?:\S*/)?fio: ", "fio", None),
+    ("ioping", r"^(?:\S*/)?ioping: ", "ioping", None),
+    ("f3", r"^Creating file |for fdatasync\(\)$", "f3:write", Some(Direction::Write)),
+    ("f3", r"^Validating file ", "verify", Some(Direction::Read)),
+    ("f3", r"^(?:\S*/)?f3write: ", "f3:write", Some(Direction::Write)),
+    ("f3", r"^(?:\S*/)?f3read: ", "verify", Some(Direction::Read)),
+    ("sysbench", r"^FATAL: ", "sysbench", None),
+    ("bonnie++", r"^Bonnie: drastic I/O error", "bonnie++", None),
+    ("hdparm", r"^Timing .*read\(\) failed: ", "buffered-read", Some(Direction::Read)),
+    ("iozone", r"^read: ", "iozone", Some(Direction::Read)),
+    ("iozone", r"^(?:write|fsync): ", "iozone", Some(Direction::Write)),
+    ("flashbench", r"^time_read: ", "flashbench", Some(Direction::Read)),
+    ("flashbench", r"^time_write: ", "flashbench", Some(Direction::Write)),
+];
+
+static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new(LINES.map(|(_, pattern, ..)| pattern)).expect("patterns of ours")
+});
 
 /// So much of a warning is kept, and so many of one run.
 const WARNING: usize = 200;
@@ -55,14 +67,12 @@ const LONGEST: usize = 1000;
 
 /// Puts the errors that a text says into what was found in it.
 pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &mut Reading) {
-    let tools =
-        &ToolsNamed { iozone: source.contains("ozone"), sysbench: source.contains("sysbench") };
     for (at, line) in source.numbered().filter(|(_, line)| line.len() < LONGEST) {
         // Some importers know more of their errors.
         if reading.is_taken(at) {
             continue;
         }
-        let Some(place) = place(line.trim(), tools) else { continue };
+        let Some(place) = place(line.trim(), source) else { continue };
         let Some(error) = error_of(line) else {
             keep_warning(found, &place, at, line.trim(), reading);
             continue;
@@ -133,47 +143,22 @@ fn result_before<'a>(found: &'a mut [ImportedRun], tool: &str, at: usize) -> Opt
 
 /// "errno = 5 (..)", "errno=5 for ..", "err=5/file:.." by its number, else the words of strerror.
 fn error_of(line: &str) -> Option<Errno> {
-    let forms = [("errno = ", " "), ("errno=", " "), ("err=", "/")];
-    let number = forms.iter().find_map(|(from, to)| between(line, from, to).and_then(whole));
-    let number = number.and_then(|number| u32::try_from(number).ok());
+    let number = re!(r"errno = (\d+) |errno=(\d+) |err=(\d+)/").captures(line);
+    let number =
+        number.and_then(|found| found.iter().skip(1).flatten().next()?.as_str().parse().ok());
     number.map(Errno::of_number).or_else(|| Errno::in_text(line))
 }
 
-fn place(line: &str, tools: &ToolsNamed) -> Option<Place> {
-    let of = |tool, belongs, test, direction| Some(Place { tool, belongs, test, direction });
-    let (read, write) = (Some(Direction::Read), Some(Direction::Write));
-    match line {
-        _ if is_of_program(line, "dd") => of("dd", Belongs::Alone, "dd", None),
-        _ if is_of_program(line, "fio") => of("fio", Belongs::ToNext, "fio", None),
-        _ if is_of_program(line, "ioping") => of("ioping", Belongs::Alone, "ioping", None),
-        _ if line.starts_with("Creating file ") => of("f3", Belongs::ToNext, "f3:write", write),
-        _ if line.starts_with("Validating file ") => of("f3", Belongs::ToNext, "verify", read),
-        _ if is_of_program(line, "f3write") => of("f3", Belongs::Alone, "f3:write", write),
-        _ if is_of_program(line, "f3read") => of("f3", Belongs::Alone, "verify", read),
-        _ if line.ends_with(" for fdatasync()") => of("f3", Belongs::ToNext, "f3:write", write),
-        _ if tools.sysbench && line.starts_with("FATAL: ") => {
-            of("sysbench", Belongs::Alone, "sysbench", None)
-        }
-        _ if line.starts_with("Bonnie: drastic I/O error") => {
-            of("bonnie++", Belongs::Alone, "bonnie++", None)
-        }
-        _ if line.starts_with("Timing ") && line.contains("read() failed: ") => {
-            of("hdparm", Belongs::Alone, "buffered-read", read)
-        }
-        _ if tools.iozone && line.starts_with("read: ") => {
-            of("iozone", Belongs::Alone, "iozone", read)
-        }
-        _ if tools.iozone && ["write: ", "fsync: "].iter().any(|lead| line.starts_with(lead)) => {
-            of("iozone", Belongs::Alone, "iozone", write)
-        }
-        _ if line.starts_with("time_read: ") => {
-            of("flashbench", Belongs::Alone, "flashbench", read)
-        }
-        _ if line.starts_with("time_write: ") => {
-            of("flashbench", Belongs::Alone, "flashbench", write)
-        }
-        _ => None,
-    }
+fn place(line: &str, source: &ImportText) -> Option<Place> {
+    let at = PATTERNS.matches(line).into_iter().next()?;
+    let (tool, pattern, test, direction) = LINES[at];
+    let is_told = match tool {
+        "iozone" => source.contains("ozone"),
+        "sysbench" => source.contains("sysbench"),
+        _ => true,
+    };
+    let is_of_next = tool == "fio" || tool == "f3" && !pattern.contains("f3");
+    is_told.then_some(Place { tool, is_of_next, test, direction })
 }
 
 /// True if a line is a message of this program: "dd: ..", "/bin/dd: ..".
@@ -192,13 +177,9 @@ fn result_of(found: &[ImportedRun], place: &Place, at: usize) -> Option<(usize, 
         let cell = &found[run].cells[result];
         !is_f3 || cell.test == place.test
     };
-    let result = match place.belongs {
-        Belongs::ToNext => {
-            results.filter(|(there, run, result)| *there >= at && fits(*run, *result)).min()
-        }
-        Belongs::Alone => None,
-    };
-    result.map(|(_, run, result)| (run, result))
+    let mut next = results.filter(|(there, run, result)| *there >= at && fits(*run, *result));
+    let next = if place.is_of_next { next.by_ref().min() } else { None };
+    next.map(|(_, run, result)| (run, result))
 }
 
 /// The run of the tool that is nearest before a line, else any of it, else a new one; only a run on
@@ -225,9 +206,7 @@ fn run_of(found: &mut Vec<ImportedRun>, place: &Place, at: usize, line: &str) ->
 
 /// "/dev/sdx" in a message.
 fn device(line: &str) -> Option<&str> {
-    let rest = line.get(line.find("/dev/")?..)?;
-    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"/-_".contains(c));
-    rest.get(..end.unwrap_or(rest.len()))
+    re!("/dev/[A-Za-z0-9/_-]*").find(line).map(|device| device.as_str())
 }
 
 fn without_figures(place: &Place, error: &Errno) -> Cell {

@@ -6,7 +6,8 @@ use regex::Captures;
 
 use super::errno::{Errno, ErrorSide};
 use super::failed;
-use super::imported_run::{ImportTrouble, ImportedRun, Media, cell, estimate, io, note, whole_ns};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, io, note, whole_ns};
+use super::media_list::MediaList;
 use super::text::{binary_rate, decimal, group, re, size, wanted, whole, with_unit};
 use super::{Importer, sign};
 
@@ -23,7 +24,7 @@ pub(super) const IMPORTER: Importer = Importer {
         ),
     ],
     read: |source, _, reading| {
-        let mut media = Media::default();
+        let mut media = MediaList::default();
         for (at, line) in source.numbered() {
             let device = line.trim().strip_suffix(':').filter(|name| name.starts_with("/dev/"));
             if let Some(device) = device {

@@ -10,7 +10,6 @@ use record::{
 };
 
 use super::MOST_MEDIA;
-use super::reading::Reading;
 
 /// No medium moves so many bytes in a second.
 const MOST_BPS: f64 = 1e12;
@@ -203,21 +202,6 @@ pub(crate) fn of_sectors(
     other(&mut cell, metric::CORRUPTED_SECTORS, corrupted as f64, n);
     cell.bytes = span;
     Ok(cell)
-}
-
-/// Media in the order of the text, each with its results.
-#[derive(Default)]
-pub(crate) struct Media(pub Vec<ImportedRun>);
-
-impl Media {
-    /// Adds one, where a file may have results of one more.
-    pub fn push(&mut self, at: usize, one: ImportedRun, reading: &mut Reading) -> bool {
-        let has_room = reading.accept(at, room_for_another(&self.0)).is_some();
-        if has_room {
-            self.0.push(one);
-        }
-        has_room
-    }
 }
 
 /// Refuses one more medium than a file may have results of.

@@ -7,8 +7,9 @@ use record::{
 };
 
 use super::imported_run::{
-    ImportTrouble, ImportedRun, Media, cell, io, moved, note, percentiles, rates, whole_ns,
+    ImportTrouble, ImportedRun, cell, io, moved, note, percentiles, rates, whole_ns,
 };
+use super::media_list::MediaList;
 use super::text::{binary_rate, group, number, prefix, re, size, time_ns, wanted, with_unit};
 use super::{Importer, sign};
 
@@ -19,7 +20,7 @@ pub(super) const IMPORTER: Importer = Importer {
         sign!("a line 'min/avg/max/mdev = ..'", r"(?m)^\s*min/avg/max/mdev = "),
     ],
     read: |source, _, reading| {
-        let (mut media, mut requests, mut block) = (Media::default(), Vec::new(), None);
+        let (mut media, mut requests, mut block) = (MediaList::default(), Vec::new(), None);
         let mut current: Option<(ImportedRun, Cell)> = None;
         for (at, line) in source.numbered() {
             if let Some((bytes, ns)) = request(line) {

@@ -4,7 +4,8 @@
 use record::units::{KIB, MIB};
 use record::{Cell, Host, Params, TargetKind};
 
-use super::imported_run::{ImportTrouble, ImportedRun, Media, cell, label, note, other, rates};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, label, note, other, rates};
+use super::media_list::MediaList;
 use super::text::{decimal, group, re, short};
 use super::{Importer, Sign};
 
@@ -32,7 +33,7 @@ pub(super) const IMPORTER: Importer = Importer {
             cpus: group(&found, 3).parse().ok(),
             ..Host::default()
         });
-        let mut media = Media::default();
+        let mut media = MediaList::default();
         let mut names: Vec<&str> = Vec::new();
         let mut head = None;
         for (at, line) in source.numbered() {

@@ -31,6 +31,7 @@ mod ioping;
 mod iostat;
 mod iozone;
 mod known_medium;
+mod media_list;
 mod morton_table;
 mod network;
 mod pibenchmarks;

@@ -3,7 +3,8 @@
 
 use record::{Cell, Params, metric, test};
 
-use super::imported_run::{ImportedRun, Media, cell, estimate, note, other, rates};
+use super::imported_run::{ImportedRun, cell, estimate, note, other, rates};
+use super::media_list::MediaList;
 use super::text::{decimal_rate, number, short};
 use super::{Importer, Sign};
 
@@ -14,7 +15,7 @@ pub(super) const IMPORTER: Importer = Importer {
         is_there: |source| source.has(is_head),
     }],
     read: |source, _, reading| {
-        let (mut media, mut tests) = (Media::default(), Vec::new());
+        let (mut media, mut tests) = (MediaList::default(), Vec::new());
         for (at, line) in source.numbered() {
             if is_head(line) {
                 tests = columns(line);

@@ -3,7 +3,8 @@
 
 use record::Pattern;
 
-use super::imported_run::{ImportedRun, Media, cell, estimate, io, note};
+use super::imported_run::{ImportedRun, cell, estimate, io, note};
+use super::media_list::MediaList;
 use super::text::{decimal_rate, group, number, re, short};
 use super::{Importer, sign};
 
@@ -13,7 +14,7 @@ pub(super) const IMPORTER: Importer = Importer {
     name: "a list of rates",
     signs: &[sign!("lines '5.2 MB/s -- name of a medium'", ENTRY)],
     read: |source, _, reading| {
-        let mut media = Media::default();
+        let mut media = MediaList::default();
         for (at, entry) in source.captures(re!(ENTRY)) {
             let value = number(group(&entry, 1));
             let Some(bps) = value.and_then(|value| decimal_rate(value, group(&entry, 2))) else {

@@ -3,7 +3,8 @@
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
 
-use super::imported_run::{ImportedRun, Media, cell, estimate, io, note, other};
+use super::imported_run::{ImportedRun, cell, estimate, io, note, other};
+use super::media_list::MediaList;
 use super::text::{group, number, re, short, wanted, whole};
 use super::{Importer, sign};
 
@@ -11,7 +12,7 @@ pub(super) const IMPORTER: Importer = Importer {
     name: "seeker output",
     signs: &[sign!("'.. ms random access time'", r"(?m)^\s*\S.*? [\d.]\S* ms random access time")],
     read: |source, _, reading| {
-        let mut media = Media::default();
+        let mut media = MediaList::default();
         let (mut version, mut path, mut capacity) = (String::new(), String::new(), None);
         for (at, line) in source.numbered() {
             if let Some(found) = re!(r"^\s*Seeker v([^,]*)").captures(line) {

@@ -63,64 +63,60 @@ fn at_row(row: usize, what: impl std::fmt::Display) -> ImportTrouble {
     ImportTrouble::new(format_args!("line {row}: {what}"))
 }
 
-fn figure(row: &Row, at: usize, name: &str) -> Result<Option<f64>, ImportTrouble> {
+/// A field read, where there is one, or the trouble that it is not what it should be.
+fn field<T>(
+    row: &Row,
+    at: usize,
+    name: &str,
+    read: impl Fn(&str) -> Option<T>,
+    what: &str,
+) -> Result<Option<T>, ImportTrouble> {
     let Some(text) = row.get(name) else { return Ok(None) };
-    number(text).map(Some).ok_or_else(|| {
-        at_row(at, format_args!("{name} is '{}', which is no number", short(text, 20)))
-    })
+    let bad = || at_row(at, format_args!("{name} is '{}', which is {what}", short(text, 20)));
+    read(text).map(Some).ok_or_else(bad)
+}
+
+fn figure(row: &Row, at: usize, name: &str) -> Result<Option<f64>, ImportTrouble> {
+    field(row, at, name, number, "no number")
 }
 
 fn count(row: &Row, at: usize, name: &str) -> Result<Option<u64>, ImportTrouble> {
-    let Some(text) = row.get(name) else { return Ok(None) };
-    let whole = text.parse::<u64>().ok().or_else(|| {
-        number(text).filter(|value| value.fract() == 0.0 && *value < 9e15).map(|value| value as u64)
-    });
-    whole.map(Some).ok_or_else(|| {
-        at_row(at, format_args!("{name} is '{}', which is no whole number", short(text, 20)))
-    })
+    let of_float = |value: f64| (value.fract() == 0.0 && value < 9e15).then_some(value as u64);
+    let whole = |text: &str| text.parse().ok().or_else(|| number(text).and_then(of_float));
+    field(row, at, name, whole, "no whole number")
 }
 
-/// One of the words that the record has for something.
+/// One of the words that the record has for something: "byte:165" and "compressible:50" are
+/// {"byte": 165} in a record.
 fn word<T: DeserializeOwned>(row: &Row, at: usize, name: &str) -> Result<Option<T>, ImportTrouble> {
-    let Some(text) = row.get(name) else { return Ok(None) };
-    // "byte:165" and "compressible:50" are {"byte": 165} in a record.
-    let value = match text.split_once(':') {
-        Some((kind, number)) => number
-            .parse::<u64>()
-            .map(|number| serde_json::json!({ kind: number }))
-            .unwrap_or_default(),
-        None => Value::String(text.clone()),
+    let read = |text: &str| {
+        let value = match text.split_once(':') {
+            Some((kind, number)) => serde_json::json!({ kind: number.parse::<u64>().ok()? }),
+            None => Value::String(text.to_owned()),
+        };
+        serde_json::from_value(value).ok()
     };
-    serde_json::from_value(value)
-        .map(Some)
-        .map_err(|_| at_row(at, format_args!("{name} is '{}', which is none", short(text, 20))))
+    field(row, at, name, read, "none")
+}
+
+/// A text of at most so many letters.
+fn text(row: &Row, name: &str, most: usize) -> Option<String> {
+    row.get(name).map(|text| short(text, most))
 }
 
 fn of_cells(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
-    let mut runs: Vec<(&str, &Row, ImportedRun)> = Vec::new();
+    let mut runs: Vec<(&Row, ImportedRun)> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, row) in (2..).zip(rows) {
         let run = row.get("run_id").map_or("", String::as_str);
-        let place = match places.get(run) {
-            Some(place) => *place,
-            None => {
-                runs.push((
-                    run,
-                    row,
-                    ImportedRun {
-                        medium: medium(row, at)?,
-                        host: host(row),
-                        ..ImportedRun::by("table")
-                    },
-                ));
-                places.insert(run, runs.len() - 1);
-                runs.len() - 1
-            }
-        };
-        runs[place].2.push(at, of_row(row, at)?);
+        if !places.contains_key(run) {
+            let (medium, host) = (medium(row, at)?, host(row));
+            runs.push((row, ImportedRun { medium, host, ..ImportedRun::by("table") }));
+        }
+        let place = *places.entry(run).or_insert(runs.len() - 1);
+        runs[place].1.push(at, of_row(row, at)?);
     }
-    let (rows, found): (Vec<&Row>, Vec<ImportedRun>) =
-        runs.into_iter().map(|(_, row, found)| (row, found)).unzip();
+    let (rows, found): (Vec<&Row>, Vec<ImportedRun>) = runs.into_iter().unzip();
     let mut records = finish(text, found)?;
     records.iter_mut().zip(rows).for_each(|(record, row)| about_run(record, row));
     Ok(records)
@@ -128,44 +124,31 @@ fn of_cells(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
 
 /// What a table says of a run beside its cells: above all what measured it.
 fn about_run(record: &mut Record, row: &Row) {
-    let text = |name: &str| row.get(name).map(|text| short(text, 100));
     let run = &mut record.run;
-    run.software.name = text("software").unwrap_or_else(|| "table".to_owned());
-    run.software.version = text("software_version").unwrap_or_default();
-    run.started = text("started");
-    run.label = text("label");
-    run.suite = text("suite").unwrap_or_else(|| run.suite.clone());
+    run.software.name = text(row, "software", 100).unwrap_or_else(|| "table".to_owned());
+    run.software.version = text(row, "software_version", 100).unwrap_or_default();
+    run.started = text(row, "started", 100);
+    run.label = text(row, "label", 100);
+    run.suite = text(row, "suite", 100).unwrap_or_else(|| run.suite.clone());
     let measured_by = format!("{} {}", run.software.name, run.software.version);
-    for cell in &mut record.cells {
-        // A cell that was imported before it was exported knows better.
-        if cell.label("tool") == "table" {
-            label(cell, "tool", &measured_by);
-        }
+    // A cell that was imported before it was exported knows better.
+    for cell in record.cells.iter_mut().filter(|cell| cell.label("tool") == "table") {
+        label(cell, "tool", &measured_by);
     }
 }
 
 fn host(row: &Row) -> Option<Host> {
-    let text = |name: &str| row.get(name).map(|text| short(text, 100));
-    let host = Host {
-        kernel: text("kernel"),
-        arch: text("arch"),
-        board: text("board"),
-        ..Host::default()
-    };
+    let [kernel, arch, board] = ["kernel", "arch", "board"].map(|name| text(row, name, 100));
+    let host = Host { kernel, arch, board, ..Host::default() };
     (host != Host::default()).then_some(host)
 }
 
 fn medium(row: &Row, at: usize) -> Result<Medium, ImportTrouble> {
-    let text = |name: &str| row.get(name).map(|text| short(text, 100));
-    Ok(Medium {
-        kind: word(row, at, "kind")?.unwrap_or_default(),
-        vendor: text("vendor"),
-        model: text("model"),
-        firmware: text("firmware"),
-        interface: text("interface"),
-        capacity_bytes: count(row, at, "capacity_bytes")?,
-        ..Medium::default()
-    })
+    let kind = word(row, at, "kind")?.unwrap_or_default();
+    let capacity_bytes = count(row, at, "capacity_bytes")?;
+    let [vendor, model, firmware, interface] =
+        ["vendor", "model", "firmware", "interface"].map(|name| text(row, name, 100));
+    Ok(Medium { kind, vendor, model, firmware, interface, capacity_bytes, ..Medium::default() })
 }
 
 /// A field that holds JSON: flags, labels, further metrics and parameters.
@@ -180,7 +163,7 @@ fn json<T: DeserializeOwned + Default>(
 }
 
 fn of_row(row: &Row, at: usize) -> Result<Cell, ImportTrouble> {
-    let test = row.get("test").map(|test| short(test, 60)).filter(|test| !test.is_empty());
+    let test = text(row, "test", 60).filter(|test| !test.is_empty());
     let test = test.ok_or_else(|| at_row(at, "the test is missing"))?;
     let small = |name: &str| count(row, at, name).map(|n| n.and_then(|n| u32::try_from(n).ok()));
     let params = Params {
@@ -196,7 +179,7 @@ fn of_row(row: &Row, at: usize) -> Result<Cell, ImportTrouble> {
         path: word(row, at, "path")?.unwrap_or_default(),
         content: word(row, at, "content")?,
         passes: small("passes")?,
-        form: row.get("form").map(|form| short(form, 60)),
+        form: text(row, "form", 60),
         other: json(row, at, "other_params")?,
     };
     let mut cell = cell(test, params);
@@ -210,8 +193,8 @@ fn of_row(row: &Row, at: usize) -> Result<Cell, ImportTrouble> {
     cell.written_bytes = count(row, at, "written_bytes")?.unwrap_or(0);
     cell.elapsed_ns = count(row, at, "elapsed_ns")?.unwrap_or(0);
     cell.stop = word(row, at, "stop")?.unwrap_or(Stop::Ops);
-    cell.reason = row.get("reason").map(|reason| short(reason, 300));
-    cell.on = row.get("on_what").map(|on| short(on, 300));
+    cell.reason = text(row, "reason", 300);
+    cell.on = text(row, "on_what", 300);
     cell.flags = json(row, at, "flags")?;
     let labels: BTreeMap<String, String> = json(row, at, "labels")?;
     labels.iter().for_each(|(name, text)| label(&mut cell, &short(name, 60), text));
@@ -256,13 +239,10 @@ const LABELS: [(&str, &str); 6] = [
     ("repeat", "repeat"),
 ];
 
-fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
+fn of_tries(whole: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
     let mut found = ImportedRun::by("table");
     for (at, row) in (2..).zip(rows) {
-        let work = row
-            .get("work")
-            .map(|work| short(work, 60))
-            .ok_or_else(|| at_row(at, "the work is missing"))?;
+        let work = text(row, "work", 60).ok_or_else(|| at_row(at, "the work is missing"))?;
         let mut cell = cell(work, Params::default());
         for (column, name) in LABELS {
             label(&mut cell, name, row.get(column).map_or("", String::as_str));
@@ -283,13 +263,11 @@ fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
         cell.written_bytes = figure(row, at, "bytes written")?.map_or(0, |bytes| bytes as u64);
         if row.get("outcome").is_some_and(|outcome| outcome == "failed") {
             cell.stop = Stop::Error;
-            cell.reason = Some(
-                row.get("reason").map_or_else(|| "failed".to_owned(), |reason| short(reason, 300)),
-            );
+            cell.reason = text(row, "reason", 300).or(Some("failed".to_owned()));
         }
         found.push(at, cell);
     }
-    finish(text, vec![found])
+    finish(whole, vec![found])
 }
 
 fn finish(text: &str, found: Vec<ImportedRun>) -> Result<Vec<Record>, ImportTrouble> {

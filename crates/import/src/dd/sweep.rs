@@ -3,7 +3,8 @@
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Pattern};
 
-use crate::imported_run::{ImportTrouble, ImportedRun, Media, cell, io, note, our_test, rate};
+use crate::imported_run::{ImportTrouble, ImportedRun, cell, io, note, our_test, rate};
+use crate::media_list::MediaList;
 use crate::reading::Reading;
 use crate::text::{ImportText, decimal, decimal_rate, group, re, size};
 use crate::{Hints, Importer, Sign};
@@ -56,7 +57,7 @@ impl Begun<'_> {
 /// The sweeps in a text, a run each: a new one begins with a direction that the last one has
 /// already.
 fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut sweeps = Media(vec![ImportedRun::by("dd")]);
+    let mut sweeps = MediaList(vec![ImportedRun::by("dd")]);
     let mut kinds: Vec<String> = Vec::new();
     let mut sizes: Option<Vec<u64>> = None;
     let mut current: Option<Begun> = None;
