@@ -206,14 +206,20 @@ pub async fn judge_many(
     let name = app.moderator(bearer, client).await?;
     let ManyJudged { ids, standing, why } = read(&body)?;
     let (standing, why) = (standing_of(&standing)?, kept_why(&why));
-    if ids.len() > MOST_JUDGED {
-        let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason));
-    }
+    are_few_enough(&ids)?;
     let done = app
         .change(move |collection| collection.judge_many(&ids, standing, &name, &why, &now()))
         .await?;
     Ok(told(&app, done))
+}
+
+/// Refuses more runs than are judged at once.
+pub(crate) fn are_few_enough(ids: &[String]) -> Result<(), Problem> {
+    if ids.len() <= MOST_JUDGED {
+        return Ok(());
+    }
+    let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
+    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason))
 }
 
 /// Undo a judgement of many runs.

@@ -9,6 +9,7 @@ use super::{sign_in_page, signed_in, standing_of};
 use crate::client::Client;
 use crate::pages::pairs;
 use crate::problem::Problem;
+use crate::standing::are_few_enough;
 use crate::state::{App, now};
 use crate::submissions::kept_why;
 use report::collection::query::escaped;
@@ -69,6 +70,7 @@ pub async fn judge_form(
     if ids.is_empty() {
         return Err(Problem::bad("no run was ticked; tick some, and judge them again"));
     }
+    are_few_enough(&ids)?;
     let why = kept_why(form.text("why"));
     let done = app
         .change(move |collection| collection.judge_many(&ids, standing, &name, &why, &now()))
