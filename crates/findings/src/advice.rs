@@ -297,26 +297,6 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_is_left_only_where_a_whole_unit_is_left_beside_it() {
-        for (capacity_mib, has_room) in [(1024, false), (2275, false), (2276, true)] {
-            let mut record = slow(Some(GIB));
-            record.medium.capacity_bytes = Some(capacity_mib * MIB);
-            assert_eq!(advice(&record).contains("blkdiscard"), has_room, "{capacity_mib}");
-        }
-    }
-
-    #[test]
-    fn a_medium_that_accepts_no_discards_is_told_to_discard_nothing() {
-        for (granularity, accepts) in [(0, false), (1, true)] {
-            let mut record = slow(Some(4 * MIB));
-            record.target.queue.as_mut().unwrap().discard_granularity_bytes = Some(granularity);
-            let text = advice(&record);
-            assert_eq!(text.contains("blkdiscard"), accepts, "{granularity}: {text}");
-            assert_eq!(text.contains("It accepts no discards here"), !accepts, "{granularity}");
-        }
-    }
-
-    #[test]
     fn what_is_advised_is_whole_units() {
         let text = advice(&slow(Some(24 * MIB)));
         assert!(

@@ -283,25 +283,4 @@ mod tests {
             assert!(found == explained || (found / explained - 1.0).abs() < 1e-12, "{found}");
         }
     }
-
-    #[test]
-    fn a_small_span_is_a_quarter_of_a_large_one_and_three_times_as_fast() {
-        let told = |small_mib: u64, large_mib: u64, iops: f64| {
-            let cells = [(1, small_mib, iops), (2, large_mib, 10.0)].map(|(number, mib, iops)| {
-                let mut cell = crate::testing::iops("random-write", number, 4096, iops, 1);
-                cell.params.span_bytes = Some(mib << 20);
-                crate::testing::exact(cell)
-            });
-            let mut record = crate::testing::record_of(cells.into());
-            let found = span_cache(&record).map(|found| found.statement);
-            record.medium.rotational = Some(true);
-            assert!(span_cache(&record).is_none(), "heads travel less");
-            found
-        };
-        assert!(told(128, 512, 90.0).is_some() && told(129, 512, 90.0).is_none());
-        assert!(told(64, 256, 90.0).is_some() && told(63, 255, 90.0).is_none());
-        assert!(told(64, 512, 30.1).is_some() && told(64, 512, 29.9).is_none());
-        let said = told(128, 512, 90.0).expect("a small span");
-        assert!(said.contains("reach 90.0 IOPS within 128 MiB, but 10.0 over"), "{said}");
-    }
 }

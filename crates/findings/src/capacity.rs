@@ -240,7 +240,6 @@ mod tests {
     use record::{Estimate, PlannedCell, Severity};
 
     use super::*;
-    use crate::genuineness::{is_fake, is_genuine, real_bytes};
     use crate::testing::{cell, empty};
 
     /// A part that was read back: good, changed, overwritten, corrupted sectors, and where the
@@ -260,146 +259,9 @@ mod tests {
         part
     }
 
-    fn written(number: u32) -> Cell {
-        let mut cell = cell("verify", number, MIB);
-        cell.params.form = Some("write".into());
-        cell.metrics
-            .other
-            .insert("unwritable_sectors".into(), Estimate { value: 0.0, ci95: None, n: 2048 });
-        cell
-    }
-
     fn told(cells: Vec<Cell>) -> Option<(Severity, String)> {
         let record = Record { cells, ..empty() };
         verify(&record).map(|finding| (finding.severity, finding.statement))
-    }
-
-    #[test]
-    fn all_parts_count_and_only_what_was_read_back() {
-        let parts =
-            |second: Cell| vec![written(1), written(2), part(3, [2048, 0, 0, 0], None), second];
-        insta::assert_snapshot!(told(parts(part(4, [2048, 0, 0, 0], None))).unwrap().1, @"All 4096 sectors that were written and read back are correct.");
-        let (severity, statement) = told(parts(part(4, [2000, 3, 40, 5], Some(3 * MIB)))).unwrap();
-        assert_eq!(severity, Severity::Failure);
-        insta::assert_snapshot!(statement, @"It loses data: of 4096 sectors 5 corrupted, 3 changed, 40 overwritten, the first at 3 MiB. Do not store data on it.");
-        assert_eq!(told(vec![written(1), written(2)]), None, "nothing was read back");
-    }
-
-    /// Sectors that gave errors were called corrupted.
-    #[test]
-    fn sectors_that_cannot_be_read_are_told_from_those_that_are_wrong() {
-        let told_of = |counts, unreadable: f64| {
-            let mut read = part(1, counts, Some(MIB));
-            let estimate = Estimate { value: unreadable, ci95: None, n: 1 };
-            read.metrics.other.insert(metric::UNREADABLE_SECTORS.into(), estimate);
-            told(vec![read]).unwrap().1
-        };
-        assert_eq!(
-            told_of([2040, 0, 0, 8], 8.0),
-            "Some of it cannot be read: of 2048 sectors 8 unreadable, the first at 1 MiB. Do not store data on it."
-        );
-        assert_eq!(
-            told_of([2035, 2, 0, 11], 8.0),
-            "It loses data: of 2048 sectors 3 corrupted, 8 unreadable, 2 changed, the first at 1 MiB. Do not store data on it."
-        );
-    }
-
-    #[test]
-    fn a_size_that_was_not_settled_is_told_with_its_bounds() {
-        let told = |value: f64, ci95| {
-            let mut found = cell("capacity", 1, MIB);
-            for (name, value, ci95) in [("type", 3.0, None), ("real_bytes", value, ci95)] {
-                found.metrics.other.insert(name.into(), Estimate { value, ci95, n: 1 });
-            }
-            let mut record = Record { cells: vec![found], ..empty() };
-            record.medium.capacity_bytes = Some(64 << 30);
-            probe(&record).unwrap().statement
-        };
-        let gib = f64::from(1 << 30);
-        assert!(told(8.0 * gib, None).contains("it has 8 GiB."));
-        assert!(
-            told(7.0 * gib, Some([7.0 * gib, 8.0 * gib]))
-                .contains("it has between 7 GiB and 8 GiB.")
-        );
-        assert!(
-            told(1.0, Some([1.0, 8.0 * gib])).contains(
-                "it has no more than 8 GiB, and how much less was not found in this time."
-            )
-        );
-    }
-
-    #[test]
-    fn a_thorough_probe_stands_before_a_short_one_that_was_deceived() {
-        let probe_of = |kind: f64, real: f64| {
-            let mut found = cell("capacity", 1, MIB);
-            let numbers = [("type", kind), ("real_bytes", real)];
-            let estimate = |value| Estimate { value, ci95: None, n: 1 };
-            found
-                .metrics
-                .other
-                .extend(numbers.map(|(name, value)| (name.to_owned(), estimate(value))));
-            found
-        };
-        let (good, limbo) = (probe_of(0.0, 64e9), probe_of(2.0, 8e9));
-        for cells in [vec![good.clone(), limbo.clone()], vec![limbo, good]] {
-            let record = Record { cells, ..empty() };
-            assert!(
-                is_fake(&record)
-                    && !is_genuine(&record)
-                    && real_bytes(&record) == Some(8_000_000_000)
-            );
-            assert!(probe(&record).unwrap().statement.contains(IS_FAKE));
-        }
-    }
-
-    #[test]
-    fn a_hundredth_of_the_data_at_other_addresses_makes_a_fake() {
-        let is_fake_with =
-            |counts: [u64; 4]| is_fake(&Record { cells: vec![part(1, counts, None)], ..empty() });
-        assert!(is_fake_with([990, 0, 10, 0]));
-        assert!(!is_fake_with([991, 0, 9, 0]), "damage alone moves a few");
-        assert!(!is_fake_with([198, 0, 1, 0]), "half a hundredth is no hundredth");
-        assert!(!is_fake_with([0, 0, 0, 1000]), "what is broken is no fake");
-        assert!(
-            is_fake_with([0, 980, 10, 10]),
-            "all that was read back is what it is a hundredth of"
-        );
-        assert!(!is_fake_with([40, 0, 0, 0]), "nothing is nothing, of however few");
-    }
-
-    #[test]
-    fn a_capacity_is_real_where_almost_all_of_it_came_back() {
-        let is_genuine_with = |sectors: u64, counts: [u64; 4]| {
-            let mut record = Record { cells: vec![part(1, counts, None)], ..empty() };
-            record.medium.capacity_bytes = Some(sectors * 512);
-            is_genuine(&record)
-        };
-        assert!(is_genuine_with(1000, [990, 0, 0, 0]));
-        assert!(!is_genuine_with(1000, [989, 0, 0, 0]), "the rest may not be there");
-        for (at, counts) in
-            [[999, 1, 0, 0], [999, 0, 1, 0], [999, 0, 0, 1], [0, 0, 0, 0]].into_iter().enumerate()
-        {
-            assert!(!is_genuine_with(1000, counts), "{at}");
-        }
-        assert!(!is_genuine_with(0, [1, 0, 0, 0]), "a medium without a size");
-    }
-
-    #[test]
-    fn bounds_far_apart_are_told_as_one() {
-        let mut found = cell("capacity", 1, MIB);
-        let mut between = |low: f64, high: f64| {
-            let estimate = Estimate { value: low, ci95: Some([low, high]), n: 1 };
-            found.metrics.other.insert("real_bytes".into(), estimate);
-            has(&found, Some(low as u64), None)
-        };
-        let gib = f64::from(1 << 30);
-        assert_eq!(between(gib, 4.0 * gib), "it has between 1 GiB and 4 GiB");
-        assert_eq!(
-            between(gib, 4.0 * gib + 4.0),
-            "it has no more than 4.29 GB, and how much less was not found in this time"
-        );
-        // Of a number that no medium has nothing is told.
-        assert_eq!(between(gib, MOST), "it has 1 GiB");
     }
 
     fn planned_of(cell: Cell) -> PlannedCell {
@@ -434,19 +296,6 @@ mod tests {
                 && finding.evidence.contains(&"not read back: 1 MiB".to_owned()),
             "{finding:#?}"
         );
-    }
-
-    #[test]
-    fn what_could_not_be_put_back_is_said_from_one_byte_on() {
-        let said = |lost: Option<f64>| {
-            let mut probe = cell("capacity", 1, MIB);
-            let figure = |value| Estimate { value, ci95: None, n: 1 };
-            probe.metrics.other.insert(metric::RESTORED_BYTES.into(), figure(4096.0));
-            let lost = lost.map(|lost| (metric::UNRESTORED_BYTES.to_owned(), figure(lost)));
-            probe.metrics.other.extend(lost);
-            how(&probe).iter().any(|line| line.contains("could not be put back"))
-        };
-        assert_eq!([None, Some(0.0), Some(1.0)].map(said), [false, false, true]);
     }
 
     #[test]

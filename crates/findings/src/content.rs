@@ -195,6 +195,3 @@ fn rewrites(record: &Record) -> Option<Finding> {
     );
     pair.tells().then(|| told("equal-rewrites-skipped", &pair, statement))
 }
-
-#[cfg(test)]
-mod tests;

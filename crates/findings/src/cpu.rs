@@ -43,27 +43,3 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let evidence = format!("{each} each, {percent} % of a second");
     Some(FindingBuilder::info("cpu", statement).figure(&most.rate).note(evidence).done())
 }
-
-#[cfg(test)]
-mod tests {
-    use record::Estimate;
-    use record::units::KIB;
-
-    use super::*;
-    use crate::testing::{iops, record_of};
-
-    fn told(a_second: f64, cpu_ns: f64, queue_depth: u32) -> Option<String> {
-        let mut cell = iops("random-write", 1, 4 * KIB, a_second, 1_000_000);
-        let per_io = Estimate { value: cpu_ns, ci95: None, n: 400 };
-        cell.metrics.other.insert(metric::CPU_NS_PER_IO.to_owned(), per_io);
-        cell.params.queue_depth = queue_depth;
-        conclude(&record_of(vec![cell])).map(|found| found.statement)
-    }
-
-    #[test]
-    fn half_of_a_processor_is_much_and_less_is_not() {
-        insta::assert_snapshot!(told(10_000.0, 50_001.0, 1).unwrap(), @"Random write of 4 KiB takes 50.0 % of one processor (50.0 us for each I/O): a slower processor, or a busy one, makes it slower.");
-        assert_eq!(told(10_000.0, 49_999.0, 1), None);
-        assert_eq!(told(10_000.0, 50_001.0, 8), None, "of several at a time it is no share");
-    }
-}

@@ -330,26 +330,6 @@ mod tests {
         record
     }
 
-    #[test]
-    fn a_medium_that_takes_long_to_answer_hangs() {
-        let hung = |many: f64| {
-            let mut probe = crate::testing::cell("capacity", 1, 4 * KIB);
-            let count = record::Estimate { value: many, ci95: None, n: 25 };
-            probe.metrics.other.insert(HANGING_IOS.to_owned(), count);
-            probe.ops = 25;
-            probe.flags.push(Flag::Stalled { longest_ns: 20_000_000_000 });
-            run(vec![probe])
-        };
-        check(
-            &hung(3.0),
-            "It hangs: 3 of 25 I/Os took 10.0 s or more, the slowest 20.0 s. Copy what is on it now",
-        );
-        let once = crate::conclude(&hung(1.0));
-        let found = once.iter().find(|finding| finding.id == "io-error").unwrap();
-        assert_eq!(found.severity, Severity::Warning);
-        assert!(found.statement.starts_with("It may hang: 1 of 25 I/Os"), "{}", found.statement);
-    }
-
     #[track_caller]
     fn check(record: &Record, statement: &str) {
         let findings = crate::conclude(record);
@@ -434,21 +414,6 @@ mod tests {
     }
 
     #[test]
-    fn reads_that_need_retries_are_no_slow_reads() {
-        let mut record = run(vec![]);
-        let mut histogram = record::Histogram::default();
-        histogram.record_n(300_000, 5000);
-        histogram.record_n(1_200_000_000, 4);
-        let read = &mut record.cells[2];
-        read.metrics.latency_ns.as_mut().unwrap().p50 = Some(300_000);
-        read.histogram = Some(histogram);
-        let found = conclude(&record).unwrap();
-        insta::assert_snapshot!(found.statement, @"Reads need retries: 4 of 5004 took longer than 500 ms. Copy what is on it first: an area that needs retries is near its end.");
-        record.cells[2].histogram = None;
-        assert_eq!(conclude(&record), None);
-    }
-
-    #[test]
     fn what_is_no_word_of_the_medium_is_no_failure_of_it() {
         let mut full = failed("record-ops", 1, CellError::of(IoErrorKind::NoSpace));
         full.reason = Some("no space is left".to_owned());
@@ -490,21 +455,5 @@ mod tests {
         later.ops = 1;
         assert!(is_reported(&run(vec![io_error(), later])));
         assert!(is_reported(&run(vec![io_error(), iops("x", 2, 4096, 3.0, 1), gone("y")])));
-    }
-
-    #[test]
-    fn three_long_reads_are_retries() {
-        let found = |many: u64, median_ns: u64| {
-            let mut record = run(vec![]);
-            let mut histogram = record::Histogram::default();
-            histogram.record_n(median_ns, 5000);
-            histogram.record_n(1_200_000_000, many);
-            let read = &mut record.cells[2];
-            read.metrics.latency_ns.as_mut().unwrap().p50 = Some(median_ns);
-            read.histogram = Some(histogram);
-            conclude(&record).is_some()
-        };
-        assert_eq!([2, 3].map(|many| found(many, 300_000)), [false, true]);
-        assert_eq!([24_999_999, 25_000_000].map(|median| found(3, median)), [true, false]);
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn undisturbed(record: &Record) -> Cow<'_, Record> {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{GIB, KIB, MIB, MILLISECOND_NS};
+    use record::units::{GIB, KIB, MIB};
     use record::{Bound, Estimate, Stop};
 
     use super::*;
@@ -133,93 +133,5 @@ mod tests {
         let mut record = card();
         record.cells.push(probe);
         record
-    }
-
-    #[test]
-    fn a_fake_that_was_measured_all_the_same_is_only_a_fake() {
-        let told = crate::conclude(&fake());
-        assert!(told[0].statement.starts_with("Do not use it. It is a fake:"), "{told:#?}");
-        assert!(
-            told.iter()
-                .all(|finding| ["verdict", "capacity", "wear", "host"]
-                    .contains(&finding.id.as_str())),
-            "{told:#?}"
-        );
-        assert!(crate::headline(&fake()).is_fake);
-    }
-
-    /// In percent of the cell: so long the host may have stood still, and no longer.
-    #[test]
-    fn how_long_the_host_may_stand_still_depends_on_what_is_concluded() {
-        let forms = [
-            ("sustained", None, 30),
-            ("open-aus", Some("random"), 30),
-            ("open-aus", Some("linear"), 5),
-            ("pattern", None, 30),
-            ("span-sweep", None, 15),
-            ("front-area", None, 50),
-            ("random-write", None, 5),
-        ];
-        for (test, form, most) in forms {
-            let told = |percent: u64| {
-                let mut own = iops(test, 1, 4 * KIB, 100.0, 1);
-                own.params.form = form.map(str::to_owned);
-                own.elapsed_ns = 100_000_000_000;
-                own.flags = vec![Flag::HostStoodStill {
-                    stood_still_ns: percent * 1_000_000_000,
-                    left_out: 1,
-                }];
-                disturbed(&own)
-            };
-            assert_eq!(
-                [told(most), told(most + 1)],
-                [None, Some(Refusal::HostStoodStill)],
-                "{test} {form:?}"
-            );
-        }
-    }
-
-    /// "246 random writes a second" of a directory that does 15,000, beside two busy loops.
-    #[test]
-    fn what_waited_for_a_processor_bounds_the_medium_from_below() {
-        let verdict = |value: f64, waited_ns: u64| {
-            let mut record = empty();
-            record.cells = vec![iops("random-write", 1, 4 * KIB, value, 1)];
-            record.cells[0].flags.push(Flag::HostLimited { mean_ns: waited_ns });
-            let refused = refusal(&record, &record.cells[0]);
-            let mut found = crate::conclude(&record).into_iter();
-            let level = found.find(|finding| finding.id == "verdict-root-disk");
-            (refused, level.map(|finding| finding.severity))
-        };
-        let half_ms = 500_000;
-        assert_eq!(verdict(15.0, 60 * MILLISECOND_NS), (Some(Refusal::HostLimited), None));
-        assert_eq!(verdict(15.0, half_ms).0, None);
-        assert!(verdict(15.0, half_ms).1.is_some(), "a hundredth of it was waiting");
-        assert!(verdict(900.0, 2 * half_ms).1.is_some(), "fast in spite of the host");
-    }
-
-    #[test]
-    fn a_bound_decides_on_its_side_only() {
-        let verdict = |value: f64, bound: Bound| {
-            let mut record = empty();
-            record.cells = vec![iops("random-write", 1, 4 * KIB, value, 1)];
-            record.cells[0].flags.push(Flag::Transient { bound });
-            let told = crate::conclude(&record)
-                .into_iter()
-                .find(|finding| finding.id == "verdict-root-disk");
-            told.map(|finding| finding.statement.split('.').next().unwrap_or_default().to_owned())
-        };
-        assert_eq!(
-            verdict(2.0, Bound::AtMost).as_deref(),
-            Some("Not suitable for a root disk: random writes of 4 KiB reach at most 2")
-        );
-        assert_eq!(verdict(494.0, Bound::AtMost), None, "it may be far less");
-        assert_eq!(verdict(15.0, Bound::AtLeast), None, "it may be far more");
-        assert_eq!(
-            verdict(700.0, Bound::AtLeast).as_deref(),
-            Some(
-                "Good for a root disk: random writes of 4 KiB reach at least 700 IOPS; a laptop disk reaches 90"
-            )
-        );
     }
 }

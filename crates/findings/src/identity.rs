@@ -172,45 +172,6 @@ fn health(record: &Record) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::Cid;
-    use record::{Health, Severity};
-
-    fn told(health: Health) -> Option<(bool, String)> {
-        let mut record = crate::testing::empty();
-        record.medium.health = Some(health);
-        let found = super::health(&record)?;
-        let first = found.statement.split_whitespace().take(7).collect::<Vec<_>>().join(" ");
-        Some((found.severity == Severity::Warning, first))
-    }
-
-    #[test]
-    fn life_is_told_from_eighty_and_from_a_hundred_percent_on() {
-        const MOST: &str = "It reports that most of its rated";
-        const END: &str = "It reports the end of its rated";
-        let used = |percent: f64| {
-            told(Health { used_percent: Some(percent), ..Health::default() })
-                .map(|(warns, said)| (warns, said == MOST, said == END))
-        };
-        for (percent, warns, most, end) in [
-            (79.9, false, false, false),
-            (80.0, true, true, false),
-            (99.9, true, true, false),
-            (100.0, true, false, true),
-        ] {
-            assert_eq!(used(percent), Some((warns, most, end)), "{percent}");
-        }
-        let reserve = |state| {
-            told(Health { pre_eol: Some(state), ..Health::default() })
-                .map(|(warns, said)| (warns, said == MOST, said == END))
-        };
-        assert_eq!(reserve(1), Some((false, false, false)));
-        assert_eq!(reserve(2), Some((true, true, false)));
-        assert_eq!(reserve(3), Some((true, false, true)));
-        let errors = |errors| {
-            told(Health { media_errors: Some(errors), ..Health::default() }).map(|told| told.0)
-        };
-        assert_eq!([errors(0), errors(1)], [Some(false), Some(true)]);
-        assert_eq!(told(Health::default()), None);
-    }
 
     #[test]
     fn a_card_says_who_made_it_when() {

@@ -125,6 +125,3 @@ fn management_unit(record: &Record) -> Option<Finding> {
             .done(),
     )
 }
-
-#[cfg(test)]
-mod tests;

@@ -312,40 +312,11 @@ mod tests {
     }
 
     #[test]
-    fn the_front_differs_by_more_than_four_tenths() {
-        let told = |front: f64| area(&[[front; 2], [10.0; 2]], 10.0).map(|found| found.statement);
-        assert_eq!(told(14.0), None);
-        assert!(told(14.1).is_some_and(|said| said.contains("erase block 0 is up to 1.4x faster")));
-        assert_eq!(told(10.0 / 1.39), None);
-        assert!(told(10.0 / 1.41).is_some_and(|said| said.contains("1.4x slower")));
-    }
-
-    #[test]
     fn where_the_area_ends_is_told_between_two_pieces() {
         let found = area(&[[20.0; 2], [20.0, 10.0], [10.0; 2]], 10.0).expect("an area");
         assert!(found.statement.contains("erase blocks 0, 1 are up to 2.0x faster"), "{found:?}");
         // The first half of the second unit differs: 9600, and the next piece begins there.
         assert_eq!(found.evidence[0], "front_bytes 9600 (between 9600 and 9600)");
-    }
-
-    #[test]
-    fn an_area_that_does_not_begin_at_the_front_is_none() {
-        assert!(area(&[[10.0; 2], [20.0; 2], [10.0; 2]], 10.0).is_some());
-        assert!(area(&[[10.0; 2], [10.0; 2], [20.0; 2]], 10.0).is_none());
-    }
-
-    #[test]
-    fn a_unit_in_a_passing_state_counts_where_what_came_before_set_it() {
-        let with = |before: u64, planned: f64| {
-            let mut front = unit(Some(0), &[20.0; 32]);
-            front.flags.push(record::Flag::Transient { bound: record::Bound::AtLeast });
-            let took = record::Estimate { value: 1.0, ci95: None, n: before };
-            front.metrics.other.insert(metric::WARM_UP_NS.into(), took);
-            front.params.other.insert("warm_up_ops".into(), planned);
-            let cells = vec![front, unit(None, &[10.0; 32])];
-            front_area(&crate::testing::record_of(cells)).is_some()
-        };
-        assert!(with(200, 100.0) && !with(201, 100.0));
     }
 
     #[test]

@@ -151,6 +151,3 @@ fn amplification(record: &Record) -> Option<Finding> {
     };
     Some(draft.figures([&small, &rate]).note("an upper bound: all time counts as programming (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)").done())
 }
-
-#[cfg(test)]
-mod tests;

@@ -441,10 +441,6 @@ mod tests {
         Record { cells: vec![cell], ..empty() }
     }
 
-    fn told(record: &Record, id: &str) -> Finding {
-        crate::conclude(record).into_iter().find(|finding| finding.id == id).unwrap()
-    }
-
     /// An interrupted run said "Longest small write 24.3 ms" of a card whose writes at random take
     /// half a second.
     #[test]
@@ -453,89 +449,6 @@ mod tests {
         assert_eq!(longest_write(&record).map(|longest| longest.ns / 1_000_000), Some(24));
         record.cells[0].test = test::SEQUENTIAL_WRITE.into();
         assert!(longest_write(&record).is_none());
-    }
-
-    #[test]
-    fn one_stall_of_the_host_condemns_no_card() {
-        let one = lines(30_099, &[6_900_000_000]);
-        insta::assert_snapshot!(told(&one, "stalls").statement, @"One small write of 30099 took 6.90 s; the host can cause a single event.");
-        assert_eq!(told(&one, "stalls").severity, record::Severity::Info);
-        let appended = |record: &Record| {
-            let mut record = record.clone();
-            record.cells[0].test = test::LOG_APPEND.into();
-            told(&record, "verdict-logger")
-        };
-        let logger = appended(&one);
-        assert!(logger.statement.starts_with("Good for a data logger"), "{}", logger.statement);
-        assert!(
-            logger.evidence.contains(
-                &"one write of 30099 took 6.90 s; the host can cause a single event".to_owned()
-            ),
-            "{logger:#?}"
-        );
-        let two = lines(30_099, &[6_900_000_000, 7_000_000_000]);
-        assert!(appended(&two).statement.starts_with("Good"), "two may be the host's too");
-        let three = lines(30_099, &[6_900_000_000; 3]);
-        assert!(appended(&three).statement.starts_with("Not suitable"), "{:?}", appended(&three));
-        assert_eq!(told(&three, "stalls").severity, record::Severity::Warning);
-    }
-
-    #[test]
-    fn the_slowest_and_the_counts_are_of_one_set() {
-        let mut record = lines(5373, &[]);
-        let before = Estimate { value: 4.02e9, ci95: None, n: 5373 + 82 };
-        record.cells[0].metrics.other.insert("worst_stall_ns".into(), before);
-        let finding = told(&record, "stalls");
-        insta::assert_snapshot!(finding.statement, @"The slowest of 5373 small writes took 2.00 ms, within the 250 ms that an SD card up to 32 GB may be busy. While it filled its cache before that, one of 82 took 4.02 s.");
-        let is_named = |line: &String| {
-            line.contains("slowest of 82 warm-up writes, which filled its cache, 4.02 s")
-        };
-        assert!(finding.evidence.iter().any(is_named), "{finding:#?}");
-        assert!(
-            finding
-                .evidence
-                .contains(&"longer than 1.00 s: 0 of 5373 small writes, 0 per GB".to_owned()),
-            "{finding:#?}"
-        );
-    }
-
-    #[test]
-    fn a_commit_is_no_single_write() {
-        let mut record = lines(30_099, &[]);
-        for test in SEVERAL {
-            let mut cell = lines(2000, &[1_460_000_000; 6]).cells.remove(0);
-            (cell.id, cell.test) = (format!("{test}/1"), test.into());
-            record.cells.push(cell);
-        }
-        let finding = told(&record, "stalls");
-        assert!(
-            finding.statement.starts_with("The slowest of 30099 small writes took 2.00 ms"),
-            "{}",
-            finding.statement
-        );
-        assert!(
-            told(&record, "verdict-root-disk").statement.starts_with("Usable"),
-            "{:?}",
-            told(&record, "verdict-root-disk")
-        );
-    }
-
-    #[test]
-    fn cells_in_which_the_host_stood_still_tell_no_stall() {
-        let mut record = lines(30_099, &[6_900_000_000; 5]);
-        record.cells[0].elapsed_ns = 60_000_000_000;
-        record.cells[0]
-            .flags
-            .push(record::Flag::HostStoodStill { stood_still_ns: 30_000_000_000, left_out: 4 });
-        assert!(conclude(&record).is_none());
-        let host = told(&record, "host");
-        assert!(
-            host.statement.contains("the host stood still during 1 of 1 cells"),
-            "{}",
-            host.statement
-        );
-        record.cells[0].flags = vec![record::Flag::BusyHost { load_per_core: 30.0 }];
-        assert!(conclude(&record).is_some(), "a load average decides nothing");
     }
 
     #[test]
@@ -551,13 +464,5 @@ mod tests {
         assert_eq!(found(9e6, 101), None);
         assert_eq!(found(11e6, 100), None);
         assert_eq!(found(f64::INFINITY, 101), None);
-    }
-
-    #[test]
-    fn three_that_were_too_long_are_counted() {
-        let said =
-            |many: usize| told(&lines(30_099, &vec![6_900_000_000; many]), "stalls").statement;
-        assert!(said(3).contains("; 3 took longer than the"), "{}", said(3));
-        assert!(!said(2).contains("took longer than"), "{}", said(2));
     }
 }

@@ -246,10 +246,10 @@ fn seen(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use record::units::{GIB, KIB, MIB};
-    use record::{Direction, Estimate, Flag, Health, Skip};
+    use record::{Estimate, Flag, Skip};
 
     use super::*;
-    use crate::testing::{cell, empty, failed, iops, known, medium_error};
+    use crate::testing::{cell, empty, iops, known};
 
     /// A card of so many random writes a second, with what else a check measures.
     fn card(random_writes: f64) -> Record {
@@ -297,44 +297,6 @@ mod tests {
     }
 
     #[test]
-    fn three_questions_are_answered_from_what_was_measured() {
-        use Answer::{CannotBeTold, No, NotTested, Partly, Yes};
-        let root = [Use::RootDisk];
-        assert_eq!(answers(&card(700.0), &root), [Yes, Yes, NotTested]);
-        assert_eq!(answers(&card(2.0), &root), [Yes, No, NotTested]);
-        assert_eq!(answers(&card(2.0), &[]), [Yes, Partly, NotTested]);
-        assert_eq!(answers(&card(2.0), &[Use::Database]), [Yes, NotTested, NotTested]);
-        let both = [Use::RootDisk, Use::Database];
-        assert_eq!(answers(&card(700.0), &both)[1], CannotBeTold, "the database was not tested");
-        let mut few = card(700.0);
-        few.cells.push(cell(test::COMMIT, 1, 4096));
-        assert_eq!(answers(&few, &[Use::Database])[1], CannotBeTold, "too few commits");
-        let reason = comes_to(&few, &[Use::Database]).fit_reason;
-        assert_eq!(reason, "For a database: too few commits were made for a figure.");
-        assert_eq!(answers(&empty(), &[]), [NotTested, NotTested, NotTested]);
-    }
-
-    #[test]
-    fn a_fake_is_fit_for_nothing_and_a_broken_one_is_not_called_genuine() {
-        let mut fake = card(700.0);
-        fake.cells[0] = probe(CapacityKind::Wraparound, 8 * GIB);
-        assert_eq!(answers(&fake, &[]), [Answer::No, Answer::No, Answer::NotTested]);
-        assert_eq!(comes_to(&fake, &[]).random_write_4k_iops, None, "no figure is of a fake");
-        let mut broken = card(700.0);
-        broken.cells[0] = probe(CapacityKind::Damaged, 8 * GIB);
-        assert_eq!(answers(&broken, &[]), [Answer::CannotBeTold, Answer::No, Answer::No]);
-    }
-
-    #[test]
-    fn what_few_samples_leave_open_is_not_answered() {
-        let mut record = card(95.0);
-        for cell in record.cells.iter_mut().filter(|cell| cell.test == test::RANDOM_WRITE) {
-            cell.metrics.iops = Some(known(95.0, 0.3, 12));
-        }
-        assert_eq!(answers(&record, &[Use::RootDisk])[1], Answer::CannotBeTold);
-    }
-
-    #[test]
     fn memory_and_what_was_only_read_are_judged_by_nothing() {
         let mut memory = card(700.0);
         memory.flags.push(Flag::MemoryFilesystem);
@@ -347,18 +309,5 @@ mod tests {
         let found = comes_to(&lent, &[]);
         assert!(found.genuine_reason.contains("--erase") && found.fit_reason.contains("--erase"));
         assert!(found.random_read_4k_iops.is_some() && found.random_write_4k_iops.is_none());
-    }
-
-    #[test]
-    fn health_is_what_the_medium_says_and_what_failed() {
-        let mut record = card(700.0);
-        let says = |used| Some(Health { used_percent: Some(used), ..Health::default() });
-        for (used, expected) in [(10.0, Answer::Yes), (85.0, Answer::No), (100.0, Answer::No)] {
-            record.medium.health = says(used);
-            assert_eq!(answers(&record, &[])[2], expected, "{used} %");
-        }
-        record.medium.health = says(10.0);
-        record.cells[1] = failed("prime", 1, medium_error(Direction::Write, 8192));
-        assert_eq!(answers(&record, &[])[2], Answer::No, "whatever it says of itself");
     }
 }

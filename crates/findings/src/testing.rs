@@ -3,7 +3,7 @@
 use record::units::KIB;
 use record::{
     Cell, CellError, Content, Direction, Ended, Estimate, IoErrorKind, Latency, Params, Pattern,
-    Record, Region, Run, Stop, test,
+    Record, Region, Run, Stop,
 };
 
 /// A record with nothing in it.
@@ -80,12 +80,4 @@ pub(crate) fn exact(mut cell: Cell) -> Cell {
     let figures = [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten();
     figures.for_each(|figure| figure.ci95 = Some([figure.value; 2]));
     cell
-}
-
-/// A cell of `misalign`, known exactly.
-pub(crate) fn shifted(number: u32, form: &str, shift_bytes: f64, value: f64) -> Cell {
-    let mut cell = iops(test::MISALIGN, number, 4 * KIB, value, 1);
-    cell.params.form = Some(form.into());
-    cell.params.other.insert("shift_bytes".into(), shift_bytes);
-    exact(cell)
 }

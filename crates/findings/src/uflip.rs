@@ -512,19 +512,6 @@ mod tests {
     }
 
     #[test]
-    fn a_start_of_sixteen_writes_is_told_where_others_follow() {
-        let told = |value: f64, n: u64| {
-            start_up(&with("start-up", metric::START_UP_OPS, value, n)).map(|found| found.statement)
-        };
-        assert_eq!(told(15.0, 100), None);
-        assert!(told(16.0, 100).is_some_and(|said| said.contains("16 random writes (512 KiB)")));
-        assert_eq!(told(100.0, 100), None);
-        assert!(told(99.0, 100).is_some());
-        assert_eq!(told(f64::INFINITY, 100), None);
-        assert_eq!(told(f64::NAN, 100), None);
-    }
-
-    #[test]
     fn a_disturbance_is_half_of_what_the_test_keeps() {
         let told = |ns: f64| {
             disturbance_ns(&with("pause", "pause_ns", ns, 1)).map(|(_, disturbed_ns)| disturbed_ns)
@@ -532,22 +519,5 @@ mod tests {
         assert_eq!(told(100e6), None);
         assert_eq!(told(100.1e6), Some(50.05e6));
         assert_eq!(told(f64::INFINITY), None);
-    }
-
-    #[test]
-    fn pauses_that_do_not_help_say_the_time_they_leave() {
-        let said = |paused_ms: f64| {
-            told(
-                [
-                    series("granularity", Pattern::Uniform, &[(32768.0, 100.0)]),
-                    series("pause-before", Pattern::Uniform, &[(1e5, paused_ms)]),
-                ]
-                .concat(),
-            )
-            .join("\n")
-        };
-        assert!(said(80.0).contains("take 80.0 % of the time"), "{}", said(80.0));
-        assert!(said(120.0).contains("take 120 % of the time"), "{}", said(120.0));
-        assert!(said(60.0).starts_with("pauses: Pauses help:"), "{}", said(60.0));
     }
 }

@@ -125,25 +125,6 @@ mod tests {
     }
 
     #[test]
-    fn what_a_verdict_writes_is_read_back() {
-        for (a_second, level) in [
-            (5.0, Fitness::NotSuitable),
-            (50.0, Fitness::Poor),
-            (200.0, Fitness::Usable),
-            (5000.0, Fitness::Good),
-        ] {
-            let record = system(a_second);
-            let drawn = verdict::verdict_on(&record, Use::RootDisk).unwrap();
-            for asked in [false, true] {
-                assert_eq!(verdict::finding(&drawn, asked).level(), Some(level));
-            }
-            assert_eq!(of(&record, Use::RootDisk), level, "of a record without findings");
-            let told = Record { findings: crate::conclude(&record), ..record };
-            assert_eq!(of(&told, Use::RootDisk), level, "of its findings");
-        }
-    }
-
-    #[test]
     fn what_cannot_be_said_is_read_back_of_every_use() {
         let uses =
             [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];

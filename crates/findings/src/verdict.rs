@@ -618,140 +618,8 @@ pub fn repeats(verdict: &Finding, other: &Finding) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use record::{Cell, Histogram};
-
     use super::*;
-    use crate::testing::{empty, iops, known};
-
-    /// A cell of so many I/Os a second, known to a ten-thousandth, of which three took so long and
-    /// all others a millisecond.
-    fn cell(test: &str, number: u32, block_bytes: u64, a_second: f64, three_ns: u64) -> Cell {
-        let mut cell = iops(test, number, block_bytes, a_second, three_ns);
-        cell.metrics.iops = Some(known(a_second, 0.0001, 400));
-        cell.metrics.bps = Some(known(a_second * block_bytes as f64, 0.0001, 400));
-        let mut histogram = Histogram::default();
-        histogram.record_n(1_000_000, 397);
-        histogram.record_n(three_ns, 3);
-        cell.histogram = Some(histogram);
-        cell
-    }
-
-    fn level(record: &Record, wanted: Use) -> Fitness {
-        verdict_on(record, wanted).expect("what it needs was measured").level
-    }
-
-    fn system(small: f64, large: f64, three_ns: u64) -> Record {
-        let cells = vec![
-            cell("random-write", 1, 4 * KIB, small, three_ns),
-            cell("random-write", 2, 16 * KIB, large, three_ns),
-        ];
-        Record { cells, ..empty() }
-    }
-
-    #[test]
-    fn a_system_disk_is_judged_by_its_weaker_random_writes() {
-        use Fitness::{Good, NotSuitable, Poor, Usable};
-        // A tenth of a laptop disk, a laptop disk, class A1.
-        let cases = [
-            (8.9, NotSuitable),
-            (9.1, Poor),
-            (89.0, Poor),
-            (91.0, Usable),
-            (495.0, Usable),
-            (505.0, Good),
-        ];
-        for (writes, expected) in cases {
-            let found = [system(writes, 5000.0, 1_000_000), system(5000.0, writes, 1_000_000)]
-                .map(|record| level(&record, Use::RootDisk));
-            assert_eq!(found, [expected; 2], "{writes}");
-        }
-    }
-
-    /// Thresholds in ms of the third longest write: good up to the first, usable up to the second,
-    /// and of some poor up to the third.
-    #[test]
-    fn the_third_longest_write_decides_what_waits_for_it() {
-        use Fitness::{Good, NotSuitable, Poor, Usable};
-        let levels = [
-            (
-                Use::RootDisk,
-                vec![(980, Good), (1020, Usable), (4900, Usable), (5100, Poor), (60_000, Poor)],
-            ),
-            (
-                Use::Logger,
-                vec![
-                    (245, Good),
-                    (255, Usable),
-                    (490, Usable),
-                    (510, Poor),
-                    (980, Poor),
-                    (1020, NotSuitable),
-                ],
-            ),
-        ];
-        for (wanted, cases) in levels {
-            for (ms, expected) in cases {
-                let mut record = system(5000.0, 5000.0, ms * 1_000_000);
-                if wanted == Use::Logger {
-                    record.cells[0].test = test::LOG_APPEND.into();
-                }
-                assert_eq!(level(&record, wanted), expected, "{wanted}: {ms} ms");
-            }
-        }
-    }
-
-    #[test]
-    fn a_camera_needs_what_the_classes_promise() {
-        use Fitness::{Good, NotSuitable, Poor, Usable};
-        let cases = [
-            (1.98, NotSuitable),
-            (2.02, Poor),
-            (3.96, Poor),
-            (4.04, Usable),
-            (9.9, Usable),
-            (10.1, Good),
-        ];
-        for (megabytes, expected) in cases {
-            let writing = cell("sequential-write", 1, MIB, megabytes * 1e6 / MIB as f64, 1_000_000);
-            assert_eq!(
-                level(&Record { cells: vec![writing], ..empty() }, Use::Camera),
-                expected,
-                "{megabytes} MB/s"
-            );
-        }
-    }
-
-    #[test]
-    fn a_recording_needs_its_rate_and_a_quarter_more_and_no_long_write() {
-        use Fitness::{Good, NotSuitable, Poor, Usable};
-        let of = |megabytes: f64, three_ms: u64| {
-            let writing = cell(
-                "sequential-write",
-                1,
-                MIB,
-                megabytes * 1e6 / MIB as f64,
-                three_ms * 1_000_000,
-            );
-            // 100 Mbit/s are 12.5 MB/s.
-            level(&Record { cells: vec![writing], ..empty() }, Use::Video { mbit: 100 })
-        };
-        for (megabytes, expected) in
-            [(12.48, NotSuitable), (12.495, Poor), (12.51, Usable), (15.6, Usable), (15.65, Good)]
-        {
-            assert_eq!(of(megabytes, 1), expected, "{megabytes} MB/s");
-        }
-        let cases = [
-            (980, Good),
-            (1020, Usable),
-            (1960, Usable),
-            (2040, Poor),
-            (9800, Poor),
-            (10_200, NotSuitable),
-        ];
-        for (ms, expected) in cases {
-            assert_eq!(of(100.0, ms), expected, "{ms} ms");
-        }
-    }
+    use crate::testing::{empty, iops};
 
     #[test]
     fn stretches_of_two_seconds_are_told_the_slowest_first() {
@@ -759,31 +627,6 @@ mod tests {
         let points = [[0.0, 0.0], [10e6, 10e6], [30e6, 20e6], [40e6, 5e6], [44e6, 4e6]];
         assert_eq!(stretches(&points), [5e6, 15e6]);
         assert_eq!(stretches(&points[..2]), [0.0; 0]);
-    }
-
-    #[test]
-    fn a_figure_that_may_be_anything_decides_nothing() {
-        let own = cell("random-write", 1, 4 * KIB, 50.0, 1);
-        let need = |ci95: Option<[f64; 2]>, bound: Option<Bound>, value: f64| {
-            let figure =
-                SoundFigure { ci95, bound, value, ..SoundFigure::of(&own, "iops").unwrap() };
-            writes_need(&figure).map(|need| need.level)
-        };
-        // Two levels apart and wider than ten times; either alone is enough to tell.
-        assert_eq!(need(Some([8.9, 90.1]), None, 50.0), None);
-        assert_eq!(need(Some([9.1, 90.9]), None, 50.0), Some(Fitness::Poor));
-        assert_eq!(need(Some([8.9, 88.0]), None, 50.0), Some(Fitness::Poor));
-        assert_eq!(need(None, None, 50.0), Some(Fitness::Poor));
-        // What is at least little may be much; what is at most much may be little.
-        let (at_least, at_most) = (Some(Bound::AtLeast), Some(Bound::AtMost));
-        assert_eq!(
-            [80.0, 100.0].map(|value| need(None, at_least, value)),
-            [None, Some(Fitness::Usable)]
-        );
-        assert_eq!(
-            [80.0, 100.0].map(|value| need(None, at_most, value)),
-            [Some(Fitness::Poor), None]
-        );
     }
 
     #[test]
@@ -815,40 +658,6 @@ mod tests {
         let levels = [Fitness::Poor, Fitness::Usable, Fitness::Good]
             .map(|level| finding(&of(None, level), true).severity);
         assert_eq!(levels, [Severity::Failure, Severity::Info, Severity::Info]);
-    }
-
-    #[test]
-    fn a_logger_that_falls_behind_is_poor_and_by_half_unusable() {
-        let lines = |a_second: f64| {
-            let mut cell = cell("log-append", 1, 4 * KIB, a_second, 1_000_000);
-            cell.params.other.insert("lines_per_s".into(), 10.0);
-            level(&Record { cells: vec![cell], ..empty() }, Use::Logger)
-        };
-        use Fitness::{Good, NotSuitable, Poor};
-        for (a_second, expected) in [(4.9, NotSuitable), (5.1, Poor), (9.9, Poor), (10.1, Good)] {
-            assert_eq!(lines(a_second), expected, "{a_second}");
-        }
-    }
-
-    #[test]
-    fn a_usual_recording_is_the_fastest_it_is_good_for() {
-        for (megabytes, mbit) in [
-            (200.0, 720),
-            (113.0, 720),
-            (111.0, 400),
-            (63.0, 400),
-            (15.65, 100),
-            (15.6, 50),
-            (1.01, 8),
-            (0.5, 8),
-        ] {
-            let writing = cell("sequential-write", 1, MIB, megabytes * 1e6 / MIB as f64, 1_000_000);
-            assert_eq!(
-                usual_video(&Record { cells: vec![writing], ..empty() }),
-                mbit,
-                "{megabytes} MB/s"
-            );
-        }
     }
 
     #[test]

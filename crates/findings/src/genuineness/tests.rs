@@ -45,60 +45,6 @@ fn no_number_is_as_large_as_two_to_the_sixtieth() {
 }
 
 #[test]
-fn limbo_wraparound_and_chain_are_fakes_and_damage_is_none() {
-    for (code, fake, genuine) in [
-        (0.0, false, true),
-        (1.0, false, false),
-        (2.0, true, false),
-        (3.0, true, false),
-        (4.0, true, false),
-    ] {
-        let record = record_of(vec![probe(code, 1.0)]);
-        assert_eq!((is_fake(&record), is_genuine(&record)), (fake, genuine), "{code}");
-    }
-}
-
-#[test]
-fn a_hundredth_of_what_was_read_back_makes_a_fake_where_nothing_was_probed() {
-    for (good, overwritten, changed, probed, fake) in [
-        (99.0, 1.0, 0.0, false, true),
-        (100.0, 1.0, 0.0, false, false),
-        (98.0, 1.0, 1.0, false, true),
-        (99.0, 1.0, 1.0, false, false),
-        (99.0, 1.0, 0.0, true, false),
-        (0.0, 0.0, 0.0, false, false),
-    ] {
-        let mut cells = vec![read_back(
-            512,
-            &[
-                (metric::GOOD_SECTORS, good),
-                (metric::OVERWRITTEN_SECTORS, overwritten),
-                (metric::CHANGED_SECTORS, changed),
-            ],
-        )];
-        cells.extend(probed.then(|| probe(0.0, 1.0)));
-        assert_eq!(is_fake(&record_of(cells)), fake, "{good} {overwritten} {changed} {probed}");
-    }
-}
-
-#[test]
-fn ninety_nine_hundredths_read_back_without_a_fault_are_the_whole() {
-    let genuine = |capacity: u64, span: u64, numbers: &[(&str, f64)], probed: Option<f64>| {
-        let mut record = record_of(vec![read_back(span, numbers)]);
-        record.cells.extend(probed.map(|code| probe(code, 1.0)));
-        record.medium.capacity_bytes = Some(capacity);
-        is_genuine(&record)
-    };
-    let good = (metric::GOOD_SECTORS, 5.0);
-    assert!(genuine(10_000, 9_900, &[good], None));
-    assert!(!genuine(10_000, 9_899, &[good], None));
-    assert!(!genuine(10_000, 10_000, &[good, (metric::CHANGED_SECTORS, 1.0)], None));
-    assert!(!genuine(10_000, 10_000, &[(metric::GOOD_SECTORS, 0.0)], None));
-    assert!(!genuine(0, 10_000, &[good], None));
-    assert!(!genuine(10_000, 10_000, &[good], Some(1.0)), "what the probe says counts");
-}
-
-#[test]
 fn sectors_of_all_parts_are_added() {
     let mut sectors = Sectors::default();
     for first in [4096.0, 512.0, 8192.0] {

@@ -2,54 +2,13 @@ use record::units::KIB;
 use record::{Cell, Series, SeriesAxis, Severity};
 
 use super::*;
-use crate::testing::{exact, iops, record_of, shifted};
+use crate::testing::{exact, iops, record_of};
 
 /// A cell of the test for tuned patterns, known exactly.
 fn of_form(number: u32, form: &str, value: f64) -> Cell {
     let mut cell = iops(test::PATTERN, number, 4 * KIB, value, 1);
     cell.params.form = Some(form.into());
     exact(cell)
-}
-
-#[test]
-fn a_tuned_pattern_is_twice_as_fast_as_what_came_before_and_after() {
-    let told = |forms: &[(&str, f64)]| {
-        let cells = forms.iter().zip(1..).map(|((form, value), n)| of_form(n, form, *value));
-        conclude(&record_of(cells.collect())).map(|found| found.severity)
-    };
-    let both = |before: f64, tuned: f64, after: f64| {
-        told(&[("odd-span", before), ("common", tuned), ("odd-span-again", after)])
-    };
-    assert_eq!(both(10.0, 20.0, 10.0), None);
-    assert_eq!(both(10.0, 20.1, 10.0), Some(Severity::Warning));
-    assert_eq!(both(10.0, 20.1, 10.1), None, "faster than both");
-    assert_eq!(told(&[("odd-span", 10.0), ("common", 20.1)]), Some(Severity::Info));
-    assert_eq!(told(&[("common", 20.1), ("odd-span", 10.0)]), Some(Severity::Info));
-    let one_side = [("odd-span", 10.0), ("odd-span-again", 10.0), ("common", 20.1)];
-    assert_eq!(told(&one_side), Some(Severity::Info));
-    assert_eq!(told(&[("common", 20.1)]), None);
-}
-
-#[test]
-fn what_shifting_costs_explains_as_much_of_a_shifted_pattern() {
-    let told = |tuned: f64, cost: Option<f64>| {
-        let mut cells = vec![of_form(1, "common", tuned), of_form(2, "shifted", 10.0)];
-        if let Some(cost) = cost {
-            cells.push(shifted(1, "random", 0.0, cost));
-            cells.push(shifted(2, "random", 512.0, 1.0));
-        }
-        conclude(&record_of(cells)).is_some()
-    };
-    assert!(told(20.1, None) && !told(19.9, None));
-    assert!(told(30.1, Some(1.5)) && !told(29.9, Some(1.5)));
-}
-
-#[test]
-fn the_smaller_contrast_is_quoted() {
-    let cells = [("odd-span", 10.0), ("common", 40.0), ("odd-span-again", 16.0)];
-    let cells = cells.iter().zip(1..).map(|((form, value), n)| of_form(n, form, *value));
-    let found = conclude(&record_of(cells.collect())).expect("a trick");
-    assert!(found.statement.contains("is 2.50 (2.50 to 2.50) times as fast"), "{found:?}");
 }
 
 /// A pattern whose windows were written in these times, one MiB each, of so many I/Os.
