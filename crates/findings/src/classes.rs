@@ -405,7 +405,6 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
 
 #[cfg(test)]
 mod tests {
-    use record::Link;
     use record::units::MIB;
 
     use super::*;
@@ -497,34 +496,6 @@ mod tests {
         for (factor, share, expected) in cases {
             assert_eq!(of(factor, share), expected, "{factor} known to {share}");
         }
-    }
-
-    #[test]
-    fn what_was_measured_otherwise_than_the_class_defines_it_breaks_no_promise() {
-        let (a1, a2) = (APP[0], APP[1]);
-        let why = |record: &Record, class: &Class| {
-            needs(record, class).into_iter().find_map(|need| need.excuse)
-        };
-        let slow = [20e6, 20e6, 1000.0, 300.0];
-        for (class, in_flight, excuse) in [
-            (&a1, 1, None),
-            (&a2, 1, Some(ONE_AT_A_TIME)),
-            (&a2, 31, Some(TOO_SHALLOW)),
-            (&a2, 32, None),
-        ] {
-            let record = medium(slow, in_flight, 0.01);
-            assert_eq!(why(&record, class), excuse, "{} at {in_flight}", class.name);
-            let expected = if excuse.is_some() { Standing::Untested } else { Standing::Missed };
-            assert_eq!(standing(&record, class).0, expected, "{} at {in_flight}", class.name);
-        }
-        let mut record = medium(slow, 32, 0.01);
-        record.target.link = Some(Link { command_queue: Some(false), ..Link::default() });
-        assert_eq!(why(&record, &a2), Some(NO_QUEUE));
-        // One at a time it misses A1, with several in flight it reaches it.
-        let mut record = medium(slow, 1, 0.01);
-        record.cells.extend(medium([1.0, 1.0, 1600.0, 600.0], 4, 0.01).cells.split_off(2));
-        assert_eq!(why(&record, &a1), Some(FASTER_WHEN_DEEP));
-        assert_eq!(standing(&record, &a1).0, Standing::Untested);
     }
 
     #[test]

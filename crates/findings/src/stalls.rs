@@ -465,4 +465,10 @@ mod tests {
         assert_eq!(found(11e6, 100), None);
         assert_eq!(found(f64::INFINITY, 101), None);
     }
+
+    #[test]
+    fn what_was_seen_often_is_seen_again() {
+        let percent = [0, 1, 3, 7, 10].map(|seen| (100.0 * chance_again(seen)).round());
+        assert_eq!(percent, [5.0, 22.0, 58.0, 93.0, 99.0]);
+    }
 }

@@ -18,7 +18,7 @@ use serde_json::{Number, Value};
 use stats::Random;
 
 use crate::testing::cell;
-use crate::{compare, conclude_for, headline};
+use crate::{IDS, compare, conclude_for, headline};
 
 /// Records that are drawn.
 const DRAWN: u64 = 300;
@@ -62,6 +62,9 @@ fn drawn(random: &mut Random) -> Record {
         }
         if one_in(random, 25) {
             doubt(cell, random);
+        }
+        if one_in(random, 40) {
+            break_figures(cell, random);
         }
         if one_in(random, 5) {
             cell.metrics = stirred(&cell.metrics, random);
@@ -146,9 +149,9 @@ fn with_another_medium(record: &mut Record, random: &mut Random) {
     let medium = &mut record.medium;
     medium.claims = one_in(random, 2).then(|| Claims {
         capacity_bytes: *random.pick(&[None, Some(8 * GIB), Some(64 * GIB)]),
-        speed_class: *random.pick(&[None, Some(4), Some(10)]),
+        speed_class: *random.pick(&[None, Some(0), Some(4), Some(10)]),
         video_class: *random.pick(&[None, Some(6), Some(30), Some(90)]),
-        app_class: *random.pick(&[None, Some(1), Some(2)]),
+        app_class: *random.pick(&[None, Some(1), Some(2), Some(7)]),
         read_bps: *random.pick(&[None, Some(90e6)]),
         write_bps: *random.pick(&[None, Some(20e6)]),
         ..Claims::default()
@@ -203,6 +206,21 @@ fn round(cell: &mut Cell) {
     if let Some(latency) = &mut cell.metrics.latency_ns {
         latency.max = rounded(latency.max as f64) as u64;
         latency.p50 = latency.p50.map(|ns| rounded(ns as f64) as u64);
+    }
+}
+
+/// Numbers that no medium has, as a broken record may hold them.
+fn break_figures(cell: &mut Cell, random: &mut Random) {
+    let numbers = [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e-300, 1e300];
+    let metrics = &mut cell.metrics;
+    let figures = [&mut metrics.iops, &mut metrics.bps].into_iter().flatten();
+    for figure in figures.chain(metrics.other.values_mut()) {
+        figure.value = *random.pick(&numbers);
+        figure.ci95 = one_in(random, 2).then(|| [*random.pick(&numbers), *random.pick(&numbers)]);
+    }
+    let points = cell.series.iter_mut().flat_map(|series| &mut series.points).flatten();
+    for number in points {
+        *number = if one_in(random, 9) { *random.pick(&numbers) } else { *number };
     }
 }
 
@@ -293,6 +311,7 @@ fn assert_concludes(number: u64) {
     for finding in &found {
         let said = format!("record {number}: {finding:?}");
         assert!(!finding.statement.trim().is_empty(), "{said}");
+        assert!(IDS.contains(&finding.id.as_str()), "{said}");
         assert!(
             !finding.statement.contains("NaN") && !finding.statement.contains("inf "),
             "{said}"
