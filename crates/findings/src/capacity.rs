@@ -236,78 +236,30 @@ fn planned_parts(record: &Record) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use record::units::MIB;
-    use record::{Estimate, PlannedCell, Severity};
+    use record::{Cell, PlannedCell};
 
     use super::*;
-    use crate::testing::{cell, empty};
+    use crate::tests::record_in_words;
 
-    /// A part that was read back: good, changed, overwritten, corrupted sectors, and where the
-    /// first bad one is.
-    fn part(number: u32, counts: [u64; 4], first_bad: Option<u64>) -> Cell {
-        let mut part = cell("verify", number, MIB);
-        (part.params.form, part.params.span_bytes) =
-            (Some("read".into()), Some(counts.iter().sum::<u64>() * 512));
-        let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
-        let names = ["good_sectors", "changed_sectors", "overwritten_sectors", "corrupted_sectors"];
-        part.metrics.other.extend(
-            names.into_iter().zip(counts).map(|(name, count)| (name.to_owned(), figure(count))),
-        );
-        part.metrics
-            .other
-            .extend(first_bad.map(|at| ("first_bad_offset_bytes".to_owned(), figure(at))));
-        part
-    }
-
-    fn told(cells: Vec<Cell>) -> Option<(Severity, String)> {
-        let record = Record { cells, ..empty() };
-        verify(&record).map(|finding| (finding.severity, finding.statement))
-    }
-
-    fn planned_of(cell: Cell) -> PlannedCell {
-        PlannedCell {
-            id: cell.id,
-            test: cell.test,
-            params: cell.params,
-            max_ns: 1,
-            max_written_bytes: 0,
-        }
+    fn planned(cell: &Cell) -> PlannedCell {
+        let Cell { id, test, params, .. } = cell.clone();
+        PlannedCell { id, test, params, max_ns: 1, max_written_bytes: 0 }
     }
 
     #[test]
-    fn what_is_not_read_back_yet_is_said() {
-        let mut half = part(2, [1024, 0, 0, 0], None);
-        half.stop = Stop::Interrupted;
-        assert!(
-            told(vec![part(1, [2048, 0, 0, 0], None), half])
-                .unwrap()
-                .1
-                .contains("read back so far are")
+    fn parts_that_were_to_be_read_back_and_were_not_are_said() {
+        let mut record = record_in_words(
+            "verify 1MiB form=read span=1MiB metrics.good_sectors=2048; verify 1MiB form=read \
+             span=1MiB; verify 1MiB form=write span=1MiB; capacity 1MiB form=read span=1MiB",
         );
-        let planned = |number: u32| planned_of(part(number, [2048, 0, 0, 0], None));
-        let record = Record {
-            cells: vec![part(1, [2048, 0, 0, 0], None)],
-            plan: vec![planned(1), planned(2)],
-            ..empty()
-        };
+        record.plan = record.cells.iter().map(planned).collect();
+        record.cells.truncate(1);
+        assert_eq!(planned_parts(&record), 2);
         let finding = verify(&record).unwrap();
         assert!(
             finding.statement.contains("so far")
                 && finding.evidence.contains(&"not read back: 1 MiB".to_owned()),
             "{finding:#?}"
         );
-    }
-
-    #[test]
-    fn parts_that_were_to_be_read_back_are_reads_of_verify() {
-        let planned = |test: &str, form: &str| {
-            let mut cell = cell(test, 1, MIB);
-            cell.params.form = Some(form.into());
-            planned_of(cell)
-        };
-        let plan = [("verify", "read"), ("verify", "write"), ("capacity", "read")]
-            .map(|(test, form)| planned(test, form))
-            .into();
-        assert_eq!(planned_parts(&Record { plan, ..empty() }), 1);
     }
 }

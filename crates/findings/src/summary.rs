@@ -245,68 +245,17 @@ fn seen(record: &Record) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{GIB, KIB, MIB};
-    use record::{Estimate, Flag, Skip};
+    use record::Skip;
 
     use super::*;
-    use crate::testing::{cell, empty, iops, known};
-
-    /// A card of so many random writes a second, with what else a check measures.
-    fn card(random_writes: f64) -> Record {
-        let mut writing = cell(test::SEQUENTIAL_WRITE, 1, MIB);
-        writing.metrics.bps = Some(known(20e6, 0.02, 100));
-        let mut reading = cell(test::SEQUENTIAL_READ, 1, MIB);
-        reading.metrics.bps = Some(known(40e6, 0.02, 100));
-        let random = |number, test, block, a_second| {
-            let mut cell = iops(test, number, block, a_second, 2_000_000);
-            cell.metrics.iops = Some(known(a_second, 0.02, 400));
-            cell
-        };
-        let cells = vec![
-            probe(CapacityKind::Good, 32 * GIB),
-            writing,
-            reading,
-            random(1, test::RANDOM_WRITE, 4 * KIB, random_writes),
-            random(2, test::RANDOM_WRITE, 16 * KIB, random_writes),
-            random(1, test::RANDOM_READ, 4 * KIB, 1500.0),
-        ];
-        let mut record = Record { cells, ..empty() };
-        record.medium.capacity_bytes = Some(32 * GIB);
-        record
-    }
-
-    fn probe(kind: CapacityKind, real_bytes: u64) -> Cell {
-        let mut probe = cell(test::CAPACITY, 1, MIB);
-        let code = (0..10).find(|code| CapacityKind::of_code(f64::from(*code)) == Some(kind));
-        let numbers = [("type", f64::from(code.unwrap_or(99))), ("real_bytes", real_bytes as f64)];
-        for (name, value) in numbers {
-            probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
-        }
-        probe
-    }
-
-    fn comes_to(record: &Record, wanted: &[Use]) -> Summary {
-        crate::Analysis::of(record, wanted).summary
-    }
-
-    fn answers(record: &Record, wanted: &[Use]) -> [Answer; 3] {
-        let summary = comes_to(record, wanted);
-        let reasons = [&summary.genuine_reason, &summary.fit_reason, &summary.healthy_reason];
-        assert!(reasons.iter().all(|reason| reason.len() > 10), "a reason for each: {summary:?}");
-        [summary.genuine, summary.fit, summary.healthy]
-    }
+    use crate::tests::record_in_words;
 
     #[test]
-    fn memory_and_what_was_only_read_are_judged_by_nothing() {
-        let mut memory = card(700.0);
-        memory.flags.push(Flag::MemoryFilesystem);
-        assert_eq!(answers(&memory, &[Use::RootDisk]), [Answer::NotTested; 3]);
-        let mut lent = card(700.0);
-        lent.cells.retain(|cell| cell.test == test::RANDOM_READ);
+    fn of_what_was_only_read_it_is_said_what_would_test_it() {
+        let mut lent = record_in_words("medium.capacity_bytes=32GiB; random-read 4KiB 1500/s");
         let reason = "what lies on /dev/sdX is kept; --erase ID allows it to be overwritten";
-        let skip = |test: &str| Skip::new(test, reason);
-        lent.skipped = vec![skip(test::RANDOM_WRITE), skip(test::CAPACITY)];
-        let found = comes_to(&lent, &[]);
+        lent.skipped = [test::RANDOM_WRITE, test::CAPACITY].map(|it| Skip::new(it, reason)).into();
+        let found = crate::Analysis::of(&lent, &[]).summary;
         assert!(found.genuine_reason.contains("--erase") && found.fit_reason.contains("--erase"));
         assert!(found.random_read_4k_iops.is_some() && found.random_write_4k_iops.is_none());
     }
