@@ -1,8 +1,26 @@
 //! Pieces of work on all processors.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
+
+/// What each of so many pieces of work comes to, in their order.
+///
+/// # Errors
+/// The first that `work` returns; what is left is then not begun by its thread.
+pub fn each_of<T: Send + Sync>(
+    count: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let done: Vec<OnceLock<T>> = (0..count).map(|_| OnceLock::new()).collect();
+    on_all_processors(count, |at| {
+        // Each place is set once.
+        let _ = done[at].set(work(at)?);
+        Ok(())
+    })?;
+    Ok(done.into_iter().filter_map(OnceLock::into_inner).collect())
+}
 
 /// Does each of so many pieces of work once, on as many threads as there are processors.
 pub fn on_all_processors(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
@@ -22,4 +40,15 @@ pub fn on_all_processors(count: usize, work: impl Fn(usize) -> Result<()> + Sync
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_of_it_is_in_order_and_an_error_is_told() {
+        assert_eq!(each_of(1000, |at| Ok(at * 2)).unwrap()[999], 1998);
+        assert!(each_of(10, |at| if at == 7 { anyhow::bail!("seven") } else { Ok(at) }).is_err());
+    }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub mod judging;
 mod packing;
 
-pub use packing::{MOST_PACKED, packed};
+pub use packing::{MOST_PACKED, packed, thinned};
 
 /// The file that says that a directory is a collection.
 pub const SETTINGS: &str = "flashmark-collection.json";
@@ -115,32 +115,50 @@ impl Repository {
         self.dir.join(RECORDS).join(sender).join(format!("{id}.json.gz"))
     }
 
-    /// All records, in the order of senders and ids. Files that are none of the form are left out;
-    /// [`parse_place`] tells of one.
-    ///
-    /// # Errors
-    /// Where a directory cannot be read.
-    pub fn records(&self) -> Result<Vec<RecordFile>> {
+    /// All records, in the order of senders and ids. What else lies there is left out;
+    /// [`Repository::misplaced`] names it.
+    pub fn records(&self) -> Vec<RecordFile> {
         let mut found = Vec::new();
-        let records = self.dir.join(RECORDS);
-        if !records.exists() {
-            return Ok(found);
-        }
-        for sender in sorted(&records)? {
-            if !sender.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
-                continue;
-            }
-            for path in sorted(&sender)? {
-                let relative = path.strip_prefix(&self.dir).unwrap_or(&path).to_owned();
-                // What lies elsewhere is nobody's record here.
-                let is_file =
-                    path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_file());
-                if let Some((sender, id)) = parse_place(&relative).filter(|_| is_file) {
+        for sender in entries(&self.dir.join(RECORDS)).into_iter().filter(|path| is_dir(path)) {
+            for path in entries(&sender) {
+                let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+                if let Some((sender, id)) = parse_place(self.place_of(&path)).filter(|_| is_file) {
                     found.push(RecordFile { sender, id, path });
                 }
             }
         }
-        Ok(found)
+        found
+    }
+
+    /// Files below the records that are none, links, and directories without files, such as another
+    /// repository in this one; each by its path in the repository, sorted.
+    pub fn misplaced(&self) -> Vec<PathBuf> {
+        let records = self.dir.join(RECORDS);
+        let keeper = records.join(".gitkeep");
+        let mut wrong = Vec::new();
+        let mut waiting = vec![records.clone()];
+        while let Some(path) = waiting.pop() {
+            let place = self.place_of(&path);
+            let within = if is_dir(&path) { entries(&path) } else { Vec::new() };
+            let is_sound = match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_dir() => path == records || !within.is_empty(),
+                Ok(metadata) => {
+                    metadata.is_file() && (path == keeper || parse_place(place).is_some())
+                }
+                Err(_) => path == records,
+            };
+            if !is_sound {
+                wrong.push(place.to_owned());
+            }
+            waiting.extend(within);
+        }
+        wrong.sort();
+        wrong
+    }
+
+    /// A path in the repository.
+    pub fn place_of<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.dir).unwrap_or(path)
     }
 }
 
@@ -155,13 +173,17 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(store::atomic_write(path, bytes)?)
 }
 
-/// What lies in a directory, by name.
-fn sorted(dir: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
-    let mut paths =
-        entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()?;
+/// Whether a path is a directory and no link to one: what lies elsewhere is nobody's record here.
+fn is_dir(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// What lies in a directory, by name; nothing where it cannot be read.
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     paths.sort();
-    Ok(paths)
+    paths
 }
 
 /// Sender and id of `records/SENDER/ID.json.gz`; `None` for any other path.

@@ -19,19 +19,18 @@ pub type Verdict = std::result::Result<Upload, Rejection>;
 /// Bytes of a file that are read, packed or not.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Judges every run in a file.
+/// Judges every run in the bytes of a file.
 ///
 /// # Errors
-/// Where the file cannot be read.
-pub fn judged(file: &Path) -> Result<Vec<Verdict>> {
+/// Where what is published of a whole record cannot be made.
+pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
     let limits = UploadLimits {
         body_bytes: MOST_BYTES as usize,
         unpacked_bytes: MOST_BYTES as usize,
         ..UploadLimits::default()
     };
-    let bytes = read(file)?;
     let encoding = bytes.starts_with(&[0x1f, 0x8b]).then_some("gzip");
-    let text = match collection::unpack(&bytes, encoding, &limits) {
+    let text = match collection::unpack(bytes, encoding, &limits) {
         Ok(text) => text,
         Err(rejection) => return Ok(vec![Err(rejection)]),
     };
@@ -76,7 +75,11 @@ fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
     Ok(collection::read(&serde_json::to_vec(&run)?, None, limits))
 }
 
-fn read(file: &Path) -> Result<Vec<u8>> {
+/// The bytes of a file.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)
         .and_then(|open| open.take(MOST_BYTES).read_to_end(&mut bytes))

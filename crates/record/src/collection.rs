@@ -31,6 +31,9 @@ pub struct RunHeadline {
     pub is_fake: bool,
 }
 
+/// Stands where nobody knows when a run came in: before all that do. RFC 3339.
+pub const NO_TIME: &str = "1970-01-01T00:00:00Z";
+
 /// By which the runs of one model of a medium belong together: capacity as labelled, words without
 /// case and odd spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

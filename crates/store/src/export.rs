@@ -19,7 +19,7 @@ use record::collection::CollectionRun;
 pub use self::csv::CsvSink;
 pub use self::dataset::DatasetSink;
 pub use self::fio::fio;
-pub use self::parquet::ParquetSink;
+pub use self::parquet::{ParquetSink, groups_of, in_memory};
 pub use self::xlsx::XlsxSink;
 
 /// Something could not be exported.

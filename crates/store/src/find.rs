@@ -65,7 +65,11 @@ pub(crate) fn find(name: &str, runs: &[RunDir]) -> Result<RunDir, FindError> {
     if name == LATEST {
         return runs.last().cloned().ok_or(FindError::NoRuns);
     }
-    if name.contains('/') || name.ends_with(".json") || name == "." || name == ".." {
+    if name.contains('/')
+        || [".json", ".json.gz"].iter().any(|end| name.ends_with(end))
+        || name == "."
+        || name == ".."
+    {
         return at_path(Path::new(name), runs);
     }
     let matches: Vec<&RunDir> =

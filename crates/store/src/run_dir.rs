@@ -15,6 +15,30 @@ use crate::replay::{Replayed, replay};
 use crate::salvage::{Salvage, salvage};
 use crate::undo::{self, Owed, UndoError, UndoLog};
 
+/// Bytes of an unpacked record that are read: one that claims more is a trap.
+#[cfg(feature = "collections")]
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The bytes of a record, that of a site out of its gzip.
+#[cfg(feature = "collections")]
+fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut plain = Vec::new();
+    let mut packed = io::Read::take(flate2::read::GzDecoder::new(&bytes[..]), MOST_BYTES);
+    io::Read::read_to_end(&mut packed, &mut plain)?;
+    Ok(plain)
+}
+
+#[cfg(not(feature = "collections"))]
+fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err(io::Error::other("it is packed: gunzip it first; this build cannot"));
+    }
+    Ok(bytes)
+}
+
 /// Name of the journal in a run's directory.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
 /// Name of the record in a run's directory.
@@ -79,7 +103,8 @@ impl RunDir {
         if belongs {
             return RunDir::of_directory(dir);
         }
-        let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+        let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy();
+        let name = name.strip_suffix(".json").unwrap_or(&name).to_owned();
         RunDir { name, record: file.to_owned(), dir: dir.to_owned(), has_journal: false }
     }
 
@@ -225,8 +250,9 @@ impl RunDir {
 
     fn written_record(&self) -> Result<Record, LoadError> {
         let path = &self.record;
-        let bytes =
-            read_regular(path).map_err(|source| LoadError::Read { path: path.clone(), source })?;
+        let bytes = read_regular(path)
+            .and_then(unpacked)
+            .map_err(|source| LoadError::Read { path: path.clone(), source })?;
         let text = String::from_utf8_lossy(&bytes);
         Record::from_json(&text).map_err(|source| LoadError::Record { path: path.clone(), source })
     }

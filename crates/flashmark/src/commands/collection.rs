@@ -8,9 +8,9 @@ use report::words::{self, clean};
 use crate::cli::{CollectionCheckFlags, CollectionCommand, CollectionInitFlags};
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::outputs::print;
-use crate::repository::judging::{JudgedRecord, judge};
+use crate::repository::judging::{JudgedRecord, MISPLACED, judge, look_at};
 use crate::repository::{
-    ACCEPTED, RECORDS, RecordFile, Repository, SETTINGS, Settings, is_sender, parse_place, write,
+    ACCEPTED, RECORDS, RecordFile, Repository, SETTINGS, Settings, is_sender, write,
 };
 
 /// Files of a new repository beside its settings.
@@ -75,22 +75,19 @@ fn check(flags: &CollectionCheckFlags) -> Result {
     for change in changes.iter().flatten() {
         wrong.extend(foreign(change, sender.as_deref()));
     }
-    wrong.extend(misplaced(repository.dir())?);
+    let misplaced = repository.misplaced().into_iter();
+    wrong.extend(misplaced.map(|place| format!("{}: {MISPLACED}", shown(&place))));
     let is_changed = |file: &RecordFile| {
         changes.as_ref().is_none_or(|changes| {
-            let place = file.path.strip_prefix(repository.dir()).unwrap_or(&file.path);
-            changes.iter().any(|change| change == place)
+            changes.iter().any(|change| change == repository.place_of(&file.path))
         })
     };
-    let mut files = repository.records().or_internal()?;
-    // What was here before is first: of two that are one measurement the new one is the copy.
-    files.sort_by_key(&is_changed);
-    let judged = judge(&repository, files).or_internal()?;
+    let judged = judge(&repository, repository.records(), is_changed, |file| Ok(look_at(file)))
+        .or_internal()?;
     let asked: Vec<&JudgedRecord> = judged.iter().filter(|one| is_changed(&one.file)).collect();
     for one in &asked {
         if let Err(why) = &one.verdict {
-            let place = one.file.path.strip_prefix(repository.dir()).unwrap_or(&one.file.path);
-            wrong.push(format!("{}: {why}", shown(place)));
+            wrong.push(format!("{}: {why}", shown(repository.place_of(&one.file.path))));
         }
     }
     wrong.iter().try_for_each(|line| print(&format!("{}\n", clean(line))))?;
@@ -110,37 +107,6 @@ fn foreign(change: &Path, sender: Option<&str>) -> Option<String> {
         let whose = own.map_or_else(|| format!("{RECORDS}/"), |own| format!("{}/", own.display()));
         format!("{}: refused: a submission changes files below {whose} only", shown(change))
     })
-}
-
-/// Files below the records that are none.
-fn misplaced(dir: &Path) -> Result<Vec<String>> {
-    let mut wrong = Vec::new();
-    let mut waiting = vec![dir.join(RECORDS)];
-    while let Some(next) = waiting.pop() {
-        let Ok(entries) = std::fs::read_dir(&next) else { continue };
-        for entry in entries {
-            let entry = entry.or_internal()?;
-            let path = entry.path();
-            let place = path.strip_prefix(dir).unwrap_or(&path);
-            if entry.file_type().or_internal()?.is_dir() {
-                waiting.push(path);
-            } else if !is_record(&entry, place) {
-                wrong.push(format!(
-                    "{}: refused: a record is {RECORDS}/ACCOUNT/ID.json.gz",
-                    shown(place)
-                ));
-            }
-        }
-    }
-    wrong.sort();
-    Ok(wrong)
-}
-
-/// Whether an entry is a record where one belongs, or what keeps the directory in git.
-fn is_record(entry: &std::fs::DirEntry, place: &Path) -> bool {
-    let is_keeper = place == Path::new(RECORDS).join(".gitkeep");
-    entry.file_type().is_ok_and(|kind| kind.is_file())
-        && (is_keeper || parse_place(place).is_some())
 }
 
 /// Paths that differ between a revision and what is here, by git.

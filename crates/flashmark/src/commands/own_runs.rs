@@ -22,7 +22,7 @@ pub fn measured_runs() -> Result<Vec<(String, Record)>> {
 }
 
 /// The record of a run, or the reason why it has nothing to show.
-fn measured(run: &RunSummary) -> std::result::Result<Record, String> {
+pub fn measured(run: &RunSummary) -> std::result::Result<Record, String> {
     if let Err(why) = &run.overview {
         return Err(why.clone());
     }

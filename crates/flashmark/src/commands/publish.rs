@@ -5,26 +5,34 @@ use report::words;
 use crate::cli::PublishFlags;
 use crate::commands::whole_dir::{SITE, WholeDir};
 use crate::exit::{Exit, OrExit, Result, usage};
-use crate::keys::KeyFile;
 use crate::outputs::print;
 
 mod filling;
+mod intake;
 mod publications;
 mod source;
 mod tree;
 
-use source::PublishedLines;
+use filling::Tree;
+use source::{OwnRuns, PublishedLines};
 
 /// Makes a static site of a collection or of runs; exit code 2 where there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
     let place = WholeDir::take(&flags.dir, &SITE)?;
+    let made = tree::SiteSummary {
+        title: flags.title.clone(),
+        address: address(flags)?,
+        has_published: !flags.no_reference,
+    };
+    tree::begin(place.scratch(), &made).or_internal()?;
+    let tree = Tree::new(place.scratch(), &flags.dir).or_internal()?;
     let now = crate::clock::now();
     let source = match (&flags.database, &flags.collection) {
-        (None, Some(dir)) => PublishedLines::of_repository(dir, flags.no_reference, &now)?,
-        (Some(address), _) => PublishedLines::of_database(address, flags.no_reference, &now)?,
+        (None, Some(dir)) => PublishedLines::of_repository(dir, flags.no_reference, &tree, &now)?,
+        (Some(address), _) => PublishedLines::of_database(address, flags.no_reference)?,
         (None, None) => {
-            let keys = KeyFile::given(flags.keys.as_deref())?;
-            PublishedLines::of_runs(&flags.runs, flags.no_reference, keys.as_ref(), &now)?
+            let own = OwnRuns { names: &flags.runs, keys: flags.keys.as_deref() };
+            PublishedLines::of_runs(&own, flags.no_reference, &tree, &now)?
         }
     };
     if source.is_empty() {
@@ -32,13 +40,8 @@ pub fn run(flags: &PublishFlags) -> Result {
             "there is nothing to publish; measure something first: flashmark run . --suite quick",
         );
     }
-    let made = tree::SiteSummary {
-        title: flags.title.clone(),
-        address: address(flags)?,
-        now,
-        has_published: !flags.no_reference,
-    };
-    let written = tree::write(place.scratch(), &source, &made).or_internal()?;
+    tree::write(&tree, &source, &made).or_internal()?;
+    let written = tree.finish().or_internal()?;
     place.appear()?;
     let index = flags.dir.join("index.html");
     print(&format!(

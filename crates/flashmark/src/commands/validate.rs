@@ -7,19 +7,24 @@ use report::words::{self, clean};
 use crate::cli::ValidateFlags;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
-use crate::parallel::on_all_processors;
+use crate::parallel::each_of;
 use crate::shared_file::{self, Verdict};
 
 /// Judges each file and prints a line for it; exit code 1 where one would be refused or would wait
 /// for a person.
 pub fn run(flags: &ValidateFlags) -> Result {
     let files = files_of(&flags.files)?;
-    let verdicts = judge_all(&files)?;
+    // Of each run only its line is kept: thousands of runs are larger than the memory.
+    let lines = |at: usize| {
+        let verdicts = shared_file::judged(&shared_file::read(&files[at])?)?;
+        Ok(verdicts.iter().map(line_of).collect::<Vec<_>>())
+    };
+    let verdicts = each_of(files.len(), lines).or_usage()?;
     let mut counts = [0; 3];
     let each = files
         .iter()
-        .zip(&verdicts)
-        .flat_map(|(file, verdicts)| verdicts.iter().map(move |verdict| (file, line_of(verdict))));
+        .zip(verdicts)
+        .flat_map(|(file, lines)| lines.into_iter().map(move |line| (file, line)));
     for (file, (place, line)) in each {
         counts[place] += 1;
         if place > 0 || !flags.quiet {
@@ -32,18 +37,6 @@ pub fn run(flags: &ValidateFlags) -> Result {
         words::count(sound + doubtful + refused, "record")
     ))?;
     Ok(if doubtful + refused == 0 { Exit::Done } else { Exit::MediumFailed })
-}
-
-/// Judges files on all processors; the verdicts are in the order of the files.
-fn judge_all(files: &[PathBuf]) -> Result<Vec<Vec<Verdict>>> {
-    let verdicts: Vec<_> = files.iter().map(|_| std::sync::OnceLock::new()).collect();
-    on_all_processors(files.len(), |at| {
-        // Each place is set once.
-        let _ = verdicts[at].set(shared_file::judged(&files[at])?);
-        Ok(())
-    })
-    .or_usage()?;
-    Ok(verdicts.into_iter().filter_map(std::sync::OnceLock::into_inner).collect())
 }
 
 /// The files themselves, and the records below the directories, sorted by name.

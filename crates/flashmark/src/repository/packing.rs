@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use record::{Published, Series};
+use record::{Cell, Published, Series};
 
 /// Bytes of a packed record.
 pub const MOST_PACKED: usize = 100_000;
@@ -39,6 +39,20 @@ pub fn packed(run: &Published) -> Result<(Published, Vec<u8>)> {
         bytes = pack(&run)?;
     }
     Ok((run, bytes))
+}
+
+/// The cells of a run as the file of a site has them: without what the kernel counted, and with
+/// curves that lost every second point until they have [`FEWEST`] or fewer. A site would be ten
+/// times as large with all of their digits.
+pub fn thinned(cells: &mut [Cell]) {
+    for cell in cells {
+        cell.activity.clear();
+        for series in &mut cell.series {
+            while series.points.len() > FEWEST {
+                thin(series);
+            }
+        }
+    }
 }
 
 /// Leaves out every second point of a curve.

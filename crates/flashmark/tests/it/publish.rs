@@ -180,8 +180,78 @@ fn a_published_tree_is_whole() {
         assert!(fs::read(&files[name]).unwrap().starts_with(b"PAR1"), "{name}");
     }
     // A run's file is a record: the program reads it.
-    let record = files.iter().find(|(name, _)| name.starts_with("data/run/")).unwrap().1;
-    flashmark.done(&["show", record.to_str().unwrap()]);
+    let records = files.iter().filter(|(name, _)| name.starts_with("data/run/"));
+    let records: Vec<&str> = records.map(|(_, path)| path.to_str().unwrap()).take(2).collect();
+    for words in
+        [&["show", records[0]][..], &["report", records[0]], &["compare", records[0], records[1]]]
+    {
+        flashmark.done(words);
+    }
+    let curves = run_of(Path::new(records[0]))["cells"].as_array().unwrap().clone();
+    let points =
+        curves.iter().flat_map(|cell| cell["series"].as_array().cloned().unwrap_or_default());
+    assert!(points.map(|curve| curve["points"].as_array().unwrap().len()).max() <= Some(16));
+}
+
+/// Two trees are the same, file by file.
+fn assert_same(one: &Path, other: &Path) {
+    let (one, other) = (files(one), files(other));
+    assert!(one.keys().eq(other.keys()), "{:?}\n{:?}", one.keys(), other.keys());
+    for (name, path) in &one {
+        assert!(fs::read(path).unwrap() == fs::read(&other[name]).unwrap(), "{name} differs");
+    }
+}
+
+#[test]
+fn a_tree_published_again_is_what_one_from_nothing_is() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let one = as_measured(&flashmark, &scratch, "a1", "Ada");
+    let two = as_measured(&flashmark, &scratch, "class10", "Bea");
+    let three = as_measured(&flashmark, &scratch, "class6", "Ada");
+    let (site, fresh) = (scratch.at("site"), scratch.at("fresh"));
+    let publish = |dir: &Path, runs: &[&String]| {
+        let mut words = vec!["publish", dir.to_str().unwrap()];
+        words.extend(runs.iter().map(|run| run.as_str()));
+        flashmark.done(&words);
+    };
+    let number = |dir: &Path, name: &str| {
+        std::os::unix::fs::MetadataExt::ino(&fs::metadata(dir.join(name)).unwrap())
+    };
+    publish(&site, &[&one, &two]);
+    let slug = |vendor: &str| {
+        let pages = files(&site.join("medium"));
+        let page = pages.keys().find(|name| name.starts_with(vendor)).unwrap();
+        format!("medium/{page}")
+    };
+    let (ada, bea) = (slug("ada-"), slug("bea-"));
+    let of_bea = number(&site, &bea);
+    // One more, one less, another title: always what a new tree is.
+    for (runs, is_kept) in [
+        (&[&one, &two, &three][..], true),
+        (&[&three, &two, &one], true),
+        (&[&two, &three], true),
+        (&[&two, &three], true),
+    ] {
+        publish(&site, runs);
+        assert_eq!(number(&site, &bea) == of_bea, is_kept, "the page of Bea is the old file");
+        let _ = fs::remove_dir_all(&fresh);
+        publish(&fresh, runs);
+        assert_same(&site, &fresh);
+    }
+    assert!(site.join(&ada).exists());
+    // A record whose file changes is another run.
+    let mut changed: Value = serde_json::from_str(&fs::read_to_string(&two).unwrap()).unwrap();
+    changed["medium"]["firmware"] = json!("9");
+    fs::write(&two, changed.to_string()).unwrap();
+    publish(&site, &[&two, &three]);
+    assert_ne!(number(&site, &bea), of_bea);
+    fs::remove_dir_all(&fresh).unwrap();
+    publish(&fresh, &[&two, &three]);
+    assert_same(&site, &fresh);
+    // A damaged note of what was made costs only time.
+    fs::write(site.join(".flashmark-made.json.gz"), "x").unwrap();
+    publish(&site, &[&two, &three]);
+    assert_same(&site, &fresh);
 }
 
 #[test]
@@ -211,6 +281,11 @@ fn a_published_tree_has_every_published_figure_beside_what_was_measured() {
     assert!(!bare.join("published.html").exists());
 }
 
+/// The record in the file of a run.
+fn run_of(path: &Path) -> Value {
+    serde_json::from_reader(flate2::read::GzDecoder::new(fs::File::open(path).unwrap())).unwrap()
+}
+
 /// Numbers in the table of every figure, and in that of the usual ones, on a medium's page.
 fn numbers_on(page: &str) -> Vec<f64> {
     let figures = page.split("<section").take_while(|part| !part.contains("id=\"runs\""));
@@ -237,16 +312,18 @@ fn each_measured_figure_of_the_articles_is_on_its_medium_s_page() {
     let site = scratch.at("site");
     flashmark.done(&["publish", site.to_str().unwrap(), "latest"]);
     let (mut all, mut missing) = (0, Vec::new());
+    let packed = files(&site.join("data/run"));
     for medium in files(&site.join("data/medium")).into_values() {
         let slug = medium.file_stem().unwrap().to_str().unwrap().to_owned();
         let runs: Value = serde_json::from_str(&fs::read_to_string(&medium).unwrap()).unwrap();
         let page = fs::read_to_string(site.join(format!("medium/{slug}.html"))).unwrap();
         let shown = numbers_on(&page);
         for run in runs["runs"].as_array().unwrap() {
-            if !run["id"].as_str().unwrap().starts_with("reference-article-") {
+            let id = run["id"].as_str().unwrap();
+            if !id.starts_with("reference-article-") {
                 continue;
             }
-            for cell in run["run"]["cells"].as_array().unwrap() {
+            for cell in run_of(&packed[&format!("{id}.json.gz")])["cells"].as_array().unwrap() {
                 let printed = cell["labels"]["published"].as_str().unwrap();
                 let number = middle_of(printed);
                 all += 1;

@@ -193,6 +193,89 @@ fn a_broken_record_is_named_and_the_rest_is_published() {
     assert!(page.contains("SanDisk SD32G") && page.contains("unconfirmed"), "{page}");
 }
 
+/// What a publish of the owner's collection says on standard error, on one line.
+fn published(forge: &Forge) -> String {
+    let site = forge.word("site");
+    let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
+    let ran = forge.flashmark.run(&words);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    ran.err.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn links_that_lead_nowhere_and_empty_directories_are_named() {
+    let Some(forge) = Forge::new() else { return };
+    let good = forge.record("good.json", |_| ());
+    assert_eq!(forge.submit(&good, "owner", "ada").code, Some(0));
+    let link = |place: &str| {
+        std::os::unix::fs::symlink("/nonexistent", forge.scratch.at("owner/records").join(place))
+            .unwrap();
+    };
+    link("cem");
+    forge.scratch.directory("owner/records/bob");
+    link("ada/aaaaaaaaaaaaaaaa.json.gz");
+    forge.scratch.directory("owner/records/ada/bbbbbbbbbbbbbbbb.json.gz");
+    let said = published(&forge);
+    for place in ["cem", "bob", "ada/aaaaaaaaaaaaaaaa.json.gz", "ada/bbbbbbbbbbbbbbbb.json.gz"] {
+        let named = format!("records/{place} is left out: refused: a record is");
+        assert!(said.contains(&named), "{place}: {said}");
+    }
+    let words = ["collection", "check", &forge.word("owner")];
+    let checked = forge.flashmark.run(&words);
+    assert!(checked.out.contains("records/bob: refused"), "{checked}");
+    assert!(checked.out.contains("1 record taken, 4 wrong"), "{checked}");
+}
+
+#[test]
+fn a_measurement_of_two_senders_is_a_voice_of_neither() {
+    let Some(forge) = Forge::new() else { return };
+    let card = forge.record("card.json", |_| ());
+    // As many others between them as are read together.
+    assert_eq!(forge.submit(&card, "owner", "zoe").code, Some(0));
+    let stolen = &records(&forge.scratch.at("owner"))[0];
+    let id = stolen.file_name().unwrap().to_str().unwrap().to_owned();
+    let ada = forge.scratch.directory("owner/records/ada");
+    fs::copy(stolen, ada.join(&id)).unwrap();
+    let between = forge.scratch.directory("owner/records/mid");
+    for number in 0..250 {
+        fs::write(between.join(format!("a{number:015}.json.gz")), "no record").unwrap();
+    }
+    let other = forge.record("other.json", |record| record["medium"]["model"] = "SD64G".into());
+    assert_eq!(forge.submit(&other, "owner", "bea").code, Some(0));
+    let said = published(&forge);
+    for (of, from) in [("ada", "zoe"), ("zoe", "ada")] {
+        let named =
+            format!("records/{of}/{id} is left out: doubtful: its latencies are those of {from}/");
+        assert!(said.contains(&named), "{named}: {said}");
+    }
+    assert!(said.contains("neither counts"), "{said}");
+    // A person says who was first; one of two files with one name has to go.
+    fs::remove_file(ada.join(&id)).unwrap();
+    assert!(!published(&forge).contains("latencies"));
+}
+
+#[test]
+fn a_time_to_come_does_not_lead_the_feed() {
+    let Some(forge) = Forge::new() else { return };
+    let early = forge.record("early.json", |record| {
+        record["run"]["started"] = "9998-01-01T00:00:00Z".into();
+        record["medium"]["model"] = "FUTURE".into();
+    });
+    let now = forge.record("now.json", |record| {
+        record["run"]["started"] = "2026-01-02T00:00:00Z".into();
+    });
+    for (record, who) in [(&early, "ada"), (&now, "bea")] {
+        assert_eq!(forge.submit(record, "owner", who).code, Some(0));
+    }
+    published(&forge);
+    let feed = fs::read_to_string(forge.scratch.at("site/feed.atom")).unwrap();
+    let place = |word: &str| feed.find(word).unwrap_or_else(|| panic!("{word}: {feed}"));
+    assert!(place("SD32G") < place("FUTURE"), "{feed}");
+    assert!(!feed.contains("9998"), "{feed}");
+    let table = fs::read_to_string(forge.scratch.at("site/data/table.json")).unwrap();
+    assert!(!table.contains("9998") && !table.contains("1970"), "{table}");
+}
+
 #[test]
 fn what_is_no_collection_is_not_written_to() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());

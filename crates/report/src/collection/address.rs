@@ -215,7 +215,7 @@ impl Links<'_> {
 
     /// The page or, in a tree, the record of a run.
     pub fn run(&self, id: &str) -> String {
-        self.to(&format!("data/run/{id}.json"), &format!("run/{id}"))
+        self.to(&format!("data/run/{id}.json.gz"), &format!("run/{id}"))
     }
 
     /// The page of a publication.
@@ -289,7 +289,7 @@ mod tests {
             "../by-worst-stall-2.html",
             "../index.html?q=a%20b",
             "../medium/x-1.html",
-            "../data/run/r.json",
+            "../data/run/r.json.gz",
             "../about.html",
             "/cards/",
             "/cards/?sort=worst-stall&page=2",

@@ -1,7 +1,7 @@
 //! The Atom feed (RFC 4287) of new results.
 
 use askama::Template;
-use record::collection::{CollectionRun, HeadlineFigure};
+use record::collection::{CollectionRun, HeadlineFigure, NO_TIME};
 
 use super::address::{Links, SiteInfo};
 use super::{figures, query, table};
@@ -62,16 +62,13 @@ pub fn feed(site: &SiteInfo, items: &[Item]) -> String {
                 .first()
                 .map(|item| item.entry.received.as_str())
                 .or(site.made.as_deref())
-                .unwrap_or(NEVER),
+                // A feed must say when it changed; one without results never did.
+                .unwrap_or(NO_TIME),
         ),
         items: items.iter().map(|item| view(item, &whole(links.medium(item.slug)))).collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
-
-/// An Atom feed must say when it changed; one without results and without a time of its own never
-/// did.
-const NEVER: &str = "1970-01-01T00:00:00Z";
 
 fn view(item: &Item, href: &str) -> ItemView {
     let entry = item.entry;

@@ -3,7 +3,7 @@
 use askama::Template;
 use record::MediumKind;
 use record::collection::{
-    CollectionLine, CollectionRun, HeadlineFigure, Origin, Page, Query, SortBy,
+    CollectionLine, CollectionRun, HeadlineFigure, NO_TIME, Origin, Page, Query, SortBy,
 };
 use record::units::significant;
 
@@ -310,6 +310,9 @@ pub(crate) fn badges(line: &CollectionLine) -> Vec<(&'static str, &'static str)>
 
 /// The day of an RFC 3339 time.
 pub(crate) fn day(time: &str) -> String {
+    if time == NO_TIME {
+        return String::new();
+    }
     words::clean(time.get(..10).unwrap_or(time))
 }
 

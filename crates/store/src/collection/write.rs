@@ -40,6 +40,9 @@ pub struct Submission {
     pub edit_token: Option<String>,
     /// Which model it is of, where that is known better than the run tells.
     pub model: Option<Model>,
+    /// The name of the whole run, where the cells of this one are kept elsewhere; else its content
+    /// names it.
+    pub id: Option<String>,
 }
 
 impl Submission {
@@ -61,6 +64,7 @@ impl Submission {
             why: String::new(),
             edit_token: None,
             model: None,
+            id: None,
         }
     }
 }
@@ -291,10 +295,15 @@ impl Prepared {
             why,
             edit_token,
             model,
+            id,
         } = submission;
         let model = model.unwrap_or_else(|| collection::model_of(&run));
         let document = RevisionDocument { model, origin, headline, run };
         let PackedRun { content, body } = document.pack()?;
+        let (content, id) = match id {
+            Some(id) => (id.clone(), id),
+            None => (hex(&content), id_of(&content)),
+        };
         Ok(Prepared {
             standing,
             received,
@@ -303,8 +312,8 @@ impl Prepared {
             why,
             edit_token,
             document,
-            content: hex(&content),
-            id: id_of(&content),
+            content,
+            id,
             body,
         })
     }

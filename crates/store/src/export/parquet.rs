@@ -3,13 +3,17 @@
 //! would be four times the program for the same bytes.
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{KeyValue, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::ChunkReader;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use record::collection::CollectionRun;
@@ -37,6 +41,45 @@ impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
             cells: ParquetTable::new("cells", columns::of_cells(), cells)?,
         })
     }
+}
+
+impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
+    /// Adds row groups of finished files of runs and of cells as they are, from the first to before
+    /// the last of each; how many there are is [`groups_of`].
+    ///
+    /// # Errors
+    /// Where a file is none of this form or this cannot be written.
+    pub fn append<T: ChunkReader>(
+        &mut self,
+        [runs, cells]: [&T; 2],
+        groups: [Range<usize>; 2],
+    ) -> Result<(), ExportError> {
+        let [of_runs, of_cells] = groups;
+        self.runs.append(runs, of_runs)?;
+        self.cells.append(cells, of_cells)
+    }
+}
+
+/// Two finished files in memory, of runs and of cells.
+///
+/// # Errors
+/// As of a sink.
+pub fn in_memory(
+    entries: impl IntoIterator<Item = Result<CollectionRun, ExportError>>,
+) -> Result<[Bytes; 2], ExportError> {
+    let (mut runs, mut cells) = (Vec::new(), Vec::new());
+    let mut sink = Box::new(ParquetSink::new(&mut runs, &mut cells)?);
+    entries.into_iter().try_for_each(|entry| sink.add(&entry?))?;
+    sink.finish()?;
+    Ok([runs.into(), cells.into()])
+}
+
+/// How many row groups a finished file has.
+///
+/// # Errors
+/// Where it is none.
+pub fn groups_of(file: &impl ChunkReader) -> Result<usize, ExportError> {
+    Ok(ParquetMetaDataReader::new().parse_and_finish(file)?.num_row_groups())
 }
 
 impl<R: Write + Send, C: Write + Send> Sink for ParquetSink<R, C> {
@@ -188,6 +231,32 @@ impl<W: Write + Send> ParquetTable<W> {
         }
         self.rows += 1;
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    fn append<T: ChunkReader>(
+        &mut self,
+        from: &T,
+        groups: Range<usize>,
+    ) -> Result<(), ExportError> {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(from)?;
+        for at in groups {
+            let theirs = metadata.row_groups().get(at);
+            let theirs = theirs.ok_or_else(|| ParquetError::General("no such group".to_owned()))?;
+            let mut group = self.writer.next_row_group()?;
+            for column in theirs.columns() {
+                let close = ColumnCloseResult {
+                    bytes_written: column.compressed_size() as u64,
+                    rows_written: theirs.num_rows() as u64,
+                    metadata: column.clone(),
+                    bloom_filter: None,
+                    column_index: None,
+                    offset_index: None,
+                };
+                group.append_column(from, close)?;
+            }
+            group.close()?;
+        }
+        Ok(())
     }
 
     /// Values that are held in memory.

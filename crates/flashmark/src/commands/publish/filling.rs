@@ -1,40 +1,195 @@
-//! A directory that is filled with files.
+//! A directory that is filled with files: made, or taken over from the tree that it replaces.
+//!
+//! A hidden file ([`Made`]) says what each page was made of. What is made of the same by the same
+//! program is the same, and becomes another name of the old file.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::BufWriter;
-use std::path::Path;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::repository::judging::RunInShort;
+
+/// What a tree was made of.
+const MADE: &str = ".flashmark-made.json.gz";
+
+/// What a tree was made of; nothing where there is none or another program made it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Made {
+    /// A digest of the program.
+    program: String,
+    /// Runs in short by the digest of the file they came from.
+    pub runs: BTreeMap<String, RunInShort>,
+    /// Digests of what files were made of.
+    files: BTreeMap<String, String>,
+    /// The pieces of the Parquet files, in their order.
+    pub pieces: Vec<Piece>,
+}
+
+/// Runs that are in the Parquet files together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Piece {
+    /// A digest of the runs.
+    pub key: String,
+    /// Row groups in the file of runs and in that of cells.
+    pub groups: [usize; 2],
+}
+
+impl Made {
+    fn of(dir: &Path) -> Option<Made> {
+        serde_json::from_reader(GzDecoder::new(fs::File::open(dir.join(MADE)).ok()?)).ok()
+    }
+}
+
+/// A digest of pieces of text, each told apart from the next.
+#[derive(Default)]
+pub struct Key(Sha256);
+
+impl Key {
+    #[must_use]
+    pub fn with(mut self, part: impl AsRef<[u8]>) -> Key {
+        self.0.update((part.as_ref().len() as u64).to_le_bytes());
+        self.0.update(part);
+        self
+    }
+
+    pub fn text(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
 
 /// A directory that is being filled.
 pub struct Tree<'a> {
     dir: &'a Path,
+    old_dir: PathBuf,
+    old: Made,
+    made: Mutex<Made>,
     written: AtomicUsize,
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(dir: &'a Path) -> Tree<'a> {
-        Tree { dir, written: AtomicUsize::new(0) }
+    /// A tree in `dir`, which will replace that in `old_dir`.
+    pub fn new(dir: &'a Path, old_dir: &Path) -> Result<Tree<'a>> {
+        let program = fs::read(std::env::current_exe()?).context("cannot read this program")?;
+        let program = Key::default().with(program).text();
+        let old = Made::of(old_dir).filter(|old| old.program == program).unwrap_or_default();
+        let made = Mutex::new(Made { program, ..Made::default() });
+        let old_dir = old_dir.to_owned();
+        Ok(Tree { dir, old_dir, old, made, written: AtomicUsize::new(0) })
     }
 
-    /// How many files it has.
-    pub fn written(self) -> usize {
-        self.written.into_inner()
+    /// What the old tree was made of.
+    pub fn old(&self) -> &Made {
+        &self.old
+    }
+
+    /// The same file of the old tree.
+    pub fn old_file(&self, path: &str) -> PathBuf {
+        self.old_dir.join(path)
+    }
+
+    /// Notes what this tree is made of.
+    pub fn note(&self, note: impl FnOnce(&mut Made)) {
+        note(&mut self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    }
+
+    /// Writes what it is made of; how many files it has.
+    pub fn finish(self) -> Result<usize> {
+        let made = self.made.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let file = BufWriter::new(fs::File::create(self.dir.join(MADE))?);
+        let mut packer = GzEncoder::new(file, Compression::fast());
+        serde_json::to_writer(&mut packer, &made)?;
+        packer.finish()?.flush()?;
+        Ok(self.written.into_inner())
+    }
+
+    /// Makes files out of what `key` is the digest of, unless the old tree has them. Without a key they
+    /// are made every time.
+    pub fn make(
+        &self,
+        paths: &[&str],
+        key: Option<Key>,
+        make: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let Some(key) = key.map(Key::text) else { return make() };
+        let is_same = |path: &&str| self.old.files.get(*path) == Some(&key);
+        let has_all = paths.iter().all(is_same) && paths.iter().all(|path| self.take_over(path));
+        if !has_all {
+            for path in paths {
+                self.remove(path);
+            }
+            make()?;
+        }
+        self.note(|made| {
+            made.files.extend(paths.iter().map(|path| ((*path).to_owned(), key.clone())));
+        });
+        Ok(())
+    }
+
+    /// Gives a file of the old tree its place in this one too; whether that could be done.
+    pub fn take_over(&self, path: &str) -> bool {
+        let (old, new) = (self.old_file(path), self.dir.join(path));
+        let is_there =
+            new.exists() || fs::hard_link(&old, &new).is_ok() || fs::copy(old, &new).is_ok();
+        self.written.fetch_add(usize::from(is_there), Ordering::Relaxed);
+        is_there
+    }
+
+    /// Takes a file back, if it is there.
+    pub fn remove(&self, path: &str) {
+        if fs::remove_file(self.dir.join(path)).is_ok() {
+            self.written.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back the files of runs that are not published after all.
+    pub fn keep_runs(&self, is_kept: &dyn Fn(&str) -> bool) -> Result<()> {
+        for entry in fs::read_dir(self.dir.join("data/run"))? {
+            let name = entry?.file_name();
+            let name = name.to_string_lossy();
+            if !name.strip_suffix(".json.gz").is_some_and(is_kept) {
+                self.remove(&format!("data/run/{name}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A file of this tree, to be read.
+    pub fn file(&self, path: &str) -> Result<fs::File> {
+        fs::File::open(self.dir.join(path)).with_context(|| format!("cannot read {path}"))
     }
 
     /// A file that is written bit by bit.
     pub fn create(&self, path: &str) -> Result<BufWriter<fs::File>> {
-        let file = fs::File::create(self.dir.join(path))
-            .with_context(|| format!("cannot write {path}"))?;
-        self.written.fetch_add(1, Ordering::Relaxed);
-        Ok(BufWriter::new(file))
+        self.create_new(path)?.with_context(|| format!("{path} is there twice"))
+    }
+
+    /// The same, unless it is there already.
+    pub fn create_new(&self, path: &str) -> Result<Option<BufWriter<fs::File>>> {
+        match fs::File::create_new(self.dir.join(path)) {
+            Ok(file) => {
+                self.written.fetch_add(1, Ordering::Relaxed);
+                Ok(Some(BufWriter::new(file)))
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot write {path}")),
+        }
     }
 
     /// A file that is written at once.
-    pub fn write(&self, path: &str, text: &str) -> Result<()> {
-        fs::write(self.dir.join(path), text).with_context(|| format!("cannot write {path}"))?;
-        self.written.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> Result<()> {
+        let mut file = self.create(path)?;
+        file.write_all(bytes.as_ref())
+            .and_then(|()| file.flush())
+            .with_context(|| format!("cannot write {path}"))
     }
 }

@@ -1,11 +1,12 @@
 //! Pages of what others have published, beside the media of the tree that were measured last.
 
 use anyhow::Result;
-use record::collection::{CollectionLine, CollectionRun, Origin};
+use record::collection::{CollectionLine, Origin};
 use report::collection::{self as pages, MOST_PICKED, SiteInfo};
 
 use super::filling::Tree;
 use super::source::PublishedLines;
+use super::tree::key_of;
 use crate::parallel::on_all_processors;
 
 /// Writes the list of publications and a page of each.
@@ -16,25 +17,22 @@ pub fn write(
     lines: &[&CollectionLine],
 ) -> Result<()> {
     let sources = import::reference::sources();
-    let beside = measured_last(source, lines)?;
-    tree.write("published.html", &pages::published_index(site, &sources))?;
+    let places = measured_last(lines);
+    let beside = places.iter().map(|at| source.medium(tree, *at)).collect::<Result<Vec<_>>>()?;
+    tree.write("published.html", pages::published_index(site, &sources))?;
     on_all_processors(sources.len(), |at| {
-        let page = pages::published(site, &sources[at], &beside, &[]);
-        tree.write(&pages::published_file(&sources[at]), &page)
+        let file = pages::published_file(&sources[at]);
+        tree.make(&[&file], key_of(site, source, &places)?, || {
+            tree.write(&file, pages::published(site, &sources[at], &beside, &[]))
+        })
     })
 }
 
 /// As many media as a page has room for, the latest first; fakes and simulated ones are none.
-fn measured_last(
-    source: &PublishedLines,
-    lines: &[&CollectionLine],
-) -> Result<Vec<(CollectionLine, Vec<CollectionRun>)>> {
+fn measured_last(lines: &[&CollectionLine]) -> Vec<usize> {
     let is_measured = |line: &CollectionLine| line.origin == Origin::Measured && !line.is_fake;
     let mut places: Vec<usize> = (0..lines.len()).filter(|at| is_measured(lines[*at])).collect();
     places.sort_by(|a, b| lines[*b].latest.cmp(&lines[*a].latest).then(a.cmp(b)));
-    let medium = |at: usize| {
-        let (line, runs) = source.medium(at)?;
-        Ok((line.clone(), runs))
-    };
-    places.into_iter().take(MOST_PICKED).map(medium).collect()
+    places.truncate(MOST_PICKED);
+    places
 }

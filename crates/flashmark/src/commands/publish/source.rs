@@ -1,127 +1,204 @@
 //! What is published: a collection, or runs put into one for the occasion; and the reference data
 //! beside it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use collection::Upload;
-use record::collection::{CollectionLine, CollectionRun, Media, Origin};
-use record::{MediumKind, Published, Record, TargetKind};
+use record::Cell;
+use record::collection::{CollectionLine, CollectionRun, Media, NO_TIME, Origin};
 use report::words::clean;
 use store::collection::{Address, Collection, Submission};
+use store::{RunDir, Store};
 
-use crate::commands::own_runs::measured_runs;
-use crate::commands::show::load;
-use crate::exit::{OrExit, Result};
+use super::filling::{Key, Tree};
+use super::intake;
+use crate::commands::own_runs::measured;
+use crate::commands::show::{find, load_from};
+use crate::exit::{Failure, OrExit, Result, usage};
 use crate::keys::KeyFile;
+use crate::parallel::each_of;
 use crate::published_run;
-use crate::repository::Repository;
-use crate::repository::judging::{JudgedRecord, judge};
+use crate::repository::judging::{self, JudgedRecord, MISPLACED, RunInShort, judge};
+use crate::repository::{RecordFile, Repository};
+use crate::shared_file;
 
-/// The lines to publish, each with the collection that has its runs.
+/// The lines to publish.
 pub struct PublishedLines {
-    lines: Vec<(CollectionLine, Collection)>,
-    collections: Vec<Collection>,
+    lines: Vec<Line>,
+    shelves: Vec<Shelf>,
+}
+
+/// A line, with the shelf on which its runs are.
+struct Line {
+    line: CollectionLine,
+    shelf: usize,
+    /// Its runs without their cells, the newest first, where these are in files of the tree.
+    short: Option<Vec<CollectionRun>>,
+}
+
+/// A collection.
+struct Shelf {
+    collection: Collection,
+    /// Where its runs came from, where their cells are in files of the tree and not in it.
+    origins: Option<BTreeMap<String, RunOrigin>>,
+    /// Whether it is small enough to be read once more to know whether it changed.
+    is_small: bool,
+}
+
+/// Where a run came from.
+enum RunOrigin {
+    Record(RecordFile),
+    Run(RunDir),
+}
+
+/// Runs of this machine.
+pub struct OwnRuns<'a> {
+    /// Those named; without a name all that measured something.
+    pub names: &'a [String],
+    /// A file with a key, to tell media and hosts apart.
+    pub keys: Option<&'a Path>,
 }
 
 impl PublishedLines {
     /// The collection at an address. Nothing is written to it.
-    pub fn of_database(address: &str, no_reference: bool, now: &str) -> Result<PublishedLines> {
+    pub fn of_database(address: &str, no_reference: bool) -> Result<PublishedLines> {
         let address = Address::parse(address).or_usage()?;
         if let Address::Sqlite(path) = &address
             && !path.is_file()
         {
             // Opening would make an empty one.
-            return crate::exit::usage(format_args!(
-                "there is no collection at '{}'",
-                path.display()
-            ));
+            return usage(format_args!("there is no collection at '{}'", path.display()));
         }
         let theirs = Collection::open(&address).or_usage()?;
         let has_reference =
             theirs.all_lines().or_internal()?.iter().any(|line| line.origin == Origin::Reference);
-        let mut collections = vec![theirs];
-        if !no_reference && !has_reference {
-            collections.push(reference(now)?);
-        }
-        PublishedLines::of(collections)
+        let theirs = Shelf { collection: theirs, origins: None, is_small: false };
+        PublishedLines::of(theirs, no_reference || has_reference)
     }
 
-    /// Runs of this machine: those named, or all that measured something.
+    /// Runs of this machine.
     pub fn of_runs(
-        names: &[String],
+        own: &OwnRuns,
         no_reference: bool,
-        keys: Option<&KeyFile>,
+        tree: &Tree,
         now: &str,
     ) -> Result<PublishedLines> {
-        let own = Collection::open(&Address::Memory).or_internal()?;
-        for name in names {
-            let record = load(name)?;
-            let (run, _) = published_run::of(&record, keys)?;
-            if let Err(rejection) = collection::check(&run) {
-                return crate::exit::usage(format_args!(
+        let keys = KeyFile::given(own.keys)?;
+        let secret = own.keys.map(std::fs::read).transpose().or_usage()?.unwrap_or_default();
+        let home = std::env::var("HOME").unwrap_or_default();
+        let read = |dir: &RunDir, record| {
+            let (run, _) = published_run::of(&record, keys.as_ref())?;
+            match collection::check(&run) {
+                Ok(()) => {
+                    let headline = findings::headline(&record);
+                    Ok((Upload { run, headline, doubts: Vec::new() }, record.run))
+                }
+                Err(why) => usage(format_args!(
                     "{} cannot be published: {}",
-                    clean(name),
-                    clean(&rejection.to_string())
-                ));
+                    clean(dir.name()),
+                    clean(&why.to_string())
+                )),
             }
-            submit(&own, run, &record, now)?;
-        }
-        if names.is_empty() {
-            for (name, record) in measured_runs()? {
-                let (run, _) = published_run::of(&record, keys)?;
-                match collection::check(&run) {
-                    Ok(()) => submit(&own, run, &record, now)?,
+        };
+        let take = |dir: &RunDir, record: &dyn Fn() -> Result<record::Record>| {
+            let mut source = Key::default().with("run").with(&secret).with(&home);
+            // What is not there is no part of the run.
+            for path in [dir.record_path(), &dir.journal_path()] {
+                source = source.with(shared_file::read(path).unwrap_or_default());
+            }
+            let mut when = None;
+            let taken = intake::take(tree, source, || {
+                let (upload, run) = read(dir, record()?)?;
+                when = run.finished.or(run.started);
+                Ok::<_, Failure>(upload)
+            });
+            let mut short = taken.or_internal()??;
+            short.when = when.or(short.when);
+            Ok::<_, Failure>(short)
+        };
+        let mut runs = Vec::new();
+        if own.names.is_empty() {
+            let all = Store::open(Store::default_root()).runs().or_usage()?;
+            let taken = each_of(all.len(), |at| {
+                let run = &all[at];
+                let record = || measured(run).map_err(anyhow::Error::msg).or_usage();
+                Ok(take(&run.dir, &record))
+            });
+            for (run, taken) in all.into_iter().zip(taken.or_internal()?) {
+                match taken {
+                    Ok(short) => runs.push((None, short, RunOrigin::Run(run.dir))),
                     Err(why) => {
-                        crate::say!("flashmark: {name} is left out: {}", clean(&why.to_string()))
+                        let (name, why) = (run.dir.name(), clean(&why.to_string()));
+                        crate::say!("flashmark: {name} is left out: {why}");
                     }
                 }
             }
+        } else {
+            let dirs = own.names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
+            let taken = each_of(dirs.len(), |at| Ok(take(&dirs[at], &|| load_from(&dirs[at]))));
+            for (dir, short) in dirs.into_iter().zip(taken.or_internal()?) {
+                runs.push((None, short?, RunOrigin::Run(dir)));
+            }
         }
-        let mut collections = vec![own];
-        if !no_reference {
-            collections.push(reference(now)?);
-        }
-        PublishedLines::of(collections)
+        PublishedLines::of(Shelf::of(runs, tree, now)?, no_reference)
     }
 
     /// The records of a repository that count; the others are named on standard error.
-    pub fn of_repository(dir: &Path, no_reference: bool, now: &str) -> Result<PublishedLines> {
+    pub fn of_repository(
+        dir: &Path,
+        no_reference: bool,
+        tree: &Tree,
+        now: &str,
+    ) -> Result<PublishedLines> {
         let repository = Repository::open(dir).or_usage()?;
-        let files = repository.records().or_internal()?;
-        let theirs = Collection::open(&Address::Memory).or_internal()?;
-        for some in files.chunks(TOGETHER) {
-            let mut submissions = Vec::new();
-            for JudgedRecord { file, verdict } in judge(&repository, some.to_vec()).or_internal()? {
-                match verdict {
-                    Ok(upload) => submissions.push(submission(&file.sender, upload, now)),
-                    Err(why) => crate::say!(
-                        "flashmark: {} is left out: {}",
-                        clean(&file.path.display().to_string()),
-                        clean(&why)
-                    ),
+        let left_out = |path: &Path, why: &str| {
+            let path = clean(&path.display().to_string());
+            crate::say!("flashmark: {path} is left out: {}", clean(why));
+        };
+        for place in repository.misplaced() {
+            left_out(&repository.dir().join(place), MISPLACED);
+        }
+        let look = |file: &RecordFile| {
+            let bytes = match judging::bytes_of(file) {
+                Ok(bytes) => bytes,
+                Err(why) => return Ok(Err(why)),
+            };
+            let source = Key::default().with("record").with(&bytes);
+            intake::take(tree, source, || judging::run_in(&bytes))
+        };
+        let judged = judge(&repository, repository.records(), |_| false, look).or_internal()?;
+        let mut runs = Vec::new();
+        for JudgedRecord { file, verdict } in judged {
+            match verdict {
+                Ok(short) => {
+                    runs.push((Some(file.sender.clone()), short, RunOrigin::Record(file)));
                 }
+                Err(why) => left_out(&file.path, &why),
             }
-            theirs.submit_all(submissions).or_internal()?;
         }
-        let mut collections = vec![theirs];
-        if !no_reference {
-            collections.push(reference(now)?);
-        }
-        PublishedLines::of(collections)
+        PublishedLines::of(Shelf::of(runs, tree, now)?, no_reference)
     }
 
-    fn of(collections: Vec<Collection>) -> Result<PublishedLines> {
+    fn of(theirs: Shelf, no_reference: bool) -> Result<PublishedLines> {
+        let mut shelves = vec![theirs];
+        if !no_reference {
+            let collection = Collection::open(&Address::Memory).or_internal()?;
+            collection.keep_reference(&import::reference::entries(), NO_TIME).or_internal()?;
+            shelves.push(Shelf { collection, origins: None, is_small: true });
+        }
         let mut taken = BTreeSet::new();
         let mut lines = Vec::new();
-        for collection in &collections {
-            let found = collection.all_lines().or_internal()?;
-            let named = found.into_iter().filter(|line| {
-                report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone())
-            });
-            lines.extend(named.map(|line| (line, collection.clone())));
+        for (shelf, Shelf { collection, origins, .. }) in shelves.iter().enumerate() {
+            let found = collection.all_lines().or_internal()?.into_iter();
+            for line in found.filter(|line| report::collection::is_slug(&line.slug)) {
+                if taken.insert(line.slug.clone()) {
+                    let short = origins.as_ref().map(|_| collection.runs_of(&line.slug));
+                    lines.push(Line { short: short.transpose().or_internal()?, line, shelf });
+                }
+            }
         }
-        Ok(PublishedLines { lines, collections })
+        Ok(PublishedLines { lines, shelves })
     }
 
     /// Whether there is nothing of one's own.
@@ -136,41 +213,88 @@ impl PublishedLines {
 
     /// How many runs are behind them.
     pub fn runs(&self) -> usize {
-        self.lines.iter().map(|(line, _)| line.runs as usize).sum()
+        self.lines().map(|line| line.runs as usize).sum()
     }
 
     /// All lines to publish, the reference data included unless it was left out.
     pub fn lines(&self) -> impl Iterator<Item = &CollectionLine> {
-        self.lines.iter().map(|(line, _)| line)
+        self.lines.iter().map(|it| &it.line)
+    }
+
+    fn shelf(&self, at: usize) -> (&Line, &Shelf) {
+        (&self.lines[at], &self.shelves[self.lines[at].shelf])
     }
 
     /// A line by its place among [`PublishedLines::lines`], with its runs, the newest first.
-    pub fn medium(&self, at: usize) -> anyhow::Result<(&CollectionLine, Vec<CollectionRun>)> {
-        let (line, collection) = &self.lines[at];
-        Ok((line, collection.runs_of(&line.slug)?))
+    pub fn medium(
+        &self,
+        tree: &Tree,
+        at: usize,
+    ) -> anyhow::Result<(CollectionLine, Vec<CollectionRun>)> {
+        let mut runs = Vec::new();
+        self.each_run(tree, at, &mut |run| {
+            runs.push(run);
+            Ok(())
+        })?;
+        Ok((self.lines[at].line.clone(), runs))
     }
 
     /// The media that the runs of a line are of, where they say it.
     pub fn told_apart(&self, at: usize) -> anyhow::Result<Media> {
-        let (line, collection) = &self.lines[at];
-        Ok(findings::media(&collection.medium_runs(&line.slug)?))
+        let (Line { line, .. }, shelf) = self.shelf(at);
+        Ok(findings::media(&shelf.collection.medium_runs(&line.slug)?))
+    }
+
+    /// A digest of a line and its runs: of the same comes the same page. `None` where a look at all
+    /// of them takes as long as a page.
+    pub fn key(&self, at: usize) -> anyhow::Result<Option<Key>> {
+        let (Line { line, short, .. }, shelf) = self.shelf(at);
+        let mut key = Key::default().with(serde_json::to_string(line)?);
+        match short {
+            Some(runs) => key = key.with(serde_json::to_string(runs)?),
+            None if shelf.is_small => {
+                key = key.with(serde_json::to_string(&shelf.collection.runs_of(&line.slug)?)?);
+            }
+            None => return Ok(None),
+        }
+        Ok(Some(key))
+    }
+
+    /// The runs of a line without their cells, where these are in files of the tree.
+    pub fn in_short(&self, at: usize) -> Option<&[CollectionRun]> {
+        self.lines[at].short.as_deref()
     }
 
     /// Hands out the runs of a line, the newest first, one by one.
     pub fn each_run(
         &self,
+        tree: &Tree,
         at: usize,
-        take: &mut dyn FnMut(CollectionRun) -> std::io::Result<()>,
+        take: &mut dyn FnMut(CollectionRun) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let (line, collection) = &self.lines[at];
-        Ok(collection.each_run_of(&line.slug, take)?)
+        let (Line { line, short, .. }, shelf) = self.shelf(at);
+        let Some(short) = short else {
+            let each = &mut |run| take(run).map_err(std::io::Error::other);
+            return Ok(shelf.collection.each_run_of(&line.slug, each)?);
+        };
+        short.iter().try_for_each(|run| take(whole(tree, run)?))
     }
 
-    /// The runs that came in last, the newest first.
+    /// The cells of a run with all points of their curves, where its file in the tree has fewer.
+    pub fn whole_cells(&self, at: usize, id: &str) -> Option<Vec<Cell>> {
+        let (_, shelf) = self.shelf(at);
+        let run = match shelf.origins.as_ref()?.get(id)? {
+            RunOrigin::Record(file) => judging::read(file).ok()?.run,
+            RunOrigin::Run(dir) => published_run::of(&dir.load().ok()?, None).ok()?.0,
+        };
+        Some(run.cells)
+    }
+
+    /// The runs that came in last, the newest first. Some are without their cells.
     pub fn latest(&self, n: usize) -> anyhow::Result<Vec<CollectionRun>> {
         let mut latest = Vec::new();
-        for collection in &self.collections {
-            latest.extend(collection.latest(n)?);
+        for shelf in &self.shelves {
+            latest.extend(shelf.collection.latest(n)?);
         }
         latest.sort_by(|a, b| b.received.cmp(&a.received));
         latest.truncate(n);
@@ -178,51 +302,52 @@ impl PublishedLines {
     }
 }
 
-/// Records of a repository that are in memory at a time.
-const TOGETHER: usize = 200;
-
-/// A record of a repository with the voice of who sent it. It came in when it was measured, as far as
-/// that is known: a checkout keeps no times.
-fn submission(sender: &str, upload: Upload, now: &str) -> Submission {
-    let origin = Origin::of(&upload.run);
-    let received = upload.run.started.as_deref().and_then(utc).unwrap_or_else(|| now.to_owned());
-    Submission {
-        who: sender.to_owned(),
-        sender: Some(sender.to_owned()),
-        ..Submission::new(upload.run, upload.headline, origin, received)
+impl Shelf {
+    /// Runs whose files are in the tree, each with its sender. The files of others are taken back.
+    fn of(
+        runs: Vec<(Option<String>, RunInShort, RunOrigin)>,
+        tree: &Tree,
+        now: &str,
+    ) -> Result<Shelf> {
+        let collection = Collection::open(&Address::Memory).or_internal()?;
+        let (mut submissions, mut origins) = (Vec::new(), BTreeMap::new());
+        for (sender, short, origin) in runs {
+            tree.note(|made| {
+                made.runs.insert(short.source.clone(), short.clone());
+            });
+            submissions.push(submission(sender, &short, now));
+            origins.insert(short.id, origin);
+        }
+        collection.submit_all(submissions).or_internal()?;
+        tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
+        Ok(Shelf { collection, origins: Some(origins), is_small: true })
     }
 }
 
-/// The built-in reference data.
-fn reference(now: &str) -> Result<Collection> {
-    let collection = Collection::open(&Address::Memory).or_internal()?;
-    collection.keep_reference(&import::reference::entries(), now).or_internal()?;
-    Ok(collection)
+/// A run with the cells of its file in the tree.
+pub fn whole(tree: &Tree, short: &CollectionRun) -> anyhow::Result<CollectionRun> {
+    let mut run = short.clone();
+    run.run.cells = intake::cells_of(tree, &run.id)?;
+    Ok(run)
 }
 
-/// Takes the published subset of a run in; it came in when it ended.
-fn submit(own: &Collection, run: Published, record: &Record, now: &str) -> Result<()> {
-    let received = record.run.finished.as_ref().or(record.run.started.as_ref());
-    let received =
-        received.map_or_else(|| now.to_owned(), |time| utc(time).unwrap_or_else(|| now.to_owned()));
-    let submission = Submission::new(run, findings::headline(record), origin(record), received);
-    own.submit(submission).or_internal()?;
-    Ok(())
+/// A run with the voice of who sent it. It came in when it was measured, as far as that can be: a
+/// checkout keeps no times, and a clock that was wrong would lead the list for ever.
+fn submission(sender: Option<String>, short: &RunInShort, now: &str) -> Submission {
+    let has_been = |time: &String| (NO_TIME..=now).contains(&time.as_str());
+    let received = short.when.as_deref().and_then(utc).filter(has_been);
+    let received = received.unwrap_or_else(|| NO_TIME.to_owned());
+    let who = sender.clone().unwrap_or_else(|| "anonymous".to_owned());
+    let origin = Origin::of(&short.run);
+    Submission {
+        who,
+        sender,
+        id: Some(short.id.clone()),
+        ..Submission::new(short.run.clone(), short.headline.clone(), origin, received)
+    }
 }
 
 /// A time of a record in UTC, to the second.
 fn utc(time: &str) -> Option<String> {
     time.parse().ok().map(crate::clock::to_the_second)
-}
-
-/// Where a run of this machine comes from.
-fn origin(record: &Record) -> Origin {
-    let is_simulated = record.medium.kind == MediumKind::Simulated
-        || record.target.kind == TargetKind::Simulated
-        || record.medium.profile.is_some();
-    match record.run.software.name.as_str() {
-        _ if is_simulated => Origin::Simulated,
-        "flashmark" | "" => Origin::Measured,
-        _ => Origin::Imported,
-    }
 }

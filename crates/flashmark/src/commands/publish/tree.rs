@@ -1,9 +1,10 @@
 //! Writes all pages and files of a site into a directory. Media are taken one by one, so that a
 //! collection of any size fits.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -13,20 +14,18 @@ use record::collection::{
 };
 use report::collection::data::{self, Bulk};
 use report::collection::{self as pages, Item, MOST_COMPARED, SiteInfo, query};
-use store::export::{ParquetSink, Sink};
+use store::export::{ParquetSink, Sink, groups_of, in_memory};
 
-use super::filling::Tree;
-use super::publications;
-use super::source::PublishedLines;
-use crate::parallel::on_all_processors;
+use super::filling::{Key, Piece, Tree};
+use super::source::{self, PublishedLines};
+use super::{intake, publications};
+use crate::parallel::{each_of, on_all_processors};
 
 /// What is said of the site as a whole.
 pub struct SiteSummary {
     pub title: String,
     /// Its full address, with a slash at its end.
     pub address: Option<String>,
-    /// When the site is made: RFC 3339 in UTC.
-    pub now: String,
     /// Whether it has pages of what others have published.
     pub has_published: bool,
 }
@@ -34,30 +33,38 @@ pub struct SiteSummary {
 /// Results in the feed.
 const FEED: usize = 50;
 
-/// Writes the site; returns how many files it has.
-pub fn write(dir: &Path, source: &PublishedLines, made: &SiteSummary) -> Result<usize> {
-    let tree = Tree::new(dir);
-    let published = made.has_published.then_some("published");
+/// Makes the directories of a site.
+pub fn begin(dir: &Path, made: &SiteSummary) -> Result<()> {
     let folders = ["assets", "medium", "compare", "data", "data/medium", "data/run"];
-    for folder in folders.into_iter().chain(published) {
-        fs::create_dir(dir.join(folder)).with_context(|| format!("cannot make {folder}"))?;
-    }
+    let published = made.has_published.then_some("published");
+    folders.into_iter().chain(published).try_for_each(|folder| {
+        fs::create_dir(dir.join(folder)).with_context(|| format!("cannot make {folder}"))
+    })
+}
+
+/// Writes the site.
+pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result<()> {
     let lines: Vec<&CollectionLine> = source.lines().collect();
     let site = site(&lines, made);
     for asset in pages::assets() {
         tree.write(&asset.path, asset.text)?;
     }
-    tables(&tree, &site, &lines)?;
-    texts(&tree, &site, source)?;
-    whole(&tree, made, &lines)?;
-    parquet(&tree, source, lines.len())?;
-    feed(&tree, &site, source, &lines)?;
-    comparisons(&tree, &site, source, &lines)?;
-    media(&tree, &site, source, &lines)?;
+    tables(tree, &site, &lines)?;
+    texts(tree, &site, source)?;
+    whole(tree, made, &lines)?;
+    parquet(tree, source, lines.len())?;
+    feed(tree, &site, source, &lines)?;
+    comparisons(tree, &site, source, &lines)?;
+    media(tree, &site, source, &lines)?;
     if site.has_published {
-        publications::write(&tree, &site, source, &lines)?;
+        publications::write(tree, &site, source, &lines)?;
     }
-    Ok(tree.written())
+    Ok(())
+}
+
+/// The key of a page beside that of its data: what every page says.
+pub fn site_key(site: &SiteInfo) -> String {
+    format!("{site:?}")
 }
 
 fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
@@ -66,7 +73,8 @@ fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
         title: made.title.clone(),
         place: pages::SiteKind::Tree,
         base: made.address.clone(),
-        made: Some(made.now.clone()),
+        // The same data make the same pages, whenever they are made.
+        made: None,
         shelves: Some(
             pages::shelves().into_iter().map(|shelf| shelf.query).filter(filled).collect(),
         ),
@@ -99,14 +107,14 @@ fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query
         let asked = Query { page: number as u32, ..asked.clone() };
         let page = Page { lines: chunk.iter().map(|line| (*line).clone()).collect(), total };
         let file = pages::file_of(&asked).context("a shelf or an order without a file")?;
-        tree.write(&file, &pages::table(site, &page, &asked))?;
+        tree.write(&file, pages::table(site, &page, &asked))?;
     }
     Ok(())
 }
 
 fn texts(tree: &Tree, site: &SiteInfo, source: &PublishedLines) -> Result<()> {
-    tree.write("methodology.html", &pages::methodology(site))?;
-    tree.write("about.html", &pages::about(site, source.media() as u64, source.runs() as u64))?;
+    tree.write("methodology.html", pages::methodology(site))?;
+    tree.write("about.html", pages::about(site, source.media() as u64, source.runs() as u64))?;
     for name in pages::TEXTS.iter().map(|text| text.name).chain(["findings"]) {
         let page =
             pages::text_page(site, name).context("a page of text that is listed and missing")?;
@@ -120,7 +128,8 @@ const END: &str = "\n]}\n";
 
 /// The whole collection as JSON, as CSV, and in the short form for the script.
 fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<()> {
-    let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "made": made.now }).to_string();
+    let latest = lines.iter().map(|line| line.latest.as_str()).max();
+    let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "latest": latest }).to_string();
     let open = head.trim_end_matches('}').to_owned() + ",\"lines\":[\n";
     let list =
         |path: &str, open: &str, each: fn(&CollectionLine) -> String, close: &str| -> Result<()> {
@@ -145,14 +154,81 @@ fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<(
     tree.write("data/collection.csv", &csv)
 }
 
-/// Every run and every cell, for questions to the whole collection.
+/// Runs that share row groups of the Parquet files, and pieces at most: what one more run changes
+/// is small, and a question of a small collection reads few groups.
+const PIECE: usize = 64;
+const MOST_PIECES: usize = 32;
+/// The files of runs and of cells.
+const PARQUET: [&str; 2] = ["data/runs.parquet", "data/cells.parquet"];
+
+/// Every run and every cell, for questions to the whole collection. Runs whose cells are in files of
+/// the tree are dealt into pieces by their names; a piece with the runs of one in the old tree is
+/// copied from there.
 fn parquet(tree: &Tree, source: &PublishedLines, media: usize) -> Result<()> {
-    let (runs, cells) = (tree.create("data/runs.parquet")?, tree.create("data/cells.parquet")?);
+    let mut short: Vec<&CollectionRun> =
+        (0..media).filter_map(|at| source.in_short(at)).flatten().collect();
+    short.sort_by(|a, b| a.id.cmp(&b.id));
+    let count = short.len().div_ceil(PIECE).next_power_of_two().min(MOST_PIECES);
+    let place = |id: &str| id.bytes().map(usize::from).sum::<usize>() % count;
+    let mut pieces: Vec<Vec<&CollectionRun>> = vec![Vec::new(); count];
+    short.into_iter().for_each(|run| pieces[place(&run.id)].push(run));
+    pieces.retain(|piece| !piece.is_empty());
+    let (runs, cells) = (tree.create(PARQUET[0])?, tree.create(PARQUET[1])?);
     let mut sink = Box::new(ParquetSink::new(runs, cells)?);
-    for at in 0..media {
-        source.each_run(at, &mut |entry| Ok(sink.add(&entry)?))?;
+    let old = OldParquet::of(tree);
+    // A few at a time: what is made waits in memory for its turn.
+    for pieces in pieces.chunks(8) {
+        let made = each_of(pieces.len(), |at| {
+            let key = Key::default().with(serde_json::to_string(&pieces[at])?).text();
+            if let Some(groups) = old.as_ref().and_then(|old| old.groups.get(&key)) {
+                return Ok((key, Err(groups.clone())));
+            }
+            let runs = pieces[at].iter().map(|run| {
+                source::whole(tree, run).map_err(|error| io::Error::other(error).into())
+            });
+            Ok((key, Ok(in_memory(runs)?)))
+        })?;
+        for (key, made) in made {
+            let groups = match (made, &old) {
+                (Ok([runs, cells]), _) => {
+                    let groups = [0..groups_of(&runs)?, 0..groups_of(&cells)?];
+                    sink.append([&runs, &cells], groups.clone())?;
+                    groups
+                }
+                (Err(groups), Some(old)) => {
+                    sink.append([&old.files[0], &old.files[1]], groups.clone())?;
+                    groups
+                }
+                (Err(_), None) => continue,
+            };
+            tree.note(|made| made.pieces.push(Piece { key, groups: groups.map(|it| it.len()) }));
+        }
+    }
+    for at in (0..media).filter(|at| source.in_short(*at).is_none()) {
+        source.each_run(tree, at, &mut |run| Ok(sink.add(&run)?))?;
     }
     Ok(sink.finish()?)
+}
+
+/// The Parquet files of the old tree, with the row groups of each piece by its key.
+struct OldParquet {
+    files: [fs::File; 2],
+    groups: BTreeMap<String, [Range<usize>; 2]>,
+}
+
+impl OldParquet {
+    fn of(tree: &Tree) -> Option<OldParquet> {
+        let open = |path: &str| fs::File::open(tree.old_file(path)).ok();
+        let files = [open(PARQUET[0])?, open(PARQUET[1])?];
+        let mut next = [0, 0];
+        let mut groups = BTreeMap::new();
+        for Piece { key, groups: [runs, cells] } in &tree.old().pieces {
+            let end = [next[0] + runs, next[1] + cells];
+            groups.insert(key.clone(), [next[0]..end[0], next[1]..end[1]]);
+            next = end;
+        }
+        Some(OldParquet { files, groups })
+    }
 }
 
 fn feed(
@@ -173,7 +249,7 @@ fn feed(
             line_of(entry).map(|line| Item { entry, slug: &line.slug, name: &line.name })
         })
         .collect();
-    tree.write("feed.atom", &pages::feed(site, &items))
+    tree.write("feed.atom", pages::feed(site, &items))
 }
 
 /// The best of each kind side by side, and the page on which the script compares others.
@@ -200,23 +276,27 @@ fn comparisons(
         if best.len() < 2 {
             continue;
         }
-        let media =
-            best.iter().map(|line| medium_of(source, lines, line)).collect::<Result<Vec<_>>>()?;
-        tree.write(&pages::ready_file(kind), &pages::compare_kind(site, kind, &media))?;
+        let places: Vec<usize> = best
+            .iter()
+            .filter_map(|best| lines.iter().position(|line| line.slug == best.slug))
+            .collect();
+        let file = pages::ready_file(kind);
+        tree.make(&[&file], key_of(site, source, &places)?, || {
+            let media =
+                places.iter().map(|at| source.medium(tree, *at)).collect::<Result<Vec<_>>>()?;
+            tree.write(&file, pages::compare_kind(site, kind, &media))
+        })?;
         ready.push(kind);
     }
-    tree.write("compare.html", &pages::choose(site, &ready))
+    tree.write("compare.html", pages::choose(site, &ready))
 }
 
-fn medium_of(
-    source: &PublishedLines,
-    lines: &[&CollectionLine],
-    wanted: &CollectionLine,
-) -> Result<(CollectionLine, Vec<CollectionRun>)> {
-    let at =
-        lines.iter().position(|line| line.slug == wanted.slug).context("a line that is gone")?;
-    let (line, entries) = source.medium(at)?;
-    Ok((line.clone(), entries))
+/// The key of a page of these media.
+pub fn key_of(site: &SiteInfo, source: &PublishedLines, places: &[usize]) -> Result<Option<Key>> {
+    places.iter().try_fold(Some(Key::default().with(site_key(site))), |key, at| {
+        let (Some(key), Some(medium)) = (key, source.key(*at)?) else { return Ok(None) };
+        Ok(Some(key.with(medium.text())))
+    })
 }
 
 /// A page and the data of each medium and each run.
@@ -235,17 +315,22 @@ fn media(
         let others = by_model.get(&line.model).into_iter().flatten();
         let beside: Vec<CollectionLine> =
             others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
-        let entries = runs(tree, source, at, line)?;
-        tree.write(
-            &format!("medium/{}.html", line.slug),
-            &pages::medium_beside(site, line, &entries, &beside, &source.told_apart(at)?),
-        )
+        let page = format!("medium/{}.html", line.slug);
+        let data = format!("data/medium/{}.json", line.slug);
+        let key = key_of(site, source, &[at])?;
+        let key =
+            key.map(|key| Ok::<_, serde_json::Error>(key.with(serde_json::to_string(&beside)?)));
+        tree.make(&[&page, &data], key.transpose()?, || {
+            let entries = runs(tree, source, at, line)?;
+            let apart = source.told_apart(at)?;
+            tree.write(&page, pages::medium_beside(site, line, &entries, &beside, &apart))
+        })
     })
 }
 
-/// Writes the data of a line and of each of its runs. What comes back is for the page: only the run
-/// that its charts are made of is whole, the first of those with most cells, so that a line of a
-/// thousand runs fits in memory.
+/// Writes the data of a line, and of each of its runs where that is not there yet. What comes back is
+/// for the page: only the run that its charts are made of is whole, the first of those with most
+/// cells, so that a line of a thousand runs fits in memory.
 fn runs(
     tree: &Tree,
     source: &PublishedLines,
@@ -258,13 +343,16 @@ fn runs(
     let mut entries: Vec<CollectionRun> = Vec::new();
     // Of sound runs and of fakes.
     let mut whole: [Option<(usize, Bulk)>; 2] = [None, None];
-    source.each_run(at, &mut |mut entry| {
-        if pages::is_slug(&entry.id) {
-            tree.write(&format!("data/run/{}.json", entry.id), &data::run_json(&mut entry))
-                .map_err(std::io::Error::other)?;
+    source.each_run(tree, at, &mut |mut entry| {
+        if source.in_short(at).is_none() && pages::is_slug(&entry.id) {
+            intake::keep(tree, &entry.id, &entry.run, entry.run.cells.clone())?;
         }
         let bulk = Bulk::of(&mut entry);
+        // Figures and findings are in the files of runs.
+        let cells = std::mem::take(&mut entry.run.cells);
+        let findings = std::mem::take(&mut entry.run.findings);
         file.write_all(data::medium_json_run(entries.len(), &entry).as_bytes())?;
+        (entry.run.cells, entry.run.findings) = (cells, findings);
         let known = &mut whole[usize::from(entry.headline.is_fake)];
         if known
             .as_ref()
@@ -277,8 +365,12 @@ fn runs(
     })?;
     file.write_all(data::MEDIUM_JSON_END.as_bytes())?;
     file.flush().with_context(|| format!("cannot write {path}"))?;
-    for (at, bulk) in whole.into_iter().flatten() {
-        bulk.put_back(&mut entries[at]);
+    for (best, bulk) in whole.into_iter().flatten() {
+        let entry = &mut entries[best];
+        match source.whole_cells(at, &entry.id) {
+            Some(cells) => entry.run.cells = cells,
+            None => bulk.put_back(entry),
+        }
     }
     Ok(entries)
 }

@@ -1,0 +1,74 @@
+//! Runs on their way into a tree: each becomes a file of it, which is what pages are made from, and
+//! stays in memory in short.
+
+use std::io::{BufReader, Read, Write};
+
+use anyhow::{Context, Result};
+use collection::Upload;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use record::{Cell, Published};
+use serde::Deserialize;
+
+use super::filling::{Key, Tree};
+use crate::repository::judging::RunInShort;
+use crate::repository::thinned;
+
+/// The file of a run in a tree.
+pub fn path_of(id: &str) -> String {
+    format!("data/run/{id}.json.gz")
+}
+
+/// Takes a run in. `source` is the digest of what it is read from: the old tree may have it.
+pub fn take<E>(
+    tree: &Tree,
+    source: Key,
+    read: impl FnOnce() -> std::result::Result<Upload, E>,
+) -> Result<std::result::Result<RunInShort, E>> {
+    let source = source.text();
+    if let Some(known) = tree.old().runs.get(&source)
+        && tree.take_over(&path_of(&known.id))
+    {
+        let mut known = known.clone();
+        known.source = source;
+        return Ok(Ok(known));
+    }
+    let upload = match read() {
+        Ok(upload) => upload,
+        Err(error) => return Ok(Err(error)),
+    };
+    let (mut short, cells) = RunInShort::of(upload)?;
+    keep(tree, &short.id, &short.run, cells)?;
+    short.source = source;
+    Ok(Ok(short))
+}
+
+/// Writes the file of a run: a record that `flashmark show` reads, with thinned curves. What is
+/// there already is the same run.
+pub fn keep(tree: &Tree, id: &str, run: &Published, mut cells: Vec<Cell>) -> Result<()> {
+    let path = path_of(id);
+    let Some(file) = tree.create_new(&path)? else { return Ok(()) };
+    thinned(&mut cells);
+    let mut record = run.to_record(id);
+    record.cells = cells;
+    let mut packer = GzEncoder::new(file, Compression::new(LEVEL));
+    serde_json::to_writer(&mut packer, &record)?;
+    packer.write_all(b"\n")?;
+    packer.finish()?.flush().with_context(|| format!("cannot write {path}"))
+}
+
+/// Of gzip: most of a run is digits, of which 9 makes 1 % more and takes twice as long.
+const LEVEL: u32 = 6;
+
+/// The cells in the file of a run.
+pub fn cells_of(tree: &Tree, id: &str) -> Result<Vec<Cell>> {
+    #[derive(Deserialize)]
+    struct Kept {
+        cells: Vec<Cell>,
+    }
+    let mut json = Vec::new();
+    let file = BufReader::new(tree.file(&path_of(id))?);
+    GzDecoder::new(file).read_to_end(&mut json)?;
+    Ok(serde_json::from_slice::<Kept>(&json)?.cells)
+}
