@@ -350,12 +350,16 @@ pub fn about(site: &SiteInfo, media: u64, runs: u64) -> String {
         (
             "data/medium/NAME.json",
             String::new(),
-            "a medium with all of its runs: hosts, parameters, every figure with its interval",
+            if links.live() {
+                "a medium with all of its runs: hosts, parameters, every figure with its interval"
+            } else {
+                "a medium with all of its runs: hosts and headline figures"
+            },
         ),
         (
-            "data/run/ID.json",
+            if links.live() { "data/run/ID.json" } else { "data/run/ID.json.gz" },
             String::new(),
-            "a run whole, with histograms and curves, as a record that flashmark show, report and compare read",
+            "a run with every figure, interval, histogram and curve, as a record that flashmark show, report and compare read",
         ),
         ("feed.atom", links.file("feed.atom"), "new results, for feed readers"),
     ];

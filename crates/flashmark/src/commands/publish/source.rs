@@ -260,6 +260,17 @@ impl PublishedLines {
         Ok(Some(key))
     }
 
+    /// Names of the runs of a line whose files are made with its page.
+    pub fn made_with_page(&self, at: usize) -> anyhow::Result<Vec<String>> {
+        match self.shelf(at) {
+            (Line { short: None, line, .. }, shelf) if shelf.is_small => {
+                let runs = shelf.collection.runs_of(&line.slug)?;
+                Ok(runs.into_iter().map(|run| run.id).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// The runs of a line without their cells, where these are in files of the tree.
     pub fn in_short(&self, at: usize) -> Option<&[CollectionRun]> {
         self.lines[at].short.as_deref()

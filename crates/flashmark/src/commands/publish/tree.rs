@@ -320,7 +320,10 @@ fn media(
         let key = key_of(site, source, &[at])?;
         let key =
             key.map(|key| Ok::<_, serde_json::Error>(key.with(serde_json::to_string(&beside)?)));
-        tree.make(&[&page, &data], key.transpose()?, || {
+        let files = source.made_with_page(at)?;
+        let files: Vec<String> = files.iter().map(|id| intake::path_of(id)).collect();
+        let paths: Vec<&str> = files.iter().map(String::as_str).chain([&*page, &*data]).collect();
+        tree.make(&paths, key.transpose()?, || {
             let entries = runs(tree, source, at, line)?;
             let apart = source.told_apart(at)?;
             tree.write(&page, pages::medium_beside(site, line, &entries, &beside, &apart))
