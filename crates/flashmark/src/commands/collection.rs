@@ -75,7 +75,9 @@ fn check(flags: &CollectionCheckFlags) -> Result {
     for change in changes.iter().flatten() {
         wrong.extend(foreign(change, sender.as_deref()));
     }
-    let misplaced = repository.misplaced().into_iter();
+    // No change of a pull request is a directory.
+    let is_file = |place: &PathBuf| !repository.dir().join(place).is_dir();
+    let misplaced = repository.misplaced().into_iter().filter(is_file);
     wrong.extend(misplaced.map(|place| format!("{}: {MISPLACED}", shown(&place))));
     let is_changed = |file: &RecordFile| {
         changes.as_ref().is_none_or(|changes| {
