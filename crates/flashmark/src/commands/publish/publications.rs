@@ -6,7 +6,6 @@ use report::collection::{self as pages, MOST_PICKED, SiteInfo};
 
 use super::filling::Tree;
 use super::source::PublishedLines;
-use super::tree::key_of;
 use crate::parallel::on_all_processors;
 
 /// Writes the list of publications and a page of each.
@@ -22,7 +21,7 @@ pub fn write(
     tree.write("published.html", pages::published_index(site, &sources))?;
     on_all_processors(sources.len(), |at| {
         let file = pages::published_file(&sources[at]);
-        tree.make(&[&file], key_of(site, source, &places)?, || {
+        tree.make(&[&file], source.page_key(site, &places)?, || {
             tree.write(&file, pages::published(site, &sources[at], &beside, &[]))
         })
     })

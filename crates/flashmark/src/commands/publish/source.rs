@@ -7,6 +7,7 @@ use std::path::Path;
 use collection::Upload;
 use record::Cell;
 use record::collection::{CollectionLine, CollectionRun, Media, NO_TIME, Origin};
+use report::collection::SiteInfo;
 use report::words::clean;
 use store::collection::{Address, Collection, Submission};
 use store::{RunDir, Store};
@@ -61,6 +62,14 @@ pub struct OwnRuns<'a> {
 }
 
 impl PublishedLines {
+    /// The key of a page of these media; `None` where one of them has none.
+    pub fn page_key(&self, site: &SiteInfo, places: &[usize]) -> anyhow::Result<Option<Key>> {
+        places.iter().try_fold(Some(Key::default().with(format!("{site:?}"))), |key, at| {
+            let (Some(key), Some(medium)) = (key, self.key(*at)?) else { return Ok(None) };
+            Ok(Some(key.with(medium.text())))
+        })
+    }
+
     /// The collection at an address. Nothing is written to it.
     pub fn of_database(address: &str, no_reference: bool) -> Result<PublishedLines> {
         let address = Address::parse(address).or_usage()?;

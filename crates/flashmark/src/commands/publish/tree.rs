@@ -63,11 +63,7 @@ pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result
 }
 
 /// The key of a page beside that of its data: what every page says.
-pub fn site_key(site: &SiteInfo) -> String {
-    format!("{site:?}")
-}
-
-fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
+pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
     let filled = |shelf: &Query| lines.iter().any(|line| pages::lies_on(line, shelf));
     SiteInfo {
         title: made.title.clone(),
@@ -281,7 +277,7 @@ fn comparisons(
             .filter_map(|best| lines.iter().position(|line| line.slug == best.slug))
             .collect();
         let file = pages::ready_file(kind);
-        tree.make(&[&file], key_of(site, source, &places)?, || {
+        tree.make(&[&file], source.page_key(site, &places)?, || {
             let media =
                 places.iter().map(|at| source.medium(tree, *at)).collect::<Result<Vec<_>>>()?;
             tree.write(&file, pages::compare_kind(site, kind, &media))
@@ -289,14 +285,6 @@ fn comparisons(
         ready.push(kind);
     }
     tree.write("compare.html", pages::choose(site, &ready))
-}
-
-/// The key of a page of these media.
-pub fn key_of(site: &SiteInfo, source: &PublishedLines, places: &[usize]) -> Result<Option<Key>> {
-    places.iter().try_fold(Some(Key::default().with(site_key(site))), |key, at| {
-        let (Some(key), Some(medium)) = (key, source.key(*at)?) else { return Ok(None) };
-        Ok(Some(key.with(medium.text())))
-    })
 }
 
 /// A page and the data of each medium and each run.
@@ -317,7 +305,7 @@ fn media(
             others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
         let page = format!("medium/{}.html", line.slug);
         let data = format!("data/medium/{}.json", line.slug);
-        let key = key_of(site, source, &[at])?;
+        let key = source.page_key(site, &[at])?;
         let key =
             key.map(|key| Ok::<_, serde_json::Error>(key.with(serde_json::to_string(&beside)?)));
         let files = source.made_with_page(at)?;
