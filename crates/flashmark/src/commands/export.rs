@@ -20,7 +20,7 @@ use store::collection::{Address, Collection, CollectionError, content_name};
 use store::export::{CsvSink, DatasetSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 
 use crate::cli::{ExportFlags, ExportFormat};
-use crate::commands::own_runs::measured_runs;
+use crate::commands::own_runs::{each_measured, measured};
 use crate::commands::report::file_name;
 use crate::commands::show::load;
 use crate::commands::whole_dir::{DATASET, WholeDir};
@@ -153,7 +153,10 @@ fn make_dir(dir: &Path) -> Result<()> {
 
 /// Where the runs come from.
 enum Source {
-    Own(Vec<CollectionRun>),
+    /// Those that were named.
+    Named(Vec<CollectionRun>),
+    /// All of this machine that measured something, since then.
+    Machine { keys: Option<KeyFile>, since: Option<Timestamp>, is_single: bool },
     /// All of a collection, since then.
     Collection(Collection, Option<Timestamp>),
 }
@@ -161,16 +164,8 @@ enum Source {
 impl Source {
     fn of(flags: &ExportFlags) -> Result<Source> {
         let since = flags.since.as_deref().map(read_since).transpose()?;
-        let mut source = Source::all(flags, since)?;
-        if let Source::Own(entries) = &mut source {
-            entries.retain(|entry| is_since(entry, since));
-        }
-        Ok(source)
-    }
-
-    fn all(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
         let Some(address) = &flags.database else {
-            return Ok(Source::Own(own_runs(flags)?));
+            return if flags.all { Source::machine(flags, since) } else { named(flags, since) };
         };
         let address = Address::parse(address).or_usage()?;
         if let Address::Sqlite(path) = &address
@@ -190,12 +185,29 @@ impl Source {
                 report::words::clean(id)
             )),
         };
-        Ok(Source::Own(flags.runs.iter().map(entry).collect::<Result<_>>()?))
+        let mut entries = flags.runs.iter().map(entry).collect::<Result<Vec<_>>>()?;
+        entries.retain(|entry| is_since(entry, since));
+        Ok(Source::Named(entries))
+    }
+
+    fn machine(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
+        let runs = Store::open(Store::default_root()).runs().or_usage()?;
+        if !runs.iter().any(|run| measured(run).is_ok()) {
+            // It says of each why it is left out.
+            let _ = each_measured(|_, _| Ok(()), Ok::<(), io::Error>)?;
+            return nothing_kept();
+        }
+        let keys = KeyFile::given(flags.keys.as_deref())?;
+        Ok(Source::Machine { keys, since, is_single: runs.len() == 1 })
     }
 
     /// Whether there may be more than one run.
     fn is_of_several(&self) -> bool {
-        !matches!(self, Source::Own(entries) if entries.len() == 1)
+        match self {
+            Source::Named(entries) => entries.len() != 1,
+            Source::Machine { is_single, .. } => !is_single,
+            Source::Collection(..) => true,
+        }
     }
 
     /// Hands out the runs one by one.
@@ -204,7 +216,18 @@ impl Source {
         take: &mut dyn FnMut(&CollectionRun) -> io::Result<()>,
     ) -> std::result::Result<(), CollectionError> {
         match self {
-            Source::Own(entries) => Ok(entries.iter().try_for_each(take)?),
+            Source::Named(entries) => Ok(entries.iter().try_for_each(take)?),
+            Source::Machine { keys, since, .. } => {
+                let mut seen = BTreeSet::new();
+                let entry = |name: &str, record: &Record| own(name, record, keys.as_ref());
+                let handed_on = each_measured(entry, |entry| {
+                    if is_since(&entry, *since) && seen.insert(entry.id.clone()) {
+                        take(&entry)?;
+                    }
+                    Ok::<(), io::Error>(())
+                });
+                Ok(handed_on.map_err(|failure| io::Error::other(failure.to_string()))??)
+            }
             Source::Collection(collection, since) => collection.each_entry(&mut |entry| {
                 if is_since(&entry, *since) { take(&entry) } else { Ok(()) }
             }),
@@ -240,21 +263,25 @@ fn is_since(entry: &CollectionRun, since: Option<Timestamp>) -> bool {
     since.is_none_or(|since| ended().is_some_and(|ended| ended >= since))
 }
 
-/// Runs of this machine, each once: those named, or all that measured something.
-fn own_runs(flags: &ExportFlags) -> Result<Vec<CollectionRun>> {
-    let named = flags.runs.iter().map(|name| Ok((name.clone(), load(name)?)));
-    let runs: Vec<(String, Record)> =
-        if flags.all { measured_runs()? } else { named.collect::<Result<_>>()? };
-    if runs.is_empty() {
-        return usage("no run is kept here; `flashmark run . --suite quick` makes one");
+/// Runs of this machine that were named, each once.
+fn named(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
+    if flags.runs.is_empty() {
+        return nothing_kept();
     }
-    let mut seen = BTreeSet::new();
     let keys = KeyFile::given(flags.keys.as_deref())?;
-    let entries = runs
-        .iter()
-        .map(|(name, record)| own(name, record, keys.as_ref()))
-        .collect::<Result<Vec<_>>>()?;
-    Ok(entries.into_iter().filter(|entry| seen.insert(entry.id.clone())).collect())
+    let mut seen = BTreeSet::new();
+    let mut entries = Vec::new();
+    for name in &flags.runs {
+        let entry = own(name, &load(name)?, keys.as_ref())?;
+        if is_since(&entry, since) && seen.insert(entry.id.clone()) {
+            entries.push(entry);
+        }
+    }
+    Ok(Source::Named(entries))
+}
+
+fn nothing_kept<T>() -> Result<T> {
+    usage("no run is kept here; `flashmark run . --suite quick` makes one")
 }
 
 /// A run of this machine, as an entry of a collection would be made of it.

@@ -6,19 +6,38 @@ use store::{RunSummary, Store};
 
 use crate::commands::show::completed;
 use crate::exit::{OrExit, Result};
+use crate::parallel::each_of;
 
-/// Runs that have results of their medium, each with the name it is kept under, the one written
-/// last at the end. What is left out is said on standard error, with the reason.
-pub fn measured_runs() -> Result<Vec<(String, Record)>> {
+/// Runs that are read ahead of the one that is taken: what is in memory at once.
+const AHEAD: usize = 16;
+
+/// Makes something of each run that has results of its medium, on all processors, and hands it out in
+/// order, the one written last at the end. What is left out is said on standard error, with the
+/// reason. The inner error is the one of `take`, which ends it.
+pub fn each_measured<T: Send + Sync, E>(
+    make: impl Fn(&str, &Record) -> Result<T> + Sync,
+    mut take: impl FnMut(T) -> std::result::Result<(), E>,
+) -> Result<std::result::Result<(), E>> {
     let runs = Store::open(Store::default_root()).runs().or_usage()?;
-    let mut found = Vec::new();
-    for run in &runs {
-        match measured(run) {
-            Ok(record) => found.push((run.dir.name().to_owned(), record)),
-            Err(why) => crate::say!("flashmark: {} is left out: {}", run.dir.name(), clean(&why)),
+    for some in runs.chunks(AHEAD) {
+        let made = each_of(some.len(), |at| {
+            let run = &some[at];
+            Ok(measured(run).map(|record| make(run.dir.name(), &record)))
+        });
+        for (run, made) in some.iter().zip(made.or_internal()?) {
+            match made {
+                Ok(made) => {
+                    if let Err(error) = take(made?) {
+                        return Ok(Err(error));
+                    }
+                }
+                Err(why) => {
+                    crate::say!("flashmark: {} is left out: {}", run.dir.name(), clean(&why));
+                }
+            }
         }
     }
-    Ok(found)
+    Ok(Ok(()))
 }
 
 /// The record of a run, or the reason why it has nothing to show.
