@@ -4,7 +4,6 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
-use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use record::collection::{Origin, SubmissionStatus};
@@ -13,6 +12,7 @@ use store::collection::{BulkJudgement, ListedRun, RunFilter, RunOrder};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::client::{Bearer, Client};
+use crate::moderation::many::are_few_enough;
 use crate::moderation::standing_of;
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
@@ -22,8 +22,6 @@ use crate::submissions::{ReceiptBody, kept_why};
 /// Runs that are given where nothing is said, and at most.
 const GIVEN: usize = 50;
 const MOST_GIVEN: usize = 500;
-/// Runs that are judged at once, at most.
-const MOST_JUDGED: usize = 500;
 
 /// Which runs are listed.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -211,15 +209,6 @@ pub async fn judge_many(
         .change(move |collection| collection.judge_many(&ids, standing, &name, &why, &now()))
         .await?;
     Ok(told(&app, done))
-}
-
-/// Refuses more runs than are judged at once.
-pub(crate) fn are_few_enough(ids: &[String]) -> Result<(), Problem> {
-    if ids.len() <= MOST_JUDGED {
-        return Ok(());
-    }
-    let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
-    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason))
 }
 
 /// Undo a judgement of many runs.

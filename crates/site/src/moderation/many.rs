@@ -2,14 +2,13 @@
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::{sign_in_page, signed_in, standing_of};
 use crate::client::Client;
 use crate::pages::pairs;
 use crate::problem::Problem;
-use crate::standing::are_few_enough;
 use crate::state::{App, now};
 use crate::submissions::kept_why;
 use report::collection::query::escaped;
@@ -92,4 +91,16 @@ pub async fn undo_form(
     let deed = form.text("deed").parse().map_err(|_| Problem::bad("the deed is no number"))?;
     app.change(move |collection| collection.undo_judgement(deed, &name, "", &now())).await?;
     Ok(form.back(&app, &format!("undone={deed}")))
+}
+
+/// Runs that are judged at once, at most.
+const MOST_JUDGED: usize = 500;
+
+/// Refuses more runs than are judged at once.
+pub(crate) fn are_few_enough(ids: &[String]) -> Result<(), Problem> {
+    if ids.len() <= MOST_JUDGED {
+        return Ok(());
+    }
+    let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
+    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason))
 }
