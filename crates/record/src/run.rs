@@ -215,11 +215,6 @@ impl PlannedCell {
         self.max_ns < 1000 * 3600 * crate::units::SECOND_NS
     }
 
-    /// A setting kept in `params.other`, by name; 0 where the test planned none.
-    pub fn setting(&self, name: &str) -> f64 {
-        self.params.other.get(name).copied().unwrap_or(0.0)
-    }
-
     /// Bytes of one I/O; 4096 where the test planned none.
     pub fn block_bytes(&self) -> u64 {
         self.params.block_bytes.unwrap_or(4096)

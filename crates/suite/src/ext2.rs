@@ -3,6 +3,8 @@
 
 use device::Extent;
 
+use crate::spec::spec;
+
 /// Bytes of a block.
 pub const BLOCK_BYTES: u64 = 1024;
 /// Blocks of a group: as many as one block's bitmap has bits. 8 MiB.
@@ -20,15 +22,16 @@ const LEAST_USE: u64 = 50;
 /// Inodes 1 to 10 have special uses; the first of a file is number 11.
 pub const FIRST_INODE: u64 = 11;
 
-/// What can be chosen when formatting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choices {
-    /// Bytes of an inode (`-I`): 128 in the articles' time, 256 today.
-    pub inode_bytes: u64,
-    /// Bytes of medium for each inode (`-i`).
-    pub inode_ratio: u64,
-    /// Whether blocks are reserved for the descriptor table to grow into (`-O resize_inode`).
-    pub resize_inode: bool,
+spec! {
+    /// What can be chosen when formatting.
+    Choices {
+        /// Bytes of an inode (`-I`): 128 in the articles' time, 256 today.
+        inode_bytes: u64,
+        /// Bytes of medium for each inode (`-i`).
+        inode_ratio_bytes: u64,
+        /// Whether blocks are reserved for the descriptor table to grow into (`-O resize_inode`).
+        resize_inode: bool,
+    }
 }
 
 /// An ext2 file system with 1 KiB blocks, as it lies on a medium.
@@ -74,8 +77,8 @@ impl Ext2Layout {
     /// small for one.
     pub fn new(capacity_bytes: u64, choices: Choices) -> Option<Ext2Layout> {
         let blocks = capacity_bytes / BLOCK_BYTES;
-        let inodes =
-            (blocks * BLOCK_BYTES / choices.inode_ratio.max(BLOCK_BYTES)).max(FIRST_INODE + 1);
+        let inodes = (blocks * BLOCK_BYTES / choices.inode_ratio_bytes.max(BLOCK_BYTES))
+            .max(FIRST_INODE + 1);
         let layout = Ext2Layout::of_blocks(blocks, inodes, choices)?;
         let rest = (blocks - FIRST_BLOCK) % BLOCKS_PER_GROUP;
         if rest == 0 || rest >= layout.administration(layout.groups - 1) + LEAST_USE {
@@ -200,7 +203,8 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
+    const PLAIN: Choices =
+        Choices { inode_bytes: 128, inode_ratio_bytes: 16384, resize_inode: false };
 
     /// docs/field/ext2.md#test-vector.
     #[test]
@@ -258,7 +262,8 @@ mod tests {
         let image = tempfile::NamedTempFile::new().unwrap();
         image.as_file().set_len(capacity_bytes).unwrap();
         let feature = if choices.resize_inode { "resize_inode" } else { "^resize_inode" };
-        let (inode, ratio) = (choices.inode_bytes.to_string(), choices.inode_ratio.to_string());
+        let (inode, ratio) =
+            (choices.inode_bytes.to_string(), choices.inode_ratio_bytes.to_string());
         let options = [
             "-F",
             "-q",
@@ -310,8 +315,8 @@ mod tests {
 
     #[test]
     fn the_real_mke2fs_agrees() {
-        let modern = Choices { inode_bytes: 256, inode_ratio: 16384, resize_inode: true };
-        let dense = Choices { inode_bytes: 128, inode_ratio: 4096, resize_inode: false };
+        let modern = Choices { inode_bytes: 256, inode_ratio_bytes: 16384, resize_inode: true };
+        let dense = Choices { inode_bytes: 128, inode_ratio_bytes: 4096, resize_inode: false };
         let sizes = [
             1 << 20,
             20_000_000,

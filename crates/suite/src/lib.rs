@@ -72,6 +72,8 @@ pub trait Test: std::marker::Sync {
     /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured
     /// before.
     fn run(&self, cell: &record::PlannedCell, context: &mut CellContext<'_>) -> CellOutcome;
+    /// Shortens a cell to what a round measures, in nanoseconds, at a rate in bytes a second.
+    fn shorten(&self, _cell: &mut record::PlannedCell, _round_ns: u64, _bps: f64) {}
 }
 
 /// What a test needs of its target.

@@ -43,6 +43,11 @@ pub trait Procedure: Sync {
     /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured
     /// before.
     fn run(&self, cell: &TypedCell<Self::Spec>, context: &mut CellContext<'_>) -> CellOutcome;
+    /// Shortens the numbers of a cell to what a round measures: for so long, or for as many bytes as
+    /// a rate in bytes a second makes of that. How many bytes fewer it then writes.
+    fn shorten(&self, _spec: &mut Self::Spec, _round_ns: u64, _bps: f64) -> u64 {
+        0
+    }
 }
 
 impl<P: Procedure> Test for P {
@@ -77,6 +82,13 @@ impl<P: Procedure> Test for P {
                 cell,
                 format!("the plan has no {name} for {}; another version made it", cell.test),
             ),
+        }
+    }
+    fn shorten(&self, cell: &mut PlannedCell, round_ns: u64, bps: f64) {
+        if let Ok(mut spec) = P::Spec::read(&cell.params.other) {
+            let fewer_bytes = Procedure::shorten(self, &mut spec, round_ns, bps);
+            spec.write(&mut cell.params.other);
+            cell.max_written_bytes = cell.max_written_bytes.saturating_sub(fewer_bytes);
         }
     }
 }
@@ -211,6 +223,11 @@ impl<S: Spec> TypedCell<S> {
         change(&mut cell.planned.params, &mut cell.spec);
         cell.spec.write(&mut cell.planned.params.other);
         cell
+    }
+
+    /// The cell as it stands in a plan.
+    pub fn into_planned(self) -> PlannedCell {
+        self.planned
     }
 
     /// The address range that it touches.

@@ -1,7 +1,9 @@
 //! Cells as rounds measure them: which are measured again, for how long, and what that may write.
 
-use record::units::{MIB, MILLISECOND_NS, SECOND_NS, saturating_sum};
+use record::units::{MILLISECOND_NS, SECOND_NS, saturating_sum};
 use record::{Cell, PlannedCell, test};
+
+use crate::catalogue;
 
 /// Tests whose state before each I/O that counts is one that they make themselves.
 const REPEATED: [&str; 4] =
@@ -12,8 +14,6 @@ pub(crate) const STEPS: [usize; 3] = [5, 8, 12];
 /// before it may take a second more and twice as long.
 pub(crate) const ROUND_NS: [u64; 2] = [250 * MILLISECOND_NS, 2 * SECOND_NS];
 const BEFORE_NS: u64 = SECOND_NS;
-/// What a round of random writes may write.
-const RANDOM_BYTES: u64 = 64 * MIB;
 
 /// What rounds of these cells may write, in bytes, where all of them turn out to be fast.
 pub(crate) fn planned_bytes(cells: &[PlannedCell]) -> u64 {
@@ -30,27 +30,10 @@ pub(crate) fn is_repeated(test: &str) -> bool {
 /// rate in bytes a second makes of that.
 pub(crate) fn round_of(planned: &PlannedCell, round_ns: u64, bps: f64) -> PlannedCell {
     let mut round = planned.clone();
-    let total_bytes = planned.params.other.get("total_bytes").copied().unwrap_or(0.0);
-    let most_bytes = match planned.test.as_str() {
-        test::RANDOM_WRITE => total_bytes.min(RANDOM_BYTES as f64),
-        test::SEQUENTIAL_READ => total_bytes.max(bps * round_ns as f64 / 1e9),
-        _ => total_bytes,
-    };
-    for (name, value) in [
-        ("total_bytes", most_bytes.round()),
-        ("min_ns", round_ns as f64),
-        ("certainty", 1.0),
-        ("slow_certainty", 1.0),
-    ] {
-        if let Some(setting) = round.params.other.get_mut(name) {
-            *setting = value;
-        }
+    if let Ok(test) = catalogue::find(&planned.test) {
+        test.shorten(&mut round, round_ns, bps);
     }
     round.max_ns = limit_ns(round_ns);
-    if planned.max_written_bytes > 0 {
-        let fewer_bytes = (total_bytes - most_bytes).max(0.0) as u64;
-        round.max_written_bytes = round.max_written_bytes.saturating_sub(fewer_bytes);
-    }
     round
 }
 

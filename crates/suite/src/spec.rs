@@ -83,7 +83,8 @@ macro_rules! spec {
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct $name {
             $($(#[$about])* pub $field: $type,)*
-            $(pub $part: $of,)?
+            $(/// Numbers that other tests have, too.
+            pub $part: $of,)?
         }
 
         impl $crate::spec::Spec for $name {

@@ -5,8 +5,32 @@
 use record::Flag;
 use stats::StopRule;
 
+use crate::spec::spec;
+
 /// I/Os at least (docs/field/statistics.md#stop-rule).
 const LEAST_IOS: u64 = 30;
+
+spec! {
+    /// When a rate is known well enough.
+    Precision {
+        /// Half the width of its interval over the rate; 0 where that ends nothing.
+        certainty: f64,
+        /// The least time.
+        min_ns: u64,
+    }
+}
+
+impl Precision {
+    /// How a round of the cell is measured: for so long, whatever the certainty.
+    pub fn of_round(round_ns: u64) -> Precision {
+        Precision { certainty: 1.0, min_ns: round_ns }
+    }
+
+    /// The rule of a cell that may take so long; the least time is no more than half of that.
+    pub fn rule(self, allotted_ns: u64) -> StopRule {
+        until_precise(self.certainty, self.min_ns.min(allotted_ns / 2))
+    }
+}
 
 /// The stop rule of docs/field/statistics.md#stop-rule: at least `min_ns` and 30 I/Os, then a 95 %
 /// confidence interval whose half-width is at most `relative_half_width` of the rate.

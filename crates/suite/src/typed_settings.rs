@@ -1,7 +1,7 @@
 //! Settings of a test as the fields of a struct: a test cannot ask for one that it does not have.
 
 use device::Extent;
-use record::Region;
+use record::{Content, Region};
 
 use crate::{Setting, SettingError, TargetInfo, TestSettings};
 
@@ -58,12 +58,25 @@ kinds! {
     Places: Vec<u64> = |settings, name, _| settings.places(name);
     /// Part of the medium, as large as there is room or as a user asked for.
     Span: WantedSpan = |settings, name, _| settings.size(name).map(|bytes| WantedSpan::new(bytes, settings));
+    /// Several of these.
+    Spans: Vec<WantedSpan> = |settings, name, _| {
+        let sizes = settings.sizes(name)?;
+        Ok(sizes.into_iter().map(|bytes| WantedSpan::new(bytes, settings)).collect())
+    };
     /// A duration in nanoseconds.
     Time: u64 = |settings, name, _| settings.duration_ns(name);
     /// A whole number of at least 1.
     Count: u64 = |settings, name, _| settings.count(name);
+    /// Whole numbers of at least 1.
+    Counts: Vec<u32> = |settings, name, _| settings.counts(name);
+    /// A share between 0 and 1.
+    Share: f64 = |settings, name, _| settings.share(name);
     /// Yes or no.
     YesNo: bool = |settings, name, _| settings.yes(name);
+    /// A kind of data.
+    Data: Content = |settings, name, _| settings.content(name);
+    /// Kinds of data.
+    DataKinds: Vec<Content> = |settings, name, _| settings.contents(name);
     /// One of some words.
     Word: &'static str = |settings, name, words| settings.choice(name, words);
     /// Some of some words.
@@ -81,6 +94,11 @@ pub struct WantedSpan {
 impl WantedSpan {
     fn new(bytes: u64, settings: &TestSettings) -> WantedSpan {
         WantedSpan { bytes, settings: settings.clone() }
+    }
+
+    /// All that there is, in place of its size.
+    pub fn all(&self) -> WantedSpan {
+        WantedSpan { bytes: u64::MAX, ..self.clone() }
     }
 
     /// The range of this size in the region, or why there is none; as [`TestSettings::range`].

@@ -301,7 +301,7 @@ mod tests {
     use record::units::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, step};
+    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, spec, step};
 
     #[test]
     fn a_boundary_of_one_size_is_none_of_another_unless_one_divides_the_other() {
@@ -333,7 +333,7 @@ mod tests {
             let cells = bed.planned(&["align-read"]);
             (
                 cells[0].block_bytes(),
-                cells[0].setting("largest_bytes") as u64,
+                spec::<AlignReadSpec>(&cells[0]).largest_bytes,
                 cells[0].max_written_bytes,
             )
         };

@@ -37,20 +37,38 @@ mod second_look;
 mod tests;
 pub mod trial;
 
-use record::units::{Bytes, KIB, MIB};
-use record::{
-    CapacityKind, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region,
-    Series, SeriesAxis, Stop, metric, test,
-};
+use record::{CapacityKind, Cell, Estimate, Flag, Series, SeriesAxis, Stop};
 
 use self::place_content::PlaceContent;
 use self::probe_stages::{ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
 pub(crate) use self::second_look::{folds, gone, leave_open, marks_left, overwhelm_at_least};
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use device::Extent;
+
+use super::prelude::*;
+use crate::spec::Spec;
+
+settings! {
+    CapacitySettings {
+        cache: Size = "1GiB",
+            "a cache up to this size cannot hide a fake; at most half of the medium";
+        restore: Word(["auto", "yes", "no"]) = "auto",
+            "yes: overwritten data is kept on disk first and put back; no; auto: yes, unless --erase gave the medium away";
+        keep: Size = "256MiB",
+            "with restore, bytes written in one go, at most; up to twice as much is kept";
+        max_time: Time = "5m", "time limit; caches are filled as far as time allows";
+    }
+}
+
+spec! {
+    /// How far a probe goes.
+    CapacitySpec {
+        /// A cache of this size is overwhelmed.
+        cache_bytes: u64,
+        /// Room for what is kept and put back; none where nothing is.
+        keep_bytes: Option<u64>,
+    }
+}
 
 /// What is never touched at the front.
 const SPARED_BYTES: u64 = MIB;
@@ -66,52 +84,22 @@ const MOST_POINTS: usize = 240;
 /// Probes whether all of the announced capacity keeps data, in one cell.
 pub struct Capacity;
 
-impl Test for Capacity {
-    fn name(&self) -> &'static str {
-        test::CAPACITY
-    }
-    fn about(&self) -> &'static str {
-        "whether the capacity is real: good, damaged, limbo, wraparound or chain; real size, cache size"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/counterfeits.md#f3probe"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "cache",
-                default: "1GiB",
-                about: "a cache up to this size cannot hide a fake; at most half of the medium",
-            },
-            Setting {
-                name: "restore",
-                default: "auto",
-                about: "yes: overwritten data is kept on disk first and put back; no; auto: yes, unless --erase gave the medium away",
-            },
-            Setting {
-                name: "keep",
-                default: "256MiB",
-                about: "with restore, bytes written in one go, at most; up to twice as much is kept",
-            },
-            Setting {
-                name: "max_time",
-                default: "5m",
-                about: "time limit; caches are filled as far as time allows",
-            },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs { data: true, restores: true, ..Needs::WRITING_RAW }
+impl Procedure for Capacity {
+    type Settings = CapacitySettings;
+    type Spec = CapacitySpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::CAPACITY,
+            about: "whether the capacity is real: good, damaged, limbo, wraparound or chain; real size, cache size",
+            source: "docs/field/counterfeits.md#f3probe",
+            needs: Needs { data: true, restores: true, ..Needs::WRITING_RAW },
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let restores = match (settings.choice("restore", &["auto", "yes", "no"])?, &target.borrowed)
-        {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, CapacitySpec>) -> Planned {
+        let target = cells.target;
+        let restores = match (settings.restore, &target.borrowed) {
             ("no", Some(reason)) => {
                 cells.skip(reason.clone());
                 return Ok(());
@@ -120,58 +108,43 @@ impl Test for Capacity {
             ("yes", _) => true,
             (_, borrowed) => borrowed.is_some(),
         };
-        let keep_bytes = settings.size("keep")?.max(4 * MIB);
-        let cache_bytes =
-            settings.size("cache")?.max(4 * MIB).min(if restores { keep_bytes } else { u64::MAX });
-        let max_ns = settings.duration_ns("max_time")?;
-        let Some(whole) = cells.or_skip(target.region(Region::Whole, u64::MAX)) else {
-            return Ok(());
-        };
+        let keep_bytes = settings.keep.max(4 * MIB);
+        let most_bytes = if restores { keep_bytes } else { u64::MAX };
+        let cache_bytes = settings.cache.max(4 * MIB).min(most_bytes);
+        let Some(whole) = cells.region(Region::Whole, u64::MAX) else { return Ok(()) };
         if whole.bytes < target.facts.capacity_bytes / 2 {
             cells.skip("only a part of the medium may be touched; a fake could not be found");
             return Ok(());
         }
         if whole.bytes < SMALLEST_BYTES {
+            let there = Bytes(whole.bytes);
             cells.skip(format!(
-                "a medium of {} is too small to hide anything; verify writes it whole",
-                Bytes(whole.bytes)
+                "a medium of {there} is too small to hide anything; verify writes it whole"
             ));
             return Ok(());
         }
         let block_bytes = MARK_BYTES.max(target.facts.logical_block_bytes);
-        let mut params = Params {
-            direction: Some(Direction::Write),
-            pattern: Some(Pattern::Uniform),
-            block_bytes: Some(block_bytes),
-            region: Some(Region::Whole),
-            span_offset_bytes: Some(SPARED_BYTES),
-            span_bytes: Some((whole.bytes - SPARED_BYTES) / block_bytes * block_bytes),
-            queue_depth: 1,
-            threads: 1,
-            content: Some(Content::Incompressible),
-            ..Params::default()
-        };
-        params.other.insert("cache_bytes".into(), cache_bytes as f64);
+        let marked =
+            Extent::new(SPARED_BYTES, (whole.bytes - SPARED_BYTES) / block_bytes * block_bytes);
+        let params = cells.writes(Region::Whole, marked, Pattern::Uniform, block_bytes);
         // The ramp, and overwhelming once more for each stage of the search.
-        let mut most = cache_bytes
+        let most = cache_bytes
             .min(whole.bytes)
             .saturating_mul(3)
             .saturating_add(MARKS_MOST_BYTES)
             .max(512 * MIB);
-        if restores {
-            // The ramp, as much again where a stage of the search cannot use the ramp's places, and
-            // marks.
-            let kept = (2 * keep_bytes).saturating_add(2 * MARKS_MOST_BYTES).min(whole.bytes);
-            params.other.insert("keep_bytes".into(), kept as f64);
-            most = most.saturating_add(kept);
-        }
-        cells.add(params, max_ns, most);
+        // The ramp, as much again where a stage of the search cannot use the ramp's places, and
+        // marks.
+        let kept = (2 * keep_bytes).saturating_add(2 * MARKS_MOST_BYTES).min(whole.bytes);
+        let keep_bytes = restores.then_some(kept);
+        let most = most.saturating_add(keep_bytes.unwrap_or(0));
+        cells.add(params, &CapacitySpec { cache_bytes, keep_bytes }, settings.max_time, most);
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<CapacitySpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let mut found = ProbeState::default();
-        let keep_bytes = Some(cell.setting("keep_bytes") as u64).filter(|bytes| *bytes > 0);
+        let CapacitySpec { cache_bytes, keep_bytes } = cell.spec;
         if let Some(reason) = keep_bytes.and_then(|bytes| cannot_lend(bytes, context)) {
             return CellOutcome::left_out(cell, reason);
         }
@@ -179,8 +152,7 @@ impl Test for Capacity {
         if keep_bytes.is_some() {
             prober.context.set_restore_pending(true);
         }
-        let ended =
-            ProbeStages::new(&mut prober, &mut found, cell.setting("cache_bytes") as u64).go();
+        let ended = ProbeStages::new(&mut prober, &mut found, cache_bytes).go();
         let put = prober.restore();
         let was_away = prober.was_away_for_a_time(put.as_ref());
         if !prober.outcome.is_over() {
@@ -235,13 +207,14 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
 
 /// Whether a cell found that less is there than the medium says.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    cell.test == Capacity.name() && CapacityKind::of_probe(cell).is_some_and(CapacityKind::is_fake)
+    cell.test == test::CAPACITY && CapacityKind::of_probe(cell).is_some_and(CapacityKind::is_fake)
 }
 
 /// Whether a cell came to its end without finding anything missing, and left its marks where they
 /// were.
 pub(crate) fn found_nothing(cell: &Cell) -> bool {
-    let is_left = !cell.params.other.contains_key("keep_bytes");
+    let spec = CapacitySpec::read(&cell.params.other);
+    let is_left = spec.is_ok_and(|spec| spec.keep_bytes.is_none());
     is_left && !cell.stop.cut_short() && misses_nothing(cell)
 }
 
@@ -251,7 +224,7 @@ fn misses_nothing(cell: &Cell) -> bool {
 }
 
 fn found(cell: &Cell) -> Option<f64> {
-    cell.metrics.other.get("type").filter(|_| cell.test == Capacity.name()).map(|kind| kind.value)
+    cell.metrics.other.get("type").filter(|_| cell.test == test::CAPACITY).map(|kind| kind.value)
 }
 
 /// Puts into the cell what was found.

@@ -12,21 +12,33 @@
 //!
 //! What a cell was asked: `form`. Metrics: `iops`: commits a second; `latency_ns` of a commit.
 
-use record::units::KIB;
-use record::{
-    CountUnit, Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync, test,
-};
+use record::{CountUnit, Estimate, Flag, Histogram, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
-use super::stretch;
-use crate::planned::span_of;
-use crate::stop_rule::{too_wide, until_precise};
+use super::prelude::*;
+use crate::stop_rule::{Precision, too_wide, until_precise};
 use crate::tally::latency;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    CommitSettings {
+        form: Words([ROLLBACK, WAL]) = "rollback,wal", "journal";
+        commits: Count = "2000", "at most so many";
+        span: Size = "48MiB", "file size; a raw medium is used from its middle on";
+        certainty: Share = "5%", "stop when the interval is this narrow";
+        min_time: Time = "2s", "least time for each";
+        max_time: Time = "15s", "time limit for each";
+    }
+}
+
+spec! {
+    /// Commits of one kind.
+    CommitSpec {
+        /// At most so many.
+        commits: u64,
+        ..precision: Precision,
+    }
+}
 
 /// Commits as SQLite makes them, a cell for the rollback journal and one for the write-ahead log.
 pub struct Commit;
@@ -71,72 +83,40 @@ const LEAST_COMMITS: u64 = 200;
 /// Commits before those that count.
 const WARM_UP_COMMITS: u64 = 2;
 
-impl Test for Commit {
-    fn name(&self) -> &'static str {
-        test::COMMIT
-    }
-    fn about(&self) -> &'static str {
-        "commits per second as SQLite makes them: rollback journal and write-ahead log"
-    }
-    fn source(&self) -> &'static str {
-        "sqlite.org/atomiccommit.html, sqlite.org/wal.html"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "form", default: "rollback,wal", about: "journal" },
-            Setting { name: "commits", default: "2000", about: "at most so many" },
-            Setting {
-                name: "span",
-                default: "48MiB",
-                about: "file size; a raw medium is used from its middle on",
-            },
-            Setting {
-                name: "certainty",
-                default: "5%",
-                about: "stop when the interval is this narrow",
-            },
-            Setting { name: "min_time", default: "2s", about: "least time for each" },
-            Setting { name: "max_time", default: "15s", about: "time limit for each" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for Commit {
+    type Settings = CommitSettings;
+    type Spec = CommitSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::COMMIT,
+            about: "commits per second as SQLite makes them: rollback journal and write-ahead log",
+            source: "sqlite.org/atomiccommit.html, sqlite.org/wal.html",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(ground(target, settings.size("span")?)) else {
-            return Ok(());
-        };
-        let commits = settings.count("commits")?;
-        for form in settings.choices("form", &[ROLLBACK, WAL])? {
-            let mut params =
-                stretch::writes(target, Region::Middle, span, Pattern::Uniform, PAGE_BYTES);
-            (params.form, params.queue_depth, params.threads, params.sync) =
-                (Some(form.into()), 1, 1, Sync::Data);
-            params.other.extend([
-                ("commits".to_owned(), commits as f64),
-                ("certainty".to_owned(), settings.share("certainty")?),
-                ("min_ns".to_owned(), settings.duration_ns("min_time")? as f64),
-            ]);
-            let all = commits + WARM_UP_COMMITS;
-            let of_one = written_bytes(if form == WAL { OF_WAL } else { OF_ROLLBACK });
-            cells.add(
-                params,
-                settings.duration_ns("max_time")?,
-                all * of_one + written_bytes(CHECKPOINT),
-            );
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, CommitSpec>) -> Planned {
+        let found = ground(cells.target, settings.span);
+        let Some(span) = cells.or_skip(found) else { return Ok(()) };
+        let commits = settings.commits;
+        let precision = Precision { certainty: settings.certainty, min_ns: settings.min_time };
+        for form in &settings.form {
+            let params = Params {
+                form: Some((*form).into()),
+                sync: Sync::Data,
+                ..cells.writes(Region::Middle, span, Pattern::Uniform, PAGE_BYTES)
+            };
+            let of_one = written_bytes(if *form == WAL { OF_WAL } else { OF_ROLLBACK });
+            let most_bytes = (commits + WARM_UP_COMMITS) * of_one + written_bytes(CHECKPOINT);
+            cells.add(params, &CommitSpec { commits, precision }, settings.max_time, most_bytes);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let is_wal = cell.params.form.as_deref() == Some(WAL);
-        let mut work = Durable::new(cell, span_of(cell), context);
+    fn run(&self, cell: &TypedCell<CommitSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        let is_wal = cell.form() == WAL;
+        let mut work = Durable::new(cell, cell.span(), context);
         let mut commits = Commits::default();
         let mut stop = commits.measure(cell, is_wal, &mut work);
         if is_wal && !stop.cut_short() {
@@ -147,7 +127,7 @@ impl Test for Commit {
         }
         let mut outcome = work.outcome;
         outcome.end(stop, None);
-        commits.tell(cell.setting("certainty"), &mut outcome);
+        commits.tell(cell.spec.precision.certainty, &mut outcome);
         outcome
     }
 }
@@ -164,12 +144,15 @@ struct Commits {
 
 impl Commits {
     /// Commits until the rate is certain; why it ended.
-    fn measure(&mut self, cell: &PlannedCell, is_wal: bool, work: &mut Durable<'_, '_>) -> Stop {
-        let rule = StopRule {
-            min_events: LEAST_COMMITS,
-            ..until_precise(cell.setting("certainty"), cell.setting("min_ns") as u64)
-        };
-        let all = cell.setting("commits") as u64 + WARM_UP_COMMITS;
+    fn measure(
+        &mut self,
+        cell: &TypedCell<CommitSpec>,
+        is_wal: bool,
+        work: &mut Durable<'_, '_>,
+    ) -> Stop {
+        let Precision { certainty, min_ns } = cell.spec.precision;
+        let rule = StopRule { min_events: LEAST_COMMITS, ..until_precise(certainty, min_ns) };
+        let all = cell.spec.commits + WARM_UP_COMMITS;
         let (steps, share) = if is_wal { (OF_WAL, CHECKPOINT_SHARE) } else { (OF_ROLLBACK, 0.0) };
         let kept_ns = (work.context.allotted_ns as f64 * share) as u64;
         for number in 0..all {

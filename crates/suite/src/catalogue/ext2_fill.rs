@@ -11,20 +11,37 @@
 
 use std::cell::Cell;
 
-use record::units::KIB;
-use record::{
-    Content, Direction, Estimate, Params, PlannedCell, Region, Series, SeriesAxis, Stop, metric,
-    test,
-};
+use record::{Content, Estimate, Series, SeriesAxis, Stop};
 use stats::{RateEstimator, Windows};
 
-use super::ext2_format::{INODE_RATIO, INODE_SIZE, RESIZE_INODE, choices, chosen, layout, numbers};
+use super::ext2_format::{INODE_SIZES, choices, layout};
+use super::prelude::*;
+use crate::IoTally;
+use crate::ext2::Choices;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    Ext2FillSettings {
+        order: Words(["sync", "async"]) = "async,sync",
+            "write metadata before each file (sync) or with its group (async)";
+        block: Block = "512KiB", "largest single write";
+        inode_size: Word(INODE_SIZES) = "128", "bytes of an inode: 128, 256, 512 or 1024";
+        inode_ratio: Size = "16384", "bytes of medium for each inode";
+        resize_inode: YesNo = "no", "reserve room for the file system to grow: yes, no";
+        content: Data = "incompressible", "what is written";
+        total: Size = "1TiB", "write limit, with metadata";
+        max_time: Time = "40h", "time limit";
+    }
+}
+
+spec! {
+    /// A file system to be filled.
+    Ext2FillSpec {
+        /// Data and metadata at most.
+        total_bytes: u64,
+        ..choices: Choices,
+    }
+}
 
 mod allocator;
 mod sizes;
@@ -39,85 +56,55 @@ const PIECE_BYTES: u64 = 64 * KIB;
 /// Points of the curve.
 const CURVE_POINTS: usize = 240;
 
-impl Test for Ext2Fill {
-    fn name(&self) -> &'static str {
-        test::EXT2_FILL
-    }
-    fn about(&self) -> &'static str {
-        "fills a file system with the files of a Linux root: bytes of file data per second"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#filling-a-file-system"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "order",
-                default: "async,sync",
-                about: "write metadata before each file (sync) or with its group (async)",
-            },
-            Setting { name: "block", default: "512KiB", about: "largest single write" },
-            INODE_SIZE,
-            INODE_RATIO,
-            RESIZE_INODE,
-            Setting { name: "content", default: "incompressible", about: "what is written" },
-            Setting { name: "total", default: "1TiB", about: "write limit, with metadata" },
-            Setting { name: "max_time", default: "40h", about: "time limit" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING_RAW
+impl Procedure for Ext2Fill {
+    type Settings = Ext2FillSettings;
+    type Spec = Ext2FillSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::EXT2_FILL,
+            about: "fills a file system with the files of a Linux root: bytes of file data per second",
+            source: "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#filling-a-file-system",
+            needs: Needs::WRITING_RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let choices = choices(settings)?;
-        let block_bytes = settings.block("block")?;
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Ext2FillSpec>) -> Planned {
+        let Ext2FillSettings { inode_size, inode_ratio, resize_inode, .. } = *settings;
+        let choices = choices(cells, inode_size, inode_ratio, resize_inode)?;
+        let block_bytes = settings.block;
         if !block_bytes.is_multiple_of(KIB) {
-            return Err(settings.bad("block", "must be a multiple of 1 KiB"));
+            return Err(cells.bad("block", "must be a multiple of 1 KiB"));
         }
-        let content = settings.content("content")?;
-        let found = target
-            .region(Region::Whole, u64::MAX)
-            .and_then(|span| layout(span.bytes, choices, target).map(|_| span));
-        let Some(span) = cells.or_skip(found) else { return Ok(()) };
-        for order in settings.choices("order", &["sync", "async"])? {
-            let mut params = Params {
-                direction: Some(Direction::Write),
-                block_bytes: Some(block_bytes),
-                region: Some(Region::Whole),
-                span_offset_bytes: Some(span.offset_bytes),
-                span_bytes: Some(span.bytes),
-                content: Some(content),
-                form: Some(order.into()),
-                queue_depth: 1,
-                threads: 1,
-                ..Params::default()
+        let Some(span) = cells.region(Region::Whole, u64::MAX) else { return Ok(()) };
+        let found = layout(span.bytes, choices, cells.target);
+        if cells.or_skip(found).is_none() {
+            return Ok(());
+        }
+        for order in &settings.order {
+            let params = Params {
+                pattern: None,
+                content: Some(settings.content),
+                form: Some((*order).into()),
+                ..cells.writes(Region::Whole, span, Pattern::Sequential, block_bytes)
             };
-            params.other.extend(numbers(choices));
             // Data fills the medium once; metadata is less than an eighth of it in the mean, and
             // the limit holds for both.
-            let total_bytes =
-                settings.size("total")?.min(span.bytes + span.bytes / 8).max(block_bytes);
-            params.other.insert("total_bytes".into(), total_bytes as f64);
-            cells.add(params, settings.duration_ns("max_time")?, total_bytes + block_bytes);
+            let total_bytes = settings.total.min(span.bytes + span.bytes / 8).max(block_bytes);
+            let spec = Ext2FillSpec { total_bytes, choices };
+            cells.add(params, &spec, settings.max_time, total_bytes + block_bytes);
         }
         Ok(())
     }
 
     /// Metrics: `bps` (file data only, over all time), `files_per_s`, `metadata_share` (of the
     /// time, 0 to 1), `worst_stall_ns`, `latency_ns` of all writes.
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let layout = match layout(span_of(cell).bytes, chosen(cell), context.target) {
+    fn run(&self, cell: &TypedCell<Ext2FillSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        let layout = match layout(cell.span().bytes, cell.spec.choices, context.target) {
             Ok(layout) => layout,
             Err(reason) => return CellOutcome::left_out(cell, reason),
         };
-        let order =
-            if cell.params.form.as_deref() == Some("async") { Order::Async } else { Order::Sync };
+        let order = if cell.form() == "async" { Order::Async } else { Order::Sync };
         let mut allocator =
             Allocator::new(layout, order, cell.block_bytes(), context.random("files"));
         let pass = context.random("data").bits() as u32 >> 1;
@@ -127,7 +114,7 @@ impl Test for Ext2Fill {
             ..IoLoad::write(cell.block_bytes())
         };
         let limits = LoopLimits {
-            max_bytes: cell.setting("total_bytes") as u64,
+            max_bytes: cell.spec.total_bytes,
             ..LoopLimits::time(context.time_left_ns().max(1))
         };
         let mut account = Account::default();
@@ -204,7 +191,7 @@ impl Account {
 }
 
 fn conclude(
-    cell: &PlannedCell,
+    cell: &TypedCell<Ext2FillSpec>,
     tally: IoTally,
     account: &Account,
     files: u64,

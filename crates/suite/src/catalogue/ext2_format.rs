@@ -19,20 +19,34 @@
 use std::cell::Cell;
 
 use device::Extent;
-use record::units::{KIB, MIB, SECOND_NS};
-use record::{
-    Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop, metric, test,
-};
+use record::{Content, Estimate, Flag, Stop};
 use stats::RateEstimator;
 
+use super::prelude::*;
 use crate::ext2::{self, Choices, Ext2Layout};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use crate::{CellList, IoTally, SettingError, TargetInfo};
+
+settings! {
+    Ext2FormatSettings {
+        form: Words(["mke2fs", "simple"]) = "mke2fs,simple",
+            "mke2fs: its exact writes; simple: 64 KiB every 8 MiB";
+        inode_size: Word(INODE_SIZES) = "128", "bytes of an inode: 128, 256, 512 or 1024";
+        inode_ratio: Size = "16384", "bytes of medium for each inode";
+        resize_inode: YesNo = "no", "reserve room for the file system to grow: yes, no";
+        content: Data = "zeros", "content; mke2fs writes zeros";
+        max_time: Time = "40h", "time limit per form";
+    }
+}
+
+spec! {
+    /// A file system to be made.
+    Ext2FormatSpec {
+        groups: u64,
+        ..choices: Choices,
+    }
+}
 
 /// Writes what `mke2fs -b 1024` writes, a cell for each form: groups a second.
 pub struct Ext2Format;
@@ -45,120 +59,63 @@ const TRIAL_GROUPS: u64 = 4;
 /// No medium takes this long for a group: with so much time there is no need for a trial.
 const SLOWEST_GROUP_NS: u64 = 10 * SECOND_NS;
 
-impl Test for Ext2Format {
-    fn name(&self) -> &'static str {
-        test::EXT2_FORMAT
-    }
-    fn about(&self) -> &'static str {
-        "the writes of mke2fs with 1 KiB blocks: groups per second"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes, docs/field/ext2.md#test-vector"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "form",
-                default: "mke2fs,simple",
-                about: "mke2fs: its exact writes; simple: 64 KiB every 8 MiB",
-            },
-            INODE_SIZE,
-            INODE_RATIO,
-            RESIZE_INODE,
-            Setting { name: "content", default: "zeros", about: "content; mke2fs writes zeros" },
-            Setting { name: "max_time", default: "40h", about: "time limit per form" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING_RAW
+impl Procedure for Ext2Format {
+    type Settings = Ext2FormatSettings;
+    type Spec = Ext2FormatSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::EXT2_FORMAT,
+            about: "the writes of mke2fs with 1 KiB blocks: groups per second",
+            source: "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes, docs/field/ext2.md#test-vector",
+            needs: Needs::WRITING_RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let choices = choices(settings)?;
-        let content = settings.content("content")?;
-        let max_ns = settings.duration_ns("max_time")?;
-        for form in settings.choices("form", &["mke2fs", "simple"])? {
-            let found = target
-                .region(Region::Whole, u64::MAX)
-                .and_then(|span| Ok((span, Format::new(form, span.bytes, choices, target)?)));
-            let Some((span, format)) = cells.or_skip(found) else { continue };
-            let mut params = Params {
-                direction: Some(Direction::Write),
-                pattern: Some(Pattern::Strided),
-                block_bytes: Some(format.table(0).bytes),
-                region: Some(Region::Whole),
-                span_offset_bytes: Some(span.offset_bytes),
-                span_bytes: Some(span.bytes),
-                content: Some(content),
-                form: Some(form.into()),
-                queue_depth: 1,
-                threads: 1,
-                ..Params::default()
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Ext2FormatSpec>) -> Planned {
+        let Ext2FormatSettings { inode_size, inode_ratio, resize_inode, .. } = *settings;
+        let choices = choices(cells, inode_size, inode_ratio, resize_inode)?;
+        for form in &settings.form {
+            let Some(span) = cells.region(Region::Whole, u64::MAX) else { continue };
+            let found = Format::new(form, span.bytes, choices, cells.target);
+            let Some(format) = cells.or_skip(found) else { continue };
+            let block_bytes = format.table(0).bytes;
+            let params = Params {
+                content: Some(settings.content),
+                form: Some((*form).into()),
+                ..cells.writes(Region::Whole, span, Pattern::Strided, block_bytes)
             };
-            params.other.extend(numbers(choices));
-            params.other.insert("groups".into(), format.groups() as f64);
-            cells.add(params, max_ns, format.bytes_at_most());
+            let spec = Ext2FormatSpec { groups: format.groups(), choices };
+            cells.add(params, &spec, settings.max_time, format.bytes_at_most());
         }
         Ok(())
     }
 
     /// Metrics: `groups_per_s`, `format_s` (seconds for all groups at this rate), `metadata_share`
     /// (of the time, 0 to 1; `mke2fs` only), `worst_stall_ns`, `bps`, `latency_ns`.
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let form = cell.params.form.as_deref().unwrap_or_default();
-        match Format::new(form, span_of(cell).bytes, chosen(cell), context.target) {
+    fn run(&self, cell: &TypedCell<Ext2FormatSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        match Format::new(cell.form(), cell.span().bytes, cell.spec.choices, context.target) {
             Ok(format) => measure(&format, cell, context),
             Err(reason) => CellOutcome::left_out(cell, reason),
         }
     }
 }
 
-/// What can be chosen of `mke2fs`; `ext2-fill` has the same.
-pub(super) const INODE_SIZE: Setting = Setting {
-    name: "inode_size",
-    default: "128",
-    about: "bytes of an inode: 128, 256, 512 or 1024",
-};
-pub(super) const INODE_RATIO: Setting =
-    Setting { name: "inode_ratio", default: "16384", about: "bytes of medium for each inode" };
-pub(super) const RESIZE_INODE: Setting = Setting {
-    name: "resize_inode",
-    default: "no",
-    about: "reserve room for the file system to grow: yes, no",
-};
+/// Sizes of an inode that can be chosen, in bytes.
+pub(super) const INODE_SIZES: [&str; 4] = ["128", "256", "512", "1024"];
 
-/// The choices among the settings.
-pub(super) fn choices(settings: &TestSettings) -> Result<Choices, SettingError> {
-    let inode_bytes =
-        settings.choice("inode_size", &["128", "256", "512", "1024"])?.parse().unwrap_or(128);
-    let inode_ratio = settings.size("inode_ratio")?;
-    if !(KIB..=64 * MIB).contains(&inode_ratio) {
-        return Err(settings.bad("inode_ratio", "must be 1 KiB to 64 MiB"));
+/// The choices that were set; `ext2-fill` has the same.
+pub(super) fn choices(
+    cells: &CellList<'_>,
+    inode_size: &str,
+    inode_ratio_bytes: u64,
+    resize_inode: bool,
+) -> Result<Choices, SettingError> {
+    if !(KIB..=64 * MIB).contains(&inode_ratio_bytes) {
+        return Err(cells.bad("inode_ratio", "must be 1 KiB to 64 MiB"));
     }
-    Ok(Choices { inode_bytes, inode_ratio, resize_inode: settings.yes("resize_inode")? })
-}
-
-/// The choices as parameters of a cell.
-pub(super) fn numbers(choices: Choices) -> [(String, f64); 3] {
-    [
-        ("inode_bytes".into(), choices.inode_bytes as f64),
-        ("inode_ratio_bytes".into(), choices.inode_ratio as f64),
-        ("resize_inode".into(), f64::from(u8::from(choices.resize_inode))),
-    ]
-}
-
-/// The choices, read back from the parameters of a cell: the inverse of [`numbers`].
-pub(super) fn chosen(cell: &PlannedCell) -> Choices {
-    Choices {
-        inode_bytes: cell.setting("inode_bytes") as u64,
-        inode_ratio: cell.setting("inode_ratio_bytes") as u64,
-        resize_inode: cell.setting("resize_inode") != 0.0,
-    }
+    let inode_bytes = inode_size.parse().unwrap_or(128);
+    Ok(Choices { inode_bytes, inode_ratio_bytes, resize_inode })
 }
 
 /// The file system on this medium, or why it cannot be.
@@ -358,7 +315,11 @@ impl Account {
     }
 }
 
-fn measure(format: &Format, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+fn measure(
+    format: &Format,
+    cell: &TypedCell<Ext2FormatSpec>,
+    context: &mut CellContext<'_>,
+) -> CellOutcome {
     let groups = format.groups();
     let mut sample_size = groups;
     if context.time_left_ns() / groups < SLOWEST_GROUP_NS && groups > 2 * TRIAL_GROUPS {
@@ -396,7 +357,7 @@ fn write_groups(
     format: &Format,
     sample: &[u64],
     limit_ns: u64,
-    cell: &PlannedCell,
+    cell: &TypedCell<Ext2FormatSpec>,
     context: &mut CellContext<'_>,
 ) -> (IoTally, Account) {
     let load = IoLoad {
@@ -423,7 +384,7 @@ fn write_groups(
 
 fn conclude(
     format: &Format,
-    cell: &PlannedCell,
+    cell: &TypedCell<Ext2FormatSpec>,
     tally: IoTally,
     account: &Account,
     is_sample: bool,

@@ -12,19 +12,34 @@
 //! as medians `write_ns`, `flush_ns`, `idle_flush_ns` (of flushes with nothing to do; *flushed*
 //! only); `durable_bps` (a block over write and flush; not for *plain*).
 
-use record::units::Bytes;
-use record::{Estimate, Pattern, PlannedCell, Region, Stop, Sync, metric, test};
+use record::{Estimate, Stop, Sync};
 use stats::{median, quantile_ranks};
 
+use super::prelude::*;
 use super::stretch;
 use crate::io_loop::LoopLimits;
 use crate::offsets::cyclic;
-use crate::planned::span_of;
 use crate::tally::latency;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    FlushCostSettings {
+        block: Blocks = "4KiB,1MiB", "sizes of a write";
+        form: Words([PLAIN, FLUSHED, DURABLE]) = "plain,flushed,durable", "which of them";
+        rounds: Count = "24", "writes of each";
+        rest: Time = "200ms", "time without I/O after each write";
+        span: Span = "64MiB", "span in the middle";
+        max_time: Time = "15s", "time limit for each";
+    }
+}
+
+spec! {
+    /// Single writes.
+    FlushCostSpec {
+        rounds: u64,
+        /// After each.
+        rest_ns: u64,
+    }
+}
 
 /// Times single writes alone, flushed and durable, a cell for each block size and form.
 pub struct FlushCost;
@@ -38,69 +53,40 @@ const IDLE_FLUSHES: u32 = 8;
 /// Writes before those that count: they close what was open before.
 const WARM_UP_ROUNDS: u64 = 2;
 
-impl Test for FlushCost {
-    fn name(&self) -> &'static str {
-        test::FLUSH_COST
-    }
-    fn about(&self) -> &'static str {
-        "single writes without a flush, with a flush after each, and durable ones"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/cheats.md#cheats-and-caches"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "block", default: "4KiB,1MiB", about: "sizes of a write" },
-            Setting { name: "form", default: "plain,flushed,durable", about: "which of them" },
-            Setting { name: "rounds", default: "24", about: "writes of each" },
-            Setting { name: "rest", default: "200ms", about: "time without I/O after each write" },
-            Setting { name: "span", default: "64MiB", about: "span in the middle" },
-            Setting { name: "max_time", default: "15s", about: "time limit for each" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for FlushCost {
+    type Settings = FlushCostSettings;
+    type Spec = FlushCostSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::FLUSH_COST,
+            about: "single writes without a flush, with a flush after each, and durable ones",
+            source: "docs/field/cheats.md#cheats-and-caches",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(settings.span(target, Region::Middle)?) else {
-            return Ok(());
-        };
-        let (rounds, rest_ns) = (settings.count("rounds")?, settings.duration_ns("rest")?);
-        for block_bytes in settings.blocks("block")? {
-            if block_bytes > span.bytes {
-                cells.skip(format!(
-                    "{} blocks do not fit into {}",
-                    Bytes(block_bytes),
-                    Bytes(span.bytes)
-                ));
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, FlushCostSpec>) -> Planned {
+        let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
+        let spec = FlushCostSpec { rounds: settings.rounds, rest_ns: settings.rest };
+        for &block_bytes in &settings.block {
+            if !cells.fits(block_bytes, span.bytes) {
                 continue;
             }
-            for form in settings.choices("form", &[PLAIN, FLUSHED, DURABLE])? {
-                let mut params =
-                    stretch::writes(target, Region::Middle, span, Pattern::Sequential, block_bytes);
-                (params.form, params.queue_depth, params.threads) = (Some(form.into()), 1, 1);
-                params.sync = if form == DURABLE { Sync::Data } else { Sync::None };
-                params.other.extend([
-                    ("rounds".to_owned(), rounds as f64),
-                    ("rest_ns".to_owned(), rest_ns as f64),
-                ]);
-                cells.add(
-                    params,
-                    settings.duration_ns("max_time")?,
-                    (rounds + WARM_UP_ROUNDS) * block_bytes,
-                );
+            for form in &settings.form {
+                let params = Params {
+                    form: Some((*form).into()),
+                    sync: if *form == DURABLE { Sync::Data } else { Sync::None },
+                    ..cells.writes(Region::Middle, span, Pattern::Sequential, block_bytes)
+                };
+                let written_bytes = (spec.rounds + WARM_UP_ROUNDS) * block_bytes;
+                cells.add(params, &spec, settings.max_time, written_bytes);
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<FlushCostSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let mut work = Work {
             cell,
             context,
@@ -116,7 +102,7 @@ impl Test for FlushCost {
 
 /// A cell being measured; times in nanoseconds.
 struct Work<'a, 'b> {
-    cell: &'a PlannedCell,
+    cell: &'a TypedCell<FlushCostSpec>,
     context: &'a mut CellContext<'b>,
     outcome: CellOutcome,
     write_ns: Vec<f64>,
@@ -126,14 +112,13 @@ struct Work<'a, 'b> {
 
 impl Work<'_, '_> {
     fn is_flushed(&self) -> bool {
-        self.cell.params.form.as_deref() == Some(FLUSHED)
+        self.cell.form() == FLUSHED
     }
 
     fn do_it(&mut self) {
         let load = stretch::load(self.cell, self.context, "data");
-        let mut places = cyclic(span_of(self.cell), self.cell.block_bytes());
-        let rest_ns = self.cell.setting("rest_ns") as u64;
-        let rounds = self.cell.setting("rounds") as u64;
+        let mut places = cyclic(self.cell.span(), self.cell.block_bytes());
+        let FlushCostSpec { rounds, rest_ns } = self.cell.spec;
         // Nothing is owed when it begins, and what a flush takes that has nothing to do is known.
         if self.flush().is_none() {
             return;
@@ -191,7 +176,7 @@ impl Work<'_, '_> {
     }
 
     fn conclude(mut self) -> CellOutcome {
-        let is_plain = self.cell.params.form.as_deref() == Some(PLAIN);
+        let is_plain = self.cell.form() == PLAIN;
         let cell = &mut self.outcome.cell;
         let worst_ns = self.write_ns.iter().copied().fold(0.0, f64::max) as u64;
         cell.metrics.latency_ns =

@@ -11,23 +11,32 @@
 //! since the cell began, ns): lines that wait behind one another are late by one event of the
 //! medium.
 
-use record::units::{KIB, SECOND_NS};
-use record::{
-    CountUnit, Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, SeriesAxis,
-    Standstill, Stop, Sync, metric, test,
-};
-
+use record::{CountUnit, Estimate, Flag, Histogram, Series, SeriesAxis, Standstill, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, PAGE_BYTES, ground, written_bytes};
+use super::prelude::*;
 use super::stretch;
-use crate::planned::span_of;
 use crate::stop_rule::until_precise;
 use crate::tally::latency;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    LogAppendSettings {
+        lines: Count = "10", "lines per second";
+        span: Size = "32MiB", "file size; a raw medium is used from its middle on";
+        time: Time = "12s", "how long";
+        in_a_row: Time = "6s", "time limit lines then come one right after the other";
+    }
+}
+
+spec! {
+    /// Lines at a steady pace.
+    LogAppendSpec {
+        lines_per_s: u64,
+        /// For so long.
+        paced_ns: u64,
+    }
+}
 
 /// Appends durable lines at a steady pace, then one right after the other, in one cell.
 pub struct LogAppend;
@@ -44,70 +53,42 @@ const CERTAINTY: f64 = 0.05;
 /// Lines of 200 bytes in a block, about.
 const LINES_PER_BLOCK: u64 = 20;
 
-impl Test for LogAppend {
-    fn name(&self) -> &'static str {
-        test::LOG_APPEND
-    }
-    fn about(&self) -> &'static str {
-        "appends lines at a steady pace, each made durable: how late they are"
-    }
-    fn source(&self) -> &'static str {
-        "fsync(2); the kernel's Documentation/filesystems/ext4/journal.rst"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "lines", default: "10", about: "lines per second" },
-            Setting {
-                name: "span",
-                default: "32MiB",
-                about: "file size; a raw medium is used from its middle on",
-            },
-            Setting { name: "time", default: "12s", about: "how long" },
-            Setting {
-                name: "in_a_row",
-                default: "6s",
-                about: "time limit lines then come one right after the other",
-            },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for LogAppend {
+    type Settings = LogAppendSettings;
+    type Spec = LogAppendSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::LOG_APPEND,
+            about: "appends lines at a steady pace, each made durable: how late they are",
+            source: "fsync(2); the kernel's Documentation/filesystems/ext4/journal.rst",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(ground(target, settings.size("span")?)) else {
-            return Ok(());
-        };
-        let (lines, paced_ns) =
-            (settings.count("lines")?.clamp(1, 1000), settings.duration_ns("time")?);
-        let mut params =
-            stretch::writes(target, Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
-        (params.queue_depth, params.threads, params.sync) = (1, 1, Sync::Data);
-        params.other.extend([
-            ("lines_per_s".to_owned(), lines as f64),
-            ("paced_ns".to_owned(), paced_ns as f64),
-        ]);
-        let most_lines =
-            (paced_ns as f64 / SECOND_NS as f64 * lines as f64) as u64 + 1 + MOST_IN_A_ROW;
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, LogAppendSpec>) -> Planned {
+        let found = ground(cells.target, settings.span);
+        let Some(span) = cells.or_skip(found) else { return Ok(()) };
+        let (lines_per_s, paced_ns) = (settings.lines.clamp(1, 1000), settings.time);
+        let writes = cells.writes(Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
+        let params = Params { sync: Sync::Data, ..writes };
+        let paced_lines = paced_ns as f64 / SECOND_NS as f64 * lines_per_s as f64;
+        let most_lines = paced_lines as u64 + 1 + MOST_IN_A_ROW;
         cells.add(
             params,
-            paced_ns + settings.duration_ns("in_a_row")?,
+            &LogAppendSpec { lines_per_s, paced_ns },
+            paced_ns + settings.in_a_row,
             most_lines * written_bytes(OF_BLOCK),
         );
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<LogAppendSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         // A run that is short of time shortens both alike.
-        let paced_ns = (cell.setting("paced_ns") / cell.max_ns.max(1) as f64
+        let paced_ns = (cell.spec.paced_ns as f64 / cell.max_ns.max(1) as f64
             * context.allotted_ns as f64) as u64;
-        let pace_ns = SECOND_NS / (cell.setting("lines_per_s") as u64).max(1);
-        let mut work = Durable::new(cell, span_of(cell), context);
+        let pace_ns = SECOND_NS / cell.spec.lines_per_s.max(1);
+        let mut work = Durable::new(cell, cell.span(), context);
         let mut lines = Lines::default();
         let started_ns = device::Device::now(work.context.medium);
         let stop = paced(&mut work, &mut lines, pace_ns, paced_ns);

@@ -103,7 +103,13 @@ pub fn find(name: &str) -> Result<&'static dyn Test, SettingError> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use record::units::MILLISECOND_NS;
+    use record::{PlannedCell, Record};
+
+    use super::testing::{Bed, spec};
     use super::*;
+    use crate::PlanError;
+    use crate::spec::Spec;
 
     /// A matrix and a replay are no tests of a suite; their cells stand in records too.
     #[test]
@@ -111,5 +117,50 @@ mod tests {
         let beyond = [test::MATRIX, test::REPLAY];
         let here: BTreeSet<&str> = CATALOGUE.iter().map(|test| test.name()).chain(beyond).collect();
         assert_eq!(here, test::ALL.iter().copied().collect());
+    }
+
+    #[test]
+    fn every_published_value_is_one_that_can_be_set() {
+        for test in CATALOGUE {
+            let all = test.settings().iter().map(|set| format!(" {}={}", set.name, set.default));
+            let asked: String = std::iter::once(test.name().to_owned()).chain(all).collect();
+            let planned = Bed::raw(4 << 30, |_, _| 1).plan(&[asked.as_str()]);
+            assert!(!matches!(planned, Err(PlanError::Setting(_))), "{asked}: {planned:?}");
+        }
+    }
+
+    /// The plan of a run stands, whichever version made it: what a cell of 0.1.0 says is read.
+    #[test]
+    fn plans_that_exist_are_read() {
+        let text = include_str!("../../../../fixtures/records/check-unplugged.json");
+        let plan = Record::from_json(text).unwrap().plan;
+        fn read<S: Spec>(planned: &PlannedCell) {
+            let _: S = spec(planned);
+        }
+        for planned in &plan {
+            match planned.test.as_str() {
+                test::CAPACITY => read::<capacity::CapacitySpec>(planned),
+                test::FLUSH_COST => read::<flush_cost::FlushCostSpec>(planned),
+                test::RANDOM_READ => read::<random_read::RandomReadSpec>(planned),
+                test::RANDOM_WRITE => read::<random_write::RandomWriteSpec>(planned),
+                test::SEQUENTIAL_READ | test::SEQUENTIAL_WRITE => {
+                    read::<sequential::SequentialSpec>(planned)
+                }
+                test::PRIME => read::<()>(planned),
+                other => panic!("{other}"),
+            }
+        }
+        assert_eq!(plan.len(), 9);
+    }
+
+    #[test]
+    fn a_cell_of_which_a_number_is_missing_fails_and_says_which() {
+        let bed = Bed::raw(1 << 30, |_, _| MILLISECOND_NS);
+        let mut plan = bed.plan(&["seek", "flush-cost block=4KiB form=plain"]).unwrap();
+        plan.cells[1].params.other.remove("rounds");
+        let ran = bed.run_plan(&plan);
+        assert_eq!(ran.cell("seek/1").reason, None);
+        let reason = ran.cell("flush-cost/1").reason.as_deref();
+        assert_eq!(reason, Some("the plan has no rounds for flush-cost; another version made it"));
     }
 }

@@ -366,7 +366,7 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated};
+    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, spec};
     use crate::span_of;
 
     #[test]
@@ -392,10 +392,10 @@ mod tests {
     fn planned_as_far_as_there_are_units() {
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
         let cells = bed.planned(&["open-aus"]);
-        assert_eq!((cells.len(), cells[0].setting("most")), (10 + 2 + 2 + 3, 32.0));
+        assert_eq!((cells.len(), spec::<OpenAusSpec>(&cells[0]).most), (10 + 2 + 2 + 3, 32));
         assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 2 * GIB));
         bed.target.only = Some(Extent::new(GIB, 48 * MIB));
-        assert_eq!(bed.planned(&["open-aus"])[0].setting("most"), 6.0);
+        assert_eq!(spec::<OpenAusSpec>(&bed.planned(&["open-aus"])[0]).most, 6);
         bed.target.only = Some(Extent::new(GIB, 12 * MIB));
         insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four erase blocks of 4 MiB; there are 12 MiB");
         insta::assert_snapshot!(

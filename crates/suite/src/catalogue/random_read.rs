@@ -14,17 +14,40 @@
 //! eighth of what each thread waits (`latency_ns`).
 
 use device::Device;
-use record::{Direction, Params, Pattern, PlannedCell, Region, metric, test};
 
 use super::ground::ground;
+use super::prelude::*;
+use crate::TargetInfo;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
-use crate::stop_rule::until_precise;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use crate::stop_rule::Precision;
+
+settings! {
+    RandomReadSettings {
+        block: Blocks =
+            "512B,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB",
+            "block sizes";
+        region: Words(["front", "middle", "whole"]) = "front,whole",
+            "front, middle or whole; a file or --span is always used whole";
+        span: Span = "1GiB", "span of the front or the middle";
+        threads: Counts = "1,8", "reads in flight";
+        iterations: Count = "10000",
+            "reads of 512 B per thread; 20 % fewer after each doubling of the block size";
+        certainty: Share = "0%", "stop earlier when the interval is this narrow; 0: never";
+        min_time: Time = "1s", "least time before that";
+        max_time: Time = "10s", "time limit per block size";
+    }
+}
+
+spec! {
+    /// Random reads of one size.
+    RandomReadSpec {
+        /// Reads of a thread at most.
+        iterations: u64,
+        ..precision: Precision,
+    }
+}
 
 /// The smallest block of IOTest, from which doublings are counted.
 const SMALLEST_BLOCK: u64 = 512;
@@ -34,88 +57,38 @@ const FEWEST_ITERATIONS: u64 = 100;
 /// Reads at random places, a cell for each region, number of threads and block size.
 pub struct RandomRead;
 
-impl Test for RandomRead {
-    fn name(&self) -> &'static str {
-        test::RANDOM_READ
-    }
-    fn about(&self) -> &'static str {
-        "random reads, by block size, region and number of threads"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "block",
-                default: "512B,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB",
-                about: "block sizes",
-            },
-            Setting {
-                name: "region",
-                default: "front,whole",
-                about: "front, middle or whole; a file or --span is always used whole",
-            },
-            Setting { name: "span", default: "1GiB", about: "span of the front or the middle" },
-            Setting { name: "threads", default: "1,8", about: "reads in flight" },
-            Setting {
-                name: "iterations",
-                default: "10000",
-                about: "reads of 512 B per thread; 20 % fewer after each doubling of the block size",
-            },
-            Setting {
-                name: "certainty",
-                default: "0%",
-                about: "stop earlier when the interval is this narrow; 0: never",
-            },
-            Setting { name: "min_time", default: "1s", about: "least time before that" },
-            Setting { name: "max_time", default: "10s", about: "time limit per block size" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::READING
+impl Procedure for RandomRead {
+    type Settings = RandomReadSettings;
+    type Spec = RandomReadSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::RANDOM_READ,
+            about: "random reads, by block size, region and number of threads",
+            source: "docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash",
+            needs: Needs::READING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let iterations = settings.count("iterations")?;
-        let mut other = std::collections::BTreeMap::new();
-        other.insert("certainty".to_owned(), settings.share("certainty")?);
-        other.insert("min_ns".to_owned(), settings.duration_ns("min_time")? as f64);
-        for region in regions(settings, target)? {
-            let Some(span) = cells.or_skip(settings.span(target, region)?) else {
-                continue;
-            };
-            for threads in settings.counts("threads")? {
-                if let Err(reason) = target.takes_at_once(threads) {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, RandomReadSpec>) -> Planned {
+        let precision = Precision { certainty: settings.certainty, min_ns: settings.min_time };
+        for region in regions(&settings.region, cells.target) {
+            let Some(span) = cells.span(&settings.span, region)? else { continue };
+            for &threads in &settings.threads {
+                if let Err(reason) = cells.target.takes_at_once(threads) {
                     cells.skip(reason);
                     continue;
                 }
-                for block_bytes in settings.blocks("block")? {
+                for &block_bytes in &settings.block {
                     if block_bytes > span.bytes {
                         cells.skip_size(block_bytes, "larger than the span");
                         continue;
                     }
-                    let mut other = other.clone();
-                    other
-                        .insert("iterations".into(), iterations_at(iterations, block_bytes) as f64);
-                    let params = Params {
-                        direction: Some(Direction::Read),
-                        pattern: Some(Pattern::Uniform),
-                        block_bytes: Some(block_bytes),
-                        region: Some(target.region_name(region)),
-                        span_offset_bytes: Some(span.offset_bytes),
-                        span_bytes: Some(span.bytes),
-                        queue_depth: 1,
-                        threads,
-                        other,
-                        ..Params::default()
-                    };
-                    cells.add(params, settings.duration_ns("max_time")?, 0);
+                    let iterations = iterations_at(settings.iterations, block_bytes);
+                    let reads = cells.reads(region, span, Pattern::Uniform, block_bytes);
+                    let params = Params { threads, ..reads };
+                    let spec = RandomReadSpec { iterations, precision };
+                    cells.add(params, &spec, settings.max_time, 0);
                 }
             }
         }
@@ -124,7 +97,7 @@ impl Test for RandomRead {
 
     /// Metrics: `iops`, `bps`, `latency_ns`, `access_time_ns`, and where there is a processor
     /// `cpu_ns_per_io`.
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<RandomReadSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let (span, doubt) = ground(cell, context);
         let block_bytes = cell.block_bytes();
         if span.bytes < block_bytes {
@@ -163,20 +136,24 @@ impl Test for RandomRead {
         }
         outcome
     }
+
+    fn shorten(&self, spec: &mut RandomReadSpec, round_ns: u64, _bps: f64) -> u64 {
+        spec.precision = Precision::of_round(round_ns);
+        0
+    }
 }
 
 /// Where to read: on a file, and inside a span given, there is only one place.
-fn regions(settings: &TestSettings, target: &TargetInfo) -> Result<Vec<Region>, SettingError> {
-    let names = settings.choices("region", &["front", "middle", "whole"])?;
+fn regions(names: &[&str], target: &TargetInfo) -> Vec<Region> {
     if target.is_file() || target.only.is_some() {
-        return Ok(vec![Region::Middle]);
+        return vec![Region::Middle];
     }
-    let region = |name| match name {
+    let region = |name: &&str| match *name {
         "front" => Region::Front,
         "whole" => Region::Whole,
         _ => Region::Middle,
     };
-    Ok(names.into_iter().map(region).collect())
+    names.iter().map(region).collect()
 }
 
 /// Reads a thread does at this block size.
@@ -186,21 +163,14 @@ fn iterations_at(smallest: u64, block_bytes: u64) -> u64 {
     shrunk.max(FEWEST_ITERATIONS.min(smallest))
 }
 
-fn limits(cell: &PlannedCell, context: &mut CellContext<'_>) -> LoopLimits {
-    let max_ns = context.time_left_ns();
-    let asked = cell.setting("certainty");
-    let limits = if asked > 0.0 {
-        LoopLimits::certain(
-            until_precise(asked, (cell.setting("min_ns") as u64).min(context.allotted_ns / 2)),
-            max_ns,
-        )
+fn limits(cell: &TypedCell<RandomReadSpec>, context: &mut CellContext<'_>) -> LoopLimits {
+    let (max_ns, precision) = (context.time_left_ns(), cell.spec.precision);
+    let limits = if precision.certainty > 0.0 {
+        LoopLimits::certain(precision.rule(context.allotted_ns), max_ns)
     } else {
         LoopLimits::time(max_ns)
     };
-    LoopLimits {
-        max_ops: cell.setting("iterations") as u64 * u64::from(cell.params.threads),
-        ..limits
-    }
+    LoopLimits { max_ops: cell.spec.iterations * u64::from(cell.params.threads), ..limits }
 }
 
 #[cfg(test)]

@@ -27,26 +27,57 @@
 //! write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
 
 use device::Extent;
-use record::units::{Bytes, KIB, MIB, SECOND_NS};
-use record::{
-    Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop,
-    WIDE_BYTES, metric, test,
-};
+use record::{Bound, Cell, Content, Estimate, Flag, Stop, WIDE_BYTES};
 use stats::StopRule;
 
+use super::prelude::*;
+use crate::IoTally;
 use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{LatencyLevel, OVERWHELMING_MERGES, OVERWHELMING_OPS};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{Stratified, once_each, sequential};
-use crate::planned::span_of;
 use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, taken_in_bytes};
-use crate::stop_rule::until_precise;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use crate::stop_rule::Precision;
+
+settings! {
+    RandomWriteSettings {
+        block: Blocks = "512,4KiB,16KiB,64KiB", "sizes of a write";
+        span: Spans = "512MiB", "spans of the random writes";
+        region: Words(REGIONS.map(|(name, _)| name)) = "middle", "middle, front or whole";
+        content: DataKinds = "incompressible", "zeros, repeated, incompressible";
+        overwhelm: Size = "65MiB",
+            "bytes to write before measuring, to fill caches, if time allows";
+        overwhelm_time: Share = "30%", "share of the time for that";
+        threads: Counts = "1", "writes in flight";
+        certainty: Share = "5%", "stop when the interval is this narrow";
+        slow_certainty: Share = "10%", "the same, where 1000 writes take more than 30 s";
+        min_time: Time = "3s", "least time per size";
+        max_time: Time = "180s", "time limit per size";
+        total: Size = "512MiB", "bytes per size, at most";
+    }
+}
+
+spec! {
+    /// Random writes of one size.
+    RandomWriteSpec {
+        /// Each of the first writes goes to another unit of this size.
+        au_bytes: u64,
+        /// So much is written before measuring, or up to as much as the next...
+        overwhelm_bytes: u64,
+        overwhelm_max_bytes: u64,
+        /// ...in this share of the time.
+        overwhelm_time: f64,
+        total_bytes: u64,
+        /// The certainty that is enough where there is no time for more.
+        slow_certainty: f64,
+        ..precision: Precision,
+    }
+}
+
+const REGIONS: [(&str, Region); 3] =
+    [("middle", Region::Middle), ("front", Region::Front), ("whole", Region::Whole)];
 
 /// Writes at random places, a cell for each region, span, content, block size and thread count.
 pub struct RandomWrite;
@@ -73,6 +104,8 @@ const DEBT_SHARE: f64 = 0.05;
 /// Size and number of the sequential writes that wait for what the medium put off.
 const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
 const SETTLING_OPS: u64 = 4;
+/// What a round measures at most.
+const ROUND_BYTES: u64 = 64 * MIB;
 /// What a full pass writes (docs/field/iozone.md#single-file).
 const FULL_PASS_BYTES: u64 = 512 * MIB;
 /// 4 KiB writes are at most four times as many a second as 16 KiB writes on a medium that moves
@@ -80,82 +113,30 @@ const FULL_PASS_BYTES: u64 = 512 * MIB;
 /// (docs/field/statistics.md#step-5-debt-and-bypass).
 const BYPASS_RATIO: f64 = 5.0;
 
-impl Test for RandomWrite {
-    fn name(&self) -> &'static str {
-        test::RANDOM_WRITE
-    }
-    fn about(&self) -> &'static str {
-        "random writes: burst IOPS, sustained IOPS, slowest write"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/statistics.md#stop-rule, docs/field/statistics.md#sampling-random-writes"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "block", default: "512,4KiB,16KiB,64KiB", about: "sizes of a write" },
-            Setting { name: "span", default: "512MiB", about: "spans of the random writes" },
-            Setting { name: "region", default: "middle", about: "middle, front or whole" },
-            Setting {
-                name: "content",
-                default: "incompressible",
-                about: "zeros, repeated, incompressible",
-            },
-            Setting {
-                name: "overwhelm",
-                default: "65MiB",
-                about: "bytes to write before measuring, to fill caches, if time allows",
-            },
-            Setting { name: "overwhelm_time", default: "30%", about: "share of the time for that" },
-            Setting { name: "threads", default: "1", about: "writes in flight" },
-            Setting {
-                name: "certainty",
-                default: "5%",
-                about: "stop when the interval is this narrow",
-            },
-            Setting {
-                name: "slow_certainty",
-                default: "10%",
-                about: "the same, where 1000 writes take more than 30 s",
-            },
-            Setting { name: "min_time", default: "3s", about: "least time per size" },
-            Setting { name: "max_time", default: "180s", about: "time limit per size" },
-            Setting { name: "total", default: "512MiB", about: "bytes per size, at most" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for RandomWrite {
+    type Settings = RandomWriteSettings;
+    type Spec = RandomWriteSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::RANDOM_WRITE,
+            about: "random writes: burst IOPS, sustained IOPS, slowest write",
+            source: "docs/field/statistics.md#stop-rule, docs/field/statistics.md#sampling-random-writes",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let names =
-            [("middle", Region::Middle), ("front", Region::Front), ("whole", Region::Whole)];
-        for chosen in settings.choices("region", &names.map(|(name, _)| name))? {
-            let region = names
-                .iter()
-                .find(|(name, _)| *name == chosen)
-                .map_or(Region::Middle, |(_, region)| *region);
-            for wanted_bytes in settings.sizes("span")? {
-                let Some(span) = cells.or_skip(settings.range(target, region, wanted_bytes)?)
-                else {
-                    continue;
-                };
-                for content in settings.contents("content")? {
-                    for (block_bytes, threads) in blocks_and_threads(settings, target, cells)? {
-                        let place = Params {
-                            threads,
-                            region: Some(target.region_name(region)),
-                            span_offset_bytes: Some(span.offset_bytes),
-                            span_bytes: Some(span.bytes),
-                            content: Some(content),
-                            block_bytes: Some(block_bytes),
-                            ..Params::default()
-                        };
-                        plan_cell(settings, target, place, cells)?;
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, RandomWriteSpec>) -> Planned {
+        let region_of = |chosen: &&str| REGIONS.iter().find(|(name, _)| name == chosen);
+        for (_, region) in settings.region.iter().filter_map(region_of) {
+            for wanted in &settings.span {
+                let Some(span) = cells.span(wanted, *region)? else { continue };
+                for &content in &settings.content {
+                    for (block_bytes, threads) in blocks_and_threads(settings, cells) {
+                        let pattern = Pattern::Permutation;
+                        let writes = cells.writes(*region, span, pattern, block_bytes);
+                        let params = Params { threads, content: Some(content), ..writes };
+                        plan_cell(settings, params, span, cells);
                     }
                 }
             }
@@ -163,8 +144,8 @@ impl Test for RandomWrite {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let planned = span_of(cell);
+    fn run(&self, cell: &TypedCell<RandomWriteSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        let planned = cell.span();
         let (span, doubt) = ground(cell, context);
         let shrunk = (span.bytes < planned.bytes).then_some(Flag::PartlyPrimed {
             primed_bytes: span.bytes,
@@ -180,71 +161,62 @@ impl Test for RandomWrite {
         work.do_it();
         work.outcome
     }
+
+    fn shorten(&self, spec: &mut RandomWriteSpec, round_ns: u64, _bps: f64) -> u64 {
+        let most_bytes = spec.total_bytes.min(ROUND_BYTES);
+        let fewer_bytes = std::mem::replace(&mut spec.total_bytes, most_bytes) - most_bytes;
+        (spec.precision, spec.slow_certainty) = (Precision::of_round(round_ns), 1.0);
+        fewer_bytes
+    }
 }
 
 /// Every size with every number of writes in flight that the medium can take.
 fn blocks_and_threads(
-    settings: &TestSettings,
-    target: &TargetInfo,
-    cells: &mut CellList<'_>,
-) -> Result<Vec<(u64, u32)>, SettingError> {
+    settings: &RandomWriteSettings,
+    cells: &mut Cells<'_, RandomWriteSpec>,
+) -> Vec<(u64, u32)> {
     let mut pairs = Vec::new();
-    for threads in settings.counts("threads")? {
-        match target.takes_at_once(threads) {
+    for &threads in &settings.threads {
+        match cells.target.takes_at_once(threads) {
             Err(reason) => cells.skip(reason),
-            Ok(()) => {
-                pairs.extend(settings.blocks("block")?.into_iter().map(|block| (block, threads)))
-            }
+            Ok(()) => pairs.extend(settings.block.iter().map(|block| (*block, threads))),
         }
     }
-    Ok(pairs)
+    pairs
 }
 
-/// Plans one cell at this place. What it may write at most: overwhelming, measuring and settling.
+/// Plans one cell. What it may write at most: overwhelming, measuring and settling.
 fn plan_cell(
-    settings: &TestSettings,
-    target: &TargetInfo,
-    place: Params,
-    cells: &mut CellList<'_>,
-) -> Result<(), SettingError> {
-    let block_bytes = place.block_bytes.unwrap_or_default();
-    let span_bytes = place.span_bytes.unwrap_or_default();
-    if span_bytes < block_bytes {
-        cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span_bytes)));
-        return Ok(());
+    settings: &RandomWriteSettings,
+    params: Params,
+    span: Extent,
+    cells: &mut Cells<'_, RandomWriteSpec>,
+) {
+    let block_bytes = params.block_bytes.unwrap_or_default();
+    if !cells.fits(block_bytes, span.bytes) {
+        return;
     }
     let whole_blocks = |bytes: u64| (bytes / block_bytes).max(1) * block_bytes;
-    let overwhelm_bytes = settings.size("overwhelm")?;
-    let overwhelm_max_bytes = whole_blocks(2 * overwhelm_bytes) + OVERWHELMING_OPS * block_bytes;
-    let total_bytes = whole_blocks(settings.size("total")?.min(span_bytes));
-    let mut params = Params {
-        direction: Some(Direction::Write),
-        pattern: Some(Pattern::Permutation),
-        queue_depth: 1,
-        ..place
+    let spec = RandomWriteSpec {
+        au_bytes: cells.target.au_bytes.unwrap_or(GUESSED_AU_BYTES),
+        overwhelm_bytes: settings.overwhelm,
+        overwhelm_max_bytes: whole_blocks(2 * settings.overwhelm) + OVERWHELMING_OPS * block_bytes,
+        overwhelm_time: settings.overwhelm_time,
+        total_bytes: whole_blocks(settings.total.min(span.bytes)),
+        slow_certainty: settings.slow_certainty,
+        precision: Precision { certainty: settings.certainty, min_ns: settings.min_time },
     };
-    params.other.extend([
-        ("au_bytes".into(), target.au_bytes.unwrap_or(GUESSED_AU_BYTES) as f64),
-        ("overwhelm_bytes".into(), overwhelm_bytes as f64),
-        ("overwhelm_max_bytes".into(), overwhelm_max_bytes as f64),
-        ("overwhelm_time".into(), settings.share("overwhelm_time")?),
-        ("total_bytes".into(), total_bytes as f64),
-        ("certainty".into(), settings.share("certainty")?),
-        ("slow_certainty".into(), settings.share("slow_certainty")?),
-        ("min_ns".into(), settings.duration_ns("min_time")? as f64),
-    ]);
     let settling_bytes = 2 * SETTLING_OPS * SETTLING_BLOCK_BYTES;
-    let written_bytes = overwhelm_max_bytes
-        + total_bytes
+    let written_bytes = spec.overwhelm_max_bytes
+        + spec.total_bytes
         + settling_bytes
         + again::most_ops(block_bytes) * block_bytes;
-    cells.add(params, settings.duration_ns("max_time")?, written_bytes);
-    Ok(())
+    cells.add(params, &spec, settings.max_time, written_bytes);
 }
 
 /// A cell being measured.
 struct Work<'a, 'b> {
-    cell: &'a PlannedCell,
+    cell: &'a TypedCell<RandomWriteSpec>,
     span: Extent,
     context: &'a mut CellContext<'b>,
     outcome: CellOutcome,
@@ -296,15 +268,14 @@ impl Work<'_, '_> {
         let block_bytes = self.cell.block_bytes();
         let mut order = Stratified::new(
             self.span,
-            self.cell.setting("au_bytes") as u64,
+            self.cell.spec.au_bytes,
             block_bytes,
             self.context.random("overwhelm"),
         );
-        let max_bytes = self.cell.setting("overwhelm_max_bytes") as u64;
-        let enough_bytes = (self.cell.setting("overwhelm_bytes") as u64)
-            .max(self.kept_back_bytes())
-            .min(max_bytes);
-        let share = self.cell.setting("overwhelm_time");
+        let max_bytes = self.cell.spec.overwhelm_max_bytes;
+        let enough_bytes =
+            self.cell.spec.overwhelm_bytes.max(self.kept_back_bytes()).min(max_bytes);
+        let share = self.cell.spec.overwhelm_time;
         self.context.part(0.0, share);
         let share_ns = |share: f64| (self.context.allotted_ns as f64 * share) as u64;
         let (enough_ns, max_ns) = (share_ns(share), share_ns(share.max(FAST_OVERWHELM_TIME)));
@@ -346,7 +317,7 @@ impl Work<'_, '_> {
         };
         let limits = LoopLimits {
             max_ops,
-            max_bytes: self.cell.setting("total_bytes") as u64,
+            max_bytes: self.cell.spec.total_bytes,
             ..LoopLimits::certain(rule, max_ns)
         };
         let load = IoLoad { lanes: self.cell.params.threads, ..self.load(block_bytes, "data") };
@@ -358,10 +329,12 @@ impl Work<'_, '_> {
 
     /// The rule for a medium that has time for so many writes.
     fn rule(&self, affordable_ops: u64) -> StopRule {
-        let min_ns = (self.cell.setting("min_ns") as u64).min(self.context.allotted_ns / 2);
         let min_events = affordable_ops.clamp(SLOW_MIN_OPS, FAST_MIN_OPS);
-        let certain = if min_events < FAST_MIN_OPS { "slow_certainty" } else { "certainty" };
-        StopRule { min_events, ..until_precise(self.cell.setting(certain), min_ns) }
+        let RandomWriteSpec { slow_certainty, mut precision, .. } = self.cell.spec;
+        if min_events < FAST_MIN_OPS {
+            precision.certainty = slow_certainty;
+        }
+        StopRule { min_events, ..precision.rule(self.context.allotted_ns) }
     }
 
     /// What came before the level that lasts.

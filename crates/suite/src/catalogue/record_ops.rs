@@ -12,22 +12,44 @@
 //! that are not there left out.
 
 use device::{Device, Extent};
-use record::units::MIB;
-use record::{
-    Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop, Sync, metric, test,
-};
+use record::{Content, Flag, Stop, Sync};
+use stats::StopRule;
 
+use super::prelude::*;
 use crate::catalogue::ground::ground;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, flush};
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
-use crate::planned::span_of;
 use crate::stage::KeptFile;
-use crate::stop_rule::until_precise;
-use crate::{
-    CellContext, CellList, CellOutcome, FileStageError, IoTally, Needs, Setting, SettingError,
-    TargetInfo, Test, TestSettings,
-};
+use crate::stop_rule::Precision;
+use crate::{FileStageError, IoTally, TargetInfo};
+
+settings! {
+    RecordOpsSettings {
+        forms: Words(FORMS.map(|form| form.name)) =
+            "write,rewrite,random-read,random-write,raw-random-read,raw-random-write",
+            "what to measure";
+        size: Size = "512MiB", "size of the file";
+        block: Block = "4KiB", "size of a record";
+        sync: Word(["none", "data", "file"]) = "file",
+            "when a write counts as done: none, data (O_DSYNC) or file (O_SYNC)";
+        content: Data = "byte:165", "content; iozone repeats one byte";
+        certainty: Share = "0%",
+            "stop when the interval is this narrow; 0% goes through all records";
+        min_time: Time = "3s", "least time per form, where the interval ends it";
+        max_time: Time = "40h", "time limit per form";
+    }
+}
+
+spec! {
+    /// A file and its records.
+    RecordOpsSpec {
+        file_bytes: u64,
+        ..precision: Precision,
+    }
+}
+
+type RecordOpsCell = TypedCell<RecordOpsSpec>;
 
 /// Writes and reads the records of a file as iozone does, a cell for each form.
 pub struct RecordOps;
@@ -67,115 +89,57 @@ const MOST_RECORDS: u64 = 1 << 24;
 /// Records measured at least where certainty ends a form.
 const MIN_RECORDS: u64 = 300;
 
-impl Test for RecordOps {
-    fn name(&self) -> &'static str {
-        test::RECORD_OPS
-    }
-    fn about(&self) -> &'static str {
-        "writes and reads the records of a file like iozone, beside the raw device: operations per second"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/iozone.md#single-file, docs/field/classic-tools.md#the-same-with-fio"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "forms",
-                default: "write,rewrite,random-read,random-write,raw-random-read,raw-random-write",
-                about: "what to measure",
-            },
-            Setting { name: "size", default: "512MiB", about: "size of the file" },
-            Setting { name: "block", default: "4KiB", about: "size of a record" },
-            Setting {
-                name: "sync",
-                default: "file",
-                about: "when a write counts as done: none, data (O_DSYNC) or file (O_SYNC)",
-            },
-            Setting {
-                name: "content",
-                default: "byte:165",
-                about: "content; iozone repeats one byte",
-            },
-            Setting {
-                name: "certainty",
-                default: "0%",
-                about: "stop when the interval is this narrow; 0% goes through all records",
-            },
-            Setting {
-                name: "min_time",
-                default: "3s",
-                about: "least time per form, where the interval ends it",
-            },
-            Setting { name: "max_time", default: "40h", about: "time limit per form" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for RecordOps {
+    type Settings = RecordOpsSettings;
+    type Spec = RecordOpsSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::RECORD_OPS,
+            about: "writes and reads the records of a file like iozone, beside the raw device: operations per second",
+            source: "docs/field/iozone.md#single-file, docs/field/classic-tools.md#the-same-with-fio",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let content = settings.content("content")?;
-        let size_bytes = settings.size("size")? / block_bytes * block_bytes;
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, RecordOpsSpec>) -> Planned {
+        let (target, block_bytes) = (cells.target, settings.block);
+        let size_bytes = settings.size / block_bytes * block_bytes;
         if !(1..=MOST_RECORDS).contains(&(size_bytes / block_bytes)) {
-            return Err(settings.bad(
-                "size",
-                format!("must be 1 to {MOST_RECORDS} records of {block_bytes} bytes"),
-            ));
+            let why = format!("must be 1 to {MOST_RECORDS} records of {block_bytes} bytes");
+            return Err(cells.bad("size", why));
         }
-        let sync = match settings.choice("sync", &["none", "data", "file"])? {
+        let sync = match settings.sync {
             "none" => Sync::None,
             "data" => Sync::Data,
             _ => Sync::File,
         };
-        for name in settings.choices("forms", &FORMS.map(|form| form.name))? {
-            let Some(form) = find(name) else { continue };
-            let Some((span, file_bytes)) =
-                cells.or_skip(place(form, target, size_bytes, block_bytes))
-            else {
-                continue;
-            };
-            let mut params = Params {
+        let precision = Precision { certainty: settings.certainty, min_ns: settings.min_time };
+        for form in settings.forms.iter().filter_map(|name| find(name)) {
+            let found = place(form, target, size_bytes, block_bytes);
+            let Some((span, file_bytes)) = cells.or_skip(found) else { continue };
+            let (is_raw, is_writing) = (form.on == Ground::Raw, form.direction == Direction::Write);
+            let region = if is_raw { target.region_name(Region::Middle) } else { Region::File };
+            let params = Params {
                 direction: Some(form.direction),
-                pattern: Some(form.pattern),
-                block_bytes: Some(block_bytes),
-                region: Some(if form.on == Ground::Raw {
-                    target.region_name(Region::Middle)
-                } else {
-                    Region::File
-                }),
-                span_offset_bytes: Some(span.offset_bytes),
-                span_bytes: Some(span.bytes),
-                sync: if form.direction == Direction::Write && form.on != Ground::Raw {
-                    sync
-                } else {
-                    Sync::None
-                },
-                content: Some(content),
+                region: Some(region),
+                sync: if is_writing && !is_raw { sync } else { Sync::None },
+                content: Some(settings.content),
                 form: Some(form.name.into()),
-                queue_depth: 1,
-                threads: 1,
-                ..Params::default()
+                ..cells.writes(region, span, form.pattern, block_bytes)
             };
-            params.other.insert("file_bytes".into(), file_bytes as f64);
-            params.other.insert("certainty".into(), settings.share("certainty")?);
-            params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
-            let measured_bytes = if form.direction == Direction::Write { file_bytes } else { 0 };
+            let measured_bytes = if is_writing { file_bytes } else { 0 };
             let laid_bytes = if form.on == Ground::File { file_bytes } else { 0 };
-            cells.add(params, settings.duration_ns("max_time")?, measured_bytes + laid_bytes);
+            let spec = RecordOpsSpec { file_bytes, precision };
+            cells.add(params, &spec, settings.max_time, measured_bytes + laid_bytes);
         }
         Ok(())
     }
 
     /// Metrics: `iops` (iozone's operations a second), `bps`, `latency_ns`, `full_pass_s` (seconds
     /// for all records at this rate).
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let Some(form) = cell.params.form.as_deref().and_then(find) else {
+    fn run(&self, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let Some(form) = find(cell.form()) else {
             return CellOutcome::failed(cell, "unknown form");
         };
         match form.on {
@@ -230,7 +194,7 @@ fn place(
 /// The records of this form in their order, as far as the first `there_bytes` have them.
 fn places(
     form: &Form,
-    cell: &PlannedCell,
+    cell: &RecordOpsCell,
     start_bytes: u64,
     there_bytes: u64,
 ) -> Box<dyn FnMut(u32) -> Option<Extent>> {
@@ -238,7 +202,7 @@ fn places(
     let span = Extent::new(start_bytes, there_bytes / block_bytes * block_bytes);
     match form.pattern {
         Pattern::Permutation => {
-            let records = cell.setting("file_bytes") as u64 / block_bytes;
+            let records = cell.spec.file_bytes / block_bytes;
             let mut order = iozone_permutation(records as u32);
             order.retain(|record| u64::from(*record) < span.bytes / block_bytes);
             Box::new(listed(span, block_bytes, order))
@@ -247,7 +211,7 @@ fn places(
     }
 }
 
-fn load(form: &Form, cell: &PlannedCell) -> IoLoad {
+fn load(form: &Form, cell: &RecordOpsCell) -> IoLoad {
     IoLoad {
         direction: form.direction,
         sync: cell.params.sync,
@@ -256,19 +220,19 @@ fn load(form: &Form, cell: &PlannedCell) -> IoLoad {
     }
 }
 
-fn limits(cell: &PlannedCell, allotted_ns: u64, left_ns: u64) -> LoopLimits {
-    let width = cell.setting("certainty");
-    if width == 0.0 {
+fn limits(cell: &RecordOpsCell, allotted_ns: u64, left_ns: u64) -> LoopLimits {
+    let precision = cell.spec.precision;
+    if precision.certainty == 0.0 {
         return LoopLimits::time(left_ns.max(1));
     }
-    let rule = until_precise(width, (cell.setting("min_ns") as u64).min(allotted_ns / 2));
-    LoopLimits::certain(stats::StopRule { min_events: MIN_RECORDS, ..rule }, left_ns.max(1))
+    let rule = StopRule { min_events: MIN_RECORDS, ..precision.rule(allotted_ns) };
+    LoopLimits::certain(rule, left_ns.max(1))
 }
 
-fn raw(form: &Form, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+fn raw(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> CellOutcome {
     // A file of ours may lie on this very range.
     context.kept.take();
-    let planned = span_of(cell);
+    let planned = cell.span();
     let (span, doubt) = ground(cell, context);
     let shrunk = (span.bytes < planned.bytes)
         .then_some(Flag::PartlyPrimed { primed_bytes: span.bytes, wanted_bytes: planned.bytes });
@@ -285,14 +249,13 @@ fn raw(form: &Form, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOu
     outcome
 }
 
-fn on_file(form: &Form, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+fn on_file(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> CellOutcome {
     let mut kept = match file(form, cell, context) {
         Ok(kept) => kept,
         Err(FileStageError::Unavailable(reason)) => return CellOutcome::left_out(cell, reason),
         Err(FileStageError::Failed(reason)) => return CellOutcome::failed(cell, reason),
     };
-    let file_bytes =
-        (cell.setting("file_bytes") as u64).min(kept.file.device.facts().capacity_bytes);
+    let file_bytes = cell.spec.file_bytes.min(kept.file.device.facts().capacity_bytes);
     let mut clock = FileClock::new(&mut *kept.file.device, context.allotted_ns);
     if form.on == Ground::File
         && let Err(outcome) = lay_down(&mut kept, file_bytes, cell, context, &mut clock)
@@ -335,10 +298,10 @@ fn on_file(form: &Form, cell: &PlannedCell, context: &mut CellContext<'_>) -> Ce
 /// The file that the cell before has left, or a new one.
 fn file(
     form: &Form,
-    cell: &PlannedCell,
+    cell: &RecordOpsCell,
     context: &mut CellContext<'_>,
 ) -> Result<KeptFile, FileStageError> {
-    let made_for = (cell.setting("file_bytes") as u64, span_of(cell));
+    let made_for = (cell.spec.file_bytes, cell.span());
     match context.kept.take() {
         Some(kept) if kept.made_for == made_for && form.on == Ground::File => Ok(kept),
         // The old one goes before the new one comes: they may have the same place.
@@ -355,7 +318,7 @@ fn file(
 fn lay_down(
     kept: &mut KeptFile,
     file_bytes: u64,
-    cell: &PlannedCell,
+    cell: &RecordOpsCell,
     context: &mut CellContext<'_>,
     clock: &mut FileClock,
 ) -> Result<(), Box<CellOutcome>> {
@@ -384,9 +347,9 @@ fn lay_down(
     Ok(())
 }
 
-fn finish(cell: &PlannedCell, tally: IoTally) -> CellOutcome {
+fn finish(cell: &RecordOpsCell, tally: IoTally) -> CellOutcome {
     let mut outcome = tally.outcome(cell);
-    let records = cell.setting("file_bytes") / cell.block_bytes() as f64;
+    let records = cell.spec.file_bytes as f64 / cell.block_bytes() as f64;
     if let Some(iops) = outcome.cell.metrics.iops {
         outcome.cell.metrics.other.insert(metric::FULL_PASS_S.into(), inverse(records, iops));
     }
@@ -413,7 +376,7 @@ impl FileClock {
 mod tests;
 /// Whether this cell works on a file in a file system: what then lies in its span is the file
 /// system's matter.
-pub(crate) fn is_staged(cell: &PlannedCell) -> bool {
-    cell.test == RecordOps.name()
+pub(crate) fn is_staged(cell: &record::PlannedCell) -> bool {
+    cell.test == test::RECORD_OPS
         && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)
 }

@@ -6,21 +6,27 @@
 //! keeps to what `prime` filled: the whole of a medium that was never full is faster.
 
 use record::units::GIB;
-use record::{
-    Bound, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, metric, test,
-};
+use record::{Bound, Estimate, Flag};
 
 use super::level::LatencyLevel;
+use super::prelude::*;
+use crate::IoTally;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::uniform;
-use crate::planned::span_of;
 use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, OVERWHELM_BYTES, shown_cache_pages};
-use crate::stop_rule::until_precise;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use crate::stop_rule::Precision;
+
+settings! {
+    SectorWriteSettings {
+        block: Block = "512B", "size of one write";
+        region: Word(["whole", "middle"]) = "whole", "whole, middle";
+        span: Span = "512MiB", "span in the middle";
+        certainty: Share = "5%", "stop when the interval of the mean is this narrow";
+        min_time: Time = "3s", "least time";
+        max_time: Time = "3m", "time limit";
+    }
+}
 
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
 const MOST_BYTES: u64 = GIB;
@@ -56,79 +62,40 @@ fn fill_cache(
     }
 }
 
-impl Test for SectorWrite {
-    fn name(&self) -> &'static str {
-        test::SECTOR_WRITE
-    }
-    fn about(&self) -> &'static str {
-        "random writes of single sectors: mean milliseconds, slowest write"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/ext2.md#mortons-benchmark"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "block", default: "512B", about: "size of one write" },
-            Setting { name: "region", default: "whole", about: "whole, middle" },
-            Setting { name: "span", default: "512MiB", about: "span in the middle" },
-            Setting {
-                name: "certainty",
-                default: "5%",
-                about: "stop when the interval of the mean is this narrow",
-            },
-            Setting { name: "min_time", default: "3s", about: "least time" },
-            Setting { name: "max_time", default: "3m", about: "time limit" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING_RAW
+impl Procedure for SectorWrite {
+    type Settings = SectorWriteSettings;
+    type Spec = Precision;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::SECTOR_WRITE,
+            about: "random writes of single sectors: mean milliseconds, slowest write",
+            source: "docs/field/ext2.md#mortons-benchmark",
+            needs: Needs::WRITING_RAW,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let region = match settings.choice("region", &["whole", "middle"])? {
-            "whole" => Region::Whole,
-            _ => Region::Middle,
-        };
-        let max_ns = settings.duration_ns("max_time")?;
-        let mut params = Params {
-            direction: Some(Direction::Write),
-            pattern: Some(Pattern::Uniform),
-            block_bytes: Some(block_bytes),
-            region: Some(region),
-            queue_depth: 1,
-            threads: 1,
-            content: Some(Content::Incompressible),
-            ..Params::default()
-        };
-        params.other.insert("certainty".into(), settings.share("certainty")?);
-        params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
-        match settings.span(target, region)? {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Precision>) -> Planned {
+        let block_bytes = settings.block;
+        let region = if settings.region == "whole" { Region::Whole } else { Region::Middle };
+        let spec = Precision { certainty: settings.certainty, min_ns: settings.min_time };
+        match settings.span.within(cells.target, region)? {
             Err(reason) if region == Region::Whole => {
                 cells.skip(format!("{reason}; region=middle stays inside"))
             }
             Err(reason) => cells.skip(reason),
             Ok(span) => {
-                params.span_offset_bytes = Some(span.offset_bytes);
-                params.span_bytes = Some(span.bytes);
-                cells.add(
-                    params,
-                    max_ns,
-                    MOST_BYTES + 2 * OVERWHELM_BYTES / CACHED_PAGE_BYTES * block_bytes,
-                );
+                let params = cells.writes(region, span, Pattern::Uniform, block_bytes);
+                let filling_bytes = 2 * OVERWHELM_BYTES / CACHED_PAGE_BYTES * block_bytes;
+                cells.add(params, &spec, settings.max_time, MOST_BYTES + filling_bytes);
             }
         }
         Ok(())
     }
 
     /// Metrics: `mean_ms` (milliseconds), `worst_stall_ns`, `iops`, `latency_ns`, `bps`.
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let planned = span_of(cell);
+    fn run(&self, cell: &TypedCell<Precision>, context: &mut CellContext<'_>) -> CellOutcome {
+        let planned = cell.span();
         let primed = context.primed(planned);
         let span = primed.filter(|_| cell.params.region == Some(Region::Middle)).unwrap_or(planned);
         let block_bytes = cell.block_bytes();
@@ -142,10 +109,7 @@ impl Test for SectorWrite {
             Ok(is_filled) => is_filled,
             Err(tally) => return tally.outcome(cell),
         };
-        let rule = until_precise(
-            cell.setting("certainty"),
-            (cell.setting("min_ns") as u64).min(context.allotted_ns / 2),
-        );
+        let rule = cell.spec.rule(context.allotted_ns);
         let limits = LoopLimits {
             max_bytes: MOST_BYTES,
             ..LoopLimits::certain(rule, context.time_left_ns())
@@ -199,7 +163,7 @@ mod tests {
         assert!(
             ran.requests
                 .iter()
-                .all(|r| r.length_bytes == 512 && r.content == Content::Incompressible)
+                .all(|r| r.length_bytes == 512 && r.content == record::Content::Incompressible)
         );
         assert!(
             ran.requests.iter().any(|r| r.offset_bytes < GIB)

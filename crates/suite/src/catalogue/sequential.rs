@@ -9,19 +9,47 @@
 //! behind it.
 
 use device::{Device, Extent};
-use record::units::{KIB, MIB};
-use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region, test};
+use record::{Cell, Content, Flag};
 
 use super::level::LatencyLevel;
+use super::prelude::*;
+use crate::IoTally;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::{cyclic_from, pieces};
-use crate::planned::span_of;
 use crate::shown_cache::{BEGINNING_RATIO, OVERWHELM_BYTES, fast_beginning_bytes};
-use crate::stop_rule::until_precise;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+use crate::stop_rule::Precision;
+
+settings! {
+    SequentialSettings {
+        block: Blocks = "4KiB,8KiB,16KiB,32KiB,64KiB,120KiB,128KiB,256KiB,512KiB,1MiB",
+            "block sizes";
+        span: Span = "512MiB", "span of the medium";
+        total: Size = "512MiB", "bytes per block size, at most";
+        region: Words(["middle", "front"]) = "middle", "middle, front";
+        content: DataKinds = "incompressible", "zeros, repeated, incompressible (writing)";
+        begin: Word(["front", "after"]) = "front",
+            "front (as published); after: where the last writes ended (writing)";
+        warm_up: Time = "0s",
+            "leave out the first I/Os, for this long or 65 MiB: a cache makes them faster or slower";
+        certainty: Share = "2%", "stop when the interval is this narrow";
+        min_time: Time = "3s", "least time per block size";
+        max_time: Time = "60s", "time limit per block size";
+    }
+}
+
+spec! {
+    /// Sequential I/O of one size.
+    SequentialSpec {
+        total_bytes: u64,
+        /// I/Os so long do not count.
+        warm_up_ns: Option<u64>,
+        /// It goes on from earlier writes, and is measured from the next multiple of this on.
+        boundary_bytes: Option<u64>,
+        ..precision: Precision,
+    }
+}
+
+type SequentialCell = TypedCell<SequentialSpec>;
 
 /// What is taken for the allocation unit where the medium declares none or a smaller one.
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
@@ -42,15 +70,11 @@ impl Sequential {
     /// allocation unit is filled first; an error or interruption then is the cell's.
     fn join(
         &self,
-        cell: &PlannedCell,
+        cell: &SequentialCell,
         span: Extent,
         context: &mut CellContext<'_>,
     ) -> Result<u64, Box<IoTally>> {
-        let Some(boundary_bytes) =
-            cell.params.other.get("boundary_bytes").map(|bytes| *bytes as u64)
-        else {
-            return Ok(span.offset_bytes);
-        };
+        let Some(boundary_bytes) = cell.spec.boundary_bytes else { return Ok(span.offset_bytes) };
         let last = span.offset_bytes + end_of_writes(context.done, span);
         let boundary = span
             .end()
@@ -76,14 +100,12 @@ impl Sequential {
 /// reads wait until it is empty. Whether there were enough of them for the cache that `prime` has
 /// shown. An error or interruption then is the cell's.
 fn warm_up(
-    cell: &PlannedCell,
+    cell: &SequentialCell,
     load: &IoLoad,
     context: &mut CellContext<'_>,
     next: Places<'_>,
 ) -> Result<bool, Box<IoTally>> {
-    let Some(warm_up_ns) = cell.params.other.get("warm_up_ns").map(|ns| *ns as u64) else {
-        return Ok(true);
-    };
+    let Some(warm_up_ns) = cell.spec.warm_up_ns else { return Ok(true) };
     let enough_ns = warm_up_ns.min(context.time_left_ns() / 4);
     let kept_bytes = if load.direction == Direction::Write {
         fast_beginning_bytes(context.done).min(OVERWHELM_BYTES)
@@ -121,122 +143,56 @@ fn end_of_writes(done: &[Cell], span: Extent) -> u64 {
     })
 }
 
-impl Test for Sequential {
-    fn name(&self) -> &'static str {
-        match self.0 {
-            Direction::Read => test::SEQUENTIAL_READ,
-            Direction::Write => test::SEQUENTIAL_WRITE,
-        }
-    }
-    fn about(&self) -> &'static str {
-        match self.0 {
-            Direction::Read => "sequential reads, by block size",
-            Direction::Write => "sequential writes, by block size and content",
-        }
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/classic-tools.md#dd"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "block",
-                default: "4KiB,8KiB,16KiB,32KiB,64KiB,120KiB,128KiB,256KiB,512KiB,1MiB",
-                about: "block sizes",
-            },
-            Setting { name: "span", default: "512MiB", about: "span of the medium" },
-            Setting { name: "total", default: "512MiB", about: "bytes per block size, at most" },
-            Setting { name: "region", default: "middle", about: "middle, front" },
-            Setting {
-                name: "content",
-                default: "incompressible",
-                about: "zeros, repeated, incompressible (writing)",
-            },
-            Setting {
-                name: "begin",
-                default: "front",
-                about: "front (as published); after: where the last writes ended (writing)",
-            },
-            Setting {
-                name: "warm_up",
-                default: "0s",
-                about: "leave out the first I/Os, for this long or 65 MiB: a cache makes them faster or slower",
-            },
-            Setting {
-                name: "certainty",
-                default: "2%",
-                about: "stop when the interval is this narrow",
-            },
-            Setting { name: "min_time", default: "3s", about: "least time per block size" },
-            Setting { name: "max_time", default: "60s", about: "time limit per block size" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs { writing: self.0 == Direction::Write, ..Needs::READING }
+impl Procedure for Sequential {
+    type Settings = SequentialSettings;
+    type Spec = SequentialSpec;
+
+    fn entry(&self) -> Entry {
+        let (name, about) = match self.0 {
+            Direction::Read => (test::SEQUENTIAL_READ, "sequential reads, by block size"),
+            Direction::Write => {
+                (test::SEQUENTIAL_WRITE, "sequential writes, by block size and content")
+            }
+        };
+        let needs = Needs { writing: self.0 == Direction::Write, ..Needs::READING };
+        Entry { name, about, source: "docs/field/classic-tools.md#dd", needs }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let total_bytes = settings.size("total")?;
-        let warm_up_ns = settings.duration_ns("warm_up")?;
-        let goes_on =
-            self.0 == Direction::Write && settings.choice("begin", &["front", "after"])? == "after";
-        let boundary_bytes = target.au_bytes.unwrap_or(GUESSED_AU_BYTES).max(GUESSED_AU_BYTES);
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SequentialSpec>) -> Planned {
+        let is_writing = self.0 == Direction::Write;
+        let goes_on = is_writing && settings.begin == "after";
+        let boundary_bytes =
+            cells.target.au_bytes.unwrap_or(GUESSED_AU_BYTES).max(GUESSED_AU_BYTES);
         let contents = match self.0 {
             Direction::Read => vec![None],
-            Direction::Write => settings.contents("content")?.into_iter().map(Some).collect(),
+            Direction::Write => settings.content.iter().copied().map(Some).collect(),
         };
-        for region in settings.choices("region", &["middle", "front"])? {
-            let region = if region == "front" { Region::Front } else { Region::Middle };
-            let Some(span) = cells.or_skip(settings.span(target, region)?) else {
-                continue;
-            };
+        let spec = SequentialSpec {
+            total_bytes: settings.total,
+            warm_up_ns: Some(settings.warm_up).filter(|ns| *ns > 0),
+            boundary_bytes: goes_on.then_some(boundary_bytes),
+            precision: Precision { certainty: settings.certainty, min_ns: settings.min_time },
+        };
+        for region in &settings.region {
+            let region = if *region == "front" { Region::Front } else { Region::Middle };
+            let Some(span) = cells.span(&settings.span, region)? else { continue };
             for &content in &contents {
-                for block_bytes in settings.blocks("block")? {
-                    let mut params = Params {
+                for &block_bytes in &settings.block {
+                    let params = Params {
                         direction: Some(self.0),
-                        pattern: Some(Pattern::Sequential),
-                        block_bytes: Some(block_bytes),
-                        region: Some(target.region_name(region)),
-                        span_offset_bytes: Some(span.offset_bytes),
-                        span_bytes: Some(span.bytes),
-                        queue_depth: 1,
-                        threads: 1,
                         content,
-                        ..Params::default()
+                        ..cells.reads(region, span, Pattern::Sequential, block_bytes)
                     };
-                    params.other.insert("total_bytes".into(), total_bytes as f64);
-                    params.other.insert("certainty".into(), settings.share("certainty")?);
-                    params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
-                    params
-                        .other
-                        .extend((warm_up_ns > 0).then(|| ("warm_up_ns".into(), warm_up_ns as f64)));
-                    params
-                        .other
-                        .extend(goes_on.then(|| ("boundary_bytes".into(), boundary_bytes as f64)));
-                    let joining_bytes = if goes_on { boundary_bytes } else { 0 };
-                    let warm_up_bytes =
-                        if warm_up_ns > 0 { OVERWHELM_BYTES + block_bytes } else { 0 };
-                    // 120 KiB do not divide a MiB: the last I/O is whole.
-                    let measured_bytes = total_bytes.next_multiple_of(block_bytes);
-                    let written = if self.0 == Direction::Write {
-                        measured_bytes + joining_bytes + warm_up_bytes
-                    } else {
-                        0
-                    };
-                    cells.add(params, settings.duration_ns("max_time")?, written);
+                    let most_bytes = if is_writing { written_bytes(spec, block_bytes) } else { 0 };
+                    cells.add(params, &spec, settings.max_time, most_bytes);
                 }
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let planned = span_of(cell);
+    fn run(&self, cell: &SequentialCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let planned = cell.span();
         let primed = context.primed(planned);
         let span = primed.unwrap_or(planned);
         let load = match self.0 {
@@ -263,12 +219,9 @@ impl Test for Sequential {
             Ok(is_warm) => is_warm,
             Err(tally) => return tally.outcome(cell),
         };
-        let rule = until_precise(
-            cell.setting("certainty"),
-            (cell.setting("min_ns") as u64).min(context.allotted_ns / 2),
-        );
+        let rule = cell.spec.precision.rule(context.allotted_ns);
         let limits = LoopLimits {
-            max_bytes: cell.setting("total_bytes") as u64,
+            max_bytes: cell.spec.total_bytes,
             ..LoopLimits::certain(rule, context.time_left_ns())
         };
         let tally = context.drive("measuring", &load, &limits, &mut places);
@@ -282,6 +235,24 @@ impl Test for Sequential {
         }
         outcome
     }
+
+    fn shorten(&self, spec: &mut SequentialSpec, round_ns: u64, bps: f64) -> u64 {
+        spec.precision = Precision::of_round(round_ns);
+        if self.0 == Direction::Read {
+            let enough_bytes = (bps * round_ns as f64 / 1e9).round() as u64;
+            spec.total_bytes = spec.total_bytes.max(enough_bytes);
+        }
+        0
+    }
+}
+
+/// The most that a cell writes.
+fn written_bytes(spec: SequentialSpec, block_bytes: u64) -> u64 {
+    let warm_up_bytes = if spec.warm_up_ns.is_some() { OVERWHELM_BYTES + block_bytes } else { 0 };
+    // 120 KiB do not divide a MiB: the last I/O is whole.
+    spec.total_bytes.next_multiple_of(block_bytes)
+        + spec.boundary_bytes.unwrap_or(0)
+        + warm_up_bytes
 }
 
 #[cfg(test)]

@@ -18,20 +18,37 @@
 
 use std::collections::BTreeMap;
 
-use record::units::{Bytes, KIB, MIB, SECOND_NS};
-use record::{
-    Direction, Estimate, Flag, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop, test,
-};
+use record::{Estimate, Flag, Series, SeriesAxis, Stop};
 use stats::{Rounds, SteadyState};
 
+use super::prelude::*;
 use super::stretch;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, uniform};
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    SteadyStateSettings {
+        form: Words(FORMS.map(|form| form.name)) = "reduced", "reduced, full (5 to 23 hours)";
+        span: Span = "1GiB",
+            "span of the reduced form, in the middle; full takes the whole medium";
+        rounds: Count = "25", "rounds at most";
+        fill_time: Time = "5m", "time limit for filling the span in the reduced form";
+        max_time: Time = "30h", "time limit; 30 min in the reduced form";
+    }
+}
+
+spec! {
+    /// Rounds after filling the span.
+    SteadyStateSpec {
+        /// At most so many.
+        rounds: u64,
+        /// Each of their steps takes so long, or moves so much.
+        step_ns: u64,
+        step_max_bytes: u64,
+        fill_passes: u64,
+        fill_ns: u64,
+    }
+}
 
 /// Runs SNIA's rounds of mixed random I/O until they are alike, a cell for each form.
 pub struct SteadyStateTest;
@@ -71,87 +88,55 @@ const FORMS: [Form; 2] = [
     },
 ];
 
-impl Test for SteadyStateTest {
-    fn name(&self) -> &'static str {
-        test::STEADY_STATE
-    }
-    fn about(&self) -> &'static str {
-        "rounds of mixed random I/O until a steady state (SNIA PTS)"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/snia-and-uflip.md#snia-pts"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting { name: "form", default: "reduced", about: "reduced, full (5 to 23 hours)" },
-            Setting {
-                name: "span",
-                default: "1GiB",
-                about: "span of the reduced form, in the middle; full takes the whole medium",
-            },
-            Setting { name: "rounds", default: "25", about: "rounds at most" },
-            Setting {
-                name: "fill_time",
-                default: "5m",
-                about: "time limit for filling the span in the reduced form",
-            },
-            Setting {
-                name: "max_time",
-                default: "30h",
-                about: "time limit; 30 min in the reduced form",
-            },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for SteadyStateTest {
+    type Settings = SteadyStateSettings;
+    type Spec = SteadyStateSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::STEADY_STATE,
+            about: "rounds of mixed random I/O until a steady state (SNIA PTS)",
+            source: "docs/field/snia-and-uflip.md#snia-pts",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let rounds = settings.count("rounds")?.min(1000);
-        for name in settings.choices("form", &FORMS.map(|form| form.name))? {
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SteadyStateSpec>) -> Planned {
+        let rounds = settings.rounds.min(1000);
+        for name in &settings.form {
             let form = form_of(name);
-            let (region, wanted_bytes) = if form.passes > 1 {
-                (Region::Whole, u64::MAX)
+            let is_full = form.passes > 1;
+            let (region, found) = if is_full {
+                (Region::Whole, cells.region(Region::Whole, u64::MAX))
             } else {
-                (Region::Middle, settings.size("span")?)
+                (Region::Middle, cells.span(&settings.span, Region::Middle)?)
             };
-            let Some(span) = cells.or_skip(settings.range(target, region, wanted_bytes)?) else {
-                continue;
-            };
+            let Some(span) = found else { continue };
             if span.bytes < 2 * MIB {
                 cells.skip(format!("random writes of 1 MiB need more than {}", Bytes(span.bytes)));
                 continue;
             }
-            let mut params =
-                stretch::writes(target, region, span, Pattern::Uniform, TRACKED.block_bytes);
-            (params.form, params.queue_depth, params.threads) = (Some(name.into()), 1, 1);
-            let fill_ns =
-                if form.passes > 1 { form.max_ns } else { settings.duration_ns("fill_time")? };
-            let numbers = [
-                ("rounds", rounds),
-                ("step_ns", form.step_ns),
-                ("fill_passes", form.passes),
-                ("fill_ns", fill_ns),
-            ];
-            params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number as f64)));
-            params.other.insert("step_max_bytes".into(), span.bytes as f64);
+            let writes = cells.writes(region, span, Pattern::Uniform, TRACKED.block_bytes);
+            let params = Params { form: Some((*name).into()), ..writes };
+            let spec = SteadyStateSpec {
+                rounds,
+                step_ns: form.step_ns,
+                step_max_bytes: span.bytes,
+                fill_passes: form.passes,
+                fill_ns: if is_full { form.max_ns } else { settings.fill_time },
+            };
             let steps = form.read_percents.len() * form.blocks.len();
             // A step writes the span once at most, and a block that it had begun.
             let most_bytes = (span.bytes + MIB).saturating_mul(form.passes + rounds * steps as u64);
-            cells.add(params, settings.duration_ns("max_time")?.min(form.max_ns), most_bytes);
+            cells.add(params, &spec, settings.max_time.min(form.max_ns), most_bytes);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<SteadyStateSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let mut work = Work {
             cell,
-            form: form_of(cell.params.form.as_deref().unwrap_or_default()),
+            form: form_of(cell.form()),
             context,
             outcome: CellOutcome::new(cell),
             rounds: Vec::new(),
@@ -174,7 +159,7 @@ struct Step {
 }
 
 struct Work<'a, 'b> {
-    cell: &'a PlannedCell,
+    cell: &'a TypedCell<SteadyStateSpec>,
     form: &'static Form,
     context: &'a mut CellContext<'b>,
     outcome: CellOutcome,
@@ -185,8 +170,8 @@ struct Work<'a, 'b> {
 impl Work<'_, '_> {
     /// Writes the span through, as often as the form wants.
     fn fill(&mut self) {
-        let span = span_of(self.cell);
-        let fill_ns = self.cell.setting("fill_ns") as u64;
+        let span = self.cell.span();
+        let fill_ns = self.cell.spec.fill_ns;
         self.context.part(0.0, 0.1);
         let load = IoLoad {
             block_bytes: FILL_BLOCK_BYTES,
@@ -210,7 +195,7 @@ impl Work<'_, '_> {
 
     /// Rounds until the tracked rate is steady, or time or rounds are up.
     fn seek(&mut self) -> SteadyState {
-        let most = self.cell.setting("rounds") as usize;
+        let most = self.cell.spec.rounds as usize;
         let mut state = SteadyState::new(most);
         while !self.outcome.is_over() && state.state() == Rounds::Seeking {
             let done = self.rounds.len() as f64;
@@ -230,7 +215,7 @@ impl Work<'_, '_> {
     /// short.
     fn round(&mut self) -> Option<BTreeMap<Step, f64>> {
         let (logical_bytes, span_bytes) =
-            (self.context.target.facts.logical_block_bytes, span_of(self.cell).bytes);
+            (self.context.target.facts.logical_block_bytes, self.cell.span().bytes);
         let mut round = BTreeMap::new();
         for read_percent in self.form.read_percents {
             for block_bytes in self
@@ -252,7 +237,7 @@ impl Work<'_, '_> {
         let purpose = format!("round {}, {step:?}", self.rounds.len());
         let mut random = self.context.random(&format!("{purpose}, coin"));
         let mut places = uniform(
-            span_of(self.cell),
+            self.cell.span(),
             step.block_bytes,
             step.block_bytes,
             self.context.random(&purpose),
@@ -262,8 +247,8 @@ impl Work<'_, '_> {
             ..stretch::load(self.cell, self.context, &purpose)
         };
         let reading = IoLoad { direction: Direction::Read, ..writing };
-        let step_ns = self.cell.setting("step_ns") as u64;
-        let most_bytes = self.cell.setting("step_max_bytes") as u64;
+        let step_ns = self.cell.spec.step_ns;
+        let most_bytes = self.cell.spec.step_max_bytes;
         let (mut ops, mut ns, mut bytes) = (0, 0, 0);
         while ns < step_ns && bytes + step.block_bytes <= most_bytes {
             let left_ns = self.context.time_left_ns();
@@ -339,7 +324,8 @@ mod tests {
     use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{Bed, run_simulated, spec};
+    use crate::span_of;
 
     #[test]
     fn the_reduced_form_fills_and_then_goes_in_rounds_until_they_are_alike() {
@@ -404,7 +390,8 @@ mod tests {
     fn the_full_form_wants_the_whole_medium() {
         let bed = Bed::raw(4 * GIB, |_, _| 1);
         let [full] = &bed.planned(&["steady-state form=full"])[..] else { panic!("one cell") };
-        assert_eq!((span_of(full), full.setting("step_ns")), (Extent::new(0, 4 * GIB), 60e9));
+        assert_eq!(span_of(full), Extent::new(0, 4 * GIB));
+        assert_eq!(spec::<SteadyStateSpec>(full).step_ns, 60 * SECOND_NS);
         insta::assert_snapshot!(
             Bed::file(GIB, |_, _| 1).left_out(&["steady-state form=full"]),
             @"nothing to do: steady-state: needs a raw medium: a file is only an unknown part of one"

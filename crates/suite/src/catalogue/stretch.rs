@@ -5,7 +5,7 @@
 
 use device::Extent;
 use record::units::MILLISECOND_NS;
-use record::{Content, Direction, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Content, Direction, Params, PlannedCell, Stop};
 
 use self::warm_up::WarmUp;
 use super::again;
@@ -13,7 +13,7 @@ use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::procedure::{Cells, TypedCell};
 use crate::shown_cache::OVERWHELM_BYTES;
 use crate::spec::{Spec, spec};
-use crate::{CellContext, CellOutcome, TargetInfo};
+use crate::{CellContext, CellOutcome};
 
 mod warm_up;
 
@@ -88,26 +88,6 @@ impl<S: Spec + AsRef<Stretch>> Cells<'_, S> {
     pub fn add_stretch(&mut self, params: Params, spec: &S, max_ns: u64) {
         let (max_ns, written_bytes) = spec.as_ref().limits(&params, max_ns);
         self.add(params, spec, max_ns, written_bytes);
-    }
-}
-
-/// Parameters of writes of incompressible data of this size in `span`.
-pub fn writes(
-    target: &TargetInfo,
-    region: Region,
-    span: Extent,
-    pattern: Pattern,
-    block_bytes: u64,
-) -> Params {
-    Params {
-        direction: Some(Direction::Write),
-        pattern: Some(pattern),
-        block_bytes: Some(block_bytes),
-        region: Some(target.region_name(region)),
-        span_offset_bytes: Some(span.offset_bytes),
-        span_bytes: Some(span.bytes),
-        content: Some(Content::Incompressible),
-        ..Params::default()
     }
 }
 

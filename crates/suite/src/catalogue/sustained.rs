@@ -24,18 +24,33 @@
 //! `cool_read_bps` (as soon as it was written), `latency_ns`.
 
 use device::Extent;
-use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Estimate, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop, metric, test};
+use record::{Estimate, Series, SeriesAxis, Stop};
 
+use super::prelude::*;
 use super::stretch;
+use crate::IoTally;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
-use crate::planned::span_of;
 use crate::tally::latency;
-use crate::{
-    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    SustainedSettings {
+        form: Words(FORMS.map(|(form, _)| form)) = "first,after-idle-30,after-idle-300",
+            "which of them";
+        block: Block = "1MiB", "size of a write";
+        total: Size = "256GiB", "write limit, and no more than the medium holds";
+        time: Time = "10m", "time limit";
+        time_after: Time = "60s", "time limit after a pause";
+    }
+}
+
+spec! {
+    /// Writes after a rest.
+    SustainedSpec {
+        rest_ns: u64,
+        ops: u64,
+    }
+}
 
 /// Writes in a row to the end of every cache, a cell at first and one after each of two rests.
 pub struct Sustained;
@@ -58,81 +73,45 @@ const WINDOW_TIME_SHARE: u64 = 60;
 /// What each cell rests before, in seconds.
 const FORMS: [(&str, u64); 3] = [("first", 0), ("after-idle-30", 30), ("after-idle-300", 300)];
 
-impl Test for Sustained {
-    fn name(&self) -> &'static str {
-        test::SUSTAINED
-    }
-    fn about(&self) -> &'static str {
-        "sequential writes until every cache is full, and again after pauses"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points, docs/field/cautions.md#order-and-budgets"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "form",
-                default: "first,after-idle-30,after-idle-300",
-                about: "which of them",
-            },
-            Setting { name: "block", default: "1MiB", about: "size of a write" },
-            Setting {
-                name: "total",
-                default: "256GiB",
-                about: "write limit, and no more than the medium holds",
-            },
-            Setting { name: "time", default: "10m", about: "time limit" },
-            Setting { name: "time_after", default: "60s", about: "time limit after a pause" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs::WRITING
+impl Procedure for Sustained {
+    type Settings = SustainedSettings;
+    type Spec = SustainedSpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::SUSTAINED,
+            about: "sequential writes until every cache is full, and again after pauses",
+            source: "docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points, docs/field/cautions.md#order-and-budgets",
+            needs: Needs::WRITING,
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let total_bytes = settings.size("total")?.min(target.facts.capacity_bytes);
-        let Some(span) = cells.or_skip(target.region(Region::Middle, total_bytes)) else {
-            return Ok(());
-        };
-        if span.bytes < block_bytes {
-            cells.skip(format!(
-                "{} blocks do not fit into {}",
-                Bytes(block_bytes),
-                Bytes(span.bytes)
-            ));
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SustainedSpec>) -> Planned {
+        let block_bytes = settings.block;
+        let total_bytes = settings.total.min(cells.target.facts.capacity_bytes);
+        let Some(span) = cells.region(Region::Middle, total_bytes) else { return Ok(()) };
+        if !cells.fits(block_bytes, span.bytes) {
             return Ok(());
         }
-        for form in settings.choices("form", &FORMS.map(|(form, _)| form))? {
-            let rest_ns = FORMS
-                .iter()
-                .find(|(name, _)| *name == form)
-                .map_or(0, |(_, seconds)| seconds * SECOND_NS);
-            let time_ns = settings.duration_ns(if rest_ns == 0 { "time" } else { "time_after" })?;
-            let blocks = (total_bytes / block_bytes).max(1);
-            let mut params =
-                stretch::writes(target, Region::Middle, span, Pattern::Sequential, block_bytes);
-            (params.form, params.queue_depth, params.threads) = (Some(form.into()), 1, 1);
-            params.other.extend([
-                ("rest_ns".to_owned(), rest_ns as f64),
-                ("ops".to_owned(), blocks as f64),
-            ]);
-            cells.add(params, rest_ns + time_ns + 8 * READ_NS, blocks * block_bytes);
+        let ops = (total_bytes / block_bytes).max(1);
+        for form in &settings.form {
+            let rest_s = FORMS.iter().find(|(name, _)| name == form).map_or(0, |(_, rest)| *rest);
+            let rest_ns = rest_s * SECOND_NS;
+            let time_ns = if rest_ns == 0 { settings.time } else { settings.time_after };
+            let writes = cells.writes(Region::Middle, span, Pattern::Sequential, block_bytes);
+            let params = Params { form: Some((*form).into()), ..writes };
+            let spec = SustainedSpec { rest_ns, ops };
+            cells.add(params, &spec, rest_ns + time_ns + 8 * READ_NS, ops * block_bytes);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let (span, block_bytes) = (span_of(cell), cell.block_bytes());
+    fn run(&self, cell: &TypedCell<SustainedSpec>, context: &mut CellContext<'_>) -> CellOutcome {
+        let (span, block_bytes) = (cell.span(), cell.block_bytes());
         if let Err(error) = context.flush() {
             return CellOutcome::broken(cell, error);
         }
-        let rest_ns = cell.setting("rest_ns") as u64;
+        let rest_ns = cell.spec.rest_ns;
         if rest_ns > 0 && rest_ns >= context.time_left_ns() {
             return CellOutcome::left_out(
                 cell,
@@ -166,7 +145,7 @@ impl Test for Sustained {
             curve.push(bytes, latency_ns);
             false
         };
-        let total_ops = cell.setting("ops") as u64 - begun_bytes / block_bytes;
+        let total_ops = cell.spec.ops - begun_bytes / block_bytes;
         let mut rest = Extent::new(span.offset_bytes + begun_bytes, span.bytes - begun_bytes);
         for pass in ["data, first pass", "data, second pass", "data, further passes"] {
             let left_ns =
@@ -209,13 +188,12 @@ impl Test for Sustained {
 /// Writes the beginning, which is counted in the curve's places and not in its rates: reading it
 /// afterwards lets a cache empty. How many bytes.
 fn begin(
-    cell: &PlannedCell,
+    cell: &TypedCell<SustainedSpec>,
     span: Extent,
     context: &mut CellContext<'_>,
     outcome: &mut CellOutcome,
 ) -> u64 {
-    let most_ops =
-        (READ_BYTES.min(span.bytes / 8) / cell.block_bytes()).min(cell.setting("ops") as u64 / 8);
+    let most_ops = (READ_BYTES.min(span.bytes / 8) / cell.block_bytes()).min(cell.spec.ops / 8);
     let load = stretch::load(cell, context, "data, first pass");
     let limits = LoopLimits { max_ops: most_ops, ..LoopLimits::time(READ_NS * 4) };
     let tally = context.drive(

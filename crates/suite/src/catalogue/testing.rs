@@ -13,10 +13,16 @@ use device::{
 use record::{Cell, PlannedCell, TargetKind};
 
 use crate::definition::{Suite, SuiteEntry};
+use crate::spec::Spec;
 use crate::{
     Choice, FileStage, FileStageError, NoStage, Plan, PlanError, RunEnd, RunOptions, StagedFile,
     TargetInfo, run,
 };
+
+/// The numbers that a test has planned for this cell.
+pub fn spec<S: Spec>(planned: &PlannedCell) -> S {
+    S::read(&planned.params.other).unwrap()
+}
 
 /// What a request takes, in nanoseconds; its number counts from 0.
 pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
@@ -252,6 +258,15 @@ impl Bed {
     /// The same with files to be had.
     pub fn run_staged(self, tests: &[&str], stage: &mut dyn FileStage) -> Ran {
         let plan = self.plan(tests).expect("the test plans what can be");
+        self.run_all(&plan, stage)
+    }
+
+    /// Runs these cells.
+    pub fn run_plan(self, plan: &Plan) -> Ran {
+        self.run_all(plan, &mut NoStage)
+    }
+
+    fn run_all(self, plan: &Plan, stage: &mut dyn FileStage) -> Ran {
         let (seen, stop) =
             (Rc::new(RefCell::new(Seen::default())), Rc::new(AtomicBool::new(false)));
         let medium = KnownCost {
@@ -272,7 +287,7 @@ impl Bed {
             used_ns: self.used_ns,
             ..RunOptions::new(7, &self.target, &stop)
         };
-        let end = run(&mut guarded, stage, &plan, options, &mut ());
+        let end = run(&mut guarded, stage, plan, options, &mut ());
         let seen = seen.take();
         Ran { end, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
     }

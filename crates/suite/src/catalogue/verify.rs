@@ -18,19 +18,30 @@
 
 use device::stamp::{SectorVerdict, VerifyCounts as Verdicts};
 use device::{Device, Extent, IoErrorKind, SECTOR_BYTES};
-use record::units::{Bytes, GIB};
-use record::{
-    Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis,
-    Stop, TargetKind, metric, test,
-};
+use record::units::GIB;
+use record::{Estimate, Flag, PlannedCell, Series, SeriesAxis, Stop, TargetKind};
 
+use super::prelude::*;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::pieces;
-use crate::planned::span_of;
-use crate::{
-    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
-    TestSettings,
-};
+
+settings! {
+    VerifySettings {
+        region: Word(["whole", "middle", "front"]) = "whole",
+            "whole (a file or --span: all of it), middle or front";
+        span: Span = "1GiB", "span of the middle or front";
+        block: Block = "1MiB", "size of each write and read";
+        parts: Count = "16", "parts that are finished one by one; a resumed run repeats none";
+        max_time: Time = "24h", "time limit, shared by the parts";
+    }
+}
+
+spec! {
+    /// A part, numbered from 0 on.
+    VerifySpec {
+        part: u64,
+    }
+}
 
 /// The pass that all parts are written in; no other test's.
 const PASS: u32 = 0x0056_4552;
@@ -46,60 +57,35 @@ pub struct Verify;
 
 /// Whether this cell writes what a later one reads back.
 pub(crate) fn is_writing(cell: &PlannedCell) -> bool {
-    cell.test == Verify.name() && cell.params.form.as_deref() == Some("write")
+    cell.test == test::VERIFY && cell.params.form.as_deref() == Some("write")
 }
 
-impl Test for Verify {
-    fn name(&self) -> &'static str {
-        test::VERIFY
-    }
-    fn about(&self) -> &'static str {
-        "writes everything and reads it back: counts good, changed, overwritten and corrupted sectors"
-    }
-    fn source(&self) -> &'static str {
-        "docs/field/counterfeits.md#f3probe"
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[
-            Setting {
-                name: "region",
-                default: "whole",
-                about: "whole (a file or --span: all of it), middle or front",
-            },
-            Setting { name: "span", default: "1GiB", about: "span of the middle or front" },
-            Setting { name: "block", default: "1MiB", about: "size of each write and read" },
-            Setting {
-                name: "parts",
-                default: "16",
-                about: "parts that are finished one by one; a resumed run repeats none",
-            },
-            Setting { name: "max_time", default: "24h", about: "time limit, shared by the parts" },
-        ]
-    }
-    fn needs(&self) -> Needs {
-        Needs { data: true, ..Needs::WRITING }
+impl Procedure for Verify {
+    type Settings = VerifySettings;
+    type Spec = VerifySpec;
+
+    fn entry(&self) -> Entry {
+        Entry {
+            name: test::VERIFY,
+            about: "writes everything and reads it back: counts good, changed, overwritten and corrupted sectors",
+            source: "docs/field/counterfeits.md#f3probe",
+            needs: Needs { data: true, ..Needs::WRITING },
+        }
     }
 
-    fn plan(
-        &self,
-        settings: &TestSettings,
-        target: &TargetInfo,
-        cells: &mut CellList<'_>,
-    ) -> Result<(), SettingError> {
-        let block_bytes = settings.block("block")?;
-        let parts = settings.count("parts")?.min(1000);
-        let max_ns = settings.duration_ns("max_time")? / (2 * parts);
+    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, VerifySpec>) -> Planned {
+        let (target, block_bytes, parts) = (cells.target, settings.block, settings.parts.min(1000));
+        let max_ns = settings.max_time / (2 * parts);
         let bounded = target.is_file() || target.only.is_some();
-        let (region, wanted_bytes) =
-            match settings.choice("region", &["whole", "middle", "front"])? {
-                "whole" if bounded => (Region::Middle, u64::MAX),
-                "whole" => (Region::Whole, u64::MAX),
-                "front" => (Region::Front, settings.size("span")?),
-                _ => (Region::Middle, settings.size("span")?),
-            };
-        let Some(span) = cells.or_skip(settings.range(target, region, wanted_bytes)?) else {
-            return Ok(());
+        let (region, found) = match settings.region {
+            "whole" if bounded => {
+                (Region::Middle, cells.span(&settings.span.all(), Region::Middle)?)
+            }
+            "whole" => (Region::Whole, cells.region(Region::Whole, u64::MAX)),
+            "front" => (Region::Front, cells.span(&settings.span, Region::Front)?),
+            _ => (Region::Middle, cells.span(&settings.span, Region::Middle)?),
         };
+        let Some(span) = found else { return Ok(()) };
         if target.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
             let most = Bytes(MOST_SIMULATED_BYTES);
             cells.skip(format!("a simulated medium keeps written data in memory; verify at most {most} of it: --span 0+4GiB"));
@@ -110,35 +96,23 @@ impl Test for Verify {
             let start = (part * part_bytes).min(span.bytes);
             Extent::new(span.offset_bytes + start, part_bytes.min(span.bytes - start))
         };
-        for direction in [Direction::Write, Direction::Read] {
-            for (part, extent) in
-                (0..parts).map(|part| (part, part_of(part))).filter(|(_, extent)| extent.bytes > 0)
-            {
-                let mut params = Params {
+        for (direction, form) in [(Direction::Write, "write"), (Direction::Read, "read")] {
+            let extents = (0..parts).map(|part| (part, part_of(part)));
+            for (part, extent) in extents.filter(|(_, extent)| extent.bytes > 0) {
+                let block_bytes = block_bytes.min(extent.bytes);
+                let params = Params {
                     direction: Some(direction),
-                    pattern: Some(Pattern::Sequential),
-                    block_bytes: Some(block_bytes.min(extent.bytes)),
-                    region: Some(target.region_name(region)),
-                    span_offset_bytes: Some(extent.offset_bytes),
-                    span_bytes: Some(extent.bytes),
-                    queue_depth: 1,
-                    threads: 1,
-                    content: Some(Content::Incompressible),
-                    form: Some(if direction == Direction::Write { "write" } else { "read" }.into()),
-                    ..Params::default()
+                    form: Some(form.into()),
+                    ..cells.writes(region, extent, Pattern::Sequential, block_bytes)
                 };
-                params.other.insert("part".into(), part as f64);
-                cells.add(
-                    params,
-                    max_ns,
-                    if direction == Direction::Write { extent.bytes } else { 0 },
-                );
+                let written_bytes = if direction == Direction::Write { extent.bytes } else { 0 };
+                cells.add(params, &VerifySpec { part }, max_ns, written_bytes);
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    fn run(&self, cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOutcome {
         if is_writing(cell) { write(cell, context) } else { read(cell, context) }
     }
 }
@@ -161,7 +135,7 @@ impl Swept {
 /// Goes over a range block by block, and on after blocks that give errors. `look` sees what is
 /// read.
 fn sweep(
-    cell: &PlannedCell,
+    cell: &TypedCell<VerifySpec>,
     context: &mut CellContext<'_>,
     range: Extent,
     look: &mut dyn FnMut(Extent, &[u8]),
@@ -212,8 +186,8 @@ fn sweep(
 }
 
 /// Writes a part. The cell's span is what was written of it.
-fn write(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-    let span = span_of(cell);
+fn write(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOutcome {
+    let span = cell.span();
     let mut swept = sweep(cell, context, span, &mut |_, _| {});
     if !swept.outcome.is_over()
         && let Err(error) = context.flush()
@@ -267,8 +241,8 @@ impl Account {
 }
 
 /// Reads back as much of a part as was written.
-fn read(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-    let planned = span_of(cell);
+fn read(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOutcome {
+    let planned = cell.span();
     let is_part = |done: &&record::Cell| {
         let params = &done.params;
         done.test == cell.test

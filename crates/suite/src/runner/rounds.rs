@@ -16,7 +16,8 @@ use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
 use crate::figures::inverse;
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
-use crate::stop_rule::too_wide;
+use crate::spec::Spec;
+use crate::stop_rule::{Precision, too_wide};
 use crate::tally::{TAIL_OF_FLASH, host_limited, latency};
 
 /// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
@@ -316,7 +317,7 @@ fn wants_round(cell: &Cell, turn: usize) -> bool {
 /// How certain the cell is to be: half the width of its interval over the figure; 0 where it asks for
 /// nothing.
 fn asked(cell: &Cell) -> f64 {
-    cell.params.other.get("certainty").copied().unwrap_or(0.0)
+    Precision::read(&cell.params.other).map_or(0.0, |precision| precision.certainty)
 }
 
 fn relative_half_width(cell: &Cell) -> Option<f64> {

@@ -5,11 +5,13 @@ use device::{Device, Extent, IoError};
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Flag, PlannedCell, metric};
 
+use super::CapacitySpec;
 use super::place_content::PlaceContent;
 use super::probe_stages::comb;
 use super::prober::block;
 use crate::cell_context::Guarded;
 use crate::place_read::{PlaceRead, read_places};
+use crate::procedure::TypedCell;
 use stats::Random;
 
 /// Marks that are read again at most: each costs a read.
@@ -99,8 +101,10 @@ pub(crate) fn folds(
 
 /// Makes a planned probe overwhelm a cache of this size, if it would not.
 pub(crate) fn overwhelm_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
-    let cache = planned.params.other.entry("cache_bytes".into()).or_default();
-    *cache = cache.max(cache_bytes as f64);
+    if let Ok(cell) = TypedCell::<CapacitySpec>::read(planned) {
+        let larger = cell.with(|_, spec| spec.cache_bytes = spec.cache_bytes.max(cache_bytes));
+        *planned = larger.into_planned();
+    }
 }
 
 /// Takes back that nothing is missing, where marks of an earlier probe were gone.

@@ -3,8 +3,8 @@ use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{Cell, Stop};
 
 use super::trial::{CapacityKind, Geometry, Trial, examine, trial};
-use super::{MARK_BYTES, SPARED_BYTES};
-use crate::catalogue::testing::Bed;
+use super::{CapacitySpec, MARK_BYTES, SPARED_BYTES};
+use crate::catalogue::testing::{Bed, spec};
 
 mod owing;
 
@@ -387,7 +387,7 @@ mod lent {
         bed.target.facts.keeps_data = true;
         bed.target.borrowed = Some("it is only lent".into());
         let [cell] = &bed.planned(&["capacity"])[..] else { panic!("one cell") };
-        assert_eq!(cell.setting("keep_bytes"), 2.0 * 256.0 * MIB as f64 + 64.0 * MIB as f64);
+        assert_eq!(spec::<CapacitySpec>(cell).keep_bytes, Some(2 * 256 * MIB + 64 * MIB));
         assert!(bed.left_out(&["capacity restore=no"]).contains("it is only lent"));
         assert!(bed.left_out(&["random-write"]).contains("it is only lent"));
         assert!(!bed.planned(&["random-read"]).is_empty());

@@ -254,7 +254,7 @@ mod tests {
     use crate::ext2::Choices;
 
     fn filled(capacity_bytes: u64, order: Order) -> (Ext2Layout, Vec<AllocatedWrite>, u64) {
-        let choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
+        let choices = Choices { inode_bytes: 128, inode_ratio_bytes: 16384, resize_inode: false };
         let layout = Ext2Layout::new(capacity_bytes, choices).unwrap();
         let mut allocator =
             Allocator::new(layout.clone(), order, 64 * 1024, Random::for_purpose(3, "files"));
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_large_file_has_an_indirect_block_after_12_and_every_256() {
-        let choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
+        let choices = Choices { inode_bytes: 128, inode_ratio_bytes: 16384, resize_inode: false };
         let layout = Ext2Layout::new(16 << 20, choices).unwrap();
         let mut allocator =
             Allocator::new(layout.clone(), Order::Sync, 64 * 1024, Random::for_purpose(3, "files"));

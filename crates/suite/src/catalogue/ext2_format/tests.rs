@@ -2,7 +2,7 @@ use device::{Op, Request};
 use record::units::{GIB, MILLISECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, run_simulated};
+use crate::catalogue::testing::{Bed, run_simulated, spec};
 
 /// 100 ms a table, 10 ms a kilobyte of the rest, a second the flush.
 fn bed(capacity_bytes: u64) -> Bed {
@@ -102,7 +102,8 @@ fn what_cannot_be_is_left_out() {
         bed(4 * GIB).plan(&["ext2-format inode_ratio=100"]).unwrap_err(),
         @"ext2-format.inode_ratio: must be 1 KiB to 64 MiB"
     );
-    assert_eq!(bed(250_000_000_000).planned(&["ext2-format"])[0].setting("groups"), 29803.0);
+    let large: Ext2FormatSpec = spec(&bed(250_000_000_000).planned(&["ext2-format"])[0]);
+    assert_eq!(large.groups, 29803);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 use super::*;
 use crate::catalogue::testing::{Bed, run_simulated};
 use crate::offsets::iozone_permutation;
+use crate::span_of;
 
 /// One write of a hundred takes 101 ms, the others 1 ms: 500 IOPS in the mean. Which ones do not
 /// follow a period.

@@ -2,7 +2,8 @@ use device::{Op, Request};
 use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, KnownFiles};
+use crate::catalogue::testing::{Bed, KnownFiles, spec};
+use crate::span_of;
 
 const ALL: &str = "record-ops size=1MiB";
 
@@ -33,10 +34,8 @@ fn the_published_form_is_planned() {
     let forms: Vec<_> = cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect();
     assert_eq!(forms, FORMS.map(|form| form.name));
     assert!(
-        cells
-            .iter()
-            .all(|cell| cell.setting("file_bytes") == 512.0 * MIB as f64
-                && cell.block_bytes() == 4096)
+        cells.iter().all(|cell| spec::<RecordOpsSpec>(cell).file_bytes == 512 * MIB
+            && cell.block_bytes() == 4096)
     );
     assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 592 * MIB));
     assert_eq!(span_of(&cells[5]), Extent::new(2 * GIB, 512 * MIB));
@@ -58,9 +57,10 @@ fn what_is_not_there_is_left_out() {
         @"record-ops: the raw forms need a raw medium; name the device itself, for example /dev/sdX"
     );
     let planned = file.planned(&["record-ops"]);
-    assert_eq!((planned.len(), planned[0].setting("file_bytes")), (4, 64.0 * MIB as f64));
+    assert_eq!((planned.len(), spec::<RecordOpsSpec>(&planned[0]).file_bytes), (4, 64 * MIB));
     let mut small = bed(256 * MIB);
-    assert_eq!(small.planned(&["record-ops"])[0].setting("file_bytes"), 96.0 * MIB as f64);
+    let first: RecordOpsSpec = spec(&small.planned(&["record-ops"])[0]);
+    assert_eq!(first.file_bytes, 96 * MIB);
     small.target.facts.logical_block_bytes = 4096;
     assert_eq!(small.planned(&["record-ops"]).len(), 6);
     insta::assert_snapshot!(

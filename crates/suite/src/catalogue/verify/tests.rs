@@ -8,7 +8,7 @@ use super::*;
 use crate::catalogue::capacity::trial::Geometry;
 use crate::catalogue::testing::Bed;
 use crate::definition::{Suite, SuiteEntry};
-use crate::{Choice, NoStage, Plan, RunEnd, RunOptions, run};
+use crate::{Choice, NoStage, Plan, RunEnd, RunOptions, TargetInfo, run, span_of};
 
 /// A medium that keeps data, the site it is on, and a plan to verify it.
 fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (TargetInfo, Plan, Box<dyn Device>) {
