@@ -7,8 +7,8 @@ use device::Extent;
 use record::units::Bytes;
 use record::{Content, Direction, Params, Pattern, PlannedCell, Region};
 
-use crate::spec::Spec;
-use crate::typed_settings::{Settings, WantedSpan};
+use crate::spec::CellSpec;
+use crate::typed_settings::{TypedSettings, WantedSpan};
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings, span_of,
@@ -33,9 +33,9 @@ pub type Planned = Result<(), SettingError>;
 /// A test: what it can be set to, what it plans from that, and how it runs a cell of the plan.
 pub trait Procedure: Sync {
     /// What can be set.
-    type Settings: Settings;
+    type Settings: TypedSettings;
     /// The numbers that `plan` leaves for `run`.
-    type Spec: Spec;
+    type Spec: CellSpec;
     /// What the catalogue says of it.
     fn entry(&self) -> Entry;
     /// The cells it will run on the target of `cells`.
@@ -101,7 +101,7 @@ pub struct Cells<'a, S> {
     of: PhantomData<S>,
 }
 
-impl<S: Spec> Cells<'_, S> {
+impl<S: CellSpec> Cells<'_, S> {
     /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block
     /// smaller than the medium addresses is left out.
     pub fn add(&mut self, mut params: Params, spec: &S, max_ns: u64, max_written_bytes: u64) {
@@ -211,7 +211,7 @@ pub struct TypedCell<S> {
     pub spec: S,
 }
 
-impl<S: Spec> TypedCell<S> {
+impl<S: CellSpec> TypedCell<S> {
     /// Reads the numbers of a planned cell; an `Err` names the one that is missing.
     pub fn read(planned: &PlannedCell) -> Result<TypedCell<S>, &'static str> {
         Ok(TypedCell { planned: planned.clone(), spec: S::read(&planned.params.other)? })

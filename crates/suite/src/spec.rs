@@ -56,7 +56,7 @@ impl<N: Number> Number for Option<N> {
 }
 
 /// The numbers that a test plans for its own cells.
-pub trait Spec: Clone {
+pub trait CellSpec: Clone {
     /// From the numbers of a planned cell.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ pub trait Spec: Clone {
     fn write(&self, numbers: &mut Numbers);
 }
 
-impl Spec for () {
+impl CellSpec for () {
     fn read(_: &Numbers) -> Result<(), &'static str> {
         Ok(())
     }
@@ -87,14 +87,14 @@ macro_rules! spec {
             pub $part: $of,)?
         }
 
-        impl $crate::spec::Spec for $name {
+        impl $crate::spec::CellSpec for $name {
             fn read(numbers: &$crate::spec::Numbers) -> Result<$name, &'static str> {
                 Ok($name {
                     $($field: $crate::spec::Number::read(
                         numbers.get(stringify!($field)).copied(),
                     )
                     .ok_or(stringify!($field))?,)*
-                    $($part: $crate::spec::Spec::read(numbers)?,)?
+                    $($part: $crate::spec::CellSpec::read(numbers)?,)?
                 })
             }
             fn write(&self, numbers: &mut $crate::spec::Numbers) {
@@ -102,7 +102,7 @@ macro_rules! spec {
                     $crate::spec::Number::number(&self.$field)
                         .map(|number| (stringify!($field).to_owned(), number)),
                 );)*
-                $($crate::spec::Spec::write(&self.$part, numbers);)?
+                $($crate::spec::CellSpec::write(&self.$part, numbers);)?
             }
         }
 

@@ -6,7 +6,7 @@ use record::{Content, Region};
 use crate::{Setting, SettingError, TargetInfo, TestSettings};
 
 /// All settings of a test.
-pub trait Settings: Sized {
+pub trait TypedSettings: Sized {
     /// What can be set, with the published values.
     const LIST: &'static [Setting];
     /// Reads all of them. An `Err` names the first whose value does not fit.
@@ -121,7 +121,7 @@ macro_rules! settings {
             pub $field: <$crate::typed_settings::$kind as $crate::typed_settings::Kind>::Value,)*
         }
 
-        impl $crate::typed_settings::Settings for $name {
+        impl $crate::typed_settings::TypedSettings for $name {
             const LIST: &'static [$crate::Setting] = &[$($crate::Setting {
                 name: stringify!($field),
                 default: $default,

@@ -46,7 +46,7 @@ pub(crate) use self::second_look::{folds, gone, leave_open, marks_left, overwhel
 use device::Extent;
 
 use super::prelude::*;
-use crate::spec::Spec;
+use crate::spec::CellSpec;
 
 settings! {
     CapacitySettings {

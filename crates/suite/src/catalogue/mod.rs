@@ -109,7 +109,7 @@ mod tests {
     use super::testing::{Bed, spec};
     use super::*;
     use crate::PlanError;
-    use crate::spec::Spec;
+    use crate::spec::CellSpec;
 
     /// A matrix and a replay are no tests of a suite; their cells stand in records too.
     #[test]
@@ -134,7 +134,7 @@ mod tests {
     fn plans_that_exist_are_read() {
         let text = include_str!("../../../../fixtures/records/check-unplugged.json");
         let plan = Record::from_json(text).unwrap().plan;
-        fn read<S: Spec>(planned: &PlannedCell) {
+        fn read<S: CellSpec>(planned: &PlannedCell) {
             let _: S = spec(planned);
         }
         for planned in &plan {

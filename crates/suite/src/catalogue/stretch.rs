@@ -12,7 +12,7 @@ use super::again;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::procedure::{Cells, TypedCell};
 use crate::shown_cache::OVERWHELM_BYTES;
-use crate::spec::{Spec, spec};
+use crate::spec::{CellSpec, spec};
 use crate::{CellContext, CellOutcome};
 
 mod warm_up;
@@ -83,7 +83,7 @@ impl Stretch {
     }
 }
 
-impl<S: Spec + AsRef<Stretch>> Cells<'_, S> {
+impl<S: CellSpec + AsRef<Stretch>> Cells<'_, S> {
     /// Plans a cell of a stretch, one I/O at a time.
     pub fn add_stretch(&mut self, params: Params, spec: &S, max_ns: u64) {
         let (max_ns, written_bytes) = spec.as_ref().limits(&params, max_ns);
@@ -108,7 +108,7 @@ pub fn load(cell: &PlannedCell, context: &CellContext<'_>, purpose: &str) -> IoL
 ///
 /// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns`, what those took that
 /// do not, and `burst_iops` where the first of them were faster.
-pub fn run<S: Spec + AsRef<Stretch>>(
+pub fn run<S: CellSpec + AsRef<Stretch>>(
     cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
     next: Places<'_>,
@@ -118,7 +118,7 @@ pub fn run<S: Spec + AsRef<Stretch>>(
 }
 
 /// The same with a load that the caller has made.
-pub fn run_load<S: Spec + AsRef<Stretch>>(
+pub fn run_load<S: CellSpec + AsRef<Stretch>>(
     cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
     load: &IoLoad,
@@ -151,7 +151,7 @@ pub struct Before<'a> {
 }
 
 /// The same with a load of its own for what sets the state.
-pub fn run_after<S: Spec + AsRef<Stretch>>(
+pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
     state: Before<'_>,

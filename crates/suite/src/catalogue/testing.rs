@@ -13,14 +13,14 @@ use device::{
 use record::{Cell, PlannedCell, TargetKind};
 
 use crate::definition::{Suite, SuiteEntry};
-use crate::spec::Spec;
+use crate::spec::CellSpec;
 use crate::{
     Choice, FileStage, FileStageError, NoStage, Plan, PlanError, RunEnd, RunOptions, StagedFile,
     TargetInfo, run,
 };
 
 /// The numbers that a test has planned for this cell.
-pub fn spec<S: Spec>(planned: &PlannedCell) -> S {
+pub fn spec<S: CellSpec>(planned: &PlannedCell) -> S {
     S::read(&planned.params.other).unwrap()
 }
 

@@ -16,7 +16,7 @@ use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
 use crate::figures::inverse;
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
-use crate::spec::Spec;
+use crate::spec::CellSpec;
 use crate::stop_rule::{Precision, too_wide};
 use crate::tally::{TAIL_OF_FLASH, host_limited, latency};
 
