@@ -21,7 +21,7 @@ const TABLES: [(&str, usize); 9] = [
 /// The rows of a table with a number, read from the file that people edit: id and what its source
 /// prints ("~ 94-96 s").
 fn figures(table: &str) -> Vec<(String, String)> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/reference");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/reference");
     let mut reader = csv::Reader::from_path(file.join(format!("{table}.csv"))).unwrap();
     let rows = reader.deserialize::<BTreeMap<String, String>>().map(Result::unwrap);
     let of_row = |row: BTreeMap<String, String>| {
