@@ -222,7 +222,10 @@ impl OpenWatch {
     pub fn read(&mut self, wait: std::time::Duration) -> io::Result<Vec<OpenEvent>> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let wait = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
-        poll(&mut [PollFd::new(&self.group, PollFlags::IN)], Some(&wait))?;
+        match poll(&mut [PollFd::new(&self.group, PollFlags::IN)], Some(&wait)) {
+            Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            polled => polled?,
+        };
         let length = match rustix::io::read(&self.group, &mut self.room) {
             Err(rustix::io::Errno::AGAIN) => 0,
             read => read?,

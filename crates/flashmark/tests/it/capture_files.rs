@@ -32,8 +32,14 @@ fn recorded(work: impl Fn(&Path)) -> Option<(Scratch, Flashmark, BTreeMap<&'stat
     let flashmark = Flashmark::new();
     let capture = Capture::of_files(&flashmark, &tracefs, &scratch, mount.path());
     let id = capture.child.id();
+    // An opening elsewhere that goes on all the time, as nobody writes to this pipe.
+    let pipe = scratch.at("pipe");
+    tool("mkfifo", &[pipe.to_str().unwrap()]);
+    let mut opener = Command::new("cat").arg(&pipe).spawn().unwrap();
     work(mount.path());
     let ran = capture.stop();
+    opener.kill().unwrap();
+    opener.wait().unwrap();
     assert_eq!(ran.code, Some(0), "{ran}");
     assert!(!tracefs.instances_of(id), "the instance is left behind");
     let counts = counts(&scratch.at("trace"));

@@ -240,7 +240,7 @@ fn own_threads() -> String {
 struct Openings {
     seen: Receiver<Opened>,
     quit: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
 impl Openings {
@@ -251,6 +251,15 @@ impl Openings {
         let (directory, asked) = (directory.to_owned(), Arc::clone(&quit));
         let thread = std::thread::spawn(move || let_go_on(watch, &directory, clock, &tell, &asked));
         Ok(Openings { seen, quit, thread: Some(thread) })
+    }
+
+    /// The error that ended the watch, if one did: what is opened afterwards is not seen.
+    fn failed(&mut self) -> std::io::Result<()> {
+        match self.thread.take_if(|thread| thread.is_finished()).map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(ended)) => ended,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
     }
 }
 
@@ -267,18 +276,16 @@ fn let_go_on(
     clock: ClockId,
     tell: &Sender<Opened>,
     quit: &AtomicBool,
-) {
+) -> std::io::Result<()> {
     while !quit.load(Ordering::SeqCst) {
         // What cannot be answered goes on when the watch is dropped.
-        let Ok(all) = watch.read(ROUND) else { return };
-        for event in all {
-            // Told before the opener goes on, so before its call can be seen to end.
+        for event in watch.read(ROUND)? {
+            // Sent before the opener goes on, so before its call can be seen to end.
             opened(&event, directory, clock).into_iter().for_each(|opened| drop(tell.send(opened)));
-            if watch.allow(&event).is_err() {
-                return;
-            }
+            watch.allow(&event)?;
         }
     }
+    Ok(())
 }
 
 fn opened(event: &OpenEvent, directory: &Path, clock: ClockId) -> Option<Opened> {
@@ -336,16 +343,27 @@ impl<W: Write> FileRecorder<W> {
             }
         }
         self.fetch()?;
+        self.openings.failed().map_err(|source| CaptureError::Refused {
+            what: "fanotify (openings)".into(),
+            source,
+        })?;
         self.openings.seen.try_iter().for_each(|opened| self.matcher.opened(opened));
         // Stable: what one processor wrote down in one nanosecond stays in its order.
         self.waiting.sort_by_key(|(time_ns, ..)| *time_ns);
         let settled = self.waiting.partition_point(|(time_ns, ..)| *time_ns < settled_ns);
-        for (time_ns, thread, event) in self.waiting.drain(..settled) {
+        let ripe: Vec<_> = self.waiting.drain(..settled).collect();
+        for (time_ns, thread, event) in ripe {
             self.matcher.take(time_ns, thread, event);
-            while let Some(mut operation) = self.matcher.pop() {
-                self.last_ns = since(&mut operation, self.begun_ns, self.last_ns);
-                self.writer.operation(&operation).map_err(CaptureError::Write)?;
-            }
+            self.write_complete(time_ns)?;
+        }
+        self.write_complete(settled_ns)
+    }
+
+    /// Writes the operations that are complete at `now_ns`.
+    fn write_complete(&mut self, now_ns: u64) -> Result<(), CaptureError> {
+        while let Some(mut operation) = self.matcher.pop(now_ns) {
+            self.last_ns = since(&mut operation, self.begun_ns, self.last_ns);
+            self.writer.operation(&operation).map_err(CaptureError::Write)?;
         }
         Ok(())
     }

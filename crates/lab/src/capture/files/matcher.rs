@@ -24,6 +24,9 @@ const PROT_WRITE: u64 = 2;
 /// Operations that wait for one which began before them, at most; also names and openings of a
 /// thread that wait for their call, as those of io_uring do in vain.
 const MOST_WAITING: usize = 100_000;
+/// Time that an operation waits for a call which began before it: an opening of a named pipe may
+/// never end.
+const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 
 /// What the kernel's trace says.
 #[derive(Clone, Copy, Debug)]
@@ -152,11 +155,14 @@ impl Matcher {
         push(self.names[change].entry(event.thread).or_default(), event);
     }
 
-    /// An operation that is complete, in the order in which they began.
-    pub fn pop(&mut self) -> Option<FileOperation> {
+    /// An operation that is complete at `now_ns`, in the order in which they began. One that began
+    /// [`LONGEST_WAIT_NS`] before waits for no call.
+    pub fn pop(&mut self, now_ns: u64) -> Option<FileOperation> {
         let (&key, _) = self.ready.first_key_value()?;
         let oldest_ns = self.begun_at.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
-        let next = key.0 < oldest_ns || self.ready.len() > MOST_WAITING;
+        let waited_ns = now_ns.saturating_sub(key.0);
+        let next =
+            key.0 < oldest_ns || waited_ns > LONGEST_WAIT_NS || self.ready.len() > MOST_WAITING;
         next.then(|| self.ready.remove(&key)).flatten()
     }
 

@@ -53,7 +53,12 @@ impl Bench {
 
     /// Operations that are complete: begin, thread, what.
     fn done(&mut self) -> Vec<String> {
-        let all = std::iter::from_fn(|| self.matcher.pop());
+        self.done_at(0)
+    }
+
+    /// The same at a time.
+    fn done_at(&mut self, now_ns: u64) -> Vec<String> {
+        let all = std::iter::from_fn(|| self.matcher.pop(now_ns));
         let said = all.map(|operation| {
             let what = match &operation.action {
                 FileAction::Open { path, file, .. } => format!("open {path} as {file}"),
@@ -103,6 +108,18 @@ fn calls_of_two_threads_come_in_the_order_they_began() {
     bench.exit(40, B, Call::Fsync, 0);
     let all = ["10 A open a as 2", "12 B open b as 1", "30 B fsync 1", "31 A write 2 4@100"];
     assert_eq!(bench.done(), all);
+}
+
+#[test]
+fn a_call_that_never_ends_holds_nothing_back_for_long() {
+    let mut bench = Bench::new();
+    // The opening of a named pipe that nobody writes to.
+    bench.enter(5, B, OPEN, &[0, 0]);
+    bench.open(10, A, "file", READ_WRITE, 3);
+    assert!(bench.done_at(LONGEST_WAIT_NS).is_empty());
+    assert_eq!(bench.done_at(LONGEST_WAIT_NS + 11), ["10 A open file as 1"]);
+    bench.call(20, A, Call::Write(None), &[3, 0, 7], 7);
+    assert_eq!(bench.done_at(u64::MAX), ["20 A write 1 7@0"], "at the end of the recording");
 }
 
 #[test]
