@@ -398,7 +398,7 @@ pub(crate) fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ModerationJudgement {
     /// `accepted`, `rejected` or `quarantined`.
-    #[schema(example = "accepted")]
+    #[schema(value_type = schema::Standing, example = "accepted")]
     pub standing: String,
     /// Why, for the audit; at most 500 letters are kept.
     #[serde(default)]

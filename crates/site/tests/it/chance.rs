@@ -13,11 +13,15 @@ pub fn times(name: &str, default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-/// Random numbers from a seed that is the same in every run of the tests, or from
-/// `FLASHMARK_SITE_SEED`; which it was is said on standard error, past whatever captures the output
-/// of tests: a failure can be had again.
-pub fn random(what: &str) -> Random {
+/// A seed that is the same in every run of the tests, or `FLASHMARK_SITE_SEED`; it is printed on
+/// standard error, past whatever captures the output of tests: a failure can be had again.
+pub fn seed(what: &str) -> u64 {
     let seed = times("SITE_SEED", 1);
     io::stderr().write_all(format!("{what}: FLASHMARK_SITE_SEED={seed}\n").as_bytes()).unwrap();
-    Random::new(seed)
+    seed
+}
+
+/// Random numbers from [`seed`].
+pub fn random(what: &str) -> Random {
+    Random::new(seed(what))
 }

@@ -39,7 +39,6 @@ macro_rules! on_both {
 }
 
 on_both! {
-    api::answers_are_as_described,
     durability::kill_9_loses_nothing_that_was_acknowledged,
     durability::the_same_run_at_once_is_one_run,
     hostile::bad_uploads_are_refused_with_a_reason,
