@@ -3,6 +3,7 @@
 mod drawn_media;
 mod drawn_runs;
 mod drawn_tallies;
+mod plans;
 
 use std::collections::BTreeMap;
 
