@@ -1,9 +1,10 @@
 //! What came of a cell.
 
 use device::IoError;
-use record::{Cell, PlannedCell, Stop};
+use record::{Cell, Estimate, PlannedCell, Stop};
 
 use crate::IoTally;
+use crate::tally::latency;
 
 /// What came of a cell.
 #[derive(Debug)]
@@ -62,6 +63,19 @@ impl CellOutcome {
             none => *none = Some(tally.histogram),
         }
         self.end(tally.stop, tally.error);
+    }
+
+    /// Makes rates and latencies of all its stretches together, the slowest I/O of which took
+    /// `worst_ns`; an interval is not known.
+    pub fn rates_over_all(&mut self, worst_ns: u64) {
+        let cell = &mut self.cell;
+        let Some(histogram) = &cell.histogram else { return };
+        let rate = |events: u64| {
+            let value = events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64;
+            Some(Estimate { value, ci95: None, n: cell.ops })
+        };
+        (cell.metrics.iops, cell.metrics.bps) = (rate(cell.ops), rate(cell.bytes));
+        cell.metrics.latency_ns = Some(latency(histogram, worst_ns));
     }
 
     /// How a stretch ended, and the cell with it. An error stays one.

@@ -21,11 +21,6 @@ impl Rand48 {
     pub fn lrand48(&mut self) -> u64 {
         self.step() >> 17
     }
-
-    /// `drand48()`: uniform in [0, 1).
-    pub fn drand48(&mut self) -> f64 {
-        self.step() as f64 / (1u64 << 48) as f64
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What is lent: kept before it is overwritten, and put back.
 
+#[cfg(test)]
+pub(crate) mod failing;
 mod put_back;
 mod range_read;
 #[cfg(test)]

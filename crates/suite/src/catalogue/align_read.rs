@@ -301,7 +301,7 @@ mod tests {
     use record::units::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, spec, step};
+    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, step};
 
     #[test]
     fn a_boundary_of_one_size_is_none_of_another_unless_one_divides_the_other() {
@@ -325,26 +325,6 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn small_media_get_small_boundaries_and_large_units_large_reads() {
-        let planned = |bed: &Bed| {
-            let cells = bed.planned(&["align-read"]);
-            (
-                cells[0].block_bytes(),
-                spec::<AlignReadSpec>(&cells[0]).largest_bytes,
-                cells[0].max_written_bytes,
-            )
-        };
-        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-        assert_eq!(planned(&bed), (KIB, 32 * MIB, 0));
-        bed.target.writable = Err("read-only".into());
-        assert_eq!(planned(&bed), (KIB, 32 * MIB, 0));
-        bed.target.facts.logical_block_bytes = 4096;
-        assert_eq!(planned(&bed), (8 * KIB, 32 * MIB, 0));
-        bed.target.only = Some(Extent::new(GIB, 256 * KIB));
-        insta::assert_snapshot!(bed.left_out(&["align-read"]), @"nothing to do: align-read: 256 KiB are too few for boundaries of 16 KiB");
     }
 
     /// Pages of 16 KiB cost 40 µs across, units 300 µs.

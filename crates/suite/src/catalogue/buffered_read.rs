@@ -263,32 +263,6 @@ mod tests {
     }
 
     #[test]
-    fn without_a_page_cache_only_the_direct_form_is_left() {
-        let mut bed = medium(GIB);
-        bed.target.facts.has_page_cache = false;
-        let planned = bed.planned(&["buffered-read"]);
-        assert_eq!(
-            planned.iter().map(|cell| cell.params.form.as_deref()).collect::<Vec<_>>(),
-            [Some("direct")]
-        );
-        insta::assert_snapshot!(bed.left_out(&["buffered-read"]), @"
-        buffered-read: form device needs a page cache; there is none here
-        buffered-read: form cache needs a page cache; there is none here
-        ");
-    }
-
-    #[test]
-    fn an_offset_is_inside_or_refused() {
-        let bed = medium(GIB);
-        assert_eq!(
-            bed.planned(&["buffered-read offset=1000MiB"])[0].params.span_bytes,
-            Some(24 * MIB)
-        );
-        insta::assert_snapshot!(bed.left_out(&["buffered-read offset=1GiB"]), @"buffered-read.offset: only 1 GiB are available");
-        insta::assert_snapshot!(bed.left_out(&["buffered-read offset=700"]), @"buffered-read.offset: 700 is no multiple of 512 B, the unit of the medium");
-    }
-
-    #[test]
     fn of_our_own_file_only_what_was_written_is_read() {
         let ran = Bed::file(GIB, |_, _| 1_000_000)
             .run(&["prime span=64MiB passes=1", "buffered-read form=device"]);

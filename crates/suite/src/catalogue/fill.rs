@@ -129,7 +129,6 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::Bed;
-    use crate::span_of;
 
     /// 16 MB/s of zeros, 8 MB/s of anything else.
     fn compressing(capacity_bytes: u64) -> Bed {
@@ -197,25 +196,5 @@ mod tests {
         let cell = failing.cell("zero-fill/1");
         assert_eq!((cell.stop, cell.bytes), (Stop::Error, 5 * MIB));
         assert_eq!(cell.params.span_bytes, Some(5 * MIB));
-    }
-
-    #[test]
-    fn plans_on_files_small_media_and_spans() {
-        let file = Bed::file(64 * MIB, |_, _| 1).planned(&["zero-fill"]);
-        assert_eq!(
-            (span_of(&file[0]).bytes, file[0].params.region),
-            (64 * MIB, Some(Region::File))
-        );
-        let mut bed = Bed::raw(GIB, |_, _| 1);
-        bed.target.only = Some(device::Extent::new(3 * MIB, 5 * MIB));
-        assert_eq!(span_of(&bed.planned(&["zero-fill"])[0]), device::Extent::new(3 * MIB, 5 * MIB));
-        assert_eq!(
-            span_of(&bed.planned(&["zero-fill region=whole"])[0]),
-            device::Extent::new(3 * MIB, 5 * MIB)
-        );
-        assert_eq!(
-            span_of(&Bed::raw(GIB, |_, _| 1).planned(&["zero-fill region=whole"])[0]),
-            device::Extent::new(0, GIB)
-        );
     }
 }

@@ -366,8 +366,7 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, spec};
-    use crate::span_of;
+    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated};
 
     #[test]
     fn every_number_of_units_is_found_within_the_planned_steps() {
@@ -386,22 +385,6 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn planned_as_far_as_there_are_units() {
-        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-        let cells = bed.planned(&["open-aus"]);
-        assert_eq!((cells.len(), spec::<OpenAusSpec>(&cells[0]).most), (10 + 2 + 2 + 3, 32));
-        assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 2 * GIB));
-        bed.target.only = Some(Extent::new(GIB, 48 * MIB));
-        assert_eq!(spec::<OpenAusSpec>(&bed.planned(&["open-aus"])[0]).most, 6);
-        bed.target.only = Some(Extent::new(GIB, 12 * MIB));
-        insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four erase blocks of 4 MiB; there are 12 MiB");
-        insta::assert_snapshot!(
-            Bed::file(GIB, |_, _| 1).left_out(&["open-aus"]),
-            @"nothing to do: open-aus: needs a raw medium; name the device itself, for example /dev/sdX"
-        );
     }
 
     #[test]

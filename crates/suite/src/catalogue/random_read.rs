@@ -181,47 +181,10 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::Bed;
-    use crate::planned::span_of;
 
     /// 100 us and 10 ns a byte.
     fn medium(capacity_bytes: u64) -> Bed {
         Bed::raw(capacity_bytes, |request, _| 100_000 + request.length_bytes * 10)
-    }
-
-    #[test]
-    fn plans_both_regions_both_depths_and_every_size() {
-        let planned = medium(4 * GIB).planned(&["random-read"]);
-        assert_eq!(planned.len(), 2 * 2 * 13);
-        assert!(
-            planned.iter().all(|cell| cell.max_written_bytes == 0 && cell.max_ns == 10 * SECOND_NS)
-        );
-        let spans: Vec<_> =
-            planned.iter().map(|cell| (cell.params.region, span_of(cell))).collect();
-        assert_eq!(spans[0], (Some(Region::Front), Extent::new(0, GIB)));
-        assert_eq!(spans[51], (Some(Region::Whole), Extent::new(0, 4 * GIB)));
-        let file = Bed::file(64 * MIB, |_, _| 1).planned(&["random-read"]);
-        assert_eq!(
-            (file.len(), file[0].params.region, span_of(&file[0]).bytes),
-            (26, Some(Region::File), 64 * MIB)
-        );
-    }
-
-    #[test]
-    fn large_sectors_and_single_lanes_leave_out_what_they_cannot() {
-        let mut bed = medium(250 * GIB);
-        bed.target.facts.logical_block_bytes = 4096;
-        bed.target.facts.max_in_flight = 1;
-        assert_eq!(bed.planned(&["random-read"]).len(), 2 * 10);
-        insta::assert_snapshot!(bed.left_out(&["random-read block=512B,4KiB"]), @"
-        random-read: 512 B blocks: the medium addresses units of 4 KiB
-        random-read: 8 threads: this device accepts 1 I/O at a time
-        ");
-        bed.target.only = Some(Extent::new(GIB, MIB));
-        assert_eq!(
-            span_of(&bed.planned(&["random-read block=4KiB threads=1"])[0]),
-            Extent::new(GIB, MIB)
-        );
-        insta::assert_snapshot!(bed.left_out(&["random-read block=2MiB threads=1"]), @"nothing to do: random-read: 2 MiB blocks: larger than the span");
     }
 
     #[test]

@@ -226,15 +226,4 @@ mod tests {
             !ran.cell("sector-write/1").flags.iter().any(|flag| matches!(flag, Flag::Note { .. }))
         );
     }
-
-    #[test]
-    fn media_of_large_units_and_files_are_left_out() {
-        let mut bed = merging(GIB);
-        bed.target.facts.logical_block_bytes = 4096;
-        insta::assert_snapshot!(bed.left_out(&["sector-write"]), @"nothing to do: sector-write: 512 B blocks: the medium addresses units of 4 KiB");
-        insta::assert_snapshot!(
-            Bed::file(GIB, |_, _| 1).left_out(&["sector-write"]),
-            @"nothing to do: sector-write: needs a raw medium; name the device itself, for example /dev/sdX"
-        );
-    }
 }

@@ -320,12 +320,11 @@ impl Work<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use device::{Extent, Op};
+    use device::Op;
     use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated, spec};
-    use crate::span_of;
+    use crate::catalogue::testing::{Bed, run_simulated};
 
     #[test]
     fn the_reduced_form_fills_and_then_goes_in_rounds_until_they_are_alike() {
@@ -383,18 +382,6 @@ mod tests {
             (cells[0].metrics.other["steady_iops"].value / 1480.0 - 1.0).abs() < 0.1,
             "{:?}",
             cells[0].metrics.other["steady_iops"]
-        );
-    }
-
-    #[test]
-    fn the_full_form_wants_the_whole_medium() {
-        let bed = Bed::raw(4 * GIB, |_, _| 1);
-        let [full] = &bed.planned(&["steady-state form=full"])[..] else { panic!("one cell") };
-        assert_eq!(span_of(full), Extent::new(0, 4 * GIB));
-        assert_eq!(spec::<SteadyStateSpec>(full).step_ns, 60 * SECOND_NS);
-        insta::assert_snapshot!(
-            Bed::file(GIB, |_, _| 1).left_out(&["steady-state form=full"]),
-            @"nothing to do: steady-state: needs a raw medium: a file is only an unknown part of one"
         );
     }
 }

@@ -31,7 +31,6 @@ use super::stretch;
 use crate::IoTally;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
-use crate::tally::latency;
 
 settings! {
     SustainedSettings {
@@ -241,26 +240,11 @@ fn add_pass(outcome: &mut CellOutcome, tally: IoTally) {
     let (metrics, worst_ns) = (tally.metrics(), tally.worst_ns);
     let is_first = outcome.cell.ops == 0;
     outcome.absorb(tally);
-    let cell = &mut outcome.cell;
     if is_first {
-        cell.metrics = metrics;
-        return;
+        outcome.cell.metrics = metrics;
+    } else if let Some(before) = &outcome.cell.metrics.latency_ns {
+        outcome.rates_over_all(before.max.max(worst_ns));
     }
-    let (Some(before), Some(histogram)) =
-        (cell.metrics.latency_ns.as_ref(), cell.histogram.as_ref())
-    else {
-        return;
-    };
-    let rate = |events: u64| {
-        Some(Estimate {
-            value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64,
-            ci95: None,
-            n: cell.ops,
-        })
-    };
-    let latency = latency(histogram, before.max.max(worst_ns));
-    (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) =
-        (rate(cell.ops), rate(cell.bytes), Some(latency));
 }
 
 /// A stretch of writing.

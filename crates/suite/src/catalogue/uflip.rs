@@ -24,7 +24,6 @@ use super::prelude::*;
 use super::stretch::{self, Stretch, earlier, strided};
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, uniform};
-use crate::tally::latency;
 use crate::{IoTally, TargetInfo};
 
 settings! {
@@ -225,7 +224,7 @@ fn one_parameter(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome
             cell,
             context,
             &load,
-            Extent::new(span.offset_bytes, value as u64 * block_bytes),
+            Extent::new(span.offset_bytes, value as u64 * block_bytes, 0),
             true,
         ),
         "partitioning" => stretch::run_load(
@@ -449,43 +448,18 @@ fn in_bursts(
         outcome.absorb(tally);
         stretch::rest(pause_ns.min(context.time_left_ns()), context);
     }
-    let cell = &mut outcome.cell;
-    let rate = |events: u64| {
-        Some(Estimate {
-            value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64,
-            ci95: None,
-            n: cell.ops,
-        })
-    };
-    if let Some(histogram) = &cell.histogram {
-        (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) =
-            (rate(cell.ops), rate(cell.bytes), Some(latency(histogram, worst_ns)));
-    }
+    outcome.rates_over_all(worst_ns);
     outcome
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
 
     use record::Cell;
     use record::units::GIB;
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
-    use crate::span_of;
-
-    #[test]
-    fn nine_benchmarks_after_three_cells_that_prepare() {
-        let bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
-        let cells = bed.planned(&["uflip"]);
-        let forms: BTreeSet<&str> =
-            cells.iter().filter_map(|cell| cell.params.form.as_deref()).collect();
-        assert_eq!((forms.len(), cells.len()), (12, 3 + 28 + 6 + 8 + 7 + 7 + 8 + 4 + 4 + 3));
-        let small = Bed::file(4 * MIB, |_, _| 1);
-        assert!(small.planned(&["uflip"]).iter().all(|cell| span_of(cell).bytes == 4 * MIB));
-        insta::assert_snapshot!(Bed::file(MIB, |_, _| 1).left_out(&["uflip"]), @"nothing to do: uflip: needs 2 MiB; there are 1 MiB");
-    }
 
     #[test]
     fn every_order_stays_in_the_span_on_every_target() {

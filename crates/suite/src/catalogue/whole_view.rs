@@ -208,20 +208,9 @@ impl View<'_, '_> {
     fn conclude(mut self) -> CellOutcome {
         let places = self.cell.spec.places as usize;
         let form = self.cell.form();
+        self.outcome.rates_over_all(self.worst_ns);
         let cell = &mut self.outcome.cell;
         let n = cell.ops;
-        let rate = |events: u64| Estimate {
-            value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64,
-            ci95: None,
-            n,
-        };
-        if cell.elapsed_ns > 0 {
-            (cell.metrics.bps, cell.metrics.iops) = (Some(rate(cell.bytes)), Some(rate(cell.ops)));
-            cell.metrics.latency_ns = cell
-                .histogram
-                .as_ref()
-                .map(|histogram| crate::tally::latency(histogram, self.worst_ns));
-        }
         let mut all: Vec<f64> = self.access_ns.values().flatten().copied().collect();
         let front: Vec<f64> = self.rates.range(..GIB).map(|(_, bps)| *bps).collect();
         let mean = |rates: &[f64]| {

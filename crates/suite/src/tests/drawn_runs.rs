@@ -11,13 +11,12 @@ use record::{Cell, Ended, PlannedCell, Standstill, Stop, TargetKind, test};
 use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 
-use super::{in_text, one_in};
+use super::one_in;
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
-use crate::{
-    Choice, MemoryUndo, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, Undo, run,
-};
+use crate::undo::failing::{Call, FailingUndo};
+use crate::{Choice, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, Undo, run};
 
 /// Runs that are drawn.
 const DRAWN: u64 = 400;
@@ -94,48 +93,19 @@ impl RunListener for Listener<'_> {
     }
 }
 
-/// Outlives the process, and may fail.
-struct KeptUndo {
-    kept: MemoryUndo,
-    calls: u64,
-    fails_after: Option<u64>,
+/// A log that fails after so many calls that write to it.
+fn failing_undo(fails_after: Option<u64>) -> FailingUndo {
+    let mut calls = 0;
+    FailingUndo::new(move |call| {
+        calls += u64::from(!matches!(call, Call::Read(_)));
+        let fails =
+            !matches!(call, Call::Read(_)) && fails_after.is_some_and(|after| calls > after);
+        fails.then_some("no space for what is lent")
+    })
 }
 
-impl KeptUndo {
-    fn call(&mut self) -> Result<(), String> {
-        self.calls += 1;
-        match self.fails_after {
-            Some(after) if self.calls > after => Err("no space for what is lent".to_owned()),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Undo for KeptUndo {
-    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
-        self.call()?;
-        self.kept.make_room(bytes)
-    }
-    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
-        self.call()?;
-        self.kept.keep(offset_bytes, data)
-    }
-    fn seal(&mut self) -> Result<(), String> {
-        self.call()?;
-        self.kept.seal()
-    }
-    fn pieces(&self) -> usize {
-        self.kept.pieces()
-    }
-    fn place(&mut self, number: usize) -> Option<Extent> {
-        self.kept.place(number)
-    }
-    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
-        self.kept.piece(number, data)
-    }
-    fn clear(&mut self) -> Result<(), String> {
-        self.kept.clear()
-    }
+fn in_text(of: &impl serde::Serialize) -> String {
+    serde_json::to_string(of).expect("what a record holds can be written")
 }
 
 fn fault(random: &mut Random, capacity_bytes: u64) -> InjectedFault {
@@ -174,7 +144,7 @@ fn target(random: &mut Random, medium: &SimDevice, profile: &Profile) -> TargetI
     let kind = *random.pick(&KINDS);
     let facts = medium.facts().clone();
     let somewhere = Extent::new(random.below(64) * MIB, (1 + random.below(200)) * MIB);
-    let info = TargetInfo {
+    TargetInfo {
         au_bytes: profile.au_bytes().filter(|_| one_in(random, 2)),
         files: if one_in(random, 2) { Ok(()) } else { Err("there is no file system".into()) },
         writable: if one_in(random, 8) { Err("it was not given away".into()) } else { Ok(()) },
@@ -182,11 +152,7 @@ fn target(random: &mut Random, medium: &SimDevice, profile: &Profile) -> TargetI
         only: one_in(random, 8).then_some(somewhere),
         commands_at_once: *random.pick(&[None, Some(1), Some(32)]),
         ..TargetInfo::unrestricted(kind, facts)
-    };
-    // Two draws that nothing takes any more: without them every run would be another.
-    random.bits();
-    random.bits();
-    info
+    }
 }
 
 /// What a user may choose of a suite: nothing, most of the time.
@@ -231,7 +197,7 @@ struct Scene {
     stalls: Vec<Standstill>,
     stops_after: Option<u64>,
     fails_after: Option<u64>,
-    undo: Option<KeptUndo>,
+    undo: Option<FailingUndo>,
     anyway: bool,
 }
 
@@ -256,11 +222,7 @@ impl Scene {
             stalls: if is_busy { stalls(random) } else { Vec::new() },
             stops_after: few(random, 8),
             fails_after: few(random, if is_busy { 3 } else { 8 }),
-            undo: one_in(random, 2).then(|| KeptUndo {
-                kept: MemoryUndo::default(),
-                calls: 0,
-                fails_after: few(random, 4),
-            }),
+            undo: one_in(random, 2).then(|| failing_undo(few(random, 4))),
             anyway: one_in(random, 3),
         }
     }

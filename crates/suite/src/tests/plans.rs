@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use record::PlannedCell;
-use record::units::{GIB, KIB, MIB};
+use record::units::Bytes;
+use record::{PlannedCell, TargetKind};
 use serde_json::Value;
 
 use crate::Plan;
@@ -50,34 +50,114 @@ fn text(plan: &Plan) -> String {
     lines.join("\n")
 }
 
+/// A place in words: "card 4GiB sectors=4KiB only=1GiB+12MiB", "file 64MiB no-page-cache".
+fn site(words: &str) -> Bed {
+    let bytes = |text: &str| text.parse::<Bytes>().expect("a size").0;
+    let mut words = words.split(' ');
+    let kind = words.next();
+    let size = bytes(words.next().unwrap_or_default());
+    let mut bed =
+        if kind == Some("file") { Bed::file(size, |_, _| 1) } else { Bed::raw(size, |_, _| 1) };
+    let target = &mut bed.target;
+    target.facts.keeps_data = true;
+    if kind == Some("sim") {
+        target.kind = TargetKind::Simulated;
+    }
+    for word in words {
+        match word.split_once('=').unwrap_or((word, "")) {
+            ("sectors", size) => target.facts.logical_block_bytes = bytes(size),
+            ("au", size) => target.au_bytes = Some(bytes(size)),
+            ("only", range) => {
+                let (at, size) = range.split_once('+').expect("a place and a size");
+                target.only = Some(Extent::new(bytes(at), bytes(size)));
+            }
+            ("no-page-cache", _) => target.facts.has_page_cache = false,
+            ("one-in-flight", _) => target.facts.max_in_flight = 1,
+            ("forgets", _) => target.facts.keeps_data = false,
+            ("read-only", _) => target.writable = Err("it is read-only".into()),
+            ("lent", _) => target.borrowed = Some("it is only lent".into()),
+            ("files", _) => target.files = Ok(()),
+            (other, _) => panic!("{other}"),
+        }
+    }
+    bed
+}
+
 #[test]
 fn every_test_plans_as_before() {
-    let small = |mut bed: Bed, change: fn(&mut Bed)| {
-        change(&mut bed);
-        bed
-    };
-    let card = || Bed::raw(4 * GIB, |_, _| 1);
-    let sites = [
-        ("card", card()),
-        (
-            "disk",
-            small(Bed::raw(250_000_000_000, |_, _| 1), |disk| {
-                disk.target.facts.logical_block_bytes = 4096;
-                disk.target.au_bytes = Some(MIB);
-            }),
-        ),
-        ("file", small(Bed::file(64 * MIB, |_, _| 1), |file| file.target.files = Ok(()))),
-        ("tiny", Bed::file(48 * KIB, |_, _| 1)),
-        ("span", small(card(), |card| card.target.only = Some(Extent::new(GIB, 12 * MIB)))),
-        (
-            "borrowed",
-            small(card(), |card| {
-                card.target.borrowed = Some("no --erase".into());
-            }),
-        ),
-    ];
     let tests: Vec<&str> = CATALOGUE.iter().map(|test| test.name()).collect();
-    for (name, site) in sites {
-        insta::assert_snapshot!(name, text(&site.plan(&tests).expect("there is something to do")));
+    for (name, place) in [
+        ("card", "card 4GiB"),
+        ("disk", "disk 250GB sectors=4KiB au=1MiB"),
+        ("file", "file 64MiB files"),
+        ("tiny", "file 48KiB"),
+        ("span", "card 4GiB only=1GiB+12MiB"),
+        ("lent", "card 4GiB lent"),
+    ] {
+        let plan = site(place).plan(&tests).expect("there is something to do");
+        insta::assert_snapshot!(name, text(&plan));
     }
+}
+
+/// Settings and places that are not the usual ones: where, and which test.
+const CASES: [(&str, &str); 49] = [
+    ("card 4GiB read-only", "align-read"),
+    ("card 4GiB sectors=4KiB", "align-read"),
+    ("card 4GiB sectors=4KiB only=1GiB+256KiB", "align-read"),
+    ("card 1GiB no-page-cache", "buffered-read"),
+    ("card 1GiB", "buffered-read offset=1000MiB"),
+    ("card 1GiB", "buffered-read offset=1GiB"),
+    ("card 1GiB", "buffered-read offset=700"),
+    ("card 4GiB forgets", "capacity"),
+    ("card 4GiB only=0+1GiB", "capacity"),
+    ("card 4GiB read-only", "capacity"),
+    ("card 8MiB", "capacity"),
+    ("file 1GiB", "capacity"),
+    ("card 4GiB lent", "capacity restore=no"),
+    ("card 4GiB files sectors=4KiB", "ext2-fill"),
+    ("card 4GiB files", "ext2-fill block=512"),
+    ("card 4GiB files sectors=4KiB", "ext2-format"),
+    ("card 4GiB files only=0+1GiB", "ext2-format"),
+    ("file 1GiB", "ext2-format"),
+    ("card 4GiB files", "ext2-format inode_ratio=100"),
+    ("disk 250GB files", "ext2-format"),
+    ("card 1GiB only=3MiB+5MiB", "zero-fill region=whole"),
+    ("card 1GiB", "zero-fill region=whole"),
+    ("card 4GiB only=1GiB+48MiB", "open-aus"),
+    ("file 1GiB", "open-aus"),
+    ("disk 250GiB sectors=4KiB one-in-flight", "random-read block=512B,4KiB"),
+    ("card 1GiB only=512MiB+1MiB", "random-read block=4KiB,2MiB threads=1"),
+    ("card 4GiB only=1GiB+16KiB", "random-write block=64KiB"),
+    ("file 64MiB", "random-write block=4KiB region=middle,front"),
+    ("card 4GiB", "record-ops"),
+    ("card 4GiB files", "record-ops"),
+    ("card 256MiB files", "record-ops"),
+    ("card 256MiB files sectors=4KiB", "record-ops size=1TiB"),
+    ("card 1GiB sectors=4KiB", "sector-write"),
+    ("file 1GiB", "sector-write"),
+    ("card 4GiB", "steady-state form=full"),
+    ("file 1GiB", "steady-state form=full"),
+    ("file 32KiB", "content-sweep block=4KiB"),
+    ("card 4GiB only=1GiB+1GiB", "front-area"),
+    ("card 32MiB", "front-area"),
+    ("card 1GiB sectors=4KiB", "misalign"),
+    ("card 1GiB only=0+1MiB", "misalign"),
+    ("file 96MiB", "pattern"),
+    ("file 16KiB", "pattern"),
+    ("file 64MiB", "span-sweep span=128MiB,64MiB"),
+    ("file 64KiB sectors=4KiB only=0+4KiB", "write-unit"),
+    ("file 1MiB", "uflip"),
+    ("file 64MiB forgets", "verify"),
+    ("card 8GiB only=3MiB+5MiB", "verify"),
+    ("sim 8GiB", "verify"),
+];
+
+#[test]
+fn other_places_and_settings_plan_as_before() {
+    let case = |(place, test): (&str, &str)| {
+        let planned = site(place).plan(&[test]);
+        let planned = planned.map_or_else(|error| error.to_string(), |plan| text(&plan));
+        format!("{test} on {place}\n{planned}\n")
+    };
+    insta::assert_snapshot!("cases", CASES.map(case).join("\n"));
 }

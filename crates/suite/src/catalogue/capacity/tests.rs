@@ -3,8 +3,7 @@ use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{Cell, Stop};
 
 use super::trial::{CapacityKind, Geometry, Trial, examine, trial};
-use super::{CapacitySpec, MARK_BYTES, SPARED_BYTES};
-use crate::catalogue::testing::{Bed, spec};
+use super::{MARK_BYTES, SPARED_BYTES};
 
 mod owing;
 
@@ -187,28 +186,6 @@ fn a_medium_that_goes_away_or_has_no_time_leaves_no_verdict() {
     assert!(slow.took_ns <= 310 * SECOND_NS);
 }
 
-#[test]
-fn is_left_out_where_it_makes_no_sense() {
-    let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-    assert_eq!(
-        bed.left_out(&["capacity"]),
-        "nothing to do: capacity: this simulated medium keeps no data; there is nothing to read back"
-    );
-    bed.target.facts.keeps_data = true;
-    assert_eq!(bed.planned(&["capacity"]).len(), 1);
-    bed.target.only = Some(device::Extent::new(0, GIB));
-    assert!(bed.left_out(&["capacity"]).contains("only the range given with --span"));
-    bed.target.only = None;
-    bed.target.writable = Err("is only read".into());
-    assert!(bed.left_out(&["capacity"]).contains("is only read"));
-    let mut small = Bed::raw(8 * MIB, |_, _| 1);
-    small.target.facts.keeps_data = true;
-    assert!(small.left_out(&["capacity"]).contains("too small"));
-    let mut file = Bed::file(GIB, |_, _| 1);
-    file.target.facts.keeps_data = true;
-    assert!(file.left_out(&["capacity"]).contains("raw medium"));
-}
-
 mod lent {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -379,17 +356,5 @@ mod lent {
             (Some(CapacityKind::Good), 256.0 * MIB as f64)
         );
         assert!(ruling.took_ns < 240 * SECOND_NS, "{} s", ruling.took_ns / SECOND_NS);
-    }
-
-    #[test]
-    fn only_a_test_that_puts_back_may_write_to_a_lent_medium() {
-        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-        bed.target.facts.keeps_data = true;
-        bed.target.borrowed = Some("it is only lent".into());
-        let [cell] = &bed.planned(&["capacity"])[..] else { panic!("one cell") };
-        assert_eq!(spec::<CapacitySpec>(cell).keep_bytes, Some(2 * 256 * MIB + 64 * MIB));
-        assert!(bed.left_out(&["capacity restore=no"]).contains("it is only lent"));
-        assert!(bed.left_out(&["random-write"]).contains("it is only lent"));
-        assert!(!bed.planned(&["random-read"]).is_empty());
     }
 }

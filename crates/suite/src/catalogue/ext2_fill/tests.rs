@@ -1,4 +1,4 @@
-use device::{Extent, Op, Request};
+use device::{Op, Request};
 use record::units::{GIB, MIB, MILLISECOND_NS, SECOND_NS};
 
 use super::*;
@@ -48,20 +48,6 @@ fn total_is_a_limit() {
     let cell = ran.cell("ext2-fill/1");
     assert_eq!(cell.stop, Stop::Bytes);
     assert!((8 * MIB..8 * MIB + 512 * KIB).contains(&cell.written_bytes));
-}
-
-#[test]
-fn what_cannot_be_is_left_out() {
-    let mut large = bed(4 * GIB);
-    large.target.facts.logical_block_bytes = 4096;
-    insta::assert_snapshot!(
-        large.left_out(&["ext2-fill"]),
-        @"nothing to do: ext2-fill: a file system of 1 KiB blocks: the medium addresses units of 4096 bytes"
-    );
-    let mut span = bed(4 * GIB);
-    span.target.only = Some(Extent::new(0, GIB));
-    insta::assert_snapshot!(span.left_out(&["ext2-fill"]), @"nothing to do: ext2-fill: only the range given with --span may be touched");
-    insta::assert_snapshot!(bed(GIB).plan(&["ext2-fill block=512"]).unwrap_err(), @"ext2-fill.block: must be a multiple of 1 KiB");
 }
 
 #[test]

@@ -2,7 +2,7 @@ use device::{Op, Request};
 use record::units::{GIB, MILLISECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, run_simulated, spec};
+use crate::catalogue::testing::{Bed, run_simulated};
 
 /// 100 ms a table, 10 ms a kilobyte of the rest, a second the flush.
 fn bed(capacity_bytes: u64) -> Bed {
@@ -80,30 +80,6 @@ fn one_write_a_second_keeps_to_the_time() {
     // Three writes a group, 17 more in 14 of 512, and a share of the flush.
     let rate = cell.metrics.other["groups_per_s"].value;
     assert!((0.26..0.30).contains(&rate), "{rate}");
-}
-
-#[test]
-fn what_cannot_be_is_left_out() {
-    let mut large = bed(4 * GIB);
-    large.target.facts.logical_block_bytes = 4096;
-    insta::assert_snapshot!(
-        large.left_out(&["ext2-format"]),
-        @"ext2-format: a file system of 1 KiB blocks: the medium addresses units of 4096 bytes"
-    );
-    assert_eq!(large.planned(&["ext2-format"])[0].params.form.as_deref(), Some("simple"));
-    let mut span = bed(4 * GIB);
-    span.target.only = Some(Extent::new(0, GIB));
-    insta::assert_snapshot!(span.left_out(&["ext2-format"]), @"nothing to do: ext2-format: only the range given with --span may be touched");
-    insta::assert_snapshot!(
-        Bed::file(GIB, |_, _| 1).left_out(&["ext2-format"]),
-        @"nothing to do: ext2-format: needs a raw medium; name the device itself, for example /dev/sdX"
-    );
-    insta::assert_snapshot!(
-        bed(4 * GIB).plan(&["ext2-format inode_ratio=100"]).unwrap_err(),
-        @"ext2-format.inode_ratio: must be 1 KiB to 64 MiB"
-    );
-    let large: Ext2FormatSpec = spec(&bed(250_000_000_000).planned(&["ext2-format"])[0]);
-    assert_eq!(large.groups, 29803);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 use super::*;
 use crate::catalogue::testing::{Bed, run_simulated};
 use crate::offsets::iozone_permutation;
-use crate::span_of;
 
 /// One write of a hundred takes 101 ms, the others 1 ms: 500 IOPS in the mean. Which ones do not
 /// follow a period.
@@ -12,33 +11,6 @@ fn one_slow_in_a_hundred(request: &Request, number: u64) -> u64 {
     let is_slow =
         request.op == Op::Write && number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xffff < 655;
     if is_slow { 101 * MILLISECOND_NS } else { MILLISECOND_NS }
-}
-
-#[test]
-fn four_sizes_in_the_middle() {
-    let bed = Bed::raw(4 * GIB, |_, _| 1);
-    let cells = bed.planned(&["random-write"]);
-    let seen: Vec<_> = cells
-        .iter()
-        .map(|cell| (cell.block_bytes(), span_of(cell), cell.max_ns / SECOND_NS))
-        .collect();
-    let middle = Extent::new(2 * GIB, 512 * MIB);
-    assert_eq!(seen, [512, 4096, 16384, 65536].map(|block| (block, middle, 180)));
-}
-
-#[test]
-fn what_does_not_go_is_left_out() {
-    let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-    bed.target.facts.logical_block_bytes = 4096;
-    insta::assert_snapshot!(bed.left_out(&["random-write"]), @"random-write: 512 B blocks: the medium addresses units of 4 KiB");
-    bed.target.only = Some(Extent::new(GIB, 16384));
-    insta::assert_snapshot!(bed.left_out(&["random-write block=64KiB"]), @"nothing to do: random-write: 64 KiB blocks do not fit into 16 KiB");
-    let file = Bed::file(64 * MIB, |_, _| 1);
-    assert_eq!(span_of(&file.planned(&["random-write"])[0]), Extent::new(0, 64 * MIB));
-    insta::assert_snapshot!(
-        file.left_out(&["random-write region=middle,front"]),
-        @"random-write: needs a raw medium: a file is only an unknown part of one"
-    );
 }
 
 #[test]

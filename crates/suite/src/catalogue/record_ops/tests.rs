@@ -2,8 +2,7 @@ use device::{Op, Request};
 use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, KnownFiles, spec};
-use crate::span_of;
+use crate::catalogue::testing::{Bed, KnownFiles};
 
 const ALL: &str = "record-ops size=1MiB";
 
@@ -26,47 +25,6 @@ fn records(requests: &[Request], start_bytes: u64) -> Vec<u32> {
         .filter(|r| r.op != Op::Flush)
         .map(|r| ((r.offset_bytes - start_bytes) / 4096) as u32)
         .collect()
-}
-
-#[test]
-fn the_published_form_is_planned() {
-    let cells = bed(4 * GIB).planned(&["record-ops"]);
-    let forms: Vec<_> = cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect();
-    assert_eq!(forms, FORMS.map(|form| form.name));
-    assert!(
-        cells.iter().all(|cell| spec::<RecordOpsSpec>(cell).file_bytes == 512 * MIB
-            && cell.block_bytes() == 4096)
-    );
-    assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 592 * MIB));
-    assert_eq!(span_of(&cells[5]), Extent::new(2 * GIB, 512 * MIB));
-    assert_eq!(
-        cells.iter().map(|c| c.params.sync).collect::<Vec<_>>()[..3],
-        [Sync::File, Sync::File, Sync::None]
-    );
-}
-
-#[test]
-fn what_is_not_there_is_left_out() {
-    let raw = Bed::raw(4 * GIB, |_, _| 1);
-    insta::assert_snapshot!(raw.left_out(&["record-ops"]), @"record-ops: there is no file system to put a file on");
-    assert_eq!(raw.planned(&["record-ops"]).len(), 2);
-    let mut file = Bed::file(64 * MIB, |_, _| 1);
-    file.target.files = Ok(());
-    insta::assert_snapshot!(
-        file.left_out(&["record-ops"]),
-        @"record-ops: the raw forms need a raw medium; name the device itself, for example /dev/sdX"
-    );
-    let planned = file.planned(&["record-ops"]);
-    assert_eq!((planned.len(), spec::<RecordOpsSpec>(&planned[0]).file_bytes), (4, 64 * MIB));
-    let mut small = bed(256 * MIB);
-    let first: RecordOpsSpec = spec(&small.planned(&["record-ops"])[0]);
-    assert_eq!(first.file_bytes, 96 * MIB);
-    small.target.facts.logical_block_bytes = 4096;
-    assert_eq!(small.planned(&["record-ops"]).len(), 6);
-    insta::assert_snapshot!(
-        small.plan(&["record-ops size=1TiB"]).unwrap_err(),
-        @"record-ops.size: must be 1 to 16777216 records of 4096 bytes"
-    );
 }
 
 #[test]

@@ -227,27 +227,3 @@ fn what_was_lost_between_two_sittings_is_written_again() {
     let (cells, [_, after]) = interrupted(6, true);
     assert_eq!((sum(&cells, "good_sectors"), after), (64 * MIB / 512, 64 * MIB));
 }
-
-#[test]
-fn plans_on_files_spans_and_simulated_media() {
-    let range = |bed: &Bed| {
-        let cells = bed.planned(&["verify"]);
-        (
-            span_of(&cells[0]).offset_bytes,
-            span_of(cells.last().unwrap()).end(),
-            cells[0].params.region,
-        )
-    };
-    let mut file = Bed::file(64 * MIB, |_, _| 1);
-    assert!(file.left_out(&["verify"]).contains("keeps no data"));
-    file.target.facts.keeps_data = true;
-    assert_eq!(range(&file), (0, 64 * MIB, Some(Region::File)));
-    let mut bed = Bed::raw(8 * GIB, |_, _| 1);
-    bed.target.facts.keeps_data = true;
-    assert_eq!(range(&bed), (0, 8 * GIB, Some(Region::Whole)));
-    bed.target.kind = TargetKind::Simulated;
-    assert!(bed.left_out(&["verify"]).contains("keeps written data in memory"));
-    bed.target.only = Some(Extent::new(3 * MIB, 5 * MIB));
-    assert_eq!(range(&bed), (3 * MIB, 8 * MIB, Some(Region::Middle)));
-    assert_eq!(bed.planned(&["verify"]).len(), 10, "no part is smaller than a block");
-}

@@ -10,64 +10,48 @@ use record::Flag;
 use super::lent::{image, media, used};
 use super::*;
 use crate::catalogue::capacity::trial::{Ruling, run_probe};
+use crate::undo::failing::{Call, FailingUndo};
 use crate::undo::{Trust, put_back};
-use crate::{Guarded, MemoryUndo, RunEnd, Undo};
+use crate::{Guarded, RunEnd, Undo};
 
 const SEED: u64 = 7;
 
-/// A log that outlives the process, until it is told to fail.
-#[derive(Default)]
-struct Log {
-    inner: MemoryUndo,
-    /// Reasons to fail: no room, keeping a piece of this number, sealing for the so many-th time.
-    no_room: bool,
-    fails_at_piece: Option<usize>,
-    fails_at_seal: Option<u32>,
-    sealed: u32,
-    sealed_pieces: usize,
+/// A log that works.
+fn log() -> FailingUndo {
+    FailingUndo::new(|_| None)
 }
 
-impl Undo for Log {
-    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
-        if self.no_room { Err(format!("there is no room for {bytes} bytes")) } else { Ok(()) }
-    }
-    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
-        if self.fails_at_piece == Some(self.inner.pieces()) {
-            return Err("the disk is full".into());
+/// A log that fails at keeping the piece of this number.
+fn full_at(number: usize) -> FailingUndo {
+    FailingUndo::new(move |call| {
+        matches!(call, Call::Keep(now) if now == number).then_some("the disk is full")
+    })
+}
+
+/// A log that fails at sealing for the so many-th time. What was not made durable before cannot be
+/// read either.
+fn unsealed_at(time: u32) -> FailingUndo {
+    let (mut seals, mut sealed, mut kept) = (0, 0, 0);
+    FailingUndo::new(move |call| match call {
+        Call::Keep(number) => {
+            kept = number + 1;
+            None
         }
-        self.inner.keep(offset_bytes, data)
-    }
-    fn seal(&mut self) -> Result<(), String> {
-        self.sealed += 1;
-        if self.fails_at_seal == Some(self.sealed) {
-            return Err("the disk reports an error".into());
+        Call::Seal => {
+            seals += 1;
+            sealed = if seals == time { sealed } else { kept };
+            (seals == time).then_some("the disk reports an error")
         }
-        self.sealed_pieces = self.inner.pieces();
-        Ok(())
-    }
-    fn pieces(&self) -> usize {
-        self.inner.pieces()
-    }
-    fn place(&mut self, number: usize) -> Option<device::Extent> {
-        self.inner.place(number)
-    }
-    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
-        // What was not made durable before the disk failed cannot be read either.
-        if self.fails_at_seal == Some(self.sealed) && number >= self.sealed_pieces {
-            return Err("it is torn".into());
-        }
-        self.inner.piece(number, data)
-    }
-    fn clear(&mut self) -> Result<(), String> {
-        self.inner.clear()
-    }
+        Call::Read(number) => (seals == time && number >= sealed).then_some("it is torn"),
+        Call::Room => None,
+    })
 }
 
 /// Probes a lent medium with these faults, of which windows count from the beginning of the probe.
 fn tried(
     geometry: &Geometry,
     fault: Option<&dyn Fn(u64) -> InjectedFault>,
-    log: &mut Log,
+    log: &mut FailingUndo,
 ) -> (RunEnd, Guarded, Vec<u8>) {
     let mut device = used(geometry, SEED);
     let before = image(&mut device);
@@ -106,7 +90,7 @@ fn first_wrong(before: &[u8], after: &[u8], holds: impl Fn(usize) -> bool) -> Op
 /// concluded, and another process puts all back.
 fn owes(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoErrorKind) {
     for second in [1, 3, 6] {
-        let mut log = Log::default();
+        let mut log = log();
         let during =
             |now_ns| fault(FaultWindow::Ns(now_ns + second * SECOND_NS, now_ns + 1000 * SECOND_NS));
         let (end, mut guarded, before) = tried(&small(), Some(&during), &mut log);
@@ -167,7 +151,7 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
             now_ns + SECOND_NS + lasts_ns,
         ));
         let device = Box::new(FaultInjection::new(device, [away]));
-        let (mut log, stop) = (Log::default(), AtomicBool::new(false));
+        let (mut log, stop) = (log(), AtomicBool::new(false));
         let (end, _, mut guarded) = run_probe(
             device,
             SEED,
@@ -228,7 +212,7 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
     let mut killed = 0;
     for (geometry, kills) in media().into_iter().zip(kills.into_iter().cycle()) {
         for after_ops in kills {
-            let mut log = Log::default();
+            let mut log = log();
             let during = |_| InjectedFault::GoneDuring(FaultWindow::Ops(after_ops, after_ops + 1));
             let (end, mut guarded, before) = tried(&geometry, Some(&during), &mut log);
             if end.error.is_none() {
@@ -255,7 +239,8 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
 
 #[test]
 fn nothing_is_written_where_there_is_no_room_to_keep_it() {
-    let mut log = Log { no_room: true, ..Log::default() };
+    let mut log =
+        FailingUndo::new(|call| matches!(call, Call::Room).then_some("there is no room for it"));
     let (end, mut guarded, before) = tried(&small(), None, &mut log);
     assert!(end.cells.is_empty());
     assert!(end.skipped[0].reason.contains("there is no room for"), "{:?}", end.skipped);
@@ -264,7 +249,7 @@ fn nothing_is_written_where_there_is_no_room_to_keep_it() {
 
 #[test]
 fn nothing_is_lent_while_something_is_owed() {
-    let mut log = Log::default();
+    let mut log = log();
     log.keep(MIB, &[1; 512]).unwrap();
     let (end, guarded, _) = tried(&small(), None, &mut log);
     assert!(end.skipped[0].reason.contains("flashmark restore"), "{:?}", end.skipped);
@@ -273,13 +258,7 @@ fn nothing_is_lent_while_something_is_owed() {
 
 #[test]
 fn where_the_log_fails_no_more_is_overwritten_and_everything_is_put_back() {
-    for log in [
-        Log { fails_at_piece: Some(0), ..Log::default() },
-        Log { fails_at_piece: Some(60), ..Log::default() },
-        Log { fails_at_seal: Some(1), ..Log::default() },
-        Log { fails_at_seal: Some(4), ..Log::default() },
-    ] {
-        let mut log = log;
+    for mut log in [full_at(0), full_at(60), unsealed_at(1), unsealed_at(4)] {
         let (end, mut guarded, before) = tried(&small(), None, &mut log);
         let cell = &end.cells[0];
         assert_eq!(cell.stop, Stop::Error);
@@ -298,7 +277,7 @@ fn where_the_log_fails_no_more_is_overwritten_and_everything_is_put_back() {
 /// sealed.
 #[test]
 fn nothing_is_overwritten_before_it_is_sealed() {
-    let mut log = Log { fails_at_seal: Some(3), ..Log::default() };
+    let mut log = unsealed_at(3);
     let device = used(&small(), SEED);
     let (_, _, guarded) = run_probe(
         Box::new(device),

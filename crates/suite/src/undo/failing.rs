@@ -1,0 +1,65 @@
+//! A log that fails where a test says.
+
+use device::Extent;
+
+use super::{MemoryUndo, Undo};
+
+/// What a log is asked to do.
+pub enum Call {
+    /// To make room.
+    Room,
+    /// To keep the piece of this number.
+    Keep(usize),
+    /// To make all so far durable.
+    Seal,
+    /// To read the piece of this number.
+    Read(usize),
+}
+
+/// The reason why a call fails, if it does.
+type Rule = Box<dyn FnMut(Call) -> Option<&'static str>>;
+
+/// A log that outlives the process, and fails by a rule.
+pub struct FailingUndo {
+    kept: MemoryUndo,
+    rule: Rule,
+}
+
+impl FailingUndo {
+    /// An empty one.
+    pub fn new(rule: impl FnMut(Call) -> Option<&'static str> + 'static) -> FailingUndo {
+        FailingUndo { kept: MemoryUndo::default(), rule: Box::new(rule) }
+    }
+
+    fn ask(&mut self, call: Call) -> Result<(), String> {
+        (self.rule)(call).map_or(Ok(()), |reason| Err(reason.to_owned()))
+    }
+}
+
+impl Undo for FailingUndo {
+    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
+        self.ask(Call::Room)?;
+        self.kept.make_room(bytes)
+    }
+    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
+        self.ask(Call::Keep(self.kept.pieces()))?;
+        self.kept.keep(offset_bytes, data)
+    }
+    fn seal(&mut self) -> Result<(), String> {
+        self.ask(Call::Seal)?;
+        self.kept.seal()
+    }
+    fn pieces(&self) -> usize {
+        self.kept.pieces()
+    }
+    fn place(&mut self, number: usize) -> Option<Extent> {
+        self.kept.place(number)
+    }
+    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
+        self.ask(Call::Read(number))?;
+        self.kept.piece(number, data)
+    }
+    fn clear(&mut self) -> Result<(), String> {
+        self.kept.clear()
+    }
+}
