@@ -5,18 +5,14 @@ mod align_read;
 mod buffered_read;
 pub mod capacity;
 mod commit;
-mod content_sweep;
 mod durable;
 pub mod ext2_fill;
 mod ext2_format;
 mod fill;
 mod flush_cost;
-mod front_area;
 mod ground;
 mod level;
 mod log_append;
-mod management_unit;
-mod misalign;
 mod open_aus;
 mod pattern;
 mod prelude;
@@ -27,16 +23,15 @@ pub(crate) mod record_ops;
 mod sector_write;
 mod seek;
 mod sequential;
-mod span_sweep;
 mod steady_state;
 mod stretch;
 mod sustained;
+mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
 mod uflip;
 pub(crate) mod verify;
 mod whole_view;
-mod write_unit;
 
 use record::alike::closest;
 use record::test;
@@ -61,12 +56,12 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &ext2_fill::Ext2Fill,
     &align_read::AlignRead,
     &open_aus::OpenAus,
-    &write_unit::WriteUnit,
-    &front_area::FrontArea,
-    &management_unit::ManagementUnit,
-    &misalign::Misalign,
-    &span_sweep::SpanSweep,
-    &content_sweep::ContentSweep,
+    &sweep::write_unit::WRITE_UNIT,
+    &sweep::front_area::FRONT_AREA,
+    &sweep::management_unit::MANAGEMENT_UNIT,
+    &sweep::misalign::MISALIGN,
+    &sweep::span_sweep::SPAN_SWEEP,
+    &sweep::content_sweep::CONTENT_SWEEP,
     &sustained::Sustained,
     &pattern::PatternTest,
     &flush_cost::FlushCost,

@@ -242,28 +242,17 @@ pub fn earlier<'a>(
     context.done.iter().filter(|done| done.test == cell.test && done.stop != Stop::Error)
 }
 
-/// A part of `span` for each cell of a test in turn, so that none begins where another has left
-/// units open: `part_bytes` long, or all of the span where that is shorter. When the span is used
-/// up they begin again at its front.
-pub fn part_of(span: Extent, part_bytes: u64, turn: u64) -> Extent {
-    let parts = (span.bytes / part_bytes.max(1)).max(1);
-    Extent::new(span.offset_bytes + turn % parts * part_bytes, part_bytes.min(span.bytes))
-}
-
-/// Blocks at a fixed distance from each other, each shifted from its place; starting again at the
-/// front of the span when it ends.
+/// Blocks at a fixed distance from each other, starting again at the front of the span when it ends.
 pub fn strided(
     span: Extent,
     block_bytes: u64,
     distance_bytes: u64,
-    shift_bytes: u64,
 ) -> impl FnMut(u32) -> Option<Extent> {
-    let blocks = span.bytes.saturating_sub(shift_bytes + block_bytes) / distance_bytes + 1;
-    let fits = span.bytes >= shift_bytes + block_bytes;
+    let blocks = span.bytes.saturating_sub(block_bytes) / distance_bytes + 1;
+    let fits = span.bytes >= block_bytes;
     let mut block = 0;
     move |_| {
-        let next =
-            Extent::new(span.offset_bytes + shift_bytes + block * distance_bytes, block_bytes);
+        let next = Extent::new(span.offset_bytes + block * distance_bytes, block_bytes);
         block = (block + 1) % blocks;
         fits.then_some(next)
     }

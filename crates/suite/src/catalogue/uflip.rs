@@ -224,7 +224,7 @@ fn one_parameter(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome
             cell,
             context,
             &load,
-            Extent::new(span.offset_bytes, value as u64 * block_bytes, 0),
+            Extent::new(span.offset_bytes, value as u64 * block_bytes),
             true,
         ),
         "partitioning" => stretch::run_load(
@@ -237,7 +237,7 @@ fn one_parameter(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome
             cell,
             context,
             &load,
-            &mut strided(span, block_bytes, value as u64 * block_bytes, 0),
+            &mut strided(span, block_bytes, value as u64 * block_bytes),
         ),
         "order" => {
             stretch::run_load(cell, context, &load, &mut stepwise(span, block_bytes, value as i64))

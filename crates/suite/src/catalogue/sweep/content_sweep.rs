@@ -15,8 +15,9 @@
 use device::Extent;
 use record::{Cell, Content};
 
-use super::prelude::*;
-use super::stretch::{self, Before, Stretch};
+use super::{Step, Sweep, Where};
+use crate::catalogue::prelude::*;
+use crate::catalogue::stretch::{self, Before, Stretch};
 use crate::io_loop::LoopLimits;
 use crate::offsets::sequential;
 use crate::shown_cache::{LARGEST_CACHE_BYTES, shown_cache_bytes};
@@ -30,19 +31,6 @@ settings! {
         max_time: Time = "40s", "time limit for each";
     }
 }
-
-spec! {
-    /// Writes that count at the end of the cell's span; before them those that do not.
-    ContentSweepSpec {
-        counted_bytes: u64,
-        /// Blocks that close what other tests left open, at least.
-        closing_blocks: u64,
-        ..stretch: Stretch,
-    }
-}
-
-/// Writes in a row, a cell for each kind of data: zeros, 0xFF, repeated, incompressible, rewrites.
-pub struct ContentSweep;
 
 /// So much lies before the span, to fill a cache: several times what it holds, for it is emptied
 /// meanwhile.
@@ -65,94 +53,88 @@ const FORMS: [(&str, Content); 6] = [
     (REWRITE_NEW, Content::Incompressible),
 ];
 
-impl Procedure for ContentSweep {
-    type Settings = ContentSweepSettings;
-    type Spec = ContentSweepSpec;
+/// Writes in a row, a cell for each kind of data: zeros, 0xFF, repeated, incompressible, rewrites.
+pub const CONTENT_SWEEP: Sweep<ContentSweepSettings> = Sweep {
+    entry: Entry {
+        name: test::CONTENT_SWEEP,
+        about: "the same writes with zeros, 0xFF, repeated and random data, and with the data already there",
+        source: "docs/field/cheats.md#cheats-and-caches, docs/field/cautions.md#order-and-budgets",
+        needs: Needs::WRITING,
+    },
+    values: kinds_of_data,
+    places: Where::Own(run),
+};
 
-    fn entry(&self) -> Entry {
-        Entry {
-            name: test::CONTENT_SWEEP,
-            about: "the same writes with zeros, 0xFF, repeated and random data, and with the data already there",
-            source: "docs/field/cheats.md#cheats-and-caches, docs/field/cautions.md#order-and-budgets",
-            needs: Needs::WRITING,
-        }
+fn kinds_of_data(settings: &ContentSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
+    let (block_bytes, wanted_bytes) = (settings.block, settings.span);
+    let Some(all) = cells.region(Region::Middle, wanted_bytes + BESIDE_BYTES) else {
+        return Ok(());
+    };
+    let span_bytes = all.bytes.min(wanted_bytes);
+    if !cells.fits(block_bytes, span_bytes) {
+        return Ok(());
     }
-
-    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ContentSweepSpec>) -> Planned {
-        let (block_bytes, wanted_bytes) = (settings.block, settings.span);
-        let Some(all) = cells.region(Region::Middle, wanted_bytes + BESIDE_BYTES) else {
-            return Ok(());
+    let (blocks, beside_blocks) =
+        (span_bytes / block_bytes, (all.bytes - span_bytes) / block_bytes);
+    for (index, form) in settings.form.iter().enumerate() {
+        let content = FORMS.iter().find(|(name, _)| name == form).map(|(_, content)| *content);
+        let writes = cells.writes(Region::Middle, all, Pattern::Sequential, block_bytes);
+        let params = Params { form: Some((*form).into()), content, ..writes };
+        let filling_blocks = if is_rewrite(form) { beside_blocks + blocks } else { 0 };
+        let step = Step {
+            counted_bytes: Some(span_bytes),
+            closing_blocks: Some(if index == 0 { blocks.min(beside_blocks) } else { 0 }),
+            stretch: Stretch {
+                warm_up_ops: beside_blocks + filling_blocks,
+                ops: blocks,
+                enough_ops: 128,
+                enough_ns: 10 * SECOND_NS,
+                ..Stretch::default()
+            },
+            ..Step::default()
         };
-        let span_bytes = all.bytes.min(wanted_bytes);
-        if !cells.fits(block_bytes, span_bytes) {
-            return Ok(());
-        }
-        let (blocks, beside_blocks) =
-            (span_bytes / block_bytes, (all.bytes - span_bytes) / block_bytes);
-        for (index, form) in settings.form.iter().enumerate() {
-            let content = FORMS.iter().find(|(name, _)| name == form).map(|(_, content)| *content);
-            let writes = cells.writes(Region::Middle, all, Pattern::Sequential, block_bytes);
-            let params = Params { form: Some((*form).into()), content, ..writes };
-            let filling_blocks = if is_rewrite(form) { beside_blocks + blocks } else { 0 };
-            let spec = ContentSweepSpec {
-                counted_bytes: span_bytes,
-                closing_blocks: if index == 0 { blocks.min(beside_blocks) } else { 0 },
-                stretch: Stretch {
-                    warm_up_ops: beside_blocks + filling_blocks,
-                    ops: blocks,
-                    enough_ops: 128,
-                    enough_ns: 10 * SECOND_NS,
-                    ..Stretch::default()
-                },
-            };
-            cells.add_stretch(params, &spec, settings.max_time);
-        }
-        Ok(())
+        cells.add_stretch(params, &step, settings.max_time);
     }
+    Ok(())
+}
 
-    fn run(
-        &self,
-        cell: &TypedCell<ContentSweepSpec>,
-        context: &mut CellContext<'_>,
-    ) -> CellOutcome {
-        let (planned, block_bytes, form) = (cell.span(), cell.block_bytes(), cell.form());
-        let counted_bytes = cell.spec.counted_bytes.min(planned.bytes);
-        let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
-        // What lies beside the span fills a cache with writes of the same kind.
-        let needed = (FILLINGS * shown_cache_bytes(context.done))
-            .div_ceil(block_bytes)
-            .max(closing_blocks(cell, context.done));
-        let beside_bytes = needed.min((planned.bytes - span.bytes) / block_bytes) * block_bytes;
-        let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
-        let mut load = stretch::load(cell, context, "data");
-        if is_rewrite(form) {
-            let before = stretch::load(cell, context, "data already there");
-            let limits = LoopLimits::time(context.time_left_ns() / 2);
-            let filled =
-                context.drive("filling", &before, &limits, &mut sequential(all, block_bytes));
-            if filled.stop.cut_short() {
-                let mut outcome = CellOutcome::new(cell);
-                outcome.end(filled.stop, filled.error);
-                return outcome;
-            }
-            // Only what was filled in time is written again.
-            all.bytes = filled.bytes;
-            load = if form == REWRITE_EQUAL { before } else { load };
+fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
+    let (planned, block_bytes, form) = (cell.span(), cell.block_bytes(), cell.form());
+    let counted_bytes =
+        cell.spec.counted_bytes.map_or(planned.bytes, |bytes| bytes.min(planned.bytes));
+    let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
+    // What lies beside the span fills a cache with writes of the same kind.
+    let needed = (FILLINGS * shown_cache_bytes(context.done))
+        .div_ceil(block_bytes)
+        .max(closing_blocks(cell, context.done));
+    let beside_bytes = needed.min((planned.bytes - span.bytes) / block_bytes) * block_bytes;
+    let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
+    let mut load = stretch::load(cell, context, "data");
+    if is_rewrite(form) {
+        let before = stretch::load(cell, context, "data already there");
+        let limits = LoopLimits::time(context.time_left_ns() / 2);
+        let filled = context.drive("filling", &before, &limits, &mut sequential(all, block_bytes));
+        if filled.stop.cut_short() {
+            let mut outcome = CellOutcome::new(cell);
+            outcome.end(filled.stop, filled.error);
+            return outcome;
         }
-        let cell = cell.with(|params, spec| {
-            (params.span_offset_bytes, params.span_bytes) =
-                (Some(span.offset_bytes), Some(span.bytes));
-            spec.stretch.warm_up_ops = beside_bytes / block_bytes;
-        });
-        let before = Before { load: &load, next: None, is_like_earlier: false };
-        stretch::run_after(&cell, context, before, &load, &mut sequential(all, block_bytes))
+        // Only what was filled in time is written again.
+        all.bytes = filled.bytes;
+        load = if form == REWRITE_EQUAL { before } else { load };
     }
+    let cell = cell.with(|params, spec| {
+        (params.span_offset_bytes, params.span_bytes) = (Some(span.offset_bytes), Some(span.bytes));
+        spec.stretch.warm_up_ops = beside_bytes / block_bytes;
+    });
+    let before = Before { load: &load, next: None, is_like_earlier: false };
+    stretch::run_after(&cell, context, before, &load, &mut sequential(all, block_bytes))
 }
 
 /// How much the first cell closes, in blocks: what it was to at least, and what takes no longer
 /// than that may, since no test before may have shown a cache.
-fn closing_blocks(cell: &TypedCell<ContentSweepSpec>, done: &[Cell]) -> u64 {
-    let least = cell.spec.closing_blocks;
+fn closing_blocks(cell: &TypedCell<Step>, done: &[Cell]) -> u64 {
+    let least = cell.spec.closing_blocks.unwrap_or(0);
     let bps = done
         .iter()
         .rev()
@@ -171,7 +153,7 @@ fn is_rewrite(form: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use device::Op;
-    use record::units::{GIB, KIB, MIB, MILLISECOND_NS};
+    use record::units::{GIB, MIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
@@ -193,13 +175,6 @@ mod tests {
         );
         assert!(writes[512..].iter().all(|r| counted.contains(&r.offset_bytes)));
         assert!(ran.end.cells.iter().all(|cell| cell.ops == 512 && cell.written_bytes >= 32 * MIB));
-    }
-
-    #[test]
-    fn small_targets_are_told_what_does_not_fit() {
-        let bed = Bed::file(32 * KIB, |_, _| 1);
-        insta::assert_snapshot!(bed.left_out(&["content-sweep"]), @"nothing to do: content-sweep: 64 KiB blocks do not fit into 32 KiB");
-        assert_eq!(bed.planned(&["content-sweep block=4KiB"]).len(), 6);
     }
 
     fn rates(profile: &str) -> Vec<f64> {

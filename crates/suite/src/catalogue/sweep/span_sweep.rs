@@ -12,9 +12,10 @@
 
 use device::Extent;
 
-use super::again::{self, Latest};
-use super::prelude::*;
-use super::stretch::{self, Stretch};
+use super::{Step, Sweep, Where};
+use crate::catalogue::again::{self, Latest};
+use crate::catalogue::prelude::*;
+use crate::catalogue::stretch::{self, Stretch};
 use crate::offsets::{Stratified, uniform};
 use crate::shown_cache::OVERWHELM_BYTES;
 
@@ -31,18 +32,6 @@ settings! {
     }
 }
 
-spec! {
-    /// Random writes in a span.
-    SpanSweepSpec {
-        /// Each of the first writes goes to another unit of this size.
-        au_bytes: u64,
-        ..stretch: Stretch,
-    }
-}
-
-/// Writes at random places inside ever smaller spans, a cell for each span.
-pub struct SpanSweep;
-
 /// Each span is written to at most this much.
 const TOTAL_BYTES: u64 = 64 * MIB;
 /// As many as a card has been seen to keep open, and time to open one on a medium of two writes a
@@ -55,121 +44,98 @@ const FILLING_NS: u64 = 60 * SECOND_NS;
 /// What a span of its own may be given until its level is found.
 const SETTLE_BYTES: u64 = 4 * MIB;
 
-impl Procedure for SpanSweep {
-    type Settings = SpanSweepSettings;
-    type Spec = SpanSweepSpec;
+/// Writes at random places inside ever smaller spans, a cell for each span.
+pub const SPAN_SWEEP: Sweep<SpanSweepSettings> = Sweep {
+    entry: Entry {
+        name: test::SPAN_SWEEP,
+        about: "random writes in smaller and smaller spans: finds media that are fast only in small ones",
+        source: "docs/field/cheats.md#cheats-and-caches",
+        needs: Needs::WRITING,
+    },
+    values: spans,
+    places: Where::Own(run),
+};
 
-    fn entry(&self) -> Entry {
-        Entry {
-            name: test::SPAN_SWEEP,
-            about: "random writes in smaller and smaller spans: finds media that are fast only in small ones",
-            source: "docs/field/cheats.md#cheats-and-caches",
-            needs: Needs::WRITING,
-        }
-    }
-
-    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, SpanSweepSpec>) -> Planned {
-        let (target, block_bytes) = (cells.target, settings.block);
-        let stretch = Stretch {
-            warm_up_ops: WARM_UP_OPS,
-            ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, settings.min_time)
+fn spans(settings: &SpanSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
+    let (target, block_bytes) = (cells.target, settings.block);
+    let stretch = Stretch {
+        warm_up_ops: WARM_UP_OPS,
+        ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, settings.min_time)
+    };
+    let au_bytes = cells.assumed_au(settings.au);
+    let mut is_first = true;
+    let mut add = |region: Region, span: Extent| {
+        let units = span.bytes.div_ceil(au_bytes);
+        let opening_ns = if units <= WARM_UP_OPS { units * OPENING_NS } else { 0 };
+        let (stretch, overwhelm_ns) = if std::mem::take(&mut is_first) {
+            (
+                Stretch {
+                    overwhelm_bytes: OVERWHELM_BYTES,
+                    settle_bytes: 2 * OVERWHELM_BYTES,
+                    ..stretch
+                },
+                FILLING_NS,
+            )
+        } else {
+            (Stretch { settle_bytes: SETTLE_BYTES, ..stretch }.past_caches(FILLING_NS), 0)
         };
-        let au_bytes = cells.assumed_au(settings.au);
-        let mut is_first = true;
-        let mut add = |region: Region, span: Extent| {
-            let units = span.bytes.div_ceil(au_bytes);
-            let opening_ns = if units <= WARM_UP_OPS { units * OPENING_NS } else { 0 };
-            let (stretch, overwhelm_ns) = if std::mem::take(&mut is_first) {
-                (
-                    Stretch {
-                        overwhelm_bytes: OVERWHELM_BYTES,
-                        settle_bytes: 2 * OVERWHELM_BYTES,
-                        ..stretch
-                    },
-                    FILLING_NS,
-                )
-            } else {
-                (Stretch { settle_bytes: SETTLE_BYTES, ..stretch }.past_caches(FILLING_NS), 0)
-            };
-            cells.add_stretch(
-                cells.writes(region, span, Pattern::Uniform, block_bytes),
-                &SpanSweepSpec { au_bytes, stretch },
-                settings.max_time + opening_ns + overwhelm_ns,
-            );
-        };
-        let mut reasons = Vec::new();
-        if settings.whole {
-            match target.region(Region::Whole, u64::MAX) {
-                Ok(span) => add(Region::Whole, span),
-                Err(reason) => reasons.push(reason),
-            }
+        cells.add_stretch(
+            cells.writes(region, span, Pattern::Uniform, block_bytes),
+            &Step { au_bytes: Some(au_bytes), stretch, ..Step::default() },
+            settings.max_time + opening_ns + overwhelm_ns,
+        );
+    };
+    let mut reasons = Vec::new();
+    if settings.whole {
+        match target.region(Region::Whole, u64::MAX) {
+            Ok(span) => add(Region::Whole, span),
+            Err(reason) => reasons.push(reason),
         }
-        let mut wanted = settings.span.clone();
-        wanted.sort_unstable_by(|a, b| b.cmp(a));
-        for span_bytes in wanted {
-            match target.region(Region::Middle, span_bytes) {
-                Ok(span) if span.bytes == span_bytes => add(Region::Middle, span),
-                Ok(span) => reasons.push(format!(
-                    "a span of {} is too large: only {} available",
-                    Bytes(span_bytes),
-                    Bytes(span.bytes)
-                )),
-                Err(reason) => reasons.push(reason),
-            }
-        }
-        reasons.into_iter().for_each(|reason| cells.skip(reason));
-        Ok(())
     }
+    let mut wanted = settings.span.clone();
+    wanted.sort_unstable_by(|a, b| b.cmp(a));
+    for span_bytes in wanted {
+        match target.region(Region::Middle, span_bytes) {
+            Ok(span) if span.bytes == span_bytes => add(Region::Middle, span),
+            Ok(span) => reasons.push(format!(
+                "a span of {} is too large: only {} available",
+                Bytes(span_bytes),
+                Bytes(span.bytes)
+            )),
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    reasons.into_iter().for_each(|reason| cells.skip(reason));
+    Ok(())
+}
 
-    fn run(&self, cell: &TypedCell<SpanSweepSpec>, context: &mut CellContext<'_>) -> CellOutcome {
-        let (span, block_bytes) = (cell.span(), cell.block_bytes());
-        let mut units =
-            Stratified::new(span, cell.spec.au_bytes, block_bytes, context.random("units"));
-        let mut anywhere = uniform(span, block_bytes, block_bytes, context.random("places"));
-        let mut to_open = if units.strata() <= WARM_UP_OPS { WARM_UP_OPS } else { 0 };
-        let (mut latest, before_bytes) = (Latest::default(), context.written_bytes());
-        let mut outcome = stretch::run(cell, context, &mut |lane| {
-            let place = if to_open == 0 { anywhere(lane) } else { units.next() };
-            to_open = u64::saturating_sub(to_open, 1);
-            place.inspect(|place| latest.push(*place))
-        });
-        if !outcome.cell.stop.cut_short() {
-            let load = stretch::load(cell, context, "data written again");
-            let written_bytes = context.written_bytes() - before_bytes;
-            again::ask(&mut outcome.cell, span.bytes, written_bytes, &latest, &load, context);
-        }
-        outcome
+fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
+    let (span, block_bytes) = (cell.span(), cell.block_bytes());
+    let au_bytes = cell.spec.au_bytes.unwrap_or(span.bytes);
+    let mut units = Stratified::new(span, au_bytes, block_bytes, context.random("units"));
+    let mut anywhere = uniform(span, block_bytes, block_bytes, context.random("places"));
+    let mut to_open = if units.strata() <= WARM_UP_OPS { WARM_UP_OPS } else { 0 };
+    let (mut latest, before_bytes) = (Latest::default(), context.written_bytes());
+    let mut outcome = stretch::run(cell, context, &mut |lane| {
+        let place = if to_open == 0 { anywhere(lane) } else { units.next() };
+        to_open = u64::saturating_sub(to_open, 1);
+        place.inspect(|place| latest.push(*place))
+    });
+    if !outcome.cell.stop.cut_short() {
+        let load = stretch::load(cell, context, "data written again");
+        let written_bytes = context.written_bytes() - before_bytes;
+        again::ask(&mut outcome.cell, span.bytes, written_bytes, &latest, &load, context);
     }
+    outcome
 }
 
 #[cfg(test)]
 mod tests {
     use record::Bound;
-    use record::units::{GIB, Nanos};
+    use record::units::Nanos;
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
-    use crate::span_of;
-
-    #[test]
-    fn from_the_whole_medium_down() {
-        let spans = |bed: &Bed| {
-            bed.planned(&["span-sweep"])
-                .iter()
-                .map(|cell| span_of(cell).bytes / MIB)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            spans(&Bed::raw(4 * GIB, |_, _| 1)),
-            [4096, 1024, 512, 256, 128, 64, 32, 16, 8, 4]
-        );
-        let file = Bed::file(64 * MIB, |_, _| 1);
-        assert_eq!(spans(&file), [64, 32, 16, 8, 4]);
-        insta::assert_snapshot!(file.left_out(&["span-sweep span=128MiB,64MiB"]), @"
-        span-sweep: needs a raw medium: a file is only an unknown part of one
-        span-sweep: a span of 128 MiB is too large: only 64 MiB available
-        ");
-    }
+    use crate::catalogue::testing::run_simulated;
 
     fn iops(profile: &str, seed: u64) -> Vec<(u64, f64)> {
         let cells = run_simulated(profile, seed, &["span-sweep whole=no"]);

@@ -10,9 +10,9 @@
 //! Metrics: `latency_ns` (the median is a write inside a unit; the mean holds the changes of units
 //! too), `bps`, `iops`, `warm_up_ns`.
 
-use super::prelude::*;
-use super::stretch::{self, Stretch, earlier, part_of};
-use crate::offsets::cyclic;
+use super::{Step, Sweep, Where};
+use crate::catalogue::prelude::*;
+use crate::catalogue::stretch::Stretch;
 
 settings! {
     WriteUnitSettings {
@@ -22,49 +22,38 @@ settings! {
     }
 }
 
-/// Writes in a row, a cell for each block size, for the unit in which flash is programmed.
-pub struct WriteUnit;
-
 /// Each size writes at most this much, and gets twice that of the span.
 const TOTAL_BYTES: u64 = 4 * MIB;
 const WARM_UP_OPS: u64 = 8;
 
-impl Procedure for WriteUnit {
-    type Settings = WriteUnitSettings;
-    type Spec = Stretch;
+/// Writes in a row, a cell for each block size, for the unit in which flash is programmed.
+pub const WRITE_UNIT: Sweep<WriteUnitSettings> = Sweep {
+    entry: Entry {
+        name: test::WRITE_UNIT,
+        about: "sequential writes, by block size: finds the unit that the medium programs at once",
+        source: "docs/field/allocation-units.md#inference",
+        needs: Needs::WRITING,
+    },
+    values: sizes,
+    places: Where::Part(|_, align_bytes| (2 * TOTAL_BYTES).next_multiple_of(align_bytes)),
+};
 
-    fn entry(&self) -> Entry {
-        Entry {
-            name: test::WRITE_UNIT,
-            about: "sequential writes, by block size: finds the unit that the medium programs at once",
-            source: "docs/field/allocation-units.md#inference",
-            needs: Needs::WRITING,
-        }
+fn sizes(settings: &WriteUnitSettings, cells: &mut Cells<'_, Step>) -> Planned {
+    let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
+    for block_bytes in settings.block.iter().copied().filter(|block| *block <= span.bytes) {
+        let stretch = Stretch {
+            warm_up_ops: WARM_UP_OPS,
+            ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 64, 2 * SECOND_NS)
+        };
+        let params = cells.writes(Region::Middle, span, Pattern::Sequential, block_bytes);
+        cells.add_stretch(params, &Step { stretch, ..Step::default() }, settings.max_time);
     }
-
-    fn plan(&self, settings: &WriteUnitSettings, cells: &mut Cells<'_, Stretch>) -> Planned {
-        let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
-        for block_bytes in settings.block.iter().copied().filter(|block| *block <= span.bytes) {
-            let stretch = Stretch {
-                warm_up_ops: WARM_UP_OPS,
-                ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 64, 2 * SECOND_NS)
-            };
-            let params = cells.writes(Region::Middle, span, Pattern::Sequential, block_bytes);
-            cells.add_stretch(params, &stretch, settings.max_time);
-        }
-        Ok(())
-    }
-
-    fn run(&self, cell: &TypedCell<Stretch>, context: &mut CellContext<'_>) -> CellOutcome {
-        let part_bytes = (2 * TOTAL_BYTES).next_multiple_of(context.target.alignment_bytes());
-        let part = part_of(cell.span(), part_bytes, earlier(cell, context).count() as u64);
-        stretch::run(cell, context, &mut cyclic(part, cell.block_bytes()))
-    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use device::{Extent, Op};
+    use device::Op;
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
@@ -87,17 +76,6 @@ mod tests {
             (ran.cell("write-unit/1").ops, ran.other("write-unit/1", "warm_up_ns")),
             (64, 8e6)
         );
-    }
-
-    #[test]
-    fn sizes_that_do_not_fit_are_left_out() {
-        let mut bed = Bed::file(64 * KIB, |_, _| 1);
-        bed.target.facts.logical_block_bytes = 4096;
-        let sizes: Vec<u64> =
-            bed.planned(&["write-unit"]).iter().map(record::PlannedCell::block_bytes).collect();
-        assert_eq!(sizes, [4096, 8192, 16384, 32768, 65536]);
-        bed.target.only = Some(Extent::new(0, 4096));
-        assert_eq!(bed.planned(&["write-unit"]).len(), 1);
     }
 
     #[test]

@@ -10,8 +10,9 @@
 //! median: merges of allocation units, which come now and then, do not move it), `bps`,
 //! `warm_up_ns`.
 
-use super::prelude::*;
-use super::stretch::{self, Stretch, earlier, part_of, strided};
+use super::{Step, Sweep, Where};
+use crate::catalogue::prelude::*;
+use crate::catalogue::stretch::Stretch;
 
 settings! {
     ManagementUnitSettings {
@@ -21,62 +22,44 @@ settings! {
     }
 }
 
-spec! {
-    /// Writes that are shifted from multiples of their size.
-    ShiftedSpec {
-        shift_bytes: u64,
-        ..stretch: Stretch,
-    }
-}
-
-/// Times single writes, aligned and shifted by 4 KiB, a cell for each block size and form.
-pub struct ManagementUnit;
-
 /// Writes that count, and those before.
 const OPS: u64 = 48;
 const WARM_UP_OPS: u64 = 4;
 /// How far the shifted writes are shifted.
 const SHIFT_BYTES: u64 = 4 * KIB;
 
-impl Procedure for ManagementUnit {
-    type Settings = ManagementUnitSettings;
-    type Spec = ShiftedSpec;
+/// Single writes, aligned and shifted by 4 KiB, a cell for each block size and form.
+pub const MANAGEMENT_UNIT: Sweep<ManagementUnitSettings> = Sweep {
+    entry: Entry {
+        name: test::MANAGEMENT_UNIT,
+        about: "single writes aligned to their size, and the same writes shifted by 4 KiB",
+        source: "docs/field/allocation-units.md#inference",
+        needs: Needs::WRITING_RAW,
+    },
+    values: sizes_and_forms,
+    places: Where::Part(|cell, align_bytes| {
+        ((OPS + WARM_UP_OPS + 1) * 2 * cell.block_bytes()).next_multiple_of(align_bytes)
+    }),
+};
 
-    fn entry(&self) -> Entry {
-        Entry {
-            name: test::MANAGEMENT_UNIT,
-            about: "single writes aligned to their size, and the same writes shifted by 4 KiB",
-            source: "docs/field/allocation-units.md#inference",
-            needs: Needs::WRITING_RAW,
+fn sizes_and_forms(settings: &ManagementUnitSettings, cells: &mut Cells<'_, Step>) -> Planned {
+    let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
+    let stretch = Stretch {
+        warm_up_ops: WARM_UP_OPS,
+        ops: OPS,
+        enough_ops: 16,
+        enough_ns: 4 * SECOND_NS,
+        ..Stretch::default()
+    };
+    for block_bytes in settings.block.iter().copied().filter(|block| 4 * *block <= span.bytes) {
+        for (form, shift_bytes) in [("aligned", 0), ("misaligned", SHIFT_BYTES)] {
+            let writes = cells.writes(Region::Middle, span, Pattern::Strided, block_bytes);
+            let params = Params { form: Some(form.into()), ..writes };
+            let step = Step { shift_bytes: Some(shift_bytes), stretch, ..Step::default() };
+            cells.add_stretch(params, &step, settings.max_time);
         }
     }
-
-    fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ShiftedSpec>) -> Planned {
-        let Some(span) = cells.span(&settings.span, Region::Middle)? else { return Ok(()) };
-        let stretch = Stretch {
-            warm_up_ops: WARM_UP_OPS,
-            ops: OPS,
-            enough_ops: 16,
-            enough_ns: 4 * SECOND_NS,
-            ..Stretch::default()
-        };
-        for block_bytes in settings.block.iter().copied().filter(|block| 4 * *block <= span.bytes) {
-            for (form, shift_bytes) in [("aligned", 0), ("misaligned", SHIFT_BYTES)] {
-                let writes = cells.writes(Region::Middle, span, Pattern::Strided, block_bytes);
-                let params = Params { form: Some(form.into()), ..writes };
-                cells.add_stretch(params, &ShiftedSpec { shift_bytes, stretch }, settings.max_time);
-            }
-        }
-        Ok(())
-    }
-
-    fn run(&self, cell: &TypedCell<ShiftedSpec>, context: &mut CellContext<'_>) -> CellOutcome {
-        let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.spec.shift_bytes);
-        let part_bytes = ((OPS + WARM_UP_OPS + 1) * 2 * block_bytes)
-            .next_multiple_of(context.target.alignment_bytes());
-        let part = part_of(cell.span(), part_bytes, earlier(cell, context).count() as u64);
-        stretch::run(cell, context, &mut strided(part, block_bytes, 2 * block_bytes, shift_bytes))
-    }
+    Ok(())
 }
 
 #[cfg(test)]

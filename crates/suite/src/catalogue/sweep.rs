@@ -1,0 +1,107 @@
+//! Sweeps: tests whose cells differ in one thing, the axis, each a short [`stretch`] of writes. A
+//! sweep is a row: what it shows, the values of its axis, and where the writes of a cell go.
+
+use device::Extent;
+
+use super::prelude::*;
+use super::stretch::{self, Stretch};
+use crate::offsets::{cyclic, uniform};
+use crate::typed_settings::TypedSettings;
+
+pub mod content_sweep;
+pub mod front_area;
+pub mod management_unit;
+pub mod misalign;
+pub mod span_sweep;
+pub mod write_unit;
+
+/// A test that is a sweep, with settings `S`.
+pub struct Sweep<S> {
+    /// Its name, and what it shows.
+    pub entry: Entry,
+    /// Plans a cell for each value of the axis.
+    pub values: fn(&S, &mut Cells<'_, Step>) -> Planned,
+    /// Where the writes of a cell go.
+    pub places: Where,
+}
+
+spec! {
+    /// A value of the axis; absent is what a sweep has no use for.
+    #[derive(Default)]
+    Step {
+        /// How far the writes are shifted from multiples of their size.
+        shift_bytes: Option<u64>,
+        /// Number of the erase block from the front on.
+        au_index: Option<u64>,
+        /// The erase block that a cell writes in; another for each cell.
+        assumed_au_bytes: Option<u64>,
+        /// Each of the first writes goes to another unit of this size.
+        au_bytes: Option<u64>,
+        /// Bytes at the end of the span that count, where it is not all of it.
+        counted_bytes: Option<u64>,
+        /// Blocks that close what other tests left open, at least.
+        closing_blocks: Option<u64>,
+        ..stretch: Stretch,
+    }
+}
+
+/// Where the writes of a cell go, in the order that its pattern names.
+pub enum Where {
+    /// To all of its span.
+    Span,
+    /// To a part of the span for each cell: how large, where parts are aligned to so many bytes.
+    Part(fn(&TypedCell<Step>, u64) -> u64),
+    /// The sweep runs its cells itself.
+    Own(fn(&TypedCell<Step>, &mut CellContext<'_>) -> CellOutcome),
+}
+
+impl<S: TypedSettings> Procedure for Sweep<S> {
+    type Settings = S;
+    type Spec = Step;
+
+    fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    fn plan(&self, settings: &S, cells: &mut Cells<'_, Step>) -> Planned {
+        (self.values)(settings, cells)
+    }
+
+    fn run(&self, cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
+        let part = match self.places {
+            Where::Span => cell.span(),
+            Where::Part(bytes) => {
+                let bytes = bytes(cell, context.target.alignment_bytes());
+                part_of(cell.span(), bytes, stretch::earlier(cell, context).count() as u64)
+            }
+            Where::Own(run) => return run(cell, context),
+        };
+        stretch::run(cell, context, &mut places_in(part, cell, context))
+    }
+}
+
+/// Places in this range in the order of the cell's pattern, shifted as the cell says.
+fn places_in(
+    range: Extent,
+    cell: &TypedCell<Step>,
+    context: &CellContext<'_>,
+) -> Box<dyn FnMut(u32) -> Option<Extent>> {
+    let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.spec.shift_bytes.unwrap_or(0));
+    let shifted = Extent::new(range.offset_bytes + shift_bytes, range.bytes - shift_bytes);
+    match cell.params.pattern {
+        Some(Pattern::Uniform) => {
+            Box::new(uniform(shifted, block_bytes, block_bytes, context.random("places")))
+        }
+        // No write continues another.
+        Some(Pattern::Strided) => Box::new(stretch::strided(shifted, block_bytes, 2 * block_bytes)),
+        _ => Box::new(cyclic(shifted, block_bytes)),
+    }
+}
+
+/// A part of `span` for each cell of a test in turn, so that none begins where another has left
+/// units open: `part_bytes` long, or all of the span where that is shorter. When the span is used
+/// up they begin again at its front.
+fn part_of(span: Extent, part_bytes: u64, turn: u64) -> Extent {
+    let parts = (span.bytes / part_bytes.max(1)).max(1);
+    Extent::new(span.offset_bytes + turn % parts * part_bytes, part_bytes.min(span.bytes))
+}
