@@ -14,7 +14,6 @@ mod ground;
 mod level;
 mod log_append;
 mod open_aus;
-mod pattern;
 mod prelude;
 mod prime;
 mod random_read;
@@ -63,7 +62,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &sweep::span_sweep::SPAN_SWEEP,
     &sweep::content_sweep::CONTENT_SWEEP,
     &sustained::Sustained,
-    &pattern::PatternTest,
+    &sweep::pattern::PATTERN,
     &flush_cost::FlushCost,
     &commit::Commit,
     &log_append::LogAppend,

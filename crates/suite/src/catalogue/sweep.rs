@@ -12,6 +12,7 @@ pub mod content_sweep;
 pub mod front_area;
 pub mod management_unit;
 pub mod misalign;
+pub mod pattern;
 pub mod span_sweep;
 pub mod write_unit;
 
@@ -37,6 +38,10 @@ spec! {
         assumed_au_bytes: Option<u64>,
         /// Each of the first writes goes to another unit of this size.
         au_bytes: Option<u64>,
+        /// The span in which a cache is filled, where it is not that of the cell.
+        odd_span_bytes: Option<u64>,
+        /// Rounds of the load that is imitated.
+        rounds: Option<u64>,
         /// Bytes at the end of the span that count, where it is not all of it.
         counted_bytes: Option<u64>,
         /// Blocks that close what other tests left open, at least.

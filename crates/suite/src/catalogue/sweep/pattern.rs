@@ -1,0 +1,197 @@
+//! `pattern`: the load of a common benchmark (random 4 KiB writes, aligned, in 1 GiB, five rounds),
+//! and loads that differ only in what no user would mind (docs/field/cheats.md#cheats-and-caches).
+//!
+//! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more
+//! than the pattern allows. *shifted* is the same 512 bytes further on, so that no write is
+//! aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast
+//! for the first and slow for the second knows the benchmark. Each form begins after the same rest.
+//! A medium may look at some dozens of writes before it knows the benchmark: slow ones get the time
+//! for that. What comes first meets an empty cache, what comes later need not pay the debts of what
+//! came before: so *odd-span* comes before *common* and after it (*odd-span-again*).
+//!
+//! What a cell was asked: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s), for
+//! a fast way may be short. Metrics: `iops`, `bps`, `latency_ns`.
+
+use device::Extent;
+use record::Cell;
+
+use super::{Step, Sweep, Where, places_in};
+use crate::catalogue::prelude::*;
+use crate::catalogue::stretch::{self, Before, Stretch};
+use crate::offsets::uniform;
+use crate::shown_cache::shown_cache_pages;
+
+settings! {
+    PatternSettings {
+        form: Words(["odd-span", "common", "odd-span-again", "shifted"]) =
+            "odd-span,common,odd-span-again,shifted", "which loads";
+        block: Block = "4KiB", "size of a write";
+        span: Size = "1GiB", "size of the benchmark's file";
+        rounds: Count = "5", "rounds of each load";
+        round_total: Size = "64MiB", "bytes per round, at most";
+        round_time: Time = "5s", "time per round, at most";
+        least: Count = "1024", "writes of the benchmark's load, even on a slow medium";
+        least_time: Time = "330s", "extra time for them, at most";
+        compared: Count = "16", "writes of the other loads, even on a slow medium";
+        compared_time: Time = "40s", "extra time for them, at most";
+        rest: Time = "10s", "time without I/O before each load";
+    }
+}
+
+/// Time to fill a cache, where there is one.
+const FILLING_NS: u64 = 60 * SECOND_NS;
+/// Time to empty one that a flush does not empty: as long as it works, the medium does not rest,
+/// and a fast way that was used up stays so.
+const EMPTYING_NS: u64 = 60 * SECOND_NS;
+
+/// A common benchmark's random writes and loads that differ a little, a cell for each form.
+pub const PATTERN: Sweep<PatternSettings> = Sweep {
+    entry: Entry {
+        name: test::PATTERN,
+        about: "the random writes of a common benchmark, and the same load in another span and shifted",
+        source: "docs/field/cheats.md#cheats-and-caches",
+        needs: Needs::WRITING,
+    },
+    values: loads,
+    places: Where::Own(run),
+};
+
+fn loads(settings: &PatternSettings, cells: &mut Cells<'_, Step>) -> Planned {
+    let (block_bytes, wanted_bytes) = (settings.block, settings.span);
+    let Some(all) = cells.region(Region::Middle, 2 * wanted_bytes) else { return Ok(()) };
+    if all.bytes < 8 * block_bytes {
+        let (block, there) = (Bytes(block_bytes), Bytes(all.bytes));
+        cells.skip(format!("random writes of {block} need more than {there}"));
+        return Ok(());
+    }
+    let common_bytes = wanted_bytes.min(all.bytes / 3 * 2) / block_bytes * block_bytes;
+    let common = Extent::new(all.offset_bytes, common_bytes);
+    if common_bytes < wanted_bytes {
+        let (wanted, there) = (Bytes(wanted_bytes), Bytes(common_bytes));
+        cells.skip(format!("the benchmark's file needs {wanted}; only {there} available"));
+    }
+    let rounds = settings.rounds.min(100);
+    let rounds_ns = rounds * settings.round_time;
+    for form in &settings.form {
+        let (span, shift_bytes) = match *form {
+            "odd-span" | "odd-span-again" => (all, 0),
+            "shifted" => (common, 512),
+            _ => (common, 0),
+        };
+        if !cells.can_shift(shift_bytes) {
+            continue;
+        }
+        let (enough_ops, max_ns) = if *form == "common" {
+            (settings.least, rounds_ns + settings.least_time + EMPTYING_NS)
+        } else {
+            (settings.compared, rounds_ns + settings.compared_time)
+        };
+        let stretch = Stretch {
+            rest_ns: settings.rest,
+            ops: rounds * (settings.round_total / block_bytes).max(1),
+            enough_ops,
+            enough_ns: rounds_ns,
+            ..Stretch::default()
+        }
+        .past_caches(FILLING_NS);
+        let writes = cells.writes(Region::Middle, span, Pattern::Uniform, block_bytes);
+        let params = Params { form: Some((*form).into()), ..writes };
+        let step = Step {
+            shift_bytes: Some(shift_bytes),
+            odd_span_bytes: Some(all.bytes),
+            rounds: Some(rounds),
+            stretch,
+            ..Step::default()
+        };
+        cells.add_stretch(params, &step, max_ns);
+    }
+    Ok(())
+}
+
+fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
+    let (span, block_bytes) = (cell.span(), cell.block_bytes());
+    let odd = Extent::new(span.offset_bytes, cell.spec.odd_span_bytes.unwrap_or(span.bytes));
+    // What fills a cache knows no benchmark, and uses up nothing that is kept for one.
+    let is_common = cell.form() == "common";
+    if is_common {
+        stretch::rest(emptying_ns(context.done), context);
+    }
+    let cell = &cell.with(|_, spec| {
+        // A cache that passes writes on in turn takes as long for these as for what filled it,
+        // until that is written.
+        let pages = if is_common { shown_cache_pages(context.done) } else { 0 };
+        spec.stretch.enough_ops += pages;
+    });
+    let load = stretch::load(cell, context, "data");
+    let state = stretch::load(cell, context, "data that fills");
+    let mut filling = uniform(odd, block_bytes, block_bytes, context.random("places that fill"));
+    let is_like_earlier =
+        is_common && context.done.last().is_some_and(|last| last.test == cell.test);
+    let before = Before { load: &state, next: Some(&mut filling), is_like_earlier };
+    let mut places = places_in(span, cell, context);
+    stretch::run_after(cell, context, before, &load, &mut places)
+}
+
+/// How long it takes to write what a volatile cache holds, at the rate of the cell before, in
+/// nanoseconds; 0 where none has shown.
+fn emptying_ns(done: &[Cell]) -> u64 {
+    let page_ns =
+        done.last().and_then(|last| last.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value);
+    ((shown_cache_pages(done) as f64 * page_ns) as u64).min(EMPTYING_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use device::Op;
+    use record::units::GIB;
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn loads_that_differ_in_span_and_place_only() {
+        let cost =
+            |request: &device::Request, _| if request.op == Op::Flush { 0 } else { MILLISECOND_NS };
+        let ran = Bed::raw(4 * GIB, cost).run(&["pattern round_time=1s"]);
+        let writes: Vec<u64> = ran
+            .requests
+            .iter()
+            .filter(|r| r.op == Op::Write)
+            .map(|r| r.offset_bytes - 2 * GIB)
+            .collect();
+        assert_eq!((writes.len(), ran.idle_ns), (20_000, 40 * SECOND_NS));
+        let [odd, common, again, shifted] = [0, 1, 2, 3].map(|form| &writes[form * 5000..][..5000]);
+        for odd in [odd, again] {
+            assert!(
+                odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB)
+                    && odd.iter().any(|at| *at > GIB)
+            );
+        }
+        assert!(common.iter().all(|at| at % 4096 == 0 && *at < GIB));
+        assert!(shifted.iter().all(|at| at % 4096 == 512 && *at < GIB));
+    }
+
+    #[test]
+    fn a_slow_medium_gets_the_time_to_recognise_the_benchmark() {
+        let ran = Bed::raw(4 * GIB, |_, _| 2 * SECOND_NS).run(&["pattern least=40"]);
+        let writes: Vec<u64> =
+            (1..=4).map(|number| ran.cell(&format!("pattern/{number}")).ops).collect();
+        assert!(writes[1] >= 40 && [0, 2, 3].iter().all(|other| writes[*other] < 20), "{writes:?}");
+    }
+
+    #[test]
+    fn only_a_card_that_knows_the_pattern_is_fast_for_it_alone() {
+        let rates = |profile: &str| -> Vec<f64> {
+            run_simulated(profile, 3, &["pattern"])
+                .iter()
+                .map(|cell| cell.metrics.iops.unwrap().value)
+                .collect()
+        };
+        let cheat = rates("pattern-cheat");
+        assert!([0, 2, 3].iter().all(|other| cheat[1] > 10.0 * cheat[*other]), "{cheat:?}");
+        for profile in ["class6", "a1", "span-cheat-64", "ssd"] {
+            let honest = rates(profile);
+            assert!((0.67..1.5).contains(&(honest[1] / honest[0])), "{profile}: {honest:?}");
+        }
+    }
+}
