@@ -11,14 +11,6 @@ pub struct Segment {
     pub mean: f64,
 }
 
-impl Segment {
-    /// Is the step to `next` large enough to be called a cliff (a quarter up or down;
-    /// docs/field/statistics.md#change-points)?
-    pub fn is_cliff_to(&self, next: &Segment) -> bool {
-        f64::max(self.mean / next.mean, next.mean / self.mean) >= 1.25
-    }
-}
-
 /// No segment is shorter (docs/field/statistics.md#change-points).
 const SHORTEST: usize = 8;
 /// Steps smaller than a hundredth are beyond interest, however little noise there is.
@@ -127,7 +119,6 @@ mod tests {
         for (segment, truth) in segments.iter().zip([300.0, 80.0, 45.0]) {
             assert!((segment.mean / truth - 1.0).abs() < 0.03, "{segment:?}");
         }
-        assert!(segments.windows(2).all(|pair| pair[0].is_cliff_to(&pair[1])));
     }
 
     #[test]
@@ -145,21 +136,6 @@ mod tests {
         assert_eq!(bounds(&[0.0; 20]), [20]);
         assert_eq!(bounds(&noisy(&[(8, 10.0), (8, 1.0)], 0.0, 0)), [8, 16]);
         assert_eq!(bounds(&[f64::NAN, f64::INFINITY, -1.0, 0.0]), [4]);
-    }
-
-    #[test]
-    fn a_quarter_up_or_down_is_a_cliff() {
-        let segment = |mean: f64| Segment { from: 0, to: 8, mean };
-        for (from, to, is_cliff) in [
-            (10.0, 10.0, false),
-            (10.0, 12.49, false),
-            (10.0, 12.5, true),
-            (12.5, 10.0, true),
-            (12.49, 10.0, false),
-            (0.5, 0.5, false),
-        ] {
-            assert_eq!(segment(from).is_cliff_to(&segment(to)), is_cliff, "{from} {to}");
-        }
     }
 
     #[test]

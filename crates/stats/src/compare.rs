@@ -1,7 +1,6 @@
 //! Is one thing really faster than another?
 
 use crate::Interval;
-use crate::random::Random;
 use crate::sample::mean;
 
 mod spread;
@@ -144,42 +143,6 @@ fn logarithms(runs: &[RunRate]) -> Option<Vec<f64>> {
     let is_usable = |run: &RunRate| run.rate > 0.0 && run.rate.is_finite();
     let usable = !runs.is_empty() && runs.iter().all(is_usable);
     usable.then(|| runs.iter().map(|run| run.rate.ln()).collect())
-}
-
-/// The 95 % interval of mean(a) / mean(b) for two series of values, each correlated with its
-/// neighbours (windows of one run each), by the stationary bootstrap: 1000 resamples made of blocks
-/// of geometric length, 2 n^(1/3) on average (Politis & Romano 1994;
-/// docs/field/statistics.md#percentiles). Equal seeds give equal intervals. `None` below ten values
-/// each (the bootstrap of a few values is far too narrow: use [`compare`]) or where a mean of `b`
-/// is not positive.
-pub fn bootstrap_ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Interval> {
-    const RESAMPLES: usize = 1000;
-    if a.len() < 10 || b.len() < 10 {
-        return None;
-    }
-    let mut random = Random::new(seed);
-    let mut ratios = Vec::with_capacity(RESAMPLES);
-    for _ in 0..RESAMPLES {
-        let (a, b) = (resampled_mean(a, &mut random), resampled_mean(b, &mut random));
-        if b <= 0.0 || !a.is_finite() || !b.is_finite() {
-            return None;
-        }
-        ratios.push(a / b);
-    }
-    ratios.sort_unstable_by(f64::total_cmp);
-    Some(Interval { low: ratios[RESAMPLES / 40], high: ratios[RESAMPLES - 1 - RESAMPLES / 40] })
-}
-
-fn resampled_mean(values: &[f64], random: &mut Random) -> f64 {
-    let n = values.len();
-    let leave = 1.0 / (2.0 * (n as f64).cbrt());
-    let mut at = random.below(n as u64) as usize;
-    let mut sum = 0.0;
-    for _ in 0..n {
-        sum += values[at];
-        at = if random.unit() < leave { random.below(n as u64) as usize } else { (at + 1) % n };
-    }
-    sum / n as f64
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ pub mod coverage;
 mod drift;
 mod factors;
 mod interval;
-mod modes;
 mod percentile;
 mod quantile;
 mod random;
@@ -29,9 +28,7 @@ mod windows;
 
 pub use apart::{FEWEST_OTHERS, Outlier, outliers};
 pub use change::{Segment, change_points};
-pub use compare::{
-    LargerRate, RatioEstimate, RunRate, bootstrap_ratio_interval, compare, compare_runs,
-};
+pub use compare::{LargerRate, RatioEstimate, RunRate, compare, compare_runs};
 pub use contest::{ContestStanding, Placed, contest, is_open};
 pub use drift::{Drift, drift};
 pub use factors::{
@@ -39,14 +36,13 @@ pub use factors::{
     LevelEffects, SimpleEffect, factor_effects,
 };
 pub use interval::Interval;
-pub use modes::{Modes, split_modes};
 pub use percentile::{QuantileEstimate, QuantileEstimator};
 pub use quantile::{quantile_ranks, smallest_sample};
 pub use random::Random;
 pub use rate::{RareEvents, RateEstimate, RateEstimator};
 pub use repetition::{Repetition, RoundRate, repetition, repetition_half_width};
 pub use sample::{geometric_mean, mean_interval, median, pairwise_median};
-pub use series::{effective_sample_size, mser5};
+pub use series::mser5;
 pub use steady::{Rounds, SteadyState};
 pub use stop::{StopRule, StopVerdict};
 pub use student::student_t;

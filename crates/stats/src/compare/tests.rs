@@ -1,4 +1,5 @@
 use super::*;
+use crate::random::Random;
 use crate::{RoundRate, repetition, student_t};
 
 #[track_caller]
@@ -31,8 +32,6 @@ fn not_comparable() {
     assert_eq!(compare_runs(&[RunRate::bare(1.0)], &[RunRate::bare(2.0)]), None);
     assert_eq!(compare_runs(&[], &[RunRate::bare(2.0)]), None);
     assert_eq!(compare(&[1.0, 0.0], &[1.0, 2.0]), None);
-    assert_eq!(bootstrap_ratio_interval(&[1.0; 9], &[1.0; 20], 1), None);
-    assert_eq!(bootstrap_ratio_interval(&[1.0; 20], &[0.0; 20], 1), None);
 }
 
 #[test]
@@ -47,27 +46,6 @@ fn welch_covers_the_truth_with_three_runs_each() {
     });
     let share = covered.count() as f64 / 500.0;
     assert!((0.92..=0.985).contains(&share), "{share}");
-}
-
-#[test]
-fn the_bootstrap_covers_correlated_series() {
-    let mut random = Random::new(4);
-    let mut series = |level: f64| -> Vec<f64> {
-        let mut state = random.normal();
-        let step = |_| {
-            state = 0.5 * state + 0.75_f64.sqrt() * random.normal();
-            level + state
-        };
-        (0..200).map(step).collect()
-    };
-    let covered = (0..150).filter(|&seed| {
-        let (a, b) = (series(20.0), series(10.0));
-        bootstrap_ratio_interval(&a, &b, seed).is_some_and(|ci| ci.contains(2.0))
-    });
-    let share = covered.count() as f64 / 150.0;
-    assert!(share >= 0.88, "{share}");
-    let (a, b) = (series(20.0), series(10.0));
-    assert_eq!(bootstrap_ratio_interval(&a, &b, 3), bootstrap_ratio_interval(&a, &b, 3));
 }
 
 #[test]
@@ -110,23 +88,6 @@ fn intervals_that_touch_are_not_apart() {
     check(&[1.0, 1.0], &[1.0, 1.0], LargerRate::Same);
     check(&[1.05, 1.05], &[1.0, 1.0], LargerRate::Larger);
     check(&[1.0, 1.0], &[1.05, 1.05], LargerRate::Smaller);
-}
-
-#[test]
-fn the_bootstrap_needs_ten_numbers_each() {
-    let of = |a: &[f64], b: &[f64]| bootstrap_ratio_interval(a, b, 1).is_some();
-    assert!(of(&[1.0; 10], &[1.0; 10]));
-    assert!(!of(&[1.0; 9], &[1.0; 10]) && !of(&[1.0; 10], &[1.0; 9]));
-    assert!(!of(&[f64::INFINITY; 10], &[1.0; 10]) && !of(&[1.0; 10], &[f64::INFINITY; 10]));
-}
-
-/// Equal seeds give equal intervals, now and in the next version.
-#[test]
-fn the_interval_of_a_seed_does_not_change() {
-    let a: Vec<f64> = (0..30).map(|n| f64::from(n % 7) + 10.0).collect();
-    let b: Vec<f64> = (0..27).map(|n| f64::from(n * n % 11) + 5.0).collect();
-    let found = bootstrap_ratio_interval(&a, &b, 5).expect("enough values");
-    assert_eq!((found.low, found.high), (1.307_480_314_960_630_2, 1.579_017_857_142_857_3));
 }
 
 /// A run of rounds about a level of its own; spreads in the logarithm.

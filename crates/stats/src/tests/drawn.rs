@@ -64,7 +64,7 @@ fn check_segments(values: &[f64]) {
     assert!(segments.len() < 2 || segments.iter().all(|it| it.to - it.from >= 8), "{segments:?}");
 }
 
-/// Means and medians lie among the values; a sample is worth between one and all of its values.
+/// Means and medians lie among the values.
 fn check_level(values: &[f64]) {
     let all = ends(values);
     if let Some((mean, interval)) = mean_interval(values) {
@@ -74,23 +74,7 @@ fn check_level(values: &[f64]) {
     let middles = [median(&mut values.to_vec()), pairwise_median(values)];
     middles.into_iter().flatten().for_each(|middle| is_within(all, middle));
     assert_eq!(middles[0].is_none(), values.is_empty());
-    let n = values.len() as f64;
-    let worth = effective_sample_size(values);
-    assert!(worth <= n && worth >= 1.0_f64.min(n), "{worth} of {n}");
     assert!(mser5(values).is_none_or(|left_out| 2 * left_out <= values.len()));
-}
-
-/// A split leaves three values or more on both sides of its threshold.
-fn check_modes(values: &[f64]) {
-    let Some(modes) = split_modes(values) else { return };
-    assert!(
-        modes.fast_median < modes.threshold && modes.threshold < modes.slow_median,
-        "{modes:?}"
-    );
-    assert!((0.85..=1.0 + 1e-9).contains(&modes.explained), "{modes:?}");
-    let fast = values.iter().filter(|value| **value <= modes.threshold).count();
-    assert!(fast >= 3 && values.len() - fast >= 3, "{modes:?}");
-    assert!((modes.fast_share - fast as f64 / values.len() as f64).abs() < 1e-9, "{modes:?}");
 }
 
 /// The rate is all events over all time; asking for less is known no later; the stop rule says what
@@ -170,7 +154,7 @@ fn check_quantiles(number: u64, values: &[f64], random: &mut Random) {
 }
 
 /// A comparison is the inverse of itself turned round; the best of a contest is not beaten.
-fn check_contest(number: u64, groups: &[Vec<f64>; 3], is_larger_better: bool) {
+fn check_contest(groups: &[Vec<f64>; 3], is_larger_better: bool) {
     let both = (compare(&groups[0], &groups[1]), compare(&groups[1], &groups[0]));
     if let (Some(one), Some(other)) = both {
         assert!((one.ratio * other.ratio - 1.0).abs() < 1e-9, "{one:?} {other:?}");
@@ -181,9 +165,6 @@ fn check_contest(number: u64, groups: &[Vec<f64>; 3], is_larger_better: bool) {
             same => same,
         };
         assert_eq!(one.judgement, turned, "{one:?} {other:?}");
-    }
-    if let Some(interval) = bootstrap_ratio_interval(&groups[0], &groups[1], number) {
-        assert!(0.0 < interval.low && interval.low <= interval.high, "{interval:?}");
     }
     let places = contest(groups, is_larger_better);
     let centres: Vec<f64> = places.iter().map(|place| place.centre).collect();
@@ -221,10 +202,9 @@ fn estimates_of_drawn_streams_follow_from_their_values() {
         });
         check_segments(&values);
         check_level(&values);
-        check_modes(&values);
         check_rate(&values, &mut random);
         check_quantiles(number, &values, &mut random);
-        check_contest(number, &groups, random.below(2) == 0);
+        check_contest(&groups, random.below(2) == 0);
         check_steady(&values);
         let (p, degrees) = (random.unit(), random.log_uniform(1.0, 400.0));
         let (t, next) = (student_t(p, degrees), student_t((p + 1.0) / 2.0, degrees));
