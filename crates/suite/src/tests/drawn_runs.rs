@@ -15,7 +15,7 @@ use super::one_in;
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
-use crate::undo::failing::{Call, FailingUndo};
+use crate::undo::failing::{BackupCall, FailingUndo};
 use crate::{Choice, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, Undo, run};
 
 /// Runs that are drawn.
@@ -97,9 +97,9 @@ impl RunListener for Listener<'_> {
 fn failing_undo(fails_after: Option<u64>) -> FailingUndo {
     let mut calls = 0;
     FailingUndo::new(move |call| {
-        calls += u64::from(!matches!(call, Call::Read(_)));
+        calls += u64::from(!matches!(call, BackupCall::Read(_)));
         let fails =
-            !matches!(call, Call::Read(_)) && fails_after.is_some_and(|after| calls > after);
+            !matches!(call, BackupCall::Read(_)) && fails_after.is_some_and(|after| calls > after);
         fails.then_some("no space for what is lent")
     })
 }

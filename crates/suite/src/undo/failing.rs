@@ -5,7 +5,7 @@ use device::Extent;
 use super::{MemoryUndo, Undo};
 
 /// What a log is asked to do.
-pub enum Call {
+pub enum BackupCall {
     /// To make room.
     Room,
     /// To keep the piece of this number.
@@ -17,7 +17,7 @@ pub enum Call {
 }
 
 /// The reason why a call fails, if it does.
-type Rule = Box<dyn FnMut(Call) -> Option<&'static str>>;
+type Rule = Box<dyn FnMut(BackupCall) -> Option<&'static str>>;
 
 /// A log that outlives the process, and fails by a rule.
 pub struct FailingUndo {
@@ -27,26 +27,26 @@ pub struct FailingUndo {
 
 impl FailingUndo {
     /// An empty one.
-    pub fn new(rule: impl FnMut(Call) -> Option<&'static str> + 'static) -> FailingUndo {
+    pub fn new(rule: impl FnMut(BackupCall) -> Option<&'static str> + 'static) -> FailingUndo {
         FailingUndo { kept: MemoryUndo::default(), rule: Box::new(rule) }
     }
 
-    fn ask(&mut self, call: Call) -> Result<(), String> {
+    fn ask(&mut self, call: BackupCall) -> Result<(), String> {
         (self.rule)(call).map_or(Ok(()), |reason| Err(reason.to_owned()))
     }
 }
 
 impl Undo for FailingUndo {
     fn make_room(&mut self, bytes: u64) -> Result<(), String> {
-        self.ask(Call::Room)?;
+        self.ask(BackupCall::Room)?;
         self.kept.make_room(bytes)
     }
     fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
-        self.ask(Call::Keep(self.kept.pieces()))?;
+        self.ask(BackupCall::Keep(self.kept.pieces()))?;
         self.kept.keep(offset_bytes, data)
     }
     fn seal(&mut self) -> Result<(), String> {
-        self.ask(Call::Seal)?;
+        self.ask(BackupCall::Seal)?;
         self.kept.seal()
     }
     fn pieces(&self) -> usize {
@@ -56,7 +56,7 @@ impl Undo for FailingUndo {
         self.kept.place(number)
     }
     fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
-        self.ask(Call::Read(number))?;
+        self.ask(BackupCall::Read(number))?;
         self.kept.piece(number, data)
     }
     fn clear(&mut self) -> Result<(), String> {

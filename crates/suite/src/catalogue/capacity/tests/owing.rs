@@ -10,7 +10,7 @@ use record::Flag;
 use super::lent::{image, media, used};
 use super::*;
 use crate::catalogue::capacity::trial::{Ruling, run_probe};
-use crate::undo::failing::{Call, FailingUndo};
+use crate::undo::failing::{BackupCall, FailingUndo};
 use crate::undo::{Trust, put_back};
 use crate::{Guarded, RunEnd, Undo};
 
@@ -24,7 +24,7 @@ fn log() -> FailingUndo {
 /// A log that fails at keeping the piece of this number.
 fn full_at(number: usize) -> FailingUndo {
     FailingUndo::new(move |call| {
-        matches!(call, Call::Keep(now) if now == number).then_some("the disk is full")
+        matches!(call, BackupCall::Keep(now) if now == number).then_some("the disk is full")
     })
 }
 
@@ -33,17 +33,17 @@ fn full_at(number: usize) -> FailingUndo {
 fn unsealed_at(time: u32) -> FailingUndo {
     let (mut seals, mut sealed, mut kept) = (0, 0, 0);
     FailingUndo::new(move |call| match call {
-        Call::Keep(number) => {
+        BackupCall::Keep(number) => {
             kept = number + 1;
             None
         }
-        Call::Seal => {
+        BackupCall::Seal => {
             seals += 1;
             sealed = if seals == time { sealed } else { kept };
             (seals == time).then_some("the disk reports an error")
         }
-        Call::Read(number) => (seals == time && number >= sealed).then_some("it is torn"),
-        Call::Room => None,
+        BackupCall::Read(number) => (seals == time && number >= sealed).then_some("it is torn"),
+        BackupCall::Room => None,
     })
 }
 
@@ -239,8 +239,9 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
 
 #[test]
 fn nothing_is_written_where_there_is_no_room_to_keep_it() {
-    let mut log =
-        FailingUndo::new(|call| matches!(call, Call::Room).then_some("there is no room for it"));
+    let mut log = FailingUndo::new(|call| {
+        matches!(call, BackupCall::Room).then_some("there is no room for it")
+    });
     let (end, mut guarded, before) = tried(&small(), None, &mut log);
     assert!(end.cells.is_empty());
     assert!(end.skipped[0].reason.contains("there is no room for"), "{:?}", end.skipped);
