@@ -486,10 +486,9 @@ impl Page {
                     let parts: Vec<String> = parts.into_iter().chain(slowest).collect();
                     return self.below(&parts);
                 }
-                self.line(&format!(
-                    "{label}{gap}{figure}  {}  {stop:STOP$}{worst:>SLOWEST$}",
-                    spread(words::without_unit(interval, text), &n.to_string(), COUNT)
-                ));
+                let counted = spread(words::without_unit(interval, text), &n.to_string(), COUNT);
+                let rest = format!("  {stop:STOP$}{worst:>SLOWEST$}");
+                self.line(&format!("{label}{gap}{figure}  {}", abutted(counted, rest, COUNT)));
             }
             Err(why) if self.width < ROW => {
                 self.line(&spread(&label, "-", FIGURE));
@@ -611,6 +610,16 @@ fn short(text: &str, width: usize) -> String {
 fn spread(left: &str, right: &str, width: usize) -> String {
     let room = width.saturating_sub(display::width(left)).max(display::width(right) + 1);
     format!("{left}{}{right}", " ".repeat(room - display::width(right)))
+}
+
+/// A text of `width` columns and the rest of its row, which gives up blanks where the text is wider.
+fn abutted(text: String, mut rest: String, width: usize) -> String {
+    for _ in width..display::width(&text) {
+        if let Some(blanks) = rest.find("  ") {
+            rest.remove(blanks);
+        }
+    }
+    text + &rest
 }
 
 /// Text whose first `lead` columns hold a label: lines of at most `width` columns, those after the

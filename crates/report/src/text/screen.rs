@@ -6,7 +6,7 @@ use record::test::RANDOM_WRITE;
 use record::{Cell, Finding, Fitness, Record, Severity, Use};
 
 use super::wrap::{self, cut};
-use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, short, spread};
+use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, abutted, short, spread};
 use crate::doubts::{self, Doubt};
 use crate::figure::{self, Shown, Told};
 use crate::headline::{self, HeadlineRow};
@@ -495,7 +495,7 @@ impl<'s> Screen<'s> {
 
     /// Columns of a label: as many more as the terminal is wider.
     fn label(&self) -> usize {
-        let times = if self.has_times { 0 } else { TIMES };
+        let times = if self.has_times || self.width < ROW { 0 } else { TIMES };
         LABEL + times + self.width.saturating_sub(ROW).min(WIDEST - LABEL)
     }
 
@@ -641,7 +641,7 @@ impl<'s> Screen<'s> {
         let counted = spread(words::without_unit(interval, text), &n.to_string(), COUNT);
         let [p99, slowest] = [p99, slowest].map(|text| text.as_deref().unwrap_or("-"));
         let times = self.times(p99, slowest);
-        let row = format!("{label}{gap}{figure}  {counted}{times}");
+        let row = format!("{label}{gap}{figure}  {}", abutted(counted, times, COUNT));
         above.into_iter().chain([row]).collect()
     }
 
