@@ -195,69 +195,15 @@ fn a_card_in_two_readers_is_one_medium_where_the_user_says_so() {
     assert!(told.out.contains("05e3:0749: reader 05e3:0749 ("), "{told}");
     assert!(told.out.contains("05e3:0749 is") && told.out.contains("2.00x faster"), "{told}");
     assert!(!told.out.contains("Best for"), "{told}");
+    let page = scratch.at("page.html");
+    let by_host = ["compare", "--by", "host", "--html", word(&page), word(&one), word(&other)];
+    let split = flashmark.run(&by_host);
+    assert_eq!(split.code, Some(1), "{split}");
+    assert!(split.out.contains("Nothing can be split"), "{split}");
+    assert!(std::fs::read_to_string(&page).unwrap().contains("Nothing can be split"));
     let refused = flashmark.run(&["compare", "card=nowhere", &named(&other)]);
     assert_eq!(refused.code, Some(2), "{refused}");
     assert!(refused.err.contains("nowhere"), "{refused}");
-}
-
-/// Every run of a store as if of this card in this host, which makes rates so many times as fast.
-fn in_host(flashmark: &Flashmark, scratch: &Scratch, at: (&str, &str), times: f64) -> Vec<String> {
-    let (card, host) = at;
-    let copy = |(nth, run): (usize, &PathBuf)| {
-        let mut record = read_record(&run.join("record.json"));
-        record.medium.profile = None;
-        record.medium.model = Some(card.into());
-        record.host = Some(record::Host { board: Some(host.into()), ..record::Host::default() });
-        for cell in &mut record.cells {
-            for rate in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
-                rate.value *= times;
-                rate.ci95 = rate.ci95.map(|ends| ends.map(|end| end * times));
-            }
-            cell.rounds.iter_mut().for_each(|round| round.iops *= times);
-        }
-        record.run.id = format!("{card}-{host}-{nth}");
-        let file = scratch.file(&format!("{card}-{host}-{nth}-{times}.json"), record.to_json());
-        word(&file).to_owned()
-    };
-    flashmark.runs().iter().enumerate().map(copy).collect()
-}
-
-#[test]
-fn cards_in_hosts_are_one_experiment_that_splits_or_says_why_not() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    labelled(&flashmark, "card", &["1", "2"]);
-    let page = scratch.at("page.html");
-    let compared = |grid: &[((&str, &str), f64)]| {
-        let files: Vec<String> = grid
-            .iter()
-            .flat_map(|(at, times)| in_host(&flashmark, &scratch, *at, *times))
-            .collect();
-        let words = ["compare", "--by", "host", "--html", word(&page)].into_iter();
-        let ran = flashmark.run(&words.chain(files.iter().map(String::as_str)).collect::<Vec<_>>());
-        let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-        (ran.code, flat, std::fs::read_to_string(&page).unwrap())
-    };
-    let (slow, fast) = ("slow", "fast");
-    let even = [((slow, "Pi"), 0.2), ((slow, "PC"), 0.5), ((fast, "Pi"), 0.4), ((fast, "PC"), 1.0)];
-    let (code, said, html) = compared(&even);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("the host explains 2.50 ("), "{said}");
-    assert!(said.contains("the medium explains 2.00 ("), "{said}");
-    assert!(said.contains("Interaction: none is shown"), "{said}");
-    assert!(html.contains("id=\"crossed-random-write\"") && html.contains("1: slow, 2: fast"));
-    let mut crossed = even;
-    crossed[3].1 = 0.1;
-    let (code, said, _) = compared(&crossed);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("The effects depend on each other"), "{said}");
-    let (code, said, html) = compared(&[even[0], even[3]]);
-    assert_eq!(code, Some(1), "{said}");
-    let why = "Nothing can be split: the runs fall into 2 groups";
-    assert!(said.contains(why) && html.contains(why), "{said}");
-    assert!(
-        said.contains("slow with Pi; fast with PC") && !html.contains("id=\"crossed-"),
-        "{said}"
-    );
 }
 
 #[test]

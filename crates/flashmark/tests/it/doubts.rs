@@ -95,27 +95,6 @@ fn a_sparse_file_is_doubted() {
 }
 
 #[test]
-fn memory_is_doubted() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&[
-        "run",
-        mount.word(),
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "2s",
-    ]);
-    assert!(flashmark.record().flags.contains(&Flag::MemoryFilesystem), "{ran}");
-    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 0, "the test file is gone");
-}
-
-#[test]
 fn memory_is_praised_for_nothing_and_goes_nowhere() {
     if !has_root() {
         return;

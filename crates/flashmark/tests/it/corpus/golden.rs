@@ -6,15 +6,28 @@ use record::Finding;
 
 use super::{Shown, page};
 
+/// Records whose details are kept too, and their screen on a narrow and on a wide terminal.
+const IN_FULL: [&str; 5] =
+    ["check-a1", "check-fake-wrap", "quick-read-errors", "standard-a1", "standard-class10"];
+
 /// What is concluded and shown of a record, to be read as a difference.
 pub(super) fn text(shown: &Shown) -> String {
     let summary = serde_json::to_string_pretty(&shown.record.summary).unwrap();
     let page = page::digest(&report::html::page(&shown.record));
-    format!(
+    let mut text = format!(
         "# Findings\n{}\n# Summary\n{summary}\n\n# Screen\n{}\n# Page\n{page}",
         findings(shown),
         shown.screen
-    )
+    );
+    if IN_FULL.contains(&shown.name.as_str()) {
+        for columns in [40, 120] {
+            let screen = shown.screen_of(columns, false);
+            let _ = write!(text, "\n# Screen, {columns} columns\n{screen}");
+        }
+        let details = report::text::details(&shown.record, &shown.record.run.id, 80, false);
+        text += &format!("\n# Details\n{}", details.replace('\u{a0}', " "));
+    }
+    text
 }
 
 /// A line for each finding: id, severity, level, how sure it is, the cells it rests on.

@@ -12,9 +12,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use record::Record;
+use report::text::{Elsewhere, one_screen};
 use serde_json::Value;
 
 use crate::support::{Flashmark, Scratch};
+use crate::terminals::{LINES, wide_lines};
 
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records");
 
@@ -76,6 +78,18 @@ impl Shown {
     }
 }
 
+impl Shown {
+    /// Its screen on a terminal of so many columns, as if it were a run of this machine.
+    fn screen_of(&self, columns: usize, colour: bool) -> String {
+        let files = [
+            ("Record", "/runs/it/record.json".to_owned()),
+            ("Page", "/runs/it/report.html".to_owned()),
+        ];
+        let rest = Elsewhere { run: &self.record.run.id, files: &files };
+        one_screen(&self.record, columns, colour, &rest).replace('\u{a0}', " ")
+    }
+}
+
 /// The uses that the command of a record asked for.
 fn uses_of(record: &Record) -> Vec<String> {
     let words = record.run.command.windows(2);
@@ -95,6 +109,29 @@ fn what_is_concluded_and_shown_stays() {
     };
     let changed: Vec<&str> = shown().iter().filter(changed).map(|it| it.name.as_str()).collect();
     assert!(changed.is_empty(), "other than in fixtures/golden: {changed:?}");
+}
+
+#[test]
+fn every_record_has_one_screen() {
+    for it in shown() {
+        for columns in [40, 80, 120] {
+            let screen = it.screen_of(columns, false);
+            let what = format!("{}, {columns} columns:\n{screen}", it.name);
+            assert_eq!(wide_lines(&screen, columns), [""; 0], "{what}");
+            assert!(columns == 40 || screen.lines().count() <= LINES, "{what}");
+            for line in ["Details ", "Record ", "Page "] {
+                assert!(screen.contains(&format!("\n{line}")), "{what}");
+            }
+            let private = ["doubt", "as seen"];
+            assert!(!private.iter().any(|word| screen.to_lowercase().contains(word)), "{what}");
+            let mut plain = it.screen_of(columns, true);
+            assert!(plain.contains('\u{1b}'), "{what}");
+            for code in ["0", "1", "2", "31", "33"] {
+                plain = plain.replace(&format!("{}[{code}m", '\u{1b}'), "");
+            }
+            assert_eq!(plain, screen, "colours add colours and nothing else");
+        }
+    }
 }
 
 /// A golden file without its record is of nothing.
