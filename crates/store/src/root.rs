@@ -142,7 +142,7 @@ impl Store {
 
     /// Directories of all runs, the one written last at the end. Errors only where the store itself
     /// cannot be read; a store that does not exist yet has no runs.
-    fn directories(&self) -> Result<Vec<RunDir>, FindError> {
+    pub fn directories(&self) -> Result<Vec<RunDir>, FindError> {
         let unreadable = |source| FindError::Store { path: self.root.clone(), source };
         let entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,

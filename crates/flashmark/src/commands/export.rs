@@ -5,7 +5,7 @@ mod figures;
 mod openmetrics;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -14,17 +14,16 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use record::Record;
 use record::collection::{CollectionRun, Origin, SubmissionStatus};
-use store::Store;
-use store::atomic_write_with;
-use store::collection::{Address, Collection, CollectionError, content_name};
+use store::collection::{Address, Collection, content_name};
 use store::export::{CsvSink, DatasetSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
+use store::{RunDir, Store, atomic_write_with};
 
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::own_runs::{each_measured, measured};
 use crate::commands::report::file_name;
-use crate::commands::show::load;
+use crate::commands::show::{find, load_from};
 use crate::commands::whole_dir::{DATASET, WholeDir};
-use crate::exit::{Exit, OrExit, Result, usage};
+use crate::exit::{Exit, Failure, OrExit, Result, usage};
 use crate::keys::KeyFile;
 use crate::outputs::print_document;
 use crate::published_run;
@@ -54,10 +53,7 @@ pub fn run(flags: &ExportFlags) -> Result {
             );
         }
         (format, Some(file)) => {
-            atomic_write_with(file, |to| {
-                source.write(text_sink(format, BufWriter::new(to))).map_err(flat)
-            })
-            .or_internal()?;
+            whole_file(file, |to| source.write(text_sink(format, BufWriter::new(to))))?;
         }
         (format, None) => {
             return to_stdout(source.write(text_sink(format, BufWriter::new(io::stdout().lock()))));
@@ -85,64 +81,66 @@ fn text_sink<'a>(format: ExportFormat, to: impl Write + 'a) -> Box<dyn Sink + 'a
 }
 
 /// Whoever reads may have seen enough.
-fn to_stdout(written: std::result::Result<(), CollectionError>) -> Result {
+fn to_stdout(written: Result<()>) -> Result {
+    let is_enough = |failure: &Failure| {
+        let error = failure.error.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
     match written {
-        Err(CollectionError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            Ok(Exit::Done)
-        }
-        other => other.or_internal().map(|()| Exit::Done),
+        Err(failure) if is_enough(&failure) => Ok(Exit::Done),
+        other => other.map(|()| Exit::Done),
     }
 }
 
-fn flat(error: CollectionError) -> io::Error {
-    match error {
-        CollectionError::Io(error) => error,
-        other => io::Error::other(other),
-    }
+/// Writes a file whole or not at all. Where there is nothing to write, that is the failure, not the
+/// file.
+fn whole_file(path: impl AsRef<Path>, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let mut of_source = None;
+    let written = atomic_write_with(path, |to| {
+        fill(to).map_err(|failure| match failure.exit {
+            Exit::Internal => io::Error::other(failure.error),
+            _ => {
+                of_source = Some(failure);
+                io::ErrorKind::InvalidData.into()
+            }
+        })
+    });
+    of_source.map_or_else(|| written.or_internal(), Err)
 }
 
 fn workbook(source: &Source, file: &Path) -> Result<()> {
-    let written = atomic_write_with(file, |to| {
-        let sink = XlsxSink::new(BufWriter::new(to))?;
-        source.write(Box::new(sink)).map_err(flat)
-    });
-    written.or_internal()
+    whole_file(file, |to| source.write(Box::new(XlsxSink::new(BufWriter::new(to)).or_internal()?)))
 }
 
 /// Both files or none.
 fn parquet(source: &Source, dir: &Path) -> Result<()> {
     make_dir(dir)?;
-    let written = atomic_write_with(dir.join("runs.parquet"), |runs| {
-        let both = atomic_write_with(dir.join("cells.parquet"), |cells| {
-            let sink = ParquetSink::new(BufWriter::new(runs), BufWriter::new(cells))?;
-            source.write(Box::new(sink)).map_err(flat)
-        });
-        both.map_err(|error| error.source)
-    });
-    written.or_internal()
+    whole_file(dir.join("runs.parquet"), |runs| {
+        whole_file(dir.join("cells.parquet"), |cells| {
+            let sink = ParquetSink::new(BufWriter::new(runs), BufWriter::new(cells));
+            source.write(Box::new(sink.or_internal()?))
+        })
+    })
 }
 
 /// All files or none; those of an earlier data set are gone.
 fn dataset(source: &Source, dir: &Path) -> Result<()> {
     let place = WholeDir::take(dir, &DATASET)?;
-    source.write(Box::new(DatasetSink::new(place.scratch()))).or_internal()?;
+    source.write(Box::new(DatasetSink::new(place.scratch())))?;
     place.appear()
 }
 
 /// A file a run, named after it.
 fn fio_files(source: &Source, dir: &Path) -> Result<()> {
     make_dir(dir)?;
-    source
-        .each(&mut |entry| {
-            // A record from elsewhere may call itself anything, and two the same.
-            let own = entry.local_name.as_deref().map_or(String::new(), |it| file_name(it) + "-");
-            atomic_write_with(dir.join(format!("{own}{}.json", entry.id)), |to| {
-                let mut sink: Box<dyn Sink> = Box::new(FioSink::new(BufWriter::new(to)));
-                sink.add(entry).and_then(|()| sink.finish()).map_err(io::Error::from)
-            })
-            .map_err(|error| error.source)
+    source.each(&mut |entry| {
+        // A record from elsewhere may call itself anything, and two the same.
+        let own = entry.local_name.as_deref().map_or(String::new(), |it| file_name(it) + "-");
+        whole_file(dir.join(format!("{own}{}.json", entry.id)), |to| {
+            let mut sink: Box<dyn Sink> = Box::new(FioSink::new(BufWriter::new(to)));
+            sink.add(entry).and_then(|()| sink.finish()).map_err(io::Error::from).or_internal()
         })
-        .or_internal()
+    })
 }
 
 fn make_dir(dir: &Path) -> Result<()> {
@@ -156,7 +154,7 @@ enum Source {
     /// Those that were named.
     Named(Vec<CollectionRun>),
     /// All of this machine that measured something, since then.
-    Machine { keys: Option<KeyFile>, since: Option<Timestamp>, is_single: bool },
+    Machine { store: Store, keys: Option<KeyFile>, since: Option<Timestamp>, is_single: bool },
     /// All of a collection, since then.
     Collection(Collection, Option<Timestamp>),
 }
@@ -191,14 +189,13 @@ impl Source {
     }
 
     fn machine(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
-        let runs = Store::open(Store::default_root()).runs().or_usage()?;
-        if !runs.iter().any(|run| measured(run).is_ok()) {
-            // It says of each why it is left out.
-            let _ = each_measured(|_, _| Ok(()), Ok::<(), io::Error>)?;
+        let store = Store::open(Store::default_root());
+        let runs = store.directories().or_usage()?.len();
+        if runs == 0 {
             return nothing_kept();
         }
         let keys = KeyFile::given(flags.keys.as_deref())?;
-        Ok(Source::Machine { keys, since, is_single: runs.len() == 1 })
+        Ok(Source::Machine { store, keys, since, is_single: runs == 1 })
     }
 
     /// Whether there may be more than one run.
@@ -211,32 +208,37 @@ impl Source {
     }
 
     /// Hands out the runs one by one.
-    fn each(
-        &self,
-        take: &mut dyn FnMut(&CollectionRun) -> io::Result<()>,
-    ) -> std::result::Result<(), CollectionError> {
+    fn each(&self, take: &mut dyn FnMut(&CollectionRun) -> Result<()>) -> Result<()> {
         match self {
-            Source::Named(entries) => Ok(entries.iter().try_for_each(take)?),
-            Source::Machine { keys, since, .. } => {
+            Source::Named(entries) => entries.iter().try_for_each(take),
+            Source::Machine { store, keys, since, .. } => {
                 let mut seen = BTreeSet::new();
-                let entry = |name: &str, record: &Record| own(name, record, keys.as_ref());
-                let handed_on = each_measured(entry, |entry| {
-                    if is_since(&entry, *since) && seen.insert(entry.id.clone()) {
-                        take(&entry)?;
-                    }
-                    Ok::<(), io::Error>(())
-                });
-                Ok(handed_on.map_err(|failure| io::Error::other(failure.to_string()))??)
+                let entry = |dir: &RunDir| own(dir, &measured(dir)?, keys.as_ref());
+                let taken = each_measured(store, entry, |_, entry| {
+                    let is_wanted = is_since(&entry, *since) && seen.insert(entry.id.clone());
+                    if is_wanted { take(&entry) } else { Ok(()) }
+                })?;
+                if taken == 0 { nothing_kept() } else { Ok(()) }
             }
-            Source::Collection(collection, since) => collection.each_entry(&mut |entry| {
-                if is_since(&entry, *since) { take(&entry) } else { Ok(()) }
-            }),
+            Source::Collection(collection, since) => {
+                let mut failure = None;
+                let read = collection.each_entry(&mut |entry| {
+                    if !is_since(&entry, *since) {
+                        return Ok(());
+                    }
+                    take(&entry).map_err(|it| {
+                        failure = Some(it);
+                        io::ErrorKind::Other.into()
+                    })
+                });
+                failure.map_or_else(|| read.or_internal(), Err)
+            }
         }
     }
 
-    fn write(&self, mut sink: Box<dyn Sink + '_>) -> std::result::Result<(), CollectionError> {
-        self.each(&mut |entry| Ok(sink.add(entry)?))?;
-        Ok(sink.finish().map_err(io::Error::from)?)
+    fn write(&self, mut sink: Box<dyn Sink + '_>) -> Result<()> {
+        self.each(&mut |entry| sink.add(entry).map_err(io::Error::from).or_internal())?;
+        sink.finish().map_err(io::Error::from).or_internal()
     }
 }
 
@@ -272,7 +274,8 @@ fn named(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
     let mut seen = BTreeSet::new();
     let mut entries = Vec::new();
     for name in &flags.runs {
-        let entry = own(name, &load(name)?, keys.as_ref())?;
+        let dir = find(name)?;
+        let entry = own(&dir, &load_from(&dir)?, keys.as_ref())?;
         if is_since(&entry, since) && seen.insert(entry.id.clone()) {
             entries.push(entry);
         }
@@ -285,11 +288,11 @@ fn nothing_kept<T>() -> Result<T> {
 }
 
 /// A run of this machine, as an entry of a collection would be made of it.
-fn own(name: &str, record: &Record, keys: Option<&KeyFile>) -> Result<CollectionRun> {
+fn own(dir: &RunDir, record: &Record, keys: Option<&KeyFile>) -> Result<CollectionRun> {
     let (run, _) = published_run::of(record, keys)?;
     Ok(CollectionRun {
         id: content_name(&run).or_usage()?,
-        local_name: Some(local_name(name, record)),
+        local_name: Some(local_name(dir, record)),
         received: record.run.finished.clone().or(record.run.started.clone()).unwrap_or_default(),
         origin: Origin::of(&run),
         standing: SubmissionStatus::Accepted,
@@ -301,9 +304,6 @@ fn own(name: &str, record: &Record, keys: Option<&KeyFile>) -> Result<Collection
 }
 
 /// The name of the directory that keeps the run, or of the record where it is a file.
-fn local_name(name: &str, record: &Record) -> String {
-    let kept = Store::open(Store::default_root()).find(name);
-    kept.ok()
-        .filter(|dir| dir.journal_path().exists())
-        .map_or_else(|| record.run.id.clone(), |dir| dir.name().to_owned())
+fn local_name(dir: &RunDir, record: &Record) -> String {
+    if dir.journal_path().exists() { dir.name().to_owned() } else { record.run.id.clone() }
 }

@@ -2,56 +2,113 @@
 
 use record::Record;
 use report::words::clean;
-use store::{RunSummary, Store};
+use store::{RunDir, Store};
 
 use crate::commands::show::completed;
-use crate::exit::{OrExit, Result};
+use crate::exit::{Failure, OrExit, Result, usage};
 use crate::parallel::each_of;
 
 /// Runs that are read ahead of the one that is taken: what is in memory at once.
 const AHEAD: usize = 16;
 
-/// Makes something of each run that has results of its medium, on all processors, and hands it out in
-/// order, the one written last at the end. What is left out is said on standard error, with the
-/// reason. The inner error is the one of `take`, which ends it.
-pub fn each_measured<T: Send + Sync, E>(
-    make: impl Fn(&str, &Record) -> Result<T> + Sync,
-    mut take: impl FnMut(T) -> std::result::Result<(), E>,
-) -> Result<std::result::Result<(), E>> {
-    let runs = Store::open(Store::default_root()).runs().or_usage()?;
-    for some in runs.chunks(AHEAD) {
-        let made = each_of(some.len(), |at| {
-            let run = &some[at];
-            Ok(measured(run).map(|record| make(run.dir.name(), &record)))
-        });
-        for (run, made) in some.iter().zip(made.or_internal()?) {
+/// Makes something of each run of a store, on all processors, and hands it out in order, the one
+/// written last at the end. A run of which nothing can be made, such as one without results
+/// ([`measured`]), is left out and named on standard error with the reason. Returns how many were
+/// handed out.
+///
+/// # Errors
+/// Where the store cannot be read; and that of `take`, which ends it.
+pub fn each_measured<T: Send + Sync, E: From<Failure>>(
+    store: &Store,
+    make: impl Fn(&RunDir) -> Result<T> + Sync,
+    mut take: impl FnMut(&RunDir, T) -> std::result::Result<(), E>,
+) -> std::result::Result<usize, E> {
+    let mut taken = 0;
+    for some in store.directories().or_usage()?.chunks(AHEAD) {
+        let made = each_of(some.len(), |at| Ok(make(&some[at]))).or_internal()?;
+        for (dir, made) in some.iter().zip(made) {
             match made {
                 Ok(made) => {
-                    if let Err(error) = take(made?) {
-                        return Ok(Err(error));
-                    }
+                    take(dir, made)?;
+                    taken += 1;
                 }
                 Err(why) => {
-                    crate::say!("flashmark: {} is left out: {}", run.dir.name(), clean(&why));
+                    let why = clean(&why.to_string());
+                    crate::say!("flashmark: {} is left out: {why}", clean(dir.name()));
                 }
             }
         }
     }
-    Ok(Ok(()))
+    Ok(taken)
 }
 
-/// The record of a run, or the reason why it has nothing to show.
-pub fn measured(run: &RunSummary) -> std::result::Result<Record, String> {
-    if let Err(why) = &run.overview {
-        return Err(why.clone());
-    }
-    let record = run.dir.load().map_err(|error| error.to_string())?;
-    let record = completed(&run.dir, record);
+/// The record of a run.
+///
+/// # Errors
+/// Where it cannot be read, or has no result of its medium.
+pub fn measured(dir: &RunDir) -> Result<Record> {
+    let record = completed(dir, dir.load().or_usage()?);
     if record.cells.is_empty() {
-        return Err("nothing was measured yet".to_owned());
+        return usage("nothing was measured yet");
     }
     match record::strayed(&record.flags, &record.cells) {
-        Some(why) => Err(format!("it {why}")),
+        Some(why) => usage(format_args!("it {why}")),
         None => Ok(record),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    const RUN: &str = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
+
+    fn store(runs: &[&str]) -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        for name in runs {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+            std::fs::write(dir.path().join(name).join("record.json"), RUN).unwrap();
+        }
+        let store = Store::open(dir.path().to_owned());
+        (dir, store)
+    }
+
+    fn names(
+        store: &Store,
+        make: impl Fn(&RunDir) -> Result<Record> + Sync,
+    ) -> (Result<usize>, Vec<String>) {
+        let mut taken = Vec::new();
+        let ended = each_measured(store, make, |dir, _| {
+            taken.push(dir.name().to_owned());
+            Ok::<_, Failure>(())
+        });
+        taken.sort();
+        (ended, taken)
+    }
+
+    #[test]
+    fn a_run_of_which_nothing_can_be_made_does_not_end_the_others() {
+        let (dir, store) = store(&["a", "b", "c"]);
+        std::fs::write(dir.path().join("b/record.json"), "{").unwrap();
+        let not_c = |dir: &RunDir| match dir.name() {
+            "c" => usage("it cannot be sent"),
+            _ => measured(dir),
+        };
+        let (ended, taken) = names(&store, not_c);
+        assert_eq!((ended.unwrap(), taken), (1, vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn whoever_takes_them_ends_it_with_a_failure_of_his_own() {
+        let (_dir, store) = store(&["a", "b"]);
+        let mut seen = 0;
+        let ended = each_measured(&store, measured, |_, _| {
+            seen += 1;
+            usage("enough")
+        });
+        let failure = ended.unwrap_err();
+        assert_eq!((failure.exit, failure.to_string().as_str()), (Exit::Usage, "enough"));
+        assert_eq!(seen, 1);
     }
 }

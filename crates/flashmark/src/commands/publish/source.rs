@@ -14,7 +14,7 @@ use store::{RunDir, Store};
 
 use super::filling::{Key, Tree};
 use super::intake;
-use crate::commands::own_runs::measured;
+use crate::commands::own_runs::{each_measured, measured};
 use crate::commands::show::{find, load_from};
 use crate::exit::{Failure, OrExit, Result, usage};
 use crate::keys::KeyFile;
@@ -128,21 +128,15 @@ impl PublishedLines {
         };
         let mut runs = Vec::new();
         if own.names.is_empty() {
-            let all = Store::open(Store::default_root()).runs().or_usage()?;
-            let taken = each_of(all.len(), |at| {
-                let run = &all[at];
-                let record = || measured(run).map_err(anyhow::Error::msg).or_usage();
-                Ok(take(&run.dir, &record))
-            });
-            for (run, taken) in all.into_iter().zip(taken.or_internal()?) {
-                match taken {
-                    Ok(short) => runs.push((None, short, RunOrigin::Run(run.dir))),
-                    Err(why) => {
-                        let (name, why) = (run.dir.name(), clean(&why.to_string()));
-                        crate::say!("flashmark: {name} is left out: {why}");
-                    }
-                }
-            }
+            let store = Store::open(Store::default_root());
+            each_measured(
+                &store,
+                |dir| take(dir, &|| measured(dir)),
+                |dir, short| {
+                    runs.push((None, short, RunOrigin::Run(dir.clone())));
+                    Ok::<_, Failure>(())
+                },
+            )?;
         } else {
             let dirs = own.names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
             let taken = each_of(dirs.len(), |at| Ok(take(&dirs[at], &|| load_from(&dirs[at]))));
