@@ -384,7 +384,7 @@ pub async fn judge_form(
 }
 
 /// The standing of that name that a judgement may give.
-pub(crate) fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
+fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
     let known =
         SubmissionStatus::named(name).filter(|standing| *standing != SubmissionStatus::Withdrawn);
     known.ok_or_else(|| {

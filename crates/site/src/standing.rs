@@ -12,12 +12,11 @@ use store::collection::{BulkJudgement, ListedRun, RunFilter, RunOrder};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::client::{Bearer, Client};
-use crate::moderation::many::are_few_enough;
-use crate::moderation::standing_of;
+use crate::moderation::many;
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
-use crate::state::{App, now};
-use crate::submissions::{ReceiptBody, kept_why};
+use crate::state::App;
+use crate::submissions::ReceiptBody;
 
 /// Runs that are given where nothing is said, and at most.
 const GIVEN: usize = 50;
@@ -203,11 +202,7 @@ pub async fn judge_many(
 ) -> Result<Response, Problem> {
     let name = app.moderator(bearer, client).await?;
     let ManyJudged { ids, standing, why } = read(&body)?;
-    let (standing, why) = (standing_of(&standing)?, kept_why(&why));
-    are_few_enough(&ids)?;
-    let done = app
-        .change(move |collection| collection.judge_many(&ids, standing, &name, &why, &now()))
-        .await?;
+    let done = many::judge(&app, name, ids, &standing, &why).await?;
     Ok(told(&app, done))
 }
 
@@ -235,8 +230,6 @@ pub async fn undo(
 ) -> Result<Response, Problem> {
     let name = app.moderator(bearer, client).await?;
     let UndoneDeed { deed, why } = read(&body)?;
-    let why = kept_why(&why);
-    let done =
-        app.change(move |collection| collection.undo_judgement(deed, &name, &why, &now())).await?;
+    let done = many::undo(&app, name, deed, &why).await?;
     Ok(told(&app, done))
 }

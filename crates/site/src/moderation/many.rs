@@ -12,6 +12,7 @@ use crate::problem::Problem;
 use crate::state::{App, now};
 use crate::submissions::kept_why;
 use report::collection::query::escaped;
+use store::collection::BulkJudgement;
 
 /// A form, as its pairs of names and values; runs are ticked one by one, under one name.
 struct ManyForm(Vec<(String, String)>);
@@ -64,16 +65,11 @@ pub async fn judge_form(
     let Some(name) = sender_of(&app, &headers, client, &form).await? else {
         return Ok(sign_in_page(&app, None));
     };
-    let standing = standing_of(form.text("standing"))?;
     let ids: Vec<String> = form.all("run").map(str::to_owned).collect();
     if ids.is_empty() {
         return Err(Problem::bad("no run was ticked; tick some, and judge them again"));
     }
-    are_few_enough(&ids)?;
-    let why = kept_why(form.text("why"));
-    let done = app
-        .change(move |collection| collection.judge_many(&ids, standing, &name, &why, &now()))
-        .await?;
+    let done = judge(&app, name, ids, form.text("standing"), form.text("why")).await?;
     Ok(form.back(&app, &done.deed.map(|deed| format!("deed={deed}")).unwrap_or_default()))
 }
 
@@ -89,18 +85,37 @@ pub async fn undo_form(
         return Ok(sign_in_page(&app, None));
     };
     let deed = form.text("deed").parse().map_err(|_| Problem::bad("the deed is no number"))?;
-    app.change(move |collection| collection.undo_judgement(deed, &name, "", &now())).await?;
+    undo(&app, name, deed, "").await?;
     Ok(form.back(&app, &format!("undone={deed}")))
 }
 
 /// Runs that are judged at once, at most.
 const MOST_JUDGED: usize = 500;
 
-/// Refuses more runs than are judged at once.
-pub(crate) fn are_few_enough(ids: &[String]) -> Result<(), Problem> {
-    if ids.len() <= MOST_JUDGED {
-        return Ok(());
+/// Gives many runs one standing, in the name of a moderator. Both the form and the API judge here.
+pub(crate) async fn judge(
+    app: &App,
+    moderator: String,
+    ids: Vec<String>,
+    standing: &str,
+    why: &str,
+) -> Result<BulkJudgement, Problem> {
+    let (standing, why) = (standing_of(standing)?, kept_why(why));
+    if ids.len() > MOST_JUDGED {
+        let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason));
     }
-    let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
-    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason))
+    app.change(move |collection| collection.judge_many(&ids, standing, &moderator, &why, &now()))
+        .await
+}
+
+/// Takes the last judgement of many back, in the name of a moderator.
+pub(crate) async fn undo(
+    app: &App,
+    moderator: String,
+    deed: u64,
+    why: &str,
+) -> Result<BulkJudgement, Problem> {
+    let why = kept_why(why);
+    app.change(move |collection| collection.undo_judgement(deed, &moderator, &why, &now())).await
 }
