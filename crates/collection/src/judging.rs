@@ -22,7 +22,6 @@ mod simulated;
 mod tests;
 mod unpack;
 
-pub use shapes::{RunSketch, latency_marks};
 pub use unpack::unpack;
 
 /// How much of everything an upload may hold.

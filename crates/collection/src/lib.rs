@@ -5,10 +5,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
 
 pub mod consensus;
+pub mod copies;
 mod judging;
 mod names;
 
-pub use judging::{
-    Rejection, RunSketch, Upload, UploadLimits, check, judge, latency_marks, outliers, read, unpack,
-};
+pub use judging::{Rejection, Upload, UploadLimits, check, judge, outliers, read, unpack};
 pub use names::{model_of, name_of, other_names_of};

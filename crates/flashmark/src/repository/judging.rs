@@ -1,10 +1,9 @@
 //! Which records of a repository count, and what is wrong with the others.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
-use collection::{RunSketch, Upload, latency_marks};
-use record::collection::{Model, Origin, RunHeadline};
+use collection::Upload;
+use collection::copies::{CopyRegister, RunMarks, find_copy};
+use record::collection::RunHeadline;
 use record::{Cell, Published};
 use serde::{Deserialize, Serialize};
 
@@ -28,9 +27,8 @@ pub struct RunInShort {
     pub source: String,
     /// What is strange but possible.
     doubts: Vec<String>,
-    /// Marks of its latencies, and its name.
-    marks: Vec<String>,
-    sketch: RunSketch,
+    /// By what a copy of it is known: its latencies, and its name.
+    traces: RunMarks,
 }
 
 impl RunInShort {
@@ -41,11 +39,11 @@ impl RunInShort {
     pub fn of(upload: Upload) -> Result<(RunInShort, Vec<Cell>)> {
         let Upload { mut run, headline, doubts } = upload;
         let id = store::collection::content_name(&run)?;
-        let marks = latency_marks(&run).into_iter().chain([id.clone()]).collect();
-        let sketch = RunSketch::of(&run);
+        let mut traces = RunMarks::of(&run);
+        traces.exact.insert(id.clone());
         let cells = std::mem::take(&mut run.cells);
         let (when, source) = (run.started.clone(), String::new());
-        Ok((RunInShort { id, run, headline, when, source, doubts, marks, sketch }, cells))
+        Ok((RunInShort { id, run, headline, when, source, doubts, traces }, cells))
     }
 }
 
@@ -135,40 +133,29 @@ fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort 
     Ok(run)
 }
 
-/// Refuses each record with latencies of one before it: those of a cell exactly, under any name, or
-/// nearly, of the same model. The one before it is refused, too, where another sent it and it was
-/// not here before.
+/// Refuses each record that is a copy of one before it. The one before it is refused, too, where
+/// another sent it and it was not here before; but for a simulated one, which is what it says.
 fn refuse_copies(
     repository: &Repository,
     judged: &mut [JudgedRecord],
     is_new: impl Fn(&RecordFile) -> bool,
 ) {
-    let mut exact: BTreeMap<String, usize> = BTreeMap::new();
-    let mut near: BTreeMap<(Model, Origin), Vec<(RunSketch, usize)>> = BTreeMap::new();
+    let mut known = CopyRegister::default();
     for at in 0..judged.len() {
-        let Ok(RunInShort { run, marks, sketch, .. }) = &judged[at].verdict else { continue };
-        let origin = Origin::of(run);
-        // Simulated runs repeat to the byte.
-        if origin == Origin::Simulated {
-            continue;
-        }
-        let alike = near.entry((collection::model_of(run), origin)).or_default();
-        let first = marks.iter().find_map(|mark| exact.get(mark)).copied();
-        let first = first
-            .or_else(|| Some(alike.iter().find(|(theirs, _)| sketch.is_copy_of(theirs))?.1))
-            .filter(|first| {
-                let (id, other) = (&judged[at].file.id, &judged[*first].file.id);
-                !repository.has_accepted(id) || id == other
-            });
-        let Some(first) = first else {
-            alike.push((sketch.clone(), at));
-            for mark in marks {
-                exact.entry(mark.clone()).or_insert(at);
-            }
+        let Ok(RunInShort { traces, .. }) = &judged[at].verdict else { continue };
+        let id = &judged[at].file.id;
+        let is_reason =
+            |first: &usize| !repository.has_accepted(id) || *id == judged[*first].file.id;
+        let Ok(found) = find_copy(&mut known, traces, is_reason);
+        let Some(first) = found else {
+            known.add(at, traces);
             continue;
         };
         let (one, other) = (&judged[at].file, &judged[first].file);
+        let is_simulated =
+            judged[first].verdict.as_ref().is_ok_and(|run| run.traces.is_simulated());
         let is_order_known = one.sender == other.sender
+            || is_simulated
             || is_new(one) != is_new(other)
             || repository.has_accepted(&other.id) && one.id != other.id;
         let copy_of = |file: &RecordFile, rule: &str| {
