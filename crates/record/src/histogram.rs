@@ -1,6 +1,6 @@
 //! Every latency of a cell in a few kilobytes.
 
-use std::sync::OnceLock;
+use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -24,16 +24,15 @@ enum Repr {
     Told(EncodedCounts),
 }
 
-/// One that was read. Counts are made of it when somebody looks at them: most histograms are only
-/// passed on, and a run has seventy, each of which takes 270 kB then and a fraction of a
-/// millisecond to make, and to encode again.
-#[derive(Debug)]
+/// One that was read. Counts are made of it when something is added to it or to others of it: most
+/// histograms are only looked at and passed on, and a run has seventy, each of which would take 270
+/// kB and a fraction of a millisecond to make, and to encode again.
+#[derive(Clone, Debug)]
 struct EncodedCounts {
     /// As it came; known to be one of ours.
     text: Box<str>,
     /// The counts that are not 0, with their places.
     few: Box<[(u16, u64)]>,
-    counts: OnceLock<Box<Counts>>,
 }
 
 impl EncodedCounts {
@@ -43,18 +42,38 @@ impl EncodedCounts {
         self.few.iter().map(|(place, count)| (text::values(*place).1, *count))
     }
 
-    fn counts(&self) -> &Counts {
-        self.counts.get_or_init(|| {
-            // What was checked when it came in is known to be readable.
-            let plain = text::plain(&self.text).ok();
-            Box::new(plain.and_then(|plain| counts_of(&plain.bytes).ok()).unwrap_or_else(nothing))
+    fn len(&self) -> u64 {
+        self.few.iter().map(|(_, count)| count).sum()
+    }
+
+    /// As `hdrhistogram` has it, to the last bit.
+    fn mean(&self) -> f64 {
+        let total = self.len() as f64;
+        self.few.iter().fold(0.0, |sum, (place, count)| {
+            let (low, high) = text::values(*place);
+            let middle = low + (high - low).div_ceil(2);
+            sum + middle as f64 * *count as f64 / total
         })
     }
-}
 
-impl Clone for EncodedCounts {
-    fn clone(&self) -> EncodedCounts {
-        EncodedCounts { text: self.text.clone(), few: self.few.clone(), counts: OnceLock::new() }
+    /// The same of a quantile.
+    fn quantile(&self, share: f64) -> u64 {
+        let rank = ((share.min(1.0) * self.len() as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        let reached = self.few.iter().find(|(_, count)| {
+            seen += count;
+            seen >= rank
+        });
+        reached.map_or(0, |(place, _)| {
+            let (low, high) = text::values(*place);
+            if share == 0.0 { low } else { high }
+        })
+    }
+
+    fn counts(&self) -> Counts {
+        // What was checked when it came in is known to be readable.
+        let plain = text::plain(&self.text).ok();
+        plain.and_then(|plain| counts_of(&plain.bytes).ok()).unwrap_or_else(nothing)
     }
 }
 
@@ -70,7 +89,7 @@ impl PartialEq for Histogram {
     fn eq(&self, other: &Histogram) -> bool {
         match (&self.0, &other.0) {
             (Repr::Told(one), Repr::Told(two)) if one.text == two.text => true,
-            _ => self.counts() == other.counts(),
+            _ => self.buckets().eq(other.buckets()),
         }
     }
 }
@@ -88,10 +107,10 @@ impl Default for Histogram {
 
 impl Histogram {
     #[inline]
-    fn counts(&self) -> &Counts {
+    fn counts(&self) -> Cow<'_, Counts> {
         match &self.0 {
-            Repr::Counted(counts) => counts,
-            Repr::Told(told) => told.counts(),
+            Repr::Counted(counts) => Cow::Borrowed(counts),
+            Repr::Told(told) => Cow::Owned(told.counts()),
         }
     }
 
@@ -111,7 +130,7 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn make_counted(&mut self) {
-        self.0 = Repr::Counted(self.counts().clone());
+        self.0 = Repr::Counted(self.counts().into_owned());
     }
 
     /// Counts one latency. Zero counts as 1 ns; the caller flags it.
@@ -135,14 +154,14 @@ impl Histogram {
 
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        self.counts_mut().add(other.counts()).expect("both have the same bounds");
+        self.counts_mut().add(&*other.counts()).expect("both have the same bounds");
     }
 
     /// Number of samples that were counted.
     pub fn len(&self) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.len(),
-            Repr::Told(told) => told.few.iter().map(|(_, count)| count).sum(),
+            Repr::Told(told) => told.len(),
         }
     }
 
@@ -161,17 +180,26 @@ impl Histogram {
 
     /// Largest sample, to three digits.
     pub fn max(&self) -> u64 {
-        self.counts().max()
+        match &self.0 {
+            Repr::Counted(counts) => counts.max(),
+            Repr::Told(told) => told.few.last().map_or(0, |(place, _)| text::values(*place).1),
+        }
     }
 
     /// Mean of the samples.
     pub fn mean(&self) -> f64 {
-        self.counts().mean()
+        match &self.0 {
+            Repr::Counted(counts) => counts.mean(),
+            Repr::Told(told) => told.mean(),
+        }
     }
 
     /// The sample below which this share (0 to 1) lies.
     pub fn quantile(&self, share: f64) -> u64 {
-        self.counts().value_at_quantile(share)
+        match &self.0 {
+            Repr::Counted(counts) => counts.value_at_quantile(share),
+            Repr::Told(told) => told.quantile(share),
+        }
     }
 
     /// The `rank`-th smallest sample, counted from 1.
@@ -227,11 +255,7 @@ impl Histogram {
     fn read(text: Box<str>) -> Result<Self, HistogramError> {
         let plain = text::plain(&text)?;
         if plain.is_ours {
-            return Ok(Histogram(Repr::Told(EncodedCounts {
-                text,
-                few: plain.counts.into(),
-                counts: OnceLock::new(),
-            })));
+            return Ok(Histogram(Repr::Told(EncodedCounts { text, few: plain.counts.into() })));
         }
         let mut ours = nothing();
         ours.add(&counts_of(&plain.bytes)?).map_err(|e| HistogramError(e.to_string()))?;
@@ -366,7 +390,10 @@ mod tests {
             for limit in samples.iter().copied().chain([asked, asked / 1_000_000, 0, u64::MAX]) {
                 assert_eq!(told.count_above(limit), counted.count_above(limit), "above {limit}");
             }
-            assert_eq!((told.max(), told.mean(), told.quantile(0.9)), (counted.max(), counted.mean(), counted.quantile(0.9)));
+            assert_eq!((told.max(), told.mean()), (counted.max(), counted.mean()));
+            for share in [0.0, 0.001, 0.5, 0.9, 1.0, 1.5] {
+                assert_eq!(told.quantile(share), counted.quantile(share), "{share}");
+            }
             assert_eq!(told, counted);
         }
 
@@ -399,7 +426,7 @@ mod tests {
             let mut sound = Vec::new();
             let mut histogram = Histogram::default();
             samples.iter().for_each(|&s| histogram.record(s));
-            V2Serializer::new().serialize(histogram.counts(), &mut sound).unwrap();
+            V2Serializer::new().serialize(&*histogram.counts(), &mut sound).unwrap();
             let mut made = sound[..40].to_vec();
             made[4..8].copy_from_slice(&(counts.len() as u32).to_be_bytes());
             made.extend(&counts);

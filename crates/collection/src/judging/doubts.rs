@@ -74,8 +74,7 @@ fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
     if !is_ours(run) || cell.metrics.iops.is_none() || !PLAIN.contains(&cell.test.as_str()) {
         return None;
     }
-    // A copy, as in `latencies`.
-    let Some(histogram) = cell.histogram.clone() else {
+    let Some(histogram) = &cell.histogram else {
         return Some(format!("{} has a rate, but no latencies that it is made of", cell.id));
     };
     let samples = histogram.len();
