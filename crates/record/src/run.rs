@@ -181,13 +181,17 @@ impl Record {
         struct Probe {
             schema: String,
         }
+        let read = match serde_json::from_str::<Record>(text) {
+            Ok(record) if record.schema == SCHEMA => return Ok(record),
+            read => read,
+        };
         let probe: Probe = serde_json::from_str(text)?;
         match probe.schema {
             ours if ours == SCHEMA => {}
             found if found.starts_with(FAMILY) => return Err(RecordError::Newer { found }),
             found => return Err(RecordError::Foreign { found }),
         }
-        Ok(serde_json::from_str(text)?)
+        Ok(read?)
     }
 
     /// The text form: indented JSON with a final newline, the same bytes for the same record.

@@ -23,6 +23,7 @@ mod journal_form;
 mod line;
 mod lock;
 mod numbering;
+mod reached;
 mod reading;
 mod replay;
 mod root;

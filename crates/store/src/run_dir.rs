@@ -10,6 +10,7 @@ use crate::damage::{Damage, Wrong};
 use crate::journal::Journal;
 use crate::journal_form::JournalError;
 use crate::lock::{self, Lock, LockError};
+use crate::reached::is_whole_record;
 use crate::reading::{self, read_regular};
 use crate::replay::{Replayed, replay};
 use crate::salvage::{Salvage, salvage};
@@ -188,7 +189,8 @@ impl RunDir {
     /// The same, with what is damaged.
     pub fn load_with_damage(&self) -> Result<Loaded, LoadError> {
         let written = self.written_record();
-        if !self.has_journal {
+        let is_all = |record: &Record| is_whole_record(record, &self.journal_path());
+        if !self.has_journal || written.as_ref().is_ok_and(is_all) {
             return written.map(|record| Loaded { record, damage: Vec::new() });
         }
         match (written, self.replay()) {

@@ -1,13 +1,12 @@
 //! One line about each run, read without decoding its measurements.
 
-use std::collections::HashMap;
-
 use record::{Ended, Medium, Record, Run, Stop, Target};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::damage::Damage;
 use crate::journal_form::JournalError;
+use crate::reached::{EntryOutline, Reached};
 use crate::reading::{self, JournalContents};
 use crate::run_dir::{Loaded, RunDir};
 
@@ -52,30 +51,6 @@ struct Outline {
     medium: Medium,
     target: Target,
     plan: Vec<IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct CellOutline {
-    id: String,
-    stop: Stop,
-}
-
-/// What is taken from the other lines of a journal.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum EntryOutline {
-    Cell(CellOutline),
-    Skip(IgnoredAny),
-    Flag(IgnoredAny),
-    Resumed(IgnoredAny),
-    Ended(EndingOutline),
-    Begun(IgnoredAny),
-    Marked(IgnoredAny),
-}
-
-#[derive(Deserialize)]
-struct EndingOutline {
-    ended: Ended,
 }
 
 /// What is taken from a written record.
@@ -125,19 +100,7 @@ fn of_damaged(dir: RunDir) -> RunSummary {
 }
 
 fn of_journal(contents: JournalContents<Outline, EntryOutline>, dir: RunDir) -> RunSummary {
-    let (mut ended, mut resumed) = (None, 0);
-    let mut cells = HashMap::new();
-    for entry in contents.entries {
-        match entry {
-            EntryOutline::Cell(cell) => drop(cells.insert(cell.id, cell.stop)),
-            EntryOutline::Ended(ending) => ended = Some(ending.ended),
-            EntryOutline::Resumed(_) => (ended, resumed) = (None, resumed + 1),
-            EntryOutline::Skip(_)
-            | EntryOutline::Flag(_)
-            | EntryOutline::Begun(_)
-            | EntryOutline::Marked(_) => {}
-        }
-    }
+    let Reached { cells, ended, resumed } = Reached::of(contents.entries);
     let unsaid = || if dir.is_being_written() { Ended::Running } else { Ended::Interrupted };
     let ended = ended.unwrap_or_else(unsaid);
     let has_its_record = is_written(&dir, ended, resumed, cells.len());

@@ -1,0 +1,76 @@
+//! How far a journal came, read without decoding its measurements.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use record::{Ended, Record, Stop};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::journal::Opening;
+use crate::reading;
+
+#[derive(Deserialize)]
+pub(crate) struct CellOutline {
+    id: String,
+    stop: Stop,
+}
+
+/// What is taken from the other lines of a journal.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EntryOutline {
+    Cell(CellOutline),
+    Skip(IgnoredAny),
+    Flag(IgnoredAny),
+    Resumed(IgnoredAny),
+    Ended(EndingOutline),
+    Begun(IgnoredAny),
+    Marked(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+pub(crate) struct EndingOutline {
+    ended: Ended,
+}
+
+/// How far a journal came.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    /// Cells that have a result, with how each ended.
+    pub cells: HashMap<String, Stop>,
+    /// How the run ended, where the journal says it.
+    pub ended: Option<Ended>,
+    pub resumed: u32,
+}
+
+impl Reached {
+    pub fn of(entries: Vec<EntryOutline>) -> Reached {
+        let mut reached = Reached::default();
+        for entry in entries {
+            match entry {
+                EntryOutline::Cell(cell) => drop(reached.cells.insert(cell.id, cell.stop)),
+                EntryOutline::Ended(ending) => reached.ended = Some(ending.ended),
+                EntryOutline::Resumed(_) => {
+                    reached.ended = None;
+                    reached.resumed += 1;
+                }
+                EntryOutline::Skip(_)
+                | EntryOutline::Flag(_)
+                | EntryOutline::Begun(_)
+                | EntryOutline::Marked(_) => {}
+            }
+        }
+        reached
+    }
+}
+
+/// Whether a journal is whole and says no more than the written record of its run: then nothing of
+/// it has to be read to know the run.
+pub(crate) fn is_whole_record(record: &Record, journal: &Path) -> bool {
+    let Ok(contents) = reading::read::<Opening, EntryOutline>(journal) else { return false };
+    let Reached { cells, ended, resumed } = Reached::of(contents.entries);
+    contents.damage.is_empty()
+        && (cells.len(), ended, resumed)
+            == (record.cells.len(), Some(record.run.ended), record.run.resumed)
+}
