@@ -1,7 +1,9 @@
 //! What of a run others get to see: the same for `submit`, `publish` and `export`, so that a run has
 //! one name everywhere.
 
-use record::{Published, Record};
+use std::mem;
+
+use record::{Cell, Histogram, Published, Record, Sample};
 use report::words::clean;
 use serde_json::Value;
 
@@ -21,7 +23,9 @@ const SHORTEST: usize = 5;
 /// # Errors
 /// Where a number of it is not finite.
 pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)> {
-    let mut value = serde_json::to_value(Published::from(record)).or_internal()?;
+    let mut run = Published::from(record);
+    let numbers: Vec<CellNumbers> = run.cells.iter_mut().map(CellNumbers::take).collect();
+    let mut value = serde_json::to_value(&run).or_internal()?;
     let private = private(record);
     let mut blanked = 0;
     each_text(&mut value, &mut |text| {
@@ -31,15 +35,47 @@ pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)>
         blanked += usize::from(kept != printable);
         *text = kept;
     });
-    let Ok(mut run) = serde_json::from_value::<Published>(value) else {
+    let sound = serde_json::from_value::<Published>(value).ok();
+    let Some(mut run) = sound.filter(|_| numbers.iter().all(CellNumbers::are_finite)) else {
         return usage(
             "the record holds a number that is none (not finite), so it cannot be sent; measure again",
         );
     };
+    run.cells.iter_mut().zip(numbers).for_each(|(cell, numbers)| numbers.put_back(cell));
     if let Some(keys) = keys {
         keys.add(record, &mut run);
     }
     Ok((run, blanked))
+}
+
+/// What a cell has beside its words, which is nearly all of it: there is nothing to blank in it.
+struct CellNumbers {
+    histogram: Option<Histogram>,
+    activity: Vec<Sample>,
+    curves: Vec<Vec<[f64; 2]>>,
+}
+
+impl CellNumbers {
+    fn take(cell: &mut Cell) -> CellNumbers {
+        let curves = cell.series.iter_mut().map(|series| mem::take(&mut series.points));
+        CellNumbers {
+            curves: curves.collect(),
+            histogram: cell.histogram.take(),
+            activity: mem::take(&mut cell.activity),
+        }
+    }
+
+    fn are_finite(&self) -> bool {
+        self.curves.iter().flatten().flatten().all(|number| number.is_finite())
+    }
+
+    fn put_back(self, cell: &mut Cell) {
+        cell.histogram = self.histogram;
+        cell.activity = self.activity;
+        for (series, points) in cell.series.iter_mut().zip(self.curves) {
+            series.points = points;
+        }
+    }
 }
 
 /// Words of a record that are not published, the longest first, so that one that contains another
@@ -71,5 +107,53 @@ fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
         Value::Array(list) => list.iter_mut().for_each(|value| each_text(value, change)),
         Value::Object(members) => members.values_mut().for_each(|value| each_text(value, change)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    fn record() -> Record {
+        let text = include_str!("../../../fixtures/records/check-a1.json");
+        Record::from_json(text).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_published_as_they_are_and_words_without_what_is_private() {
+        let mut record = record();
+        record.medium.serial = Some("S1234567".to_owned());
+        record.cells[0].labels.insert("note".to_owned(), "seen on S1234567".to_owned());
+        record.cells[0].series[0].name = "rate of S1234567".to_owned();
+        let (run, blanked) = of(&record, None).unwrap();
+        assert_eq!(blanked, 2);
+        assert_eq!(run.cells[0].labels["note"], "seen on [not published]");
+        assert_eq!(run.cells[0].series[0].name, "rate of [not published]");
+        let numbers = |cells: &[Cell]| {
+            let of = |cell: &Cell| {
+                (
+                    cell.histogram.clone(),
+                    cell.series[..].iter().map(|it| it.points.clone()).collect::<Vec<_>>(),
+                )
+            };
+            cells.iter().map(of).collect::<Vec<_>>()
+        };
+        assert!(numbers(&run.cells).iter().any(|(_, curves)| !curves.is_empty()));
+        assert_eq!(numbers(&run.cells), numbers(&record.cells));
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_not_published() {
+        let mut curve = record();
+        let cell = curve.cells.iter_mut().find(|cell| !cell.series.is_empty()).unwrap();
+        cell.series[0].points[0][1] = f64::NAN;
+        let mut figure = record();
+        figure.run.label = Some("a".to_owned());
+        let rate = figure.cells.iter_mut().find_map(|cell| cell.metrics.bps.as_mut()).unwrap();
+        rate.value = f64::INFINITY;
+        for record in [curve, figure] {
+            assert_eq!(of(&record, None).unwrap_err().exit, Exit::Usage);
+        }
     }
 }
