@@ -15,6 +15,7 @@ mod latencies;
 mod limits;
 mod possible;
 mod range;
+mod rates;
 mod scan;
 mod shapes;
 mod simulated;

@@ -12,15 +12,15 @@ use findings::LINK_SLACK;
 use record::collection::Origin;
 use record::units::saturating_sum;
 use record::{
-    Cell, Claims, Content, Estimate, Flag, Params, Path, Published, Series, SeriesAxis, Stop,
-    TargetKind, metric, test,
+    Cell, Claims, Content, CountUnit, Flag, Params, Path, Published, Series, SeriesAxis, Stop,
+    TargetKind, test,
 };
 
 use super::range::{
     MOST, MOST_BPS, MOST_BYTES, MOST_IOPS, MOST_NS, MOST_OPS, contradiction, figure, most_of,
     within, within_if,
 };
-use super::{Rejection, latencies, limits};
+use super::{Rejection, latencies, limits, rates};
 
 /// Hexadecimal digits of a key of a medium or a host: 128 bits.
 const KEY_DIGITS: usize = 32;
@@ -39,10 +39,6 @@ pub(super) const PLAIN: [&str; 7] = [
 const MOST_PARTS: usize = 64;
 /// Moments at which the kernel's counters were read, in one cell: ours have 64.
 const MOST_SAMPLES: usize = 1024;
-/// A rate may differ by so much from what the number of I/Os and their time come to: a cell has what
-/// several stretches took, its figure may be that of the last one. In 8000 cells of 134 runs it was
-/// 3 % at most.
-const RATE_SLACK: f64 = 1.1;
 /// I/Os that are all counted took together no longer than the time times those under way, but for
 /// the three digits of the histogram. In the same cells the excess was 0.05 %.
 const LITTLE_SLACK: f64 = 1.02;
@@ -298,11 +294,15 @@ fn check_flags(place: impl fmt::Display, flags: &[Flag]) -> Result<(), Rejection
 fn check_ours(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     check_span(place, cell, run)?;
     check_link(place, cell, run)?;
+    rates::check_sustained(place, cell)?;
+    if cell.count_unit() == CountUnit::Commits {
+        rates::check_commits(place, cell)?;
+    }
     if !PLAIN.contains(&cell.test.as_str()) {
         return Ok(());
     }
     check_blocks(place, cell)?;
-    check_rates(place, cell)?;
+    rates::check(place, cell)?;
     check_little(place, cell)
 }
 
@@ -358,44 +358,6 @@ fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
     Err(contradiction(
         format_args!("{place}.bytes"),
         format_args!("{} bytes in {} I/Os of {block}", cell.bytes, cell.ops),
-    ))
-}
-
-/// Rates are those of the things and bytes that were counted, in the time that was. What is counted
-/// is what the histogram has an entry for; a rate that rests on more or fewer is of something else.
-fn check_rates(place: Place, cell: &Cell) -> Result<(), Rejection> {
-    let counted = cell.histogram.as_ref().map_or(cell.ops, record::Histogram::len);
-    for (name, rate, amount) in
-        [(metric::IOPS, cell.metrics.iops, counted), (metric::BPS, cell.metrics.bps, cell.bytes)]
-    {
-        let Some(rate) = rate else { continue };
-        check_rate(format!("{place}.metrics.{name}"), rate, amount, counted, cell.elapsed_ns)?;
-    }
-    Ok(())
-}
-
-/// A rate is `amount` over the time, and rests on all that was counted.
-fn check_rate(
-    at: String,
-    rate: Estimate,
-    amount: u64,
-    counted: u64,
-    elapsed_ns: u64,
-) -> Result<(), Rejection> {
-    if amount == 0 || elapsed_ns == 0 {
-        return Err(contradiction(at, "a rate where nothing was done, or in no time"));
-    }
-    if rate.n != counted {
-        return Err(contradiction(at, format_args!("it rests on {} of {counted}", rate.n)));
-    }
-    let seconds = elapsed_ns as f64 / 1e9;
-    let expected = amount as f64 / seconds;
-    if rate.value <= expected * RATE_SLACK && rate.value * RATE_SLACK >= expected {
-        return Ok(());
-    }
-    Err(contradiction(
-        at,
-        format_args!("{:?}, but {amount} in {seconds:?} s are {expected:?} a second", rate.value),
     ))
 }
 

@@ -401,6 +401,85 @@ fn numbers_that_contradict_each_other() {
 }
 
 /// Reads, writes and flushes of a replay are the same minutes, looked at three times.
+/// A cell of the test with a curve, whose rate falls to a third along the way.
+fn sustained() -> Cell {
+    let latencies: Vec<u64> =
+        (0..4000).map(|number| if number < 2000 { 1_000_000 } else { 3_000_000 }).collect();
+    let mut cell = measured("sustained/1", &latencies);
+    let points = (0..40)
+        .map(|number| [f64::from(number) * 4096e2, if number < 20 { 4.096e6 } else { 1.365e6 }]);
+    cell.series[0].points = points.collect();
+    let at_the_end = Estimate { value: 1.365e6, ci95: None, n: 4000 };
+    cell.metrics.other.insert("sustained_bps".into(), at_the_end);
+    cell
+}
+
+#[test]
+fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
+    let said = |change: &dyn Fn(&mut Cell)| {
+        said_of(|run| {
+            run.cells = vec![sustained()];
+            change(&mut run.cells[0]);
+        })
+    };
+    assert_eq!(said(&|_| ()), "taken, doubts: []");
+    let forged = |factor: f64| {
+        said(&move |cell| cell.metrics.other.get_mut("sustained_bps").unwrap().value *= factor)
+    };
+    for factor in [1000.0, 3.5, 0.1] {
+        assert!(forged(factor).contains("sustained_bps: "), "{factor}: {}", forged(factor));
+    }
+    // A curve that is forged with it does not help, nor one of another cell.
+    let with_curve = said(&|cell| {
+        cell.metrics.other.get_mut("sustained_bps").unwrap().value *= 100.0;
+        cell.series[0].points.iter_mut().for_each(|[_, bps]| *bps *= 100.0);
+    });
+    assert!(with_curve.contains("sustained_bps: "), "{with_curve}");
+    let bare = said(&|cell| cell.histogram = None);
+    assert!(bare.contains("without I/Os that it is made of"), "{bare}");
+    // A cell of the table's own test, on which the figure would stand.
+    let on_plain = said_of(|run| {
+        let forged = Estimate { value: 90e6, ci95: Some([89e6, 91e6]), n: 200 };
+        run.cells[0].metrics.other.insert("sustained_bps".into(), forged);
+    });
+    assert!(on_plain.contains("sustained_bps: "), "{on_plain}");
+    // Curves of a packed record: every second point, or the ends.
+    for points in [20, 2] {
+        let thinned = said(&|cell| {
+            let all = std::mem::take(&mut cell.series[0].points);
+            let step = all.len() / points;
+            cell.series[0].points = all.into_iter().step_by(step).collect();
+        });
+        assert_eq!(thinned, "taken, doubts: []", "{points}");
+    }
+}
+
+#[test]
+fn commits_a_second_are_those_of_their_times() {
+    let said = |change: &dyn Fn(&mut Cell)| {
+        said_of(|run| {
+            let mut cell = measured("commit/1", &vec![2_000_000; 500]);
+            (cell.unit, cell.metrics.bps) = (Some(record::CountUnit::Commits), None);
+            // A checkpoint, of which a commit has a share.
+            (cell.ops, cell.elapsed_ns) = (3000, cell.elapsed_ns + 300_000_000);
+            cell.metrics.iops.as_mut().unwrap().value = 434.8;
+            change(&mut cell);
+            run.cells = vec![cell];
+        })
+    };
+    assert_eq!(said(&|_| ()), "taken, doubts: []");
+    for factor in [10.0, 1.3, 0.5] {
+        let forged = said(&|cell| cell.metrics.iops.as_mut().unwrap().value *= factor);
+        assert!(forged.contains("their times come to"), "{factor}: {forged}");
+    }
+    let on_others = said(&|cell| cell.metrics.iops.as_mut().unwrap().n = 499);
+    assert!(on_others.contains("it rests on 499 of 500"), "{on_others}");
+    let bare = said(&|cell| cell.histogram = None);
+    assert!(bare.contains("without the times of commits"), "{bare}");
+    let in_no_time = said(&|cell| cell.elapsed_ns /= 1000);
+    assert!(in_no_time.contains("commits of"), "{in_no_time}");
+}
+
 #[test]
 fn the_cells_of_a_replay_may_add_up_to_more_than_the_run() {
     let with_cells = |test: &str| {
