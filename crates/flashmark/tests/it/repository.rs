@@ -278,6 +278,31 @@ fn a_time_to_come_does_not_lead_the_feed() {
 }
 
 #[test]
+fn a_bare_repository_is_named_by_its_path() {
+    let Some(forge) = Forge::new() else { return };
+    let record = forge.record("card.json", |_| ());
+    let work = forge.scratch.directory("work");
+    let words = ["submit", &record, "--to", &forge.word("cards.git"), "--sender", "ada", "--yes"];
+    let sent = Ran::of(forge.flashmark.command(&words).current_dir(&work));
+    assert_eq!(sent.code, Some(0), "{sent}");
+    assert_eq!(records(&work.join("cards")).len(), 1, "{sent}");
+}
+
+#[test]
+fn the_record_of_a_fast_medium_is_thinned_until_it_fits() {
+    let Some(forge) = Forge::new() else { return };
+    let new_user = Flashmark::new();
+    new_user.done(&["run", "sim:ssd", "--suite", "standard"]);
+    let words = ["submit", "latest", "--to", &forge.word("owner"), "--sender", "ada", "--yes"];
+    let sent = new_user.run(&words);
+    assert_eq!(sent.code, Some(0), "{sent}");
+    let [record] = &records(&forge.scratch.at("owner"))[..] else { panic!("one record: {sent}") };
+    assert!(fs::metadata(record).unwrap().len() <= 100_000);
+    let checked = forge.flashmark.run(&["collection", "check", &forge.word("owner")]);
+    assert_eq!(checked.code, Some(0), "{checked}");
+}
+
+#[test]
 fn what_is_no_collection_is_not_written_to() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let missing = flashmark.run(&["collection", "check", scratch.word()]);

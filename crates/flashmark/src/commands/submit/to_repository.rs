@@ -19,6 +19,11 @@ pub fn is_repository(address: &str) -> bool {
         || ["git@", "ssh://", "git://", "file://"].iter().any(|start| address.starts_with(start))
 }
 
+/// Whether a directory is a repository of git without files, as a forge hosts it.
+fn is_bare(dir: &Path) -> bool {
+    !Repository::is_at(dir) && dir.join("HEAD").is_file() && dir.join("objects").is_dir()
+}
+
 /// A repository that a run is added to.
 pub struct RepositoryTarget {
     repository: Repository,
@@ -30,7 +35,7 @@ impl RepositoryTarget {
     /// the account of who sends.
     pub fn of(address: &str, flags: &SubmitFlags) -> Result<RepositoryTarget> {
         let dir = match Path::new(address) {
-            dir if dir.is_dir() => dir.to_owned(),
+            dir if dir.is_dir() && !is_bare(dir) => dir.to_owned(),
             _ => cloned(address)?,
         };
         let repository = Repository::open(&dir).or_usage()?;
