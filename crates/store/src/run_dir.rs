@@ -255,7 +255,8 @@ impl RunDir {
         let bytes = read_regular(path)
             .and_then(unpacked)
             .map_err(|source| LoadError::Read { path: path.clone(), source })?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         Record::from_json(&text).map_err(|source| LoadError::Record { path: path.clone(), source })
     }
 

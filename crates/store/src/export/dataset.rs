@@ -7,11 +7,11 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use record::Cell;
 use record::collection::CollectionRun;
+use record::{Cell, Histogram, Series, SeriesAxis};
 
 use super::columns::{self, ColumnKind, ColumnValue, Columns};
-use super::parquet::ParquetTable;
+use super::parquet::{ParquetTable, RowValues};
 use super::{ExportError, Sink};
 
 /// Values that are held in memory, of all tables together: about 100 MB.
@@ -128,8 +128,13 @@ impl Part {
         runs.add(run_row(entry))?;
         columns::cell_rows(entry).try_for_each(|row| cells.add(row))?;
         for cell in &entry.run.cells {
-            series_rows(&entry.id, cell).try_for_each(|row| series.add(row))?;
-            histogram_rows(&entry.id, cell).try_for_each(|row| histograms.add(row))?;
+            for curve in &cell.series {
+                series.add_rows(curve.points.len(), series_rows(&entry.id, cell, curve))?;
+            }
+            if let Some(histogram) = &cell.histogram {
+                let rows = histogram.buckets().count();
+                histograms.add_rows(rows, histogram_rows(&entry.id, cell, histogram))?;
+            }
         }
         Ok(())
     }
@@ -178,15 +183,14 @@ const SERIES: [(&str, ColumnKind); 7] = [
     ("y", ColumnKind::Real),
 ];
 
-fn series_rows<'a>(run: &'a str, cell: &'a Cell) -> impl Iterator<Item = [ColumnValue; 7]> + 'a {
-    cell.series.iter().flat_map(move |curve| {
-        let [run, cell, name] = [run, &cell.id, &curve.name].map(|text| columns::text(Some(text)));
-        let (x_axis, y_axis) = (columns::word(Some(curve.x)), columns::word(Some(curve.y)));
-        curve.points.iter().map(move |[x, y]| {
-            let [x, y] = [*x, *y].map(|number| columns::real(Some(number)));
-            [run.clone(), cell.clone(), name.clone(), x_axis.clone(), x, y_axis.clone(), y]
-        })
-    })
+fn series_rows<'a>(run: &str, cell: &Cell, curve: &'a Series) -> [RowValues<'a>; 7] {
+    let same = |text: &str| RowValues::Same(columns::text(Some(text)));
+    let axis = |axis: SeriesAxis| RowValues::Same(columns::word(Some(axis)));
+    let along = |at: usize| {
+        let numbers = curve.points.iter().map(move |point| columns::real(Some(point[at])));
+        RowValues::Each(Box::new(numbers))
+    };
+    [same(run), same(&cell.id), same(&curve.name), axis(curve.x), along(0), axis(curve.y), along(1)]
 }
 
 /// Buckets that are not empty: the largest latency of each, and how many fell into it.
@@ -197,10 +201,11 @@ const HISTOGRAMS: [(&str, ColumnKind); 4] = [
     ("count", ColumnKind::Integer),
 ];
 
-fn histogram_rows<'a>(run: &'a str, cell: &'a Cell) -> impl Iterator<Item = [ColumnValue; 4]> + 'a {
-    let [run, name] = [run, &cell.id].map(|text| columns::text(Some(text)));
-    cell.histogram.iter().flat_map(record::Histogram::buckets).map(move |(latency_ns, count)| {
-        let [latency_ns, count] = [latency_ns, count].map(|number| columns::integer(Some(number)));
-        [run.clone(), name.clone(), latency_ns, count]
-    })
+fn histogram_rows<'a>(run: &str, cell: &Cell, histogram: &'a Histogram) -> [RowValues<'a>; 4] {
+    let same = |text: &str| RowValues::Same(columns::text(Some(text)));
+    let integers = |of: fn((u64, u64)) -> u64| {
+        let numbers = histogram.buckets().map(move |bucket| columns::integer(Some(of(bucket))));
+        RowValues::Each(Box::new(numbers))
+    };
+    [same(run), same(&cell.id), integers(|(ns, _)| ns), integers(|(_, count)| count)]
 }

@@ -3,6 +3,7 @@
 //! would be four times the program for the same bytes.
 
 use std::io::Write;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -156,6 +157,18 @@ impl Pending {
         Ok(())
     }
 
+    /// A value of so many rows; a text is in memory once for all of them.
+    fn push_same(&mut self, value: ColumnValue, rows: usize) -> Result<(), ExportError> {
+        match (&mut self.values, value) {
+            (Values::Text(all), ColumnValue::Text(text)) if self.repetition.is_none() => {
+                all.extend(iter::repeat_n(ByteArray::from(text.into_bytes()), rows));
+                self.definition.extend(iter::repeat_n(1, rows));
+                Ok(())
+            }
+            (_, value) => iter::repeat_n(value, rows).try_for_each(|value| self.push(value)),
+        }
+    }
+
     fn write(&mut self, column: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
         let (definition, repetition) = (Some(&self.definition[..]), self.repetition.as_deref());
         match &mut self.values {
@@ -180,6 +193,14 @@ impl Pending {
         self.repetition.iter_mut().for_each(Vec::clear);
         Ok(())
     }
+}
+
+/// What a column has in several rows.
+pub(super) enum RowValues<'a> {
+    /// The same in all of them.
+    Same(ColumnValue),
+    /// A value for each.
+    Each(Box<dyn Iterator<Item = ColumnValue> + 'a>),
 }
 
 /// A Parquet file in the making, with the rows that are not written yet.
@@ -231,6 +252,22 @@ impl<W: Write + Send> ParquetTable<W> {
         }
         self.rows += 1;
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    /// Adds so many rows at once, column by column. A group may become larger by them.
+    pub(super) fn add_rows<const N: usize>(
+        &mut self,
+        rows: usize,
+        columns: [RowValues<'_>; N],
+    ) -> Result<(), ExportError> {
+        for (column, values) in self.columns.iter_mut().zip(columns) {
+            match values {
+                RowValues::Same(value) => column.push_same(value, rows)?,
+                RowValues::Each(mut values) => values.try_for_each(|value| column.push(value))?,
+            }
+        }
+        self.rows += rows;
+        if self.rows >= GROUP { self.write_group() } else { Ok(()) }
     }
 
     fn append<T: ChunkReader>(
