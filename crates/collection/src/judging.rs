@@ -120,6 +120,17 @@ pub fn read(
     judge(run)
 }
 
+/// Judges a run as if it had been sent.
+///
+/// # Errors
+/// As [`read`] of its JSON.
+pub fn read_run(run: Published, limits: &UploadLimits) -> Result<Upload, Rejection> {
+    let json = serde_json::to_vec(&run)
+        .map_err(|error| Rejection::invalid("not-a-run", scan::printable(&error.to_string())))?;
+    scan::scan(&unpack::unpack(&json, None, limits)?, limits)?;
+    judge(run)
+}
+
 /// Judges a run: what is wrong with it, or what a person has to look at. Conclusions that it brings
 /// along are dropped and drawn anew.
 ///

@@ -9,5 +9,7 @@ pub mod copies;
 mod judging;
 mod names;
 
-pub use judging::{Rejection, Upload, UploadLimits, check, judge, outliers, read, unpack};
+pub use judging::{
+    Rejection, Upload, UploadLimits, check, judge, outliers, read, read_run, unpack,
+};
 pub use names::{model_of, name_of, other_names_of};

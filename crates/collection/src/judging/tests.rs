@@ -146,6 +146,18 @@ fn what_is_not_published_is_not_kept() {
 }
 
 #[test]
+fn a_run_at_hand_is_judged_as_one_that_is_sent() {
+    let mut bad = honest();
+    bad.label = Some("<script>".into());
+    let mut strange = honest();
+    strange.elapsed_ns = 40 * 86_400 * 1_000_000_000;
+    for run in [honest(), bad, strange] {
+        let sent = read_plain(&json_of(&run));
+        assert_eq!(read_run(run, &UploadLimits::default()), sent);
+    }
+}
+
+#[test]
 fn conclusions_are_drawn_here_and_not_taken() {
     let mut run = honest();
     run.findings = vec![record::Finding {
