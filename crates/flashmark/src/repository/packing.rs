@@ -1,12 +1,13 @@
 //! A record small enough for a repository that keeps every version of everything for ever.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufWriter, IntoInnerError, Write};
 
 use anyhow::{Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use record::{Cell, Published, Series};
+use serde::Serialize;
 
 /// Bytes of a packed record.
 pub const MOST_PACKED: usize = 100_000;
@@ -105,10 +106,16 @@ fn thin(series: &mut Series) {
 
 /// The same bytes for the same record: no time stands in the head.
 fn pack(run: &Published) -> Result<Vec<u8>> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-    serde_json::to_writer(&mut packer, run)?;
-    packer.write_all(b"\n")?;
-    Ok(packer.finish()?)
+    write_packed(Vec::new(), Compression::best(), run)
+}
+
+/// Writes something as a line of JSON, packed with gzip. Each piece that a packer is given costs it a
+/// look at all of its room, and JSON comes in pieces of a few bytes: they are put together first.
+pub fn write_packed<W: Write>(to: W, level: Compression, value: &impl Serialize) -> Result<W> {
+    let mut json = BufWriter::new(GzEncoder::new(to, level));
+    serde_json::to_writer(&mut json, value)?;
+    json.write_all(b"\n")?;
+    Ok(json.into_inner().map_err(IntoInnerError::into_error)?.finish()?)
 }
 
 #[cfg(test)]

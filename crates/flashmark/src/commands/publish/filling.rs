@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::repository::judging::RunInShort;
+use crate::repository::write_packed;
 
 /// What a tree was made of.
 const MADE: &str = ".flashmark-made.json.gz";
@@ -46,7 +46,10 @@ pub struct Piece {
 
 impl Made {
     fn of(dir: &Path) -> Option<Made> {
-        serde_json::from_reader(GzDecoder::new(fs::File::open(dir.join(MADE)).ok()?)).ok()
+        let mut json = Vec::new();
+        let file = BufReader::new(fs::File::open(dir.join(MADE)).ok()?);
+        GzDecoder::new(file).read_to_end(&mut json).ok()?;
+        serde_json::from_slice(&json).ok()
     }
 }
 
@@ -106,9 +109,7 @@ impl<'a> Tree<'a> {
     pub fn finish(self) -> Result<usize> {
         let made = self.made.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let file = BufWriter::new(fs::File::create(self.dir.join(MADE))?);
-        let mut packer = GzEncoder::new(file, Compression::fast());
-        serde_json::to_writer(&mut packer, &made)?;
-        packer.finish()?.flush()?;
+        write_packed(file, Compression::fast(), &made)?.flush()?;
         Ok(self.written.into_inner())
     }
 

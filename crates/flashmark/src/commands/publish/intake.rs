@@ -7,13 +7,12 @@ use anyhow::{Context, Result};
 use collection::Upload;
 use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use record::{Cell, Published};
 use serde::Deserialize;
 
 use super::filling::{Key, Tree};
 use crate::repository::judging::RunInShort;
-use crate::repository::thinned;
+use crate::repository::{thinned, write_packed};
 
 /// The file of a run in a tree.
 pub fn path_of(id: &str) -> String {
@@ -52,10 +51,9 @@ pub fn keep(tree: &Tree, id: &str, run: &Published, mut cells: Vec<Cell>) -> Res
     thinned(&mut cells);
     let mut record = run.to_record(id);
     record.cells = cells;
-    let mut packer = GzEncoder::new(file, Compression::new(LEVEL));
-    serde_json::to_writer(&mut packer, &record)?;
-    packer.write_all(b"\n")?;
-    packer.finish()?.flush().with_context(|| format!("cannot write {path}"))
+    write_packed(file, Compression::new(LEVEL), &record)?
+        .flush()
+        .with_context(|| format!("cannot write {path}"))
 }
 
 /// Of gzip: most of a run is digits, of which 9 makes 1 % more and takes twice as long.
