@@ -59,11 +59,8 @@ fn a_simulated_medium_is_verified_as_far_as_memory_goes() {
 
 /// Random bytes, so that anything that is not put back shows.
 fn used(scratch: &Scratch, bytes: u64) -> (std::path::PathBuf, Vec<u8>) {
-    let mut random = stats::Random::for_purpose(1, "what lies there");
-    let content: Vec<u8> = (0..bytes / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
-    let image = scratch.image("image", bytes);
-    std::fs::write(&image, &content).unwrap();
-    (image, content)
+    let content = Scratch::pattern(bytes);
+    (scratch.file("image", &content), content)
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! What the tests share: the program with a store of its own, scratch places, loop devices, mounts.
 
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hasher};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 pub use crate::skipped::skipped;
 use record::Record;
 use rustix::fs::FlockOperation;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 /// One MiB, in bytes.
@@ -312,13 +312,13 @@ impl Scratch {
 pub fn sum_of(path: &Path, offset: u64, bytes: u64) -> u64 {
     let mut file = File::open(path).unwrap();
     file.seek(SeekFrom::Start(offset)).unwrap();
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     let mut part = file.take(bytes);
     loop {
         match part.read(&mut buffer).unwrap() {
-            0 => return hasher.finish(),
-            got => hasher.write(&buffer[..got]),
+            0 => return u64::from_le_bytes(*hasher.finalize().first_chunk().unwrap()),
+            got => hasher.update(&buffer[..got]),
         }
     }
 }
