@@ -467,6 +467,25 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
 }
 
 #[test]
+fn ios_of_a_host_that_stood_still_have_no_latency() {
+    let said = |more: u64, left_out: u64| {
+        said_of(|run| {
+            let mut cell = sustained();
+            cell.ops += more;
+            cell.bytes += more * 4096;
+            cell.disturbance = Some(record::Disturbance { left_out, ..Default::default() });
+            run.cells = vec![cell];
+        })
+    };
+    assert_eq!(said(1, 1), "taken, doubts: []");
+    assert_eq!(said(400, 400), "taken, doubts: []");
+    for (more, left_out) in [(1, 0), (2, 1), (4000, 4000)] {
+        let refused = said(more, left_out);
+        assert!(refused.contains("entries, the cell"), "{more} {left_out}: {refused}");
+    }
+}
+
+#[test]
 fn commits_a_second_are_those_of_their_times() {
     let said = |change: &dyn Fn(&mut Cell)| {
         said_of(|run| {
