@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::fault::{FaultInjection, InjectedFault, Lasts};
-use device::{Device, DriftingHost, Extent, ExtentGuard, Extents, Facts, WriteBudget};
+use device::{Device, DriftingHost, Extent, ExtentGuard, Extents, Facts, HostStalls, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
@@ -123,11 +123,29 @@ fn plan(suite: &str, only: &[&str], target: &TargetInfo) -> Plan {
         .unwrap_or_else(|error| panic!("{suite}: {error}"))
 }
 
-/// The device under the extent guard and the write budget that the plan declares.
-fn guarded(device: impl Device + 'static, plan: &Plan) -> ExtentGuard<Box<dyn Device>> {
-    let budgeted = WriteBudget::new(device, plan.max_written_bytes());
-    ExtentGuard::new(Box::new(budgeted), plan.writes())
+fn device(name: &str, seed: u64) -> SimDevice {
+    SimDevice::new(&medium(name), SimOptions { seed, capacity: None, keep_data: true })
 }
+
+/// Runs a plan under the extent guard and the write budget that it declares.
+fn play(device: impl Device + 'static, plan: &Plan, options: RunOptions<'_>) -> RunEnd {
+    play_to(device, plan, options, &mut ())
+}
+
+/// The same for somebody who listens.
+fn play_to(
+    device: impl Device + 'static,
+    plan: &Plan,
+    options: RunOptions<'_>,
+    listener: &mut dyn RunListener,
+) -> RunEnd {
+    let budgeted = WriteBudget::new(device, plan.max_written_bytes());
+    let mut guarded = ExtentGuard::new(Box::new(budgeted) as Box<dyn Device>, plan.writes());
+    run(&mut guarded, &mut NoStage, plan, options, listener)
+}
+
+/// Nobody presses Ctrl-C.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Runs a built-in suite, or only some tests of it, on a simulated medium, under the extent guard
 /// and the write budget it declares.
@@ -148,19 +166,11 @@ fn run_within(
     cells: usize,
     limit_ns: Option<u64>,
 ) -> (Plan, RunEnd) {
-    let profile = medium(name);
-    let medium = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
-    let target = TargetInfo {
-        au_bytes: profile.au_bytes(),
-        ..target(TargetKind::Simulated, medium.facts().clone())
-    };
+    let target = TargetInfo { au_bytes: medium(name).au_bytes(), ..simulated(name) };
     let mut plan = plan(suite, only, &target);
     plan.cells.truncate(cells);
     plan.time_limit_ns = limit_ns.or(plan.time_limit_ns);
-    let mut guarded = guarded(medium, &plan);
-    let stop = AtomicBool::new(false);
-    let options = RunOptions::new(1, &target, &stop);
-    let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+    let end = play(device(name, 1), &plan, RunOptions::new(1, &target, &NEVER));
     (plan, end)
 }
 
@@ -467,33 +477,24 @@ fn every_suite_plans_sensibly_everywhere() {
 /// The sequential writes of `quick` on a card whose host stands still for these stretches, in
 /// seconds since the run began.
 fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd {
-    let profile = medium("a1");
-    let medium = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
-    let target = target(TargetKind::Simulated, medium.facts().clone());
+    let target = simulated("a1");
     let mut plan = plan("quick", &["sequential-write"], &target);
     plan.cells.retain(|cell| cell.test == "sequential-write");
     plan.time_limit_ns = Some(limit_s * SECOND_NS);
     // As if a cell before had written nothing of what it might.
     plan.cells.insert(0, record::PlannedCell { id: "earlier/1".into(), ..plan.cells[0].clone() });
     let at = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
-    let stalls = stretches
+    let stalls: Vec<_> = stretches
         .iter()
-        .map(|(from, to)| record::Standstill { from_ns: at(*from), to_ns: at(*to) });
-    let stalled = device::HostStalls::new(medium, stalls);
-    let mut guarded = guarded(stalled, &plan);
-    let stop = AtomicBool::new(false);
+        .map(|(from, to)| record::Standstill { from_ns: at(*from), to_ns: at(*to) })
+        .collect();
     let done = vec![record::Cell {
         id: "earlier/1".into(),
         written_bytes: 0,
         ..run_part("a1", "quick", &["sequential-write"], 1).1.cells[0].clone()
     }];
-    run(
-        &mut guarded,
-        &mut NoStage,
-        &plan,
-        RunOptions { done, ..RunOptions::new(1, &target, &stop) },
-        &mut (),
-    )
+    let options = RunOptions { done, ..RunOptions::new(1, &target, &NEVER) };
+    play(HostStalls::new(device("a1", 1), stalls), &plan, options)
 }
 
 #[test]
@@ -626,10 +627,7 @@ fn nothing_may_be_written_where_cells_only_read() {
 
 #[test]
 fn a_test_file_is_filled_before_anything_else() {
-    let facts =
-        SimDevice::new(&medium("a1"), SimOptions { seed: 1, capacity: None, keep_data: true })
-            .facts()
-            .clone();
+    let facts = simulated("a1").facts;
     let of_directory = |only: &[&str]| {
         plan("quick", only, &TargetInfo::unrestricted(TargetKind::Directory, facts.clone()))
     };
@@ -642,24 +640,14 @@ fn a_test_file_is_filled_before_anything_else() {
 
 /// Five cells of reads on a card with these faults: how each of them ended, and the run.
 fn with_faults(faults: &[InjectedFault]) -> (Vec<Stop>, Ended) {
-    let medium =
-        SimDevice::new(&medium("a1"), SimOptions { seed: 1, capacity: None, keep_data: true });
-    let target = target(TargetKind::Simulated, medium.facts().clone());
+    let target = simulated("a1");
     let mut plan = plan("quick", &["random-read"], &target);
     let one = plan.cells.remove(0);
     plan.cells = (1..=5)
         .map(|number| PlannedCell { id: format!("random-read/{number}"), ..one.clone() })
         .collect();
-    let budgeted: Box<dyn Device> =
-        Box::new(WriteBudget::new(FaultInjection::new(medium, faults.iter().copied()), 0));
-    let stop = AtomicBool::new(false);
-    let end = run(
-        &mut ExtentGuard::new(budgeted, plan.writes()),
-        &mut NoStage,
-        &plan,
-        RunOptions::new(1, &target, &stop),
-        &mut (),
-    );
+    let faulty = FaultInjection::new(device("a1", 1), faults.iter().copied());
+    let end = play(faulty, &plan, RunOptions::new(1, &target, &NEVER));
     (end.cells.iter().map(|cell| cell.stop).collect(), end.ended)
 }
 
@@ -686,9 +674,7 @@ fn a_medium_that_is_gone_ends_a_run_and_three_failures_in_a_row_do() {
 }
 
 fn simulated(name: &str) -> TargetInfo {
-    let profile = medium(name);
-    let medium = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
-    target(TargetKind::Simulated, medium.facts().clone())
+    target(TargetKind::Simulated, device(name, 1).facts().clone())
 }
 
 /// `--set prime.span=4GiB` wrote 2 GiB without a word.
@@ -784,12 +770,9 @@ impl RunListener for Left {
 fn what_is_left_is_unknown_until_such_io_was_seen() {
     let target = simulated("class10");
     let plan = plan("seeds", &["zero-fill", "random-fill"], &target);
-    let profile = medium("class10");
-    let device = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
-    let mut guarded = guarded(device, &plan);
-    let (stop, mut left) = (AtomicBool::new(false), Left::default());
-    let options = RunOptions::new(1, &target, &stop);
-    let end = run(&mut guarded, &mut NoStage, &plan, options, &mut left);
+    let mut left = Left::default();
+    let options = RunOptions::new(1, &target, &NEVER);
+    let end = play_to(device("class10", 1), &plan, options, &mut left);
     let of = |test: &str| {
         left.0.iter().filter(|(at, _)| at == test).map(|(_, ns)| *ns).skip(1).collect::<Vec<_>>()
     };
@@ -815,14 +798,11 @@ impl RunListener for StopAtRound<'_> {
 
 /// `check` on this medium, interrupted at a round where one is named, after cells that are done.
 fn check_until(name: &str, round: usize, done: Vec<Cell>) -> RunEnd {
-    let profile = medium(name);
-    let device = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
-    let target = target(TargetKind::Simulated, device.facts().clone());
+    let target = simulated(name);
     let plan = plan("check", &[], &target);
-    let mut guarded = guarded(device, &plan);
     let stop = AtomicBool::new(false);
     let options = RunOptions { done, ..RunOptions::new(1, &target, &stop) };
-    run(&mut guarded, &mut NoStage, &plan, options, &mut StopAtRound(round, &stop))
+    play_to(device(name, 1), &plan, options, &mut StopAtRound(round, &stop))
 }
 
 /// Cells that were measured in rounds.
@@ -876,16 +856,11 @@ fn a_run_that_is_interrupted_between_rounds_goes_on_with_them() {
 /// `check` of an SSD whose host adds other shares to each I/O in each stretch of its time: as much of
 /// it goes by before the run as `nth` says, so that each run meets other stretches.
 fn check_on_a_wandering_host(nth: u64, stretch_ns: u64, shares: &[f64]) -> RunEnd {
-    let profile = medium("ssd");
-    let options = SimOptions { seed: nth, capacity: None, keep_data: true };
-    let mut host =
-        DriftingHost::new(SimDevice::new(&profile, options), stretch_ns, shares.to_vec());
+    let mut host = DriftingHost::new(device("ssd", nth), stretch_ns, shares.to_vec());
     host.idle(nth * 100 * SECOND_NS);
-    let target = target(TargetKind::Simulated, host.facts().clone());
+    let target = simulated("ssd");
     let plan = plan("check", &[], &target);
-    let mut guarded = guarded(host, &plan);
-    let stop = AtomicBool::new(false);
-    run(&mut guarded, &mut NoStage, &plan, RunOptions::new(nth, &target, &stop), &mut ())
+    play(host, &plan, RunOptions::new(nth, &target, &NEVER))
 }
 
 /// The share of pairs of runs in which the figure of one lies in the interval of the other, and the
@@ -968,16 +943,10 @@ fn too_little_time_for_rounds_is_one_look_and_says_how_long_it_takes() {
 #[test]
 fn a_run_that_is_repeated_measures_every_rate_as_often() {
     for name in ["a1", "ssd"] {
-        let profile = medium(name);
-        let options = SimOptions { seed: 1, capacity: None, keep_data: true };
-        let device = SimDevice::new(&profile, options);
-        let target = target(TargetKind::Simulated, device.facts().clone());
+        let target = simulated(name);
         let choice = Choice { repeat: std::num::NonZeroU32::new(3), ..Choice::default() };
         let plan = Plan::make(&Suite::built_in("check").unwrap(), &choice, &target).unwrap();
-        let mut guarded = guarded(device, &plan);
-        let stop = AtomicBool::new(false);
-        let options = RunOptions::new(1, &target, &stop);
-        let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+        let end = play(device(name, 1), &plan, RunOptions::new(1, &target, &NEVER));
         assert_eq!(end.ended, Ended::Complete);
         let cells = in_rounds(&end);
         assert!(cells.len() >= 5, "{name}: {}", cells.len());
