@@ -17,16 +17,17 @@ pub(crate) struct Cliff {
 /// (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
 
+/// The points of a curve that are numbers, with a value above 0.
+pub(crate) fn known_points(series: &Series) -> Vec<[f64; 2]> {
+    let is_known = |[x, y]: &[f64; 2]| x.is_finite() && y.is_finite() && *y > 0.0;
+    series.points.iter().copied().filter(is_known).collect()
+}
+
 /// The levels of a rate along something: (end on the first axis, rate). Change points cut it into
 /// stretches of at least 8 windows; those that differ by less than a quarter are joined, the
 /// closest first, until all neighbours differ. Empty below 16 windows and above 1024.
 pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
-    let points: Vec<[f64; 2]> = series
-        .points
-        .iter()
-        .copied()
-        .filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0)
-        .collect();
+    let points = known_points(series);
     if !(16..=1024).contains(&points.len()) {
         return Vec::new();
     }

@@ -7,6 +7,7 @@ use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::gate;
+use crate::levels::known_points;
 
 /// Units whose rates differ more are of another kind (docs/field/allocation-units.md#front-area).
 const DIFFERENT: f64 = 1.4;
@@ -39,12 +40,7 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
     else {
         return Vec::new();
     };
-    let points: Vec<[f64; 2]> = curve
-        .points
-        .iter()
-        .copied()
-        .filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0)
-        .collect();
+    let points = known_points(curve);
     let many = if points.len() >= PIECES * FEWEST { PIECES } else { 1 };
     (0..many)
         .filter_map(|piece| {
@@ -188,12 +184,7 @@ fn along(record: &Record) -> Option<Finding> {
             })?,
         ))
     })?;
-    let points: Vec<[f64; 2]> = series
-        .points
-        .iter()
-        .copied()
-        .filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0)
-        .collect();
+    let points = known_points(series);
     if points.len() < 10 {
         return None;
     }

@@ -89,39 +89,20 @@ fn best_parameters(points: &[(u64, f64)], unit: u64) -> Option<([f64; 3], f64)> 
     best
 }
 
-/// The normal equations of these columns against 1, by elimination; unused parameters are 0.
+/// Least squares of these columns against 1; unused parameters are 0.
 fn solve(rows: &[[f64; 3]], used: &[usize]) -> Option<[f64; 3]> {
-    let n = used.len();
-    let mut matrix = vec![vec![0.0; n + 1]; n];
     // Columns are scaled to length 1, so that bytes and nanoseconds do not drown each other.
-    let scale: Vec<f64> =
-        used.iter().map(|c| rows.iter().map(|row| row[*c].powi(2)).sum::<f64>().sqrt()).collect();
-    if scale.iter().any(|length| *length <= 0.0 || !length.is_finite()) {
+    let length = |c: &usize| rows.iter().map(|row| row[*c].powi(2)).sum::<f64>().sqrt();
+    let lengths: Vec<f64> = used.iter().map(length).collect();
+    if lengths.iter().any(|length| *length <= 0.0 || !length.is_finite()) {
         return None;
     }
-    for (i, a) in used.iter().enumerate() {
-        for (j, b) in used.iter().enumerate() {
-            matrix[i][j] =
-                rows.iter().map(|row| row[*a] * row[*b]).sum::<f64>() / (scale[i] * scale[j]);
-        }
-        matrix[i][n] = rows.iter().map(|row| row[*a]).sum::<f64>() / scale[i];
-    }
-    for pivot in 0..n {
-        let row = (pivot..n)
-            .max_by(|a, b| matrix[*a][pivot].abs().total_cmp(&matrix[*b][pivot].abs()))?;
-        matrix.swap(pivot, row);
-        if matrix[pivot][pivot].abs() < 1e-9 {
-            return None;
-        }
-        for other in (0..n).filter(|other| *other != pivot) {
-            let factor = matrix[other][pivot] / matrix[pivot][pivot];
-            let (from, into) = (matrix[pivot].clone(), &mut matrix[other]);
-            into.iter_mut().zip(from).for_each(|(x, p)| *x -= factor * p);
-        }
-    }
+    let scaled = |row: &[f64; 3]| used.iter().zip(&lengths).map(|(c, by)| row[*c] / by).collect();
+    let design: Vec<Vec<f64>> = rows.iter().map(scaled).collect();
+    let solved = stats::least_squares(&design, &vec![1.0; rows.len()])?;
     let mut found = [0.0; 3];
-    for (i, parameter) in used.iter().enumerate() {
-        found[*parameter] = matrix[i][n] / matrix[i][i] / scale[i];
+    for ((parameter, length), value) in used.iter().zip(lengths).zip(solved) {
+        found[*parameter] = value / length;
     }
     Some(found)
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::student::f_upper_tail;
 use crate::student_t;
+pub use linear::least_squares;
 use linear::{Fit, rank};
 
 /// A result, and what it was got with.

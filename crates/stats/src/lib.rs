@@ -33,7 +33,7 @@ pub use contest::{ContestStanding, Placed, contest, is_open};
 pub use drift::{Drift, drift};
 pub use factors::{
     CombinationMean, CrossEffect, EffectBasis, FactorEffect, FactorFit, FactorRun, Interaction,
-    LevelEffects, SimpleEffect, factor_effects,
+    LevelEffects, SimpleEffect, factor_effects, least_squares,
 };
 pub use interval::Interval;
 pub use percentile::{QuantileEstimate, QuantileEstimator};

@@ -354,36 +354,28 @@ fn without_a_figure<'a>(groups: &[RunGroup<'a>]) -> BTreeSet<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use record::units::KIB;
+    use crate::FasterMedium::{Faster, Unclear};
+    use crate::compare;
+    use crate::tests::record_in_words;
 
-    use super::*;
-    use crate::testing::{cell, empty, known};
-
-    fn medium(name: &str, cells: Vec<Cell>) -> Record {
-        let mut record = Record { cells, ..empty() };
-        record.medium.model = Some(name.into());
-        record
+    /// A run of a medium of this name with these cells, in words.
+    fn medium(name: &str, cells: &str) -> record::Record {
+        record_in_words(&format!("medium.model={name}; {cells}"))
     }
 
-    fn seeks(number: u32, value: f64) -> Cell {
-        let mut seek = cell(test::SEEK, number, 512);
-        seek.metrics.other.insert(record::metric::SEEKS_PER_S.into(), known(value, 0.01, 300));
-        seek
+    /// So many seeks a second.
+    fn seeks(value: u32) -> String {
+        format!("seek 512 metrics.seeks_per_s={value}~1%*300")
     }
 
     /// Of two runs of seek and hdparm nothing was compared, without a word.
     #[test]
     fn every_test_with_a_figure_is_compared() {
-        let read = |bps| {
-            let mut read = cell(test::BUFFERED_READ, 1, 2 * MIB);
-            read.metrics.bps = Some(record::Estimate { value: bps, ci95: None, n: 1 });
-            read
-        };
-        let (one, other) = (
-            medium("one", vec![seeks(1, 2000.0), read(80e6), cell(test::CAPACITY, 1, MIB)]),
-            medium("other", vec![seeks(1, 1000.0), read(20e6), cell(test::COMMIT, 1, 4 * KIB)]),
-        );
-        let found = crate::compare(&[one, other]);
+        let read = "buffered-read 2MiB metrics.bps";
+        let found = compare(&[
+            medium("one", &format!("{}; {read}=80MB*1; capacity 1MiB", seeks(2000))),
+            medium("other", &format!("{}; {read}=20MB*1; commit 4KiB", seeks(1000))),
+        ]);
         let told: Vec<_> = found
             .figures
             .iter()
@@ -392,108 +384,83 @@ mod tests {
                 Some((row.name.as_deref()?, fastest.ratio, fastest.judgement))
             })
             .collect();
-        use crate::FasterMedium::{Faster, Unclear};
         assert_eq!(told, [("Seeks", 2.0, Faster), ("hdparm -t", 4.0, Unclear)]);
         assert_eq!(found.not_compared, ["capacity, commit: it has no rate and no time"]);
     }
 
     #[test]
     fn of_times_the_shortest_is_the_fastest() {
-        let taking = |ms: f64| {
-            let mut write = cell(test::SECTOR_WRITE, 1, 512);
-            write.metrics.other.insert("mean_ms".into(), known(ms, 0.01, 300));
-            write
-        };
-        let media = [medium("slow", vec![taking(10.0)]), medium("fast", vec![taking(2.0)])];
-        let fastest = crate::compare(&media).figures[0].fastest.unwrap();
+        let media = [("slow", 10), ("fast", 2)].map(|(name, ms)| {
+            medium(name, &format!("sector-write 512 metrics.mean_ms={ms}~1%*300"))
+        });
+        let fastest = compare(&media).figures[0].fastest.unwrap();
         assert_eq!(
             (fastest.medium, fastest.found.ratio, fastest.found.judgement),
-            (1, 5.0, crate::FasterMedium::Faster)
+            (1, 5.0, Faster)
         );
     }
 
     #[test]
     fn what_only_one_has_is_named_with_the_reason() {
-        let mut broken = seeks(1, 900.0);
-        broken.stop = record::Stop::Error;
-        let media = [medium("one", vec![seeks(1, 1000.0)]), medium("other", vec![broken])];
-        let told = crate::compare(&media).not_compared;
-        assert_eq!(told, ["Seeks: not of other, it was stopped early"]);
-        let media = [medium("one", vec![seeks(1, 1000.0)]), medium("other", vec![])];
-        assert_eq!(crate::compare(&media).not_compared, ["Seeks: not measured of other"]);
+        let told = |other: &str| {
+            compare(&[medium("one", &seeks(1000)), medium("other", other)]).not_compared
+        };
+        let broken = seeks(900) + " stop=error";
+        assert_eq!(told(&broken), ["Seeks: not of other, it was stopped early"]);
+        assert_eq!(told(""), ["Seeks: not measured of other"]);
     }
 
-    fn hdparm(number: u32, offset: u64, form: &str, ci: f64) -> Cell {
-        let mut read = cell(test::BUFFERED_READ, number, 2 * MIB);
-        read.params.region = Some(Region::Whole);
-        read.params.span_offset_bytes = Some(offset);
-        read.params.form = Some(form.into());
-        read.metrics.bps = Some(known(80e6, ci, 3));
-        read
+    fn hdparm(offset: &str) -> String {
+        format!(
+            "buffered-read 2MiB region=whole params.span_offset_bytes={offset} form=plain \
+             metrics.bps=80MB~1%*3"
+        )
     }
 
     /// Whatever had a column had the same key: all but the first were dropped without a word.
     #[test]
     fn cells_of_a_column_with_other_settings_are_rows_of_their_own() {
-        let fill = |number, form: &str, block| {
-            let mut fill = cell(test::EXT2_FILL, number, block);
-            fill.params.form = Some(form.into());
-            fill.metrics.bps = Some(known(10e6, 0.01, 30));
-            fill
+        let fill = |form: &str, block: &str| {
+            format!("ext2-fill {block} form={form} metrics.bps=10MB~1%*30")
         };
-        let all = || {
-            vec![
-                hdparm(1, 0, "plain", 0.01),
-                hdparm(2, 1 << 30, "plain", 0.01),
-                fill(1, "data", 4 * KIB),
-                fill(2, "journal", 4 * KIB),
-                fill(3, "data", 64 * KIB),
-                Cell {
-                    params: Params { path: record::Path::Buffered, ..seeks(1, 1.0).params },
-                    ..seeks(1, 90.0)
-                },
-                seeks(2, 80.0),
-            ]
-        };
-        let found = crate::compare(&[medium("one", all()), medium("other", all())]);
+        let all = [
+            hdparm("0"),
+            hdparm("1GiB"),
+            fill("data", "4KiB"),
+            fill("journal", "4KiB"),
+            fill("data", "64KiB"),
+            seeks(90) + " path=buffered",
+            seeks(80),
+        ]
+        .join("; ");
+        let found = compare(&[medium("one", &all), medium("other", &all)]);
         assert_eq!(found.figures.len(), 7, "{:?}", found.figures);
         assert!(found.not_compared.is_empty(), "{:?}", found.not_compared);
-        let unlike = [
-            medium("one", vec![hdparm(1, 0, "plain", 0.01)]),
-            medium("other", vec![hdparm(1, 1 << 30, "plain", 0.01)]),
-        ];
-        let found = crate::compare(&unlike);
+        let found = compare(&[medium("one", &hdparm("0")), medium("other", &hdparm("1GiB"))]);
         assert!(found.figures.is_empty() && found.not_compared.len() == 2, "{found:?}");
     }
 
     /// Commits of two suites differ in when they stop.
     #[test]
     fn rules_of_stopping_make_no_other_figure() {
-        let commits = |name: &str, count: f64, sync| {
-            let mut commit = crate::testing::iops(test::COMMIT, 1, 4 * KIB, 100.0, 1);
-            commit.params.sync = sync;
-            let rules = [("certainty", 0.05), ("min_ns", count), ("commits", count)];
-            commit.params.other.extend(rules.map(|(name, value)| (name.to_owned(), value)));
-            medium(name, vec![commit])
+        let commits = |name: &str, count: u32, sync: &str| {
+            let rules = format!("params.certainty=5% params.min_ns={count} params.commits={count}");
+            medium(name, &format!("commit 4KiB 100/s sync={sync} {rules}"))
         };
-        let (data, none) = (record::Sync::Data, record::Sync::None);
-        let of = |a, b| crate::compare(&[a, b]).figures.len();
-        assert_eq!(of(commits("a", 100.0, data), commits("b", 900.0, data)), 1);
-        assert_eq!(of(commits("a", 100.0, data), commits("b", 100.0, none)), 0);
+        let of = |count, sync| {
+            compare(&[commits("a", 100, "data"), commits("b", count, sync)]).figures.len()
+        };
+        assert_eq!((of(900, "data"), of(100, "none")), (1, 0));
     }
 
     /// Ours has seeks a second and a tool IOPS: of one column they are one figure.
     #[test]
     fn a_column_is_the_same_by_whatever_tool() {
-        let by_tool = |number, block| {
-            let mut seek = cell(test::SEEK, number, block);
-            seek.params.path = record::Path::Buffered;
-            seek.labels.insert("tool".into(), "seeker".into());
-            seek.metrics.iops = Some(known(500.0, 0.01, 300));
-            seek
+        let by_tool = |block: &str| {
+            format!("seek {block} path=buffered labels.tool=seeker metrics.iops=500~1%*300")
         };
-        let tool = medium("tool", vec![by_tool(1, 512), by_tool(2, 4 * KIB)]);
-        let found = crate::compare(&[medium("own", vec![seeks(1, 1000.0)]), tool]);
+        let tool = medium("tool", &format!("{}; {}", by_tool("512"), by_tool("4KiB")));
+        let found = compare(&[medium("own", &seeks(1000)), tool]);
         assert_eq!(found.figures.len(), 1, "{found:?}");
         assert_eq!(found.figures[0].of_first.unwrap().ratio, 2.0);
         assert_eq!(found.not_compared, ["Seeks: measured of own with other settings"]);
@@ -501,15 +468,9 @@ mod tests {
 
     #[test]
     fn what_no_curve_has_is_listed_with_the_reason() {
-        let all = || {
-            let mut deep = crate::testing::iops(test::RANDOM_READ, 2, 4 * KIB, 900.0, 1);
-            deep.params.queue_depth = 32;
-            let mut sizeless = crate::testing::iops(test::SEQUENTIAL_READ, 1, MIB, 90.0, 1);
-            sizeless.params.block_bytes = None;
-            let one = crate::testing::iops(test::RANDOM_READ, 1, 4 * KIB, 100.0, 1);
-            vec![one, deep, sizeless]
-        };
-        let told = crate::compare(&[medium("one", all()), medium("other", all())]).not_compared;
+        let all = "random-read 4KiB 100/s; random-read 4KiB 900/s depth=32; \
+                   sequential-read 1MiB 90/s params.block_bytes=null";
+        let told = compare(&[medium("one", all), medium("other", all)]).not_compared;
         assert_eq!(
             told,
             [
@@ -521,19 +482,14 @@ mod tests {
 
     #[test]
     fn a_figure_without_an_interval_is_never_the_fastest() {
-        let unknown = |value| {
-            let mut seek = seeks(1, value);
-            seek.metrics.other.values_mut().for_each(|found| found.ci95 = None);
-            seek
-        };
         let media = [
-            medium("a", vec![unknown(9000.0)]),
-            medium("b", vec![seeks(1, 1000.0)]),
-            medium("c", vec![seeks(1, 2000.0)]),
+            medium("a", "seek 512 metrics.seeks_per_s=9000*300"),
+            medium("b", &seeks(1000)),
+            medium("c", &seeks(2000)),
         ];
-        let row = &crate::compare(&media).figures[0];
+        let row = &compare(&media).figures[0];
         assert_eq!(row.fastest.map(|it| (it.medium, it.next)), Some((2, 1)));
-        assert_eq!(crate::compare(&media[..2]).figures[0].fastest, None);
-        assert!(crate::compare(&media[..2]).figures[0].of_first.is_some());
+        assert_eq!(compare(&media[..2]).figures[0].fastest, None);
+        assert!(compare(&media[..2]).figures[0].of_first.is_some());
     }
 }

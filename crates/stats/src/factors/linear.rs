@@ -82,6 +82,12 @@ impl Fit {
     }
 }
 
+/// The coefficients that fit values to rows of a design best, in the sum of squares; 0 of a column
+/// that depends on those before it. `None` where there is no row.
+pub fn least_squares(rows: &[Vec<f64>], values: &[f64]) -> Option<Vec<f64>> {
+    Fit::of(rows, values).map(|fit| fit.coefficients)
+}
+
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
