@@ -280,16 +280,4 @@ mod tests {
         assert_eq!(ran.cell("buffered-read/1").metrics.bps.unwrap().n, 3);
         assert!(ran.end.elapsed_ns < 9 * SECOND_NS);
     }
-
-    #[test]
-    fn errors_and_interruptions_keep_what_was_measured() {
-        let ran = Bed { fail_at: Some(70), ..medium(4 * GIB) }.run(&["buffered-read form=direct"]);
-        let cell = ran.cell("buffered-read/1");
-        assert_eq!(cell.stop, Stop::Error);
-        assert_eq!(cell.metrics.bps, Some(Estimate { value: 2e7, ci95: None, n: 1 }));
-        assert!(cell.metrics.other.contains_key("run_2_bps"));
-        let ran = Bed { stop_at: Some(3), ..medium(4 * GIB) }.run(&["buffered-read form=direct"]);
-        assert_eq!(ran.cell("buffered-read/1").stop, Stop::Interrupted);
-        assert_eq!(ran.cell("buffered-read/1").metrics.bps, None);
-    }
 }

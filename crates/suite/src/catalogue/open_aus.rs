@@ -473,20 +473,4 @@ mod tests {
             bps(0)
         );
     }
-
-    #[test]
-    fn errors_and_interruptions_keep_what_was_measured() {
-        let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
-        bed.fail_at = Some(1065);
-        let ran = bed.run(&["open-aus"]);
-        assert_eq!(
-            (ran.cell("open-aus/2").stop, ran.cell("open-aus/1").stop),
-            (Stop::Error, Stop::Ops)
-        );
-        let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
-        bed.stop_at = Some(45);
-        let ran = bed.run(&["open-aus"]);
-        assert_eq!((ran.end.cells.len(), ran.cell("open-aus/1").stop), (1, Stop::Interrupted));
-        assert!(ran.cell("open-aus/1").ops > 0);
-    }
 }

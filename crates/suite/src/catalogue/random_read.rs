@@ -270,22 +270,4 @@ mod tests {
         assert_eq!(ran.cell("random-read/1").params.span_bytes, Some(8 * MIB));
         assert!(!ran.cell("random-read/1").flags.contains(&Flag::NotPrimed));
     }
-
-    #[test]
-    fn errors_and_interruptions_keep_what_was_measured() {
-        let ran = Bed { fail_at: Some(40), ..medium(GIB) }
-            .run(&["random-read block=4KiB region=front threads=1"]);
-        let cell = ran.cell("random-read/1");
-        assert_eq!((cell.ops, cell.stop), (40, Stop::Error));
-        assert!(
-            cell.metrics.other["access_time_ns"].value > 0.0
-                && cell.reason.as_deref().unwrap().contains("as the test ordered")
-        );
-        let ran = Bed { stop_at: Some(40), ..medium(GIB) }
-            .run(&["random-read block=4KiB region=front threads=1"]);
-        assert_eq!(
-            (ran.cell("random-read/1").ops, ran.cell("random-read/1").stop),
-            (41, Stop::Interrupted)
-        );
-    }
 }

@@ -1,5 +1,6 @@
 //! Properties of the crate on anything drawn at random.
 
+mod cut_short;
 mod drawn_media;
 mod drawn_runs;
 mod drawn_tallies;

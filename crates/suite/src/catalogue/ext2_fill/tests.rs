@@ -50,18 +50,6 @@ fn total_is_a_limit() {
     assert!((8 * MIB..8 * MIB + 512 * KIB).contains(&cell.written_bytes));
 }
 
-#[test]
-fn errors_and_interruptions_keep_what_was_measured() {
-    let mut failing = bed(GIB);
-    failing.fail_at = Some(500);
-    let ran = failing.run(&["ext2-fill order=sync"]);
-    assert_eq!((ran.cell("ext2-fill/1").stop, ran.cell("ext2-fill/1").ops), (Stop::Error, 500));
-    assert!(ran.cell("ext2-fill/1").metrics.bps.is_some());
-    let mut stopped = bed(GIB);
-    stopped.stop_at = Some(50);
-    assert_eq!(stopped.run(&["ext2-fill"]).cell("ext2-fill/1").stop, Stop::Interrupted);
-}
-
 /// Morton's numbers, on the models of his media (docs/field/ext2.md#mortons-benchmark,
 /// docs/field/ftl.md#profiles). They were fitted to other tests of his, and how he filled is not
 /// known.

@@ -83,22 +83,6 @@ fn one_write_a_second_keeps_to_the_time() {
 }
 
 #[test]
-fn an_error_keeps_what_was_measured() {
-    let mut failing = bed(GIB);
-    failing.fail_at = Some(300);
-    let ran = failing.run(&["ext2-format form=mke2fs"]);
-    let cell = ran.cell("ext2-format/1");
-    assert_eq!(cell.stop, Stop::Error);
-    assert!(cell.metrics.other["groups_per_s"].value > 5.0);
-    let mut stopped = bed(GIB);
-    stopped.stop_at = Some(10);
-    assert_eq!(
-        stopped.run(&["ext2-format form=mke2fs"]).cell("ext2-format/1").stop,
-        Stop::Interrupted
-    );
-}
-
-#[test]
 fn samples_are_even() {
     let numbers: Vec<u64> = (0..100).collect();
     assert_eq!(spread(4, &numbers), [12, 37, 62, 87]);

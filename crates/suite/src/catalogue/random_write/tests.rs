@@ -184,23 +184,6 @@ fn partly_primed_and_not_primed_are_said() {
     assert_eq!((flags, span), (vec![Flag::NotPrimed], Some(512 * MIB)));
 }
 
-#[test]
-fn an_error_or_interruption_keeps_what_was_measured() {
-    // 256 writes overwhelm at least; the error comes after.
-    let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
-    bed.fail_at = Some(600);
-    let ran = bed.run(&["random-write block=4KiB overwhelm=1MiB"]);
-    let cell = ran.cell("random-write/1");
-    assert_eq!(cell.stop, Stop::Error);
-    assert!(cell.reason.is_some() && cell.metrics.iops.is_some() && cell.ops > 300);
-    let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
-    bed.stop_at = Some(100);
-    let ran = bed.run(&["random-write block=4KiB overwhelm=1MiB"]);
-    assert_eq!(ran.cell("random-write/1").stop, Stop::Interrupted);
-    assert!(ran.other("random-write/1", "burst_iops") > 0.0);
-    assert!(ran.requests.len() <= 102);
-}
-
 /// IOPS of what is estimated: after priming, each record of the span once in iozone's order.
 fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
     let profile = sim::Profile::builtin(profile).unwrap();
