@@ -1,4 +1,4 @@
-//! What a run borrowed of the medium and could not put back yet. It comes before everything else:
+//! What a run overwrote of the medium and could not restore yet. It comes before everything else:
 //! data are at stake.
 
 use record::units::Bytes;
@@ -8,13 +8,13 @@ use crate::finding_builder::FindingBuilder;
 
 /// The finding `not-put-back`; `None` where the record has no such flag.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let owed = record.flags.iter().find_map(|flag| match flag {
-        Flag::NotPutBack { bytes, first_offset_bytes, run } => {
+    let unrestored = record.flags.iter().find_map(|flag| match flag {
+        Flag::NotRestored { bytes, first_offset_bytes, run } => {
             Some((*bytes, *first_offset_bytes, run))
         }
         _ => None,
     });
-    let (bytes, first_offset_bytes, run) = owed?;
+    let (bytes, first_offset_bytes, run) = unrestored?;
     let statement = format!(
         "NOT PUT BACK: {} of data that was on the medium, the first at byte {first_offset_bytes}, is overwritten there. This run keeps a copy. \
          Insert the medium and type: flashmark restore {run}",
@@ -29,12 +29,12 @@ mod tests {
 
     #[test]
     fn what_is_owed_to_a_medium_is_said_before_anything_else() {
-        let owed = Flag::NotPutBack {
+        let unrestored = Flag::NotRestored {
             bytes: 9 << 20,
             first_offset_bytes: 1 << 20,
             run: "2026-card-standard".into(),
         };
-        let record = Record { flags: vec![owed], ..crate::testing::empty() };
+        let record = Record { flags: vec![unrestored], ..crate::testing::empty() };
         let first = crate::conclude(&record).remove(0);
         insta::assert_snapshot!(first.statement, @"NOT PUT BACK: 9 MiB of data that was on the medium, the first at byte 1048576, is overwritten there. This run keeps a copy. Insert the medium and type: flashmark restore 2026-card-standard");
         assert!(conclude(&crate::testing::empty()).is_none());

@@ -15,7 +15,7 @@ use store::RunDir;
 /// The hidden command of that process.
 pub const COMMAND: &str = "keep-copy";
 /// Files of a run that only its maker needs: its lock, and what of a medium has yet to be restored.
-const NOT_COPIED: [&str; 2] = [store::LOCK_FILE, store::UNDO_FILE];
+const NOT_COPIED: [&str; 2] = [store::LOCK_FILE, store::BACKUP_FILE];
 /// A longer run is no run of ours.
 const MOST_BYTES: u64 = 1 << 30;
 

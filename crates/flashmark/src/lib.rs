@@ -6,6 +6,7 @@
 
 #[cfg(feature = "attach")]
 pub mod attach;
+pub mod backup_file;
 pub mod claims;
 pub mod cli;
 pub mod clock;
@@ -41,6 +42,5 @@ pub mod shared_file;
 pub mod signals;
 pub mod slow_answer;
 pub mod terminal;
-pub mod undo_file;
 pub mod watchdog;
 pub mod words;

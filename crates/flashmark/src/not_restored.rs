@@ -1,17 +1,17 @@
-//! What a run has not put back, in the words that stand first wherever the run is spoken of.
+//! What a run has not restored, in the words that stand first wherever the run is spoken of.
 
 use record::Record;
 use record::units::Bytes;
 use report::words::clean;
-use store::{Owed, RunDir, Store};
+use store::{RunDir, Store, Unrestored};
 
 use crate::exit::{OrExit, Result, refuse};
 use crate::medium_identity::knows_itself;
 use crate::open_target::OpenTarget;
 
-/// Refuses to write to a medium of which a run that was cut short still keeps data: what is put back
-/// later would meet what was written since. Says so, and goes on, where it is not certain that it is
-/// the same medium.
+/// Refuses to write to a medium of which a run that was cut short still keeps data: what is
+/// restored later would meet what was written since. Says so, and goes on, where it is not certain
+/// that it is the same medium.
 ///
 /// # Errors
 /// The medium is the same, by what it says of itself or by the kernel's count of media.
@@ -40,24 +40,29 @@ fn is_certain(opened: &OpenTarget, record: &Record) -> bool {
         || opened.target.diskseq.is_some() && opened.target.diskseq == record.target.diskseq
 }
 
-/// One line for a run that still owes its medium something, without a newline; none where it owes
+/// One line for a run that still has something to restore, without a newline; none where it has
 /// nothing.
 pub fn line(dir: &RunDir) -> Option<String> {
-    dir.owed().map(|owed| words(&owed, dir.name()))
+    dir.unrestored().map(|unrestored| words(&unrestored, dir.name()))
 }
 
-fn words(owed: &Owed, run: &str) -> String {
-    let medium = if owed.medium.is_empty() { "the medium".to_owned() } else { clean(&owed.medium) };
+fn words(unrestored: &Unrestored, run: &str) -> String {
+    let medium = if unrestored.medium.is_empty() {
+        "the medium".to_owned()
+    } else {
+        clean(&unrestored.medium)
+    };
     format!(
         "NOT PUT BACK: {} of data from {medium} is kept in this run; plug the medium in and type: flashmark restore {}",
-        Bytes(owed.bytes),
+        Bytes(unrestored.bytes),
         clean(run)
     )
 }
 
 /// The same for other programs.
-pub fn json(owed: &Owed) -> serde_json::Value {
-    serde_json::json!({ "medium": owed.medium, "pieces": owed.pieces, "bytes": owed.bytes })
+pub fn json(unrestored: &Unrestored) -> serde_json::Value {
+    let Unrestored { medium, pieces, bytes, .. } = unrestored;
+    serde_json::json!({ "medium": medium, "pieces": pieces, "bytes": bytes })
 }
 
 #[cfg(test)]
@@ -66,14 +71,14 @@ mod tests {
 
     #[test]
     fn a_run_that_owes_says_what_and_how_to_put_it_back() {
-        let owed = |medium: &str| Owed {
+        let unrestored = |medium: &str| Unrestored {
             medium: medium.to_owned(),
             pieces: 9,
             bytes: 9 << 20,
             first_offset_bytes: Some(0),
         };
-        insta::assert_snapshot!(words(&owed("Generic SD 32 GB"), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from Generic SD 32 GB is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
-        insta::assert_snapshot!(words(&owed(""), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from the medium is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
-        assert!(!words(&owed("\x1b[2Jcard"), "x").contains('\x1b'));
+        insta::assert_snapshot!(words(&unrestored("Generic SD 32 GB"), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from Generic SD 32 GB is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
+        insta::assert_snapshot!(words(&unrestored(""), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from the medium is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
+        assert!(!words(&unrestored("\x1b[2Jcard"), "x").contains('\x1b'));
     }
 }

@@ -1,5 +1,5 @@
-//! What the person in front of it sees while a run goes on: a progress bar with its ETA on a terminal, plain lines
-//! elsewhere; never silent for more than 2 s.
+//! What the person in front of it sees while a run goes on: a progress bar with its ETA on a
+//! terminal, plain lines elsewhere; never silent for more than 2 s.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -193,7 +193,7 @@ impl Screen {
             }
             RunEvent::CellRevised { .. }
             | RunEvent::RoundFinished { .. }
-            | RunEvent::Owing(_)
+            | RunEvent::RestorePending(_)
             | RunEvent::Marked(_) => {}
         }
     }

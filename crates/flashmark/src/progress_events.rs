@@ -63,7 +63,7 @@ pub fn write(run_event: &RunEvent<'_>, cells: usize) {
         RunEvent::Flagged(flag) => event("caveat", caveat(flag)),
         RunEvent::RoundFinished { .. }
         | RunEvent::RoundsDone { .. }
-        | RunEvent::Owing(_)
+        | RunEvent::RestorePending(_)
         | RunEvent::Marked(_) => {}
     }
 }

@@ -37,7 +37,7 @@ pub struct RunRequest {
     /// It is measured though it is a fake.
     #[serde(default)]
     pub anyway: bool,
-    /// A test was asked for by name that puts back what it overwrites.
+    /// A test was asked for by name that restores what it overwrites.
     #[serde(default)]
     pub restoring: bool,
     /// The only range to touch: offset and size in bytes.
@@ -230,13 +230,13 @@ pub(crate) fn fresh_seed() -> u64 {
 
 impl RunRequest {
     /// Whether a raw medium may be written without having been given away: by nothing but a test
-    /// that was asked for by name and puts back what it overwrites.
-    pub fn borrows(&self) -> bool {
+    /// that was asked for by name and restores what it overwrites.
+    pub fn must_restore(&self) -> bool {
         self.restoring && self.erase.is_none()
     }
 
-    /// How a run ends for a script: with `--strict`, what cannot be told of what was asked for counts
-    /// as failed.
+    /// How a run ends for a script: with `--strict`, what cannot be told of what was asked for
+    /// counts as failed.
     pub fn exit(&self, record: &Record, error: Option<&IoError>) -> Exit {
         let exit = Exit::of(record, error);
         let is_open = || !findings::untold(record, &self.uses).is_empty();

@@ -1,4 +1,4 @@
-//! Puts back what a run has lent: at the end of a session that lost its medium, before a run is
+//! Restores what a run has backed up: at the end of a session that lost its medium, before a run is
 //! gone on with, and for `flashmark restore`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ use device::{ExtentGuard, Extents};
 use record::Flag;
 use record::units::Bytes;
 use store::{Journal, RunDir};
+use suite::backup::{Interruption, LostPlace, Restored, Trust, Why, restore};
 use suite::fingerprint::Recognition;
-use suite::undo::{Interruption, LostPlace, PutBack, Trust, Why, put_back};
 
+use crate::backup_file::BackupOnDisk;
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::open_target::OpenTarget;
 use crate::reopened::Earlier;
-use crate::undo_file::UndoOnDisk;
 
 /// How long a medium that has gone is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,45 +24,46 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Places that are named one by one.
 const MOST_NAMED: usize = 8;
 
-/// Puts back what the run owes onto a medium that is open and known to be the one; `None` where
-/// nothing is owed. What lies there and is neither this run's data nor what was lent is left.
+/// Restores what the run overwrote onto a medium that is open and known to be the one; `None` where
+/// nothing is to be restored. What lies there and is neither this run's data nor what was backed up
+/// is left.
 pub fn on(
     opened: &mut OpenTarget,
     earlier: &Earlier<'_>,
     dir: &RunDir,
     stop: &AtomicBool,
-) -> Result<Option<PutBack>> {
-    let Some(log) = dir.open_undo_log().or_internal()? else { return Ok(None) };
+) -> Result<Option<Restored>> {
+    let Some(log) = dir.open_backup().or_internal()? else { return Ok(None) };
     let places: Vec<_> = log
         .pieces()
         .iter()
         .map(|piece| device::Extent::new(piece.offset_bytes, piece.bytes))
         .collect();
-    let mut undo = UndoOnDisk::left(dir, opened.describe(), log);
+    let mut backup = BackupOnDisk::left(dir, opened.describe(), log);
     opened.recheck().or_refuse()?;
-    // Nothing but what was lent may be written.
+    // Nothing but what was backed up may be written.
     let mut guarded = ExtentGuard::new(opened.device(), Extents::of(places));
     let filler = Filler::new(earlier.request.seed);
-    let put = put_back(&mut guarded, &mut undo, Trust::Look, &filler, &mut |_| {
+    let put = restore(&mut guarded, &mut backup, Trust::Look, &filler, &mut |_| {
         !stop.load(Ordering::Relaxed)
     });
     Ok(Some(put))
 }
 
 /// Waits for the medium as long as `patience` lasts, under whatever node it comes back, and puts
-/// back what the run owes. `None` where nothing is owed. `say` hears what is waited for, once for
-/// each reason.
+/// back what the run overwrote. `None` where nothing is to be restored. `say` hears what is waited
+/// for, once for each reason.
 ///
 /// # Errors
-/// Refused where another medium is there; what is owed stays in the run.
+/// Refused where another medium is there; what is to be restored stays in the run.
 pub fn when_it_is_back(
     earlier: &Earlier<'_>,
     dir: &RunDir,
     (by_hand, patience): (Option<&str>, Duration),
     stop: &AtomicBool,
     say: &mut dyn FnMut(&str),
-) -> Result<Option<PutBack>> {
-    if dir.owed().is_none() {
+) -> Result<Option<Restored>> {
+    if dir.unrestored().is_none() {
         return Ok(None);
     }
     let began = Instant::now();
@@ -70,7 +71,7 @@ pub fn when_it_is_back(
     loop {
         let tried = once(earlier, dir, by_hand, stop);
         let (why, exit) = match tried {
-            Ok(Some(PutBack { interrupted: Some(Interruption::Medium(error)), .. })) => {
+            Ok(Some(Restored { interrupted: Some(Interruption::Medium(error)), .. })) => {
                 (error.to_string(), Exit::Io)
             }
             // Another medium there, or the right one in use.
@@ -99,7 +100,7 @@ fn once(
     dir: &RunDir,
     by_hand: Option<&str>,
     stop: &AtomicBool,
-) -> Result<Option<PutBack>> {
+) -> Result<Option<Restored>> {
     let (mut opened, recognised) = earlier.open(by_hand)?;
     match recognised {
         Recognition::Ours => on(&mut opened, earlier, dir, stop),
@@ -127,11 +128,12 @@ fn not_there(why: &str, exit: Exit, dir: &RunDir) -> Failure {
 }
 
 fn owed_words(dir: &RunDir) -> String {
-    dir.owed().map_or_else(|| "nothing".to_owned(), |owed| Bytes(owed.bytes).to_string())
+    dir.unrestored()
+        .map_or_else(|| "nothing".to_owned(), |unrestored| Bytes(unrestored.bytes).to_string())
 }
 
 /// What came of it, in a few lines for people, and how the program ends by it.
-pub fn told(put: &PutBack, dir: &RunDir) -> (String, Exit) {
+pub fn told(put: &Restored, dir: &RunDir) -> (String, Exit) {
     let not_all = |why: &str| {
         format!(
             "{why} before everything was put back ({}); go on with: flashmark restore {}",
@@ -176,7 +178,7 @@ fn lost_words(lost: &LostPlace) -> String {
 }
 
 /// Notes in the journal that everything is back.
-pub fn note(journal: &mut Journal, put: &PutBack) -> Result<()> {
+pub fn note(journal: &mut Journal, put: &Restored) -> Result<()> {
     if !put.is_whole() {
         return Ok(());
     }
@@ -200,7 +202,7 @@ mod tests {
         std::fs::create_dir(&run).unwrap();
         std::fs::write(run.join(store::JOURNAL_FILE), "").unwrap();
         let dir = store::Store::open(home.path().to_owned()).find(run.to_str().unwrap()).unwrap();
-        let exit = |interrupted| told(&PutBack { interrupted, ..PutBack::default() }, &dir).1;
+        let exit = |interrupted| told(&Restored { interrupted, ..Restored::default() }, &dir).1;
         let gone = Interruption::Medium(IoError::general(IoErrorKind::Gone, "pulled out"));
         assert_eq!(
             [exit(Some(gone)), exit(Some(Interruption::Stopped)), exit(None)],

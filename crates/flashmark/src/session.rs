@@ -8,8 +8,9 @@ use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::Bytes;
 use record::{Cell, Disturbance, Ended, Flag, Reach, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
-use suite::{Plan, RunEnd, RunEvent, RunListener, RunOptions, Undo};
+use suite::{Backup, Plan, RunEnd, RunEvent, RunListener, RunOptions};
 
+use crate::backup_file::BackupOnDisk;
 use crate::exit::{Exit, Failure, OrExit, Result};
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, Outputs, keepable};
@@ -18,12 +19,11 @@ use crate::reach::Doubts;
 use crate::reopened::Earlier;
 use crate::request::RunRequest;
 use crate::sampler::Sampler;
-use crate::undo_file::UndoOnDisk;
 use crate::watchdog::Watchdog;
 use crate::{progress_events, restore, signals, words};
 
 /// What is said before a medium that was not given away is written.
-const LENT: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and put back at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
+const BACKUP_NOTICE: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and put back at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
 
 /// What a session works on.
 pub struct RunSession {
@@ -79,14 +79,15 @@ impl RunSession {
             words::longest(&plan, used_ns),
             Bytes(plan.max_written_bytes())
         ));
-        if opened.info.borrowed.is_some() {
-            screen.print(LENT);
+        if opened.info.must_restore.is_some() {
+            screen.print(BACKUP_NOTICE);
         }
-        let owing = Arc::new(AtomicBool::new(false));
-        let watchdog = Watchdog::start(&stop, &owing, opened.waiting(), last_words(&dir, &request));
-        let mut lent = UndoOnDisk::none(&dir, opened.describe());
-        let undo: Option<&mut dyn Undo> =
-            if opened.is_simulated() { None } else { Some(&mut lent) };
+        let pending = Arc::new(AtomicBool::new(false));
+        let watchdog =
+            Watchdog::start(&stop, &pending, opened.waiting(), last_words(&dir, &request));
+        let mut on_disk = BackupOnDisk::none(&dir, opened.describe());
+        let backup: Option<&mut dyn Backup> =
+            if opened.is_simulated() { None } else { Some(&mut on_disk) };
         let options = RunOptions {
             seed: request.seed,
             target: &opened.info,
@@ -95,14 +96,14 @@ impl RunSession {
             lost,
             stop: &stop,
             anyway: request.anyway,
-            undo,
+            backup,
         };
         let sampler = Sampler::start(&opened.target, used_ns);
         let doubts = Doubts::of(&opened);
         let mut keeper = JournalListener {
             journal: &mut journal,
             screen: &screen,
-            owing: &owing,
+            pending: &pending,
             sampler,
             doubts,
             seen: HashMap::new(),
@@ -113,14 +114,14 @@ impl RunSession {
         watchdog.end();
         drop(screen);
         drop(medium);
-        drop(lent);
+        drop(on_disk);
         opened.let_go();
         give_back(&request, &plan, &dir, &mut journal, &stop);
         conclude(end, &opened, &request, &dir, &mut journal, &outputs)
     }
 }
 
-/// Puts back what the run could not, because its medium was away: waits for it, and says so. What
+/// Restores what the run could not, because its medium was away: waits for it, and says so. What
 /// is still missing then is said by everything that speaks of the run.
 fn give_back(
     request: &RunRequest,
@@ -129,7 +130,7 @@ fn give_back(
     journal: &mut Journal,
     stop: &AtomicBool,
 ) {
-    if dir.owed().is_none() {
+    if dir.unrestored().is_none() {
         return;
     }
     let put = dir.replay().or_internal().and_then(|replayed| {
@@ -166,7 +167,7 @@ struct JournalListener<'a> {
     journal: &'a mut Journal,
     screen: &'a Screen,
     /// The medium is not as its owner left it.
-    owing: &'a AtomicBool,
+    pending: &'a AtomicBool,
     /// Looks at the medium's counters beside the measurement.
     sampler: Option<Sampler>,
     doubts: Doubts,
@@ -251,8 +252,8 @@ impl RunListener for JournalListener<'_> {
             }
             RunEvent::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
             RunEvent::Flagged(flag) => self.journal.append(&(*flag).clone().into()),
-            RunEvent::Owing(owing) => {
-                self.owing.store(*owing, Ordering::SeqCst);
+            RunEvent::RestorePending(pending) => {
+                self.pending.store(*pending, Ordering::SeqCst);
                 Ok(())
             }
             RunEvent::CellStarted { cell, .. } if cell.max_written_bytes > 0 => {
@@ -290,12 +291,12 @@ fn last_words(dir: &RunDir, request: &RunRequest) -> impl FnOnce() + Send + use<
     }
 }
 
-/// Adds what is still owed to the medium, and the conclusions, those that the user's claims and
-/// uses ask for among them.
+/// Adds what is still to be restored to the medium, and the conclusions, those that the user's
+/// claims and uses ask for among them.
 fn judged(mut record: Record, request: &RunRequest, dir: &RunDir) -> Record {
-    record.flags.extend(dir.owed().map(|owed| Flag::NotPutBack {
-        bytes: owed.bytes,
-        first_offset_bytes: owed.first_offset_bytes.unwrap_or(0),
+    record.flags.extend(dir.unrestored().map(|unrestored| Flag::NotRestored {
+        bytes: unrestored.bytes,
+        first_offset_bytes: unrestored.first_offset_bytes.unwrap_or(0),
         run: dir.name().to_owned(),
     }));
     complete(&mut record, &request.uses);

@@ -25,20 +25,20 @@ pub struct Watchdog {
 
 impl Watchdog {
     /// Looks at `stop` from now on. What is to be done before the process ends is `last_words`.
-    /// While the medium is owed what lay on it (`owing`), it waits. `waiting` says how long an I/O
-    /// has been out.
+    /// While something is to be restored (`pending`), it waits. `waiting` says how long an
+    /// I/O has been out.
     pub fn start(
         stop: &Arc<AtomicBool>,
-        owing: &Arc<AtomicBool>,
+        pending: &Arc<AtomicBool>,
         waiting: IoWait,
         last_words: impl FnOnce() + Send + 'static,
     ) -> Watchdog {
         let over = Arc::new(AtomicBool::new(false));
-        let (stop, owing, is_over) = (Arc::clone(stop), Arc::clone(owing), Arc::clone(&over));
+        let (stop, pending, is_over) = (Arc::clone(stop), Arc::clone(pending), Arc::clone(&over));
         let thread = std::thread::spawn(move || {
             let mut asked: Option<Instant> = None;
             while !is_over.load(Ordering::SeqCst) {
-                if owing.load(Ordering::SeqCst) {
+                if pending.load(Ordering::SeqCst) {
                     if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
                         crate::say!(
                             "\nflashmark: interrupted; putting back the data that was on the medium first. A second Ctrl-C leaves it overwritten"

@@ -181,7 +181,8 @@ pub enum Flag {
         longest_ns: u64,
     },
     /// What lay on a medium that was only lent is not back yet: it is kept in the run's directory.
-    NotPutBack {
+    #[serde(rename = "not-put-back")]
+    NotRestored {
         /// Bytes that are still to be put back.
         bytes: u64,
         /// First byte on the medium that is still to be put back.
@@ -452,7 +453,7 @@ impl std::fmt::Display for Flag {
             }
             Flag::Throttled => write!(f, "throttled by heat"),
             Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),
-            Flag::NotPutBack { bytes, run, .. } => write!(
+            Flag::NotRestored { bytes, run, .. } => write!(
                 f,
                 "{} of data that was on the medium is not put back yet: insert the medium and type: flashmark restore {run}",
                 crate::units::Bytes(*bytes)

@@ -5,12 +5,13 @@
 //! it, with conclusions, for people and other tools. Whatever is written here appears whole or not
 //! at all: a new directory or file is made under another name, made durable, and renamed; a line of
 //! the journal carries its own checksum and its number, so that a damaged one costs only itself.
-//! What a run has overwritten and not yet put back lies in its directory, too ([`UndoLog`]).
+//! What a run has overwritten and not yet restored lies in its directory, too ([`BackupLog`]).
 //!
 //! This crate knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections
 //! of published runs are in [`collection`]; [`Store`] only knows single runs.
 
 mod atomic;
+mod backup;
 #[cfg(feature = "collections")]
 pub mod collection;
 mod damage;
@@ -30,11 +31,13 @@ mod root;
 mod run_dir;
 mod salvage;
 mod summary;
-mod undo;
 #[cfg(feature = "workbook")]
 pub mod workbook;
 
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
+pub use backup::{
+    BACKUP_FILE, BackupDamage, BackupError, BackupLog, BackupPiece, MOST_PIECE_BYTES, Unrestored,
+};
 pub use damage::{Damage, Wrong};
 pub use find::FindError;
 pub use imported::{Batch, KeptHow, KeptRecord, SOURCE_FILE, stored_record};
@@ -46,4 +49,3 @@ pub use root::{CreateError, Store};
 pub use run_dir::{JOURNAL_FILE, LoadError, Loaded, RECORD_FILE, RunDir};
 pub use salvage::Salvage;
 pub use summary::{Overview, RunSummary};
-pub use undo::{MOST_PIECE_BYTES, Owed, UNDO_FILE, UndoDamage, UndoError, UndoLog, UndoPiece};

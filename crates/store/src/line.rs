@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 
 static CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
-/// CRC-32C, of lines of a journal and of pieces of an undo log.
+/// CRC-32C, of lines of a journal and of pieces of a backup.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     CRC_32C.checksum(bytes)
 }

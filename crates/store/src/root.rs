@@ -85,8 +85,8 @@ impl Store {
         Ok(RunDir::of_directory(&dir))
     }
 
-    /// Makes a run of the files of another: its name, and each file's name and bytes. A name that is
-    /// taken gets a number, as with [`Store::create`].
+    /// Makes a run of the files of another: its name, and each file's name and bytes. A name that
+    /// is taken gets a number, as with [`Store::create`].
     ///
     /// # Errors
     /// Where a name is none for a file or directory, or something cannot be written.
@@ -219,14 +219,14 @@ impl Store {
 }
 
 impl Store {
-    /// The run that was written last of those that have not put back everything they borrowed and
+    /// The run that was written last of those that have not restored everything they overwrote and
     /// that nobody is writing.
-    pub fn last_owing(&self) -> Result<Option<RunDir>, FindError> {
+    pub fn last_unrestored(&self) -> Result<Option<RunDir>, FindError> {
         Ok(self
             .directories()?
             .into_iter()
             .rev()
-            .find(|dir| dir.owed().is_some() && !dir.is_being_written()))
+            .find(|dir| dir.unrestored().is_some() && !dir.is_being_written()))
     }
 }
 

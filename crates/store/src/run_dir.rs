@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use record::{Cell, Ended, Record, RecordError};
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
+use crate::backup::{self, BackupError, BackupLog, Unrestored};
 use crate::damage::{Damage, Wrong};
 use crate::journal::Journal;
 use crate::journal_form::JournalError;
@@ -14,7 +15,6 @@ use crate::reached::is_whole_record;
 use crate::reading::{self, read_regular};
 use crate::replay::{Replayed, replay};
 use crate::salvage::{Salvage, salvage};
-use crate::undo::{self, Owed, UndoError, UndoLog};
 
 /// Bytes of an unpacked record that are read: one that claims more is a trap.
 #[cfg(feature = "collections")]
@@ -224,23 +224,23 @@ impl RunDir {
         }
     }
 
-    /// Makes the run's undo log, with room for `room_bytes`. `medium` names the medium for people.
-    /// Fails before anything is lent: where there is too little room, and where the run still owes
-    /// what an earlier log holds.
-    pub fn create_undo_log(&self, medium: &str, room_bytes: u64) -> Result<UndoLog, UndoError> {
-        UndoLog::create(&self.dir, medium, room_bytes)
+    /// Makes the run's backup, with room for `room_bytes`. `medium` names the medium for people.
+    /// Fails before anything is overwritten: where there is too little room, and where the run has
+    /// not restored what an earlier log holds.
+    pub fn create_backup(&self, medium: &str, room_bytes: u64) -> Result<BackupLog, BackupError> {
+        BackupLog::create(&self.dir, medium, room_bytes)
     }
 
-    /// The undo log that the run left, if there is one. Every piece is read once; those that are
+    /// The backup that the run left, if there is one. Every piece is read once; those that are
     /// damaged are marked.
-    pub fn open_undo_log(&self) -> Result<Option<UndoLog>, UndoError> {
-        if self.has_journal { UndoLog::open(&self.dir) } else { Ok(None) }
+    pub fn open_backup(&self) -> Result<Option<BackupLog>, BackupError> {
+        if self.has_journal { BackupLog::open(&self.dir) } else { Ok(None) }
     }
 
-    /// What is still owed to the medium, from the headers of the pieces alone: cheap, for lists.
+    /// What is still to be restored, from the headers of the pieces alone: cheap, for lists.
     /// None where nothing is.
-    pub fn owed(&self) -> Option<Owed> {
-        self.has_journal.then(|| undo::owed(&self.dir))?
+    pub fn unrestored(&self) -> Option<Unrestored> {
+        self.has_journal.then(|| backup::unrestored(&self.dir))?
     }
 
     fn now(&self, mut record: Record) -> Record {
@@ -290,8 +290,8 @@ fn is_as_measured(written: &Cell, journal: &Cell) -> bool {
 }
 
 /// Whether a written record is that of the same run, says that it is complete, and holds every
-/// finished cell of the journal as it was measured. Flags may be others: some are given when the run is
-/// over.
+/// finished cell of the journal as it was measured. Flags may be others: some are given when the
+/// run is over.
 fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
     let who = |record: &Record| {
         (record.run.id.clone(), record.run.seed, record.run.started.clone(), record.run.resumed)

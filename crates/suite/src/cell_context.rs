@@ -4,14 +4,14 @@ use device::content::Filler;
 use device::{Device, Extent, ExtentGuard, IoError};
 use record::{Cell, Stop, test};
 
+use crate::backup::{Restored, Trust, restore};
 use crate::events::RunEvent;
 use crate::io_loop::{
     IoLoad, IoObserver, LoopLimits, Observers, Places, ReadObserver, drive, flush,
 };
 use crate::progress::ProgressReporter;
 use crate::stage::KeptFile;
-use crate::undo::{PutBack, Trust, put_back};
-use crate::{FileStage, IoTally, TargetInfo, Undo};
+use crate::{Backup, FileStage, IoTally, TargetInfo};
 use stats::Random;
 
 /// The type through which suites write: nothing outside the planned spans gets through.
@@ -28,8 +28,8 @@ pub struct CellContext<'a> {
     /// A staged file that an earlier cell of the same test left, for the next one; dropped before
     /// another test begins.
     pub kept: &'a mut Option<KeptFile>,
-    /// Keeps what is lent.
-    pub undo: &'a mut dyn Undo,
+    /// Keeps what is backed up.
+    pub backup: &'a mut dyn Backup,
     /// Makes what is written.
     pub filler: &'a Filler,
     /// The cells before this one.
@@ -147,17 +147,17 @@ impl CellContext<'_> {
 
     /// From now on the medium is not as its owner left it, and will be put right (`true`), or is
     /// again as it was: whoever ends runs must wait for it.
-    pub fn set_restore_pending(&mut self, owing: bool) {
-        if let Err(reason) = self.reporter.listener.on_event(&RunEvent::Owing(owing)) {
+    pub fn set_restore_pending(&mut self, pending: bool) {
+        if let Err(reason) = self.reporter.listener.on_event(&RunEvent::RestorePending(pending)) {
             self.reporter.failed = Some(reason);
         }
     }
 
-    /// Puts back what was lent; nothing stops this but the medium.
-    pub fn put_back(&mut self) -> PutBack {
-        let CellContext { medium, undo, filler, reporter, .. } = self;
+    /// Restores what was backed up; nothing stops this but the medium.
+    pub fn restore(&mut self) -> Restored {
+        let CellContext { medium, backup, filler, reporter, .. } = self;
         reporter.phase = "putting back the data that was there";
-        put_back(*medium, *undo, Trust::Held, filler, &mut |step| {
+        restore(*medium, *backup, Trust::Held, filler, &mut |step| {
             reporter.wrote(step.written_bytes);
             if reporter.is_due(step.now_ns) {
                 reporter.report(step.now_ns, step.share, &IoTally::under(None, 1));

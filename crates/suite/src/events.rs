@@ -51,8 +51,8 @@ pub enum RunEvent<'a> {
     Flagged(&'a Flag),
     /// The medium is not as its owner left it and is going to be put right; or that is done, as far
     /// as it can be now. In between the process should not be ended. What could not be put right is
-    /// in the log of what was lent ([`Undo`](crate::Undo)), and the cell's note says so.
-    Owing(bool),
+    /// in the log of what was backed up ([`Backup`](crate::Backup)), and the cell's note says so.
+    RestorePending(bool),
     /// What was read, after a cell that wrote, at some places of its span: by this the medium is
     /// known again.
     Marked(&'a [FingerprintMark]),

@@ -6,6 +6,7 @@
 //! or which device it got: the only clock is the device's, and every random choice comes from the
 //! run's seed.
 
+pub mod backup;
 pub mod catalogue;
 mod cell_context;
 pub mod definition;
@@ -36,8 +37,8 @@ mod target_info;
 mod tests;
 mod transient;
 mod typed_settings;
-pub mod undo;
 
+pub use backup::{Backup, MemoryBackup};
 pub use cell_context::{CellContext, Guarded};
 pub use events::{CellProgress, RunEvent, RunListener};
 pub use outcome::CellOutcome;
@@ -48,7 +49,6 @@ pub use settings::{Setting, SettingError, TestSettings};
 pub use stage::{FileStage, FileStageError, KeptFile, NoStage, StagedFile};
 pub use tally::{IoTally, latency};
 pub use target_info::TargetInfo;
-pub use undo::{MemoryUndo, Undo};
 
 /// A test: one named measurement procedure.
 pub trait Test: std::marker::Sync {
@@ -87,7 +87,7 @@ pub struct Needs {
     pub files: bool,
     /// It looks at what it reads, so the medium must return what was written to it.
     pub data: bool,
-    /// It can put back what it overwrites, so it may write to a medium that was only lent.
+    /// It can restore what it overwrites, so it may write to a medium that must be restored.
     pub restores: bool,
 }
 

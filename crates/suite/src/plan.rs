@@ -57,7 +57,8 @@ pub struct Plan {
     pub time_limit_ns: Option<u64>,
     /// True where cells that turn out to be fast are measured in rounds.
     pub rounds: bool,
-    /// How often every cell that has a rate is measured, each time as planned; once where it is `None`.
+    /// How often every cell that has a rate is measured, each time as planned; once where it is
+    /// `None`.
     pub repeat: Option<NonZeroU32>,
 }
 
@@ -130,8 +131,8 @@ impl Plan {
         self.repeat.map_or(1, |repeat| u64::from(repeat.get()))
     }
 
-    /// The most that will be written, in bytes: by the cells, and by rounds of those that turn out to be
-    /// fast.
+    /// The most that will be written, in bytes: by the cells, and by rounds of those that turn out
+    /// to be fast.
     pub fn max_written_bytes(&self) -> u64 {
         let once = saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes));
         let of_rounds = match self.times() {
@@ -221,7 +222,7 @@ fn refusal(test: &dyn Test, target: &TargetInfo) -> Option<String> {
     }
     if needs.writing
         && !needs.restores
-        && let Some(reason) = &target.borrowed
+        && let Some(reason) = &target.must_restore
     {
         return Some(reason.clone());
     }

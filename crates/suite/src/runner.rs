@@ -23,7 +23,7 @@ use crate::planned::{PROBE, span_of};
 use crate::progress::ProgressReporter;
 use crate::stage::KeptFile;
 use crate::transient::mark_transient;
-use crate::{FileStage, MemoryUndo, Plan, TargetInfo, Undo, catalogue, is_filling};
+use crate::{Backup, FileStage, MemoryBackup, Plan, TargetInfo, catalogue, is_filling};
 use stats::Random;
 
 use self::second_look::When;
@@ -58,9 +58,9 @@ pub struct RunOptions<'a> {
     pub stop: &'a AtomicBool,
     /// A medium that turns out to be a fake is measured all the same.
     pub anyway: bool,
-    /// Keeps what is only lent; none: it is kept in memory, as on media that live no longer than
-    /// the process.
-    pub undo: Option<&'a mut dyn Undo>,
+    /// Keeps what must be restored; none: it is kept in memory, as on media that live no longer
+    /// than the process.
+    pub backup: Option<&'a mut dyn Backup>,
 }
 
 impl<'a> RunOptions<'a> {
@@ -75,7 +75,7 @@ impl<'a> RunOptions<'a> {
             lost: false,
             stop,
             anyway: false,
-            undo: None,
+            backup: None,
         }
     }
 }
@@ -136,7 +136,7 @@ pub fn run<'a>(
         },
         plan,
         kept: None,
-        memory: MemoryUndo::default(),
+        memory: MemoryBackup::default(),
         options,
         started_ns,
         failures: 0,
@@ -174,8 +174,8 @@ pub fn run<'a>(
 struct Runner<'a> {
     plan: &'a Plan,
     kept: Option<KeptFile>,
-    /// Keeps what is lent where nobody else does.
-    memory: MemoryUndo,
+    /// Keeps what is backed up where nobody else does.
+    memory: MemoryBackup,
     options: RunOptions<'a>,
     filler: Filler,
     started_ns: u64,
@@ -273,9 +273,9 @@ impl Runner<'_> {
         let is_over = cell.stop.cut_short()
             || measured.outcome.left_out.is_some()
             || measured.failed.is_some();
-        let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
+        let is_unrestored = self.options.backup.as_ref().is_some_and(|backup| backup.pieces() > 0);
         if is_over
-            || is_owed
+            || is_unrestored
             || planned.test == PROBE
             || cell.stood_still_share() <= record::DISTURBED_SHARE
         {
@@ -392,8 +392,8 @@ impl Runner<'_> {
             target: self.options.target,
             kept: &mut self.kept,
             filler: &self.filler,
-            undo: match &mut self.options.undo {
-                Some(undo) => &mut **undo,
+            backup: match &mut self.options.backup {
+                Some(backup) => &mut **backup,
                 None => &mut self.memory,
             },
             done: &self.end.cells,
@@ -437,9 +437,9 @@ impl Runner<'_> {
             && !record_ops::is_staged(planned)
             && outcome.left_out.is_none();
         let is_there = outcome.error.as_ref().is_none_or(|error| error.kind == IoErrorKind::Medium);
-        // What is owed is going to be put back.
-        let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
-        if !is_kept || !is_written || !is_there || is_owed {
+        // It is going to be restored.
+        let is_unrestored = self.options.backup.as_ref().is_some_and(|backup| backup.pieces() > 0);
+        if !is_kept || !is_written || !is_there || is_unrestored {
             return Ok(());
         }
         // What is told to be there must still be there after a power cut.
@@ -486,11 +486,11 @@ impl Runner<'_> {
         let hopeless = error.as_ref().is_some_and(|e| {
             matches!(e.kind, IoErrorKind::Gone | IoErrorKind::Refused | IoErrorKind::NoSpace)
         });
-        // What is owed comes first: nothing else is done to a medium that could not be put right.
-        let owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
+        // Restoring comes first: nothing else is done to a medium that could not be restored.
+        let unrestored = self.options.backup.as_ref().is_some_and(|backup| backup.pieces() > 0);
         self.end.error = error.or(self.end.error.take());
         self.end.ended = Ended::Error;
-        !hopeless && !owed && self.failures < FAILURES_IN_A_ROW
+        !hopeless && !unrestored && self.failures < FAILURES_IN_A_ROW
     }
 
     fn skip(

@@ -18,9 +18,9 @@ pub struct TargetInfo {
     pub au_bytes: Option<u64>,
     /// Whether writing is allowed, and if not, why.
     pub writable: Result<(), String>,
-    /// The medium may be written only by a test that puts back what it overwrites; why. `writable`
+    /// The medium may be written only by a test that restores what it overwrites; why. `writable`
     /// is `Ok` then.
-    pub borrowed: Option<String>,
+    pub must_restore: Option<String>,
     /// Whether there is, or can be made, a file system to put files on, and if not, why.
     pub files: Result<(), String>,
     /// The way to the raw medium below a directory or file, in words, where it is known.
@@ -39,7 +39,7 @@ impl TargetInfo {
             facts,
             au_bytes: None,
             writable: Ok(()),
-            borrowed: None,
+            must_restore: None,
             files: Ok(()),
             way_to_raw: None,
             only: None,

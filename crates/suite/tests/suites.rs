@@ -128,15 +128,15 @@ fn device(name: &str, seed: u64) -> SimDevice {
 }
 
 /// Runs a plan under the extent guard and the write budget that it declares.
-fn play(device: impl Device + 'static, plan: &Plan, options: RunOptions<'_>) -> RunEnd {
+fn play<'a>(device: impl Device + 'static, plan: &'a Plan, options: RunOptions<'a>) -> RunEnd {
     play_to(device, plan, options, &mut ())
 }
 
 /// The same for somebody who listens.
-fn play_to(
+fn play_to<'a>(
     device: impl Device + 'static,
-    plan: &Plan,
-    options: RunOptions<'_>,
+    plan: &'a Plan,
+    options: RunOptions<'a>,
     listener: &mut dyn RunListener,
 ) -> RunEnd {
     let budgeted = WriteBudget::new(device, plan.max_written_bytes());

@@ -59,7 +59,7 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
     wanted.choice.set.push(probe_time(budget_ns));
     wanted.choice.skip = not_asked_for(&request.uses);
     request.time_limit_ns = Some(budget_ns);
-    // The probe of the capacity puts back what it overwrites; nothing else writes a medium that was
+    // The probe of the capacity restores what it overwrites; nothing else writes a medium that was
     // not given away.
     request.restoring = true;
     Ok((request, wanted))

@@ -185,8 +185,8 @@ impl ReplaySession {
         let screen = Screen::open(1, self.outputs.is_silent(), self.opened.waiting());
         progress_events::planned(&self.dir, &self.plan.cells, &[], &[]);
         screen.print(&self.announcement(filled));
-        let owing_nothing = Arc::new(AtomicBool::new(false));
-        let watchdog = Watchdog::start(&self.stop, &owing_nothing, self.opened.waiting(), || {
+        let nothing_pending = Arc::new(AtomicBool::new(false));
+        let watchdog = Watchdog::start(&self.stop, &nothing_pending, self.opened.waiting(), || {
             crate::say!(
                 "\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again"
             );

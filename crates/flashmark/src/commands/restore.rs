@@ -1,4 +1,4 @@
-//! `flashmark restore`: puts back what a run only borrowed of a medium.
+//! `flashmark restore`: restores what a run overwrote on a medium.
 
 use std::time::Duration;
 
@@ -13,9 +13,10 @@ use crate::request::RunRequest;
 use crate::session::judged_and_written;
 use crate::{restore, signals};
 
-/// Puts back what a run owes to its medium; exit code 4 where something is still missing then.
+/// Restores what a run overwrote and could not restore; exit code 4 where something is still
+/// missing then.
 ///
-/// Settings of the host that a killed run changed need no medium, and are put back first.
+/// Settings of the host that a killed run changed need no medium, and are restored first.
 pub fn run(flags: &RestoreFlags) -> Result {
     clean_up_after_killed_runs();
     let store = Store::open(Store::default_root());
@@ -24,7 +25,7 @@ pub fn run(flags: &RestoreFlags) -> Result {
         return Ok(Exit::Done);
     };
     let lock = crate::run_lock::take(&dir).or_refuse()?;
-    if dir.owed().is_none() {
+    if dir.unrestored().is_none() {
         print(&format!("{} owes nothing to its medium.\n", dir.name()))?;
         return Ok(Exit::Done);
     }
@@ -60,7 +61,7 @@ pub fn run(flags: &RestoreFlags) -> Result {
 /// The run, and where its medium is said to be. A word that names no run but something that is
 /// there is where the medium is.
 fn choose(store: &Store, flags: &RestoreFlags) -> Result<Option<(RunDir, Option<String>)>> {
-    let latest = || store.last_owing().or_usage();
+    let latest = || store.last_unrestored().or_usage();
     let Some(first) = &flags.run else { return Ok(latest()?.map(|dir| (dir, None))) };
     match store.find(first) {
         Ok(dir) => Ok(Some((dir, flags.target.clone()))),
@@ -73,16 +74,18 @@ fn choose(store: &Store, flags: &RestoreFlags) -> Result<Option<(RunDir, Option<
 
 /// Deletes what was kept.
 fn forget(dir: &RunDir, yes: bool) -> Result {
-    let owed =
-        dir.owed().map(|owed| record::units::Bytes(owed.bytes).to_string()).unwrap_or_default();
+    let unrestored = dir
+        .unrestored()
+        .map(|unrestored| record::units::Bytes(unrestored.bytes).to_string())
+        .unwrap_or_default();
     if !yes {
         return refuse(format_args!(
-            "{owed} of data from the medium are kept only in {}; if you no longer need them, type: flashmark restore {} --forget --yes",
+            "{unrestored} of data from the medium are kept only in {}; if you no longer need them, type: flashmark restore {} --forget --yes",
             dir.name(),
             dir.name()
         ));
     }
-    match dir.open_undo_log().or_internal()? {
+    match dir.open_backup().or_internal()? {
         Some(log) => log.clear().or_internal()?,
         None => return usage("nothing is kept"),
     }
@@ -91,7 +94,7 @@ fn forget(dir: &RunDir, yes: bool) -> Result {
         judged_and_written(dir, &request)?;
     }
     print(&format!(
-        "{}: {owed} that were kept are deleted; the medium stays as it is.\n",
+        "{}: {unrestored} that were kept are deleted; the medium stays as it is.\n",
         dir.name()
     ))?;
     Ok(Exit::Done)

@@ -42,7 +42,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
     }
     crate::damage::warn(&dir, replayed.told_damage());
     let request: RunRequest = serde_json::from_value(replayed.command.clone()).or_usage()?;
-    if is_done(&replayed) && dir.owed().is_none() {
+    if is_done(&replayed) && dir.unrestored().is_none() {
         return end_late(&dir, lock, &replayed, &request, flags);
     }
     go_on(&dir, lock, &replayed, request, flags, (target, by_itself))
@@ -165,7 +165,7 @@ fn permit(
             opened.id()
         ));
     };
-    if dir.owed().is_some() {
+    if dir.unrestored().is_some() {
         return refuse(format_args!(
             "{} still owes what it borrowed to another medium: {why}{held}; put that one in, or give up what was kept: flashmark restore {} --forget",
             dir.name(),
@@ -201,7 +201,7 @@ fn confirm(opened: &OpenTarget, dir: &RunDir, replayed: &Replayed, yes: bool) ->
     consent::go_on()
 }
 
-/// What was borrowed goes back before anything else is done.
+/// What was overwritten goes back before anything else is done.
 fn give_back_first(
     opened: &mut OpenTarget,
     earlier: &Earlier<'_>,

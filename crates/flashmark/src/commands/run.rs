@@ -228,7 +228,7 @@ fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
     for skip in &plan.skipped {
         text += &format!("  {:<34} left out: {}\n", skip.test, skip.reason);
     }
-    if opened.info.borrowed.is_some() {
+    if opened.info.must_restore.is_some() {
         text += "\nWhat is overwritten is kept in memory and put back at the end.\n";
     }
     let written = plan.max_written_bytes();

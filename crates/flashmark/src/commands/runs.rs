@@ -12,7 +12,8 @@ use crate::outputs::{print, print_document};
 use crate::terminal::OutputStream;
 use crate::{damage, not_restored};
 
-/// Lists the runs that are kept, what they owe to media and what of them is damaged; exit code 0.
+/// Lists the runs that are kept, what they have not restored and what of them is damaged; exit code
+/// 0.
 pub fn run(flags: &RunsFlags) -> Result {
     let choice = flags.columns.as_deref().map(columns::choice).transpose()?;
     let store = Store::open(Store::default_root());
@@ -82,8 +83,8 @@ fn json(run: &RunSummary) -> serde_json::Value {
     if !run.damage.is_empty() {
         value["damage"] = run.damage.iter().map(ToString::to_string).collect();
     }
-    if let Some(owed) = run.dir.owed() {
-        value["owed"] = not_restored::json(&owed);
+    if let Some(unrestored) = run.dir.unrestored() {
+        value["owed"] = not_restored::json(&unrestored);
     }
     value
 }

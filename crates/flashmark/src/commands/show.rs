@@ -18,7 +18,8 @@ use crate::{damage, not_restored, published_run};
 
 mod salvage;
 
-/// Prints a run: its summary, all cells, findings, JSON, Markdown, or what can be salvaged; exit code 0.
+/// Prints a run: its summary, all cells, findings, JSON, Markdown, or what can be salvaged; exit
+/// code 0.
 pub fn run(flags: &ShowFlags) -> Result {
     let dir = find(&flags.run)?;
     if flags.salvage {
@@ -91,7 +92,7 @@ pub fn find(name: &str) -> Result<RunDir> {
 }
 
 /// The record of a run by its name, or from a file, with its conclusions. What is damaged, and what
-/// the run has not put back, is said in a line each on standard error.
+/// the run has not restored, is said in a line each on standard error.
 pub fn load(name: &str) -> Result<Record> {
     load_from(&find(name)?)
 }

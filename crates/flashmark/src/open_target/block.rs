@@ -35,10 +35,10 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
     let claim = Rc::new(RefCell::new(claim));
     // held: what is looked at now is what is there until the end
     let contents = host::contents_of(&roots, &found);
-    // Without --erase a test that puts back what it overwrites may write, where it was asked for by
+    // Without --erase a test that restores what it overwrites may write, where it was asked for by
     // name.
-    let borrowed = request.borrows();
-    let writable = request.erase.is_some() || borrowed;
+    let must_restore = request.must_restore();
+    let writable = request.erase.is_some() || must_restore;
     let queue = found.disk.queue(&roots);
     let settings = blockio::OpenSettings {
         max_transfer_bytes: queue.max_sectors_kb.map(|kb| kb * 1024),
@@ -76,8 +76,8 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         facts,
         au_bytes: medium.au_bytes,
         writable: if writable { Ok(()) } else { Err(read_only()) },
-        borrowed: borrowed.then(read_only),
-        files: if writable && !borrowed { Ok(()) } else { Err(read_only()) },
+        must_restore: must_restore.then(read_only),
+        files: if writable && !must_restore { Ok(()) } else { Err(read_only()) },
         way_to_raw: None,
         only: request.only(),
         commands_at_once: commands_at_once(target.link.as_ref(), &medium),

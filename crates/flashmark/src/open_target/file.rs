@@ -121,7 +121,7 @@ fn assemble(
         facts,
         au_bytes: medium.au_bytes,
         writable,
-        borrowed: None,
+        must_restore: None,
         files,
         way_to_raw: None,
         only: request.only(),

@@ -73,8 +73,11 @@ impl OpenTarget {
         crate::signals::listen()?;
         stages::clean_up_after_killed_runs();
         let roots = Roots::default();
-        let access =
-            if request.erase.is_some() || request.borrows() { Access::Write } else { Access::Read };
+        let access = if request.erase.is_some() || request.must_restore() {
+            Access::Write
+        } else {
+            Access::Read
+        };
         let found = host::resolve(&roots, &request.target, access);
         match found.map_err(|error| failure_of(request, error))? {
             ResolvedTarget::Directory(found) => file::open_directory(roots, *found, request),
@@ -87,7 +90,7 @@ impl OpenTarget {
     /// that only read are left.
     pub fn open_new(request: &mut RunRequest) -> Result<OpenTarget> {
         match OpenTarget::open(request) {
-            Err(failure) if request.borrows() && is_write_protected(&failure) => {
+            Err(failure) if request.must_restore() && is_write_protected(&failure) => {
                 request.restoring = false;
                 OpenTarget::open(request)
             }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use store::{Store, UNDO_FILE};
+use store::{BACKUP_FILE, Store};
 
 use crate::failing::{Answer, FailingMedium};
 use crate::support::{Flashmark, Scratch, read_record};
@@ -198,7 +198,7 @@ fn of_a_run_without_its_first_line_the_results_are_shown() {
 fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
     let (flashmark, dir, _) = one_run();
     let run = Store::open(flashmark.home().to_owned()).find("latest").unwrap();
-    let mut log = run.create_undo_log("Generic SD\x1b[2J 32 GB", 9 << 20).unwrap();
+    let mut log = run.create_backup("Generic SD\x1b[2J 32 GB", 9 << 20).unwrap();
     (0..9).for_each(|piece| log.keep(piece << 20, &vec![1; 1 << 20]).unwrap());
     log.seal().unwrap();
     let line = format!(
@@ -226,7 +226,7 @@ fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
     );
     log.clear().unwrap();
     assert!(
-        !dir.join(UNDO_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT PUT BACK")
+        !dir.join(BACKUP_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT PUT BACK")
     );
 }
 

@@ -1,6 +1,7 @@
 //! Runs on disk: what is written is found again, and what is damaged says so.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod backup;
 mod common;
 mod damaged;
 mod fixtures;
@@ -9,4 +10,3 @@ mod replay;
 mod runs;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
-mod undo;

@@ -8,10 +8,11 @@
 //! can know them. The first MiB (partition table, boot code) is spared as far as addresses do not
 //! fold onto it.
 //!
-//! With `restore` what lies where it writes is read first, kept durably ([`Undo`](crate::Undo)),
-//! and put back at the end, also after an interruption (`keep.rs` says why that is right where
-//! addresses fold). A raw medium that was not given away with `--erase` is probed in no other way.
-//! Then no more than `keep` is written in a row: there has to be room for it.
+//! With `restore` what lies where it writes is read first, kept durably
+//! ([`Backup`](crate::Backup)), and restored at the end, also after an interruption (`keep.rs` says
+//! why that is right where addresses fold). A raw medium that was not given away with `--erase` is
+//! probed in no other way. Then no more than `keep` is written in a row: there has to be room for
+//! it.
 //!
 //! # What it leaves
 //! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent
@@ -27,7 +28,7 @@
 //! back and is as it was, and what is not, though there is flash behind it; and `owed_bytes` where
 //! something is not back that still lies in the log.
 
-mod keep;
+mod backed_up;
 mod place_content;
 mod probe_stages;
 mod prober;
@@ -65,7 +66,7 @@ spec! {
     CapacitySpec {
         /// A cache of this size is overwhelmed.
         cache_bytes: u64,
-        /// Room for what is kept and put back; none where nothing is.
+        /// Room for what is kept and restored; none where nothing is.
         keep_bytes: Option<u64>,
     }
 }
@@ -99,14 +100,14 @@ impl Procedure for Capacity {
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, CapacitySpec>) -> Planned {
         let target = cells.target;
-        let restores = match (settings.restore, &target.borrowed) {
+        let restores = match (settings.restore, &target.must_restore) {
             ("no", Some(reason)) => {
                 cells.skip(reason.clone());
                 return Ok(());
             }
             ("no", None) => false,
             ("yes", _) => true,
-            (_, borrowed) => borrowed.is_some(),
+            (_, must_restore) => must_restore.is_some(),
         };
         let keep_bytes = settings.keep.max(4 * MIB);
         let most_bytes = if restores { keep_bytes } else { u64::MAX };
@@ -145,7 +146,7 @@ impl Procedure for Capacity {
     fn run(&self, cell: &TypedCell<CapacitySpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let mut found = ProbeState::default();
         let CapacitySpec { cache_bytes, keep_bytes } = cell.spec;
-        if let Some(reason) = keep_bytes.and_then(|bytes| cannot_lend(bytes, context)) {
+        if let Some(reason) = keep_bytes.and_then(|bytes| cannot_back_up(bytes, context)) {
             return CellOutcome::left_out(cell, reason);
         }
         let mut prober = Prober::new(cell, context, keep_bytes);
@@ -164,19 +165,19 @@ impl Procedure for Capacity {
             std::mem::take(&mut prober.shown).into_iter().collect();
         tell(&mut prober.outcome, &found, &shown);
         if let Some(put) = put {
-            restoring::tell(&mut prober.outcome, &found, &put, prober.context.undo);
+            restoring::tell(&mut prober.outcome, &found, &put, prober.context.backup);
             prober.context.set_restore_pending(false);
         }
         prober.outcome
     }
 }
 
-/// Why nothing can be lent, if that is so.
-fn cannot_lend(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
-    if context.undo.pieces() > 0 {
+/// Why nothing can be backed up, if that is so.
+fn cannot_back_up(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
+    if context.backup.pieces() > 0 {
         return Some("data that this run overwrote before is not put back yet; put it back first, with: flashmark restore".into());
     }
-    context.undo.make_room(bytes).err()
+    context.backup.make_room(bytes).err()
 }
 
 /// Says damaged where single places show it, and takes back what rests on places that failed only

@@ -1,5 +1,5 @@
-//! Media drawn at random on which ranges were lent, written and then restored, with faults of the
-//! medium, others' writes between, and restores that were cut short.
+//! Media drawn at random on which ranges were backed up, written and then restored, with faults of
+//! the medium, others' writes between, and restores that were cut short.
 
 use device::content::Filler;
 use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
@@ -9,7 +9,7 @@ use record::units::KIB;
 use stats::Random;
 
 use super::one_in;
-use crate::undo::{MemoryUndo, PutBack, Trust, Undo, put_back};
+use crate::backup::{Backup, MemoryBackup, Restored, Trust, restore};
 
 /// Media that are drawn.
 const DRAWN: u64 = 480;
@@ -45,15 +45,15 @@ fn fault(random: &mut Random) -> Option<InjectedFault> {
 }
 
 /// A medium, what lies on it at three moments, and what became of it.
-struct Restored {
-    /// Sectors that were lent.
-    is_lent: Vec<bool>,
+struct RestoreTrial {
+    /// Sectors that were backed up.
+    is_backed_up: Vec<bool>,
     /// Sectors that others wrote afterwards.
     is_others: Vec<bool>,
-    lent: Vec<u8>,
+    backed_up: Vec<u8>,
     before_restore: Vec<u8>,
     after: Vec<u8>,
-    found: PutBack,
+    found: Restored,
     pieces_left: usize,
     trust: Trust,
 }
@@ -63,26 +63,26 @@ fn sectors_of(all: &mut [bool], place: Extent) -> &mut [bool] {
     &mut all[bytes.start / 512..bytes.end / 512]
 }
 
-fn restored(number: u64) -> Restored {
+fn restored(number: u64) -> RestoreTrial {
     let mut random = Random::after(2026, number << 32);
     let mut medium = MemoryDevice::new(CAPACITY);
     for _ in 0..random.below(12) {
         let place = somewhere(&mut random, 256 * KIB);
         fill(&mut medium, 55, place, Content::Incompressible, 2);
     }
-    let lent = medium.data().to_vec();
-    let mut undo = MemoryUndo::default();
+    let backed_up = medium.data().to_vec();
+    let mut backup = MemoryBackup::default();
     let sectors = (CAPACITY / 512) as usize;
-    let (mut is_lent, mut is_others) = (vec![false; sectors], vec![false; sectors]);
+    let (mut is_backed_up, mut is_others) = (vec![false; sectors], vec![false; sectors]);
     for _ in 0..random.below(6) {
         let most_bytes = *random.pick(&[4 * KIB, 64 * KIB, 600 * KIB]);
         let place = somewhere(&mut random, most_bytes);
         // No sector is kept twice.
-        if sectors_of(&mut is_lent, place).contains(&true) {
+        if sectors_of(&mut is_backed_up, place).contains(&true) {
             continue;
         }
-        undo.keep(place.offset_bytes, &medium.data()[bytes_of(place)]).expect("memory keeps it");
-        sectors_of(&mut is_lent, place).fill(true);
+        backup.keep(place.offset_bytes, &medium.data()[bytes_of(place)]).expect("memory keeps it");
+        sectors_of(&mut is_backed_up, place).fill(true);
         fill(&mut medium, 7, place, Content::Incompressible, 1);
     }
     for _ in 0..random.below(3) {
@@ -96,26 +96,35 @@ fn restored(number: u64) -> Restored {
     let trust = *random.pick(&[Trust::Held, Trust::Look]);
     let ends_at = one_in(&mut random, 6).then(|| random.below(5));
     let mut steps = 0;
-    let found = put_back(&mut faulty, &mut undo, trust, &Filler::new(7), &mut |_| {
+    let found = restore(&mut faulty, &mut backup, trust, &Filler::new(7), &mut |_| {
         steps += 1;
         ends_at.is_none_or(|at| steps <= at)
     });
     let after = faulty.into_inner().data().to_vec();
-    let pieces_left = undo.pieces();
-    Restored { is_lent, is_others, lent, before_restore, after, found, pieces_left, trust }
+    let pieces_left = backup.pieces();
+    RestoreTrial {
+        is_backed_up,
+        is_others,
+        backed_up,
+        before_restore,
+        after,
+        found,
+        pieces_left,
+        trust,
+    }
 }
 
-impl Restored {
+impl RestoreTrial {
     fn assert_safe(&self, number: u64) {
         let said = format!("medium {number}: {:?}", self.found);
-        for (at, is_lent) in self.is_lent.iter().enumerate() {
+        for (at, is_backed_up) in self.is_backed_up.iter().enumerate() {
             let sector = |data: &Vec<u8>| data[at * 512..(at + 1) * 512].to_vec();
             let (now, before) = (sector(&self.after), sector(&self.before_restore));
-            if !is_lent {
-                assert_eq!(now, before, "{said}: sector {at} was not lent");
+            if !is_backed_up {
+                assert_eq!(now, before, "{said}: sector {at} was not backed up");
                 continue;
             }
-            let original = sector(&self.lent);
+            let original = sector(&self.backed_up);
             assert!(now == original || now == before, "{said}: sector {at} is neither");
             let may_stay = self.is_others[at] && self.trust == Trust::Look;
             let must_be_back = self.found.is_whole() && !may_stay;

@@ -1,5 +1,5 @@
 //! Runs drawn at random: parts of the suites on media of any kind, with limits, faults, a host that
-//! stands still, interruptions, cells that were done before, a listener that gives up, ranges lent.
+//! stands still, interruptions, cells that were done before, a listener that gives up, backups.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,11 +12,11 @@ use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 
 use super::one_in;
+use crate::backup::failing::{BackupCall, FailingBackup};
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
-use crate::undo::failing::{BackupCall, FailingUndo};
-use crate::{Choice, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, Undo, run};
+use crate::{Backup, Choice, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run};
 
 /// Runs that are drawn.
 const DRAWN: u64 = 400;
@@ -83,7 +83,7 @@ impl RunListener for Listener<'_> {
             RunEvent::RoundsDone { cells } => writeln!(text, "rounds of {} cells", cells.len()),
             RunEvent::Skipped(skip) => writeln!(text, "skipped {}: {}", skip.test, skip.reason),
             RunEvent::Flagged(flag) => writeln!(text, "doubt {}", in_text(flag)),
-            RunEvent::Owing(owing) => writeln!(text, "owing {owing}"),
+            RunEvent::RestorePending(pending) => writeln!(text, "restore pending {pending}"),
             RunEvent::Marked(marks) => writeln!(text, "marks {}", in_text(marks)),
         };
         if self.fails_after.is_some_and(|after| self.events > after) {
@@ -94,13 +94,13 @@ impl RunListener for Listener<'_> {
 }
 
 /// A log that fails after so many calls that write to it.
-fn failing_undo(fails_after: Option<u64>) -> FailingUndo {
+fn failing_backup(fails_after: Option<u64>) -> FailingBackup {
     let mut calls = 0;
-    FailingUndo::new(move |call| {
+    FailingBackup::new(move |call| {
         calls += u64::from(!matches!(call, BackupCall::Read(_)));
         let fails =
             !matches!(call, BackupCall::Read(_)) && fails_after.is_some_and(|after| calls > after);
-        fails.then_some("no space for what is lent")
+        fails.then_some("no space for the backup")
     })
 }
 
@@ -148,7 +148,7 @@ fn target(random: &mut Random, medium: &SimDevice, profile: &Profile) -> TargetI
         au_bytes: profile.au_bytes().filter(|_| one_in(random, 2)),
         files: if one_in(random, 2) { Ok(()) } else { Err("there is no file system".into()) },
         writable: if one_in(random, 8) { Err("it was not given away".into()) } else { Ok(()) },
-        borrowed: one_in(random, 4).then(|| "it is only lent".to_owned()),
+        must_restore: one_in(random, 4).then(|| "it must be restored".to_owned()),
         only: one_in(random, 8).then_some(somewhere),
         commands_at_once: *random.pick(&[None, Some(1), Some(32)]),
         ..TargetInfo::unrestricted(kind, facts)
@@ -197,7 +197,7 @@ struct Scene {
     stalls: Vec<Standstill>,
     stops_after: Option<u64>,
     fails_after: Option<u64>,
-    undo: Option<FailingUndo>,
+    backup: Option<FailingBackup>,
     anyway: bool,
 }
 
@@ -208,7 +208,7 @@ impl Scene {
             stalls: Vec::new(),
             stops_after: Some(events),
             fails_after: None,
-            undo: None,
+            backup: None,
             anyway: false,
         }
     }
@@ -222,7 +222,7 @@ impl Scene {
             stalls: if is_busy { stalls(random) } else { Vec::new() },
             stops_after: few(random, 8),
             fails_after: few(random, if is_busy { 3 } else { 8 }),
-            undo: one_in(random, 2).then(|| failing_undo(few(random, 4))),
+            backup: one_in(random, 2).then(|| failing_backup(few(random, 4))),
             anyway: one_in(random, 3),
         }
     }
@@ -263,7 +263,7 @@ fn played(
         done,
         lost,
         anyway: scene.anyway,
-        undo: scene.undo.as_mut().map(|undo| undo as &mut dyn Undo),
+        backup: scene.backup.as_mut().map(|backup| backup as &mut dyn Backup),
         ..RunOptions::new(seed, target, &stop)
     };
     // It does not let two files be there at once.
@@ -277,7 +277,7 @@ fn played(
         end.error,
         end.failed,
         end.elapsed_ns,
-        scene.undo.map_or(0, |undo| undo.pieces()),
+        scene.backup.map_or(0, |backup| backup.pieces()),
         in_text(&end.skipped),
         in_text(&end.cells),
     );

@@ -75,7 +75,7 @@ fn site(words: &str) -> Bed {
             ("one-in-flight", _) => target.facts.max_in_flight = 1,
             ("forgets", _) => target.facts.keeps_data = false,
             ("read-only", _) => target.writable = Err("it is read-only".into()),
-            ("lent", _) => target.borrowed = Some("it is only lent".into()),
+            ("to-restore", _) => target.must_restore = Some("it must be restored".into()),
             ("files", _) => target.files = Ok(()),
             (other, _) => panic!("{other}"),
         }
@@ -92,7 +92,7 @@ fn every_test_plans_as_before() {
         ("file", "file 64MiB files"),
         ("tiny", "file 48KiB"),
         ("span", "card 4GiB only=1GiB+12MiB"),
-        ("lent", "card 4GiB lent"),
+        ("to-restore", "card 4GiB to-restore"),
     ] {
         let plan = site(place).plan(&tests).expect("there is something to do");
         insta::assert_snapshot!(name, text(&plan));
@@ -113,7 +113,7 @@ const CASES: [(&str, &str); 49] = [
     ("card 4GiB read-only", "capacity"),
     ("card 8MiB", "capacity"),
     ("file 1GiB", "capacity"),
-    ("card 4GiB lent", "capacity restore=no"),
+    ("card 4GiB to-restore", "capacity restore=no"),
     ("card 4GiB files sectors=4KiB", "ext2-fill"),
     ("card 4GiB files", "ext2-fill block=512"),
     ("card 4GiB files sectors=4KiB", "ext2-format"),

@@ -1,7 +1,7 @@
 //! Writing marks and reading them back, whatever becomes of single places.
 
 mod away;
-mod lending;
+mod backing_up;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,11 +11,11 @@ use device::{Device, Extent, IoError, IoErrorKind, Request};
 use record::units::MIB;
 use record::{Cell, Estimate, Flag, HANGS_NS, PlannedCell, Stop, metric};
 
-use super::keep::Keep;
+use super::backed_up::BackedUp;
 use super::place_content::PlaceContent;
+use crate::backup::PIECE_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::planned::span_of;
-use crate::undo::PIECE_BYTES;
 use crate::{CellContext, CellOutcome, IoTally};
 
 /// Errors of single places that are taken as findings; a medium with more has failed.
@@ -67,11 +67,11 @@ pub struct Prober<'a, 'b> {
     errors: u32,
     /// Places that gave an error, by their first byte.
     unusable: BTreeMap<u64, Failed>,
-    /// What is known of what lay where this writes, where that is to be put back.
-    keep: Option<Keep>,
+    /// What is known of what lay where this writes, where that is to be restored.
+    keep: Option<BackedUp>,
     /// Kept, but not durably yet: nothing was written there.
     unsealed: Vec<Extent>,
-    /// What putting back will take, in nanoseconds.
+    /// What restoring will take, in nanoseconds.
     restoring_ns: u64,
     /// What of the time is not to be used, in nanoseconds.
     unused_ns: u64,
@@ -99,7 +99,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             cursor_bytes: 0,
             errors: 0,
             unusable: BTreeMap::new(),
-            keep: keep_bytes.map(Keep::new),
+            keep: keep_bytes.map(BackedUp::new),
             unsealed: Vec::new(),
             restoring_ns: 0,
             unused_ns: 0,
@@ -114,7 +114,7 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 
     /// Writes data of this pass. A place that cannot be written is noted, and the next one follows.
-    /// Where what lay there is to be put back, it is read first; a place that cannot be read is not
+    /// Where what lay there is to be restored, it is read first; a place that cannot be read is not
     /// written then.
     pub fn write(
         &mut self,
@@ -142,7 +142,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             }
             self.seal()?;
             self.overwrite(phase, pass, largest_bytes, batch)?;
-            // What is put back was written here for the first time; that took as long as putting it
+            // What is restored was written here for the first time; that took as long as putting it
             // back will.
             let share = (self.kept_bytes() - kept_bytes) as f64 / bytes.max(1) as f64;
             self.restoring_ns += (self.now_ns().saturating_sub(started_ns) as f64 * share) as u64;
@@ -298,7 +298,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         let below =
             Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
         let above = Extent::new(spared.end(), self.span.end() - spared.end());
-        // What is to be put back must be kept: no more places than are needed, and those of the
+        // What is to be restored must be kept: no more places than are needed, and those of the
         // run, which are kept already.
         let keeping = self.keep.is_some();
         let area = if below.bytes > above.bytes || (keeping && below.bytes >= bytes) {
@@ -329,7 +329,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.write("filling caches", pass, MIB, chosen)
     }
 
-    /// What is left of the cell's time, less what putting back will take, in nanoseconds.
+    /// What is left of the cell's time, less what restoring will take, in nanoseconds.
     pub fn left_ns(&mut self) -> u64 {
         self.context.time_left_ns().saturating_sub(self.restoring_ns.saturating_add(self.unused_ns))
     }
@@ -340,10 +340,10 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 
     fn kept_bytes(&self) -> u64 {
-        self.keep.as_ref().map_or(0, Keep::bytes)
+        self.keep.as_ref().map_or(0, BackedUp::bytes)
     }
 
-    /// Whether what lay there is to be put back.
+    /// Whether what lay there is to be restored.
     pub fn is_keeping(&self) -> bool {
         self.keep.is_some()
     }

@@ -1,4 +1,4 @@
-//! What is told of what was lent: what is back, what is not, and what can still be put back.
+//! What is told of what was backed up: what is back, what is not, and what can still be restored.
 
 use device::Extent;
 use record::units::Bytes;
@@ -6,14 +6,19 @@ use record::{Estimate, Flag, metric};
 
 use super::probe_stages::ProbeState;
 use crate::CellOutcome;
-use crate::undo::{PutBack, Undo, Why};
+use crate::backup::{Backup, Restored, Why};
 
-/// Puts into the cell what was put back, and clears the log where all is back that there is. A
+/// Puts into the cell what was restored, and clears the log where all is back that there is. A
 /// place without flash held nothing.
-pub fn tell(outcome: &mut CellOutcome, found: &ProbeState, put: &PutBack, undo: &mut dyn Undo) {
+pub fn tell(
+    outcome: &mut CellOutcome,
+    found: &ProbeState,
+    put: &Restored,
+    backup: &mut dyn Backup,
+) {
     let missing = Missing::of(found, put);
     let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
-    let kept = undo.outlives_process();
+    let kept = backup.outlives_process();
     let (unrestored_bytes, owed_bytes) = match kept {
         true => (missing.damaged_bytes, missing.other_bytes),
         false => (missing.damaged_bytes + missing.other_bytes, 0),
@@ -51,8 +56,8 @@ pub fn tell(outcome: &mut CellOutcome, found: &ProbeState, put: &PutBack, undo: 
     // What is missing still lies in the log, and whoever owns the medium may want it from there.
     let is_done = put.interrupted.is_none()
         && missing.damaged_bytes + missing.other_bytes + missing.unplaced == 0;
-    let not_cleared = if is_done && undo.pieces() > 0 && put.not_cleared.is_none() {
-        undo.clear().err()
+    let not_cleared = if is_done && backup.pieces() > 0 && put.not_cleared.is_none() {
+        backup.clear().err()
     } else {
         put.not_cleared.clone()
     };
@@ -75,7 +80,7 @@ struct Missing {
 }
 
 impl Missing {
-    fn of(found: &ProbeState, put: &PutBack) -> Missing {
+    fn of(found: &ProbeState, put: &Restored) -> Missing {
         let mut missing = Missing {
             other_bytes: put.left_bytes,
             first_bytes: put.first_left_bytes,

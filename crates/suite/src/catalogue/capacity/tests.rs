@@ -5,7 +5,7 @@ use record::{Cell, Stop};
 use super::trial::{CapacityKind, Geometry, Trial, examine, trial};
 use super::{MARK_BYTES, SPARED_BYTES};
 
-mod owing;
+mod unrestored;
 
 fn medium(profile: &str, seed: u64) -> sim::SimDevice {
     let profile =
@@ -186,7 +186,7 @@ fn a_medium_that_goes_away_or_has_no_time_leaves_no_verdict() {
     assert!(slow.took_ns <= 310 * SECOND_NS);
 }
 
-mod lent {
+mod backed_up {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use device::Request;
@@ -232,25 +232,25 @@ mod lent {
     }
 
     /// Interrupts at the so many-th word of progress, and sees that nobody may end the process
-    /// while something is owed.
+    /// while something is to be restored.
     struct Impatient<'a> {
         stop: &'a AtomicBool,
         after: u32,
-        owing: bool,
+        pending: bool,
         phases: Vec<String>,
     }
 
     impl RunListener for Impatient<'_> {
         fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
             match event {
-                RunEvent::Owing(owing) => self.owing = *owing,
+                RunEvent::RestorePending(pending) => self.pending = *pending,
                 RunEvent::Progress(progress) => {
-                    assert!(self.owing, "{} while nothing is owed", progress.phase);
+                    assert!(self.pending, "{} while nothing is to be restored", progress.phase);
                     self.phases.push(progress.phase.to_owned());
                     self.stop.store(self.phases.len() as u32 >= self.after, Ordering::Relaxed);
                 }
                 RunEvent::CellFinished { .. } => {
-                    assert!(!self.owing, "a cell has ended that still owes")
+                    assert!(!self.pending, "a cell has ended that has not restored")
                 }
                 _ => {}
             }
@@ -258,19 +258,19 @@ mod lent {
         }
     }
 
-    /// Probes a lent medium, interrupted after so many words of progress; what was said, and the
-    /// first place that is not as it was.
-    fn lent(
+    /// Probes a medium to be restored, interrupted after so many words of progress; what was said,
+    /// and the first place that is not as it was.
+    fn backed_up(
         geometry: &Geometry,
         after: u32,
     ) -> (crate::catalogue::capacity::trial::Ruling, Option<usize>) {
         let mut device = used(geometry, 7);
         let before = image(&mut device);
         let stop = AtomicBool::new(false);
-        let mut listener = Impatient { stop: &stop, after, owing: false, phases: Vec::new() };
+        let mut listener = Impatient { stop: &stop, after, pending: false, phases: Vec::new() };
         let (ruling, mut guarded) =
-            probe(Box::new(device), 7, Some("it is lent".into()), &stop, &mut listener);
-        assert!(!listener.owing);
+            probe(Box::new(device), 7, Some("it must be restored".into()), &stop, &mut listener);
+        assert!(!listener.pending);
         let after = image(&mut guarded);
         let there = geometry.wrap_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
         // What has no flash holds nothing that could be kept.
@@ -300,7 +300,7 @@ mod lent {
     #[test]
     fn everything_lies_there_afterwards_as_it_lay_before_on_good_media_and_fakes() {
         for geometry in media() {
-            let (ruling, wrong) = lent(&geometry, u32::MAX);
+            let (ruling, wrong) = backed_up(&geometry, u32::MAX);
             assert_eq!(wrong, None, "{geometry:#?}\n{:#?}", ruling.cell.metrics.other);
             if geometry.real_bytes > MIB {
                 assert_eq!(geometry.judge(&ruling), Ok(()), "{:#?}", ruling.cell.metrics.other);
@@ -317,7 +317,7 @@ mod lent {
             .zip([[1, 30], [2, 60], [3, 17], [5, 90], [7, 40], [11, 120]].into_iter().cycle())
         {
             for after in afters {
-                let (ruling, wrong) = lent(&geometry, after);
+                let (ruling, wrong) = backed_up(&geometry, after);
                 assert_eq!(wrong, None, "after {after}: {geometry:#?}");
                 assert!(
                     matches!(ruling.cell.stop, Stop::Interrupted | Stop::Converged),
@@ -331,14 +331,19 @@ mod lent {
     #[test]
     fn what_cannot_be_read_is_not_overwritten_and_what_cannot_be_put_back_is_told() {
         let unreadable = "[[fault]]\nkind = \"medium-error\"\ndirection = \"read\"\noffset = \"0 B\"\nsize = \"40 MiB\"\n";
-        let (ruling, _) = lent(&Geometry::damaged(192 * MIB, unreadable), u32::MAX);
+        let (ruling, _) = backed_up(&Geometry::damaged(192 * MIB, unreadable), u32::MAX);
         assert_eq!(ruling.kind, Some(CapacityKind::Damaged), "{:#?}", ruling.cell.metrics.other);
         let device = used(
             &Geometry::damaged(192 * MIB, "[[fault]]\nkind = \"corruption\"\nshare = 0.5\n"),
             3,
         );
-        let (ruling, _) =
-            probe(Box::new(device), 3, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
+        let (ruling, _) = probe(
+            Box::new(device),
+            3,
+            Some("it must be restored".into()),
+            &AtomicBool::new(false),
+            &mut (),
+        );
         assert!(figure(&ruling.cell, "unrestored_bytes") > 0.0);
         let told = ruling.cell.flags.iter().any(
             |flag| matches!(flag, Flag::Note { text } if text.contains("could not be put back")),
@@ -349,8 +354,13 @@ mod lent {
     #[test]
     fn a_good_medium_of_10_mb_a_second_is_cleared_and_put_back_in_four_minutes() {
         let device = medium(&Geometry::good(8 * GIB).profile(), 1);
-        let (ruling, _) =
-            probe(Box::new(device), 1, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
+        let (ruling, _) = probe(
+            Box::new(device),
+            1,
+            Some("it must be restored".into()),
+            &AtomicBool::new(false),
+            &mut (),
+        );
         assert_eq!(
             (ruling.kind, figure(&ruling.cell, "overwhelmed_bytes")),
             (Some(CapacityKind::Good), 256.0 * MIB as f64)

@@ -2,8 +2,8 @@
 //! simulated media, and judged.
 //!
 //! Nothing here knows the simulator: a [`Geometry`] writes the text of a profile, [`examine`] takes
-//! any device, and [`Geometry::judge`] compares. `cargo validation truth --findings` and the tests bring
-//! these together.
+//! any device, and [`Geometry::judge`] compares. `cargo validation truth --findings` and the tests
+//! bring these together.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +14,7 @@ use record::{Cell, TargetKind, metric};
 use super::Capacity;
 use crate::definition::{Suite, SuiteEntry};
 use crate::{
-    Choice, Guarded, NoStage, Plan, RunEnd, RunListener, RunOptions, TargetInfo, Test, Undo, run,
+    Backup, Choice, Guarded, NoStage, Plan, RunEnd, RunListener, RunOptions, TargetInfo, Test, run,
 };
 pub use record::CapacityKind;
 use stats::Random;
@@ -275,33 +275,33 @@ pub fn examine(device: Box<dyn Device>, seed: u64) -> Ruling {
     probe(device, seed, None, &AtomicBool::new(false), &mut ()).0
 }
 
-/// The same on a medium that is only lent where `borrowed` says why; the guarded medium is given
-/// back as the probe left it.
+/// The same on a medium that must be restored where `must_restore` says why; the guarded medium is
+/// given back as the probe left it.
 pub(crate) fn probe(
     device: Box<dyn Device>,
     seed: u64,
-    borrowed: Option<String>,
+    must_restore: Option<String>,
     stop: &AtomicBool,
     listener: &mut dyn RunListener,
 ) -> (Ruling, Guarded) {
-    let (mut end, took_ns, guarded) = run_probe(device, seed, borrowed, stop, listener, None);
+    let (mut end, took_ns, guarded) = run_probe(device, seed, must_restore, stop, listener, None);
     let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
     (Ruling::of(cell, took_ns), guarded)
 }
 
-/// The same with a log of what is lent; how the run ended, the time it took in nanoseconds, and the
-/// medium.
+/// The same with a log of what is backed up; how the run ended, the time it took in nanoseconds,
+/// and the medium.
 pub(crate) fn run_probe(
     device: Box<dyn Device>,
     seed: u64,
-    borrowed: Option<String>,
+    must_restore: Option<String>,
     stop: &AtomicBool,
     listener: &mut dyn RunListener,
-    undo: Option<&mut dyn Undo>,
+    backup: Option<&mut dyn Backup>,
 ) -> (RunEnd, u64, Guarded) {
     let files = Err("this is a trial of the probe alone".into());
     let target = TargetInfo {
-        borrowed,
+        must_restore,
         files,
         ..TargetInfo::unrestricted(TargetKind::Block, device.facts().clone())
     };
@@ -318,8 +318,10 @@ pub(crate) fn run_probe(
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let started_ns = guarded.now();
-    let options =
-        RunOptions { undo: undo.map(|undo| undo as _), ..RunOptions::new(seed, &target, stop) };
+    let options = RunOptions {
+        backup: backup.map(|backup| backup as _),
+        ..RunOptions::new(seed, &target, stop)
+    };
     let end = run(&mut guarded, &mut NoStage, &plan, options, listener);
     let took_ns = guarded.now() - started_ns;
     (end, took_ns, guarded)

@@ -4,18 +4,18 @@ use device::{Extent, IoError, IoErrorKind, Request};
 use record::Stop;
 
 use super::{Failed, Prober};
+use crate::backup::Restored;
 use crate::catalogue::capacity::place_content::PlaceContent;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::undo::PutBack;
 
 /// Places that failed and are tried again at the end.
 const MOST_TRIED_AGAIN: usize = 64;
 
 impl Prober<'_, '_> {
     /// Whether all places that gave errors work now: the medium was unavailable for a time, and
-    /// that says nothing of its places. What was put back has been written once more; elsewhere new
+    /// that says nothing of its places. What was restored has been written once more; elsewhere new
     /// data is written, where the medium was given away.
-    pub fn was_away_for_a_time(&mut self, put: Option<&PutBack>) -> bool {
+    pub fn was_away_for_a_time(&mut self, put: Option<&Restored>) -> bool {
         if self
             .outcome
             .error
@@ -66,7 +66,7 @@ impl Prober<'_, '_> {
         tally.error.map_or(Ok(()), Err)
     }
 
-    fn works_now(&mut self, offset_bytes: u64, failed: Failed, put: Option<&PutBack>) -> bool {
+    fn works_now(&mut self, offset_bytes: u64, failed: Failed, put: Option<&Restored>) -> bool {
         let place = Extent::new(offset_bytes, failed.bytes);
         if let Some(put) = put {
             let refused = |place: &Extent| {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use flashmark_store::{
-    MOST_PIECE_BYTES, Owed, RunDir, Store, UNDO_FILE, UndoDamage, UndoError, UndoLog,
+    BACKUP_FILE, BackupDamage, BackupError, BackupLog, MOST_PIECE_BYTES, RunDir, Store, Unrestored,
 };
 use proptest::prelude::*;
 
@@ -19,8 +19,8 @@ fn data(number: usize, bytes: usize) -> Vec<u8> {
 }
 
 /// A log with pieces of these lengths, a MiB apart.
-fn filled(run: &RunDir, lengths: &[usize]) -> UndoLog {
-    let mut log = run.create_undo_log(MEDIUM, 1 << 20).unwrap();
+fn filled(run: &RunDir, lengths: &[usize]) -> BackupLog {
+    let mut log = run.create_backup(MEDIUM, 1 << 20).unwrap();
     for (number, bytes) in lengths.iter().enumerate() {
         log.keep((number as u64) << 20, &data(number, *bytes)).unwrap();
     }
@@ -28,8 +28,8 @@ fn filled(run: &RunDir, lengths: &[usize]) -> UndoLog {
     log
 }
 
-/// What can be put back: each piece by its place on the medium.
-fn sound(log: &mut UndoLog) -> Vec<(u64, Vec<u8>)> {
+/// What can be restored: each piece by its place on the medium.
+fn sound(log: &mut BackupLog) -> Vec<(u64, Vec<u8>)> {
     let mut found = Vec::new();
     for number in 0..log.pieces().len() {
         let (piece, mut data) = (log.pieces()[number], Vec::new());
@@ -55,48 +55,48 @@ fn expected(lengths: &[usize]) -> Vec<(u64, Vec<u8>)> {
 fn what_is_kept_is_read_back_by_another_process_until_it_is_cleared() {
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &[]);
-    assert!(run.open_undo_log().unwrap().is_none() && run.owed().is_none());
+    assert!(run.open_backup().unwrap().is_none() && run.unrestored().is_none());
     drop(filled(&run, &[1 << 20, 512, 4096]));
-    let path = run.path().join(UNDO_FILE);
+    let path = run.path().join(BACKUP_FILE);
     assert_eq!(
         fs::metadata(&path).unwrap().permissions().mode() & 0o777,
         0o600,
         "it is somebody's data"
     );
     assert_eq!(
-        run.owed(),
-        Some(Owed {
+        run.unrestored(),
+        Some(Unrestored {
             medium: MEDIUM.to_owned(),
             pieces: 3,
             bytes: (1 << 20) + 512 + 4096,
             first_offset_bytes: Some(0)
         })
     );
-    insta::assert_snapshot!(sandbox.neutral(run.create_undo_log(MEDIUM, 1).unwrap_err()), @"'DIR/runs/one/undo.log' holds what this run has not put back yet; put it back first: flashmark restore");
+    insta::assert_snapshot!(sandbox.neutral(run.create_backup(MEDIUM, 1).unwrap_err()), @"'DIR/runs/one/undo.log' holds what this run has not put back yet; put it back first: flashmark restore");
 
-    let mut log = run.open_undo_log().unwrap().unwrap();
+    let mut log = run.open_backup().unwrap().unwrap();
     assert_eq!((log.medium(), log.damage()), (MEDIUM, &[][..]));
     log.keep(3 << 20, &data(3, 100)).unwrap();
     log.seal().unwrap();
-    let mut log = run.open_undo_log().unwrap().unwrap();
+    let mut log = run.open_backup().unwrap().unwrap();
     assert_eq!(sound(&mut log), expected(&[1 << 20, 512, 4096, 100]));
-    assert!(matches!(log.read(4, &mut Vec::new()), Err(UndoError::NoPiece { there: 4, .. })));
+    assert!(matches!(log.read(4, &mut Vec::new()), Err(BackupError::NoPiece { there: 4, .. })));
     assert!(matches!(
         log.keep(0, &vec![0; MOST_PIECE_BYTES as usize + 1]),
-        Err(UndoError::TooLong(_))
+        Err(BackupError::TooLong(_))
     ));
     log.clear().unwrap();
-    assert!(!path.exists() && run.owed().is_none());
+    assert!(!path.exists() && run.unrestored().is_none());
 }
 
 #[test]
 fn a_log_that_was_begun_and_not_used_owes_nothing() {
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &[]);
-    drop(run.create_undo_log(MEDIUM, 1 << 20).unwrap());
-    assert_eq!(run.owed(), None);
-    fs::write(run.path().join(UNDO_FILE), "").unwrap();
-    drop(run.create_undo_log(MEDIUM, 1 << 20).unwrap());
+    drop(run.create_backup(MEDIUM, 1 << 20).unwrap());
+    assert_eq!(run.unrestored(), None);
+    fs::write(run.path().join(BACKUP_FILE), "").unwrap();
+    drop(run.create_backup(MEDIUM, 1 << 20).unwrap());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn cut_off_anywhere_every_whole_piece_is_there() {
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &[]);
     drop(filled(&run, &lengths));
-    let path = run.path().join(UNDO_FILE);
+    let path = run.path().join(BACKUP_FILE);
     let whole = fs::read(&path).unwrap();
     let ends: Vec<usize> = lengths
         .iter()
@@ -117,14 +117,14 @@ fn cut_off_anywhere_every_whole_piece_is_there() {
     assert_eq!(ends.last(), Some(&whole.len()));
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
-        let mut log = run.open_undo_log().unwrap().unwrap();
+        let mut log = run.open_backup().unwrap().unwrap();
         let there = ends.iter().filter(|end| **end <= length).count();
         assert_eq!(sound(&mut log), expected(&lengths[..there]), "cut at {length}");
         // What is torn is overwritten by the next piece.
         if length % 97 == 0 {
             log.keep(9 << 20, b"more").unwrap();
             log.seal().unwrap();
-            let mut again = run.open_undo_log().unwrap().unwrap();
+            let mut again = run.open_backup().unwrap().unwrap();
             assert_eq!(
                 sound(&mut again).last(),
                 Some(&(9 << 20, b"more".to_vec())),
@@ -140,37 +140,37 @@ fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
     let sandbox = Sandbox::new();
     let (inner, outer) = (sandbox.run("inner", &[]), sandbox.run("outer", &[]));
     drop(filled(&inner, &[100, 200]));
-    let lent = fs::read(inner.path().join(UNDO_FILE)).unwrap();
-    let mut log = outer.create_undo_log(MEDIUM, 1 << 20).unwrap();
-    log.keep(77 << 20, &lent).unwrap();
+    let backed_up = fs::read(inner.path().join(BACKUP_FILE)).unwrap();
+    let mut log = outer.create_backup(MEDIUM, 1 << 20).unwrap();
+    log.keep(77 << 20, &backed_up).unwrap();
     log.keep(78 << 20, b"behind it").unwrap();
     log.seal().unwrap();
-    let path = outer.path().join(UNDO_FILE);
+    let path = outer.path().join(BACKUP_FILE);
     let mut bytes = fs::read(&path).unwrap();
     let mut data = Vec::new();
-    assert_eq!((log.read(0, &mut data).unwrap(), &data), (77 << 20, &lent));
+    assert_eq!((log.read(0, &mut data).unwrap(), &data), (77 << 20, &backed_up));
     // The header of the piece that holds it is damaged: whoever looks for the next one passes
     // through the data.
     bytes[40 + MEDIUM.len() + 20] ^= 1;
     fs::write(&path, bytes).unwrap();
-    let mut log = outer.open_undo_log().unwrap().unwrap();
+    let mut log = outer.open_backup().unwrap().unwrap();
     assert_eq!(sound(&mut log), [(78 << 20, b"behind it".to_vec())]);
-    assert_eq!(log.damage(), [UndoDamage::Lost { first: 1, last: 1 }]);
+    assert_eq!(log.damage(), [BackupDamage::Lost { first: 1, last: 1 }]);
     assert!(log.is_as_kept(0, b"behind it").unwrap() && !log.is_as_kept(0, b"beside it").unwrap());
 }
 
 #[test]
 fn damage_is_said_in_words() {
-    let said = |damage: UndoDamage| damage.to_string();
-    insta::assert_snapshot!(said(UndoDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be put back: the copy is damaged");
-    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: its place is not known, at most 1 MiB is missing");
-    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: their places are not known, at most 4 MiB are missing");
-    insta::assert_snapshot!(said(UndoDamage::Tail { bytes: 512 }), @"the last 512 B of the undo log cannot be read: whether something is missing is not known");
-    insta::assert_snapshot!(said(UndoDamage::Torn { offset_bytes: 1 << 20, bytes: 512 }), @"512 B at 1 MiB were being kept when the program was ended: nothing was overwritten there");
+    let said = |damage: BackupDamage| damage.to_string();
+    insta::assert_snapshot!(said(BackupDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be put back: the copy is damaged");
+    insta::assert_snapshot!(said(BackupDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: its place is not known, at most 1 MiB is missing");
+    insta::assert_snapshot!(said(BackupDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: their places are not known, at most 4 MiB are missing");
+    insta::assert_snapshot!(said(BackupDamage::Tail { bytes: 512 }), @"the last 512 B of the undo log cannot be read: whether something is missing is not known");
+    insta::assert_snapshot!(said(BackupDamage::Torn { offset_bytes: 1 << 20, bytes: 512 }), @"512 B at 1 MiB were being kept when the program was ended: nothing was overwritten there");
 }
 
 proptest! {
-    /// Bits flipped anywhere: every piece they did not touch is put back, and each that they did is
+    /// Bits flipped anywhere: every piece they did not touch is restored, and each that they did is
     /// named.
     #[test]
     fn a_damaged_piece_costs_only_itself(
@@ -180,7 +180,7 @@ proptest! {
         let sandbox = Sandbox::new();
         let run = sandbox.run("one", &[]);
         drop(filled(&run, &lengths));
-        let path = run.path().join(UNDO_FILE);
+        let path = run.path().join(BACKUP_FILE);
         let mut bytes = fs::read(&path).unwrap();
         let mut starts = vec![0, 40 + MEDIUM.len()];
         lengths.iter().for_each(|length| starts.push(starts[starts.len() - 1] + 40 + length));
@@ -193,18 +193,18 @@ proptest! {
         let is_whole = |number: &usize| bytes[starts[number + 1]..starts[number + 2]] == whole[starts[number + 1]..starts[number + 2]];
         let untouched: Vec<usize> = (0..lengths.len()).filter(is_whole).collect();
         let expected: Vec<_> = expected(&lengths).into_iter().enumerate().filter(|(number, _)| untouched.contains(number)).map(|(_, it)| it).collect();
-        let mut log = run.open_undo_log().unwrap().unwrap();
+        let mut log = run.open_backup().unwrap().unwrap();
         prop_assert_eq!(sound(&mut log), expected);
-        prop_assert_eq!(log.damage().iter().any(UndoDamage::is_loss), untouched.len() < lengths.len());
-        prop_assert!(run.owed().is_some());
+        prop_assert_eq!(log.damage().iter().any(BackupDamage::is_loss), untouched.len() < lengths.len());
+        prop_assert!(run.unrestored().is_some());
     }
 
     #[test]
     fn arbitrary_bytes_are_no_pieces(bytes: Vec<u8>) {
         let sandbox = Sandbox::new();
         let run = sandbox.run("one", &[]);
-        fs::write(run.path().join(UNDO_FILE), &bytes).unwrap();
-        let log = run.open_undo_log().unwrap().unwrap();
+        fs::write(run.path().join(BACKUP_FILE), &bytes).unwrap();
+        let log = run.open_backup().unwrap().unwrap();
         prop_assert!(log.pieces().is_empty());
     }
 }
@@ -215,11 +215,11 @@ fn what_is_no_file_of_ours_is_not_followed() {
     let run = sandbox.run("one", &[]);
     let elsewhere = sandbox.path().join("elsewhere");
     fs::write(&elsewhere, "precious").unwrap();
-    std::os::unix::fs::symlink(&elsewhere, run.path().join(UNDO_FILE)).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, run.path().join(BACKUP_FILE)).unwrap();
     assert!(
-        run.open_undo_log().is_err()
-            && run.create_undo_log(MEDIUM, 1).is_err()
-            && run.owed().is_none()
+        run.open_backup().is_err()
+            && run.create_backup(MEDIUM, 1).is_err()
+            && run.unrestored().is_none()
     );
     assert_eq!(fs::read(&elsewhere).unwrap(), b"precious");
 }
@@ -227,8 +227,8 @@ fn what_is_no_file_of_ours_is_not_followed() {
 /// The message of a refusal for want of room; nothing is left behind.
 fn refused(store: &Store, room_bytes: u64) -> String {
     let run = store.find("one").unwrap();
-    let message = run.create_undo_log(MEDIUM, room_bytes).unwrap_err().to_string();
-    assert!(!run.path().join(UNDO_FILE).exists());
+    let message = run.create_backup(MEDIUM, room_bytes).unwrap_err().to_string();
+    assert!(!run.path().join(BACKUP_FILE).exists());
     message.replace(&store.root().display().to_string(), "HOME")
 }
 
@@ -276,7 +276,7 @@ fn a_small_results_disk_is_refused_before_anything_is_kept() {
         ) && message.contains(" are there; set FLASHMARK_HOME"),
         "{message}"
     );
-    let mut log = store.find("one").unwrap().create_undo_log(MEDIUM, 2 << 20).unwrap();
+    let mut log = store.find("one").unwrap().create_backup(MEDIUM, 2 << 20).unwrap();
     // What was set aside is there, whoever fills the rest meanwhile.
     fs::write(store.root().join("filler"), vec![1; 4 << 20]).unwrap_err();
     (0..2).for_each(|piece| log.keep(piece << 20, &data(0, 1 << 20)).unwrap());

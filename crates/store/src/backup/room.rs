@@ -1,4 +1,4 @@
-//! Room for an undo log, before anything is lent.
+//! Room for a backup, before anything is overwritten.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,19 +7,23 @@ use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::UndoError;
+use super::BackupError;
 use crate::atomic::WriteError;
 
 /// Sets so many bytes aside for the file; where the file system cannot, compares with what is free.
 ///
 /// The length of the file does not change, so that its end is where the last piece ends.
-pub(super) fn make(file: &File, directory: &Path, needed_bytes: u64) -> Result<(), UndoError> {
+pub(super) fn make(file: &File, directory: &Path, needed_bytes: u64) -> Result<(), BackupError> {
     // Beyond this limit a write ends the process, and setting space aside is not held against it.
     if let Some(most_bytes) = getrlimit(Resource::Fsize).current.filter(|most| *most < needed_bytes)
     {
-        return Err(UndoError::Limit { directory: directory.to_owned(), needed_bytes, most_bytes });
+        return Err(BackupError::Limit {
+            directory: directory.to_owned(),
+            needed_bytes,
+            most_bytes,
+        });
     }
-    let refused = |there_bytes| UndoError::Room {
+    let refused = |there_bytes| BackupError::Room {
         directory: directory.to_owned(),
         needed_bytes,
         there_bytes,
@@ -39,7 +43,7 @@ pub(super) fn make(file: &File, directory: &Path, needed_bytes: u64) -> Result<(
 }
 
 /// What this user may still write where the file is, in bytes.
-fn free(file: &File, directory: &Path) -> Result<u64, UndoError> {
+fn free(file: &File, directory: &Path) -> Result<u64, BackupError> {
     let there = fstatvfs(file).map_err(|error| WriteError::at(directory)(error.into()))?;
     Ok(there.f_bavail.saturating_mul(there.f_frsize))
 }

@@ -1,37 +1,37 @@
-//! What a test borrows of a medium, kept in the run's directory until it is back.
+//! What a test overwrites on a medium, kept in the run's directory until it is back.
 
 use device::Extent;
-use store::{RunDir, UndoLog};
-use suite::Undo;
+use store::{BackupLog, RunDir};
+use suite::Backup;
 
-/// Keeps what is lent in the undo log of a run, so that another process can put it back.
-pub struct UndoOnDisk {
+/// Keeps what is overwritten in the directory of a run, so that another process can put it back.
+pub struct BackupOnDisk {
     dir: RunDir,
     /// The medium in words, for whoever finds the log.
     medium: String,
-    log: Option<UndoLog>,
+    log: Option<BackupLog>,
 }
 
-impl UndoOnDisk {
-    /// Nothing lent yet; the log is made when room for it is asked for.
-    pub fn none(dir: &RunDir, medium: String) -> UndoOnDisk {
-        UndoOnDisk { dir: dir.clone(), medium, log: None }
+impl BackupOnDisk {
+    /// Nothing backed up yet; the log is made when room for it is asked for.
+    pub fn none(dir: &RunDir, medium: String) -> BackupOnDisk {
+        BackupOnDisk { dir: dir.clone(), medium, log: None }
     }
 
-    /// What an earlier process has lent.
-    pub fn left(dir: &RunDir, medium: String, log: UndoLog) -> UndoOnDisk {
-        UndoOnDisk { dir: dir.clone(), medium, log: Some(log) }
+    /// What an earlier process has backed up.
+    pub fn left(dir: &RunDir, medium: String, log: BackupLog) -> BackupOnDisk {
+        BackupOnDisk { dir: dir.clone(), medium, log: Some(log) }
     }
 
-    fn log(&mut self) -> Result<&mut UndoLog, String> {
-        self.log.as_mut().ok_or_else(|| "no room was made for what is to be lent".to_owned())
+    fn log(&mut self) -> Result<&mut BackupLog, String> {
+        self.log.as_mut().ok_or_else(|| "no room was made for the backup".to_owned())
     }
 }
 
-impl Undo for UndoOnDisk {
+impl Backup for BackupOnDisk {
     fn make_room(&mut self, bytes: u64) -> Result<(), String> {
         self.log =
-            Some(self.dir.create_undo_log(&self.medium, bytes).map_err(|error| error.to_string())?);
+            Some(self.dir.create_backup(&self.medium, bytes).map_err(|error| error.to_string())?);
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! Media that go away or refuse writes while they are lent; processes that are killed; logs that
-//! fail.
+//! Media that go away or refuse writes while something is to be restored; processes that are
+//! killed; logs that fail.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,32 +7,32 @@ use device::fault::{FaultInjection, FaultWindow, InjectedFault};
 use device::{Filler, IoErrorKind};
 use record::Flag;
 
-use super::lent::{image, media, used};
+use super::backed_up::{image, media, used};
 use super::*;
+use crate::backup::failing::{BackupCall, FailingBackup};
+use crate::backup::{Trust, restore};
 use crate::catalogue::capacity::trial::{Ruling, run_probe};
-use crate::undo::failing::{BackupCall, FailingUndo};
-use crate::undo::{Trust, put_back};
-use crate::{Guarded, RunEnd, Undo};
+use crate::{Backup, Guarded, RunEnd};
 
 const SEED: u64 = 7;
 
 /// A log that works.
-fn log() -> FailingUndo {
-    FailingUndo::new(|_| None)
+fn log() -> FailingBackup {
+    FailingBackup::new(|_| None)
 }
 
 /// A log that fails at keeping the piece of this number.
-fn full_at(number: usize) -> FailingUndo {
-    FailingUndo::new(move |call| {
+fn full_at(number: usize) -> FailingBackup {
+    FailingBackup::new(move |call| {
         matches!(call, BackupCall::Keep(now) if now == number).then_some("the disk is full")
     })
 }
 
 /// A log that fails at sealing for the so many-th time. What was not made durable before cannot be
 /// read either.
-fn unsealed_at(time: u32) -> FailingUndo {
+fn unsealed_at(time: u32) -> FailingBackup {
     let (mut seals, mut sealed, mut kept) = (0, 0, 0);
-    FailingUndo::new(move |call| match call {
+    FailingBackup::new(move |call| match call {
         BackupCall::Keep(number) => {
             kept = number + 1;
             None
@@ -47,11 +47,12 @@ fn unsealed_at(time: u32) -> FailingUndo {
     })
 }
 
-/// Probes a lent medium with these faults, of which windows count from the beginning of the probe.
+/// Probes a medium to be restored with these faults, of which windows count from the beginning of
+/// the probe.
 fn tried(
     geometry: &Geometry,
     fault: Option<&dyn Fn(u64) -> InjectedFault>,
-    log: &mut FailingUndo,
+    log: &mut FailingBackup,
 ) -> (RunEnd, Guarded, Vec<u8>) {
     let mut device = used(geometry, SEED);
     let before = image(&mut device);
@@ -60,7 +61,7 @@ fn tried(
     let (end, _, guarded) = run_probe(
         Box::new(device),
         SEED,
-        Some("it is lent".into()),
+        Some("it must be restored".into()),
         &AtomicBool::new(false),
         &mut (),
         Some(log),
@@ -87,8 +88,8 @@ fn first_wrong(before: &[u8], after: &[u8], holds: impl Fn(usize) -> bool) -> Op
 }
 
 /// The medium is away from some second on, until after the probe: nothing is lost, nothing is
-/// concluded, and another process puts all back.
-fn owes(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoErrorKind) {
+/// concluded, and another process restores all.
+fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoErrorKind) {
     for second in [1, 3, 6] {
         let mut log = log();
         let during =
@@ -115,8 +116,7 @@ fn owes(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoErrorKind) {
             "{said}"
         );
         guarded.idle(2000 * SECOND_NS);
-        let found =
-            put_back(&mut guarded, &mut log, Trust::Look, &Filler::new(SEED), &mut |_| true);
+        let found = restore(&mut guarded, &mut log, Trust::Look, &Filler::new(SEED), &mut |_| true);
         assert!(found.is_whole(), "after {second} s: {found:?}");
         assert_eq!(log.pieces(), 0);
         assert_eq!(first_wrong(&before, &image(&mut guarded), |_| true), None, "after {second} s");
@@ -124,28 +124,28 @@ fn owes(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoErrorKind) {
 }
 
 #[test]
-fn a_lent_medium_that_is_gone_owes_and_loses_nothing() {
-    owes(InjectedFault::GoneDuring, IoErrorKind::Gone);
+fn a_medium_to_restore_that_is_gone_owes_and_loses_nothing() {
+    leaves_unrestored(InjectedFault::GoneDuring, IoErrorKind::Gone);
 }
 
 #[test]
-fn a_lent_medium_that_refuses_writes_owes_and_loses_nothing() {
-    owes(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
+fn a_medium_to_restore_that_refuses_writes_owes_and_loses_nothing() {
+    leaves_unrestored(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
 }
 
 #[test]
-fn a_lent_medium_on_which_every_write_fails_owes_and_is_not_called_damaged() {
-    owes(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
+fn a_medium_to_restore_on_which_every_write_fails_owes_and_is_not_called_damaged() {
+    leaves_unrestored(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
 }
 
 #[test]
 fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
-    for borrowed in [true, false] {
+    for must_restore in [true, false] {
         let mut device = used(&small(), SEED);
         let (before, now_ns) = (image(&mut device), device.now());
         // Where nothing is read first, a shorter time is enough to strike, and a longer one would
         // last to the end.
-        let lasts_ns = if borrowed { SECOND_NS } else { SECOND_NS / 6 };
+        let lasts_ns = if must_restore { SECOND_NS } else { SECOND_NS / 6 };
         let away = InjectedFault::FailsWritesDuring(FaultWindow::Ns(
             now_ns + SECOND_NS,
             now_ns + SECOND_NS + lasts_ns,
@@ -155,15 +155,19 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
         let (end, _, mut guarded) = run_probe(
             device,
             SEED,
-            borrowed.then(|| "it is lent".into()),
+            must_restore.then(|| "it must be restored".into()),
             &stop,
             &mut (),
             Some(&mut log),
         );
         let ruling = Ruling::of(end.cells[0].clone(), 0);
-        assert_eq!(ruling.kind, None, "lent {borrowed}: {:#?}", ruling.cell.metrics.other);
+        assert_eq!(
+            ruling.kind, None,
+            "to restore {must_restore}: {:#?}",
+            ruling.cell.metrics.other
+        );
         assert!(notes(&ruling.cell).contains("unavailable for a time"), "{}", notes(&ruling.cell));
-        if borrowed {
+        if must_restore {
             assert_eq!(
                 (first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()),
                 (None, 0)
@@ -198,13 +202,19 @@ fn without_a_log_what_could_not_be_put_back_is_lost_and_said_to_be() {
     image(&mut device);
     let gone = InjectedFault::GoneDuring(FaultWindow::Ns(now_ns + 20 * SECOND_NS, u64::MAX));
     let device = Box::new(FaultInjection::new(device, [gone]));
-    let (end, _, _) =
-        run_probe(device, SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), None);
+    let (end, _, _) = run_probe(
+        device,
+        SEED,
+        Some("it must be restored".into()),
+        &AtomicBool::new(false),
+        &mut (),
+        None,
+    );
     assert!(figure(&end.cells[0], "unrestored_bytes") > 0.0);
     assert!(notes(&end.cells[0]).contains("could not be put back, the first at"));
 }
 
-/// Killed at any moment: the process ends, the medium stays as it is, and another process puts back
+/// Killed at any moment: the process ends, the medium stays as it is, and another process restores
 /// what lies in the log.
 #[test]
 fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
@@ -220,10 +230,10 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
                 continue;
             }
             killed += 1;
-            // The probe saw one error and put back by itself; what it left is as good a beginning
+            // The probe saw one error and restored by itself; what it left is as good a beginning
             // as any other.
             let filler = Filler::new(SEED);
-            let found = put_back(&mut guarded, &mut log, Trust::Look, &filler, &mut |_| true);
+            let found = restore(&mut guarded, &mut log, Trust::Look, &filler, &mut |_| true);
             assert!(found.interrupted.is_none(), "{found:?}");
             let there = geometry.wrap_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
             let holds = |at: usize| (at as u64 % there) < geometry.real_bytes;
@@ -239,7 +249,7 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
 
 #[test]
 fn nothing_is_written_where_there_is_no_room_to_keep_it() {
-    let mut log = FailingUndo::new(|call| {
+    let mut log = FailingBackup::new(|call| {
         matches!(call, BackupCall::Room).then_some("there is no room for it")
     });
     let (end, mut guarded, before) = tried(&small(), None, &mut log);
@@ -283,12 +293,12 @@ fn nothing_is_overwritten_before_it_is_sealed() {
     let (_, _, guarded) = run_probe(
         Box::new(device),
         SEED,
-        Some("it is lent".into()),
+        Some("it must be restored".into()),
         &AtomicBool::new(false),
         &mut (),
         Some(&mut log),
     );
-    // Two batches of at most 8 MiB were sealed, written, and put back; of the third nothing was
+    // Two batches of at most 8 MiB were sealed, written, and restored; of the third nothing was
     // written.
     assert!(guarded.written_bytes() <= 2 * 2 * 9 * MIB, "{}", guarded.written_bytes());
     assert!(guarded.written_bytes() > 0);

@@ -1,11 +1,11 @@
-//! What an undo log holds, whatever befell it.
+//! What a backup holds, whatever befell it.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::frame::{HEADER_BYTES, MAGIC, PieceHeader, find_magic};
-use super::{MOST_PIECE_BYTES, UndoDamage};
+use super::{BackupDamage, MOST_PIECE_BYTES};
 
 /// A piece and where its header lies in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub(super) struct LocatedPiece {
     pub sound: bool,
 }
 
-/// What an undo log holds, what of it is damaged, and where the next piece goes.
+/// What a backup holds, what of it is damaged, and where the next piece goes.
 #[derive(Debug, Default)]
-pub(super) struct UndoSurvey {
+pub(super) struct BackupSurvey {
     /// In the order of keeping.
     pub pieces: Vec<LocatedPiece>,
     /// The medium in words; none where that is damaged.
     pub medium: Option<String>,
-    pub damage: Vec<UndoDamage>,
+    pub damage: Vec<BackupDamage>,
     /// Behind the last whole piece: where the next one goes. What follows was never sealed.
     pub end: u64,
     /// The number of the next piece.
@@ -35,9 +35,9 @@ pub(super) struct UndoSurvey {
 
 /// Goes from header to header by their lengths, and where one is damaged to the next that is not.
 /// The data is only read, a piece at a time, where `check_data` asks for it.
-pub(super) fn survey(file: &File, check_data: bool) -> io::Result<UndoSurvey> {
+pub(super) fn survey(file: &File, check_data: bool) -> io::Result<BackupSurvey> {
     let size = file.metadata()?.len();
-    let mut found = UndoSurvey { next: 1, ..UndoSurvey::default() };
+    let mut found = BackupSurvey { next: 1, ..BackupSurvey::default() };
     let mut at = 0;
     while at < size {
         at = match header_at(file, at)? {
@@ -49,7 +49,7 @@ pub(super) fn survey(file: &File, check_data: bool) -> io::Result<UndoSurvey> {
     Ok(found)
 }
 
-impl UndoSurvey {
+impl BackupSurvey {
     /// Takes a piece in; where the next one begins.
     fn take(
         &mut self,
@@ -98,20 +98,20 @@ impl UndoSurvey {
         for kept in &self.pieces {
             let PieceHeader { number, offset_bytes, length, .. } = kept.header;
             if number > before.saturating_add(1) {
-                self.damage.push(UndoDamage::Lost { first: before + 1, last: number - 1 });
+                self.damage.push(BackupDamage::Lost { first: before + 1, last: number - 1 });
             }
             if !kept.sound {
-                self.damage.push(UndoDamage::Data { offset_bytes, bytes: u64::from(length) });
+                self.damage.push(BackupDamage::Data { offset_bytes, bytes: u64::from(length) });
             }
             before = number;
         }
         self.next = before.saturating_add(1);
-        let torn = self.torn.map(|header| UndoDamage::Torn {
+        let torn = self.torn.map(|header| BackupDamage::Torn {
             offset_bytes: header.offset_bytes,
             bytes: u64::from(header.length),
         });
-        let tail =
-            (self.unreadable_tail > 0).then_some(UndoDamage::Tail { bytes: self.unreadable_tail });
+        let tail = (self.unreadable_tail > 0)
+            .then_some(BackupDamage::Tail { bytes: self.unreadable_tail });
         self.damage.extend(tail.into_iter().chain(torn));
     }
 }

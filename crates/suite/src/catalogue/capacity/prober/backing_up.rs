@@ -1,10 +1,10 @@
-//! Keeping what lies where the probe writes, and putting it back.
+//! Keeping what lies where the probe writes, and restoring it.
 
 use device::{Extent, IoErrorKind, Request};
 use record::Stop;
 
 use super::{Failed, Halt, MOST_ERRORS, Prober, StepOutcome};
-use crate::undo::{Interruption, PutBack, Why};
+use crate::backup::{Interruption, Restored, Why};
 
 impl Prober<'_, '_> {
     /// Reads what lies in a range and was not read before. Whether the range may be overwritten.
@@ -20,7 +20,7 @@ impl Prober<'_, '_> {
             }
             self.time_left()?;
             match self.transfer(Request::read(0, place.offset_bytes, place.bytes)) {
-                Ok(data) => self.lend(place, &data)?,
+                Ok(data) => self.back_up(place, &data)?,
                 Err(error) if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS => {
                     self.errors += 1;
                     self.note_unusable(Some(range), Failed { bytes: range.bytes, writing: false });
@@ -36,8 +36,8 @@ impl Prober<'_, '_> {
     }
 
     /// Keeps what was read of a place that is going to be overwritten.
-    fn lend(&mut self, place: Extent, data: &[u8]) -> StepOutcome {
-        if let Err(reason) = self.context.undo.keep(place.offset_bytes, data) {
+    fn back_up(&mut self, place: Extent, data: &[u8]) -> StepOutcome {
+        if let Err(reason) = self.context.backup.keep(place.offset_bytes, data) {
             return self.cannot_keep(&reason);
         }
         self.keep.iter_mut().for_each(|keep| keep.take(place));
@@ -47,7 +47,7 @@ impl Prober<'_, '_> {
 
     /// Makes what is kept durable: after this it may be overwritten.
     pub(super) fn seal(&mut self) -> StepOutcome {
-        if let Err(reason) = self.context.undo.seal() {
+        if let Err(reason) = self.context.backup.seal() {
             return self.cannot_keep(&reason);
         }
         self.unsealed.clear();
@@ -63,17 +63,17 @@ impl Prober<'_, '_> {
         Err(Halt::Over)
     }
 
-    /// Puts back what lay there; nothing stops this but the medium. `None` where nothing was to be
+    /// Restores what lay there; nothing stops this but the medium. `None` where nothing was to be
     /// kept. From here on nothing may be probed.
-    pub fn restore(&mut self) -> Option<PutBack> {
+    pub fn restore(&mut self) -> Option<Restored> {
         let kept_bytes = self.keep.take()?.bytes();
-        let mut put = self.context.put_back();
+        let mut put = self.context.restore();
         // A place that did not take it may take it now: once more, if the announced amount of
         // writing allows.
         let refused = put.interrupted.is_none()
             && put.lost.iter().any(|lost| matches!(lost.why, Why::Refused(_)));
         if refused && kept_bytes <= self.budget_bytes {
-            put = self.context.put_back();
+            put = self.context.restore();
         }
         let unsealed = std::mem::take(&mut self.unsealed);
         put.lost.retain(|lost| {

@@ -1,34 +1,34 @@
-//! What lay where the probe writes, so that it can be put back.
+//! What lay where the probe writes, so that it can be restored.
 //!
-//! Every byte is read right before the first write to its address, and put back in the reverse
+//! Every byte is read right before the first write to its address, and restored in the reverse
 //! order. That is exact on media whose addresses fold, too: a place beyond the real end is read
 //! through the same folding as it is written, so what is read there before the first write is what
 //! that write destroys; where another address had destroyed it already, that one was read earlier
-//! and is put back later. What has no flash behind it cannot be put back, and holds nothing. A
+//! and is restored later. What has no flash behind it cannot be restored, and holds nothing. A
 //! medium that answers reads from elsewhere than its writes go to would defeat this; no kind is
 //! known that does.
 //!
-//! Here stands only what is known of places; the data itself goes to the [`Undo`](crate::Undo).
+//! Here stands only what is known of places; the data itself goes to the [`Backup`](crate::Backup).
 
 use std::collections::BTreeMap;
 
 use device::Extent;
 
-use crate::undo::PIECE_BYTES;
+use crate::backup::PIECE_BYTES;
 
 /// What is kept of what lay there.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct BackedUp {
     /// Ranges that were read or given up, by their first byte: their ends. Apart, and not touching.
     known: BTreeMap<u64, u64>,
     bytes: u64,
     most_bytes: u64,
 }
 
-impl Keep {
+impl BackedUp {
     /// Keeps so many bytes at most.
-    pub fn new(most_bytes: u64) -> Keep {
-        Keep { most_bytes, ..Keep::default() }
+    pub fn new(most_bytes: u64) -> BackedUp {
+        BackedUp { most_bytes, ..BackedUp::default() }
     }
 
     /// Bytes that are kept.
@@ -85,13 +85,13 @@ fn pieces(from: u64, to: u64) -> impl Iterator<Item = Extent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MemoryUndo, Undo};
+    use crate::{Backup, MemoryBackup};
 
     proptest::proptest! {
         /// On a medium that folds at any number of sectors, whatever was written in whatever order:
         /// everything is as before.
         #[test]
-        fn undoing_brings_back_every_sector(
+        fn restoring_brings_back_every_sector(
             writes in proptest::collection::vec((0u64..200, 1u64..40, proptest::num::u8::ANY), 1..60),
             wrap_bytes in 1u64..200,
             real in 1u64..200,
@@ -99,14 +99,14 @@ mod tests {
             let real = real.min(wrap_bytes);
             let before: Vec<u8> = (0..real).map(|sector| sector as u8 ^ 0x5a).collect();
             let mut flash = before.clone();
-            let (mut keep, mut undo) = (Keep::new(u64::MAX), MemoryUndo::default());
+            let (mut keep, mut backup) = (BackedUp::new(u64::MAX), MemoryBackup::default());
             let behind = |sector: u64| (sector % wrap_bytes < real).then_some((sector % wrap_bytes) as usize);
             for (at, sectors, value) in writes {
                 for missing in keep.missing(Extent::new(at * 512, sectors * 512)) {
                     let data: Vec<u8> = (missing.offset_bytes / 512..missing.end() / 512)
                         .flat_map(|sector| [behind(sector).map_or(0, |at| flash[at]); 512])
                         .collect();
-                    undo.keep(missing.offset_bytes, &data).unwrap();
+                    backup.keep(missing.offset_bytes, &data).unwrap();
                     keep.take(missing);
                 }
                 for sector in at..at + sectors {
@@ -114,8 +114,8 @@ mod tests {
                 }
             }
             let mut data = Vec::new();
-            for number in (0..undo.pieces()).rev() {
-                let offset = undo.piece(number, &mut data).unwrap();
+            for number in (0..backup.pieces()).rev() {
+                let offset = backup.piece(number, &mut data).unwrap();
                 for (index, sector) in data.chunks(512).enumerate() {
                     behind(offset / 512 + index as u64).into_iter().for_each(|at| flash[at] = sector[0]);
                 }
@@ -125,7 +125,7 @@ mod tests {
 
         #[test]
         fn nothing_is_read_twice_and_nothing_is_left_out(ranges in proptest::collection::vec((0u64..100, 0u64..30), 1..30)) {
-            let mut keep = Keep::new(u64::MAX);
+            let mut keep = BackedUp::new(u64::MAX);
             let mut known = [false; 200];
             for (at, bytes) in ranges {
                 let missing = keep.missing(Extent::new(at, bytes));
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn long_ranges_are_kept_in_pieces() {
-        let keep = Keep::new(3 << 20);
+        let keep = BackedUp::new(3 << 20);
         let lengths: Vec<u64> = keep
             .missing(Extent::new(512, 2 * PIECE_BYTES + 512))
             .iter()

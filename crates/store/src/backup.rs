@@ -1,4 +1,4 @@
-//! What lay on a medium before it was overwritten, kept on disk until it is put back.
+//! What lay on a medium before it was overwritten, kept on disk until it is restored.
 //!
 //! A file in the run's directory, one piece after the other, each with checksums of its own: a
 //! damaged one costs only itself, and a torn one at the end was never sealed, so nothing has been
@@ -17,26 +17,26 @@ use std::path::{Path, PathBuf};
 use record::units::Bytes;
 use rustix::fs::OFlags;
 
-pub use damage::UndoDamage;
+pub use damage::BackupDamage;
 use frame::frame;
-use survey::{LocatedPiece, UndoSurvey, header_at, read, survey};
+use survey::{BackupSurvey, LocatedPiece, header_at, read, survey};
 
 use crate::atomic::{WriteError, parent_of, sync_directory};
 
-/// Name of the undo log in a run's directory.
-pub const UNDO_FILE: &str = "undo.log";
+/// Name of the backup in a run's directory.
+pub const BACKUP_FILE: &str = "undo.log";
 /// The most that is kept in one piece, in bytes.
 pub const MOST_PIECE_BYTES: u64 = 1 << 20;
 
-/// What is lent, and not yet put back. Dropping it leaves the file for another process.
+/// What is backed up, and not yet restored. Dropping it leaves the file for another process.
 #[derive(Debug)]
-pub struct UndoLog {
+pub struct BackupLog {
     file: File,
     path: PathBuf,
     medium: String,
-    pieces: Vec<UndoPiece>,
+    pieces: Vec<BackupPiece>,
     kept: Vec<LocatedPiece>,
-    damage: Vec<UndoDamage>,
+    damage: Vec<BackupDamage>,
     /// Where the next piece goes.
     end: u64,
     next: u64,
@@ -47,7 +47,7 @@ pub struct UndoLog {
 
 /// Something that lay on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UndoPiece {
+pub struct BackupPiece {
     /// Where on the medium it lay, in bytes.
     pub offset_bytes: u64,
     /// How long it is.
@@ -56,9 +56,9 @@ pub struct UndoPiece {
     pub sound: bool,
 }
 
-/// What a run has not put back.
+/// What a run has not restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owed {
+pub struct Unrestored {
     /// The medium in words for people; empty where that is damaged.
     pub medium: String,
     /// Number of pieces in the log whose headers can be read.
@@ -69,9 +69,9 @@ pub struct Owed {
     pub first_offset_bytes: Option<u64>,
 }
 
-/// An undo log could not be made, added to, read or removed.
+/// A backup could not be made, added to, read or removed.
 #[derive(Debug, thiserror::Error)]
-pub enum UndoError {
+pub enum BackupError {
     /// There is too little room for it. Nothing was kept.
     #[error("what is overwritten is kept in '{}' first: {} are needed there, {} are there; set FLASHMARK_HOME to a directory with more room", directory.display(), Bytes(*needed_bytes), Bytes(*there_bytes))]
     Room {
@@ -94,14 +94,14 @@ pub enum UndoError {
     },
     /// The run has one that is not empty.
     #[error("'{}' holds what this run has not put back yet; put it back first: flashmark restore", .0.display())]
-    Owing(PathBuf),
+    Unrestored(PathBuf),
     /// A piece is longer than [`MOST_PIECE_BYTES`].
     #[error("{} are too much for one piece of an undo log; at most {} go in one", Bytes(*.0), Bytes(MOST_PIECE_BYTES))]
     TooLong(u64),
     /// The log has fewer pieces.
     #[error("the undo log '{}' has {there} pieces; there is no piece {number} (the first is 0)", path.display())]
     NoPiece {
-        /// Path of the undo log.
+        /// Path of the backup.
         path: PathBuf,
         /// What was asked for.
         number: usize,
@@ -111,7 +111,7 @@ pub enum UndoError {
     /// A piece cannot be read as it was kept.
     #[error("{} at {} cannot be put back: the copy in '{}' is damaged", Bytes(*bytes), Bytes(*offset_bytes), path.display())]
     Damaged {
-        /// Path of the undo log.
+        /// Path of the backup.
         path: PathBuf,
         /// Where on the medium it lay.
         offset_bytes: u64,
@@ -121,7 +121,7 @@ pub enum UndoError {
     /// It could not be read.
     #[error("cannot read the undo log '{}': {source}; it is needed to put back what was overwritten, make it readable and try again", path.display())]
     Read {
-        /// Path of the undo log.
+        /// Path of the backup.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -134,14 +134,14 @@ pub enum UndoError {
     Write(#[from] WriteError),
 }
 
-impl UndoLog {
+impl BackupLog {
     /// Makes the log in a run's directory, with room for so many bytes in pieces of 4 KiB and more.
     pub(crate) fn create(
         directory: &Path,
         medium: &str,
         room_bytes: u64,
-    ) -> Result<UndoLog, UndoError> {
-        let path = directory.join(UNDO_FILE);
+    ) -> Result<BackupLog, BackupError> {
+        let path = directory.join(BACKUP_FILE);
         remove_empty(&path)?;
         let at = WriteError::at(&path);
         let file = OpenOptions::new()
@@ -152,7 +152,7 @@ impl UndoLog {
             .open(&path)
             .map_err(&at)?;
         drop(at);
-        let mut log = UndoLog::over(file, path, UndoSurvey::default());
+        let mut log = BackupLog::over(file, path, BackupSurvey::default());
         log.next = 0;
         // A header takes 40 bytes: a hundredth of 4 KiB.
         let needed_bytes = room_bytes.saturating_add(room_bytes / 64).saturating_add(1 << 16);
@@ -162,7 +162,7 @@ impl UndoLog {
             .and_then(|()| log.seal())
             .and_then(|()| Ok(sync_directory(directory).map_err(WriteError::at(&log.path))?));
         if let Err(error) = begun {
-            // An empty log owes nothing; the next one takes its place.
+            // An empty log has nothing to restore; the next one takes its place.
             let _ = fs::remove_file(&log.path);
             return Err(error);
         }
@@ -174,18 +174,18 @@ impl UndoLog {
 
     /// The log in a run's directory, if there is one. Every piece is read once, to see whether it
     /// is sound.
-    pub(crate) fn open(directory: &Path) -> Result<Option<UndoLog>, UndoError> {
-        let path = directory.join(UNDO_FILE);
-        let unreadable = |source| UndoError::Read { path: path.clone(), source };
+    pub(crate) fn open(directory: &Path) -> Result<Option<BackupLog>, BackupError> {
+        let path = directory.join(BACKUP_FILE);
+        let unreadable = |source| BackupError::Read { path: path.clone(), source };
         let Some(file) = open_regular(&path, true).map_err(unreadable)? else { return Ok(None) };
         let found = survey(&file, true).map_err(unreadable)?;
-        Ok(Some(UndoLog::over(file, path, found)))
+        Ok(Some(BackupLog::over(file, path, found)))
     }
 
-    fn over(file: File, path: PathBuf, found: UndoSurvey) -> UndoLog {
-        let UndoSurvey { pieces: kept, medium, damage, end, next, .. } = found;
+    fn over(file: File, path: PathBuf, found: BackupSurvey) -> BackupLog {
+        let BackupSurvey { pieces: kept, medium, damage, end, next, .. } = found;
         let pieces = kept.iter().map(piece).collect();
-        UndoLog {
+        BackupLog {
             file,
             path,
             medium: medium.unwrap_or_default(),
@@ -204,16 +204,16 @@ impl UndoLog {
     }
 
     /// Keeps what lies at this place, at most [`MOST_PIECE_BYTES`]. It is safe after the next
-    /// [`UndoLog::seal`], not before.
+    /// [`BackupLog::seal`], not before.
     ///
     /// After an error of writing nothing more is kept.
-    pub fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), UndoError> {
+    pub fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), BackupError> {
         if self.closed {
-            return Err(UndoError::Closed(self.path.clone()));
+            return Err(BackupError::Closed(self.path.clone()));
         }
         let bytes = data.len() as u64;
         if bytes > MOST_PIECE_BYTES {
-            return Err(UndoError::TooLong(bytes));
+            return Err(BackupError::TooLong(bytes));
         }
         let framed = frame(self.next, offset_bytes, data);
         self.write(&framed)?;
@@ -222,13 +222,13 @@ impl UndoLog {
             return Err(self.close(io::Error::other("what was written cannot be read back")));
         };
         self.kept.push(LocatedPiece { header, at: self.end, sound: true });
-        self.pieces.push(UndoPiece { offset_bytes, bytes, sound: true });
+        self.pieces.push(BackupPiece { offset_bytes, bytes, sound: true });
         self.end += framed.len() as u64;
         self.next = self.next.saturating_add(1);
         Ok(())
     }
 
-    fn write(&mut self, framed: &[u8]) -> Result<(), UndoError> {
+    fn write(&mut self, framed: &[u8]) -> Result<(), BackupError> {
         // A torn piece of an earlier process is overwritten, and may be longer.
         let cut = self.file.metadata().and_then(|meta| {
             if meta.len() > self.end { self.file.set_len(self.end) } else { Ok(()) }
@@ -237,33 +237,33 @@ impl UndoLog {
             .map_err(|error| self.close(error))
     }
 
-    fn close(&mut self, error: io::Error) -> UndoError {
+    fn close(&mut self, error: io::Error) -> BackupError {
         self.closed = true;
         WriteError::at(&self.path)(error).into()
     }
 
     /// When this returns, everything kept so far outlives the process and a power cut.
-    pub fn seal(&mut self) -> Result<(), UndoError> {
+    pub fn seal(&mut self) -> Result<(), BackupError> {
         if self.closed {
-            return Err(UndoError::Closed(self.path.clone()));
+            return Err(BackupError::Closed(self.path.clone()));
         }
         self.file.sync_data().map_err(|error| self.close(error))
     }
 
-    /// What is kept, in the order of keeping. It is put back in the reverse order.
-    pub fn pieces(&self) -> &[UndoPiece] {
+    /// What is kept, in the order of keeping. It is restored in the reverse order.
+    pub fn pieces(&self) -> &[BackupPiece] {
         &self.pieces
     }
 
-    /// Reads a piece by its place in [`UndoLog::pieces`]; returns where it lay.
-    pub fn read(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, UndoError> {
+    /// Reads a piece by its place in [`BackupLog::pieces`]; returns where it lay.
+    pub fn read(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, BackupError> {
         let kept = self.piece(number)?;
-        let UndoPiece { offset_bytes, bytes, .. } = piece(&kept);
-        let failed = |source| UndoError::Read { path: self.path.clone(), source };
+        let BackupPiece { offset_bytes, bytes, .. } = piece(&kept);
+        let failed = |source| BackupError::Read { path: self.path.clone(), source };
         let is_header_sound = header_at(&self.file, kept.at).map_err(failed)? == Some(kept.header);
         if !is_header_sound || !read(&self.file, &kept, data).map_err(failed)? {
             data.clear();
-            return Err(UndoError::Damaged { path: self.path.clone(), offset_bytes, bytes });
+            return Err(BackupError::Damaged { path: self.path.clone(), offset_bytes, bytes });
         }
         Ok(offset_bytes)
     }
@@ -271,13 +271,13 @@ impl UndoLog {
     /// Whether what is on the medium now is what was kept, by the checksum in the piece's header.
     /// So it can be told of a piece whose copy is damaged that it was never overwritten, or is back
     /// already.
-    pub fn is_as_kept(&self, number: usize, on_medium: &[u8]) -> Result<bool, UndoError> {
+    pub fn is_as_kept(&self, number: usize, on_medium: &[u8]) -> Result<bool, BackupError> {
         Ok(self.piece(number)?.header.fits(on_medium))
     }
 
-    fn piece(&self, number: usize) -> Result<LocatedPiece, UndoError> {
+    fn piece(&self, number: usize) -> Result<LocatedPiece, BackupError> {
         let there = self.kept.len();
-        self.kept.get(number).copied().ok_or_else(|| UndoError::NoPiece {
+        self.kept.get(number).copied().ok_or_else(|| BackupError::NoPiece {
             path: self.path.clone(),
             number,
             there,
@@ -285,37 +285,37 @@ impl UndoLog {
     }
 
     /// What was found when the log was opened that is not as it was written.
-    pub fn damage(&self) -> &[UndoDamage] {
+    pub fn damage(&self) -> &[BackupDamage] {
         &self.damage
     }
 
     /// Everything is back: the file goes, durably.
-    pub fn clear(self) -> Result<(), UndoError> {
+    pub fn clear(self) -> Result<(), BackupError> {
         let at = WriteError::at(&self.path);
         fs::remove_file(&self.path).map_err(&at)?;
         Ok(sync_directory(parent_of(&self.path)).map_err(&at)?)
     }
 }
 
-fn piece(kept: &LocatedPiece) -> UndoPiece {
-    UndoPiece {
+fn piece(kept: &LocatedPiece) -> BackupPiece {
+    BackupPiece {
         offset_bytes: kept.header.offset_bytes,
         bytes: u64::from(kept.header.length),
         sound: kept.sound,
     }
 }
 
-/// What a run's directory says is owed; none where there is no log, or an empty one. Reads headers
+/// What a run's directory says is to be restored; none where there is no log, or an empty one. Reads headers
 /// only.
-pub(crate) fn owed(directory: &Path) -> Option<Owed> {
-    let file = open_regular(&directory.join(UNDO_FILE), false).ok().flatten()?;
+pub(crate) fn unrestored(directory: &Path) -> Option<Unrestored> {
+    let file = open_regular(&directory.join(BACKUP_FILE), false).ok().flatten()?;
     let found = survey(&file, false).ok()?;
-    if !owes(&found) {
+    if !is_unrestored(&found) {
         return None;
     }
     let bytes = found.pieces.iter().map(|kept| u64::from(kept.header.length)).sum();
     let first_offset_bytes = found.pieces.iter().map(|kept| kept.header.offset_bytes).min();
-    Some(Owed {
+    Some(Unrestored {
         medium: found.medium.unwrap_or_default(),
         pieces: found.pieces.len(),
         bytes,
@@ -323,22 +323,22 @@ pub(crate) fn owed(directory: &Path) -> Option<Owed> {
     })
 }
 
-fn owes(found: &UndoSurvey) -> bool {
-    !found.pieces.is_empty() || found.damage.iter().any(UndoDamage::is_loss)
+fn is_unrestored(found: &BackupSurvey) -> bool {
+    !found.pieces.is_empty() || found.damage.iter().any(BackupDamage::is_loss)
 }
 
 /// What was begun and never used: the process was ended before anything was kept.
-fn remove_empty(path: &Path) -> Result<(), UndoError> {
-    let unreadable = |source| UndoError::Read { path: path.to_owned(), source };
+fn remove_empty(path: &Path) -> Result<(), BackupError> {
+    let unreadable = |source| BackupError::Read { path: path.to_owned(), source };
     let Some(file) = open_regular(path, false).map_err(unreadable)? else { return Ok(()) };
-    if owes(&survey(&file, false).map_err(unreadable)?) {
-        return Err(UndoError::Owing(path.to_owned()));
+    if is_unrestored(&survey(&file, false).map_err(unreadable)?) {
+        return Err(BackupError::Unrestored(path.to_owned()));
     }
     Ok(fs::remove_file(path).map_err(WriteError::at(path))?)
 }
 
 /// A file that is there and no link, pipe or device; none where there is nothing. Where it cannot
-/// be written to, it is opened for reading: what it holds can be put back from there as well.
+/// be written to, it is opened for reading: what it holds can be restored from there as well.
 fn open_regular(path: &Path, to_write: bool) -> io::Result<Option<File>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let open =

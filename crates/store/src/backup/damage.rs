@@ -1,12 +1,12 @@
-//! What of an undo log cannot be trusted, in words.
+//! What of a backup cannot be trusted, in words.
 
 use std::fmt;
 
 use record::units::Bytes;
 
-/// Something in an undo log that is not as it was written.
+/// Something in a backup that is not as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UndoDamage {
+pub enum BackupDamage {
     /// The copy of what lay there is damaged.
     Data {
         /// Where on the medium it lay.
@@ -37,17 +37,17 @@ pub enum UndoDamage {
     },
 }
 
-impl UndoDamage {
+impl BackupDamage {
     /// Whether something may be missing that was overwritten.
     pub fn is_loss(&self) -> bool {
-        !matches!(self, UndoDamage::Torn { .. })
+        !matches!(self, BackupDamage::Torn { .. })
     }
 }
 
-impl fmt::Display for UndoDamage {
+impl fmt::Display for BackupDamage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            UndoDamage::Data { offset_bytes, bytes } => {
+            BackupDamage::Data { offset_bytes, bytes } => {
                 write!(
                     f,
                     "{} at {} cannot be put back: the copy is damaged",
@@ -55,27 +55,27 @@ impl fmt::Display for UndoDamage {
                     Bytes(offset_bytes)
                 )
             }
-            UndoDamage::Lost { first, last } if first == last => {
+            BackupDamage::Lost { first, last } if first == last => {
                 write!(
                     f,
                     "piece {first} of the undo log is lost: its place is not known, at most 1 MiB is missing"
                 )
             }
-            UndoDamage::Lost { first, last } => {
+            BackupDamage::Lost { first, last } => {
                 let most = last.abs_diff(first).saturating_add(1);
                 write!(
                     f,
                     "pieces {first} to {last} of the undo log are lost: their places are not known, at most {most} MiB are missing"
                 )
             }
-            UndoDamage::Tail { bytes } => {
+            BackupDamage::Tail { bytes } => {
                 write!(
                     f,
                     "the last {} of the undo log cannot be read: whether something is missing is not known",
                     Bytes(bytes)
                 )
             }
-            UndoDamage::Torn { offset_bytes, bytes } => {
+            BackupDamage::Torn { offset_bytes, bytes } => {
                 let (bytes, place) = (Bytes(bytes), Bytes(offset_bytes));
                 write!(
                     f,

@@ -1,11 +1,11 @@
-//! A piece as it lies in an undo log: a header of 40 bytes, then the data.
+//! A piece as it lies in a backup: a header of 40 bytes, then the data.
 //!
 //! Little-endian: magic (8 bytes), number (8), offset on the medium (8), length of the data (4),
-//! mask (4), CRC-32C of the data (4), CRC-32C of the 36 bytes before (4). What is lent may hold an
-//! undo log itself (a medium that was somebody's results disk), and whoever looks for the next
-//! header behind a damaged one must not take that for ours. So the data is combined with a mask
-//! (exclusive or, the four bytes over and over) in which the magic does not occur; 0 where it does
-//! not occur anyway.
+//! mask (4), CRC-32C of the data (4), CRC-32C of the 36 bytes before (4). What is backed up may
+//! hold a backup itself (a medium that was somebody's results disk), and whoever looks for the
+//! next header behind a damaged one must not take that for ours. So the data is combined with a
+//! mask (exclusive or, the four bytes over and over) in which the magic does not occur; 0 where it
+//! does not occur anyway.
 
 use crate::line::checksum;
 

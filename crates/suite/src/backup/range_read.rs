@@ -1,4 +1,4 @@
-//! What lies at a place now, and whether it may be overwritten by what is put back.
+//! What lies at a place now, and whether it may be overwritten by what is restored.
 
 use device::content::Filler;
 use device::stamp::SectorVerdict;
@@ -114,7 +114,7 @@ fn fate(filler: &Filler, offset_bytes: u64, kept: &[u8], now: &[u8]) -> Fate {
         return Fate::Put;
     }
     // Data of this run was kept where another address of the same flash had been written before:
-    // that address is the one to put back.
+    // that address is the one to restore.
     let misses_nothing = filler.verify(kept, 0, offset_bytes).all(|(_, verdict)| is_ours(verdict));
     if misses_nothing { Fate::Leave } else { Fate::Newer }
 }

@@ -1,4 +1,4 @@
-//! Putting back what was lent, by the process that lent it or by a later one.
+//! Restoring what was backed up, by the process that overwrote it or by a later one.
 //!
 //! The latest piece goes first, which is exact also where addresses fold
 //! (`catalogue/capacity/keep.rs`). All of it is written, then flushed, then read back and compared;
@@ -8,7 +8,7 @@
 use device::content::Filler;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 
-use super::Undo;
+use super::Backup;
 use super::range_read::{Fate, RangeRead, is_ours, judge, read, transfer};
 
 /// The largest piece that is written or read at once.
@@ -17,13 +17,13 @@ pub const PIECE_BYTES: u64 = 1 << 20;
 const TRIAL_BYTES: usize = 4096;
 const SECTOR_BYTES: u64 = 512;
 
-/// Whether the medium can have been used since it was lent.
+/// Whether the medium can have been used since it was overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// It has been held all the time: everything is put back unseen.
+    /// It has been held all the time: everything is restored unseen.
     Held,
     /// It may have been used by others. Each block is looked at: where data of this run, zeros,
-    /// 0xFF or nothing readable lies, the original is put back; anything else is somebody's newer
+    /// 0xFF or nothing readable lies, the original is restored; anything else is somebody's newer
     /// data and stays.
     Look,
 }
@@ -46,11 +46,11 @@ pub enum Why {
 pub struct LostPlace {
     /// Where; `None` where the log does not say even that.
     pub place: Option<Extent>,
-    /// What kept it from being put back.
+    /// What kept it from being restored.
     pub why: Why,
 }
 
-/// Why putting back ended early. What was lent still lies in the log.
+/// Why restoring ended early. What was backed up still lies in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interruption {
     /// The medium is away ([`IoErrorKind::Gone`]), takes no writes at all
@@ -61,17 +61,17 @@ pub enum Interruption {
     Stopped,
 }
 
-/// What came of putting back.
+/// What came of restoring.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PutBack {
+pub struct Restored {
     /// Bytes that were looked at or written and are as they were.
     pub bytes: u64,
     /// Places that are not. Nothing is lost of what an interruption left for the next time.
     pub lost: Vec<LostPlace>,
-    /// Bytes that are still to be put back, where it was interrupted. All of it is then written
+    /// Bytes that are still to be restored, where it was interrupted. All of it is then written
     /// again.
     pub left_bytes: u64,
-    /// Where the first place lies that is still to be put back, where it was interrupted.
+    /// Where the first place lies that is still to be restored, where it was interrupted.
     pub first_left_bytes: Option<u64>,
     /// Why it ended early.
     pub interrupted: Option<Interruption>,
@@ -79,7 +79,7 @@ pub struct PutBack {
     pub not_cleared: Option<String>,
 }
 
-impl PutBack {
+impl Restored {
     /// Whether everything is as it was.
     pub fn is_whole(&self) -> bool {
         self.interrupted.is_none() && self.lost.is_empty()
@@ -97,50 +97,50 @@ pub struct RestoreProgress {
     pub now_ns: u64,
 }
 
-/// Puts back every piece of `undo`, and clears it when nothing is missing. `filler` makes the data
-/// of the run that lent it. `watch` hears of each step, and ends it by `false`.
+/// Restores every piece of `backup`, and clears it when nothing is missing. `filler` makes the data
+/// of the run that overwrote it. `watch` hears of each step, and ends it by `false`.
 ///
 /// A medium that goes away or takes no writes is not damaged: the result says
 /// [`Interruption::Medium`], and the same call can be made again later.
-pub fn put_back(
+pub fn restore(
     device: &mut dyn Device,
-    undo: &mut dyn Undo,
+    backup: &mut dyn Backup,
     trust: Trust,
     filler: &Filler,
     watch: &mut dyn FnMut(RestoreProgress) -> bool,
-) -> PutBack {
-    let pieces = undo.pieces();
-    let places: Vec<Option<Extent>> = (0..pieces).map(|number| undo.place(number)).collect();
+) -> Restored {
+    let pieces = backup.pieces();
+    let places: Vec<Option<Extent>> = (0..pieces).map(|number| backup.place(number)).collect();
     let all_bytes = places.iter().flatten().map(|place| place.bytes).sum();
     let mut work = Work {
         device,
-        undo,
+        backup,
         trust,
         filler,
         watch,
         all_bytes,
         done_bytes: 0,
         last: None,
-        found: PutBack::default(),
+        found: Restored::default(),
     };
     if let Err(interruption) = work.go(pieces) {
-        work.found = PutBack {
+        work.found = Restored {
             left_bytes: all_bytes,
             first_left_bytes: places.iter().flatten().map(|place| place.offset_bytes).min(),
             interrupted: Some(interruption),
-            ..PutBack::default()
+            ..Restored::default()
         };
     }
-    let Work { mut found, undo, .. } = work;
+    let Work { mut found, backup, .. } = work;
     if found.is_whole() {
-        found.not_cleared = undo.clear().err();
+        found.not_cleared = backup.clear().err();
     }
     found
 }
 
 struct Work<'a> {
     device: &'a mut dyn Device,
-    undo: &'a mut dyn Undo,
+    backup: &'a mut dyn Backup,
     trust: Trust,
     filler: &'a Filler,
     watch: &'a mut dyn FnMut(RestoreProgress) -> bool,
@@ -149,7 +149,7 @@ struct Work<'a> {
     /// The beginning of what was written last. Written once more it changes nothing, also where
     /// addresses fold.
     last: Option<(u64, Vec<u8>)>,
-    found: PutBack,
+    found: Restored,
 }
 
 type Flow<T = ()> = Result<T, Interruption>;
@@ -162,10 +162,10 @@ impl Work<'_> {
         self.device.prepare(1, PIECE_BYTES as usize).map_err(Interruption::Medium)?;
         let mut kept = Vec::new();
         for number in (0..pieces).rev() {
-            match self.undo.piece(number, &mut kept) {
+            match self.backup.piece(number, &mut kept) {
                 Ok(offset_bytes) => self.put_piece(offset_bytes, &kept)?,
                 Err(reason) => {
-                    let place = self.undo.place(number);
+                    let place = self.backup.place(number);
                     self.found.lost.push(LostPlace { place, why: Why::Damaged(reason) });
                 }
             }
@@ -173,7 +173,7 @@ impl Work<'_> {
         self.nothing_taken()?;
         self.flush()?;
         for number in (0..pieces).rev() {
-            if let Ok(offset_bytes) = self.undo.piece(number, &mut kept) {
+            if let Ok(offset_bytes) = self.backup.piece(number, &mut kept) {
                 self.compare_piece(offset_bytes, &kept)?;
             }
         }

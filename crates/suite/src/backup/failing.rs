@@ -2,7 +2,7 @@
 
 use device::Extent;
 
-use super::{MemoryUndo, Undo};
+use super::{Backup, MemoryBackup};
 
 /// What a log is asked to do.
 pub enum BackupCall {
@@ -20,15 +20,15 @@ pub enum BackupCall {
 type Rule = Box<dyn FnMut(BackupCall) -> Option<&'static str>>;
 
 /// A log that outlives the process, and fails by a rule.
-pub struct FailingUndo {
-    kept: MemoryUndo,
+pub struct FailingBackup {
+    kept: MemoryBackup,
     rule: Rule,
 }
 
-impl FailingUndo {
+impl FailingBackup {
     /// An empty one.
-    pub fn new(rule: impl FnMut(BackupCall) -> Option<&'static str> + 'static) -> FailingUndo {
-        FailingUndo { kept: MemoryUndo::default(), rule: Box::new(rule) }
+    pub fn new(rule: impl FnMut(BackupCall) -> Option<&'static str> + 'static) -> FailingBackup {
+        FailingBackup { kept: MemoryBackup::default(), rule: Box::new(rule) }
     }
 
     fn ask(&mut self, call: BackupCall) -> Result<(), String> {
@@ -36,7 +36,7 @@ impl FailingUndo {
     }
 }
 
-impl Undo for FailingUndo {
+impl Backup for FailingBackup {
     fn make_room(&mut self, bytes: u64) -> Result<(), String> {
         self.ask(BackupCall::Room)?;
         self.kept.make_room(bytes)

@@ -1,30 +1,30 @@
-//! What is lent: kept before it is overwritten, and put back.
+//! Backup and restore: what a test overwrites is kept before, and restored after.
 
 #[cfg(test)]
 pub(crate) mod failing;
-mod put_back;
 mod range_read;
+mod restore;
 #[cfg(test)]
 mod tests;
 
 use device::Extent;
 
-pub use put_back::{
-    Interruption, LostPlace, PIECE_BYTES, PutBack, RestoreProgress, Trust, Why, put_back,
+pub use restore::{
+    Interruption, LostPlace, PIECE_BYTES, RestoreProgress, Restored, Trust, Why, restore,
 };
 
-/// Keeps what lies on a medium before a test overwrites it, so that it can be put back, also by
+/// Keeps what lies on a medium before a test overwrites it, so that it can be restored, also by
 /// another process.
 ///
 /// # Contract
-/// - [`make_room`](Undo::make_room) comes first, once. Nothing is lent where it fails.
-/// - Nothing may be overwritten before [`seal`](Undo::seal) has returned for the piece that lay
+/// - [`make_room`](Backup::make_room) comes first, once. Nothing is overwritten where it fails.
+/// - Nothing may be overwritten before [`seal`](Backup::seal) has returned for the piece that lay
 ///   there.
-/// - Pieces keep the order in which they were kept; they are put back in the reverse order, which
+/// - Pieces keep the order in which they were kept; they are restored in the reverse order, which
 ///   is exact also where addresses fold.
-/// - [`clear`](Undo::clear) is called when every piece is back, and never before. As long as it has
-///   pieces, something is owed.
-pub trait Undo {
+/// - [`clear`](Backup::clear) is called when every piece is back, and never before. As long as it has
+///   pieces, something is to be restored.
+pub trait Backup {
     /// Makes sure that so many bytes can be kept.
     fn make_room(&mut self, bytes: u64) -> Result<(), String>;
     /// Keeps what lies at this place.
@@ -36,8 +36,8 @@ pub trait Undo {
     /// Where a piece lay, by its number, also where the piece itself can no longer be read; `None`
     /// where even that is not known.
     fn place(&mut self, number: usize) -> Option<Extent>;
-    /// Whether what is sealed outlives the process: what could not be put back by it can then be
-    /// put back by another one.
+    /// Whether what is sealed outlives the process: what could not be restored by it can then be
+    /// restored by another one.
     fn outlives_process(&self) -> bool {
         true
     }
@@ -50,11 +50,11 @@ pub trait Undo {
 
 /// Keeps in memory: for media that live no longer than the process.
 #[derive(Debug, Default)]
-pub struct MemoryUndo {
+pub struct MemoryBackup {
     pieces: Vec<(u64, Box<[u8]>)>,
 }
 
-impl Undo for MemoryUndo {
+impl Backup for MemoryBackup {
     fn make_room(&mut self, _: u64) -> Result<(), String> {
         Ok(())
     }

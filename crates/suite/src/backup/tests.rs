@@ -17,16 +17,17 @@ fn original() -> Vec<u8> {
     data
 }
 
-/// The medium after every second piece was lent and overwritten, and the log.
-fn lent() -> (MemoryDevice, MemoryUndo) {
-    lent_in_pieces_of(PIECE)
+/// The medium after every second piece was backed up and overwritten, and the log.
+fn backed_up() -> (MemoryDevice, MemoryBackup) {
+    backed_up_in_pieces_of(PIECE)
 }
 
-fn lent_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryUndo) {
-    let (mut medium, mut undo) = (MemoryDevice::new(MEDIUM_BYTES as u64), MemoryUndo::default());
+fn backed_up_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryBackup) {
+    let (mut medium, mut backup) =
+        (MemoryDevice::new(MEDIUM_BYTES as u64), MemoryBackup::default());
     medium.data().copy_from_slice(&original());
     for at in (0..MEDIUM_BYTES).step_by(2 * piece) {
-        undo.keep(at as u64, &original()[at..(at + piece).min(MEDIUM_BYTES)]).unwrap();
+        backup.keep(at as u64, &original()[at..(at + piece).min(MEDIUM_BYTES)]).unwrap();
         Filler::new(SEED).fill(
             &mut medium.data()[at..(at + piece).min(MEDIUM_BYTES)],
             Content::Incompressible,
@@ -34,14 +35,14 @@ fn lent_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryUndo) {
             at as u64,
         );
     }
-    (medium, undo)
+    (medium, backup)
 }
 
-fn back(device: &mut dyn Device, undo: &mut dyn Undo, trust: Trust) -> PutBack {
-    put_back(device, undo, trust, &Filler::new(SEED), &mut |_| true)
+fn back(device: &mut dyn Device, backup: &mut dyn Backup, trust: Trust) -> Restored {
+    restore(device, backup, trust, &Filler::new(SEED), &mut |_| true)
 }
 
-fn kind(found: &PutBack) -> Option<IoErrorKind> {
+fn kind(found: &Restored) -> Option<IoErrorKind> {
     match &found.interrupted {
         Some(Interruption::Medium(error)) => Some(error.kind),
         _ => None,
@@ -61,10 +62,10 @@ fn wrong(medium: &mut MemoryDevice) -> Option<Extent> {
 #[test]
 fn everything_is_put_back_and_the_log_is_cleared() {
     for trust in [Trust::Held, Trust::Look] {
-        let (mut medium, mut undo) = lent();
-        let found = back(&mut medium, &mut undo, trust);
+        let (mut medium, mut backup) = backed_up();
+        let found = back(&mut medium, &mut backup, trust);
         assert_eq!(
-            (found.is_whole(), found.bytes, undo.pieces()),
+            (found.is_whole(), found.bytes, backup.pieces()),
             (true, MEDIUM_BYTES as u64 / 2, 0)
         );
         assert_eq!(wrong(&mut medium), None);
@@ -72,14 +73,14 @@ fn everything_is_put_back_and_the_log_is_cleared() {
 }
 
 /// Whatever stops the medium, and whenever: nothing is called lost, the log stays, and the next
-/// time all is put back.
+/// time all is restored.
 #[test]
 fn pieces_larger_than_one_transfer_are_put_back_where_they_lay() {
     for piece in [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512] {
         for trust in [Trust::Held, Trust::Look] {
-            let (mut medium, mut undo) = lent_in_pieces_of(piece as usize);
-            let found = back(&mut medium, &mut undo, trust);
-            assert_eq!((found.is_whole(), undo.pieces()), (true, 0), "{piece}");
+            let (mut medium, mut backup) = backed_up_in_pieces_of(piece as usize);
+            let found = back(&mut medium, &mut backup, trust);
+            assert_eq!((found.is_whole(), backup.pieces()), (true, 0), "{piece}");
             assert_eq!(wrong(&mut medium), None, "{piece}");
         }
     }
@@ -94,24 +95,24 @@ fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKi
         (Trust::Look, 20),
         (Trust::Held, 40),
     ] {
-        let (medium, mut undo) = lent();
-        let pieces = undo.pieces();
+        let (medium, mut backup) = backed_up();
+        let pieces = backup.pieces();
         let mut device = FaultInjection::new(medium, [fault(FaultWindow::Ops(from, u64::MAX))]);
-        let found = back(&mut device, &mut undo, trust);
+        let found = back(&mut device, &mut backup, trust);
         // What is only read back needs no writes; a fault that begins then strikes nobody.
         if from == 40 && expected == IoErrorKind::ReadOnly {
             assert!(found.is_whole(), "{found:?}");
             continue;
         }
         assert_eq!(
-            (kind(&found), found.lost.len(), undo.pieces()),
+            (kind(&found), found.lost.len(), backup.pieces()),
             (Some(expected), 0, pieces),
             "{trust:?} from {from}: {found:?}"
         );
         assert_eq!((found.left_bytes, found.first_left_bytes), (MEDIUM_BYTES as u64 / 2, Some(0)));
         let mut medium = device.into_inner();
-        assert!(back(&mut medium, &mut undo, trust).is_whole());
-        assert_eq!((wrong(&mut medium), undo.pieces()), (None, 0));
+        assert!(back(&mut medium, &mut backup, trust).is_whole());
+        assert_eq!((wrong(&mut medium), backup.pieces()), (None, 0));
     }
 }
 
@@ -132,32 +133,32 @@ fn a_medium_on_which_every_write_fails_refuses_writes() {
 
 #[test]
 fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
-    let (medium, mut undo) = lent();
+    let (medium, mut backup) = backed_up();
     let bad = Extent::new(4 * PIECE as u64, 512);
     let mut device = FaultInjection::new(medium, [InjectedFault::EioAt(bad, Lasts::Forever)]);
-    let found = back(&mut device, &mut undo, Trust::Held);
+    let found = back(&mut device, &mut backup, Trust::Held);
     assert_eq!(found.lost.len(), 1);
     assert_eq!(found.lost[0].place, Some(Extent::new(bad.offset_bytes, PIECE as u64)));
     assert!(matches!(found.lost[0].why, Why::Refused(_)) && found.interrupted.is_none());
     assert_eq!(wrong(&mut device.into_inner()), found.lost[0].place);
-    assert!(undo.pieces() > 0, "what is not back may be wanted from the log");
+    assert!(backup.pieces() > 0, "what is not back may be wanted from the log");
 }
 
 #[test]
 fn writes_that_are_lost_are_told() {
-    let (medium, mut undo) = lent();
+    let (medium, mut backup) = backed_up();
     let bad = Extent::new(4 * PIECE as u64 + 1024, 512);
     let mut device = FaultInjection::new(medium, [InjectedFault::SilentCorruption(bad)]);
-    let found = back(&mut device, &mut undo, Trust::Held);
+    let found = back(&mut device, &mut backup, Trust::Held);
     assert_eq!(found.lost, [LostPlace { place: Some(bad), why: Why::NotKept }]);
     assert_eq!(found.bytes, MEDIUM_BYTES as u64 / 2 - 512);
-    assert!(undo.pieces() > 0);
+    assert!(backup.pieces() > 0);
 }
 
 /// A log of which one piece does not pass its checksum.
-struct OnePieceDamaged(MemoryUndo, usize);
+struct OnePieceDamaged(MemoryBackup, usize);
 
-impl Undo for OnePieceDamaged {
+impl Backup for OnePieceDamaged {
     fn make_room(&mut self, bytes: u64) -> Result<(), String> {
         self.0.make_room(bytes)
     }
@@ -187,21 +188,21 @@ impl Undo for OnePieceDamaged {
 
 #[test]
 fn a_damaged_piece_is_named_and_the_others_are_put_back() {
-    let (mut medium, undo) = lent();
-    let mut undo = OnePieceDamaged(undo, 3);
-    let found = back(&mut medium, &mut undo, Trust::Look);
+    let (mut medium, backup) = backed_up();
+    let mut backup = OnePieceDamaged(backup, 3);
+    let found = back(&mut medium, &mut backup, Trust::Look);
     let place = Extent::new(6 * PIECE as u64, PIECE as u64);
     assert_eq!(
         found.lost,
         [LostPlace { place: Some(place), why: Why::Damaged("its checksum does not match".into()) }]
     );
     assert_eq!(wrong(&mut medium), Some(place));
-    assert!(undo.pieces() > 0);
+    assert!(backup.pieces() > 0);
 }
 
 #[test]
 fn what_somebody_has_written_meanwhile_stays_and_is_named() {
-    let (mut medium, mut undo) = lent();
+    let (mut medium, mut backup) = backed_up();
     let theirs = Extent::new(2 * PIECE as u64 + 4096, 1024);
     let range = theirs.offset_bytes as usize..theirs.end() as usize;
     medium.data()[range.clone()].fill(0x55);
@@ -209,24 +210,24 @@ fn what_somebody_has_written_meanwhile_stays_and_is_named() {
     medium.data()[512..1024].fill(0xff);
     medium.data()[1024..1536].copy_from_slice(&original()[1024..1536]);
     for _ in 0..2 {
-        let found = back(&mut medium, &mut undo, Trust::Look);
+        let found = back(&mut medium, &mut backup, Trust::Look);
         assert_eq!(found.lost, [LostPlace { place: Some(theirs), why: Why::Newer }]);
         assert!(medium.data()[range.clone()].iter().all(|byte| *byte == 0x55));
         assert_eq!(wrong(&mut medium), Some(theirs));
-        assert!(undo.pieces() > 0);
+        assert!(backup.pieces() > 0);
     }
 }
 
 #[test]
 fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
-    let (mut medium, mut undo) = lent();
+    let (mut medium, mut backup) = backed_up();
     let theirs = Extent::new(4096, 4096);
     medium.data()[4096..8192].fill(0x55);
     let mut device = FaultInjection::new(
         medium,
         [InjectedFault::ShortRead(Extent::new(32 << 10, 512), Lasts::Forever)],
     );
-    let found = back(&mut device, &mut undo, Trust::Look);
+    let found = back(&mut device, &mut backup, Trust::Look);
     assert!(
         found.lost.contains(&LostPlace { place: Some(theirs), why: Why::Newer }),
         "{:?}",
@@ -238,15 +239,15 @@ fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
 
 #[test]
 fn whoever_watches_can_end_it_and_nothing_is_lost() {
-    let (mut medium, mut undo) = lent();
+    let (mut medium, mut backup) = backed_up();
     let mut steps = 0;
-    let found = put_back(&mut medium, &mut undo, Trust::Held, &Filler::new(SEED), &mut |step| {
+    let found = restore(&mut medium, &mut backup, Trust::Held, &Filler::new(SEED), &mut |step| {
         steps += 1;
         assert!((0.0..=1.0).contains(&step.share));
         steps < 5
     });
     assert_eq!((found.interrupted, found.lost.len()), (Some(Interruption::Stopped), 0));
-    assert!(back(&mut medium, &mut undo, Trust::Held).is_whole());
+    assert!(back(&mut medium, &mut backup, Trust::Held).is_whole());
 }
 
 proptest::proptest! {
@@ -262,14 +263,14 @@ proptest::proptest! {
         let mut medium = Folding { inner: MemoryDevice::new(64 << 10), module };
         Filler::new(!SEED).fill(medium.inner.data(), Content::Incompressible, 1, 0);
         let before = medium.inner.data().to_vec();
-        let (mut undo, filler, mut known) = (MemoryUndo::default(), Filler::new(SEED), [false; 128]);
+        let (mut backup, filler, mut known) = (MemoryBackup::default(), Filler::new(SEED), [false; 128]);
         medium.prepare(1, 512).unwrap();
         for (pass, (at, sectors)) in writes.into_iter().enumerate() {
             for sector in at..at + sectors {
                 range_read::transfer(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
                 if !std::mem::replace(&mut known[sector as usize], true) {
                     let data = medium.buffer(0)[..512].to_vec();
-                    undo.keep(sector * 512, &data).unwrap();
+                    backup.keep(sector * 512, &data).unwrap();
                 }
                 filler.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
                 range_read::transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
@@ -277,8 +278,8 @@ proptest::proptest! {
         }
         let trust = if held { Trust::Held } else { Trust::Look };
         let mut left = ends;
-        put_back(&mut medium, &mut undo, trust, &filler, &mut |_| { left = left.saturating_sub(1); left > 0 });
-        let found = put_back(&mut medium, &mut undo, trust, &filler, &mut |_| true);
+        restore(&mut medium, &mut backup, trust, &filler, &mut |_| { left = left.saturating_sub(1); left > 0 });
+        let found = restore(&mut medium, &mut backup, trust, &filler, &mut |_| true);
         assert!(found.is_whole(), "{found:?}");
         assert!(medium.inner.data() == before);
     }
