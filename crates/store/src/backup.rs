@@ -305,8 +305,8 @@ fn piece(kept: &LocatedPiece) -> BackupPiece {
     }
 }
 
-/// What a run's directory says is to be restored; none where there is no log, or an empty one. Reads headers
-/// only.
+/// What a run's directory says is to be restored; none where there is no log, or an empty one. Reads
+/// headers only.
 pub(crate) fn unrestored(directory: &Path) -> Option<Unrestored> {
     let file = open_regular(&directory.join(BACKUP_FILE), false).ok().flatten()?;
     let found = survey(&file, false).ok()?;

@@ -1,7 +1,7 @@
 //! Restoring what was backed up, by the process that overwrote it or by a later one.
 //!
 //! The latest piece goes first, which is exact also where addresses fold
-//! (`catalogue/capacity/keep.rs`). All of it is written, then flushed, then read back and compared;
+//! (`catalogue/capacity/backed_up.rs`). All of it is written, then flushed, then read back and compared;
 //! the log is cleared only when nothing is missing. It can be begun again from the beginning at any
 //! time.
 

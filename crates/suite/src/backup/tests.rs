@@ -60,7 +60,7 @@ fn wrong(medium: &mut MemoryDevice) -> Option<Extent> {
 }
 
 #[test]
-fn everything_is_put_back_and_the_log_is_cleared() {
+fn everything_is_restored_and_the_log_is_cleared() {
     for trust in [Trust::Held, Trust::Look] {
         let (mut medium, mut backup) = backed_up();
         let found = back(&mut medium, &mut backup, trust);
@@ -75,7 +75,7 @@ fn everything_is_put_back_and_the_log_is_cleared() {
 /// Whatever stops the medium, and whenever: nothing is called lost, the log stays, and the next
 /// time all is restored.
 #[test]
-fn pieces_larger_than_one_transfer_are_put_back_where_they_lay() {
+fn pieces_larger_than_one_transfer_are_restored_where_they_lay() {
     for piece in [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512] {
         for trust in [Trust::Held, Trust::Look] {
             let (mut medium, mut backup) = backed_up_in_pieces_of(piece as usize);
@@ -187,7 +187,7 @@ impl Backup for OnePieceDamaged {
 }
 
 #[test]
-fn a_damaged_piece_is_named_and_the_others_are_put_back() {
+fn a_damaged_piece_is_named_and_the_others_are_restored() {
     let (mut medium, backup) = backed_up();
     let mut backup = OnePieceDamaged(backup, 3);
     let found = back(&mut medium, &mut backup, Trust::Look);
@@ -254,7 +254,7 @@ proptest::proptest! {
     /// On a medium that folds at any number of sectors, whatever was written in whatever order,
     /// ended at any step, and begun again: everything is as before.
     #[test]
-    fn folded_places_are_put_back_by_a_later_process_too(
+    fn folded_places_are_restored_by_a_later_process_too(
         writes in proptest::collection::vec((0u64..60, 1u64..12), 1..20),
         module in 1u64..60,
         ends in 0u64..60,
@@ -328,7 +328,7 @@ impl Device for Folding {
 
 /// A block of eight sectors, some of which hold what somebody has written, before and after.
 #[test]
-fn a_block_in_which_only_this_run_has_written_is_put_back() {
+fn a_block_in_which_only_this_run_has_written_is_restored() {
     let (ours, theirs) = (Filler::new(SEED), Filler::new(!SEED));
     let block = |filler: &Filler| {
         let mut data = vec![0; 4096];

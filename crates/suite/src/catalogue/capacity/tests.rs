@@ -329,7 +329,7 @@ mod backed_up {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_overwritten_and_what_cannot_be_put_back_is_told() {
+    fn what_cannot_be_read_is_not_overwritten_and_what_cannot_be_restored_is_told() {
         let unreadable = "[[fault]]\nkind = \"medium-error\"\ndirection = \"read\"\noffset = \"0 B\"\nsize = \"40 MiB\"\n";
         let (ruling, _) = backed_up(&Geometry::damaged(192 * MIB, unreadable), u32::MAX);
         assert_eq!(ruling.kind, Some(CapacityKind::Damaged), "{:#?}", ruling.cell.metrics.other);
@@ -352,7 +352,7 @@ mod backed_up {
     }
 
     #[test]
-    fn a_good_medium_of_10_mb_a_second_is_cleared_and_put_back_in_four_minutes() {
+    fn a_good_medium_of_10_mb_a_second_is_cleared_and_restored_in_four_minutes() {
         let device = medium(&Geometry::good(8 * GIB).profile(), 1);
         let (ruling, _) = probe(
             Box::new(device),

@@ -196,7 +196,7 @@ fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged()
 }
 
 #[test]
-fn without_a_log_what_could_not_be_put_back_is_lost_and_said_to_be() {
+fn without_a_log_what_could_not_be_restored_is_lost_and_said_to_be() {
     let mut device = used(&small(), SEED);
     let now_ns = device.now();
     image(&mut device);
@@ -268,7 +268,7 @@ fn nothing_is_lent_while_something_is_owed() {
 }
 
 #[test]
-fn where_the_log_fails_no_more_is_overwritten_and_everything_is_put_back() {
+fn where_the_log_fails_no_more_is_overwritten_and_everything_is_restored() {
     for mut log in [full_at(0), full_at(60), unsealed_at(1), unsealed_at(4)] {
         let (end, mut guarded, before) = tried(&small(), None, &mut log);
         let cell = &end.cells[0];
