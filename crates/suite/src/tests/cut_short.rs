@@ -53,13 +53,13 @@ fn what_was_measured_is_kept() {
         ("random-read block=4KiB", FailsAt(40), "random-read/1", "access_time_ns"),
         ("random-read block=4KiB", StopsAt(40), "random-read/1", "access_time_ns"),
         ("commit form=wal", FailsAt(40), "commit/1", "iops"),
-        ("ext2-format form=mke2fs", FailsAt(300), "ext2-format/1", "groups_per_s"),
+        ("ext2-format form=mke2fs", FailsAt(600), "ext2-format/1", "groups_per_s"),
         ("random-write block=4KiB overwhelm=1MiB", StopsAt(100), "random-write/1", "burst_iops"),
         ("open-aus", FailsAt(1065), "open-aus/2", "iops"),
         ("open-aus", StopsAt(45), "open-aus/1", "iops"),
         ("random-write block=4KiB overwhelm=1MiB", FailsAt(600), "random-write/1", "iops"),
-        ("ext2-fill order=sync", FailsAt(500), "ext2-fill/1", "iops"),
-        ("flush-cost block=4KiB form=plain", FailsAt(10), "flush-cost/1", "iops"),
+        ("ext2-fill order=sync", FailsAt(500), "ext2-fill/1", "files_per_s"),
+        ("flush-cost block=4KiB form=plain", FailsAt(10), "flush-cost/1", "write_ns"),
         ("zero-fill", FailsAt(5), "zero-fill/1", "iops"),
     ] {
         let ran = cut.run(test).unwrap_or_else(|| panic!("{test} is left out"));
