@@ -160,8 +160,7 @@ fn verify(record: &Record) -> Option<Finding> {
         .filter(is_read)
         .filter(|cell| !gate::is_impossible(cell))
         .collect();
-    let mut sectors = Sectors::default();
-    cells.iter().for_each(|cell| sectors.add(cell));
+    let sectors = Sectors::of(cells.iter().copied());
     let all = sectors.good.saturating_add(sectors.bad());
     if all == 0 {
         return None;

@@ -53,16 +53,18 @@ pub(crate) fn is_size_found(record: &Record) -> bool {
     found.is_some_and(|size| size.ci95.is_none_or(|[low, high]| low >= high))
 }
 
+/// What was read back in order.
+fn read_back(record: &Record) -> Sectors {
+    let is_read = |cell: &&Cell| cell.params.form.as_deref() == Some("read") && is_sound(cell);
+    Sectors::of(record.cells_of(test::VERIFY).filter(is_read))
+}
+
 /// Whether less is there than it says: by the probe, or because what was read back is, for a
 /// hundredth of the medium and more (our choice), data that was written to another address. Damage
 /// alone does not do that.
 pub(crate) fn is_fake(record: &Record) -> bool {
     let probed = told(record).map(|(_, kind)| kind);
-    let mut sectors = Sectors::default();
-    let read_back = record
-        .cells_of(test::VERIFY)
-        .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
-    read_back.for_each(|cell| sectors.add(cell));
+    let sectors = read_back(record);
     let folded = sectors.overwritten > 0
         && sectors.overwritten.saturating_mul(100) >= sectors.good.saturating_add(sectors.bad());
     probed.is_some_and(CapacityKind::is_fake) || probed.is_none() && folded
@@ -76,11 +78,7 @@ const WHOLE: f64 = 0.99;
 /// read back.
 pub(crate) fn is_genuine(record: &Record) -> bool {
     let probed = told(record).map(|(_, kind)| kind);
-    let mut sectors = Sectors::default();
-    let read_back = record
-        .cells_of(test::VERIFY)
-        .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
-    read_back.for_each(|cell| sectors.add(cell));
+    let sectors = read_back(record);
     let whole = record
         .medium
         .capacity_bytes
@@ -111,6 +109,13 @@ pub(crate) struct Sectors {
 }
 
 impl Sectors {
+    /// Those of all these cells.
+    pub(crate) fn of<'a>(cells: impl Iterator<Item = &'a Cell>) -> Sectors {
+        let mut sectors = Sectors::default();
+        cells.for_each(|cell| sectors.add(cell));
+        sectors
+    }
+
     pub(crate) fn add(&mut self, cell: &Cell) {
         let count = |name| number(cell, name).map_or(0, |n| n as u64);
         self.good = self.good.saturating_add(count(metric::GOOD_SECTORS));
