@@ -268,13 +268,6 @@ impl BackupLog {
         Ok(offset_bytes)
     }
 
-    /// Whether what is on the medium now is what was kept, by the checksum in the piece's header.
-    /// So it can be told of a piece whose copy is damaged that it was never overwritten, or is back
-    /// already.
-    pub fn is_as_kept(&self, number: usize, on_medium: &[u8]) -> Result<bool, BackupError> {
-        Ok(self.piece(number)?.header.fits(on_medium))
-    }
-
     fn piece(&self, number: usize) -> Result<LocatedPiece, BackupError> {
         let there = self.kept.len();
         self.kept.get(number).copied().ok_or_else(|| BackupError::NoPiece {
