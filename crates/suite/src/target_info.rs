@@ -57,6 +57,11 @@ impl TargetInfo {
         matches!(self.kind, TargetKind::Directory | TargetKind::File)
     }
 
+    /// Whether there is only one place on it: all of a file, or the range that the user named.
+    pub fn is_bounded(&self) -> bool {
+        self.is_file() || self.only.is_some()
+    }
+
     /// The range of at most `wanted_bytes` in this region, or why there is none. On a raw medium
     /// `Middle` begins at half of the capacity, aligned to the allocation unit, so that a faster
     /// front area does not flatter the headline (docs/field/classic-tools.md#dd,

@@ -81,6 +81,20 @@ kinds! {
     Word: &'static str = |settings, name, words| settings.choice(name, words);
     /// Some of some words.
     Words: Vec<&'static str> = |settings, name, words| settings.choices(name, words);
+    /// A region, one of those named.
+    RegionWord: Region = |settings, name, words| settings.choice(name, words).map(region_of);
+    /// Regions, some of those named.
+    RegionWords: Vec<Region> = |settings, name, words| {
+        Ok(settings.choices(name, words)?.into_iter().map(region_of).collect())
+    };
+}
+
+fn region_of(word: &str) -> Region {
+    match word {
+        "front" => Region::Front,
+        "whole" => Region::Whole,
+        _ => Region::Middle,
+    }
 }
 
 /// A span that is set by its size.

@@ -1,9 +1,9 @@
 //! Restoring what was backed up, by the process that overwrote it or by a later one.
 //!
 //! The latest piece goes first, which is exact also where addresses fold
-//! (`catalogue/capacity/backed_up.rs`). All of it is written, then flushed, then read back and compared;
-//! the log is cleared only when nothing is missing. It can be begun again from the beginning at any
-//! time.
+//! (`catalogue/capacity/backed_up.rs`). All of it is written, then flushed, then read back and
+//! compared; the log is cleared only when nothing is missing. It can be begun again from the
+//! beginning at any time.
 
 use device::content::Filler;
 use device::{Device, Extent, IoError, IoErrorKind, Request};

@@ -73,8 +73,7 @@ impl Procedure for BufferedRead {
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, BufferedReadSpec>) -> Planned {
         let target = cells.target;
-        let region =
-            if target.is_file() || target.only.is_some() { Region::Middle } else { Region::Front };
+        let region = if target.is_bounded() { Region::Middle } else { Region::Front };
         let Some(whole) = cells.region(region, u64::MAX) else { return Ok(()) };
         let span = from(settings.offset, whole, cells)?;
         let runs = settings.runs.min(100);

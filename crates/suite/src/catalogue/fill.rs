@@ -16,7 +16,7 @@ use crate::offsets::sequential;
 
 settings! {
     FillSettings {
-        region: Word(["middle", "front", "whole"]) = "middle",
+        region: RegionWord(["middle", "front", "whole"]) = "middle",
             "middle, front or whole (the published form); a file or --span is always used whole";
         span: Span = "512MiB", "bytes to fill; region=whole fills everything";
         block: Block = "1MiB", "size of one write";
@@ -55,12 +55,7 @@ impl Procedure for Fill {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ()>) -> Planned {
-        let region = match settings.region {
-            _ if cells.target.is_file() || cells.target.only.is_some() => Region::Middle,
-            "front" => Region::Front,
-            "whole" => Region::Whole,
-            _ => Region::Middle,
-        };
+        let region = if cells.target.is_bounded() { Region::Middle } else { settings.region };
         let Some(span) = cells.span(&settings.span, region)? else { return Ok(()) };
         let block_bytes = settings.block.min(span.bytes);
         let writes = cells.writes(region, span, Pattern::Sequential, block_bytes);

@@ -14,7 +14,7 @@ use crate::shown_cache::{LARGEST_CACHE_BYTES, fast_beginning_bytes};
 
 settings! {
     PrimeSettings {
-        region: Word(["middle", "whole"]) = "middle", "middle or whole";
+        region: RegionWord(["middle", "whole"]) = "middle", "middle or whole";
         span: Span = "512MiB", "how much to fill; region=whole fills everything";
         passes: Count = "2", "how often";
         block: Block = "1MiB", "size of one write";
@@ -40,10 +40,7 @@ impl Procedure for Prime {
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, ()>) -> Planned {
         let passes = settings.passes.min(100) as u32;
-        let region = match settings.region {
-            "whole" if !cells.target.is_file() && cells.target.only.is_none() => Region::Whole,
-            _ => Region::Middle,
-        };
+        let region = if cells.target.is_bounded() { Region::Middle } else { settings.region };
         let Some(span) = cells.span(&settings.span, region)? else { return Ok(()) };
         let block_bytes = settings.block.min(span.bytes);
         let writes = cells.writes(region, span, Pattern::Sequential, block_bytes);

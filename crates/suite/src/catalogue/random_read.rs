@@ -17,7 +17,6 @@ use device::Device;
 
 use super::ground::ground;
 use super::prelude::*;
-use crate::TargetInfo;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
@@ -28,7 +27,7 @@ settings! {
         block: Blocks =
             "512B,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB",
             "block sizes";
-        region: Words(["front", "middle", "whole"]) = "front,whole",
+        region: RegionWords(["front", "middle", "whole"]) = "front,whole",
             "front, middle or whole; a file or --span is always used whole";
         span: Span = "1GiB", "span of the front or the middle";
         threads: Counts = "1,8", "reads in flight";
@@ -72,7 +71,9 @@ impl Procedure for RandomRead {
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, RandomReadSpec>) -> Planned {
         let precision = Precision { certainty: settings.certainty, min_ns: settings.min_time };
-        for region in regions(&settings.region, cells.target) {
+        let only = [Region::Middle];
+        let regions = if cells.target.is_bounded() { &only } else { &settings.region[..] };
+        for &region in regions {
             let Some(span) = cells.span(&settings.span, region)? else { continue };
             for &threads in &settings.threads {
                 if let Err(reason) = cells.target.takes_at_once(threads) {
@@ -141,19 +142,6 @@ impl Procedure for RandomRead {
         spec.precision = Precision::of_round(round_ns);
         0
     }
-}
-
-/// Where to read: on a file, and inside a span given, there is only one place.
-fn regions(names: &[&str], target: &TargetInfo) -> Vec<Region> {
-    if target.is_file() || target.only.is_some() {
-        return vec![Region::Middle];
-    }
-    let region = |name: &&str| match *name {
-        "front" => Region::Front,
-        "whole" => Region::Whole,
-        _ => Region::Middle,
-    };
-    names.iter().map(region).collect()
 }
 
 /// Reads a thread does at this block size.

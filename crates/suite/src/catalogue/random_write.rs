@@ -45,7 +45,7 @@ settings! {
     RandomWriteSettings {
         block: Blocks = "512,4KiB,16KiB,64KiB", "sizes of a write";
         span: Spans = "512MiB", "spans of the random writes";
-        region: Words(REGIONS.map(|(name, _)| name)) = "middle", "middle, front or whole";
+        region: RegionWords(["middle", "front", "whole"]) = "middle", "middle, front or whole";
         content: DataKinds = "incompressible", "zeros, repeated, incompressible";
         overwhelm: Size = "65MiB",
             "bytes to write before measuring, to fill caches, if time allows";
@@ -75,9 +75,6 @@ spec! {
         ..precision: Precision,
     }
 }
-
-const REGIONS: [(&str, Region); 3] =
-    [("middle", Region::Middle), ("front", Region::Front), ("whole", Region::Whole)];
 
 /// Writes at random places, a cell for each region, span, content, block size and thread count.
 pub struct RandomWrite;
@@ -127,14 +124,13 @@ impl Procedure for RandomWrite {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, RandomWriteSpec>) -> Planned {
-        let region_of = |chosen: &&str| REGIONS.iter().find(|(name, _)| name == chosen);
-        for (_, region) in settings.region.iter().filter_map(region_of) {
+        for &region in &settings.region {
             for wanted in &settings.span {
-                let Some(span) = cells.span(wanted, *region)? else { continue };
+                let Some(span) = cells.span(wanted, region)? else { continue };
                 for &content in &settings.content {
                     for (block_bytes, threads) in blocks_and_threads(settings, cells) {
                         let pattern = Pattern::Permutation;
-                        let writes = cells.writes(*region, span, pattern, block_bytes);
+                        let writes = cells.writes(region, span, pattern, block_bytes);
                         let params = Params { threads, content: Some(content), ..writes };
                         plan_cell(settings, params, span, cells);
                     }

@@ -20,7 +20,7 @@ use crate::stop_rule::Precision;
 settings! {
     SectorWriteSettings {
         block: Block = "512B", "size of one write";
-        region: Word(["whole", "middle"]) = "whole", "whole, middle";
+        region: RegionWord(["whole", "middle"]) = "whole", "whole, middle";
         span: Span = "512MiB", "span in the middle";
         certainty: Share = "5%", "stop when the interval of the mean is this narrow";
         min_time: Time = "3s", "least time";
@@ -77,7 +77,7 @@ impl Procedure for SectorWrite {
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Precision>) -> Planned {
         let block_bytes = settings.block;
-        let region = if settings.region == "whole" { Region::Whole } else { Region::Middle };
+        let region = settings.region;
         let spec = Precision { certainty: settings.certainty, min_ns: settings.min_time };
         match settings.span.within(cells.target, region)? {
             Err(reason) if region == Region::Whole => {

@@ -25,7 +25,7 @@ settings! {
             "block sizes";
         span: Span = "512MiB", "span of the medium";
         total: Size = "512MiB", "bytes per block size, at most";
-        region: Words(["middle", "front"]) = "middle", "middle, front";
+        region: RegionWords(["middle", "front"]) = "middle", "middle, front";
         content: DataKinds = "incompressible", "zeros, repeated, incompressible (writing)";
         begin: Word(["front", "after"]) = "front",
             "front (as published); after: where the last writes ended (writing)";
@@ -173,8 +173,7 @@ impl Procedure for Sequential {
             boundary_bytes: goes_on.then_some(boundary_bytes),
             precision: Precision { certainty: settings.certainty, min_ns: settings.min_time },
         };
-        for region in &settings.region {
-            let region = if *region == "front" { Region::Front } else { Region::Middle };
+        for &region in &settings.region {
             let Some(span) = cells.span(&settings.span, region)? else { continue };
             for &content in &contents {
                 for &block_bytes in &settings.block {

@@ -27,7 +27,7 @@ use crate::offsets::pieces;
 
 settings! {
     VerifySettings {
-        region: Word(["whole", "middle", "front"]) = "whole",
+        region: RegionWord(["whole", "middle", "front"]) = "whole",
             "whole (a file or --span: all of it), middle or front";
         span: Span = "1GiB", "span of the middle or front";
         block: Block = "1MiB", "size of each write and read";
@@ -76,14 +76,12 @@ impl Procedure for Verify {
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, VerifySpec>) -> Planned {
         let (target, block_bytes, parts) = (cells.target, settings.block, settings.parts.min(1000));
         let max_ns = settings.max_time / (2 * parts);
-        let bounded = target.is_file() || target.only.is_some();
         let (region, found) = match settings.region {
-            "whole" if bounded => {
+            Region::Whole if target.is_bounded() => {
                 (Region::Middle, cells.span(&settings.span.all(), Region::Middle)?)
             }
-            "whole" => (Region::Whole, cells.region(Region::Whole, u64::MAX)),
-            "front" => (Region::Front, cells.span(&settings.span, Region::Front)?),
-            _ => (Region::Middle, cells.span(&settings.span, Region::Middle)?),
+            Region::Whole => (Region::Whole, cells.region(Region::Whole, u64::MAX)),
+            part => (part, cells.span(&settings.span, part)?),
         };
         let Some(span) = found else { return Ok(()) };
         if target.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
