@@ -356,6 +356,9 @@ impl<W: Write> FileRecorder<W> {
             self.matcher.take(time_ns, thread, event);
             self.write_complete(time_ns)?;
         }
+        if settled_ns == u64::MAX {
+            self.matcher.end();
+        }
         self.write_complete(settled_ns)
     }
 

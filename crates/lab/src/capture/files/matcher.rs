@@ -24,8 +24,8 @@ const PROT_WRITE: u64 = 2;
 /// Operations that wait for one which began before them, at most; also names and openings of a
 /// thread that wait for their call, as those of io_uring do in vain.
 const MOST_WAITING: usize = 100_000;
-/// Time that an operation waits for a call which began before it: an opening of a named pipe may
-/// never end.
+/// Time that an operation waits for an opening which began before it: that of a named pipe may never
+/// end. For calls on files that are recorded it waits until they end.
 const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 
 /// What the kernel's trace says.
@@ -156,14 +156,25 @@ impl Matcher {
     }
 
     /// An operation that is complete at `now_ns`, in the order in which they began. One that began
-    /// [`LONGEST_WAIT_NS`] before waits for no call.
+    /// [`LONGEST_WAIT_NS`] before waits for no opening.
     pub fn pop(&mut self, now_ns: u64) -> Option<FileOperation> {
         let (&key, _) = self.ready.first_key_value()?;
-        let oldest_ns = self.begun_at.first().map_or(u64::MAX, |(at_ns, _)| *at_ns);
-        let waited_ns = now_ns.saturating_sub(key.0);
-        let next =
-            key.0 < oldest_ns || waited_ns > LONGEST_WAIT_NS || self.ready.len() > MOST_WAITING;
+        let has_waited = now_ns.saturating_sub(key.0) > LONGEST_WAIT_NS;
+        let oldest_ns = if has_waited {
+            let on_files = self.begun.values().filter(|begun| begun.file.is_some());
+            on_files.map(|begun| begun.at_ns).min()
+        } else {
+            self.begun_at.first().map(|(at_ns, _)| *at_ns)
+        };
+        let is_next = oldest_ns.is_none_or(|oldest_ns| key.0 < oldest_ns);
+        let next = is_next || self.ready.len() > MOST_WAITING;
         next.then(|| self.ready.remove(&key)).flatten()
+    }
+
+    /// Ends the recording: calls that have not ended by now are none.
+    pub fn end(&mut self) {
+        self.begun.clear();
+        self.begun_at.clear();
     }
 
     /// Takes an event; they come in the order of time.

@@ -114,12 +114,22 @@ fn calls_of_two_threads_come_in_the_order_they_began() {
 fn a_call_that_never_ends_holds_nothing_back_for_long() {
     let mut bench = Bench::new();
     // The opening of a named pipe that nobody writes to.
-    bench.enter(5, B, OPEN, &[0, 0]);
+    bench.enter(5, 5_000_003, OPEN, &[0, 0]);
     bench.open(10, A, "file", READ_WRITE, 3);
     assert!(bench.done_at(LONGEST_WAIT_NS).is_empty());
     assert_eq!(bench.done_at(LONGEST_WAIT_NS + 11), ["10 A open file as 1"]);
-    bench.call(20, A, Call::Write(None), &[3, 0, 7], 7);
-    assert_eq!(bench.done_at(u64::MAX), ["20 A write 1 7@0"], "at the end of the recording");
+    // A call on a file is waited for: it says what was done when.
+    bench.enter(15, A, Call::Fsync, &[3]);
+    bench.open(20, B, "other", READ_WRITE, 3);
+    assert!(bench.done_at(3 * LONGEST_WAIT_NS).is_empty());
+    bench.exit(4 * LONGEST_WAIT_NS, A, Call::Fsync, 0);
+    let all = ["15 A fsync 1", "20 B open other as 2"];
+    assert_eq!(bench.done_at(4 * LONGEST_WAIT_NS), all);
+    bench.enter(30, B, Call::Fsync, &[3]);
+    bench.call(40, A, Call::Write(None), &[3, 0, 7], 7);
+    assert!(bench.done_at(3 * LONGEST_WAIT_NS).is_empty());
+    bench.matcher.end();
+    assert_eq!(bench.done(), ["40 A write 1 7@0"], "at the end of the recording");
 }
 
 #[test]
