@@ -398,7 +398,7 @@ fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ModerationJudgement {
     /// `accepted`, `rejected` or `quarantined`.
-    #[schema(value_type = schema::Standing, example = "accepted")]
+    #[schema(pattern = "^(accepted|rejected|quarantined)$", example = "accepted")]
     pub standing: String,
     /// Why, for the audit; at most 500 letters are kept.
     #[serde(default)]

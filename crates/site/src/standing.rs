@@ -137,7 +137,7 @@ pub struct ManyJudged {
     /// Names of the runs, at most 500.
     pub ids: Vec<String>,
     /// `accepted`, `rejected` or `quarantined`.
-    #[schema(value_type = schema::Standing, example = "rejected")]
+    #[schema(pattern = "^(accepted|rejected|quarantined)$", example = "rejected")]
     pub standing: String,
     /// Why, for the audit; at most 500 letters are kept.
     #[serde(default)]

@@ -15,6 +15,8 @@ mod reading;
 mod runs;
 #[path = "../../../../tests/sibling.rs"]
 mod sibling;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 mod story;
 
 /// The same tests on both databases.
