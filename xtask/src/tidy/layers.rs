@@ -75,7 +75,7 @@ const OWNED: &[(&str, &[&str], &str)] = &[
         &["collection", "flashmark", "import", "site", "store"],
         "the wall clock is read by programs",
     ),
-    ("jsonschema", &["flashmark", "site", "xtask"], "it is for tests, and large"),
+    ("jsonschema", &["flashmark", "xtask"], "it is for tests, and large"),
 ];
 
 /// All that the crate of pure numbers has from outside, for its tests.

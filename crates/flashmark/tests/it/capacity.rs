@@ -57,9 +57,14 @@ fn a_simulated_medium_is_verified_as_far_as_memory_goes() {
     assert_eq!(sum(&flashmark.record(), "verify", "good_sectors"), 32 * MIB / 512);
 }
 
-/// Random bytes, so that anything that is not put back shows.
+/// Random bytes and the number of each sector, so that anything that is not restored shows.
 fn used(scratch: &Scratch, bytes: u64) -> (std::path::PathBuf, Vec<u8>) {
-    let content = Scratch::pattern(bytes);
+    let mut random = stats::Random::for_purpose(1, "what lies there");
+    let piece: Vec<u8> = (0..MIB / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
+    let mut content = piece.repeat((bytes / MIB) as usize);
+    for (number, sector) in content.chunks_mut(512).enumerate() {
+        sector[..8].copy_from_slice(&number.to_le_bytes());
+    }
     (scratch.file("image", &content), content)
 }
 

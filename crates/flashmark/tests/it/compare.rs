@@ -206,6 +206,46 @@ fn a_card_in_two_readers_is_one_medium_where_the_user_says_so() {
     assert!(refused.err.contains("nowhere"), "{refused}");
 }
 
+/// Every run of a store as if of this card in this host, which makes rates so many times as fast.
+fn in_host(flashmark: &Flashmark, scratch: &Scratch, at: (&str, &str), times: f64) -> Vec<String> {
+    let (card, host) = at;
+    let copy = |(nth, run): (usize, &PathBuf)| {
+        let mut record = read_record(&run.join("record.json"));
+        record.medium.profile = None;
+        record.medium.model = Some(card.into());
+        record.host = Some(record::Host { board: Some(host.into()), ..record::Host::default() });
+        for cell in &mut record.cells {
+            for rate in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
+                rate.value *= times;
+                rate.ci95 = rate.ci95.map(|ends| ends.map(|end| end * times));
+            }
+            cell.rounds.iter_mut().for_each(|round| round.iops *= times);
+        }
+        record.run.id = format!("{card}-{host}-{nth}");
+        let file = scratch.file(&format!("{card}-{host}-{nth}-{times}.json"), record.to_json());
+        word(&file).to_owned()
+    };
+    flashmark.runs().iter().enumerate().map(copy).collect()
+}
+
+#[test]
+fn cards_in_hosts_are_one_experiment_that_splits() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    labelled(&flashmark, "card", &["1", "2"]);
+    let page = scratch.at("page.html");
+    let (slow, fast) = ("slow", "fast");
+    let grid = [((slow, "Pi"), 0.2), ((slow, "PC"), 0.5), ((fast, "Pi"), 0.4), ((fast, "PC"), 1.0)];
+    let files = grid.map(|(at, times)| in_host(&flashmark, &scratch, at, times)).concat();
+    let words = ["compare", "--by", "host", "--html", word(&page)].into_iter();
+    let ran = flashmark.done(&words.chain(files.iter().map(String::as_str)).collect::<Vec<_>>());
+    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(said.contains("the host explains 2.50 ("), "{said}");
+    assert!(said.contains("the medium explains 2.00 ("), "{said}");
+    assert!(said.contains("Interaction: none is shown"), "{said}");
+    assert!(html.contains("id=\"crossed-random-write\"") && html.contains("1: slow, 2: fast"));
+}
+
 #[test]
 fn markdown_has_the_figures_and_no_path() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());

@@ -46,7 +46,8 @@ fn single_tests_with_long_labels_have_one_screen() {
     for only in ["random-write", "seek", "capacity", "log-append", "sequential-read"] {
         let flashmark = Flashmark::new();
         let label = "long words ".repeat(20);
-        flashmark.done(&["run", "sim:class10", "--only", only, "--label", &label, "--quiet"]);
+        let words = ["run", "sim:class10", "--only", only, "--label", &label, "--quiet"];
+        assert_eq!(flashmark.done(&words).out, "", "--quiet prints nothing");
         check_screen(&flashmark, only, &FILES);
     }
 }

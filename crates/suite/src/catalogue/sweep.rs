@@ -92,7 +92,8 @@ fn places_in(
     context: &CellContext<'_>,
 ) -> Box<dyn FnMut(u32) -> Option<Extent>> {
     let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.spec.shift_bytes.unwrap_or(0));
-    let shifted = Extent::new(range.offset_bytes + shift_bytes, range.bytes - shift_bytes);
+    let shifted =
+        Extent::new(range.offset_bytes + shift_bytes, range.bytes.saturating_sub(shift_bytes));
     match cell.params.pattern {
         Some(Pattern::Uniform) => {
             Box::new(uniform(shifted, block_bytes, block_bytes, context.random("places")))
