@@ -14,9 +14,10 @@ const RATE_SLACK: f64 = 1.1;
 /// The shortest end of a cell's time that has a rate of its own: a fiftieth; ours is a quarter, less
 /// one window of a curve.
 const PART: f64 = 50.0;
-/// Points from which on the rates of a curve bound those of its parts: a packed record has 16 of
-/// hundreds, or only the two ends.
-const MANY_POINTS: usize = 12;
+/// Points from which on the rates of a curve bound those of its parts. A packed record has every
+/// second one, fourth one and so on, down to 9: dips may lie between these. Of so many a quarter of
+/// the time has 16.
+const MANY_POINTS: usize = 64;
 
 /// Rates are those of the things and bytes that were counted, in the time that was. What is counted
 /// is what the histogram has an entry for; a rate that rests on more or fewer is of something else.

@@ -416,7 +416,6 @@ fn numbers_that_contradict_each_other() {
 ");
 }
 
-/// Reads, writes and flushes of a replay are the same minutes, looked at three times.
 /// A cell of the test with a curve, whose rate falls to a third along the way.
 fn sustained() -> Cell {
     let latencies: Vec<u64> =
@@ -470,6 +469,24 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
     }
 }
 
+/// Throttled but for every eighth point of its last quarter: all that a packed record has of it.
+#[test]
+fn dips_that_a_thinned_curve_lost_may_be_in_the_rate_at_the_end() {
+    let said = |step: usize| {
+        said_of(|run| {
+            let mut cell = sustained();
+            let bps = |at: usize| if at >= 72 && !at.is_multiple_of(8) { 1.365e6 } else { 4.096e6 };
+            let points = (0..96).step_by(step).map(|at| [at as f64 * 4096e2, bps(at)]);
+            cell.series[0].points = points.collect();
+            cell.metrics.other.get_mut("sustained_bps").unwrap().value = 1.7e6;
+            run.cells = vec![cell];
+        })
+    };
+    for step in [1, 2, 4, 8, 16] {
+        assert_eq!(said(step), "taken, doubts: []", "every {step}");
+    }
+}
+
 #[test]
 fn ios_of_a_host_that_stood_still_have_no_latency() {
     let said = |more: u64, left_out: u64| {
@@ -515,6 +532,7 @@ fn commits_a_second_are_those_of_their_times() {
     assert!(in_no_time.contains("commits of"), "{in_no_time}");
 }
 
+/// Reads, writes and flushes of a replay are the same minutes, looked at three times.
 #[test]
 fn the_cells_of_a_replay_may_add_up_to_more_than_the_run() {
     let with_cells = |test: &str| {
