@@ -122,6 +122,10 @@ pub enum CountUnit {
     Lines,
 }
 
+/// Commits after which a write-ahead log is brought back: 1000 pages of SQLite, two a commit
+/// (sqlite.org/wal.html). A cell of commits does it once, and each commit bears its share.
+pub const CHECKPOINT_COMMITS: u64 = 500;
+
 /// The label of a cell of a matrix that tells who made it fail, where that was not what was tried.
 /// Such a try is repeated on resume.
 pub const FAILED_BY: &str = "failed_by";

@@ -49,7 +49,8 @@ mod write_cache;
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
 pub use cell::{
-    Cell, CountUnit, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL, Reach, Round, Stop,
+    CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL,
+    Reach, Round, Stop,
 };
 pub use cell_error::{CellError, IoErrorKind};
 pub use columns::{

@@ -15,6 +15,9 @@ const COARSE: f64 = 0.05;
 /// A histogram counts longer latencies as this: an hour.
 const CEILING_NS: u64 = 3_600_000_000_000;
 
+/// So many I/Os of a slow medium are taken as the host's, however few there are in all.
+const FEW_OF_THE_HOST: u64 = 16;
+
 /// The shares of the percentiles that a record has.
 fn percentiles(latency: &Latency) -> [(&'static str, f64, Option<u64>); 5] {
     [
@@ -58,11 +61,11 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
     }
 }
 
-/// I/Os that were under way while the host stood still: they count, and have no latency. One, or a
-/// tenth of all; somebody may say so of any number.
+/// I/Os that were under way while the host stood still: they count, and have no latency. At most
+/// [`FEW_OF_THE_HOST`] or a tenth of all; somebody may say so of any number.
 fn of_the_host(cell: &Cell, histogram: &Histogram) -> u64 {
     let said = cell.disturbance.as_ref().map_or(0, |disturbance| disturbance.left_out);
-    said.min((histogram.len() / 10).max(1))
+    said.min((histogram.len() / 10).max(FEW_OF_THE_HOST))
 }
 
 /// Cells that another tool measured say so.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use record::{Cell, Estimate, Histogram, SeriesAxis, metric};
+use record::{CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, Histogram, SeriesAxis, metric};
 
 use super::Rejection;
 use super::range::contradiction;
@@ -19,31 +19,31 @@ const PART: f64 = 50.0;
 /// the time has 16.
 const MANY_POINTS: usize = 64;
 
-/// Rates are those of the things and bytes that were counted, in the time that was. What is counted
-/// is what the histogram has an entry for; a rate that rests on more or fewer is of something else.
+/// Rates are those of the things and bytes that were counted, in the time that was. I/Os count that
+/// the histogram has no entry for, because the host stood still; of other things those count that it
+/// has one for. A rate that rests on more or fewer is of something else.
 pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejection> {
-    let counted = cell.histogram.as_ref().map_or(cell.ops, Histogram::len);
+    let timed = cell.histogram.as_ref().map_or(cell.ops, Histogram::len);
+    let counted = if cell.count_unit() == CountUnit::Ios { cell.ops } else { timed };
     for (name, rate, amount) in
         [(metric::IOPS, cell.metrics.iops, counted), (metric::BPS, cell.metrics.bps, cell.bytes)]
     {
         let Some(rate) = rate else { continue };
-        check_rate(format!("{place}.metrics.{name}"), rate, amount, counted, cell.elapsed_ns)?;
+        let at = format!("{place}.metrics.{name}");
+        check_rate(&at, rate, amount, cell.elapsed_ns)?;
+        // Elsewhere a rate may be that of the I/Os with a latency.
+        if rate.n != timed {
+            rests_on(&at, rate, counted)?;
+        }
     }
     Ok(())
 }
 
-/// A rate is `amount` over the time, and rests on all that was counted.
-fn check_rate(
-    at: String,
-    rate: Estimate,
-    amount: u64,
-    counted: u64,
-    elapsed_ns: u64,
-) -> Result<(), Rejection> {
+/// A rate is `amount` over the time.
+fn check_rate(at: &str, rate: Estimate, amount: u64, elapsed_ns: u64) -> Result<(), Rejection> {
     if amount == 0 || elapsed_ns == 0 {
         return Err(contradiction(at, "a rate where nothing was done, or in no time"));
     }
-    rests_on(&at, rate, counted)?;
     let seconds = elapsed_ns as f64 / 1e9;
     let expected = amount as f64 / seconds;
     if is_within(rate.value, expected, expected) {
@@ -67,7 +67,7 @@ fn is_within(value: f64, low: f64, high: f64) -> bool {
 }
 
 /// Commits a second are those of their times, or less by the share that each has of a checkpoint,
-/// which is in the time of the cell and in no commit.
+/// which is once in the time of the cell and in no commit.
 pub(super) fn check_commits(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejection> {
     let Some(rate) = cell.metrics.iops else { return Ok(()) };
     let at = format!("{place}.metrics.{}", metric::IOPS);
@@ -76,9 +76,11 @@ pub(super) fn check_commits(place: impl fmt::Display, cell: &Cell) -> Result<(),
     };
     let counted = histogram.len();
     rests_on(&at, rate, counted)?;
-    let commits_ns = histogram.mean() * counted as f64;
-    let most = counted as f64 * 1e9 / commits_ns;
-    let least = counted as f64 * 1e9 / commits_ns.max(cell.elapsed_ns as f64);
+    let mean_ns = histogram.mean();
+    let commits_ns = mean_ns * counted as f64;
+    let checkpoint_ns = (cell.elapsed_ns as f64 - commits_ns).max(0.0);
+    let most = 1e9 / mean_ns;
+    let least = 1e9 / (mean_ns + checkpoint_ns / counted.min(CHECKPOINT_COMMITS) as f64);
     if commits_ns > cell.elapsed_ns as f64 * RATE_SLACK {
         let what = format!("commits of {commits_ns:.0} ns in {} ns", cell.elapsed_ns);
         return Err(contradiction(at, what));

@@ -487,16 +487,48 @@ fn dips_that_a_thinned_curve_lost_may_be_in_the_rate_at_the_end() {
     }
 }
 
+/// I/Os more than have a latency; their rates are those of all, as the program writes them.
+fn with_left_out(mut cell: Cell, more: u64, left_out: u64) -> Cell {
+    let timed = cell.ops as f64;
+    cell.ops += more;
+    cell.bytes += more * 4096;
+    for rate in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
+        let factor = cell.ops as f64 / timed;
+        (rate.n, rate.value) = (cell.ops, rate.value * factor);
+        rate.ci95 = rate.ci95.map(|ends| ends.map(|end| end * factor));
+    }
+    cell.disturbance = Some(record::Disturbance { left_out, ..Default::default() });
+    cell
+}
+
+#[test]
+fn a_plain_cell_whose_host_stood_still_is_taken() {
+    let said = |timed: u64, more: u64, left_out: u64| {
+        let took: Vec<u64> = (0..timed).map(|at| 60_000_000 + at % 997 * 1_000_000).collect();
+        said_of(|run| {
+            run.cells = vec![with_left_out(measured("random-write/1", &took), more, left_out)];
+            run.elapsed_ns = run.cells[0].elapsed_ns;
+        })
+    };
+    for (timed, left_out) in [(6656, 1), (6656, 600), (6, 2), (1, 2)] {
+        assert_eq!(said(timed, left_out, left_out), "taken, doubts: []", "{timed} {left_out}");
+    }
+    for (timed, more, left_out) in [(6656, 2, 1), (6656, 700, 700), (6, 17, 17)] {
+        let refused = said(timed, more, left_out);
+        assert!(refused.contains("entries, the cell"), "{timed} {more} {left_out}: {refused}");
+    }
+    let of_others = said_of(|run| {
+        let mut cell = with_left_out(measured("random-write/1", &[700_000_000; 200]), 1, 1);
+        cell.metrics.iops.as_mut().unwrap().n = 202;
+        run.cells = vec![cell];
+    });
+    assert!(of_others.contains("it rests on 202 of 201"), "{of_others}");
+}
+
 #[test]
 fn ios_of_a_host_that_stood_still_have_no_latency() {
     let said = |more: u64, left_out: u64| {
-        said_of(|run| {
-            let mut cell = sustained();
-            cell.ops += more;
-            cell.bytes += more * 4096;
-            cell.disturbance = Some(record::Disturbance { left_out, ..Default::default() });
-            run.cells = vec![cell];
-        })
+        said_of(|run| run.cells = vec![with_left_out(sustained(), more, left_out)])
     };
     assert_eq!(said(1, 1), "taken, doubts: []");
     assert_eq!(said(400, 400), "taken, doubts: []");
@@ -530,6 +562,26 @@ fn commits_a_second_are_those_of_their_times() {
     assert!(bare.contains("without the times of commits"), "{bare}");
     let in_no_time = said(&|cell| cell.elapsed_ns /= 1000);
     assert!(in_no_time.contains("commits of"), "{in_no_time}");
+}
+
+/// A cell does one checkpoint, however many commits it has; each of 500 bears a share of it.
+#[test]
+fn each_of_two_thousand_commits_bears_the_share_of_a_checkpoint() {
+    let said = |factor: f64| {
+        said_of(|run| {
+            let mut cell = measured("commit/2", &vec![6_180_000; 2000]);
+            (cell.unit, cell.metrics.bps) = (Some(record::CountUnit::Commits), None);
+            (cell.ops, cell.elapsed_ns) = (9000, cell.elapsed_ns + 618_000_000);
+            let rate = cell.metrics.iops.as_mut().unwrap();
+            (rate.value, rate.ci95) = (1e9 / (6_180_000.0 + 618e6 / 500.0) * factor, None);
+            run.cells = vec![cell];
+        })
+    };
+    assert_eq!(said(1.0), "taken, doubts: []");
+    for factor in [0.8, 1.4] {
+        let forged = said(factor);
+        assert!(forged.contains("their times come to"), "{factor}: {forged}");
+    }
 }
 
 /// Reads, writes and flushes of a replay are the same minutes, looked at three times.

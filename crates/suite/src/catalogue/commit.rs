@@ -12,7 +12,7 @@
 //!
 //! What a cell was asked: `form`. Metrics: `iops`: commits a second; `latency_ns` of a commit.
 
-use record::{CountUnit, Estimate, Flag, Histogram, Stop, Sync};
+use record::{CHECKPOINT_COMMITS, CountUnit, Estimate, Flag, Histogram, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
@@ -60,8 +60,6 @@ const OF_ROLLBACK: &[DurableStep] = &[
 /// A commit to a log that has its full length: two pages, each with 24 bytes in front, so that none
 /// begins where one of the medium's does.
 const OF_WAL: &[DurableStep] = &[DurableStep::LogOn(12 * KIB), DurableStep::Sync(File::Log)];
-/// Commits after which the log is brought back: 1000 pages of SQLite, two a commit.
-const CHECKPOINT_COMMITS: u64 = 500;
 /// A log is brought back: the rows are in the newest pages, their index in others. Then the log
 /// begins anew, and pays for what this has closed.
 const CHECKPOINT: &[DurableStep] = &[
