@@ -28,7 +28,7 @@ pub struct RunInShort {
     /// What is strange but possible.
     doubts: Vec<String>,
     /// By what a copy of it is known: its latencies, and its name.
-    traces: RunMarks,
+    marks: RunMarks,
 }
 
 impl RunInShort {
@@ -39,11 +39,11 @@ impl RunInShort {
     pub fn of(upload: Upload) -> Result<(RunInShort, Vec<Cell>)> {
         let Upload { mut run, headline, doubts } = upload;
         let id = store::collection::content_name(&run)?;
-        let mut traces = RunMarks::of(&run);
-        traces.exact.insert(id.clone());
+        let mut marks = RunMarks::of(&run);
+        marks.exact.insert(id.clone());
         let cells = std::mem::take(&mut run.cells);
         let (when, source) = (run.started.clone(), String::new());
-        Ok((RunInShort { id, run, headline, when, source, doubts, traces }, cells))
+        Ok((RunInShort { id, run, headline, when, source, doubts, marks }, cells))
     }
 }
 
@@ -134,7 +134,8 @@ fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort 
 }
 
 /// Refuses each record that is a copy of one before it. The one before it is refused, too, where
-/// another sent it and it was not here before; but for a simulated one, which is what it says.
+/// another sent it and it was not here before. A simulated one stands only where it was here and the
+/// copy is new: else anybody could make one of a measurement and put it before that.
 fn refuse_copies(
     repository: &Repository,
     judged: &mut [JudgedRecord],
@@ -142,20 +143,21 @@ fn refuse_copies(
 ) {
     let mut known = CopyRegister::default();
     for at in 0..judged.len() {
-        let Ok(RunInShort { traces, .. }) = &judged[at].verdict else { continue };
+        let Ok(RunInShort { marks, .. }) = &judged[at].verdict else { continue };
         let id = &judged[at].file.id;
-        let is_reason =
-            |first: &usize| !repository.has_accepted(id) || *id == judged[*first].file.id;
-        let Ok(found) = find_copy(&mut known, traces, is_reason);
+        let is_reason = |first: &usize| {
+            let JudgedRecord { file, verdict } = &judged[*first];
+            let is_simulated = verdict.as_ref().is_ok_and(|run| run.marks.is_simulated());
+            let is_older = !is_new(file) && is_new(&judged[at].file);
+            (!repository.has_accepted(id) || *id == file.id) && (!is_simulated || is_older)
+        };
+        let Ok(found) = find_copy(&mut known, marks, is_reason);
         let Some(first) = found else {
-            known.add(at, traces);
+            known.add(at, marks);
             continue;
         };
         let (one, other) = (&judged[at].file, &judged[first].file);
-        let is_simulated =
-            judged[first].verdict.as_ref().is_ok_and(|run| run.traces.is_simulated());
         let is_order_known = one.sender == other.sender
-            || is_simulated
             || is_new(one) != is_new(other)
             || repository.has_accepted(&other.id) && one.id != other.id;
         let copy_of = |file: &RecordFile, rule: &str| {
@@ -171,5 +173,61 @@ fn refuse_copies(
             judged[at].verdict = Err(both.0);
             judged[first].verdict = Err(both.1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
+    use record::{MediumKind, TargetKind};
+
+    use super::*;
+    use crate::repository::Settings;
+
+    /// A run of a simulated medium, or as if it had been measured on a card.
+    fn run(is_simulated: bool) -> RunInShort {
+        let text = include_str!("../../../../fixtures/records/check-a1.json");
+        let mut run = Published::from(&record::Record::from_json(text).unwrap());
+        if !is_simulated {
+            (run.kind, run.target) = (MediumKind::Sd, TargetKind::Block);
+            (run.profile, run.engine) = (None, Some("io_uring".into()));
+        }
+        let headline = findings::headline(&run.to_record("a"));
+        RunInShort::of(Upload { run, headline, doubts: Vec::new() }).unwrap().0
+    }
+
+    /// Who of `ada`, who measured, and `abe`, who sends the same as simulated, is left out.
+    fn left_out(new: &[&str]) -> Vec<String> {
+        let repository = Repository {
+            dir: PathBuf::new(),
+            settings: Settings::new("Cards", None),
+            accepted: BTreeSet::new(),
+        };
+        let file = |sender: &str| RecordFile {
+            sender: sender.to_owned(),
+            id: run(sender == "abe").id,
+            path: PathBuf::new(),
+        };
+        let judged = judge(
+            &repository,
+            vec![file("abe"), file("ada")],
+            |file| new.contains(&file.sender.as_str()),
+            |file| Ok(Ok(run(file.sender == "abe"))),
+        );
+        let refused =
+            |one: JudgedRecord| one.verdict.err().map(|why| format!("{}: {why}", one.file.sender));
+        judged.unwrap().into_iter().filter_map(refused).collect()
+    }
+
+    #[test]
+    fn a_measurement_called_simulated_is_no_copy_but_of_what_was_here() {
+        assert_eq!(left_out(&[]), Vec::<String>::new(), "published: nobody knows the order");
+        assert_eq!(left_out(&["abe"]), Vec::<String>::new());
+        assert_eq!(left_out(&["abe", "ada"]), Vec::<String>::new());
+        let [said] = &left_out(&["ada"])[..] else { panic!("a simulated run sent as a card's") };
+        assert!(said.starts_with("ada: doubtful: its latencies are those of abe/"), "{said}");
+        assert!(said.ends_with("one measurement counts once"), "{said}");
     }
 }
