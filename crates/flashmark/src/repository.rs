@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub mod judging;
 mod packing;
 
-pub use packing::{MOST_PACKED, packed, thinned, write_packed};
+pub use packing::{MOST_PACKED, Packed, packed, thinned, write_packed};
 
 /// The file that says that a directory is a collection.
 pub const SETTINGS: &str = "flashmark-collection.json";

@@ -16,15 +16,24 @@ const FEWEST: usize = 16;
 /// Points that it keeps then.
 const ENDS: usize = 2;
 
-/// The record as it lies in a repository, and its bytes: JSON, packed with gzip, at most
-/// [`MOST_PACKED`] bytes. Where the record is too large, it loses one after the other, until it fits:
+/// A record as it lies in a repository.
+pub struct Packed {
+    /// The run, without what was left out.
+    pub run: Published,
+    /// JSON, packed with gzip, at most [`MOST_PACKED`] bytes.
+    pub bytes: Vec<u8>,
+    /// Tests, and then ids of cells, that it lost because it was too large.
+    pub left_out: Vec<String>,
+}
+
+/// Packs a record for a repository. Where the record is too large, it loses one after the other, until it fits:
 /// what the kernel counted; every second point of its curves, down to [`FEWEST`], then down to their
 /// ends; tests, and then cells, on which neither its figures nor its verdict rest, the largest first.
-/// What is kept of figures, intervals and histograms stays as it is.
+/// Figures, intervals and histograms that are kept stay as they are.
 ///
 /// # Errors
 /// Where it is too large even so.
-pub fn packed(run: &Published) -> Result<(Published, Vec<u8>)> {
+pub fn packed(run: &Published) -> Result<Packed> {
     let mut run = run.clone();
     run.findings.clear();
     let mut bytes = pack(&run)?;
@@ -37,24 +46,26 @@ pub fn packed(run: &Published) -> Result<(Published, Vec<u8>)> {
             bytes = pack(&run)?;
         }
     }
+    let mut left_out = Vec::new();
     if bytes.len() > MOST_PACKED {
         let of_tests = |cell: &Cell| cell.test.clone();
-        bytes = leave_out(&mut run, bytes, of_tests)?;
-        bytes = leave_out(&mut run, bytes, |cell| cell.id.clone())?;
+        bytes = leave_out(&mut run, bytes, of_tests, &mut left_out)?;
+        bytes = leave_out(&mut run, bytes, |cell| cell.id.clone(), &mut left_out)?;
     }
     if bytes.len() > MOST_PACKED {
         let bytes = bytes.len();
         bail!("the record has {bytes} bytes packed; a repository takes {MOST_PACKED} at most");
     }
-    Ok((run, bytes))
+    Ok(Packed { run, bytes, left_out })
 }
 
 /// Leaves out cells that belong together by `name_of`, the largest first, as long as the record is
-/// too large and its line stays the same.
+/// too large and its line stays the same, and notes their names.
 fn leave_out(
     run: &mut Published,
     mut bytes: Vec<u8>,
     name_of: impl Fn(&Cell) -> String,
+    left_out: &mut Vec<String>,
 ) -> Result<Vec<u8>> {
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
     for cell in &run.cells {
@@ -76,6 +87,7 @@ fn leave_out(
         }
         run.cells.clone_from(&record.cells);
         bytes = pack(run)?;
+        left_out.push(name);
     }
     Ok(bytes)
 }
@@ -141,10 +153,12 @@ mod tests {
     #[test]
     fn a_small_record_keeps_every_point_and_a_large_one_its_ends() {
         let small = run(100);
-        let (kept, bytes) = packed(&small).unwrap();
-        assert_eq!((&kept.cells, bytes), (&small.cells, packed(&small).unwrap().1));
+        let Packed { run: kept, bytes, left_out } = packed(&small).unwrap();
+        assert_eq!((&kept.cells, bytes), (&small.cells, packed(&small).unwrap().bytes));
+        assert!(left_out.is_empty(), "{left_out:?}");
         let large = run(200_000);
-        let (kept, bytes) = packed(&large).unwrap();
+        let Packed { run: kept, bytes, left_out } = packed(&large).unwrap();
+        assert!(left_out.is_empty(), "{left_out:?}");
         let points = &kept.cells[0].series[0].points;
         assert!(
             bytes.len() <= MOST_PACKED && points.len() > 1000,
@@ -159,16 +173,17 @@ mod tests {
         assert_eq!(kept.cells[0].histogram, large.cells[0].histogram);
         assert!(collection::judge(kept).is_ok());
     }
-    /// What is taken by a repository of every record: it is small enough, judged as the whole one is,
-    /// and has the same line.
-    fn fits(run: &Published) -> Published {
-        let (kept, bytes) = packed(run).unwrap();
+
+    /// Packs a record and holds it to what a repository takes: it is small enough, judged as the
+    /// whole one is, and has the same line.
+    fn fits(run: &Published) -> Packed {
+        let Packed { run: kept, bytes, left_out } = packed(run).unwrap();
         assert!(bytes.len() <= MOST_PACKED, "{} bytes", bytes.len());
         let line = |run: &Published| findings::headline(&run.to_record("a"));
         assert_eq!(line(&kept), line(run));
         let taken = |run: &Published| collection::judge(run.clone()).map(|upload| upload.doubts);
         assert_eq!(taken(&kept), taken(run));
-        kept
+        Packed { run: kept, bytes, left_out }
     }
 
     #[test]
@@ -182,6 +197,25 @@ mod tests {
             records += 1;
         }
         assert!(records > 20, "{records}");
+    }
+
+    #[test]
+    fn a_thinned_record_stays_sound_at_every_step() {
+        for text in [
+            include_str!("../../../../fixtures/records/full-throttler.json"),
+            include_str!("../../../../fixtures/records/full-ssd-pslc.json"),
+            include_str!("../../../../fixtures/records/full-class10.json"),
+        ] {
+            let mut run = Published::from(&record::Record::from_json(text).unwrap());
+            run.findings.clear();
+            let taken =
+                |run: &Published| collection::judge(run.clone()).map(|upload| upload.doubts);
+            let whole = taken(&run);
+            assert!(whole.is_ok(), "{whole:?}");
+            while thin_all(&mut run.cells, ENDS) {
+                assert_eq!(taken(&run), whole);
+            }
+        }
     }
 
     #[test]
@@ -206,7 +240,8 @@ mod tests {
                 ..model.clone()
             });
         }
-        let kept = fits(&run);
+        let Packed { run: kept, left_out, .. } = fits(&run);
+        assert_eq!(left_out, ["replay"]);
         assert_eq!(findings::headline(&kept.to_record("a")), line);
         assert!(kept.cells.len() < run.cells.len());
     }

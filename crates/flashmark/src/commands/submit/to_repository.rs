@@ -10,16 +10,16 @@ use crate::cli::SubmitFlags;
 use crate::commands::submit::document::SubmissionDocument;
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::outputs::print;
-use crate::repository::{Repository, is_sender, packed};
+use crate::repository::{MOST_PACKED, Packed, Repository, is_sender, packed};
 
-/// Whether an address is that of a repository, and not of a server.
+/// Tells whether an address is that of a repository, and not of a server.
 pub fn is_repository(address: &str) -> bool {
     Path::new(address).is_dir()
         || address.ends_with(".git")
         || ["git@", "ssh://", "git://", "file://"].iter().any(|start| address.starts_with(start))
 }
 
-/// Whether a directory is a repository of git without files, as a forge hosts it.
+/// Tells whether a directory is a repository of git without files, as a forge hosts it.
 fn is_bare(dir: &Path) -> bool {
     !Repository::is_at(dir) && dir.join("HEAD").is_file() && dir.join("objects").is_dir()
 }
@@ -60,7 +60,7 @@ impl RepositoryTarget {
 
     /// Writes the record and prints the steps of a pull request.
     pub fn add(&self, document: &SubmissionDocument) -> Result<()> {
-        let (run, bytes) = packed(&document.run).or_usage()?;
+        let Packed { run, bytes, left_out } = packed(&document.run).or_usage()?;
         let upload = match collection::judge(run) {
             Ok(upload) => upload,
             Err(rejection) => {
@@ -79,6 +79,10 @@ impl RepositoryTarget {
             ));
         }
         crate::repository::write(&path, &bytes).or_internal()?;
+        if !left_out.is_empty() {
+            let (most_kb, names) = (MOST_PACKED / 1000, left_out.join(", "));
+            crate::say!("Left out to fit {most_kb} kB: {}", clean(&names));
+        }
         for doubt in &upload.doubts {
             crate::say!("A person will have to look at it: {}", clean(doubt));
         }
