@@ -70,12 +70,12 @@ impl RunSketch {
         RunSketch(cells.iter().map(sketch).collect())
     }
 
-    /// Whether it tells nothing: no run is a copy of one like that.
+    /// Tells whether it says nothing: no run is a copy of one like that.
     pub fn is_empty(&self) -> bool {
         self.0.len() < 2
     }
 
-    /// Whether two runs have the latencies of one measurement: at least two cells, and half of those
+    /// Tells whether two runs have the latencies of one measurement: at least two cells, and half of those
     /// of the smaller sketch, have a cell of the same shape in the other, whatever they are called.
     fn is_copy_of(&self, other: &RunSketch) -> bool {
         let mut theirs: Vec<&CellSketch> = other.0.iter().collect();
@@ -115,7 +115,7 @@ impl RunMarks {
         }
     }
 
-    /// Whether the run is of a simulated medium.
+    /// Tells whether the run is of a simulated medium.
     pub fn is_simulated(&self) -> bool {
         self.is_simulated
     }
@@ -151,7 +151,8 @@ pub trait KnownRuns {
         is_taken: &mut dyn FnMut(&Self::Name) -> bool,
     ) -> Result<Option<Self::Name>, Self::Error>;
 
-    /// The same with the runs of a model, of whatever capacity, and their sketches.
+    /// The same with the runs of a model, of whatever capacity, and their sketches; of many, the
+    /// newest may be all that is looked through.
     ///
     /// # Errors
     /// Where they cannot be read.

@@ -97,9 +97,11 @@ impl KnownRuns for Accepted<'_> {
         model: &Model,
         is_taken: &mut dyn FnMut(&String, &RunSketch) -> bool,
     ) -> Result<Option<String>, CollectionError> {
-        let sql = "SELECT r.id, r.sketch FROM runs r JOIN lines l ON l.number = r.line \
+        let sql = "SELECT id, sketch FROM (SELECT r.number, r.id, r.sketch \
+                   FROM runs r JOIN lines l ON l.number = r.line \
                    WHERE l.kind = $1 AND l.vendor = $2 AND l.model = $3 AND r.sketch IS NOT NULL \
-                   AND r.standing = 'accepted' ORDER BY r.number DESC LIMIT $4";
+                   AND r.standing = 'accepted' ORDER BY r.number DESC LIMIT $4) AS newest \
+                   ORDER BY number";
         let values = [
             SqlValue::from(model.kind.name()),
             SqlValue::from(model.vendor.as_str()),

@@ -72,6 +72,12 @@ pub fn a_copy_is_found_under_other_names(database: &Database) {
         None,
         "it replaces it"
     );
+
+    keep(&collection, touched.clone(), SubmissionStatus::Accepted);
+    for cell in &mut touched.cells {
+        cell.histogram.as_mut().unwrap().record(400_010);
+    }
+    assert_eq!(copy_of(&touched), found, "of two that are alike the first that came in");
 }
 
 pub fn a_copy_that_waits_keeps_nobody_waiting(database: &Database) {
