@@ -1,4 +1,4 @@
-//! What of a run others get to see: the same for `submit`, `publish` and `export`, so that a run has
+//! The part of a run that others get to see: the same for `submit`, `publish` and `export`, so that a run has
 //! one name everywhere.
 
 use std::mem;
@@ -48,7 +48,7 @@ pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)>
     Ok((run, blanked))
 }
 
-/// What a cell has beside its words, which is nearly all of it: there is nothing to blank in it.
+/// The numbers of a cell, beside its words: nearly all of it, and there is nothing to blank in it.
 struct CellNumbers {
     histogram: Option<Histogram>,
     activity: Vec<Sample>,

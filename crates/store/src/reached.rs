@@ -1,4 +1,4 @@
-//! How far a journal came, read without decoding its measurements.
+//! The progress of a journal, read without decoding its measurements.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) struct CellOutline {
     stop: Stop,
 }
 
-/// What is taken from the other lines of a journal.
+/// Parts that are taken from the other lines of a journal.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum EntryOutline {
@@ -34,12 +34,12 @@ pub(crate) struct EndingOutline {
     ended: Ended,
 }
 
-/// How far a journal came.
+/// The progress of a journal.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
     /// Cells that have a result, with how each ended.
     pub cells: HashMap<String, Stop>,
-    /// How the run ended, where the journal says it.
+    /// The way in which the run ended, where the journal says it.
     pub ended: Option<Ended>,
     pub resumed: u32,
 }
@@ -65,7 +65,7 @@ impl Reached {
     }
 }
 
-/// Whether a journal is whole and says no more than the written record of its run: then nothing of
+/// Tells whether a journal is whole and says no more than the written record of its run: then nothing of
 /// it has to be read to know the run.
 pub(crate) fn is_whole_record(record: &Record, journal: &Path) -> bool {
     let Ok(contents) = reading::read::<Opening, EntryOutline>(journal) else { return false };

@@ -75,7 +75,7 @@ pub fn in_memory(
     Ok([runs.into(), cells.into()])
 }
 
-/// How many row groups a finished file has.
+/// Number of row groups that a finished file has.
 ///
 /// # Errors
 /// Where it is none.
@@ -195,7 +195,7 @@ impl Pending {
     }
 }
 
-/// What a column has in several rows.
+/// Values of a column in several rows.
 pub(super) enum RowValues<'a> {
     /// The same in all of them.
     Same(ColumnValue),
