@@ -1,6 +1,7 @@
 //! A file with runs that somebody shared: a whole record, a published run as `submit --show` prints
 //! it, or what `export --format json` writes; plain or packed with gzip.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -24,13 +25,8 @@ const MOST_BYTES: u64 = 256 << 20;
 /// # Errors
 /// Where what is published of a whole record cannot be made.
 pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
-    let limits = UploadLimits {
-        body_bytes: MOST_BYTES as usize,
-        unpacked_bytes: MOST_BYTES as usize,
-        ..UploadLimits::default()
-    };
-    let encoding = bytes.starts_with(&[0x1f, 0x8b]).then_some("gzip");
-    let text = match collection::unpack(bytes, encoding, &limits) {
+    let limits = limits(MOST_BYTES as usize);
+    let text = match unpacked(bytes, &limits) {
         Ok(text) => text,
         Err(rejection) => return Ok(vec![Err(rejection)]),
     };
@@ -39,10 +35,35 @@ pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
             |entry: &Exported<'_>| collection::read(entry.run.get().as_bytes(), None, &limits);
         return Ok(exported.iter().map(judged).collect());
     }
-    if serde_json::from_slice::<WholeRecord<'_>>(&text).is_ok() {
-        return Ok(vec![of_record(&text, &limits)?]);
+    Ok(vec![of_one(&text, &limits)?])
+}
+
+/// Judges the only run in the bytes of a file, which has at most `unpacked_bytes` unpacked.
+///
+/// # Errors
+/// Where what is published of a whole record cannot be made.
+pub fn judged_alone(bytes: &[u8], unpacked_bytes: usize) -> Result<Verdict> {
+    let limits = limits(unpacked_bytes);
+    match unpacked(bytes, &limits) {
+        Ok(text) => of_one(&text, &limits),
+        Err(rejection) => Ok(Err(rejection)),
     }
-    Ok(vec![collection::read(&text, None, &limits)])
+}
+
+fn limits(bytes: usize) -> UploadLimits {
+    UploadLimits { body_bytes: bytes, unpacked_bytes: bytes, ..UploadLimits::default() }
+}
+
+fn unpacked(bytes: &[u8], limits: &UploadLimits) -> std::result::Result<Vec<u8>, Rejection> {
+    let encoding = bytes.starts_with(&[0x1f, 0x8b]).then_some("gzip");
+    collection::unpack(bytes, encoding, limits).map(Cow::into_owned)
+}
+
+fn of_one(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
+    if serde_json::from_slice::<WholeRecord<'_>>(text).is_ok() {
+        return of_record(text, limits);
+    }
+    Ok(collection::read(text, None, limits))
 }
 
 /// An entry of an export, as far as it is looked at.

@@ -75,8 +75,11 @@ fn check(flags: &CollectionCheckFlags) -> Result {
     for change in changes.iter().flatten() {
         wrong.extend(foreign(change, sender.as_deref()));
     }
-    // No change of a pull request is a directory.
-    let is_file = |place: &PathBuf| !repository.dir().join(place).is_dir();
+    // No change of a pull request is a directory; a link to one is.
+    let is_file = |place: &PathBuf| {
+        let metadata = repository.dir().join(place).symlink_metadata();
+        !metadata.is_ok_and(|metadata| metadata.is_dir())
+    };
     let misplaced = repository.misplaced().into_iter().filter(is_file);
     wrong.extend(misplaced.map(|place| format!("{}: {MISPLACED}", shown(&place))));
     let is_changed = |file: &RecordFile| {

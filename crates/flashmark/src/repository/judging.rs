@@ -60,6 +60,8 @@ pub struct JudgedRecord {
 
 /// What is said of a file that is no record, or lies where none belongs.
 pub const MISPLACED: &str = "refused: a record is records/ACCOUNT/ID.json.gz";
+/// Bytes of a record unpacked, at most: a small file can unpack to gigabytes.
+const MOST_UNPACKED: usize = 16 << 20;
 
 /// Judges records on all processors, in their order; `look` reads one ([`look_at`]). Of one
 /// measurement the first of a sender counts, and what was here before counts before what `is_new`.
@@ -104,11 +106,7 @@ pub fn bytes_of(file: &RecordFile) -> std::result::Result<Vec<u8>, String> {
 
 /// The run in the bytes of a record.
 pub fn run_in(bytes: &[u8]) -> std::result::Result<Upload, String> {
-    let mut verdicts = shared_file::judged(bytes).map_err(refused)?;
-    let (Some(verdict), true) = (verdicts.pop(), verdicts.is_empty()) else {
-        return Err(refused("a file holds one record"));
-    };
-    verdict.map_err(refused)
+    shared_file::judged_alone(bytes, MOST_UNPACKED).map_err(refused)?.map_err(refused)
 }
 
 /// The whole run of a record.

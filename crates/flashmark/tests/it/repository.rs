@@ -2,6 +2,7 @@
 //! that a contributor types and the steps that its workflow takes.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
@@ -178,6 +179,10 @@ fn a_broken_record_is_named_and_the_rest_is_published() {
     let mut newer = fs::read_to_string(crate::submit::RECORD).unwrap();
     newer = newer.replace("flashmark/1", "flashmark/99");
     fs::write(bob.join("bbbbbbbbbbbbbbbb.json.gz"), newer).unwrap();
+    // Some kilobytes that unpack to 32 MiB.
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    bomb.write_all(&vec![b' '; 32 << 20]).unwrap();
+    fs::write(bob.join("cccccccccccccccc.json.gz"), bomb.finish().unwrap()).unwrap();
     // Two at once for one medium: both are taken.
     let other = forge.record("other.json", |record| record["run"]["seed"] = 8.into());
     assert_eq!(forge.submit(&other, "owner", "eve").code, Some(0));
@@ -188,6 +193,8 @@ fn a_broken_record_is_named_and_the_rest_is_published() {
     let said = published.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("aaaaaaaaaaaaaaaa.json.gz is left out"), "{published}");
     assert!(said.contains("bbbbbbbbbbbbbbbb.json.gz is left out"), "{published}");
+    assert!(said.contains("cccccccccccccccc.json.gz is left out: refused"), "{published}");
+    assert!(said.contains("16 MiB") || said.contains("16777216"), "{published}");
     assert!(published.out.contains("1 line"), "{published}");
     let page = fs::read_to_string(forge.scratch.at("site/index.html")).unwrap();
     assert!(page.contains("SanDisk SD32G") && page.contains("unconfirmed"), "{page}");
@@ -207,11 +214,13 @@ fn links_that_lead_nowhere_and_empty_directories_are_named() {
     let Some(forge) = Forge::new() else { return };
     let good = forge.record("good.json", |_| ());
     assert_eq!(forge.submit(&good, "owner", "ada").code, Some(0));
-    let link = |place: &str| {
-        std::os::unix::fs::symlink("/nonexistent", forge.scratch.at("owner/records").join(place))
-            .unwrap();
+    let link_to = |to: &str, place: &str| {
+        let place = forge.scratch.at("owner/records").join(place);
+        std::os::unix::fs::symlink(to, place).unwrap();
     };
+    let link = |place: &str| link_to("/nonexistent", place);
     link("cem");
+    link_to("ada", "dee");
     forge.scratch.directory("owner/records/bob");
     link("ada/aaaaaaaaaaaaaaaa.json.gz");
     forge.scratch.directory("owner/records/ada/bbbbbbbbbbbbbbbb.json.gz");
@@ -224,7 +233,8 @@ fn links_that_lead_nowhere_and_empty_directories_are_named() {
     let checked = forge.flashmark.run(&words);
     // A directory is empty where all of a sender's records were taken out.
     assert!(checked.out.contains("records/cem: refused"), "{checked}");
-    assert!(checked.out.contains("1 record taken, 2 wrong"), "{checked}");
+    assert!(checked.out.contains("records/dee: refused"), "{checked}");
+    assert!(checked.out.contains("1 record taken, 3 wrong"), "{checked}");
 }
 
 #[test]
@@ -300,6 +310,35 @@ fn the_record_of_a_fast_medium_is_thinned_until_it_fits() {
     assert!(fs::metadata(record).unwrap().len() <= 100_000);
     let checked = forge.flashmark.run(&["collection", "check", &forge.word("owner")]);
     assert_eq!(checked.code, Some(0), "{checked}");
+}
+
+#[test]
+fn tests_left_out_of_a_record_that_is_too_large_are_named() {
+    let Some(forge) = Forge::new() else { return };
+    let small = forge.record("small.json", |_| ());
+    let sent = forge.submit(&small, "owner", "bea");
+    assert!(sent.code == Some(0) && !sent.err.contains("Left out"), "{sent}");
+    let large = forge.record("large.json", |run| {
+        let cells = run["cells"].as_array_mut().unwrap();
+        let model = cells.iter().find(|cell| !cell["histogram"].is_null()).unwrap().clone();
+        for number in 0..200u64 {
+            let mut histogram = record::Histogram::default();
+            let mut state = number;
+            for _ in 0..3000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                histogram.record(100_000 + (state >> 44));
+            }
+            let mut cell = model.clone();
+            (cell["id"], cell["test"]) = (format!("replay/{number}").into(), "replay".into());
+            cell["ops"] = histogram.len().into();
+            cell["metrics"] = serde_json::to_value(record::Metrics::default()).unwrap();
+            cell["histogram"] = serde_json::to_value(&histogram).unwrap();
+            cells.push(cell);
+        }
+    });
+    let sent = forge.submit(&large, "owner", "ada");
+    assert_eq!(sent.code, Some(0), "{sent}");
+    assert!(sent.err.contains("Left out to fit 100 kB: replay\n"), "{sent}");
 }
 
 #[test]
