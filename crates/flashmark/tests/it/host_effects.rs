@@ -7,8 +7,7 @@ use std::process::Command;
 use record::Ended;
 
 use crate::support::{
-    Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, read_record,
-    skipped, times,
+    Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, read_record, skipped,
 };
 
 const SETTINGS: [&str; 4] = ["read_ahead_kb", "scheduler", "max_sectors_kb", "nr_requests"];
@@ -147,7 +146,7 @@ impl Drop for ControlGroup {
 }
 
 /// A container or a service with a limit was measured as a slow medium. How much faster it is without
-/// the limit is told on a quiet machine only: `FLASHMARK_QUIET=1`.
+/// the limit depends on the machine, and is asserted nowhere.
 #[test]
 fn a_limit_of_a_control_group_is_named_and_tried() {
     if !has_root() {
@@ -182,8 +181,4 @@ fn a_limit_of_a_control_group_is_named_and_tried() {
     assert_eq!(of_limit.len(), 1, "{found:#?}");
     assert!(of_limit[0].contains("on reads: none instead of 10.0 MB/s: "), "{found:#?}");
     assert!(others.len() >= 3, "{found:#?}");
-    if times("QUIET", 0) > 0 {
-        assert!(of_limit[0].contains("sequential reads are"), "{found:#?}");
-        assert!(others.iter().all(|statement| !statement.contains("faster")), "{found:#?}");
-    }
 }
