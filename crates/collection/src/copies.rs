@@ -75,8 +75,9 @@ impl RunSketch {
         self.0.len() < 2
     }
 
-    /// Tells whether two runs have the latencies of one measurement: at least two cells, and half of those
-    /// of the smaller sketch, have a cell of the same shape in the other, whatever they are called.
+    /// Tells whether two runs have the latencies of one measurement: at least two cells, and half of
+    /// those of the smaller sketch, have a cell of the same shape in the other, whatever they are
+    /// called.
     fn is_copy_of(&self, other: &RunSketch) -> bool {
         let mut theirs: Vec<&CellSketch> = other.0.iter().collect();
         let is_there = |mine: &&CellSketch| {
@@ -164,7 +165,7 @@ pub trait KnownRuns {
 }
 
 /// The run of which one with these marks is a copy: with the latencies of a cell exactly, under any
-/// name; or nearly, of the same model. `is_other` says which are no reason: the run itself, one that
+/// name; or nearly, of the same model. `is_reason` says which count: not the run itself, nor one that
 /// it replaces. `None` for runs with too few I/Os, and for simulated ones, which repeat to the byte;
 /// an edited copy of a simulated run is found like any other.
 ///
@@ -173,13 +174,13 @@ pub trait KnownRuns {
 pub fn find_copy<K: KnownRuns>(
     known: &mut K,
     marks: &RunMarks,
-    is_other: impl Fn(&K::Name) -> bool,
+    is_reason: impl Fn(&K::Name) -> bool,
 ) -> Result<Option<K::Name>, K::Error> {
     if marks.is_simulated {
         return Ok(None);
     }
     if !marks.exact.is_empty()
-        && let Some(found) = known.with_mark(&marks.exact, &mut |name| is_other(name))?
+        && let Some(found) = known.with_mark(&marks.exact, &mut |name| is_reason(name))?
     {
         return Ok(Some(found));
     }
@@ -187,7 +188,7 @@ pub fn find_copy<K: KnownRuns>(
         return Ok(None);
     }
     known.of_model(&marks.model, &mut |name, theirs| {
-        is_other(name) && marks.sketch.is_copy_of(theirs)
+        is_reason(name) && marks.sketch.is_copy_of(theirs)
     })
 }
 

@@ -26,9 +26,10 @@ pub struct Packed {
     pub left_out: Vec<String>,
 }
 
-/// Packs a record for a repository. Where the record is too large, it loses one after the other, until it fits:
-/// what the kernel counted; every second point of its curves, down to [`FEWEST`], then down to their
-/// ends; tests, and then cells, on which neither its figures nor its verdict rest, the largest first.
+/// Packs a record for a repository. Where the record is too large, it loses one after the other,
+/// until it fits: what the kernel counted; every second point of its curves, down to [`FEWEST`], then
+/// down to their ends; tests, and then cells, on which neither its figures nor its verdict rest, the
+/// largest first.
 /// Figures, intervals and histograms that are kept stay as they are.
 ///
 /// # Errors
