@@ -31,7 +31,6 @@ pub struct RunSketch(Vec<CellSketch>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct CellSketch {
-    cell: String,
     /// Logarithms of latency over median at [`POINTS`].
     logs: Vec<f32>,
 }
@@ -44,7 +43,7 @@ impl CellSketch {
 }
 
 /// Cells of a run with most I/Os that have a histogram, the largest first.
-fn largest(run: &Published) -> Vec<(&str, &Histogram)> {
+fn largest(run: &Published) -> Vec<&Histogram> {
     let mut large: Vec<_> = run
         .cells
         .iter()
@@ -53,19 +52,19 @@ fn largest(run: &Published) -> Vec<(&str, &Histogram)> {
         .collect();
     large.sort_by(|(a, x), (b, y)| y.len().cmp(&x.len()).then_with(|| a.cmp(b)));
     large.truncate(CELLS);
-    large
+    large.into_iter().map(|(_, histogram)| histogram).collect()
 }
 
 impl RunSketch {
-    fn of(cells: &[(&str, &Histogram)]) -> RunSketch {
-        let sketch = |(cell, histogram): &(&str, &Histogram)| {
+    fn of(cells: &[&Histogram]) -> RunSketch {
+        let sketch = |histogram: &&Histogram| {
             let at = |thousandths: u64| {
                 let rank = (histogram.len() * thousandths).div_ceil(1000).max(1);
                 (histogram.order_statistic(rank).max(1) as f64).ln()
             };
             let median = at(500);
             let logs = POINTS.iter().map(|point| (at(*point) - median) as f32).collect();
-            CellSketch { cell: (*cell).to_owned(), logs }
+            CellSketch { logs }
         };
         RunSketch(cells.iter().map(sketch).collect())
     }
@@ -109,7 +108,7 @@ impl RunMarks {
     pub fn of(run: &Published) -> RunMarks {
         let cells = largest(run);
         RunMarks {
-            exact: cells.iter().filter_map(|(_, histogram)| mark(histogram)).collect(),
+            exact: cells.iter().filter_map(|histogram| mark(histogram)).collect(),
             sketch: RunSketch::of(&cells),
             model: model_of(run),
             is_simulated: Origin::of(run) == Origin::Simulated,
