@@ -2,21 +2,23 @@
 //! voices that lie far from where most are do not move it.
 //!
 //! The voices for a figure are put in order; the [`WINDOW`] in which most of them lie holds those
-//! that agree, and the figure is their median. A slow reader or board holds a medium back and never
-//! makes it faster, so of several windows with enough voices the fastest is taken. As long as less
-//! than three voices in ten are lies, the window is that of the honest ones
+//! that agree, and the figure is their median. A slow interface holds a medium back and never makes
+//! it faster, so fewer voices count before more where their interface is the faster one. As long as
+//! less than three voices in ten are lies, the window is that of the honest ones
 //! (`cargo validation liars`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use record::collection::{Apart, HeadlineFigure, HostSpread};
+use record::collection::{Apart, CONFIRMING_SENDERS, HeadlineFigure, HostSpread};
+
+use crate::judging::interface_bps;
 
 /// Figures of one medium that agree lie within this factor: a reader, a host and a card of the same
 /// production differ by less (docs/field/classes.md).
 pub const WINDOW: f64 = 2.25;
-/// A window decides by being the fastest only with so many voices,
-const ENOUGH: usize = 3;
-/// and with this share of all.
+/// A window with fewer voices than another counts before that only with so many,
+const ENOUGH: usize = CONFIRMING_SENDERS as usize;
+/// with this share of all, and on a faster interface.
 const SHARE: f64 = 0.3;
 
 /// What one run says of its model.
@@ -31,6 +33,8 @@ pub struct Vote {
     pub interface: Option<String>,
     /// The verdict in a sentence.
     pub verdict: Option<String>,
+    /// What is wrong with the medium, by the ids of findings.
+    pub faults: BTreeSet<String>,
     /// Its headline figures.
     pub figures: BTreeMap<HeadlineFigure, f64>,
 }
@@ -40,7 +44,8 @@ pub struct Vote {
 pub struct Consensus {
     /// Each figure over those that agree on it.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// The verdict of the run that lies nearest to these figures.
+    /// The verdict of the run that lies nearest to these figures, of those that name no fault but
+    /// what most senders name.
     pub verdict: Option<String>,
     /// Senders that agree with each other and with nobody else.
     pub apart: Option<Apart>,
@@ -69,24 +74,24 @@ struct Window {
 impl Window {
     fn of(votes: &[Vote], figure: HeadlineFigure) -> Option<Window> {
         let voices = voices(votes, figure);
-        let values: Vec<f64> = voices.iter().map(|(_, value)| *value).collect();
-        let (from, to) = place(&values, figure.smaller_is_better())?;
-        let (low, high) = (values[from], values[to - 1]);
+        let (from, to) = place(&voices, figure.smaller_is_better())?;
+        let agreeing = &voices[from..to];
         let inside = |vote: &&Vote| {
             vote.sender.is_none()
-                || voices[from..to].iter().any(|(sender, _)| *sender == vote.sender.as_deref())
+                || agreeing.iter().any(|voice| voice.sender == vote.sender.as_deref())
         };
         let runs = votes
             .iter()
             .filter(inside)
             .filter_map(|vote| Some((vote.host.as_deref(), *vote.figures.get(&figure)?)));
         let of_hosts = spread(runs)?;
-        let has_senders = voices.iter().any(|(sender, _)| sender.is_some());
-        let spread = HostSpread {
-            // One's own runs are one voice: its figure is that of its hosts.
-            median: middle(&values[from..to], |value| *value),
-            senders: if has_senders { (to - from) as u64 } else { 0 },
-            ..of_hosts
+        let (low, high) = (agreeing.first()?.value, agreeing.last()?.value);
+        let spread = if voices.iter().any(|voice| voice.sender.is_some()) {
+            let median = middle(agreeing, |voice| voice.value);
+            HostSpread { median, low, high, senders: (to - from) as u64, ..of_hosts }
+        } else {
+            // One's own runs are one voice.
+            of_hosts
         };
         Some(Window { low, high, spread })
     }
@@ -96,50 +101,102 @@ impl Window {
     }
 }
 
-/// The figure of each sender, rising: the median of its hosts' medians. Runs without a sender are of
-/// one.
-fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<(Option<&str>, f64)> {
-    let mut by_sender: BTreeMap<Option<&str>, Vec<(Option<&str>, f64)>> = BTreeMap::new();
+/// What one sender says of a figure.
+struct Voice<'a> {
+    sender: Option<&'a str>,
+    /// The median of its hosts' medians.
+    value: f64,
+    /// What its fastest interface carries, in bytes a second; `None` where none is known.
+    interface_bps: Option<f64>,
+}
+
+/// The voices for a figure, rising. Runs without a sender are of one.
+fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
+    let mut by_sender: BTreeMap<Option<&str>, Vec<&Vote>> = BTreeMap::new();
     for vote in votes {
-        if let Some(value) = vote.figures.get(&figure).filter(|value| value.is_finite()) {
-            by_sender
-                .entry(vote.sender.as_deref())
-                .or_default()
-                .push((vote.host.as_deref(), *value));
+        if vote.figures.get(&figure).is_some_and(|value| value.is_finite()) {
+            by_sender.entry(vote.sender.as_deref()).or_default().push(vote);
         }
     }
-    let mut voices: Vec<(Option<&str>, f64)> = by_sender
-        .into_iter()
-        .filter_map(|(sender, runs)| Some((sender, spread(runs)?.median)))
-        .collect();
-    voices.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let voice = |(sender, votes): (_, Vec<&Vote>)| {
+        let runs = votes.iter().map(|vote| (vote.host.as_deref(), vote.figures[&figure]));
+        let interfaces = votes.iter().filter_map(|vote| interface_bps(vote.interface.as_deref()?));
+        Some(Voice {
+            sender,
+            value: spread(runs)?.median,
+            interface_bps: interfaces.max_by(f64::total_cmp),
+        })
+    };
+    let mut voices: Vec<Voice> = by_sender.into_iter().filter_map(voice).collect();
+    voices.sort_by(|a, b| a.value.total_cmp(&b.value));
     voices
 }
 
-/// The window of those that agree, as places from and up to which in rising values. `None` where
-/// there is no value.
-fn place(values: &[f64], smaller_is_better: bool) -> Option<(usize, usize)> {
+/// The window of those that agree, as places from and up to which in rising voices. `None` where
+/// there is no voice.
+fn place(voices: &[Voice], smaller_is_better: bool) -> Option<(usize, usize)> {
     let end = |from: usize| {
-        from + values[from..].partition_point(|value| *value <= values[from].max(0.0) * WINDOW)
+        let most = voices[from].value.max(0.0) * WINDOW;
+        from + voices[from..].partition_point(|voice| voice.value <= most)
     };
     let windows: Vec<(usize, usize)> =
-        (0..values.len()).map(|from| (from, end(from).max(from + 1))).collect();
+        (0..voices.len()).map(|from| (from, end(from).max(from + 1))).collect();
     let count = |(from, to): &(usize, usize)| to - from;
-    let most = windows.iter().map(count).max()?;
-    let enough = ENOUGH.max((values.len() as f64 * SHARE).ceil() as usize);
+    let enough = ENOUGH.max((voices.len() as f64 * SHARE).ceil() as usize);
     // Neighbouring windows share their voices: of each crowd the one that holds most stands for it.
     let is_crowd = |window: &&(usize, usize)| {
         let rivals = windows.iter().filter(|other| other.0 < window.1 && window.0 < other.1);
-        count(window) >= enough.min(most) && rivals.map(count).max() == Some(count(window))
+        rivals.map(count).max() == Some(count(window))
     };
-    let mut crowds = windows.iter().filter(is_crowd);
-    let chosen = if smaller_is_better { crowds.next() } else { crowds.next_back() };
-    chosen.or_else(|| windows.iter().max_by_key(|window| count(window))).copied()
+    let mut crowds: Vec<(usize, usize)> = windows.iter().filter(is_crowd).copied().collect();
+    if !smaller_is_better {
+        crowds.reverse();
+    }
+    // The first of the largest, and the fastest crowd comes first.
+    let largest = *crowds.iter().rev().max_by_key(|window| count(window))?;
+    let most_of = |window: &(usize, usize)| {
+        voices[window.0..window.1]
+            .iter()
+            .filter_map(|voice| voice.interface_bps)
+            .max_by(f64::total_cmp)
+    };
+    let is_held_back = |faster: &&(usize, usize)| {
+        let theirs: Option<Vec<f64>> =
+            voices[faster.0..faster.1].iter().map(|voice| voice.interface_bps).collect();
+        let slowest = theirs.and_then(|theirs| theirs.into_iter().min_by(f64::total_cmp));
+        let is_on_a_faster_interface =
+            most_of(&largest).zip(slowest).is_some_and(|(largest, faster)| faster > largest);
+        count(faster) >= enough && is_on_a_faster_interface
+    };
+    let faster = crowds.iter().take_while(|window| **window != largest).find(is_held_back);
+    Some(*faster.unwrap_or(&largest))
+}
+
+/// What is wrong with the medium as more than half of the senders say, and at least [`ENOUGH`] of
+/// them where there are as many. A sender says of a medium what half of its runs of it say.
+fn faults(votes: &[Vote]) -> BTreeSet<String> {
+    let mut by_sender: BTreeMap<Option<&str>, Vec<&Vote>> = BTreeMap::new();
+    for vote in votes {
+        by_sender.entry(vote.sender.as_deref()).or_default().push(vote);
+    }
+    let mut named: BTreeMap<&String, usize> = BTreeMap::new();
+    for of_sender in by_sender.values() {
+        let all: BTreeSet<&String> = of_sender.iter().flat_map(|vote| &vote.faults).collect();
+        for fault in all {
+            let runs = of_sender.iter().filter(|vote| vote.faults.contains(fault)).count();
+            *named.entry(fault).or_default() += usize::from(runs * 2 >= of_sender.len());
+        }
+    }
+    let senders = by_sender.len();
+    let is_shared = |count: usize| count * 2 > senders && count >= ENOUGH.min(senders);
+    named.into_iter().filter(|(_, count)| is_shared(*count)).map(|(id, _)| id.clone()).collect()
 }
 
 /// The verdict of the run whose figures lie nearest to these, by the mean of their logarithms. A run
-/// that lacks some of them comes after those that have more: what it says may rest on little.
+/// that names a fault which senders do not share has none; one that lacks a shared fault or some of
+/// the figures comes after those that have more: what it says may rest on little.
 fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Option<String> {
+    let shared = faults(votes);
     let rank = |vote: &Vote| {
         let logs: Vec<f64> = vote
             .figures
@@ -147,10 +204,12 @@ fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Op
             .filter_map(|(figure, value)| Some((value / figures.get(figure)?.median).ln().abs()))
             .filter(|log| log.is_finite())
             .collect();
-        (figures.len() - logs.len(), logs.iter().sum::<f64>() / logs.len().max(1) as f64)
+        let lacks = (shared.len() - vote.faults.len(), figures.len() - logs.len());
+        (lacks, logs.iter().sum::<f64>() / logs.len().max(1) as f64)
     };
     votes
         .iter()
+        .filter(|vote| vote.faults.is_subset(&shared))
         .filter_map(|vote| Some((rank(vote), vote.verdict.as_ref()?)))
         .min_by(|((a, x), one), ((b, y), other)| {
             a.cmp(b).then(x.total_cmp(y)).then_with(|| one.cmp(other))
@@ -177,7 +236,7 @@ fn apart(votes: &[Vote], windows: &BTreeMap<HeadlineFigure, Window>) -> Option<A
         .collect();
     let first = theirs.values().next()?;
     let (senders, runs) = (first.spread.senders, first.spread.runs);
-    let interfaces = |votes: &[Vote]| -> std::collections::BTreeSet<String> {
+    let interfaces = |votes: &[Vote]| -> BTreeSet<String> {
         votes.iter().filter_map(|vote| vote.interface.clone()).collect()
     };
     let (ours, others) = (interfaces(&agreeing), interfaces(&outside));

@@ -23,6 +23,7 @@ mod simulated;
 mod tests;
 mod unpack;
 
+pub(crate) use limits::of_interface as interface_bps;
 pub use unpack::unpack;
 
 /// How much of everything an upload may hold.

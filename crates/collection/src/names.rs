@@ -124,7 +124,7 @@ pub fn other_names_of(kind: MediumKind, vendor: &str, model: &str) -> String {
     names.join(" ")
 }
 
-/// What about its name a person has to look at: praise in it, or two makers.
+/// Names that a person has to look at: praise, two makers, a program that is nearly called Flashmark.
 pub(crate) fn doubts(run: &Published) -> Vec<String> {
     let (vendor, model) = run.spelled();
     let (vendor, model) = (folded(&vendor), folded(&model));
@@ -139,7 +139,12 @@ pub(crate) fn doubts(run: &Published) -> Vec<String> {
     });
     let two = other
         .map(|other| format!("its vendor is {vendor}, and its model begins with {}", other.name));
-    praised.into_iter().chain(two).collect()
+    let software = folded(&run.software.name);
+    let letters: String = software.chars().filter(|c| c.is_alphanumeric()).collect();
+    let is_like_ours = letters.contains("flashmark") && !run.software.is_flashmark();
+    let imitated =
+        is_like_ours.then(|| format!("its software is called {software}, and is not Flashmark"));
+    praised.into_iter().chain(two).chain(imitated).collect()
 }
 
 /// Whether nothing tells what medium it is: no name at all, or only that of a reader or of a machine

@@ -163,9 +163,9 @@ pub struct CollectionRun {
 pub struct HostSpread {
     /// The median over runs, each host counted once (the median of the hosts' medians).
     pub median: f64,
-    /// The lowest value of any run.
+    /// The lowest value of any run; of any sender, where these are told apart.
     pub low: f64,
-    /// The highest value of any run.
+    /// The highest value of any run; of any sender, where these are told apart.
     pub high: f64,
     /// Number of runs that have the figure.
     pub runs: u64,
@@ -225,19 +225,21 @@ pub struct CollectionLine {
     pub model: Model,
     /// Where its figures come from. Two origins of one model are two lines: they are never mixed.
     pub origin: Origin,
-    /// `usb 2.0`, `sd uhs-i`, `sata`, as the first of its runs says.
+    /// `usb 2.0`, `sd uhs-i`, `sata`, as most of its senders say.
     pub interface: Option<String>,
     /// The claimed classes in a few words: "C10 U1 A1".
     pub classes: Vec<String>,
-    /// Runs behind it, and those of fakes that are left out.
+    /// Runs behind it.
     pub runs: u64,
-    /// Runs of fakes of this model. A line for them alone has `is_fake`.
+    /// Senders that had a fake of this model, or runs of fakes where senders are not told apart. A
+    /// line for them alone has `is_fake`.
     pub fakes: u64,
     /// Whether this line is that of the fakes of a model.
     pub is_fake: bool,
     /// Figures over the runs.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// The verdict of the run that lies nearest to the figures.
+    /// The verdict of the run that lies nearest to the figures, of those that name no fault but what
+    /// most senders name.
     pub verdict: Option<String>,
     /// Senders that agree with each other and not with these figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]

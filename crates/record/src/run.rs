@@ -23,6 +23,14 @@ pub struct Software {
     pub commit: Option<String>,
 }
 
+impl Software {
+    /// Tells whether this is Flashmark, by what says so or says nothing.
+    pub fn is_flashmark(&self) -> bool {
+        let name = self.name.trim();
+        name.is_empty() || name.eq_ignore_ascii_case("flashmark")
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

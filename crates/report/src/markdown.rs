@@ -66,7 +66,7 @@ pub fn comparison(comparison: &MediaComparison, private: &[String]) -> String {
 fn measured_with(record: &Record) -> String {
     let software = &record.run.software;
     let (name, version) = (words::clean(&software.name), words::clean(&software.version));
-    if name.is_empty() || name.eq_ignore_ascii_case("flashmark") {
+    if software.is_flashmark() {
         return format!("Measured with Flashmark {version}").trim_end().to_owned();
     }
     let tool = format!("{name} {version}");

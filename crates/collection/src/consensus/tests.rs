@@ -80,6 +80,57 @@ fn a_slow_host_holds_a_medium_back_and_is_told() {
     assert_eq!(apart.reason(), "other hosts: usb 2.0");
 }
 
+/// Three forgers were before five honest senders, because they were faster.
+#[test]
+fn fewer_voices_count_before_more_only_on_a_faster_interface() {
+    let crowd = |fast: Option<&str>| {
+        let slow = (0..5).map(|at| Vote {
+            interface: Some("usb 2.0".to_owned()),
+            ..vote(&format!("honest {at}"), 20.0 + f64::from(at))
+        });
+        let fast = (0..3).map(|at| Vote {
+            interface: fast.map(str::to_owned),
+            ..vote(&format!("forger {at}"), 90.0)
+        });
+        median(&slow.chain(fast).collect::<Vec<_>>())
+    };
+    assert_eq!([crowd(None), crowd(Some("usb 2.0")), crowd(Some("carrier pigeon"))], [22.0; 3]);
+    assert_eq!(crowd(Some("usb 3.0")), 90.0);
+}
+
+/// A damaged `capacity` cell beside published medians set "Do not use it" for everyone.
+#[test]
+fn a_fault_that_one_sender_names_sets_no_verdict() {
+    let faulty = |sender: &str, value: f64| Vote {
+        verdict: Some("do not use it".to_owned()),
+        faults: ["capacity".to_owned()].into(),
+        ..vote(sender, value)
+    };
+    let verdict = |votes: &[Vote]| Consensus::of(votes).verdict;
+    let mut all = votes(&[100.0, 110.0, 120.0, 130.0, 140.0], &[]);
+    for sender in ["a", "a", "a", "b", "c"] {
+        all.push(faulty(sender, 120.0));
+        assert_eq!(verdict(&all).as_deref(), Some("verdict of 120"));
+    }
+    all.extend(["d", "e", "f"].map(|sender| faulty(sender, 120.0)));
+    assert_eq!(verdict(&all).as_deref(), Some("do not use it"), "six of eleven");
+    assert_eq!(verdict(&[faulty("a", 100.0)]).as_deref(), Some("do not use it"), "nobody else");
+    assert_eq!(
+        verdict(&[faulty("a", 100.0), faulty("b", 100.0), vote("c", 100.0)]).as_deref(),
+        Some("verdict of 100"),
+        "two are not three"
+    );
+}
+
+/// A thousand runs of one sender set the lowest and the highest.
+#[test]
+fn the_lowest_and_the_highest_are_those_of_senders() {
+    let mut all = votes(&[100.0, 110.0, 120.0], &[]);
+    all.extend([60.0, 110.0, 200.0].map(|value| vote("many", value)));
+    let found = Consensus::of(&all).figures[&FIGURE];
+    assert_eq!((found.low, found.high, found.senders), (100.0, 120.0, 4));
+}
+
 #[test]
 fn a_second_crowd_on_the_same_hosts_is_another_revision_or_a_fake() {
     let found = Consensus::of(&votes(&[100.0; 8], &[20.0, 21.0, 22.0]));

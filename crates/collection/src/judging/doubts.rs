@@ -7,7 +7,7 @@ use record::collection::{
 use record::units::{BytesPerSecond, Iops, Nanos, significant};
 use record::{Cell, MediumKind, Published, test};
 
-use super::possible::{PLAIN, is_ours};
+use super::possible::PLAIN;
 use super::{limits, simulated};
 
 /// Runs or hosts of a model that say together what is usual.
@@ -69,13 +69,15 @@ fn addresses(run: &Published) -> Vec<String> {
     named.into_iter().filter_map(told).collect()
 }
 
-/// A cell that Flashmark says it measured, and that no medium gives.
+/// A cell that no medium gives. Other tools need not have latencies.
 fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
-    if !is_ours(run) || cell.metrics.iops.is_none() || !PLAIN.contains(&cell.test.as_str()) {
+    if cell.metrics.iops.is_none() || !PLAIN.contains(&cell.test.as_str()) {
         return None;
     }
+    let is_ours = run.software.is_flashmark();
     let Some(histogram) = &cell.histogram else {
-        return Some(format!("{} has a rate, but no latencies that it is made of", cell.id));
+        return is_ours
+            .then(|| format!("{} has a rate, but no latencies that it is made of", cell.id));
     };
     let samples = histogram.len();
     let most = histogram.buckets().map(|(_, count)| count).max().unwrap_or(0);
@@ -105,21 +107,17 @@ fn too_fast(figure: HeadlineFigure, value: f64, kind: MediumKind) -> Option<Stri
         FigureUnit::Iops => value > most_iops,
         FigureUnit::Ns => value < 100.0,
     };
+    let whom = match kind {
+        MediumKind::Unknown => "medium but an NVMe drive does; say of which kind it is".to_owned(),
+        kind => format!("{} does", kind.words()),
+    };
     is_beyond.then(|| {
-        format!(
-            "{} of {} is beyond what any {} does",
-            figure.name(),
-            in_words(figure, value),
-            kind.words()
-        )
+        format!("{} of {} is beyond what any {whom}", figure.name(), in_words(figure, value))
     })
 }
 
 /// Latencies with a shape that only a simulated medium has.
 fn simulated(run: &Published) -> Option<String> {
-    if !is_ours(run) {
-        return None;
-    }
     let cells = simulated::signature(run);
     let Some((first, others)) = cells.split_first() else {
         let (one, other) = simulated::lognormal(run)?;

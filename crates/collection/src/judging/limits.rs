@@ -16,7 +16,7 @@ pub(super) struct KindLimit {
 /// The limits of a kind. CompactFlash: UDMA 7, 167 MB/s (CF 6.0). SD: UHS-III, 624 MB/s (SD 6.0),
 /// and a command each 20 us; a card on PCI Express is an NVMe drive to the host. eMMC: HS400, 400
 /// MB/s, with a command queue (JEDEC 5.1). USB: USB4 at 40 Gbit/s. SATA and SAS: SAS-4, 22.5
-/// Gbit/s. NVMe: PCI Express 6.0 with four lanes. A turning disk reads a place nobody can foresee
+/// Gbit/s. NVMe: PCI Express 6.0 with four lanes, in blocks of 4 KiB. A turning disk reads a place nobody can foresee
 /// once a turn at best.
 pub(super) fn of_kind(kind: MediumKind) -> KindLimit {
     let (bps, iops, random_reads) = match kind {
@@ -25,15 +25,16 @@ pub(super) fn of_kind(kind: MediumKind) -> KindLimit {
         MediumKind::Emmc => (450e6, 150e3, 150e3),
         MediumKind::Usb => (5e9, 1e6, 1e6),
         MediumKind::Disk => (1e9, 200e3, 1000.0),
-        MediumKind::Ssd => (2.5e9, 1e6, 1e6),
-        _ => (32e9, 16e6, 16e6),
+        // What is faster is an NVMe drive.
+        MediumKind::Ssd | MediumKind::Unknown => (2.5e9, 1e6, 1e6),
+        _ => (32e9, 8e6, 8e6),
     };
     KindLimit { bps, iops, random_reads }
 }
 
 /// Bytes a second that an interface carries, by the words of `Published::interface_words`, after
 /// its line code. `None` where the words name no speed.
-pub(super) fn of_interface(words: &str) -> Option<f64> {
+pub(crate) fn of_interface(words: &str) -> Option<f64> {
     Some(match words {
         "usb 1.1" => 1.5e6,
         "usb 2.0" => 60e6,

@@ -82,16 +82,11 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
             return Err(contradiction(place, "another cell has the same id"));
         }
         check_cell(place, cell)?;
-        if is_ours(run) {
+        if run.software.is_flashmark() {
             check_ours(place, cell, run)?;
         }
     }
     check_sum(run)
-}
-
-/// Whether it counts as measured by Flashmark: by what says so, and by what says nothing.
-pub(super) fn is_ours(run: &Published) -> bool {
-    matches!(run.software.name.as_str(), "flashmark" | "")
 }
 
 /// A cell, for people: `cells[3] (random-write/2)`.
@@ -170,7 +165,7 @@ fn check_simulated(run: &Published) -> Result<(), Rejection> {
 fn check_sum(run: &Published) -> Result<(), Rejection> {
     let in_turn = run.cells.iter().filter(|cell| PLAIN.contains(&cell.test.as_str()));
     let sum = saturating_sum(in_turn.map(|cell| cell.elapsed_ns));
-    if !is_ours(run)
+    if !run.software.is_flashmark()
         || sum <= run.elapsed_ns.saturating_add(run.elapsed_ns / 10).saturating_add(SUM_SLACK_NS)
     {
         return Ok(());

@@ -642,6 +642,18 @@ fn what_is_strange_is_looked_at() {
         fast(MediumKind::Disk, 200_000),
         fast(MediumKind::Ssd, 200_000),
         fast(MediumKind::CompactFlash, 1000),
+        fast(MediumKind::Unknown, 500),
+        said_of(|run| run.software.name = "Flashmark".into()),
+        said_of(|run| run.software.name = "FlashMark  (official)".into()),
+        said_of(|run| run.software.name = "Fl\u{0430}shmark".into()),
+        said_of(|run| {
+            run.software.name = "Flashmark".into();
+            run.cells[0].metrics.iops.as_mut().unwrap().value *= 1000.0;
+        }),
+        said_of(|run| {
+            run.software.name = "fio".into();
+            run.cells = vec![measured("random-write/1", &[1_000_000; 100])];
+        }),
     ]), @r#"
 taken, doubts: ["random-write/1 has a rate, but no latencies that it is made of"]
 taken, doubts: ["100 of 100 I/Os of random-write/1 took the same time"]
@@ -652,6 +664,12 @@ taken, doubts: ["no cell has a result"]
 taken, doubts: ["random-read-4k of 2506 IOPS is beyond what any disk does"]
 taken, doubts: []
 taken, doubts: ["random-read-4k of 501253 IOPS is beyond what any CompactFlash card does"]
+taken, doubts: ["random-read-4k of 1002506 IOPS is beyond what any medium but an NVMe drive does; say of which kind it is"]
+taken, doubts: []
+taken, doubts: ["its software is called flashmark (official), and is not Flashmark"]
+taken, doubts: ["its software is called flashmark, and is not Flashmark"]
+422 contradiction: cells[0] (random-write/1).metrics.iops: 1252.3481527864749, but 200 in 159.7 s are 1.2523481527864748 a second
+taken, doubts: ["100 of 100 I/Os of random-write/1 took the same time"]
 "#);
 }
 
@@ -721,11 +739,14 @@ fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
 #[allow(clippy::disallowed_methods, reason = "reads fixtures")]
 fn what_other_tools_measured_is_taken() {
     let dir = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import");
-    let (mut runs, mut refused) = (0, Vec::new());
+    let (mut runs, mut refused, mut doubtful) = (0, Vec::new(), Vec::new());
     let mut send = |name: &str, run: &Published| {
         runs += 1;
-        if let Err(rejection) = read_plain(&json_of(run)) {
-            refused.push(format!("{name}: {rejection}"));
+        match read_plain(&json_of(run)) {
+            Err(rejection) => refused.push(format!("{name}: {rejection}")),
+            Ok(upload) => {
+                doubtful.extend(upload.doubts.iter().map(|doubt| format!("{name}: {doubt}")));
+            }
         }
     };
     for file in std::fs::read_dir(dir)
@@ -742,6 +763,11 @@ fn what_other_tools_measured_is_taken() {
     import::reference::entries().iter().for_each(|entry| send(&entry.id, &entry.run));
     assert!(runs > 100, "{runs}");
     assert!(refused.is_empty(), "{}", refused.join("\n"));
+    doubtful.sort();
+    insta::assert_snapshot!(doubtful.join("\n"), @r"
+    flashbench_a_1024_loop.txt: no cell has a result
+    flashbench_a_16384_loop.txt: no cell has a result
+    ");
 }
 
 /// A place in a document, by a walk that some numbers choose, gets another value.

@@ -81,7 +81,9 @@ pub fn judge(
         .zip(found)
         .map(|(file, found)| JudgedRecord { verdict: alone(repository, &file, found), file })
         .collect();
-    judged.sort_by_key(|one| is_new(&one.file));
+    let is_simulated =
+        |one: &JudgedRecord| one.verdict.as_ref().is_ok_and(|run| run.marks.is_simulated());
+    judged.sort_by_key(|one| (is_new(&one.file), is_simulated(one)));
     refuse_copies(repository, &mut judged, is_new);
     Ok(judged)
 }
@@ -132,8 +134,9 @@ fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort 
 }
 
 /// Refuses each record that is a copy of one before it. The one before it is refused, too, where
-/// another sent it and it was not here before. A simulated one stands only where it was here and the
-/// copy is new: else anybody could make one of a measurement and put it before that.
+/// another sent it and it was not here before. Of a measurement and a simulation that are one the
+/// simulation is refused, but where it was here and the other is new: anybody can call a measurement
+/// simulated.
 fn refuse_copies(
     repository: &Repository,
     judged: &mut [JudgedRecord],
@@ -143,19 +146,16 @@ fn refuse_copies(
     for at in 0..judged.len() {
         let Ok(RunInShort { marks, .. }) = &judged[at].verdict else { continue };
         let id = &judged[at].file.id;
-        let is_reason = |first: &usize| {
-            let JudgedRecord { file, verdict } = &judged[*first];
-            let is_simulated = verdict.as_ref().is_ok_and(|run| run.marks.is_simulated());
-            let is_older = !is_new(file) && is_new(&judged[at].file);
-            (!repository.has_accepted(id) || *id == file.id) && (!is_simulated || is_older)
-        };
+        let is_reason =
+            |first: &usize| !repository.has_accepted(id) || *id == judged[*first].file.id;
         let Ok(found) = find_copy(&mut known, marks, is_reason);
         let Some(first) = found else {
             known.add(at, marks);
             continue;
         };
         let (one, other) = (&judged[at].file, &judged[first].file);
-        let is_order_known = one.sender == other.sender
+        let is_order_known = marks.is_simulated()
+            || one.sender == other.sender
             || is_new(one) != is_new(other)
             || repository.has_accepted(&other.id) && one.id != other.id;
         let copy_of = |file: &RecordFile, rule: &str| {
@@ -220,12 +220,16 @@ mod tests {
     }
 
     #[test]
-    fn a_measurement_called_simulated_is_no_copy_but_of_what_was_here() {
-        assert_eq!(left_out(&[]), Vec::<String>::new(), "published: nobody knows the order");
-        assert_eq!(left_out(&["abe"]), Vec::<String>::new());
-        assert_eq!(left_out(&["abe", "ada"]), Vec::<String>::new());
-        let [said] = &left_out(&["ada"])[..] else { panic!("a simulated run sent as a card's") };
-        assert!(said.starts_with("ada: doubtful: its latencies are those of abe/"), "{said}");
-        assert!(said.ends_with("one measurement counts once"), "{said}");
+    fn of_a_measurement_and_a_simulation_the_one_that_was_here_counts() {
+        let refused = |new: &[&str], whom: &str, of: &str| {
+            let [said] = &left_out(new)[..] else { panic!("both or none of {new:?} are left out") };
+            let start = format!("{whom}: doubtful: its latencies are those of {of}/");
+            assert!(said.starts_with(&start), "{said}");
+            assert!(said.ends_with("one measurement counts once"), "{said}");
+        };
+        refused(&["ada"], "ada", "abe");
+        refused(&["abe"], "abe", "ada");
+        refused(&["abe", "ada"], "abe", "ada");
+        refused(&[], "abe", "ada");
     }
 }

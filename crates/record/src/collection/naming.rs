@@ -38,10 +38,10 @@ impl Origin {
         let is_simulated = run.kind == MediumKind::Simulated
             || run.target == TargetKind::Simulated
             || run.profile.is_some();
-        match run.software.name.as_str() {
+        match run.software.is_flashmark() {
             _ if is_simulated => Origin::Simulated,
-            "flashmark" | "" => Origin::Measured,
-            _ => Origin::Imported,
+            true => Origin::Measured,
+            false => Origin::Imported,
         }
     }
 }
@@ -301,8 +301,8 @@ mod tests {
         assert_eq!(origin(&run, "fio"), Origin::Simulated, "its target says so");
         run.target = crate::TargetKind::Block;
         assert_eq!(
-            [origin(&run, "fio"), origin(&run, "flashmark")],
-            [Origin::Imported, Origin::Measured]
+            ["fio", "flashmark", " Flashmark", ""].map(|name| origin(&run, name)),
+            [Origin::Imported, Origin::Measured, Origin::Measured, Origin::Measured]
         );
     }
 

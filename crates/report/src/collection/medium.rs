@@ -4,7 +4,8 @@
 use askama::Template;
 use record::Record;
 use record::collection::{
-    Apart, CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Media, Origin,
+    Apart, CONFIRMING_SENDERS, CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Media,
+    Origin,
 };
 use record::metric;
 
@@ -234,15 +235,25 @@ fn fakes_said(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String
     if line.is_fake || line.fakes == 0 {
         return None;
     }
-    let runs = words::count(line.fakes as usize, "run");
+    let by_senders = line.figures.values().any(|spread| spread.senders > 0);
+    let word = if by_senders { "sender" } else { "run" };
+    let fakes = words::count(line.fakes as usize, word);
     let apart = if beside.iter().any(|other| other.is_fake) {
         "; they have a page of their own, below"
     } else {
         ""
     };
-    Some(format!(
-        "Fakes are sold under this name: {runs} of such are left out of these figures{apart}."
-    ))
+    Some(match (by_senders, line.fakes) {
+        (false, _) => format!(
+            "Fakes are sold under this name: {fakes} of such are left out of these figures{apart}."
+        ),
+        (true, CONFIRMING_SENDERS..) => format!(
+            "Fakes are sold under this name: {fakes} had one; their runs are left out of these figures{apart}."
+        ),
+        (true, _) => format!(
+            "{fakes} had a fake under this name, by their own account, which {CONFIRMING_SENDERS} have to say before it is taken as sure; their runs are left out of these figures{apart}."
+        ),
+    })
 }
 
 /// What those say who disagree, and why that may be: "4 senders with 6 runs agree on other figures:

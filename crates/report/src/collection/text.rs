@@ -414,7 +414,7 @@ fn column_meaning(name: &str) -> &'static str {
         "interface" => "of the first run",
         "classes" => "what it claims: speed, UHS, video and application classes",
         "runs" => "runs behind the line",
-        "fakes" => "runs of fakes that are left out",
+        "fakes" => "senders (runs, where senders are not told apart) that had a fake of it",
         "is_fake" => "whether the line is that of the fakes of a model",
         "latest" => "when the latest run came in",
         "verdict" => "of the latest run",

@@ -1,10 +1,7 @@
 //! Where copies are looked for: the marks of all runs of a collection.
 
-use std::collections::BTreeSet;
-
 use collection::copies::{KnownRuns, RunMarks, RunSketch, find_copy};
 use record::Published;
-use record::collection::Model;
 
 use super::connection::{Connection, SqlValue};
 use super::document::{RevisionDocument, content_name};
@@ -34,13 +31,18 @@ pub(super) fn mark(
     Ok(())
 }
 
-/// Marks all runs, from what is kept of them.
+/// Marks all runs and notes their faults, from what is kept of them.
 pub(super) fn mark_all(connection: &mut dyn Connection) -> Result<(), CollectionError> {
     for mut row in connection.query("SELECT number FROM runs", &[]).reading()? {
         let number = row.number()?;
         let newest = "SELECT body FROM revisions WHERE run = $1 ORDER BY revision DESC LIMIT 1";
         for mut row in connection.query(newest, &[SqlValue::from(number)]).reading()? {
-            mark(connection, number, &RevisionDocument::unpack(&row.blob()?)?.run)?;
+            let RevisionDocument { run, headline, .. } = RevisionDocument::unpack(&row.blob()?)?;
+            mark(connection, number, &run)?;
+            let values =
+                [SqlValue::from(headline.faults.join(" ").as_str()), SqlValue::from(number)];
+            let sql = "UPDATE runs SET faults = $1 WHERE number = $2";
+            connection.execute(sql, &values).changing()?;
         }
     }
     Ok(())
@@ -64,6 +66,11 @@ impl Collection {
     }
 }
 
+/// The condition of [`RunMarks::may_copy`].
+fn may_be_copied(marks: &RunMarks) -> &'static str {
+    if marks.may_copy(true) { "" } else { " AND l.origin <> 'simulated'" }
+}
+
 /// The accepted runs of a collection.
 struct Accepted<'a>(&'a mut dyn Connection);
 
@@ -73,16 +80,17 @@ impl KnownRuns for Accepted<'_> {
 
     fn with_mark(
         &mut self,
-        marks: &BTreeSet<String>,
+        marks: &RunMarks,
         is_taken: &mut dyn FnMut(&String) -> bool,
     ) -> Result<Option<String>, CollectionError> {
         let sql = format!(
-            "SELECT r.id FROM run_marks m JOIN runs r ON r.number = m.run WHERE m.mark IN ({}) AND r.standing = 'accepted' \
-             ORDER BY r.number LIMIT 20",
-            columns::places(1, marks.len())
+            "SELECT r.id FROM run_marks m JOIN runs r ON r.number = m.run JOIN lines l ON l.number = r.line \
+             WHERE m.mark IN ({}) AND r.standing = 'accepted'{} ORDER BY r.number LIMIT 20",
+            columns::places(1, marks.exact.len()),
+            may_be_copied(marks),
         );
         let values: Vec<SqlValue> =
-            marks.iter().map(|mark| SqlValue::from(mark.as_str())).collect();
+            marks.exact.iter().map(|mark| SqlValue::from(mark.as_str())).collect();
         for mut row in self.0.query(&sql, &values).reading()? {
             let id = row.text()?;
             if is_taken(&id) {
@@ -94,21 +102,25 @@ impl KnownRuns for Accepted<'_> {
 
     fn of_model(
         &mut self,
-        model: &Model,
+        marks: &RunMarks,
         is_taken: &mut dyn FnMut(&String, &RunSketch) -> bool,
     ) -> Result<Option<String>, CollectionError> {
-        let sql = "SELECT id, sketch FROM (SELECT r.number, r.id, r.sketch \
-                   FROM runs r JOIN lines l ON l.number = r.line \
-                   WHERE l.kind = $1 AND l.vendor = $2 AND l.model = $3 AND r.sketch IS NOT NULL \
-                   AND r.standing = 'accepted' ORDER BY r.number DESC LIMIT $4) AS newest \
-                   ORDER BY number";
+        let sql = format!(
+            "SELECT id, sketch FROM (SELECT r.number, r.id, r.sketch \
+             FROM runs r JOIN lines l ON l.number = r.line \
+             WHERE l.kind = $1 AND l.vendor = $2 AND l.model = $3 AND r.sketch IS NOT NULL \
+             AND r.standing = 'accepted'{} ORDER BY r.number DESC LIMIT $4) AS newest \
+             ORDER BY number",
+            may_be_copied(marks)
+        );
+        let model = marks.model();
         let values = [
             SqlValue::from(model.kind.name()),
             SqlValue::from(model.vendor.as_str()),
             SqlValue::from(model.model.as_str()),
             SqlValue::from(LOOKED_THROUGH),
         ];
-        for mut row in self.0.query(sql, &values).reading()? {
+        for mut row in self.0.query(&sql, &values).reading()? {
             let (id, theirs) = (row.text()?, row.text()?);
             let theirs: RunSketch = serde_json::from_str(&theirs)
                 .map_err(|error| CollectionError::damaged(format!("sketch of {id}: {error}")))?;

@@ -27,7 +27,10 @@ const COUNTED: &str = "FROM runs WHERE line = $1 AND standing = 'accepted'";
 
 /// What each run of a line says.
 fn votes_of(connection: &mut dyn Connection, line: u64) -> Result<Vec<Vote>, CollectionError> {
-    let sql = format!("SELECT sender, host, interface, verdict, {} {COUNTED}", columns::figures());
+    let sql = format!(
+        "SELECT sender, host, interface, verdict, faults, {} {COUNTED}",
+        columns::figures()
+    );
     let rows = connection.query(&sql, &[SqlValue::from(line)]).reading()?;
     rows.into_iter().map(vote).collect()
 }
@@ -35,13 +38,14 @@ fn votes_of(connection: &mut dyn Connection, line: u64) -> Result<Vec<Vote>, Col
 fn vote(mut row: SqlRow) -> Result<Vote, CollectionError> {
     let (sender, host) = (row.optional_text()?, row.optional_text()?);
     let (interface, verdict) = (row.optional_text()?, row.optional_text()?);
+    let faults = row.text()?.split_whitespace().map(str::to_owned).collect();
     let mut figures = BTreeMap::new();
     for figure in HeadlineFigure::ALL {
         if let Some(value) = row.optional_real()? {
             figures.insert(figure, value);
         }
     }
-    Ok(Vote { sender, host, interface, verdict, figures })
+    Ok(Vote { sender, host, interface, verdict, faults, figures })
 }
 
 /// A bit for each confirmed figure, in the order of `HeadlineFigure::ALL`.
@@ -52,16 +56,18 @@ fn confirmed(figures: &BTreeMap<HeadlineFigure, HostSpread>) -> u64 {
     figures.iter().map(bit).sum()
 }
 
-/// A text of the run that came first or last, of those that have one.
-fn text_of(
+/// A text of the runs as most senders have it; of equals, as the run that came first. `condition`
+/// says which runs have one.
+fn usual(
     connection: &mut dyn Connection,
     line: u64,
     column: &str,
     condition: &str,
-    way: &str,
 ) -> Result<Option<String>, CollectionError> {
-    let sql =
-        format!("SELECT {column} {COUNTED}{condition} ORDER BY received{way}, number{way} LIMIT 1");
+    let sql = format!(
+        "SELECT {column} {COUNTED}{condition} GROUP BY {column} \
+         ORDER BY count(DISTINCT coalesce(sender, '')) DESC, min(received), min(number) LIMIT 1"
+    );
     let row = connection.query(&sql, &[SqlValue::from(line)]).reading()?.into_iter().next();
     row.map_or(Ok(None), |mut row| row.optional_text())
 }
@@ -75,23 +81,19 @@ pub(super) fn refresh(
 ) -> Result<(), CollectionError> {
     let votes = votes_of(connection, line)?;
     let Consensus { figures, verdict, apart } = Consensus::of(&votes);
-    let runs = connection
-        .query(&format!("SELECT count(*) {COUNTED}"), &[SqlValue::from(line)])
-        .reading()?;
-    let runs = runs.into_iter().next().map_or(Ok(0), |mut row| row.number())?;
-    // What is the same for all of them is taken from the first that says it.
-    let mut first =
-        |column: &str, condition: &str| text_of(connection, line, column, condition, "");
-    let name = first("name", "")?;
-    let interface = first("interface", " AND interface IS NOT NULL")?;
-    let classes = first("classes", " AND classes <> ''")?;
-    let latest = text_of(connection, line, "received", "", " DESC")?;
+    let newest = format!("SELECT max(received) {COUNTED}");
+    let newest = connection.query(&newest, &[SqlValue::from(line)]).reading()?.into_iter().next();
+    let latest = newest.map_or(Ok(None), |mut row| row.optional_text())?;
+    let mut usual = |column: &str, condition: &str| usual(connection, line, column, condition);
+    let name = usual("name", "")?;
+    let interface = usual("interface", " AND interface IS NOT NULL")?;
+    let classes = usual("classes", " AND classes <> ''")?;
     let mut names = vec!["interface", "classes", "runs", "latest", "changed", "confirmed"];
     let mut values = vec![
         SqlValue::from(line),
         SqlValue::from(interface.as_deref()),
         SqlValue::from(classes.as_deref().unwrap_or_default()),
-        SqlValue::from(runs),
+        SqlValue::from(votes.len() as u64),
         SqlValue::from(latest.as_deref().unwrap_or_default()),
         SqlValue::from(audit_number),
         SqlValue::from(confirmed(&figures)),
@@ -142,18 +144,21 @@ fn searched(
     Ok(format!("{} {others}", name.to_lowercase()).trim_end().to_owned())
 }
 
-/// Tells the line of a model, and that of its fakes, how many fakes there are.
+/// Tells the line of a model, and that of its fakes, how many fakes there are: senders that had one,
+/// or runs where senders are not told apart.
 fn count_fakes(connection: &mut dyn Connection, line: u64) -> Result<(), CollectionError> {
     let same = "o.kind = l.kind AND o.vendor = l.vendor AND o.model = l.model AND o.capacity_gb = l.capacity_gb AND o.origin = l.origin";
+    let counted = "SELECT count(DISTINCT r.sender) + sum(CASE WHEN r.sender IS NULL THEN 1 ELSE 0 END) \
+                   FROM runs r WHERE r.line = o.number AND r.standing = 'accepted'";
     let siblings = format!(
-        "SELECT o.number, o.is_fake, o.runs, o.fakes FROM lines l JOIN lines o ON {same} WHERE l.number = $1"
+        "SELECT o.number, o.is_fake, coalesce(({counted}), 0), o.fakes FROM lines l JOIN lines o ON {same} WHERE l.number = $1"
     );
     let mut found = Vec::new();
     for mut row in connection.query(&siblings, &[SqlValue::from(line)]).reading()? {
         found.push((row.number()?, row.number()? == 1, row.number()?, row.number()?));
     }
     let fakes: u64 =
-        found.iter().filter(|(_, is_fake, ..)| *is_fake).map(|(_, _, runs, _)| runs).sum();
+        found.iter().filter(|(_, is_fake, ..)| *is_fake).map(|(_, _, fakes, _)| fakes).sum();
     for (number, ..) in found.into_iter().filter(|(.., said)| *said != fakes) {
         let values = [SqlValue::from(fakes), SqlValue::from(number)];
         connection.execute("UPDATE lines SET fakes = $1 WHERE number = $2", &values).changing()?;

@@ -9,13 +9,14 @@ use super::pool::ConnectionPool;
 use super::{CollectionError, audit, columns, copies, lines};
 
 /// All steps; the first has number 1.
-const STEPS: [(&str, &str); 6] = [
+const STEPS: [(&str, &str); 7] = [
     ("collection", include_str!("migrations/0001_collection.sql")),
     ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
     ("senders", include_str!("migrations/0003_senders.sql")),
     ("media told apart", include_str!("migrations/0004_media_told_apart.sql")),
     ("judging many", include_str!("migrations/0005_judging_many.sql")),
     ("marks of cells", include_str!("migrations/0006_marks_of_cells.sql")),
+    ("faults have voices", include_str!("migrations/0007_faults_have_voices.sql")),
 ];
 
 /// Brings a database to the form that this version knows.

@@ -124,6 +124,7 @@ on_both! {
     suite::what_is_refused_leaves_nothing,
     suite::a_model_is_a_line_and_hosts_count_once,
     suite::fakes_are_a_line_of_their_own,
+    suite::a_line_says_what_most_senders_say,
     suite::origins_are_never_mixed,
     suite::quarantine_is_not_shown_until_someone_accepts,
     suite::a_replacement_keeps_the_name_and_the_old_revision,

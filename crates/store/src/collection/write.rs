@@ -335,13 +335,14 @@ impl Prepared {
     /// Columns of `runs` that come out of the run, with their values.
     fn facts(&self) -> (Vec<&'static str>, Vec<SqlValue>) {
         let (run, headline) = (&self.document.run, &self.document.headline);
-        let mut columns = vec!["name", "host", "medium_key", "classes", "verdict"];
+        let mut columns = vec!["name", "host", "medium_key", "classes", "verdict", "faults"];
         let mut values = vec![
             SqlValue::from(collection::name_of(run).as_str()),
             SqlValue::from(facts::host_key(run).as_deref()),
             SqlValue::from(run.medium_key.as_deref()),
             SqlValue::from(facts::classes(run).as_str()),
             SqlValue::from(headline.verdict.as_deref()),
+            SqlValue::from(headline.faults.join(" ").as_str()),
         ];
         for facet in Facet::ALL {
             columns.push(facet.name());

@@ -162,6 +162,37 @@ pub fn fakes_are_a_line_of_their_own(database: &Database) {
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
+/// One sender that came in first set the name of a line, said often that a model is a fake and that
+/// it is damaged.
+pub fn a_line_says_what_most_senders_say(database: &Database) {
+    let collection = database.open();
+    let of = |number: u64, sender: &str| {
+        let sender = Some(sender.to_owned());
+        Submission { sender, ..submission(number, "SD32G", Some("Raspberry Pi 4"), 10.0) }
+    };
+    let mut slug = String::new();
+    for (number, sender) in [(11, "ada"), (12, "bea"), (13, "cem")] {
+        slug = collection.submit(of(number, sender)).unwrap().slug;
+    }
+    let before = line_of(&collection, &slug);
+    for number in 0..4 {
+        let mut lie = of(number, "mallory");
+        lie.run.model = Some("sd32G".to_owned());
+        lie.run.interface = Some("ata".to_owned());
+        lie.headline.verdict = Some("Do not use it.".to_owned());
+        lie.headline.faults = vec!["capacity".to_owned()];
+        lie.headline.is_fake = number > 1;
+        collection.submit(lie).unwrap();
+    }
+    let after = line_of(&collection, &slug);
+    assert_eq!((after.runs, after.fakes), (5, 1), "one sender is one report");
+    let said = |line: &record::collection::CollectionLine| {
+        (line.name.clone(), line.interface.clone(), line.verdict.clone())
+    };
+    assert_eq!(said(&after), said(&before));
+    assert_eq!(before.name, "SanDisk SD32G 32 GB");
+}
+
 pub fn origins_are_never_mixed(database: &Database) {
     let collection = database.open();
     for (number, origin) in (1..).zip(Origin::ALL) {
@@ -557,7 +588,7 @@ pub fn a_newer_collection_is_refused(database: &Database) {
     let error = Collection::open(&database.address).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "the collection has step 99 of its form, this version knows 6; a newer flashmark reads it"
+        "the collection has step 99 of its form, this version knows 7; a newer flashmark reads it"
     );
 }
 

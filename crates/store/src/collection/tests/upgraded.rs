@@ -1,6 +1,6 @@
 //! A collection made by an earlier version: opened by this one, saved and put back.
 
-use record::collection::{HeadlineFigure, Origin};
+use record::collection::{HeadlineFigure, Origin, RunHeadline};
 
 use super::Database;
 use super::copies::measured;
@@ -55,6 +55,11 @@ fn line(
     Ok(())
 }
 
+/// A line with a fault, of which the earlier version had no column.
+fn faulty(value: f64) -> RunHeadline {
+    RunHeadline { faults: vec!["capacity".to_owned(), "span-cache".to_owned()], ..headline(value) }
+}
+
 fn kept(
     connection: &mut dyn Connection,
     number: u64,
@@ -62,7 +67,7 @@ fn kept(
 ) -> Result<String, CollectionError> {
     let run = measured(number, number);
     let model = collection::model_of(&run);
-    let document = RevisionDocument { model, origin, headline: headline(value), run };
+    let document = RevisionDocument { model, origin, headline: faulty(value), run };
     let PackedRun { content, body } = document.pack()?;
     let id = id_of(&content);
     let received = format!("2026-05-{number:02}T12:00:00Z");
@@ -99,7 +104,7 @@ fn senders(collection: &Collection) -> Vec<Option<String>> {
 fn is_whole(collection: &Collection, ids: &[String]) {
     for (id, (_, origin, value)) in ids.iter().zip(SENT) {
         let entry = collection.entry(id).unwrap().unwrap();
-        assert_eq!((entry.origin, &entry.headline), (origin, &headline(value)));
+        assert_eq!((entry.origin, &entry.headline), (origin, &faulty(value)));
     }
     let told = |text: &str| Some(text.to_owned());
     assert_eq!(
@@ -129,6 +134,11 @@ pub fn an_earlier_collection_is_brought_up_to_date(database: &Database) {
         .pool
         .look(|connection| connection.query(marked, &[]).unwrap().remove(0).number());
     assert_eq!(marked.unwrap(), SENT.len() as u64);
+    let faults = "SELECT count(*) FROM runs WHERE faults = 'capacity span-cache'";
+    let faulty = collection
+        .pool
+        .look(|connection| connection.query(faults, &[]).unwrap().remove(0).number());
+    assert_eq!(faulty.unwrap(), SENT.len() as u64);
     // Once: whatever the lines say later is theirs.
     drop(collection);
     database.meddle("UPDATE line_details SET verdict = 'not made anew'");
