@@ -20,6 +20,9 @@ const USUAL_FACTOR: f64 = 4.0;
 const BEYOND_THE_FARTHEST: f64 = 2.0;
 /// A test of a month is no test of a medium.
 const LONG_NS: u64 = 31 * 86_400 * 1_000_000_000;
+/// Share of a cell's time in which I/Os are under way at least; in 542 cells of simulated and real
+/// media it was 99 %.
+const LEAST_UNDER_WAY: f64 = 0.3;
 /// Real media never take the same time again and again, to three digits.
 const MANY_ALIKE: u64 = 100;
 
@@ -79,6 +82,14 @@ fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
         return is_ours
             .then(|| format!("{} has a rate, but no latencies that it is made of", cell.id));
     };
+    let share = super::possible::share_under_way(cell).unwrap_or(1.0);
+    if is_ours && cell.params.path == record::Path::Direct && share < LEAST_UNDER_WAY {
+        return Some(format!(
+            "I/Os of {} took {} % of its time together, and more of it passed between them",
+            cell.id,
+            significant(share * 100.0)
+        ));
+    }
     let samples = histogram.len();
     let most = histogram.buckets().map(|(_, count)| count).max().unwrap_or(0);
     (samples >= MANY_ALIKE && most * 100 >= samples * 99)

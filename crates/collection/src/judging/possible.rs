@@ -10,7 +10,7 @@ use std::fmt;
 
 use findings::LINK_SLACK;
 use record::collection::Origin;
-use record::units::saturating_sum;
+use record::units::{Nanos, saturating_sum};
 use record::{
     Cell, Claims, Content, CountUnit, Flag, Params, Path, Published, Series, SeriesAxis, Stop,
     TargetKind, test,
@@ -342,7 +342,13 @@ fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
 
 /// Every I/O moves a block.
 fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
-    let Some(block) = cell.params.block_bytes else { return Ok(()) };
+    let Some(block) = cell.params.block_bytes else {
+        let moved = (cell.bytes > 0).then(|| {
+            let place = format_args!("{place}.params.block_bytes");
+            contradiction(place, format_args!("none, but {} bytes were moved", cell.bytes))
+        });
+        return moved.map_or(Ok(()), Err);
+    };
     let most = cell.ops.saturating_mul(block);
     // Around a bad place a block is written in pieces.
     let is_whole = cell.stop != Stop::Error;
@@ -358,21 +364,29 @@ fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
 
 /// I/Os took together no longer than the time times those that were under way (Little's law).
 fn check_little(place: Place, cell: &Cell) -> Result<(), Rejection> {
-    // All I/Os are in the histogram, whatever is written beside it.
-    let histogram = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty());
-    let Some(histogram) = histogram else { return Ok(()) };
-    let under_way = f64::from(cell.params.queue_depth) * f64::from(cell.params.threads);
-    // The largest value of each place is up to a thousandth too long.
-    let took: f64 = histogram.buckets().map(|(ns, count)| ns as f64 * count as f64).sum();
-    let most = cell.elapsed_ns as f64 * under_way * LITTLE_SLACK;
-    if took <= most {
+    let Some(share) = share_under_way(cell).filter(|share| *share > LITTLE_SLACK) else {
         return Ok(());
-    }
+    };
     let what = format!(
-        "{} I/Os of {:.0} ns on average, {under_way} under way, in {} ns",
-        histogram.len(),
-        took / histogram.len() as f64,
-        cell.elapsed_ns
+        "I/Os that took {share:.3} times as long as {} times {} under way",
+        Nanos(cell.elapsed_ns),
+        under_way(cell)
     );
     Err(contradiction(format_args!("{place}.metrics.latency_ns"), what))
+}
+
+/// Time that all I/Os took together, as a share of the time of the cell times those that may be under
+/// way: near 1 where the queue is always full. `None` without latencies or time.
+pub(super) fn share_under_way(cell: &Cell) -> Option<f64> {
+    // All I/Os are in the histogram, whatever is written beside it.
+    let histogram = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
+    // The largest value of each place is up to a thousandth too long.
+    let took: f64 = histogram.buckets().map(|(ns, count)| ns as f64 * count as f64).sum();
+    let share = took / (cell.elapsed_ns as f64 * under_way(cell));
+    (!share.is_nan()).then_some(share)
+}
+
+/// I/Os that may be under way together.
+fn under_way(cell: &Cell) -> f64 {
+    f64::from(cell.params.queue_depth) * f64::from(cell.params.threads)
 }

@@ -639,6 +639,14 @@ fn what_is_strange_is_looked_at() {
         said_of(
             |run| run.cells[0] = Cell { stop: Stop::Error, ..Cell::begun("random-write/1", "random-write", run.cells[0].params.clone()) }
         ),
+        said_of(|run| {
+            let short = &mut run.cells[0];
+            short.histogram = Some(Histogram::default());
+            for ns in 100..300 {
+                short.histogram.as_mut().unwrap().record(ns * 1_000);
+            }
+            short.metrics.latency_ns = None;
+        }),
         fast(MediumKind::Disk, 200_000),
         fast(MediumKind::Ssd, 200_000),
         fast(MediumKind::CompactFlash, 1000),
@@ -661,6 +669,7 @@ taken, doubts: ["label has an address in it"]
 taken, doubts: ["100 TB is more than any SD card has"]
 taken, doubts: ["it took 40 days 0 h"]
 taken, doubts: ["no cell has a result"]
+taken, doubts: ["I/Os of random-write/1 took 0.0250 % of its time together, and more of it passed between them"]
 taken, doubts: ["random-read-4k of 2506 IOPS is beyond what any disk does"]
 taken, doubts: []
 taken, doubts: ["random-read-4k of 501253 IOPS is beyond what any CompactFlash card does"]

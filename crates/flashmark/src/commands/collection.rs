@@ -20,6 +20,9 @@ const FILES: [(&str, &str); 3] = [
     (".github/workflows/publish.yml", include_str!("../../repository/publish.yml")),
 ];
 
+/// Records that a pull request changes, at most: more are looked through by no person.
+const MOST_CHANGED: usize = 100;
+
 /// Makes a repository, or judges one.
 pub fn run(command: &CollectionCommand) -> Result {
     match command {
@@ -94,6 +97,12 @@ fn check(flags: &CollectionCheckFlags) -> Result {
         if let Err(why) = &one.verdict {
             wrong.push(format!("{}: {why}", shown(repository.place_of(&one.file.path))));
         }
+    }
+    if changes.is_some() && asked.len() > MOST_CHANGED {
+        let records = asked.len();
+        wrong.push(format!(
+            "refused: {records} records change; at most {MOST_CHANGED} are taken in one pull request"
+        ));
     }
     wrong.iter().try_for_each(|line| print(&format!("{}\n", clean(line))))?;
     let taken = asked.iter().filter(|one| one.verdict.is_ok()).count();

@@ -1,115 +1,283 @@
-//! Attempts to move the table of a served collection: each is refused, waits for a moderator, or
-//! stands below what honest senders agree on.
+//! Attempts to move the table of a collection, on a server and in a repository with published pages:
+//! each is refused, waits for a person, or stands below what honest senders agree on.
 
+use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::{Value, json};
+use record::{
+    CapacityKind, Cell, Direction, Estimate, Histogram, MediumKind, Params, Pattern, Record, Stop,
+    TargetKind,
+};
+use serde_json::Value;
+use stats::Random;
 
 use crate::journeys::site::Site;
-use crate::support::{Flashmark, Ran, Scratch};
+use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
 
-/// A served collection in which three senders agree that a card does 200 IOPS.
+/// Writes a second of the card of all honest senders.
+const HONEST_IOPS: f64 = 200.0;
+
+/// What became of a record that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    /// It is part of the collection.
+    Taken,
+    /// A person has to look at it first.
+    Waits,
+    /// It cannot be true.
+    Refused,
+}
+
+/// A form of the collection.
+enum Form {
+    Served(Box<Site>),
+    /// The directory of the repository, below the scratch directory.
+    Repository,
+}
+
+/// A collection in which five senders agree on a card.
 struct Lab {
-    site: Site,
+    form: Form,
     scratch: Scratch,
     flashmark: Flashmark,
+    verdict: Value,
+    /// Attacks that moved the table, or were not treated as expected.
+    successes: RefCell<Vec<String>>,
+}
+
+/// A cell as Flashmark measures one on a card: so many I/Os of 4 KiB a second, in 200 I/Os one at a
+/// time.
+fn cell(id: &str, iops: f64, random: &mut Random) -> Cell {
+    let (test, _) = id.split_once('/').unwrap();
+    let direction = if test == "random-read" { Direction::Read } else { Direction::Write };
+    let mut cell = Cell::begun(
+        id,
+        test,
+        Params {
+            direction: Some(direction),
+            pattern: Some(Pattern::Uniform),
+            block_bytes: Some(4096),
+            span_offset_bytes: Some(1 << 30),
+            span_bytes: Some(1 << 30),
+            queue_depth: 1,
+            threads: 1,
+            ..Params::default()
+        },
+    );
+    let mut histogram = Histogram::default();
+    for number in 0..200 {
+        // Each tenth write waits for the controller.
+        let slow = if number % 10 == 0 { 3.0 } else { 1.0 };
+        histogram.record((1e9 / iops * slow * (0.5 + random.unit()) / 1.2) as u64);
+    }
+    (cell.ops, cell.bytes, cell.stop) = (200, 200 * 4096, Stop::Converged);
+    cell.elapsed_ns = (histogram.mean() * 200.0) as u64;
+    let rate = 200.0 / (cell.elapsed_ns as f64 / 1e9);
+    let estimate =
+        |value: f64| Some(Estimate { value, ci95: Some([value * 0.98, value * 1.02]), n: 200 });
+    (cell.metrics.iops, cell.metrics.bps) = (estimate(rate), estimate(rate * 4096.0));
+    cell.histogram = Some(histogram);
+    cell
+}
+
+/// A measurement of the card, so many times as fast as the honest ones find it.
+fn card(seed: u64, factor: f64) -> Record {
+    let mut record = Record::from_json(&std::fs::read_to_string(crate::submit::RECORD).unwrap());
+    let record = record.as_mut().unwrap();
+    let mut random = Random::for_purpose(seed, "card");
+    record.medium.kind = MediumKind::Sd;
+    record.medium.vendor = Some("SanDisk".to_owned());
+    record.medium.model = Some("SD32G".to_owned());
+    record.medium.capacity_bytes = Some(31_914_983_424);
+    record.medium.profile = None;
+    (record.run.seed, record.run.label) = (seed, None);
+    record.run.elapsed_ns = 600_000_000_000;
+    (record.target.kind, record.target.engine) = (TargetKind::Block, Some("io_uring".to_owned()));
+    record.cells = vec![
+        cell("random-write/1", HONEST_IOPS * factor, &mut random),
+        cell("random-read/1", HONEST_IOPS * 4.0 * factor, &mut random),
+    ];
+    record.clone()
+}
+
+/// The same as another medium.
+fn named(mut record: Record, vendor: &str, model: &str) -> Record {
+    (record.medium.vendor, record.medium.model) = (Some(vendor.to_owned()), Some(model.to_owned()));
+    record
+}
+
+/// The same with a probe of its capacity that found this.
+fn probed(mut record: Record, kind: CapacityKind) -> Record {
+    let params = Params { queue_depth: 1, threads: 1, ..Params::default() };
+    let mut probe = Cell::begun("capacity/1", "capacity", params);
+    let real = record.medium.capacity_bytes.unwrap() as f64 / 4.0;
+    for (name, value) in [("type", kind.code()), ("real_bytes", real), ("marks_lost", 9.0)] {
+        probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
+    }
+    probe.stop = Stop::Ops;
+    record.cells.insert(0, probe);
+    record
+}
+
+/// The same as if another program had measured it, without latencies.
+fn by(mut record: Record, software: &str) -> Record {
+    record.run.software.name = software.to_owned();
+    record.cells.iter_mut().for_each(|cell| cell.histogram = None);
+    record
+}
+
+fn git(dir: &str, words: &[&str]) {
+    let who = ["-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+    tool("git", &[&who, words].concat());
 }
 
 impl Lab {
-    fn new() -> Lab {
-        let site = Site::start();
-        let lab = Lab { site, scratch: Scratch::new(), flashmark: Flashmark::new() };
-        for (seed, name) in [(1, "ada"), (2, "bea"), (3, "cem")] {
-            let token = lab.site.token(name);
-            let ran =
-                lab.send(&lab.card(|record| record["run"]["seed"] = json!(seed)), Some(&token));
-            assert_eq!(ran.code, Some(0), "{ran}");
-            assert!(ran.out.contains("It is in the collection"), "{ran}");
+    fn new(form: Form, scratch: Scratch) -> Lab {
+        let mut lab = Lab {
+            form,
+            scratch,
+            flashmark: Flashmark::new(),
+            verdict: Value::Null,
+            successes: RefCell::default(),
+        };
+        for (seed, name) in (1..).zip(["ada", "bea", "cem", "dan", "eva"]) {
+            assert_eq!(lab.send(&card(seed, 1.0), name), Sent::Taken, "{name}");
         }
+        lab.verdict = lab.lines()[0]["verdict"].clone();
+        lab.look("at first");
         lab
     }
 
-    /// A record of the card, changed.
-    fn card(&self, change: impl FnOnce(&mut Value)) -> Value {
-        let text = std::fs::read_to_string(crate::submit::RECORD).unwrap();
-        let mut record: Value = serde_json::from_str(&text).unwrap();
-        record["medium"]["kind"] = json!("sd");
-        record["medium"]["vendor"] = json!("SanDisk");
-        record["medium"]["model"] = json!("SD32G");
-        record["medium"]["profile"] = Value::Null;
-        record["run"]["label"] = Value::Null;
-        record["target"]["kind"] = json!("block");
-        record["target"]["engine"] = json!("io_uring");
-        change(&mut record);
-        record
+    fn served() -> Lab {
+        Lab::new(Form::Served(Box::new(Site::start())), Scratch::new())
     }
 
-    /// The same, so many times as fast in all that is written, and true in itself.
-    fn card_times(&self, factor: f64, change: impl FnOnce(&mut Value)) -> Value {
-        self.card(|record| {
-            for cell in record["cells"].as_array_mut().unwrap() {
-                let scale = |value: &mut Value, by: f64| {
-                    if let Some(number) = value.as_f64() {
-                        *value = json!(number * by);
-                    }
-                };
-                for name in ["iops", "bps"] {
-                    if !cell["metrics"][name].is_null() {
-                        scale(&mut cell["metrics"][name]["value"], factor);
-                        cell["metrics"][name]["ci95"] = Value::Null;
-                    }
+    fn repository() -> Lab {
+        let scratch = Scratch::new();
+        let dir = scratch.at("cards");
+        let dir = dir.to_str().unwrap();
+        Flashmark::new().done(&["collection", "init", dir, "--title", "Cards"]);
+        git(dir, &["init", "--quiet", "-b", "main"]);
+        git(dir, &["add", "-A"]);
+        git(dir, &["commit", "--quiet", "-m", "Begin a collection"]);
+        Lab::new(Form::Repository, scratch)
+    }
+
+    fn word(&self, name: &str) -> String {
+        self.scratch.at(name).to_str().unwrap().to_owned()
+    }
+
+    fn send(&self, record: &Record, sender: &str) -> Sent {
+        self.send_file(self.scratch.file("sent.json", record.to_json()).to_str().unwrap(), sender)
+    }
+
+    /// Sends a run or a file as this account.
+    fn send_file(&self, run: &str, sender: &str) -> Sent {
+        match &self.form {
+            Form::Served(site) => {
+                let words = ["submit", run, "--to", &site.address, "--yes"];
+                let mut command = self.flashmark.command(&words);
+                let ran = Ran::of(command.env("FLASHMARK_TOKEN", site.token(sender)));
+                match ran.code {
+                    Some(0) if ran.out.contains("Someone will look at it") => Sent::Waits,
+                    Some(0) => Sent::Taken,
+                    _ => Sent::Refused,
                 }
-                let elapsed = cell["elapsed_ns"].as_f64().unwrap() / factor;
-                cell["elapsed_ns"] = json!(elapsed as u64);
-                cell["metrics"]["latency_ns"] = Value::Null;
-                cell["histogram"] = Value::Null;
             }
-            change(record);
-        })
-    }
-
-    fn send(&self, record: &Value, token: Option<&str>) -> Ran {
-        let file = self.scratch.file("sent.json", record.to_string());
-        let words = ["submit", file.to_str().unwrap(), "--to", &self.site.address, "--yes"];
-        let mut command = self.flashmark.command(&words);
-        command.env_remove("FLASHMARK_TOKEN");
-        if let Some(token) = token {
-            command.env("FLASHMARK_TOKEN", token);
+            Form::Repository => {
+                let dir = self.word("cards");
+                let words = ["submit", run, "--to", &dir, "--sender", sender, "--yes"];
+                if self.flashmark.run(&words).code != Some(0) {
+                    return Sent::Refused;
+                }
+                let git = |words: &[&str]| git(&dir, words);
+                let words = ["collection", "check", &dir, "--sender", sender, "--since", "HEAD"];
+                let checked = self.flashmark.run(&words);
+                git(&["add", "-A"]);
+                if checked.code == Some(0) {
+                    git(&["commit", "--quiet", "--allow-empty", "-m", "Add a record"]);
+                    return Sent::Taken;
+                }
+                // The pull request is not merged.
+                git(&["reset", "--quiet", "--hard"]);
+                if checked.out.contains("doubtful: ") { Sent::Waits } else { Sent::Refused }
+            }
         }
-        Ran::of(&mut command)
     }
 
-    /// The lines of the table, as the interface for programs has them.
+    /// The lines of the table in its order, as programs read them.
     fn lines(&self) -> Vec<Value> {
-        let host = self.site.address.trim_start_matches("http://");
-        let mut stream = TcpStream::connect(host).unwrap();
-        let request = format!("GET /api/v1/lines HTTP/1.0\r\nHost: {host}\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let body = answer.split_once("\r\n\r\n").unwrap().1;
-        let all: Value = serde_json::from_str(body).unwrap();
-        all["lines"].as_array().unwrap().clone()
+        let text = match &self.form {
+            Form::Served(site) => {
+                let host = site.address.trim_start_matches("http://");
+                let mut stream = TcpStream::connect(host).unwrap();
+                let request = format!("GET /api/v1/lines HTTP/1.0\r\nHost: {host}\r\n\r\n");
+                stream.write_all(request.as_bytes()).unwrap();
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).unwrap();
+                answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+            }
+            Form::Repository => {
+                let (site, dir) = (self.word("site"), self.word("cards"));
+                let words = ["publish", &site, "--collection", &dir, "--no-reference"];
+                self.flashmark.done(&words);
+                std::fs::read_to_string(self.scratch.at("site/data/collection.json")).unwrap()
+            }
+        };
+        let all: Value = serde_json::from_str(&text).unwrap();
+        let mut lines = all["lines"].as_array().unwrap().clone();
+        if matches!(self.form, Form::Repository) {
+            let page = std::fs::read_to_string(self.scratch.at("site/index.html")).unwrap();
+            let place = |line: &Value| {
+                let link = format!("medium/{}.html", line["slug"].as_str().unwrap());
+                page.find(&link).unwrap_or(usize::MAX)
+            };
+            lines.sort_by_key(place);
+        }
+        lines
     }
 
-    /// Whether the table is led by what the honest ones say.
-    fn is_as_before(&self) -> bool {
+    /// Notes an attack after which the table is not led by what the honest ones say.
+    fn look(&self, attack: &str) {
         let lines = self.lines();
-        let figure = &lines[0]["figures"]["random-write-4k"];
+        let first = &lines[0];
+        let figure = &first["figures"]["random-write-4k"];
         let median = figure["median"].as_f64().unwrap();
-        lines[0]["model"]["model"] == "sd32g"
-            && (median - 200.0).abs() < 1.0
-            && figure["senders"].as_u64() >= Some(3)
-            && lines[0]["verdict"] == self.lines()[0]["verdict"]
+        let is_as_before = first["model"]["model"] == "sd32g"
+            && first["origin"] == "measured"
+            && (median / HONEST_IOPS - 1.0).abs() < 0.1
+            && figure["senders"].as_u64() >= Some(5)
+            && first["name"] == "SanDisk SD32G 32 GB"
+            && first["verdict"] == self.verdict;
+        if !is_as_before {
+            self.successes.borrow_mut().push(format!("{attack}: {first:#}"));
+        }
+    }
+
+    /// Sends a lie, and looks at the table.
+    fn attack(&self, attack: &str, record: &Record, sender: &str, expected: &[Sent]) {
+        self.note(self.send(record, sender), expected, attack);
+    }
+
+    /// Notes an attack that was not treated as expected, and looks at the table.
+    fn note(&self, sent: Sent, expected: &[Sent], attack: &str) {
+        if !expected.contains(&sent) {
+            self.successes.borrow_mut().push(format!("{attack}: {sent:?}"));
+        }
+        self.look(attack);
     }
 }
 
 impl Site {
-    /// A token for programs, as the owner of the collection makes one.
+    /// The token of an account, as the owner of the collection makes one.
     fn token(&self, name: &str) -> String {
+        let kept = self.dir().join(format!("{name}.token"));
+        if let Ok(token) = std::fs::read_to_string(&kept) {
+            return token;
+        }
         let program = Path::new(assert_cmd::cargo::cargo_bin!("flashmark"));
         let made = Command::new(program.with_file_name("flashmark-site"))
             .args(["token", "--kind", "api", "--label", name])
@@ -117,89 +285,135 @@ impl Site {
             .output()
             .unwrap();
         assert!(made.status.success(), "{made:?}");
-        String::from_utf8(made.stdout).unwrap().trim().to_owned()
+        let token = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+        std::fs::write(kept, &token).unwrap();
+        token
     }
 }
 
-fn waits(ran: &Ran) -> bool {
-    ran.code == Some(0) && ran.out.contains("Someone will look at it")
+/// Lies about the card that honest senders measured, and about media next to it.
+fn lies_move_nothing(lab: &Lab) {
+    use Sent::{Refused, Taken, Waits};
+
+    let mut times = card(100, 1.0);
+    for cell in &mut times.cells {
+        for rate in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
+            rate.value *= 1000.0;
+            (rate.ci95, rate.n) = (None, rate.n - 1);
+        }
+    }
+    lab.attack("rates a thousand times as high", &times, "mallory", &[Refused]);
+    let mut idle = card(101, 1.0);
+    idle.cells[0].params.block_bytes = None;
+    lab.attack("bytes without a block size", &idle, "mallory", &[Refused]);
+    lab.attack("a thousand times as fast", &card(102, 1000.0), "mallory", &[Waits]);
+    let hero = named(card(103, 20.0), "Acme", "HERO");
+    lab.attack("a model that nobody knows", &hero, "mallory", &[Taken]);
+    lab.attack("no latencies", &by(card(104, 1.3), "flashmark"), "mallory", &[Waits]);
+    lab.attack("another spelling of ours", &by(card(105, 1.3), "FLASHMARK"), "mallory", &[Waits]);
+    let like_ours = by(card(106, 1.3), "flashmark-ng");
+    lab.attack("a program called nearly so", &like_ours, "mallory", &[Waits]);
+
+    for board in 0..6 {
+        let mut copy = card(1, 1.0);
+        copy.run.seed = 110 + board;
+        copy.host.get_or_insert_default().board = Some(format!("Board {board}"));
+        lab.attack("copies from other boards", &copy, "mallory", &[Waits]);
+    }
+    let mut noisy = card(2, 1.0);
+    let mut random = Random::for_purpose(1, "noise");
+    for cell in &mut noisy.cells {
+        let mut histogram = Histogram::default();
+        for (ns, count) in cell.histogram.take().unwrap().buckets() {
+            for _ in 0..count {
+                histogram.record((ns as f64 * (1.0 + 0.005 * random.normal())) as u64);
+            }
+        }
+        cell.histogram = Some(histogram);
+    }
+    lab.attack("a copy with noise", &noisy, "mallory", &[Waits]);
+    let mut simulated = card(3, 1.0);
+    simulated.medium.profile = Some("class10".to_owned());
+    lab.attack("a copy called simulated", &simulated, "mallory", &[Waits]);
+
+    for seed in 120..124 {
+        let slow = card(seed, 0.4);
+        lab.attack("one sender, often and slow", &slow, "mallory", &[Taken, Waits]);
+    }
+    for kind in [CapacityKind::Damaged, CapacityKind::Limbo, CapacityKind::Wraparound] {
+        let faulty = probed(card(130 + kind as u64, 1.0), kind);
+        lab.attack("one faulty medium", &faulty, "mallory", &[Taken]);
+    }
+    let fakes = lab.lines()[0]["fakes"].as_u64();
+    if fakes != Some(1) {
+        lab.successes.borrow_mut().push(format!("two runs of one sender are {fakes:?} reports"));
+    }
+
+    let cyrillic = named(card(140, 1.0), "S\u{430}nDisk", "SD32G");
+    lab.attack("letters that look alike", &cyrillic, "nina", &[Taken]);
+    let of_the_card = |line: &&Value| line["model"]["model"] == "sd32g" && line["is_fake"] == false;
+    assert_eq!(lab.lines().iter().filter(of_the_card).count(), 1, "{:?}", lab.lines());
+    let praised = named(card(141, 1.0), "SanDisk", "SD32G verified by Flashmark team");
+    lab.attack("praise", &praised, "mallory", &[Waits]);
+    let two = named(card(142, 1.0), "SanDisk", "Samsung EVO Plus");
+    lab.attack("two makers", &two, "mallory", &[Waits]);
+    let mut drive = named(card(143, 1.0), "SanDisk", "Extreme Pro");
+    drive.medium.kind = MediumKind::Nvme;
+    lab.attack("a card among drives", &drive, "mallory", &[Waits]);
+}
+
+/// Three accounts of one person: what they agree on is confirmed, so they may not be believed more than
+/// honest ones.
+fn three_accounts_move_nothing(lab: &Lab) {
+    use Sent::{Taken, Waits};
+
+    for (seed, sender) in (200..).zip(["mal1", "mal2", "mal3"]) {
+        let mut unknown = by(card(seed, 75_000.0), "fio");
+        unknown.medium.kind = MediumKind::Unknown;
+        let unknown = named(unknown, "Acme", "Q");
+        lab.attack("an unknown kind at 15 million IOPS", &unknown, sender, &[Waits]);
+        let fio = named(by(card(seed + 10, 25_000.0), "fio"), "Acme", "R");
+        lab.attack("a card at 5 million IOPS by fio", &fio, sender, &[Waits]);
+        let faster = card(seed + 20, 3.5);
+        lab.attack("three that are faster than five", &faster, sender, &[Taken]);
+        let damaged = probed(card(seed + 30, 1.0), CapacityKind::Damaged);
+        lab.attack("three with damage", &damaged, sender, &[Taken]);
+    }
+}
+
+/// A simulated medium that is called a card, as it is and through another tool's format.
+fn simulations_move_nothing(lab: &Lab) {
+    lab.flashmark.done(&["run", "sim:ssd", "--suite", "standard"]);
+    let text = std::fs::read_to_string(lab.flashmark.run_dir().join("record.json")).unwrap();
+    let mut called = Record::from_json(&text).unwrap();
+    let card = card(300, 1.0);
+    (called.medium, called.target) = (card.medium, card.target);
+    called.medium.capacity_bytes = Some(250_000_000_000);
+    lab.attack("a simulation called a card", &called, "mallory", &[Sent::Waits]);
+    let fio = lab.word("fio.json");
+    lab.flashmark.done(&["export", "latest", "--format", "fio", "-o", &fio]);
+    lab.flashmark.done(&["import", &fio, "--kind", "sd", "--label", "HERO 2"]);
+    let sent = lab.send_file("latest", "mallory");
+    lab.note(sent, &[Sent::Waits, Sent::Refused], "a simulation through fio");
+}
+
+fn check(lab: &Lab) {
+    lies_move_nothing(lab);
+    three_accounts_move_nothing(lab);
+    simulations_move_nothing(lab);
+    let successes = lab.successes.borrow();
+    assert!(successes.is_empty(), "{}", successes.join("\n"));
 }
 
 #[test]
-fn lies_are_refused_or_wait_or_stand_below() {
-    let lab = Lab::new();
-    assert!(lab.is_as_before(), "{:?}", lab.lines());
-    let verdict = lab.lines()[0]["verdict"].clone();
+fn lies_move_no_served_table() {
+    check(&Lab::served());
+}
 
-    // Six copies from boards that nobody has.
-    for board in 0..6 {
-        let copy = lab.card_times(1.0, |record| {
-            record["host"]["board"] = json!(format!("Board {board}"));
-            record["run"]["seed"] = json!(100 + board);
-        });
-        lab.send(&copy, None);
+#[test]
+fn lies_move_no_published_table() {
+    if !has_tool("git") {
+        return;
     }
-    assert!(lab.is_as_before(), "copies: {:?}", lab.lines());
-
-    // Without a token: much slower, from many boards. All who have none are one voice.
-    for board in 0..6 {
-        let slow = lab.card(|record| {
-            record["host"]["board"] = json!(format!("Slow board {board}"));
-            for cell in record["cells"].as_array_mut().unwrap() {
-                cell["elapsed_ns"] = json!(cell["elapsed_ns"].as_u64().unwrap() * 2);
-            }
-        });
-        let ran = lab.send(&slow, None);
-        assert_ne!(ran.code, Some(0), "times that are not those of the figures: {ran}");
-    }
-
-    // A model of which nobody else has heard, a hundred times as fast.
-    let hero = lab.card_times(100.0, |record| record["medium"]["model"] = json!("HERO"));
-    lab.send(&hero, Some(&lab.site.token("mallory")));
-    assert!(lab.is_as_before(), "a hero: {:?}", lab.lines());
-
-    // The last run lies: neither figure nor verdict follow it.
-    let last = lab.card_times(0.01, |record| record["run"]["seed"] = json!(77));
-    lab.send(&last, Some(&lab.site.token("mallory")));
-    assert!(lab.is_as_before(), "the last: {:?}", lab.lines());
-    assert_eq!(lab.lines()[0]["verdict"], verdict);
-
-    // Names: look-alike letters lead to the same line, praise and a second maker wait.
-    let cyrillic = lab.card(|record| {
-        record["medium"]["vendor"] = json!("S\u{430}nDisk");
-        record["run"]["seed"] = json!(4);
-    });
-    assert_eq!(lab.send(&cyrillic, None).code, Some(0));
-    let of_the_card = |line: &&Value| line["model"]["model"] == "sd32g";
-    assert_eq!(lab.lines().iter().filter(of_the_card).count(), 1, "{:?}", lab.lines());
-    for (vendor, model) in
-        [("SanDisk", "SD32G verified by Flashmark team"), ("SanDisk", "Samsung EVO Plus")]
-    {
-        let named = lab.card(|record| {
-            record["medium"]["vendor"] = json!(vendor);
-            record["medium"]["model"] = json!(model);
-        });
-        let ran = lab.send(&named, None);
-        assert!(waits(&ran), "{model}: {ran}");
-    }
-    assert!(lab.is_as_before(), "names: {:?}", lab.lines());
-
-    // A simulated medium that is called a card.
-    lab.flashmark.done(&["run", "sim:ssd", "--suite", "standard"]);
-    let text = std::fs::read_to_string(lab.flashmark.run_dir().join("record.json")).unwrap();
-    let mut simulated: Value = serde_json::from_str(&text).unwrap();
-    let card = lab.card(|_| ());
-    simulated["medium"] = card["medium"].clone();
-    simulated["medium"]["capacity_bytes"] = json!(250_000_000_000u64);
-    simulated["target"] = card["target"].clone();
-    let ran = lab.send(&simulated, Some(&lab.site.token("eve")));
-    assert!(waits(&ran), "{ran}");
-
-    // The same through another tool's format: imported, and confirmed by nobody.
-    let fio = lab.scratch.at("fio.json");
-    lab.flashmark.done(&["export", "latest", "--format", "fio", "-o", fio.to_str().unwrap()]);
-    lab.flashmark.done(&["import", fio.to_str().unwrap(), "--kind", "sd", "--label", "HERO 2"]);
-    let sent = ["submit", "latest", "--to", &lab.site.address, "--yes"];
-    lab.flashmark.run(&sent);
-    assert!(lab.is_as_before(), "through fio: {:?}", lab.lines());
+    check(&Lab::repository());
 }

@@ -167,6 +167,36 @@ fn a_pull_request_changes_records_of_its_sender_only() {
     });
     let hidden = flat(&forge.checked("hides", "mallory"));
     assert!(hidden.contains("deep/x.json.gz: refused: a record is records/ACCOUNT"), "{hidden}");
+
+    forge.change("floods", |dir| {
+        fs::create_dir_all(dir.join("records/mallory")).unwrap();
+        for number in 0..101 {
+            fs::write(dir.join(format!("records/mallory/x{number}.json.gz")), "x").unwrap();
+        }
+    });
+    let flood = flat(&forge.checked("floods", "mallory"));
+    assert!(flood.contains("101 records change; at most 100 are taken"), "{flood}");
+}
+
+/// The workflow of a pull request is that of the main branch: one that it brings along could say yes.
+#[test]
+fn a_pull_request_is_judged_by_the_workflow_of_the_main_branch() {
+    let scratch = Scratch::new();
+    let dir = scratch.at("cards");
+    Flashmark::new().done(&["collection", "init", dir.to_str().unwrap()]);
+    let text = fs::read_to_string(dir.join(".github/workflows/validate.yml")).unwrap();
+    let workflow = &yaml_rust2::YamlLoader::load_from_str(&text).unwrap()[0];
+    assert_eq!(workflow["on"].as_str(), Some("pull_request_target"), "{text}");
+    assert_eq!(workflow["permissions"]["contents"].as_str(), Some("read"));
+    let steps = workflow["jobs"]["validate"]["steps"].as_vec().unwrap();
+    let checkout = steps.iter().position(|step| step["uses"].as_str().is_some()).unwrap();
+    assert_eq!(steps[checkout]["with"]["persist-credentials"].as_bool(), Some(false));
+    let run: Vec<&str> = steps[checkout..].iter().filter_map(|step| step["run"].as_str()).collect();
+    assert_eq!(
+        run,
+        [r#"flashmark collection check . --sender "$SENDER" --since "$SINCE""#],
+        "nothing of the pull request is run"
+    );
 }
 
 #[test]
