@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::layers::{self, Beneath};
+use crate::layers::{self, StoredOn};
 use crate::mounts::mount_of;
 use crate::roots::{DeviceNumber, Roots};
-use crate::snapshot::{Below, BlockDeviceEntry, Picture};
+use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 
 /// Stacks are followed this far: loop devices over files may lie on any number of others.
 const DEEPEST: usize = 8;
@@ -16,34 +16,34 @@ const DEEPEST: usize = 8;
 /// and for what lies on no device the mount it is on. Two devices with a common entry share it.
 pub fn buses(roots: &Roots, number: DeviceNumber) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    collect(&Picture::take(roots), number, &mut found, 0);
+    collect(&BlockTopology::read(roots), number, &mut found, 0);
     found
 }
 
 fn collect(
-    picture: &Picture<'_>,
+    topology: &BlockTopology<'_>,
     number: DeviceNumber,
     found: &mut BTreeSet<PathBuf>,
     depth: usize,
 ) {
-    let Some((slot, _)) = picture.find(number).filter(|_| depth < DEEPEST) else { return };
-    if slot.below.is_empty() {
+    let Some((slot, _)) = topology.find(number).filter(|_| depth < DEEPEST) else { return };
+    if slot.backed_by.is_empty() {
         found.insert(bus(slot));
     }
-    for below in &slot.below {
+    for below in &slot.backed_by {
         match below {
-            Below::Device(number) => collect(picture, *number, found, depth + 1),
-            Below::File(file) => of_file(picture, &file.path, found, depth + 1),
+            BackedBy::Device(number) => collect(topology, *number, found, depth + 1),
+            BackedBy::File(file) => of_file(topology, &file.path, found, depth + 1),
         }
     }
 }
 
 /// Of a file under a loop device: what its file system lies on.
-fn of_file(picture: &Picture<'_>, file: &Path, found: &mut BTreeSet<PathBuf>, depth: usize) {
-    let Some(mount) = mount_of(picture.roots, &picture.mounts, file) else { return };
-    match layers::beneath(picture, mount, file) {
-        Beneath::Device(number) => collect(picture, number, found, depth),
-        Beneath::Memory | Beneath::Unknown => {
+fn of_file(topology: &BlockTopology<'_>, file: &Path, found: &mut BTreeSet<PathBuf>, depth: usize) {
+    let Some(mount) = mount_of(topology.roots, &topology.mounts, file) else { return };
+    match layers::stored_on(topology, mount, file) {
+        StoredOn::Device(number) => collect(topology, number, found, depth),
+        StoredOn::Memory | StoredOn::Unknown => {
             found.insert(mount.at.clone());
         }
     }

@@ -11,8 +11,8 @@ use crate::in_use::{InUseReason, summary};
 use crate::inventory::{InventoryEntry, find};
 use crate::open_files::{Hold, Holding, LockKind, OpenFiles, settled};
 use crate::roots::{DeviceNumber, Roots};
-use crate::snapshot::Picture;
 use crate::target::BlockTarget;
+use crate::topology::BlockTopology;
 
 /// An exclusive hold (O_EXCL) on a block device with a lock (flock) on its whole disk, and the
 /// memory of what the device was when it was taken.
@@ -138,11 +138,11 @@ impl Claim {
         if !disk.uses.is_empty() {
             return in_use(disk.uses);
         }
-        let picture = Picture::take(&self.roots);
+        let topology = BlockTopology::read(&self.roots);
         let held = || {
-            let slot = picture.named(&self.disk);
+            let slot = topology.named(&self.disk);
             slot.map_or_else(Vec::new, |slot| {
-                OpenFiles::look_for(&picture, slot).uses(&picture, slot)
+                OpenFiles::look_for(&topology, slot).uses(&topology, slot)
             })
         };
         let uses = settled(held);

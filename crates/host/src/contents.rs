@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use crate::inventory::InventoryEntry;
 use crate::roots::{DeviceNumber, Roots};
-use crate::snapshot::Partition;
 use crate::target::BlockTarget;
+use crate::topology::Partition;
 use probe::{Part, ProbeWindow};
 
 /// One thing that lies on a medium.

@@ -4,9 +4,9 @@ use record::{Filesystem, Flag};
 
 use crate::mounts::Mount;
 
-/// What measuring on a file system would measure.
+/// Class of a file system by where its data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nature {
+pub enum FsClass {
     /// A medium of this machine.
     Local,
     /// Main memory: tmpfs, ramfs, devtmpfs, hugetlbfs.
@@ -19,8 +19,8 @@ pub enum Nature {
     Overlay,
 }
 
-/// What a file system of that kind is, by the kernel's name of it ("ext4", "fuse.sshfs").
-pub fn nature(kind: &str) -> Nature {
+/// Class of a file system, by the kernel's name of it ("ext4", "fuse.sshfs").
+pub fn fs_class(kind: &str) -> FsClass {
     const REMOTE: [&str; 26] = [
         "nfs",
         "nfs4",
@@ -86,18 +86,18 @@ pub fn nature(kind: &str) -> Nature {
     ];
     let bare = kind.strip_prefix("fuse.").unwrap_or(kind);
     if REMOTE.contains(&bare) || (kind.starts_with("fuse.") && REMOTE_FUSE.contains(&bare)) {
-        Nature::Remote
+        FsClass::Remote
     } else if MEMORY.contains(&kind) {
-        Nature::Memory
+        FsClass::Memory
     } else if PSEUDO.contains(&kind) {
-        Nature::Pseudo
+        FsClass::Pseudo
     } else if matches!(
         bare,
         "overlay" | "aufs" | "unionfs" | "unionfs-fuse" | "mergerfs" | "fuse-overlayfs"
     ) {
-        Nature::Overlay
+        FsClass::Overlay
     } else {
-        Nature::Local
+        FsClass::Local
     }
 }
 
@@ -123,9 +123,9 @@ pub fn compresses(mount: &Mount) -> bool {
 /// Doubts about anything measured on this file system.
 pub fn flags(mount: &Mount) -> Vec<Flag> {
     let mut flags = Vec::new();
-    match nature(&mount.kind) {
-        Nature::Memory => flags.push(Flag::MemoryFilesystem),
-        Nature::Overlay => flags.push(Flag::Note {
+    match fs_class(&mount.kind) {
+        FsClass::Memory => flags.push(Flag::MemoryFilesystem),
+        FsClass::Overlay => flags.push(Flag::Note {
             text: format!(
                 "{} lays directories over one another: the first write to a file copies it",
                 mount.kind
@@ -185,14 +185,14 @@ mod tests {
     fn networks_memory_and_pseudo_file_systems_are_told_apart() {
         for kind in ["nfs4", "cifs", "9p", "fuse.sshfs", "fuse.rclone", "virtiofs", "fuse.gcsfuse"]
         {
-            assert_eq!(nature(kind), Nature::Remote, "{kind}");
+            assert_eq!(fs_class(kind), FsClass::Remote, "{kind}");
         }
         for kind in ["ext4", "vfat", "fuseblk", "fuse.ntfs-3g", "zfs", "f2fs"] {
-            assert_eq!(nature(kind), Nature::Local, "{kind}");
+            assert_eq!(fs_class(kind), FsClass::Local, "{kind}");
         }
         assert_eq!(
-            (nature("tmpfs"), nature("proc"), nature("overlay")),
-            (Nature::Memory, Nature::Pseudo, Nature::Overlay)
+            (fs_class("tmpfs"), fs_class("proc"), fs_class("overlay")),
+            (FsClass::Memory, FsClass::Pseudo, FsClass::Overlay)
         );
     }
 

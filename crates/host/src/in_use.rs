@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::holding::{Holding, Process};
 use crate::mounts::{Mount, mount_of};
 use crate::roots::{DeviceNumber, Roots, names, text};
-use crate::snapshot::{Below, BlockDeviceEntry, Picture};
+use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 
 /// One reason not to touch a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,8 +118,8 @@ pub fn summary(uses: &[InUseReason]) -> String {
 /// Reads sysfs and proc only. What holds a device exclusively without leaving a trace there is
 /// found by [`exclusively_open`].
 pub fn uses(roots: &Roots, disk: &str) -> Vec<InUseReason> {
-    let picture = Picture::take(roots);
-    picture.named(disk).map(|slot| picture.uses(slot)).unwrap_or_default()
+    let topology = BlockTopology::read(roots);
+    topology.named(disk).map(|slot| topology.uses(slot)).unwrap_or_default()
 }
 
 /// Whether someone else holds the device node exclusively (O_EXCL fails with EBUSY). Opens the
@@ -130,7 +130,7 @@ pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
     matches!(open(roots.locate(path), flags, Mode::empty()), Err(rustix::io::Errno::BUSY))
 }
 
-impl Picture<'_> {
+impl BlockTopology<'_> {
     /// Why a whole device is in use, most serious first, each reason once.
     pub fn uses(&self, slot: &BlockDeviceEntry) -> Vec<InUseReason> {
         let mut found = BTreeSet::new();
@@ -197,8 +197,8 @@ impl Picture<'_> {
         number: DeviceNumber,
         name: &str,
     ) -> impl Iterator<Item = InUseReason> {
-        let is_there = move |below: &Below| matches!(below, Below::File(file) if file.device() == Some(number));
-        let loops = self.slots.iter().filter(move |slot| slot.below.iter().any(is_there));
+        let is_there = move |below: &BackedBy| matches!(below, BackedBy::File(file) if file.device() == Some(number));
+        let loops = self.slots.iter().filter(move |slot| slot.backed_by.iter().any(is_there));
         loops.map(move |slot| InUseReason::Holder {
             device: name.to_owned(),
             holder: slot.name.clone(),
@@ -211,7 +211,7 @@ impl Picture<'_> {
     fn holders(&self, number: DeviceNumber, dir: &Path) -> impl Iterator<Item = &BlockDeviceEntry> {
         let named = names(&dir.join("holders"));
         self.slots.iter().filter(move |slot| {
-            named.contains(&slot.name) || slot.below.contains(&Below::Device(number))
+            named.contains(&slot.name) || slot.backed_by.contains(&BackedBy::Device(number))
         })
     }
 
@@ -219,14 +219,14 @@ impl Picture<'_> {
     /// itself not counted. A file below a loop device counts only for `file_too`: a file on a
     /// mounted file system is no reason to leave a loop alone.
     fn walk_down(&self, slot: &BlockDeviceEntry, file_too: bool, found: &mut Vec<String>) {
-        for below in &slot.below {
+        for below in &slot.backed_by {
             let number = match below {
-                Below::Device(number) => Some(*number),
-                Below::File(file) if file_too => file.device().or_else(|| {
+                BackedBy::Device(number) => Some(*number),
+                BackedBy::File(file) if file_too => file.device().or_else(|| {
                     let mount = mount_of(self.roots, &self.mounts, &file.path)?;
                     self.device_of(mount)
                 }),
-                Below::File(_) => None,
+                BackedBy::File(_) => None,
             };
             let Some((media, _)) = number.and_then(|number| self.find(number)) else {
                 continue;

@@ -8,7 +8,7 @@ use crate::identity;
 use crate::in_use::InUseReason;
 use crate::open_files::OpenFiles;
 use crate::roots::{DeviceNumber, Roots, flag, number};
-use crate::snapshot::{BlockDeviceEntry, Partition, Picture};
+use crate::topology::{BlockDeviceEntry, BlockTopology, Partition};
 
 /// A whole block device: what it is, how it is attached, and why it is in use.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,11 +90,11 @@ impl InventoryEntry {
 /// reader without a card is kept. Starts no program and opens no device but attached loop devices,
 /// to ask what they are over.
 pub fn list(roots: &Roots) -> Vec<InventoryEntry> {
-    let picture = Picture::take(roots);
-    let open_files = OpenFiles::look(roots, &picture.backing_files());
-    let found = picture.slots.iter().filter(|slot| worth_naming(slot)).map(|slot| {
-        let mut disk = disk(&picture, slot);
-        disk.uses.extend(open_files.uses(&picture, slot));
+    let topology = BlockTopology::read(roots);
+    let open_files = OpenFiles::look(roots, &topology.backing_files());
+    let found = topology.slots.iter().filter(|slot| worth_naming(slot)).map(|slot| {
+        let mut disk = disk(&topology, slot);
+        disk.uses.extend(open_files.uses(&topology, slot));
         disk
     });
     found.collect()
@@ -102,21 +102,21 @@ pub fn list(roots: &Roots) -> Vec<InventoryEntry> {
 
 /// The whole device with that number or with a partition of that number, and the partition.
 pub fn find(roots: &Roots, number: DeviceNumber) -> Option<(InventoryEntry, Option<Partition>)> {
-    find_in(&Picture::take(roots), number)
+    find_in(&BlockTopology::read(roots), number)
 }
 
 pub(crate) fn find_in(
-    picture: &Picture<'_>,
+    topology: &BlockTopology<'_>,
     number: DeviceNumber,
 ) -> Option<(InventoryEntry, Option<Partition>)> {
-    let (slot, partition) = picture.find(number)?;
-    Some((disk(picture, slot), partition.cloned()))
+    let (slot, partition) = topology.find(number)?;
+    Some((disk(topology, slot), partition.cloned()))
 }
 
 /// Everything about one device.
-fn disk(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> InventoryEntry {
-    let mut medium = identity::medium(picture.roots, &slot.dir);
-    medium.by_id = picture.by_id(slot.number);
+fn disk(topology: &BlockTopology<'_>, slot: &BlockDeviceEntry) -> InventoryEntry {
+    let mut medium = identity::medium(topology.roots, &slot.dir);
+    medium.by_id = topology.by_id(slot.number);
     medium.capacity_bytes = (slot.size_bytes > 0).then_some(slot.size_bytes);
     InventoryEntry {
         name: slot.name.clone(),
@@ -125,9 +125,9 @@ fn disk(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> InventoryEntry {
         diskseq: number(&slot.dir.join("diskseq")),
         size_bytes: slot.size_bytes,
         read_only: flag(&slot.dir.join("ro")).unwrap_or(false),
-        link: identity::link(picture.roots, &slot.dir),
+        link: identity::link(topology.roots, &slot.dir),
         partitions: slot.partitions.clone(),
-        uses: picture.uses(slot),
+        uses: topology.uses(slot),
         medium,
     }
 }

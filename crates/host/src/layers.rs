@@ -1,21 +1,21 @@
-//! What a mounted file system really stores things on: a device, memory, or what cannot be told.
+//! Storage under a mounted file system: a device, memory, or unknown.
 //! For an overlay that is its upper layer, as everything that is written goes there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::filesystems::{Nature, nature};
+use crate::filesystems::{FsClass, fs_class};
 use crate::mounts::{Mount, mount_of, unescape};
 use crate::roots::{DeviceNumber, flag};
-use crate::snapshot::{Below, Picture};
+use crate::topology::{BackedBy, BlockTopology};
 
 /// Layers over layers over layers are followed this far. The kernel allows two overlays over one
 /// another; files under loop devices may lie on any number of others.
 const DEEPEST: usize = 8;
 
-/// Where what is written to a place goes.
+/// Storage that data written to a path ends in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beneath {
+pub(crate) enum StoredOn {
     /// To a block device.
     Device(DeviceNumber),
     /// To main memory (tmpfs and its like).
@@ -24,47 +24,47 @@ pub(crate) enum Beneath {
     Unknown,
 }
 
-/// Where a directory or file (absolute, links resolved) on this mount really is.
+/// Storage of a directory or file (absolute, links resolved) on this mount.
 ///
 /// On an overlay, a directory is where its upper layer is. A file that lies in a lower layer is
 /// read there and written above, so it is nowhere unless both are on one device. Without an upper
 /// layer nothing can be written, and a place is where the lower layers are: a file in the first
 /// that has it, a directory only if all are on one device.
-pub(crate) fn beneath(picture: &Picture<'_>, mount: &Mount, path: &Path) -> Beneath {
-    follow(picture, mount, path, 0)
+pub(crate) fn stored_on(topology: &BlockTopology<'_>, mount: &Mount, path: &Path) -> StoredOn {
+    follow(topology, mount, path, 0)
 }
 
 /// Whether a block device keeps its data in memory: itself, or the file that it is made of.
-pub(crate) fn in_memory(picture: &Picture<'_>, number: DeviceNumber) -> bool {
-    device_in_memory(picture, number, 0)
+pub(crate) fn in_memory(topology: &BlockTopology<'_>, number: DeviceNumber) -> bool {
+    device_in_memory(topology, number, 0)
 }
 
 /// Whether a file is kept in memory, by the mount it is on.
-pub(crate) fn file_in_memory(picture: &Picture<'_>, path: &Path) -> bool {
-    path_in_memory(picture, path, 0)
+pub(crate) fn file_in_memory(topology: &BlockTopology<'_>, path: &Path) -> bool {
+    path_in_memory(topology, path, 0)
 }
 
 /// True where a block device, or one it lies on, is a loop device through the page cache.
-pub(crate) fn is_host_cached(picture: &Picture<'_>, number: DeviceNumber) -> bool {
-    device_is_host_cached(picture, number, 0)
+pub(crate) fn is_host_cached(topology: &BlockTopology<'_>, number: DeviceNumber) -> bool {
+    device_is_host_cached(topology, number, 0)
 }
 
-fn follow(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> Beneath {
-    match nature(&mount.kind) {
-        _ if depth > DEEPEST => Beneath::Unknown,
+fn follow(topology: &BlockTopology<'_>, mount: &Mount, path: &Path, depth: usize) -> StoredOn {
+    match fs_class(&mount.kind) {
+        _ if depth > DEEPEST => StoredOn::Unknown,
         // whatever its source is called: `mount -t tmpfs /dev/sda1 /mnt` is memory
-        Nature::Memory => Beneath::Memory,
-        Nature::Overlay if mount.kind == "overlay" => overlay(picture, mount, path, depth),
-        Nature::Overlay | Nature::Remote | Nature::Pseudo => Beneath::Unknown,
-        Nature::Local => picture.device_of(mount).map_or(Beneath::Unknown, Beneath::Device),
+        FsClass::Memory => StoredOn::Memory,
+        FsClass::Overlay if mount.kind == "overlay" => overlay(topology, mount, path, depth),
+        FsClass::Overlay | FsClass::Remote | FsClass::Pseudo => StoredOn::Unknown,
+        FsClass::Local => topology.device_of(mount).map_or(StoredOn::Unknown, StoredOn::Device),
     }
 }
 
-fn overlay(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> Beneath {
+fn overlay(topology: &BlockTopology<'_>, mount: &Mount, path: &Path, depth: usize) -> StoredOn {
     let of_layer = |layer: &PathBuf| {
         let under =
-            mount_of(picture.roots, &picture.mounts, layer).filter(|under| under.id != mount.id);
-        under.map_or(Beneath::Unknown, |under| follow(picture, under, layer, depth + 1))
+            mount_of(topology.roots, &topology.mounts, layer).filter(|under| under.id != mount.id);
+        under.map_or(StoredOn::Unknown, |under| follow(topology, under, layer, depth + 1))
     };
     let inside = inside(mount, path);
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
@@ -80,13 +80,13 @@ fn overlay(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> B
         (places.len() == 1).then(|| places[0])
     };
     match upper_layer(mount) {
-        Upper::None => lower().unwrap_or(Beneath::Unknown),
-        Upper::Hidden => Beneath::Unknown,
+        Upper::None => lower().unwrap_or(StoredOn::Unknown),
+        Upper::Hidden => StoredOn::Unknown,
         Upper::At(upper) => {
             let above = of_layer(&upper);
             let split =
-                is_file && above != Beneath::Memory && !has_it(&&upper) && lower() != Some(above);
-            if split { Beneath::Unknown } else { above }
+                is_file && above != StoredOn::Memory && !has_it(&&upper) && lower() != Some(above);
+            if split { StoredOn::Unknown } else { above }
         }
     }
 }
@@ -157,42 +157,42 @@ fn without_backslashes(text: &str) -> String {
     plain
 }
 
-fn device_in_memory(picture: &Picture<'_>, number: DeviceNumber, depth: usize) -> bool {
-    let Some((slot, _)) = picture.find(number).filter(|_| depth <= DEEPEST) else { return false };
+fn device_in_memory(topology: &BlockTopology<'_>, number: DeviceNumber, depth: usize) -> bool {
+    let Some((slot, _)) = topology.find(number).filter(|_| depth <= DEEPEST) else { return false };
     let driver = slot.name.trim_end_matches(|c: char| c.is_ascii_digit());
     matches!(driver, "ram" | "zram")
-        || slot.below.iter().any(|below| match below {
-            Below::Device(number) => device_in_memory(picture, *number, depth + 1),
-            Below::File(file) => path_in_memory(picture, &file.path, depth + 1),
+        || slot.backed_by.iter().any(|below| match below {
+            BackedBy::Device(number) => device_in_memory(topology, *number, depth + 1),
+            BackedBy::File(file) => path_in_memory(topology, &file.path, depth + 1),
         })
 }
 
-fn device_is_host_cached(picture: &Picture<'_>, number: DeviceNumber, depth: usize) -> bool {
-    let Some((slot, _)) = picture.find(number).filter(|_| depth <= DEEPEST) else { return false };
-    let device_of = |below: &Below| match below {
-        Below::Device(number) => Some(*number),
-        Below::File(file) => {
-            let mount = mount_of(picture.roots, &picture.mounts, &file.path)?;
-            match follow(picture, mount, &file.path, depth) {
-                Beneath::Device(number) => Some(number),
-                Beneath::Memory | Beneath::Unknown => None,
+fn device_is_host_cached(topology: &BlockTopology<'_>, number: DeviceNumber, depth: usize) -> bool {
+    let Some((slot, _)) = topology.find(number).filter(|_| depth <= DEEPEST) else { return false };
+    let device_of = |below: &BackedBy| match below {
+        BackedBy::Device(number) => Some(*number),
+        BackedBy::File(file) => {
+            let mount = mount_of(topology.roots, &topology.mounts, &file.path)?;
+            match follow(topology, mount, &file.path, depth) {
+                StoredOn::Device(number) => Some(number),
+                StoredOn::Memory | StoredOn::Unknown => None,
             }
         }
     };
     flag(&slot.dir.join("loop/dio")) == Some(false)
         || slot
-            .below
+            .backed_by
             .iter()
             .filter_map(device_of)
-            .any(|below| device_is_host_cached(picture, below, depth + 1))
+            .any(|below| device_is_host_cached(topology, below, depth + 1))
 }
 
-fn path_in_memory(picture: &Picture<'_>, path: &Path, depth: usize) -> bool {
-    let mount = mount_of(picture.roots, &picture.mounts, path);
-    match mount.map(|mount| follow(picture, mount, path, depth)) {
-        Some(Beneath::Memory) => true,
-        Some(Beneath::Device(number)) => device_in_memory(picture, number, depth + 1),
-        Some(Beneath::Unknown) | None => false,
+fn path_in_memory(topology: &BlockTopology<'_>, path: &Path, depth: usize) -> bool {
+    let mount = mount_of(topology.roots, &topology.mounts, path);
+    match mount.map(|mount| follow(topology, mount, path, depth)) {
+        Some(StoredOn::Memory) => true,
+        Some(StoredOn::Device(number)) => device_in_memory(topology, number, depth + 1),
+        Some(StoredOn::Unknown) | None => false,
     }
 }
 

@@ -28,10 +28,10 @@ mod roots;
 mod scheduler;
 mod settings;
 mod smart;
-mod snapshot;
 mod stage;
 mod target;
 mod tool;
+mod topology;
 
 pub use blockio::{
     FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,
@@ -42,7 +42,7 @@ pub use claim::{Claim, ClaimError, claim};
 pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};
 pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats};
 pub use facts::{end_temperatures, facts, load, temperatures_now, throttled};
-pub use filesystems::{Nature, Space, nature};
+pub use filesystems::{FsClass, Space, fs_class};
 pub use identity::registers;
 pub use in_use::{InUseReason, exclusively_open, summary, uses};
 pub use inventory::{InventoryEntry, find, list};
@@ -58,7 +58,6 @@ pub use roots::{DeviceNumber, Node, Roots};
 pub use scheduler::{QueueError, written_bytes};
 pub use settings::{GOVERNOR, HostSetting, UNLIMITED, host_settings};
 pub use smart::{health, parse_sdmon, parse_smartctl};
-pub use snapshot::Partition;
 pub use stage::{
     Leftover, MkfsSpec, Staged, StagingError, boot_id, clean_leftovers, stage_filesystem,
 };
@@ -67,3 +66,4 @@ pub use target::{
     not_seen, resolve,
 };
 pub use tool::ToolError;
+pub use topology::Partition;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use record::Flag;
 
-use crate::filesystems::{self, Nature, Space, nature};
+use crate::filesystems::{self, FsClass, Space, fs_class};
 use crate::inventory::{InventoryEntry, find_in};
-use crate::layers::{self, Beneath};
+use crate::layers::{self, StoredOn};
 use crate::mounts::{Mount, mount_of};
 use crate::roots::{DeviceNumber, Roots};
-use crate::snapshot::{Partition, Picture};
+use crate::topology::{BlockTopology, Partition};
 
 /// Where a directory or file is.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,34 +66,34 @@ impl Location {
 pub fn device_of_directory(roots: &Roots, path: &Path) -> io::Result<Location> {
     let path = fs::canonicalize(path)?;
     let number = DeviceNumber::from_raw(fs::metadata(&path)?.dev());
-    let picture = Picture::take(roots);
-    let mount = mount_of(roots, &picture.mounts, &path).cloned();
+    let topology = BlockTopology::read(roots);
+    let mount = mount_of(roots, &topology.mounts, &path).cloned();
     let mount = mount
         .ok_or_else(|| io::Error::other(format!("no mount is known to hold {}", path.display())))?;
-    let beneath = layers::beneath(&picture, &mount, &path);
-    let device = match beneath {
-        Beneath::Device(number) => Some(number),
-        Beneath::Memory | Beneath::Unknown => None,
+    let stored_on = layers::stored_on(&topology, &mount, &path);
+    let device = match stored_on {
+        StoredOn::Device(number) => Some(number),
+        StoredOn::Memory | StoredOn::Unknown => None,
     };
-    let in_memory = beneath == Beneath::Memory
-        || device.is_some_and(|number| layers::in_memory(&picture, number));
-    let found = device.and_then(|number| find_in(&picture, number));
-    let medium_below = device.and_then(|number| only_medium_below(&picture, number));
+    let in_memory = stored_on == StoredOn::Memory
+        || device.is_some_and(|number| layers::in_memory(&topology, number));
+    let found = device.and_then(|number| find_in(&topology, number));
+    let medium_below = device.and_then(|number| only_medium_below(&topology, number));
     let (disk, partition) = found.map_or((None, None), |(disk, partition)| (Some(disk), partition));
-    let is_host_cached = device.is_some_and(|number| layers::is_host_cached(&picture, number));
+    let is_host_cached = device.is_some_and(|number| layers::is_host_cached(&topology, number));
     Ok(Location { path, number, mount, disk, partition, medium_below, in_memory, is_host_cached })
 }
 
 /// The medium a stacked device lies on, if it is a single one.
-fn only_medium_below(picture: &Picture<'_>, number: DeviceNumber) -> Option<InventoryEntry> {
-    let (top, _) = picture.find(number)?;
-    let below = picture.below(top);
-    let mut bottoms = below.iter().filter(|slot| picture.below(slot).is_empty());
+fn only_medium_below(topology: &BlockTopology<'_>, number: DeviceNumber) -> Option<InventoryEntry> {
+    let (top, _) = topology.find(number)?;
+    let below = topology.below(top);
+    let mut bottoms = below.iter().filter(|slot| topology.below(slot).is_empty());
     let bottom = bottoms.next()?;
     if bottoms.next().is_some() {
         return None;
     }
-    find_in(picture, bottom.number).map(|(disk, _)| disk)
+    find_in(topology, bottom.number).map(|(disk, _)| disk)
 }
 
 /// How much fits where `path` is.
@@ -140,12 +140,12 @@ pub fn prove_on_device(
     let path = fs::canonicalize(directory).map_err(unknown)?;
     let mut found = DeviceNumber::from_raw(fs::metadata(&path).map_err(unknown)?.dev());
     if found.is_anonymous() {
-        let picture = Picture::take(roots);
+        let topology = BlockTopology::read(roots);
         // memory and layers may call their source what they like; only a file system of its own
         // lies on it
-        let mount = mount_of(roots, &picture.mounts, &path)
-            .filter(|mount| nature(&mount.kind) == Nature::Local);
-        let source = mount.and_then(|mount| picture.device_of(mount));
+        let mount = mount_of(roots, &topology.mounts, &path)
+            .filter(|mount| fs_class(&mount.kind) == FsClass::Local);
+        let source = mount.and_then(|mount| topology.device_of(mount));
         found = source.unwrap_or(found);
     }
     if found == expected { Ok(()) } else { Err(NotProved::Elsewhere { path, found, expected }) }

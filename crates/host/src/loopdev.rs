@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::roots::{DeviceNumber, Roots, flag, number, text};
-use crate::snapshot::loop_backing;
 use crate::tool::{self, ToolError};
+use crate::topology::loop_backing;
 use blockio::FileIdentity;
 
 /// How a loop device is made.

@@ -14,7 +14,7 @@ pub use crate::holding::{Hold, Holding, LockKind, Process};
 use crate::in_use::InUseReason;
 use crate::mounts::Mount;
 use crate::roots::{DeviceNumber, Roots};
-use crate::snapshot::{Below, BlockDeviceEntry, Picture};
+use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 use locks::Locked;
 pub(crate) use process::writes;
 pub use unseen::NotSeen;
@@ -71,10 +71,10 @@ impl OpenFiles {
 
     /// Looks for everything that concerns a disk: its nodes, those below it, and the files below
     /// these.
-    pub(crate) fn look_for(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> OpenFiles {
+    pub(crate) fn look_for(topology: &BlockTopology<'_>, slot: &BlockDeviceEntry) -> OpenFiles {
         OpenFiles::look(
-            picture.roots,
-            &files_below(picture, slot).into_iter().map(|(file, _)| file).collect::<Vec<_>>(),
+            topology.roots,
+            &files_below(topology, slot).into_iter().map(|(file, _)| file).collect::<Vec<_>>(),
         )
     }
 
@@ -135,19 +135,23 @@ impl OpenFiles {
 
     /// Why a disk is in use by the processes that hold it or what is below it, and by mounts in
     /// other namespaces.
-    pub(crate) fn uses(&self, picture: &Picture<'_>, slot: &BlockDeviceEntry) -> Vec<InUseReason> {
+    pub(crate) fn uses(
+        &self,
+        topology: &BlockTopology<'_>,
+        slot: &BlockDeviceEntry,
+    ) -> Vec<InUseReason> {
         let mut found = Vec::new();
-        for medium in std::iter::once(slot).chain(picture.below(slot)) {
+        for medium in std::iter::once(slot).chain(topology.below(slot)) {
             for (number, name, _) in medium.nodes() {
-                let node = picture.node_identity(number, name);
+                let node = topology.node_identity(number, name);
                 let holdings = self.holdings(Thing::Block(number), node).into_iter();
                 found.extend(
                     holdings.map(|holding| InUseReason::Held { what: name.to_owned(), holding }),
                 );
-                found.extend(self.mounted_elsewhere(picture, number, name));
+                found.extend(self.mounted_elsewhere(topology, number, name));
             }
         }
-        for (file, path) in files_below(picture, slot) {
+        for (file, path) in files_below(topology, slot) {
             let what = plain(&path.to_string_lossy());
             found.extend(
                 self.of_file(file)
@@ -163,15 +167,15 @@ impl OpenFiles {
     /// Mounts of the device that are seen in another mount namespace and not in ours.
     fn mounted_elsewhere(
         &self,
-        picture: &Picture<'_>,
+        topology: &BlockTopology<'_>,
         number: DeviceNumber,
         name: &str,
     ) -> Option<InUseReason> {
-        let here = picture.mounts.iter().any(|mount| picture.device_of(mount) == Some(number));
+        let here = topology.mounts.iter().any(|mount| topology.device_of(mount) == Some(number));
         let (mount, by) = self
             .elsewhere
             .iter()
-            .find(|(mount, _)| picture.device_of(mount) == Some(number))
+            .find(|(mount, _)| topology.device_of(mount) == Some(number))
             .filter(|_| !here)?;
         Some(InUseReason::MountedElsewhere {
             device: name.to_owned(),
@@ -182,11 +186,14 @@ impl OpenFiles {
 }
 
 /// The files that a disk, or what it is made of, has its content in.
-fn files_below(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> Vec<(FileIdentity, PathBuf)> {
-    let media = std::iter::once(slot).chain(picture.below(slot));
-    let files = media.flat_map(|medium| &medium.below).filter_map(|below| match below {
-        Below::File(file) => Some((file.identity()?, file.path.clone())),
-        Below::Device(_) => None,
+fn files_below(
+    topology: &BlockTopology<'_>,
+    slot: &BlockDeviceEntry,
+) -> Vec<(FileIdentity, PathBuf)> {
+    let media = std::iter::once(slot).chain(topology.below(slot));
+    let files = media.flat_map(|medium| &medium.backed_by).filter_map(|below| match below {
+        BackedBy::File(file) => Some((file.identity()?, file.path.clone())),
+        BackedBy::Device(_) => None,
     });
     files.collect()
 }

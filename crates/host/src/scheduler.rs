@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::inventory::InventoryEntry;
 use crate::roots::{DeviceNumber, Roots, number, text};
-use crate::snapshot::SECTOR_BYTES;
+use crate::topology::SECTOR_BYTES;
 
 /// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the
 /// number of requests anew with each scheduler, and bfq switches the throttling of writeback off.

@@ -13,14 +13,14 @@ use blockio::FileIdentity;
 use record::units::KIB;
 use record::{Filesystem, Flag, Target, TargetKind};
 
-use crate::filesystems::{self, Nature, Space};
+use crate::filesystems::{self, FsClass, Space};
 use crate::inventory::InventoryEntry;
 use crate::io_limits::{IoLimit, io_limits};
 use crate::location::{Location, device_of_directory, free_space};
 use crate::mounts::sees_mounts;
 use crate::open_files::{NotSeen, OpenFiles};
 use crate::roots::{Node, Roots, flag, text};
-use crate::snapshot::{Partition, Picture};
+use crate::topology::{BlockTopology, Partition};
 pub use error::{NO_MOUNTS, TargetError};
 
 /// Less free space than this is none: a test file of useful size does not fit.
@@ -210,11 +210,11 @@ pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTa
 
 /// What a look at who uses media and files could not see.
 pub fn not_seen(roots: &Roots) -> NotSeen {
-    unseen(&Picture::take(roots), &OpenFiles::look(roots, &[]))
+    unseen(&BlockTopology::read(roots), &OpenFiles::look(roots, &[]))
 }
 
-fn unseen(picture: &Picture<'_>, open_files: &OpenFiles) -> NotSeen {
-    NotSeen { loops: picture.loops_by_name_only(), ..open_files.not_seen().clone() }
+fn unseen(topology: &BlockTopology<'_>, open_files: &OpenFiles) -> NotSeen {
+    NotSeen { loops: topology.loops_by_name_only(), ..open_files.not_seen().clone() }
 }
 
 /// Tells apart what a failed stat can mean.
@@ -249,20 +249,20 @@ fn locate(roots: &Roots, target: &str) -> Result<Location, TargetError> {
     let path = roots.locate(Path::new(target));
     let place =
         device_of_directory(roots, &path).map_err(|error| look_failed(roots, target, error))?;
-    check_nature(target, &place.mount)?;
+    check_fs_class(target, &place.mount)?;
     Ok(place)
 }
 
-fn check_nature(target: &str, mount: &crate::Mount) -> Result<(), TargetError> {
+fn check_fs_class(target: &str, mount: &crate::Mount) -> Result<(), TargetError> {
     let (target, kind) = (target.to_owned(), mount.kind.clone());
-    match filesystems::nature(&kind) {
-        Nature::Remote => {
+    match filesystems::fs_class(&kind) {
+        FsClass::Remote => {
             Err(TargetError::Remote { target, kind, source_name: mount.source.clone() })
         }
-        Nature::Pseudo => {
+        FsClass::Pseudo => {
             Err(TargetError::NotStorage { target, what: format!("pseudo file system ({kind})") })
         }
-        Nature::Local | Nature::Memory | Nature::Overlay => Ok(()),
+        FsClass::Local | FsClass::Memory | FsClass::Overlay => Ok(()),
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::ContentItem;
-use crate::snapshot::Partition;
 use crate::tool;
+use crate::topology::Partition;
 
 /// The longest that lsblk may take: it looks at devices itself where it has the right to.
 const SECONDS: u64 = 10;

@@ -6,7 +6,7 @@ use record::Link;
 
 use super::{Bus, above, usb};
 use crate::roots::{Roots, flag, link_name, number, text};
-use crate::snapshot::{ancestors, driver};
+use crate::topology::{ancestors, driver};
 
 /// The way to the block device with that directory under `/sys/block`.
 pub fn link(roots: &Roots, dir: &Path) -> Link {

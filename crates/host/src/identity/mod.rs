@@ -12,7 +12,7 @@ use std::path::Path;
 use record::{Medium, MediumKind, Queue};
 
 use crate::roots::{Roots, flag, link_name, names, number, text};
-use crate::snapshot::{ancestors, driver};
+use crate::topology::{ancestors, driver};
 
 pub(crate) use link::link;
 

@@ -6,7 +6,7 @@ use record::{Medium, MediumKind};
 
 use super::{has_other, rotation_rate};
 use crate::roots::{link_name, text};
-use crate::snapshot::ancestors;
+use crate::topology::ancestors;
 
 /// The directory of the USB device above a block device: the nearest one with a vendor id.
 pub fn device(dir: &Path) -> Option<PathBuf> {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{StagingError, patiently};
 use crate::loopdev::{self, Backing, LoopOptions};
 use crate::roots::{DeviceNumber, Roots};
-use crate::snapshot::{Picture, SECTOR_BYTES};
 use crate::target::BlockTarget;
 use crate::tool;
+use crate::topology::{BlockTopology, SECTOR_BYTES};
 
 /// Partition numbers from here on are ours: no table on removable media reaches so far, the
 /// kernel's limit is 255.
@@ -126,11 +126,11 @@ impl StagedRegion {
     /// The region's device, if it is there: by number of the whole device, its sequence number,
     /// place, offset and size, or by what is behind the loop device.
     pub fn find(&self, roots: &Roots) -> Option<(PathBuf, DeviceNumber)> {
-        let picture = Picture::take(roots);
+        let topology = BlockTopology::read(roots);
         match self {
             StagedRegion::Partition { disk, disk_number, diskseq, index, offset_bytes, bytes } => {
                 let (slot, _) =
-                    picture.find(*disk_number).filter(|(slot, _)| slot.name == *disk)?;
+                    topology.find(*disk_number).filter(|(slot, _)| slot.name == *disk)?;
                 let same_medium = crate::roots::number(&slot.dir.join("diskseq")) == *diskseq;
                 let partition = slot.partitions.iter().find(|part| part.index == *index)?;
                 let same_place =
@@ -138,7 +138,7 @@ impl StagedRegion {
                 (same_medium && same_place).then(|| (partition.path.clone(), partition.number))
             }
             StagedRegion::Loop { backing } => {
-                let slot = picture.slots.iter().find(|slot| {
+                let slot = topology.slots.iter().find(|slot| {
                     slot.name.starts_with("loop") && backing.is_that_of(slot.number)
                 })?;
                 Some((slot.path.clone(), slot.number))

@@ -13,7 +13,7 @@ use crate::inventory::{InventoryEntry, find_in};
 use crate::layers;
 use crate::open_files::{OpenFiles, settled};
 use crate::roots::{DeviceNumber, Roots};
-use crate::snapshot::{Below, BlockDeviceEntry, Picture};
+use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 
 /// The block device with that number, refused where anything forbids it.
 pub(super) fn find(
@@ -22,34 +22,34 @@ pub(super) fn find(
     number: DeviceNumber,
     access: Access,
 ) -> Result<BlockTarget, TargetError> {
-    let mut picture = Picture::take(roots);
-    if picture.find(number).is_some_and(|(slot, _)| slot.size_bytes == 0) {
+    let mut topology = BlockTopology::read(roots);
+    if topology.find(number).is_some_and(|(slot, _)| slot.size_bytes == 0) {
         // A reader whose card was out tells of the new one when it is opened
         // (disk_check_media_change in block/disk-events.c).
         drop(fs::File::open(roots.locate(Path::new(target))));
-        picture = Picture::take(roots);
+        topology = BlockTopology::read(roots);
     }
-    let found = find_in(&picture, number).zip(picture.find(number));
+    let found = find_in(&topology, number).zip(topology.find(number));
     let ((disk, partition), (slot, _)) =
         found.ok_or_else(|| TargetError::Gone { target: target.to_owned() })?;
-    let flags = flags(&picture, slot);
+    let flags = flags(&topology, slot);
     let path = partition.as_ref().map_or(&disk.path, |partition| &partition.path).clone();
     let mut found = BlockTarget { path, disk, partition, flags };
-    let seen = check(&picture, slot, target, &found, access)?;
-    let note = super::unseen(&picture, &seen).note();
+    let seen = check(&topology, slot, target, &found, access)?;
+    let note = super::unseen(&topology, &seen).note();
     found.flags.extend(note.map(|text| Flag::Note { text }));
     Ok(found)
 }
 
 /// Everything that forbids a block device, most telling first.
 fn check(
-    picture: &Picture<'_>,
+    topology: &BlockTopology<'_>,
     slot: &BlockDeviceEntry,
     target: &str,
     found: &BlockTarget,
     access: Access,
 ) -> Result<OpenFiles, TargetError> {
-    let (roots, disk) = (picture.roots, &found.disk);
+    let (roots, disk) = (topology.roots, &found.disk);
     if found.size_bytes() == 0 {
         return Err(TargetError::Empty { device: disk.name.clone() });
     }
@@ -60,8 +60,8 @@ fn check(
     may_open(roots, found, access).map_err(|error| open_failed(target, disk, error))?;
     let mut seen = OpenFiles::default();
     let used = settled(|| {
-        seen = OpenFiles::look_for(picture, slot);
-        seen.uses(picture, slot)
+        seen = OpenFiles::look_for(topology, slot);
+        seen.uses(topology, slot)
     });
     refuse_used(target, found, used)?;
     refuse_used(target, found, held_elsewhere(roots, found, &seen))?;
@@ -134,24 +134,25 @@ fn held_elsewhere(roots: &Roots, found: &BlockTarget, seen: &OpenFiles) -> Vec<I
 
 /// Whether a block device is memory, or has the page cache of this host between itself and its
 /// medium.
-fn flags(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> Vec<Flag> {
+fn flags(topology: &BlockTopology<'_>, slot: &BlockDeviceEntry) -> Vec<Flag> {
     let mut flags = Vec::new();
     if slot.name.starts_with("ram") || slot.name.starts_with("zram") {
         flags.push(Flag::MemoryFilesystem);
     }
-    for below in &slot.below {
-        if let Below::File(file) = below
-            && let Some(mount) = crate::mounts::mount_of(picture.roots, &picture.mounts, &file.path)
+    for below in &slot.backed_by {
+        if let BackedBy::File(file) = below
+            && let Some(mount) =
+                crate::mounts::mount_of(topology.roots, &topology.mounts, &file.path)
         {
             flags.extend(filesystems::flags(mount));
-            if layers::file_in_memory(picture, &file.path)
+            if layers::file_in_memory(topology, &file.path)
                 && !flags.contains(&Flag::MemoryFilesystem)
             {
                 flags.push(Flag::MemoryFilesystem);
             }
         }
     }
-    if layers::is_host_cached(picture, slot.number) {
+    if layers::is_host_cached(topology, slot.number) {
         flags.push(Flag::HostCached);
     }
     flags

@@ -11,7 +11,7 @@ use rustix::fs::{Access as Rights, Mode, OFlags, open};
 use super::{Access, FileTarget, TargetError, filesystem, locate, may_write, space};
 use crate::open_files::{Hold, Holding, OpenFiles, settled};
 use crate::roots::Roots;
-use crate::snapshot::{Below, Picture};
+use crate::topology::{BackedBy, BlockTopology};
 
 /// A regular file that nothing else lives in and nobody else holds.
 pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, TargetError> {
@@ -19,9 +19,9 @@ pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTa
     let failed = |source| TargetError::Io { target: target.to_owned(), source };
     let metadata = fs::symlink_metadata(&place.path).map_err(failed)?;
     let identity = FileIdentity::of(&metadata);
-    let picture = Picture::take(roots);
+    let topology = BlockTopology::read(roots);
     let in_use = |what: String| TargetError::FileInUse { target: target.to_owned(), what };
-    if let Some(what) = lives_in(&picture, identity) {
+    if let Some(what) = lives_in(&topology, identity) {
         return Err(in_use(what));
     }
     let wanted = match access {
@@ -43,7 +43,7 @@ pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTa
         hole_bytes(metadata.len(), metadata.blocks()).map(|hole_bytes| Flag::Sparse { hole_bytes }),
     );
     if !look.kernel_knows_no_writer {
-        flags.extend(super::unseen(&picture, &look.seen).note().map(|text| Flag::Note { text }));
+        flags.extend(super::unseen(&topology, &look.seen).note().map(|text| Flag::Note { text }));
     }
     Ok(FileTarget { place, identity, size_bytes: metadata.len(), filesystem, flags })
 }
@@ -101,17 +101,16 @@ fn we_have_it_open(identity: FileIdentity) -> bool {
 }
 
 /// What lives in the file: swap space, or the content of a loop device.
-fn lives_in(picture: &Picture<'_>, file: FileIdentity) -> Option<String> {
+fn lives_in(topology: &BlockTopology<'_>, file: FileIdentity) -> Option<String> {
     let same = |path: &Path| fs::metadata(path).is_ok_and(|other| FileIdentity::of(&other) == file);
-    if crate::mounts::swaps(picture.roots).iter().any(|swap| same(swap)) {
+    if crate::mounts::swaps(topology.roots).iter().any(|swap| same(swap)) {
         return Some("swap space".to_owned());
     }
-    let holds =
-        |below: &Below| matches!(below, Below::File(backing) if backing.identity() == Some(file));
-    picture
+    let holds = |below: &BackedBy| matches!(below, BackedBy::File(backing) if backing.identity() == Some(file));
+    topology
         .slots
         .iter()
-        .find(|slot| slot.below.iter().any(holds))
+        .find(|slot| slot.backed_by.iter().any(holds))
         .map(|slot| format!("the content of {}", slot.name))
 }
 

@@ -1,5 +1,5 @@
-//! One look at the machine: block devices, mounts, swaps, loops and links, read once and then asked
-//! many questions.
+//! Topology of the block devices of the machine: devices, mounts, swaps, loops and links, read once
+//! and queried many times.
 
 mod backing;
 
@@ -44,20 +44,20 @@ pub(crate) struct BlockDeviceEntry {
     pub size_bytes: u64,
     pub partitions: Vec<Partition>,
     /// Devices this one is made of: from `slaves/`, and what a loop or zram device is backed by.
-    pub below: Vec<Below>,
+    pub backed_by: Vec<BackedBy>,
 }
 
-/// What a stacked device lies on.
+/// Storage of a stacked device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Below {
+pub(crate) enum BackedBy {
     /// A block device, by its number.
     Device(DeviceNumber),
     /// A file on some file system.
     File(BackingFile),
 }
 
-/// One look at the machine.
-pub(crate) struct Picture<'a> {
+/// The block devices of the machine and what they are stacked on, as they were when read.
+pub(crate) struct BlockTopology<'a> {
     pub roots: &'a Roots,
     pub slots: Vec<BlockDeviceEntry>,
     pub mounts: Vec<Mount>,
@@ -68,16 +68,16 @@ pub(crate) struct Picture<'a> {
     by_id: BTreeMap<DeviceNumber, Vec<String>>,
 }
 
-impl<'a> Picture<'a> {
+impl<'a> BlockTopology<'a> {
     /// Reads sysfs, proc and `/dev`, and asks loop devices what they are over.
-    pub fn take(roots: &'a Roots) -> Picture<'a> {
+    pub fn read(roots: &'a Roots) -> BlockTopology<'a> {
         let by_id = by_id(roots);
         let slots = names(&roots.sys.join("block"))
             .iter()
             .filter_map(|name| slot(roots, name, &by_id))
             .collect();
         let swapped = swaps(roots);
-        Picture {
+        BlockTopology {
             roots,
             slots,
             mounts: mounts(roots),
@@ -117,20 +117,21 @@ impl<'a> Picture<'a> {
     /// The files that loop devices and their like have their content in.
     pub fn backing_files(&self) -> Vec<FileIdentity> {
         let files =
-            self.slots.iter().flat_map(|slot| &slot.below).filter_map(|below| match below {
-                Below::File(file) => file.identity(),
-                Below::Device(_) => None,
+            self.slots.iter().flat_map(|slot| &slot.backed_by).filter_map(|below| match below {
+                BackedBy::File(file) => file.identity(),
+                BackedBy::Device(_) => None,
             });
         files.collect()
     }
 
     /// How many loop devices there are of which only the name of the file below is known.
     pub fn loops_by_name_only(&self) -> u32 {
-        let by_name = |below: &Below| matches!(below, Below::File(file) if file.is_by_name_only());
+        let by_name =
+            |below: &BackedBy| matches!(below, BackedBy::File(file) if file.is_by_name_only());
         let loops = self
             .slots
             .iter()
-            .filter(|slot| slot.name.starts_with("loop") && slot.below.iter().any(by_name));
+            .filter(|slot| slot.name.starts_with("loop") && slot.backed_by.iter().any(by_name));
         if self.roots.is_real() { u32::try_from(loops.count()).unwrap_or(u32::MAX) } else { 0 }
     }
 
@@ -189,7 +190,7 @@ fn slot(
         number: number_of(&dir)?,
         size_bytes: number(&dir.join("size")).unwrap_or(0) * SECTOR_BYTES,
         partitions: entries.filter_map(partition).collect(),
-        below: below(roots, name, &dir),
+        backed_by: backed_by(roots, name, &dir),
         // sysfs writes a '!' where the node's name has a '/' ("cciss!c0d0")
         path: Path::new("/dev").join(name.replace('!', "/")),
         name: name.to_owned(),
@@ -197,12 +198,12 @@ fn slot(
     })
 }
 
-/// What a stacked device lies on.
-fn below(roots: &Roots, name: &str, dir: &Path) -> Vec<Below> {
+/// Storage of a stacked device.
+fn backed_by(roots: &Roots, name: &str, dir: &Path) -> Vec<BackedBy> {
     let slaves = dir.join("slaves");
     let slave_number =
-        |name: &String| text(&slaves.join(name).join("dev"))?.parse().ok().map(Below::Device);
-    let mut below: Vec<Below> = names(&slaves).iter().filter_map(slave_number).collect();
+        |name: &String| text(&slaves.join(name).join("dev"))?.parse().ok().map(BackedBy::Device);
+    let mut below: Vec<BackedBy> = names(&slaves).iter().filter_map(slave_number).collect();
     below.extend(
         text(&dir.join("loop/backing_file"))
             .map(|path| backing::below_loop(roots, name, dir, path)),
@@ -213,7 +214,7 @@ fn below(roots: &Roots, name: &str, dir: &Path) -> Vec<Below> {
     below.extend(path.map(|path| {
         roots
             .block_number(&path)
-            .map_or_else(|| Below::File(BackingFile::named(path)), Below::Device)
+            .map_or_else(|| BackedBy::File(BackingFile::named(path)), BackedBy::Device)
     }));
     below
 }

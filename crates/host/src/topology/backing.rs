@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use blockio::{FileIdentity, LoopBacking};
 
-use super::Below;
+use super::BackedBy;
 use crate::roots::{DeviceNumber, Roots, text};
 
 /// A file that a stacked device has its content in.
@@ -44,18 +44,20 @@ impl BackingFile {
 }
 
 /// What the loop device `name`, described in `dir`, is over; sysfs calls it `path`.
-pub(super) fn below_loop(roots: &Roots, name: &str, dir: &Path, path: String) -> Below {
+pub(super) fn below_loop(roots: &Roots, name: &str, dir: &Path, path: String) -> BackedBy {
     let path = PathBuf::from(path);
     let number = text(&dir.join("dev")).and_then(|text| text.parse().ok());
     match number.and_then(|number| loop_backing_at(roots, &Path::new("/dev").join(name), number)) {
-        Some(known) if known.rdevice != 0 => Below::Device(DeviceNumber::from_raw(known.rdevice)),
-        Some(known) => Below::File(BackingFile {
+        Some(known) if known.rdevice != 0 => {
+            BackedBy::Device(DeviceNumber::from_raw(known.rdevice))
+        }
+        Some(known) => BackedBy::File(BackingFile {
             path,
             known: Some(FileIdentity { device: known.device, inode: known.inode }),
         }),
-        None => {
-            roots.block_number(&path).map_or(Below::File(BackingFile::named(path)), Below::Device)
-        }
+        None => roots
+            .block_number(&path)
+            .map_or(BackedBy::File(BackingFile::named(path)), BackedBy::Device),
     }
 }
 
