@@ -20,7 +20,7 @@ pub struct IoLoad {
     /// Largest I/O in bytes.
     pub block_bytes: u64,
     /// I/Os in flight: independent closed loops of depth 1.
-    pub lanes: u32,
+    pub in_flight: u32,
     /// When a write counts as done.
     pub sync: Sync,
     /// Past the page cache or through it.
@@ -37,7 +37,7 @@ impl IoLoad {
         IoLoad {
             direction: Direction::Read,
             block_bytes,
-            lanes: 1,
+            in_flight: 1,
             sync: Sync::None,
             path: Path::Direct,
             content: Content::Incompressible,
@@ -85,7 +85,7 @@ impl LoopLimits {
     }
 }
 
-/// Where the next I/O of a lane goes; `None` when there are no more places.
+/// Where the next I/O of a slot goes; `None` when there are no more places.
 pub type Places<'a> = &'a mut dyn FnMut(u32) -> Option<Extent>;
 
 /// Sees every I/O that succeeded: its bytes and its latency in nanoseconds. `true` says that there
@@ -102,7 +102,7 @@ pub(crate) struct Observers<'a> {
     pub look: Option<ReadObserver<'a>>,
 }
 
-/// Keeps `load.lanes` I/Os in flight on `device`, at the places `next` gives for each lane, until a
+/// Keeps `load.in_flight` I/Os in flight on `device`, at the places `next` gives for each slot, until a
 /// limit, certainty, an error, an interruption, the end of the places, or until `watch` has seen
 /// enough ([`Stop::Converged`]).
 pub(crate) fn drive<'a>(
@@ -114,9 +114,9 @@ pub(crate) fn drive<'a>(
     next: Places<'a>,
     onlookers: Observers<'a>,
 ) -> IoTally {
-    let lanes = load.lanes.min(device.facts().max_in_flight).max(1);
-    let mut tally = IoTally::under(limits.rule, lanes);
-    if let Err(error) = device.prepare(lanes, load.block_bytes as usize) {
+    let slots = load.in_flight.min(device.facts().max_in_flight).max(1);
+    let mut tally = IoTally::under(limits.rule, slots);
+    if let Err(error) = device.prepare(slots, load.block_bytes as usize) {
         tally.fail(error);
         return tally;
     }
@@ -124,7 +124,7 @@ pub(crate) fn drive<'a>(
     let started_ns = device.now();
     reporter.begin(started_ns);
     let fills = load.direction == Direction::Write && device.facts().keeps_data;
-    let places = vec![Extent::new(0, 0); lanes as usize];
+    let places = vec![Extent::new(0, 0); slots as usize];
     let mut circuit = IoLoop {
         device,
         load,
@@ -135,7 +135,7 @@ pub(crate) fn drive<'a>(
         tally,
         places,
         fills,
-        filled: vec![false; lanes as usize],
+        filled: vec![false; slots as usize],
         in_flight: 0,
         asked_ops: 0,
         asked_bytes: 0,
@@ -143,7 +143,7 @@ pub(crate) fn drive<'a>(
         stop: None,
         judged_at: 0,
     };
-    circuit.run(lanes, started_ns, reporter);
+    circuit.run(slots, started_ns, reporter);
     let IoLoop { device, mut tally, stop, places, .. } = circuit;
     if tally.has_slow() {
         let stalls = device.standstills(started_ns);
@@ -183,7 +183,7 @@ struct IoLoop<'a> {
     next: Places<'a>,
     onlookers: Observers<'a>,
     tally: IoTally,
-    /// Where each lane's last I/O went.
+    /// Where each slot's last I/O went.
     places: Vec<Extent>,
     fills: bool,
     /// Whose buffer holds what it writes wherever it writes it.
@@ -199,9 +199,9 @@ struct IoLoop<'a> {
 }
 
 impl IoLoop<'_> {
-    fn run(&mut self, lanes: u32, started_ns: u64, reporter: &mut ProgressReporter<'_>) {
-        (0..lanes).for_each(|lane| self.submit(lane));
-        let mut done: Vec<Completion> = Vec::with_capacity(lanes as usize);
+    fn run(&mut self, slots: u32, started_ns: u64, reporter: &mut ProgressReporter<'_>) {
+        (0..slots).for_each(|slot| self.submit(slot));
+        let mut done: Vec<Completion> = Vec::with_capacity(slots as usize);
         while self.in_flight > 0 {
             done.clear();
             if let Err(error) = self.device.reap(1, &mut done) {
@@ -216,9 +216,9 @@ impl IoLoop<'_> {
         }
     }
 
-    /// Hands over the next I/O of a lane, unless it is time to stop.
+    /// Hands over the next I/O of a slot, unless it is time to stop.
     #[inline]
-    fn submit(&mut self, lane: u32) {
+    fn submit(&mut self, slot: u32) {
         if self.stop.is_some() || self.tally.error.is_some() {
             return;
         }
@@ -227,16 +227,16 @@ impl IoLoop<'_> {
                 Some(if self.asked_ops >= self.limits.max_ops { Stop::Ops } else { Stop::Bytes });
             return;
         }
-        let Some(place) = (self.next)(lane) else {
+        let Some(place) = (self.next)(slot) else {
             self.stop = Some(Stop::Bytes);
             return;
         };
         if self.fills {
-            self.fill(lane, place);
+            self.fill(slot, place);
         }
-        match self.device.submit(request(self.load, lane, place)) {
+        match self.device.submit(request(self.load, slot, place)) {
             Ok(()) => {
-                self.places[lane as usize] = place;
+                self.places[slot as usize] = place;
                 self.in_flight += 1;
                 self.asked_ops += 1;
                 self.asked_bytes += place.bytes;
@@ -249,11 +249,11 @@ impl IoLoop<'_> {
     /// move the buffer out of the cache of whoever reads it, which costs a tenth of the rate where
     /// the medium is memory.
     #[inline]
-    fn fill(&mut self, lane: u32, place: Extent) {
-        let mut buffer = self.device.buffer(lane);
+    fn fill(&mut self, slot: u32, place: Extent) {
+        let mut buffer = self.device.buffer(slot);
         if !self.load.content.is_same_everywhere() {
             buffer = &mut buffer[..place.bytes as usize];
-        } else if std::mem::replace(&mut self.filled[lane as usize], true) {
+        } else if std::mem::replace(&mut self.filled[slot as usize], true) {
             return;
         }
         self.filler.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
@@ -320,7 +320,7 @@ impl IoLoop<'_> {
     }
 }
 
-fn request(load: &IoLoad, lane: Slot, place: Extent) -> Request {
+fn request(load: &IoLoad, slot: Slot, place: Extent) -> Request {
     let op = match load.direction {
         Direction::Read => Op::Read,
         Direction::Write => Op::Write,
@@ -329,7 +329,7 @@ fn request(load: &IoLoad, lane: Slot, place: Extent) -> Request {
         op,
         offset_bytes: place.offset_bytes,
         length_bytes: place.bytes,
-        slot: lane,
+        slot,
         sync: load.sync,
         path: load.path,
         content: load.content,

@@ -31,7 +31,7 @@ pub struct ProgressReporter<'a> {
     pub(crate) later_ns: Option<u64>,
     pub(crate) next_ns: u64,
     pub(crate) written_bytes: u64,
-    /// Where the cell wrote last: of each stretch the last place of each lane.
+    /// Where the cell wrote last: of each stretch the last place of each slot.
     pub(crate) written_last: VecDeque<Extent>,
     pub(crate) failed: Option<String>,
 }

@@ -50,7 +50,7 @@ mod tests {
     use record::Flag;
     use record::units::{GIB, MILLISECOND_NS};
 
-    use crate::catalogue::testing::Bed;
+    use crate::catalogue::testing::TestBench;
 
     /// Suite `seeds`, whose dd has `certainty = "0%"`: 30 cells were flagged.
     #[test]
@@ -62,7 +62,7 @@ mod tests {
                 if number % 50 == 0 { 100 * MILLISECOND_NS } else { MILLISECOND_NS }
             };
             let asked = format!("{test} max_time=2s {certainty}");
-            let ran = Bed::raw(GIB, uneven).run(&[asked.as_str()]);
+            let ran = TestBench::raw(GIB, uneven).run(&[asked.as_str()]);
             let cells = &ran.end.cells;
             assert!(cells.iter().any(|cell| cell.metrics.iops.is_some()), "{asked}: {cells:?}");
             let is_open = |flag: &Flag| matches!(flag, Flag::NotConverged { .. });

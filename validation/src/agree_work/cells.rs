@@ -88,7 +88,7 @@ pub const FORMS: [Form; 9] = [
 /// becomes at once.
 const NEW: &str = "--create_on_open=1";
 const LANES: &str = "--numjobs=4";
-const FILES: &str = "--filename_format=lane.$jobnum";
+const FILES: &str = "--filename_format=thread.$jobnum";
 const SIZE: &str = "--size=16m";
 const TIMED: &str = "--time_based";
 const SECOND: &str = "--runtime=1";

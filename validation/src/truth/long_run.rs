@@ -219,16 +219,16 @@ struct Length {
     ops: u64,
     ns: u64,
     /// Number of I/Os in flight.
-    lanes: u32,
+    in_flight: u32,
 }
 
 impl Length {
     fn ops(ops: u64) -> Length {
-        Length { ops, ns: u64::MAX, lanes: 1 }
+        Length { ops, ns: u64::MAX, in_flight: 1 }
     }
 
     fn time(ns: u64) -> Length {
-        Length { ops: u64::MAX, ns, lanes: 1 }
+        Length { ops: u64::MAX, ns, in_flight: 1 }
     }
 }
 
@@ -354,7 +354,7 @@ impl<'a> Medium<'a> {
 
     /// The cell's own I/O, as many in flight as the cell has.
     fn work(&mut self, length: Length, see: &mut dyn FnMut(u64)) {
-        let length = Length { lanes: self.params.threads * self.params.queue_depth, ..length };
+        let length = Length { in_flight: self.params.threads * self.params.queue_depth, ..length };
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         let (op, align_bytes) =
             if self.writes() { (Op::Write, block_bytes) } else { (Op::Read, SECTOR_BYTES) };
@@ -392,7 +392,7 @@ impl<'a> Medium<'a> {
     ) {
         let begin_ns = self.device.now();
         let (mut asked, mut done) = (0, Vec::<Completion>::new());
-        let mut free: Vec<u32> = (0..length.lanes).collect();
+        let mut free: Vec<u32> = (0..length.in_flight).collect();
         loop {
             while let Some(slot) = free.pop() {
                 let is_over = asked >= length.ops || self.device.now() - begin_ns >= length.ns;
@@ -405,7 +405,7 @@ impl<'a> Medium<'a> {
                 self.device.submit(request).expect("the span lies on the medium");
                 asked += 1;
             }
-            if free.len() == length.lanes as usize {
+            if free.len() == length.in_flight as usize {
                 return;
             }
             self.device.reap(1, &mut done).expect("a simulated device always knows its I/Os");

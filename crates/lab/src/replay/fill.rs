@@ -20,15 +20,15 @@ pub fn fill(
     stop: &AtomicBool,
     hear: &mut dyn FnMut(Heard),
 ) -> Result<bool, IoError> {
-    let lanes = LANES.min(device.facts().max_in_flight);
-    device.prepare(lanes, MIB as usize)?;
+    let in_flight = LANES.min(device.facts().max_in_flight);
+    device.prepare(in_flight, MIB as usize)?;
     let (filler, started_ns) = (Filler::new(seed), device.now());
-    let mut free: Vec<u32> = (0..lanes).collect();
+    let mut free: Vec<u32> = (0..in_flight).collect();
     let mut done: Vec<Completion> = Vec::new();
     let (mut asked, mut ops) = (0, 0);
-    while asked < extent.bytes || free.len() < lanes as usize {
+    while asked < extent.bytes || free.len() < in_flight as usize {
         let stopped = stop.load(Ordering::Relaxed);
-        if stopped && free.len() == lanes as usize {
+        if stopped && free.len() == in_flight as usize {
             return Ok(false);
         }
         if let Some(slot) = free.pop_if(|_| asked < extent.bytes && !stopped) {

@@ -10,8 +10,8 @@
 //! *Children see* the sum of the threads' own rates; the *parent sees* all counted bytes over the
 //! time until every thread was through.
 
-mod lane;
 mod turns;
+mod worker;
 
 use std::path::PathBuf;
 use std::sync::Barrier;
@@ -25,8 +25,8 @@ use record::{
 };
 use suite::{Setting, SettingError, TestSettings, latency};
 
-use self::lane::Lane;
-use self::turns::LaneEnd;
+use self::turns::WorkerEnd;
+use self::worker::Worker;
 use super::clock::now_ns;
 use super::ledger::figure;
 use super::run::WorkloadRun;
@@ -205,11 +205,11 @@ impl Threads {
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<(), WorkError> {
         for (thread, path) in paths.iter().enumerate() {
-            let mut lane = run.check(
+            let mut worker = run.check(
                 "making its files",
-                Lane::open(path, self.content, self.block_bytes, thread as u32),
+                Worker::open(path, self.content, self.block_bytes, thread as u32),
             )?;
-            while !run.check("laying down its files", lane.lay_piece(form.size_bytes))? {
+            while !run.check("laying down its files", worker.lay_piece(form.size_bytes))? {
                 run.checkpoint("laying down files", 0.0, 0)?;
             }
         }
@@ -230,19 +230,19 @@ impl Threads {
             paths.iter().filter(|path| path.exists()).try_for_each(|path| run.remove(path))?;
         }
         let seed = run.random("order").bits();
-        let opened = paths
-            .iter()
-            .enumerate()
-            .map(|(thread, path)| Lane::open(path, self.content, self.block_bytes, thread as u32));
-        let lanes = run.check("opening its files", opened.collect::<Result<Vec<Lane>, _>>())?;
-        let direct = lanes.iter().all(|lane| lane.direct);
+        let opened = paths.iter().enumerate().map(|(thread, path)| {
+            Worker::open(path, self.content, self.block_bytes, thread as u32)
+        });
+        let workers = run.check("opening its files", opened.collect::<Result<Vec<Worker>, _>>())?;
+        let direct = workers.iter().all(|worker| worker.direct);
         let limit_ns = form.time_ns.unwrap_or(self.max_ns);
-        let signals = Signals::new(lanes.len() + 1);
+        let signals = Signals::new(workers.len() + 1);
         let (ends, parent_ns, interrupted) = std::thread::scope(|scope| {
             let signals = &signals;
-            let spawn =
-                |lane: Lane| scope.spawn(move || lane.run(form, phase, seed, limit_ns, signals));
-            let handles: Vec<_> = lanes.into_iter().map(spawn).collect();
+            let spawn = |worker: Worker| {
+                scope.spawn(move || worker.run(form, phase, seed, limit_ns, signals))
+            };
+            let handles: Vec<_> = workers.into_iter().map(spawn).collect();
             signals.begin.wait();
             let begun_ns = now_ns();
             let watched = self.watch(form, phase, begun_ns, limit_ns, signals, run);
@@ -256,7 +256,7 @@ impl Threads {
             return Err(interrupted);
         }
         let doing = format!("{} with {} threads", phase.name, self.threads);
-        let ends = run.check(&doing, ends.into_iter().collect::<Result<Vec<LaneEnd>, _>>())?;
+        let ends = run.check(&doing, ends.into_iter().collect::<Result<Vec<WorkerEnd>, _>>())?;
         Ok(self.cell(form, phase, number, ends, parent_ns, direct))
     }
 
@@ -270,9 +270,9 @@ impl Threads {
         signals: &Signals,
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<(), WorkError> {
-        let lanes = self.threads as usize;
-        let all = (form.size_bytes / self.block_bytes * lanes as u64).max(1) as f64;
-        while signals.finished.load(Ordering::Relaxed) < lanes {
+        let workers = self.threads as usize;
+        let all = (form.size_bytes / self.block_bytes * workers as u64).max(1) as f64;
+        while signals.finished.load(Ordering::Relaxed) < workers {
             let done = signals.done.load(Ordering::Relaxed);
             let timed = (now_ns() - begun_ns) as f64 / limit_ns as f64;
             let share = if form.time_ns.is_some() { timed } else { timed.max(done as f64 / all) };
@@ -306,7 +306,7 @@ impl Threads {
         form: Form,
         phase: &Phase,
         number: usize,
-        ends: Vec<LaneEnd>,
+        ends: Vec<WorkerEnd>,
         parent_ns: u64,
         direct: bool,
     ) -> Cell {
@@ -367,14 +367,14 @@ fn named((thread, mut series): (usize, record::Series)) -> record::Series {
 
 /// The sum, with an interval that lets all threads err together; the parent's view; how evenly it
 /// was shared.
-fn metrics(ends: &[LaneEnd], histogram: &Histogram, block_bytes: u64, parent_ns: u64) -> Metrics {
-    let rates: Vec<f64> = ends.iter().map(LaneEnd::iops).collect();
+fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_ns: u64) -> Metrics {
+    let rates: Vec<f64> = ends.iter().map(WorkerEnd::iops).collect();
     let (ops, sum): (u64, f64) = (ends.iter().map(|end| end.ops).sum(), rates.iter().sum());
     let mut metrics = Metrics::default();
     if ops == 0 {
         return metrics;
     }
-    let intervals: Option<Vec<[f64; 2]>> = ends.iter().map(LaneEnd::interval).collect();
+    let intervals: Option<Vec<[f64; 2]>> = ends.iter().map(WorkerEnd::interval).collect();
     let ci95 = intervals
         .map(|all| all.iter().fold([0.0, 0.0], |sum, each| [sum[0] + each[0], sum[1] + each[1]]));
     metrics.iops = Some(Estimate { value: sum, ci95, n: ops });
@@ -405,7 +405,7 @@ fn metrics(ends: &[LaneEnd], histogram: &Histogram, block_bytes: u64, parent_ns:
 }
 
 /// Each doubt that a thread's numbers raise, once.
-fn flags(ends: &[LaneEnd]) -> Vec<Flag> {
+fn flags(ends: &[WorkerEnd]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::new();
     for flag in ends.iter().flat_map(|end| end.ledger.tally.flags()) {
         if !flags.iter().any(|known| std::mem::discriminant(known) == std::mem::discriminant(&flag))

@@ -154,7 +154,7 @@ fn takes_in_others(
     };
     let tally = context.drive_watched(
         "writing other places",
-        &IoLoad { lanes: 1, ..*load },
+        &IoLoad { in_flight: 1, ..*load },
         &limits,
         &mut anywhere,
         &mut watch,
@@ -191,7 +191,7 @@ fn write_again(
         slow += u64::from(latency_ns as f64 > before_ns / 2.0);
         slow >= ENOUGH_SLOW
     };
-    let load = IoLoad { lanes: 1, pass: load.pass ^ 1, ..*load };
+    let load = IoLoad { in_flight: 1, pass: load.pass ^ 1, ..*load };
     let tally = context.drive_watched(
         "writing the same places again",
         &load,
@@ -216,7 +216,7 @@ mod tests {
     use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::Bed;
+    use crate::catalogue::testing::TestBench;
 
     /// A queue has room for the places as soon as it has passed on what it held, while the host
     /// stood still: one of 40 pages for 32 of them (2345 a second against 414 were taken for a
@@ -231,7 +231,7 @@ mod tests {
                     (empty_from..empty_from.saturating_add(queue_pages)).contains(&written);
                 if takes_in { MILLISECOND_NS / 10 } else { 4 * MILLISECOND_NS }
             };
-            Bed::raw(GIB, cost).run(&["span-sweep whole=no span=16MiB"])
+            TestBench::raw(GIB, cost).run(&["span-sweep whole=no span=16MiB"])
         };
         let slow = run(u64::MAX, 0);
         let before_again = slow.requests.iter().filter(|request| request.op == Op::Write).count()

@@ -301,7 +301,7 @@ mod tests {
     use record::units::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, step};
+    use crate::catalogue::testing::{TestBench, card, run_profile, run_simulated, step};
 
     #[test]
     fn a_boundary_of_one_size_is_none_of_another_unless_one_divides_the_other() {
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn costs_across_are_found_at_their_sizes_exactly() {
         for au_bytes in [4 * MIB, 3 * MIB / 2, 5 * MIB / 2, 7 * MIB, 9 * MIB / 2] {
-            let ran = Bed::raw(8 * GIB, move |request, _| straddling(request, au_bytes))
+            let ran = TestBench::raw(8 * GIB, move |request, _| straddling(request, au_bytes))
                 .run(&["align-read"]);
             let cell = ran.cell("align-read/1");
             let diff = &cell.series.iter().find(|series| series.name == "diff").unwrap().points;
@@ -370,11 +370,12 @@ mod tests {
 
     #[test]
     fn time_cuts_whole_repeats_only() {
-        let ran = Bed::raw(8 * GIB, |_, _| 2 * MILLISECOND_NS).run(&["align-read max_time=25s"]);
+        let ran =
+            TestBench::raw(8 * GIB, |_, _| 2 * MILLISECOND_NS).run(&["align-read max_time=25s"]);
         let cell = ran.cell("align-read/1");
         assert_eq!((ran.other("align-read/1", "repeats"), cell.stop), (1.0, Stop::Time));
         assert!(cell.elapsed_ns <= 25 * SECOND_NS + 2 * MILLISECOND_NS);
-        let ran = Bed::raw(8 * GIB, |_, _| SECOND_NS).run(&["align-read"]);
+        let ran = TestBench::raw(8 * GIB, |_, _| SECOND_NS).run(&["align-read"]);
         let cell = ran.cell("align-read/1");
         assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (30, 0.0));
         insta::assert_snapshot!(cell.flags.last().unwrap(), @"the time was too short for all sizes; give it more");

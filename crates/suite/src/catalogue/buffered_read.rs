@@ -216,11 +216,11 @@ mod tests {
     use record::units::GIB;
 
     use super::*;
-    use crate::catalogue::testing::Bed;
+    use crate::catalogue::testing::TestBench;
 
     /// 20 MB/s past the cache; through it the first 6 reads are 10 times as fast.
-    fn medium(capacity_bytes: u64) -> Bed {
-        Bed::raw(capacity_bytes, |request, number| {
+    fn medium(capacity_bytes: u64) -> TestBench {
+        TestBench::raw(capacity_bytes, |request, number| {
             let ns = request.length_bytes * 50;
             if number < 6 { ns / 10 } else { ns }
         })
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn of_our_own_file_only_what_was_written_is_read() {
-        let ran = Bed::file(GIB, |_, _| 1_000_000)
+        let ran = TestBench::file(GIB, |_, _| 1_000_000)
             .run(&["prime span=64MiB passes=1", "buffered-read form=device"]);
         assert!(ran.requests.iter().all(|r| r.offset_bytes + r.length_bytes <= 64 * MIB));
         assert_eq!(
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn less_time_means_shorter_runs_not_fewer() {
-        let ran = Bed { time_limit_ns: Some(8 * SECOND_NS), ..medium(4 * GIB) }
+        let ran = TestBench { time_limit_ns: Some(8 * SECOND_NS), ..medium(4 * GIB) }
             .run(&["buffered-read form=direct"]);
         assert_eq!(ran.cell("buffered-read/1").metrics.bps.unwrap().n, 3);
         assert!(ran.end.elapsed_ns < 9 * SECOND_NS);

@@ -209,14 +209,14 @@ mod tests {
     use record::units::{GIB, MIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn a_commit_is_what_sqlite_was_seen_to_do() {
         let cost = |request: &device::Request, _| {
             if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS }
         };
-        let ran = Bed::raw(GIB, cost).run(&["commit commits=600 min_time=1h max_time=1h"]);
+        let ran = TestBench::raw(GIB, cost).run(&["commit commits=600 min_time=1h max_time=1h"]);
         let rate = |id: &str| ran.cell(id).metrics.iops.unwrap().value;
         // Each sync is two writes and two flushes of the file system's, for the clock has ticked
         // since the one before; five writes are SQLite's.
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn within_a_tick_of_the_kernels_clock_no_time_of_a_file_is_journalled() {
         let quick = |_: &device::Request, _| MILLISECOND_NS / 100;
-        let ran =
-            Bed::raw(GIB, quick).run(&["commit form=wal commits=300 min_time=1h max_time=1h"]);
+        let ran = TestBench::raw(GIB, quick)
+            .run(&["commit form=wal commits=300 min_time=1h max_time=1h"]);
         // A write and a flush are 0.02 ms; every 4 ms two writes and a flush more.
         let rate = ran.cell("commit/1").metrics.iops.unwrap().value;
         assert!((rate / (1000.0 / (0.02 * (1.0 + 0.03 / 4.0))) - 1.0).abs() < 0.01, "{rate}");
@@ -254,7 +254,7 @@ mod tests {
             number += 1;
             if number % 2100 == 0 { 3000 * MILLISECOND_NS } else { MILLISECOND_NS }
         };
-        let rate = Bed::raw(GIB, merges)
+        let rate = TestBench::raw(GIB, merges)
             .run(&["commit form=rollback max_time=30s"])
             .cell("commit/1")
             .metrics
@@ -289,6 +289,6 @@ mod tests {
 
     #[test]
     fn too_small_a_place_is_left_out() {
-        insta::assert_snapshot!(Bed::file(8 * MIB, |_, _| 1).left_out(&["commit"]), @"nothing to do: commit: journal and files do not fit into 8 MiB");
+        insta::assert_snapshot!(TestBench::file(8 * MIB, |_, _| 1).left_out(&["commit"]), @"nothing to do: commit: journal and files do not fit into 8 MiB");
     }
 }

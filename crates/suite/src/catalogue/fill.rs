@@ -123,11 +123,11 @@ mod tests {
     use record::units::{GIB, MIB, SECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::Bed;
+    use crate::catalogue::testing::TestBench;
 
     /// 16 MB/s of zeros, 8 MB/s of anything else.
-    fn compressing(capacity_bytes: u64) -> Bed {
-        Bed::raw(capacity_bytes, |request, _| {
+    fn compressing(capacity_bytes: u64) -> TestBench {
+        TestBench::raw(capacity_bytes, |request, _| {
             request.length_bytes * if request.content == Content::Zeros { 62 } else { 124 }
         })
     }
@@ -162,8 +162,9 @@ mod tests {
 
     #[test]
     fn an_honest_medium_gets_no_note_and_random_data_alone_no_ratio() {
-        let honest =
-            |tests: &[&str]| Bed::raw(GIB, |request, _| request.length_bytes * 100).run(tests);
+        let honest = |tests: &[&str]| {
+            TestBench::raw(GIB, |request, _| request.length_bytes * 100).run(tests)
+        };
         let both = honest(&["zero-fill span=32MiB", "random-fill span=32MiB"]);
         assert_eq!(both.other("random-fill/1", "zero_to_random_ratio"), 1.0);
         assert_eq!(both.cell("random-fill/1").flags, []);
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!((cell.stop, cell.params.region), (Stop::Time, Some(Region::Whole)));
         assert_eq!(cell.params.span_bytes, Some(cell.bytes));
         assert!(cell.elapsed_ns >= 2 * SECOND_NS && cell.elapsed_ns < 2 * SECOND_NS + 200_000_000);
-        let failing = Bed { fail_at: Some(5), ..compressing(GIB) }.run(&["zero-fill"]);
+        let failing = TestBench { fail_at: Some(5), ..compressing(GIB) }.run(&["zero-fill"]);
         let cell = failing.cell("zero-fill/1");
         assert_eq!((cell.stop, cell.bytes), (Stop::Error, 5 * MIB));
         assert_eq!(cell.params.span_bytes, Some(5 * MIB));

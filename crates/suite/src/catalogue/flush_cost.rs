@@ -232,14 +232,14 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS, SECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn each_write_is_followed_by_a_flush_and_a_rest() {
         let cost = |request: &device::Request, _| {
             if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS }
         };
-        let ran = Bed::raw(GIB, cost).run(&["flush-cost block=4KiB"]);
+        let ran = TestBench::raw(GIB, cost).run(&["flush-cost block=4KiB"]);
         let other = |id: &str, name: &str| {
             ran.cell(id).metrics.other.get(name).map(|figure| figure.value / 1e6)
         };
@@ -259,11 +259,12 @@ mod tests {
 
     #[test]
     fn ends_in_time() {
-        let ran = Bed::raw(GIB, |_, _| SECOND_NS).run(&["flush-cost block=4KiB form=flushed"]);
+        let ran =
+            TestBench::raw(GIB, |_, _| SECOND_NS).run(&["flush-cost block=4KiB form=flushed"]);
         let cell = ran.cell("flush-cost/1");
         assert_eq!((cell.stop, cell.ops), (Stop::Time, 3));
-        let bed = Bed::file(64 * KIB, |_, _| 1);
-        insta::assert_snapshot!(bed.left_out(&["flush-cost"]), @"flush-cost: 1 MiB blocks do not fit into 64 KiB");
+        let bench = TestBench::file(64 * KIB, |_, _| 1);
+        insta::assert_snapshot!(bench.left_out(&["flush-cost"]), @"flush-cost: 1 MiB blocks do not fit into 64 KiB");
     }
 
     #[test]

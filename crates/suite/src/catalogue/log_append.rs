@@ -249,7 +249,7 @@ mod tests {
     use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::Bed;
+    use crate::catalogue::testing::TestBench;
 
     #[test]
     fn lines_come_at_their_pace_and_those_that_are_due_in_a_stall_are_late() {
@@ -258,7 +258,7 @@ mod tests {
             number += 1;
             if number == 200 { 450 * MILLISECOND_NS } else { MILLISECOND_NS }
         };
-        let ran = Bed::raw(GIB, stalls).run(&["log-append time=10s in_a_row=2s"]);
+        let ran = TestBench::raw(GIB, stalls).run(&["log-append time=10s in_a_row=2s"]);
         let cell = ran.cell("log-append/1");
         let latency = cell.metrics.latency_ns.as_ref().unwrap();
         assert_eq!((latency.n, latency.p50.unwrap() / MILLISECOND_NS), (100, 5));
@@ -284,7 +284,7 @@ mod tests {
             number += 1;
             if number % 800 == 0 { SECOND_NS } else { MILLISECOND_NS }
         };
-        let rate = Bed::raw(GIB, merges)
+        let rate = TestBench::raw(GIB, merges)
             .run(&["log-append time=1s in_a_row=6s"])
             .cell("log-append/1")
             .metrics
@@ -321,8 +321,8 @@ mod tests {
 
     #[test]
     fn a_medium_that_cannot_keep_the_pace_is_measured_as_long_as_any_other() {
-        let ran =
-            Bed::raw(GIB, |_, _| 200 * MILLISECOND_NS).run(&["log-append time=10s in_a_row=1s"]);
+        let ran = TestBench::raw(GIB, |_, _| 200 * MILLISECOND_NS)
+            .run(&["log-append time=10s in_a_row=1s"]);
         let cell = ran.cell("log-append/1");
         assert_eq!(cell.metrics.latency_ns.as_ref().unwrap().n, 10);
         assert_eq!(cell.stop, Stop::Time);

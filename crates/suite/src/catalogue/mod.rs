@@ -100,7 +100,7 @@ mod tests {
     use record::units::MILLISECOND_NS;
     use record::{PlannedCell, Record};
 
-    use super::testing::{Bed, spec};
+    use super::testing::{TestBench, spec};
     use super::*;
     use crate::PlanError;
     use crate::spec::CellSpec;
@@ -118,7 +118,7 @@ mod tests {
         for test in CATALOGUE {
             let all = test.settings().iter().map(|set| format!(" {}={}", set.name, set.default));
             let asked: String = std::iter::once(test.name().to_owned()).chain(all).collect();
-            let planned = Bed::raw(4 << 30, |_, _| 1).plan(&[asked.as_str()]);
+            let planned = TestBench::raw(4 << 30, |_, _| 1).plan(&[asked.as_str()]);
             assert!(!matches!(planned, Err(PlanError::Setting(_))), "{asked}: {planned:?}");
         }
     }
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn a_cell_of_which_a_number_is_missing_fails_and_says_which() {
-        let bed = Bed::raw(1 << 30, |_, _| MILLISECOND_NS);
-        let mut plan = bed.plan(&["seek", "flush-cost block=4KiB form=plain"]).unwrap();
+        let bench = TestBench::raw(1 << 30, |_, _| MILLISECOND_NS);
+        let mut plan = bench.plan(&["seek", "flush-cost block=4KiB form=plain"]).unwrap();
         plan.cells[1].params.other.remove("rounds");
-        let ran = bed.run_plan(&plan);
+        let ran = bench.run_plan(&plan);
         assert_eq!(ran.cell("seek/1").reason, None);
         let reason = ran.cell("flush-cost/1").reason.as_deref();
         assert_eq!(reason, Some("the plan has no rounds for flush-cost; another version made it"));

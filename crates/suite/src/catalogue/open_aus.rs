@@ -366,7 +366,7 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated};
+    use crate::catalogue::testing::{TestBench, card, run_profile, run_simulated};
 
     #[test]
     fn every_number_of_units_is_found_within_the_planned_steps() {
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn writes_go_in_turn_over_units_twelve_apart_each_in_order() {
-        let ran = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS)
+        let ran = TestBench::raw(4 * GIB, |_, _| MILLISECOND_NS)
             .run(&["open-aus most=4 form=linear block=64KiB"]);
         // 1, 2 and 4 units; nothing collapses.
         assert_eq!(ran.end.cells.len(), 3);
@@ -440,7 +440,7 @@ mod tests {
         assert!(total_ns < 240 * SECOND_NS, "{}", Nanos(total_ns));
         // The whole time for one cell at one write a second: it ends at its own limit, and the
         // others share the rest.
-        let ran = Bed::raw(4 * GIB, |_, _| SECOND_NS).run(&["open-aus total_time=90s"]);
+        let ran = TestBench::raw(4 * GIB, |_, _| SECOND_NS).run(&["open-aus total_time=90s"]);
         let total_ns: u64 = ran.end.cells.iter().map(took_ns).sum();
         assert!(total_ns < 92 * SECOND_NS, "{}", Nanos(total_ns));
         assert!(ran.end.cells.iter().all(|cell| matches!(cell.stop, Stop::Time | Stop::Ops)));

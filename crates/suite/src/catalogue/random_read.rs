@@ -113,7 +113,7 @@ impl Procedure for RandomRead {
         if let Err(error) = context.medium.drop_caches() {
             return CellOutcome::broken(cell, error);
         }
-        let load = IoLoad { lanes: cell.params.threads, ..IoLoad::read(block_bytes) };
+        let load = IoLoad { in_flight: cell.params.threads, ..IoLoad::read(block_bytes) };
         let align_bytes = context.medium.facts().logical_block_bytes;
         let mut places = uniform(span, block_bytes, align_bytes, context.random("offsets"));
         let limits = limits(cell, context);
@@ -168,11 +168,11 @@ mod tests {
     use record::{Flag, Stop};
 
     use super::*;
-    use crate::catalogue::testing::Bed;
+    use crate::catalogue::testing::TestBench;
 
     /// 100 us and 10 ns a byte.
-    fn medium(capacity_bytes: u64) -> Bed {
-        Bed::raw(capacity_bytes, |request, _| 100_000 + request.length_bytes * 10)
+    fn medium(capacity_bytes: u64) -> TestBench {
+        TestBench::raw(capacity_bytes, |request, _| 100_000 + request.length_bytes * 10)
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_time_box_and_certainty_end_it() {
-        let slow = Bed::raw(GIB, |_, _| SECOND_NS)
+        let slow = TestBench::raw(GIB, |_, _| SECOND_NS)
             .run(&["random-read block=4KiB region=front threads=1,8"]);
         assert_eq!(
             (slow.cell("random-read/1").ops, slow.cell("random-read/1").stop),
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn in_a_file_only_what_was_written_is_read() {
-        let ran = Bed::file(GIB, |_, _| 1000)
+        let ran = TestBench::file(GIB, |_, _| 1000)
             .run(&["prime span=8MiB passes=1", "random-read block=1MiB threads=1 iterations=500"]);
         assert!(ran.requests.iter().skip(8).all(|r| r.offset_bytes + r.length_bytes <= 8 * MIB));
         assert_eq!(ran.cell("random-read/1").params.span_bytes, Some(8 * MIB));

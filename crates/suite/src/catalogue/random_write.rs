@@ -316,10 +316,10 @@ impl Work<'_, '_> {
             max_bytes: self.cell.spec.total_bytes,
             ..LoopLimits::certain(rule, max_ns)
         };
-        let load = IoLoad { lanes: self.cell.params.threads, ..self.load(block_bytes, "data") };
+        let load = IoLoad { in_flight: self.cell.params.threads, ..self.load(block_bytes, "data") };
         let mut order = once_each(self.span, block_bytes, self.context.random("order"));
-        self.context.drive("measuring", &load, &limits, &mut |lane| {
-            order(lane).inspect(|place| latest.push(*place))
+        self.context.drive("measuring", &load, &limits, &mut |slot| {
+            order(slot).inspect(|place| latest.push(*place))
         })
     }
 

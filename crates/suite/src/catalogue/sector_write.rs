@@ -142,14 +142,13 @@ mod tests {
     use record::units::{MIB, MILLISECOND_NS, SECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, cached_card, cached_card_us, run_profile};
+    use crate::catalogue::testing::{TestBench, cached_card, cached_card_us, run_profile};
 
     /// 100 ms, but every tenth write 1 s: 190 ms in the mean.
-    fn merging(capacity_bytes: u64) -> Bed {
-        Bed::raw(
-            capacity_bytes,
-            |_, number| if number % 10 == 9 { SECOND_NS } else { 100 * MILLISECOND_NS },
-        )
+    fn merging(capacity_bytes: u64) -> TestBench {
+        TestBench::raw(capacity_bytes, |_, number| {
+            if number % 10 == 9 { SECOND_NS } else { 100 * MILLISECOND_NS }
+        })
     }
 
     #[test]
@@ -186,9 +185,10 @@ mod tests {
 
     #[test]
     fn one_write_a_second_keeps_to_the_time() {
-        let ran =
-            Bed::raw(4 * GIB, |_, number| SECOND_NS + (number * 7919 % 1000) * 2 * MILLISECOND_NS)
-                .run(&["sector-write max_time=20s"]);
+        let ran = TestBench::raw(4 * GIB, |_, number| {
+            SECOND_NS + (number * 7919 % 1000) * 2 * MILLISECOND_NS
+        })
+        .run(&["sector-write max_time=20s"]);
         let cell = ran.cell("sector-write/1");
         assert_eq!(cell.stop, Stop::Time);
         assert!(cell.elapsed_ns < 23 * SECOND_NS);
@@ -196,14 +196,14 @@ mod tests {
 
     #[test]
     fn inside_a_span_it_stays_inside() {
-        let mut bed = merging(GIB);
+        let mut bench = merging(GIB);
         let span = Extent::new(100 * MIB, 4 * MIB);
-        bed.target.only = Some(span);
+        bench.target.only = Some(span);
         insta::assert_snapshot!(
-            bed.left_out(&["sector-write"]),
+            bench.left_out(&["sector-write"]),
             @"nothing to do: sector-write: only the range given with --span may be touched; region=middle stays inside"
         );
-        let ran = bed.run(&["sector-write region=middle max_time=5s"]);
+        let ran = bench.run(&["sector-write region=middle max_time=5s"]);
         assert!(
             ran.requests
                 .iter()

@@ -88,11 +88,11 @@ mod tests {
     use record::{Flag, Stop};
 
     use super::*;
-    use crate::catalogue::testing::Bed;
+    use crate::catalogue::testing::TestBench;
 
     #[test]
     fn seeks_over_the_whole_medium_for_thirty_seconds() {
-        let ran = Bed::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS).run(&["seek"]);
+        let ran = TestBench::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS).run(&["seek"]);
         let cell = ran.cell("seek/1");
         assert_eq!((cell.ops, cell.elapsed_ns, cell.stop), (3000, 30 * SECOND_NS, Stop::Time));
         assert_eq!(
@@ -108,11 +108,11 @@ mod tests {
 
     #[test]
     fn the_published_way_goes_through_the_cache_where_there_is_one() {
-        let bed = || Bed::raw(GIB, |_, _| MILLISECOND_NS);
-        let ran = bed().run(&["seek path=direct,buffered time=1s"]);
+        let bench = || TestBench::raw(GIB, |_, _| MILLISECOND_NS);
+        let ran = bench().run(&["seek path=direct,buffered time=1s"]);
         assert_eq!(ran.cell("seek/2").params.form.as_deref(), Some("seeker v2"));
         assert!(ran.requests[1000..].iter().all(|r| r.path == Path::Buffered));
-        let mut bare = bed();
+        let mut bare = bench();
         bare.target.facts.has_page_cache = false;
         insta::assert_snapshot!(bare.left_out(&["seek path=direct,buffered"]), @"seek: path=buffered needs a page cache; there is none here");
     }
@@ -120,12 +120,12 @@ mod tests {
     #[test]
     fn needs_a_medium_of_its_own_and_takes_its_units() {
         insta::assert_snapshot!(
-            Bed::file(GIB, |_, _| 1).left_out(&["seek"]),
+            TestBench::file(GIB, |_, _| 1).left_out(&["seek"]),
             @"nothing to do: seek: needs a raw medium; name the device itself, for example /dev/sdX"
         );
-        let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
-        bed.target.facts.logical_block_bytes = 4096;
-        let ran = bed.run(&["seek time=1s"]);
+        let mut bench = TestBench::raw(GIB, |_, _| MILLISECOND_NS);
+        bench.target.facts.logical_block_bytes = 4096;
+        let ran = bench.run(&["seek time=1s"]);
         assert!(ran.requests.iter().all(|r| r.length_bytes == 4096 && r.offset_bytes % 4096 == 0));
     }
 }

@@ -260,11 +260,13 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, cached_card, cached_card_us, run_profile, run_simulated};
+    use crate::catalogue::testing::{
+        TestBench, cached_card, cached_card_us, run_profile, run_simulated,
+    };
 
     /// The places of all writes, joined where they touch.
     fn written(tests: &[&str]) -> Vec<(u64, u64)> {
-        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(tests);
+        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(tests);
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for request in ran.requests.iter().filter(|request| request.op == Op::Write) {
             let place = Extent::new(request.offset_bytes - GIB / 2, request.length_bytes);
@@ -292,7 +294,7 @@ mod tests {
             "sequential-write block=4KiB,64KiB,1MiB span=64MiB total=1MiB certainty=0% begin=after",
         ];
         assert_eq!(written(&tests), [(0, 64 * MIB), (0, 9 * MIB)]);
-        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&tests);
+        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&tests);
         let cells: Vec<_> =
             ran.end.cells.iter().skip(1).map(|cell| (cell.bytes, cell.written_bytes)).collect();
         assert_eq!(cells, [(MIB, MIB), (MIB, 4 * MIB), (MIB, 4 * MIB)]);
@@ -303,8 +305,8 @@ mod tests {
     #[test]
     fn what_is_announced_holds_for_blocks_that_do_not_divide_it() {
         let tests = ["sequential-write block=120KiB,1MiB span=64MiB total=1MiB certainty=0%"];
-        let planned = Bed::raw(GIB, |_, _| MILLISECOND_NS).planned(&tests);
-        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&tests);
+        let planned = TestBench::raw(GIB, |_, _| MILLISECOND_NS).planned(&tests);
+        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&tests);
         let written: Vec<u64> = ran.end.cells.iter().map(|cell| cell.written_bytes).collect();
         assert_eq!(written, [9 * 120 * KIB, MIB]);
         assert_eq!(planned.iter().map(|cell| cell.max_written_bytes).collect::<Vec<_>>(), written);

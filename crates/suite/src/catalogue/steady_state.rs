@@ -324,11 +324,12 @@ mod tests {
     use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn the_reduced_form_fills_and_then_goes_in_rounds_until_they_are_alike() {
-        let ran = Bed::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS).run(&["steady-state span=64MiB"]);
+        let ran =
+            TestBench::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS).run(&["steady-state span=64MiB"]);
         let cell = ran.cell("steady-state/1");
         assert_eq!(
             (
@@ -360,10 +361,10 @@ mod tests {
         let slowing = |_: &device::Request, number: u64| {
             if number < 15_000 { MILLISECOND_NS } else { 20 * MILLISECOND_NS }
         };
-        let ran = Bed::raw(4 * GIB, slowing).run(&["steady-state span=8MiB"]);
+        let ran = TestBench::raw(4 * GIB, slowing).run(&["steady-state span=8MiB"]);
         assert!(ran.other("steady-state/1", "steady_from_round") > 1.0);
         let restless = |_: &device::Request, number: u64| (1 + number / 1000) * MILLISECOND_NS;
-        let ran = Bed::raw(4 * GIB, restless).run(&["steady-state span=16MiB rounds=8"]);
+        let ran = TestBench::raw(4 * GIB, restless).run(&["steady-state span=16MiB rounds=8"]);
         let cell = ran.cell("steady-state/1");
         insta::assert_snapshot!(cell.flags.last().unwrap(), @"no steady state after 8 rounds");
         assert_eq!(cell.series[0].points.len(), 8);

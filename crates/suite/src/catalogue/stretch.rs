@@ -179,7 +179,7 @@ pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     };
     let mut watch = |bytes, latency_ns| warm_up.push(bytes, latency_ns);
     let Before { load: state, next: mut other, .. } = state;
-    let mut places = |lane| if let Some(other) = &mut other { other(lane) } else { next(lane) };
+    let mut places = |slot| if let Some(other) = &mut other { other(slot) } else { next(slot) };
     let before =
         context.drive_watched("setting the state", state, &limits, &mut places, &mut watch);
     if before.stop.cut_short() {

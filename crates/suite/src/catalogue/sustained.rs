@@ -338,11 +338,11 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn as_much_as_the_medium_holds_over_its_second_half() {
-        let ran = Bed::raw(64 * MIB, |_, _| MILLISECOND_NS).run(&["sustained"]);
+        let ran = TestBench::raw(64 * MIB, |_, _| MILLISECOND_NS).run(&["sustained"]);
         let offsets: Vec<u64> = ran
             .requests
             .iter()
@@ -359,13 +359,13 @@ mod tests {
 
     #[test]
     fn rests_that_do_not_fit_are_left_out_and_small_files_too() {
-        let mut bed = Bed::raw(64 * GIB, |_, _| 100 * MILLISECOND_NS);
-        bed.time_limit_ns = Some(120 * SECOND_NS);
-        let ran = bed.run(&["sustained form=after-idle-300"]);
+        let mut bench = TestBench::raw(64 * GIB, |_, _| 100 * MILLISECOND_NS);
+        bench.time_limit_ns = Some(120 * SECOND_NS);
+        let ran = bench.run(&["sustained form=after-idle-300"]);
         assert_eq!(ran.end.skipped.len(), 1);
         assert_eq!(ran.idle_ns, 0);
-        let bed = Bed::file(64 * KIB, |_, _| 1);
-        insta::assert_snapshot!(bed.left_out(&["sustained"]), @"nothing to do: sustained: 1 MiB blocks do not fit into 64 KiB");
+        let bench = TestBench::file(64 * KIB, |_, _| 1);
+        insta::assert_snapshot!(bench.left_out(&["sustained"]), @"nothing to do: sustained: 1 MiB blocks do not fit into 64 KiB");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub struct Seen {
 }
 
 /// One request at a time, in order, each at its cost in virtual time. Keeps no data.
-pub struct KnownCost {
+pub struct FixedCostDevice {
     facts: Facts,
     cost: Cost,
     seen: Rc<RefCell<Seen>>,
@@ -50,7 +50,7 @@ pub struct KnownCost {
     stop_at: Option<(u64, Rc<AtomicBool>)>,
 }
 
-impl Device for KnownCost {
+impl Device for FixedCostDevice {
     fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -119,8 +119,8 @@ impl Device for KnownCost {
     }
 }
 
-/// A place to run tests on.
-pub struct Bed {
+/// A test bench: a medium of known cost, and what happens to the run on it.
+pub struct TestBench {
     /// The target that tests are planned for and run on.
     pub target: TargetInfo,
     /// From this request on (counted over the whole run) every one fails.
@@ -137,7 +137,7 @@ pub struct Bed {
     pub cost: Cost,
 }
 
-/// What a run on a bed came to.
+/// Outcome of a run on a bench.
 pub struct Ran {
     /// What [`run`] returned: cells, skips, and how it ended.
     pub end: RunEnd,
@@ -170,12 +170,12 @@ impl Ran {
     }
 }
 
-impl Bed {
+impl TestBench {
     fn new(
         kind: TargetKind,
         capacity_bytes: u64,
         cost: impl FnMut(&Request, u64) -> u64 + 'static,
-    ) -> Bed {
+    ) -> TestBench {
         let facts = Facts {
             capacity_bytes,
             logical_block_bytes: 512,
@@ -190,7 +190,7 @@ impl Bed {
         };
         let files = Err("there is no file system to put a file on".into());
         let target = TargetInfo { files, ..TargetInfo::unrestricted(kind, facts) };
-        Bed {
+        TestBench {
             target,
             fail_at: None,
             stop_at: None,
@@ -202,13 +202,16 @@ impl Bed {
     }
 
     /// A whole block device whose requests take what `cost` says.
-    pub fn raw(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
-        Bed::new(TargetKind::Block, capacity_bytes, cost)
+    pub fn raw(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> TestBench {
+        TestBench::new(TargetKind::Block, capacity_bytes, cost)
     }
 
     /// A regular file, I/O to which takes what `cost` says.
-    pub fn file(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
-        Bed::new(TargetKind::File, capacity_bytes, cost)
+    pub fn file(
+        capacity_bytes: u64,
+        cost: impl FnMut(&Request, u64) -> u64 + 'static,
+    ) -> TestBench {
+        TestBench::new(TargetKind::File, capacity_bytes, cost)
     }
 
     /// Plans these tests: `["seek path=direct", "prime span=1MiB passes=1"]`.
@@ -269,7 +272,7 @@ impl Bed {
     fn run_all(self, plan: &Plan, stage: &mut dyn FileStage) -> Ran {
         let (seen, stop) =
             (Rc::new(RefCell::new(Seen::default())), Rc::new(AtomicBool::new(false)));
-        let medium = KnownCost {
+        let medium = FixedCostDevice {
             facts: self.target.facts.clone(),
             cost: self.cost,
             seen: seen.clone(),
@@ -327,8 +330,8 @@ impl FileStage for KnownFiles {
         assert_eq!(self.alive(), 0, "the file before is still there");
         let seen = Rc::new(RefCell::new(Seen::default()));
         self.seen.push(seen.clone());
-        let Bed { target, .. } = Bed::file(bytes, |_, _| 0);
-        let device = KnownCost {
+        let TestBench { target, .. } = TestBench::file(bytes, |_, _| 0);
+        let device = FixedCostDevice {
             facts: target.facts,
             cost: Box::new(self.cost),
             seen,
@@ -363,14 +366,14 @@ pub fn run_profile(
 ) -> Vec<Cell> {
     let medium =
         sim::SimDevice::new(profile, sim::SimOptions { seed, capacity: None, keep_data: false });
-    let mut bed = Bed::raw(0, |_, _| 0);
-    bed.target.facts = medium.facts().clone();
-    bed.target.au_bytes = declared_au_bytes;
-    let plan = bed.plan(tests).expect("the test plans what can be");
+    let mut bench = TestBench::raw(0, |_, _| 0);
+    bench.target.facts = medium.facts().clone();
+    bench.target.au_bytes = declared_au_bytes;
+    let plan = bench.plan(tests).expect("the test plans what can be");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let stop = AtomicBool::new(false);
-    let options = RunOptions::new(seed, &bed.target, &stop);
+    let options = RunOptions::new(seed, &bench.target, &stop);
     let cells = run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
     for (cell, planned) in cells
         .iter()
@@ -450,7 +453,7 @@ mod tests {
 
     #[test]
     fn the_bed_remembers_what_it_was_asked() {
-        let ran = Bed::raw(64 << 20, |request, number| request.length_bytes + number)
+        let ran = TestBench::raw(64 << 20, |request, number| request.length_bytes + number)
             .run(&["prime span=2MiB passes=1"]);
         assert_eq!(
             ran.requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(),

@@ -250,7 +250,7 @@ fn one_parameter(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome
         ),
         "parallelism" => {
             let cell = cell.with(|params, _| params.queue_depth = value as u32);
-            at_places(&cell, context, &IoLoad { lanes: value as u32, ..load }, span, true)
+            at_places(&cell, context, &IoLoad { in_flight: value as u32, ..load }, span, true)
         }
         _ => at_places(cell, context, &load, span, is_random),
     }
@@ -316,9 +316,9 @@ fn mixed(
         random,
     );
     let mut turn = 0;
-    move |lane| {
+    move |slot| {
         turn += 1;
-        if turn % (in_a_row + 1) == 0 { stray(lane) } else { row(lane) }
+        if turn % (in_a_row + 1) == 0 { stray(slot) } else { row(slot) }
     }
 }
 
@@ -459,15 +459,16 @@ mod tests {
     use record::units::GIB;
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn every_order_stays_in_the_span_on_every_target() {
-        for bed in
-            [Bed::raw(4 * GIB, |_, _| MILLISECOND_NS), Bed::file(4 * MIB, |_, _| MILLISECOND_NS)]
-        {
-            let planned = bed.planned(&["uflip"]);
-            let ran = bed.run(&["uflip"]);
+        for bench in [
+            TestBench::raw(4 * GIB, |_, _| MILLISECOND_NS),
+            TestBench::file(4 * MIB, |_, _| MILLISECOND_NS),
+        ] {
+            let planned = bench.planned(&["uflip"]);
+            let ran = bench.run(&["uflip"]);
             assert_eq!(ran.end.cells.len(), planned.len());
             assert!(
                 ran.end.cells.iter().all(|cell| cell.stop != Stop::Error && cell.ops > 0),
@@ -492,7 +493,7 @@ mod tests {
             device::Op::Write if number > 1000 + 100 => 10 * MILLISECOND_NS,
             _ => MILLISECOND_NS,
         };
-        let ran = Bed::raw(4 * GIB, cost).run(&["uflip form=locality state_time=1s"]);
+        let ran = TestBench::raw(4 * GIB, cost).run(&["uflip form=locality state_time=1s"]);
         let found = ran.other("uflip/2", "start_up_ops");
         assert!((80.0..150.0).contains(&found), "{found}");
         assert_eq!(ran.cell("uflip/4").params.other["warm_up_ops"], found);

@@ -152,8 +152,8 @@ fn sweep(
         let mut last = Extent::new(range.offset_bytes, 0);
         let limits =
             LoopLimits { max_bytes: range.bytes, ..LoopLimits::time(context.time_left_ns()) };
-        let mut next = |lane| {
-            let place = places(lane);
+        let mut next = |slot| {
+            let place = places(slot);
             last = place.unwrap_or(last);
             place
         };

@@ -269,7 +269,7 @@ mod tests {
     use record::units::{MILLISECOND_NS, SECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn each_halves_what_is_left() {
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_hundred_places_from_the_first_byte_to_the_last_without_writing() {
-        let ran = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS).run(&["whole-view"]);
+        let ran = TestBench::raw(4 * GIB, |_, _| MILLISECOND_NS).run(&["whole-view"]);
         let cell = ran.cell("whole-view/1");
         let [rates, access] = &cell.series[..] else { panic!("two curves") };
         assert_eq!((rates.points.len(), access.points.len(), cell.written_bytes), (100, 100, 0));
@@ -296,16 +296,16 @@ mod tests {
             (ran.requests.len(), ran.other("whole-view/1", "access_ns")),
             (100 * (1 + 16 + 4), 1e6)
         );
-        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-        bed.target.writable = Err("read-only; --erase ID".into());
-        insta::assert_snapshot!(bed.left_out(&["whole-view direction=read,write"]), @"whole-view: read-only; --erase ID");
-        bed.target.only = Some(Extent::new(GIB, GIB));
-        insta::assert_snapshot!(bed.left_out(&["whole-view"]), @"nothing to do: whole-view: only the range given with --span may be touched");
+        let mut bench = TestBench::raw(4 * GIB, |_, _| 1);
+        bench.target.writable = Err("read-only; --erase ID".into());
+        insta::assert_snapshot!(bench.left_out(&["whole-view direction=read,write"]), @"whole-view: read-only; --erase ID");
+        bench.target.only = Some(Extent::new(GIB, GIB));
+        insta::assert_snapshot!(bench.left_out(&["whole-view"]), @"nothing to do: whole-view: only the range given with --span may be touched");
     }
 
     #[test]
     fn too_little_time_still_shows_all_of_the_medium() {
-        let ran = Bed::raw(64 * GIB, |_, _| SECOND_NS).run(&["whole-view"]);
+        let ran = TestBench::raw(64 * GIB, |_, _| SECOND_NS).run(&["whole-view"]);
         let cell = ran.cell("whole-view/1");
         assert_eq!((cell.stop, cell.series[0].points.len()), (Stop::Time, 5));
         let gaps = cell.series[0].points.windows(2).map(|pair| pair[1][0] - pair[0][0]);

@@ -7,7 +7,7 @@ use record::units::{GIB, MIB};
 use record::{Cell, Ended, Estimate, PlannedCell, Stop, TargetKind};
 
 use super::{OF_A_FAKE, RunOptions, run};
-use crate::catalogue::testing::Bed;
+use crate::catalogue::testing::TestBench;
 use crate::definition::Suite;
 use crate::{Choice, NoStage, Plan, TargetInfo};
 
@@ -17,11 +17,11 @@ const TESTS: [&str; 3] =
 
 #[test]
 fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
-    let mut bed = Bed::file(64 * MIB, |_, _| 1_000_000);
-    let planned = bed.planned(&TESTS);
+    let mut bench = TestBench::file(64 * MIB, |_, _| 1_000_000);
+    let planned = bench.planned(&TESTS);
     let (last, done) = planned.split_last().expect("three tests plan cells");
     assert!(done.len() >= 2, "{planned:?}");
-    bed.done = done
+    bench.done = done
         .iter()
         .map(|planned| {
             let mut cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
@@ -30,8 +30,8 @@ fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
             cell
         })
         .collect();
-    bed.used_ns = u64::MAX;
-    let ran = bed.run(&TESTS);
+    bench.used_ns = u64::MAX;
+    let ran = bench.run(&TESTS);
     assert_eq!((ran.end.ended, ran.end.elapsed_ns), (Ended::Complete, u64::MAX));
     assert!(ran.cell(&last.id).bytes > 0, "it is measured all the same");
     assert!(!ran.requests.is_empty());
@@ -41,11 +41,11 @@ fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
 #[test]
 fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
     let tests = ["open-aus"];
-    let mut bed = Bed::raw(4 * GIB, |_, _| 1_000_000);
+    let mut bench = TestBench::raw(4 * GIB, |_, _| 1_000_000);
     let linear = |cell: &PlannedCell| cell.params.form.as_deref() == Some("linear");
-    let planned: Vec<PlannedCell> = bed.planned(&tests).into_iter().filter(linear).collect();
+    let planned: Vec<PlannedCell> = bench.planned(&tests).into_iter().filter(linear).collect();
     let said = [(1.0, 4e7), (1e19, 4e7), (1.8e19, 1.0), (1e19, 4e7)];
-    bed.done = planned
+    bench.done = planned
         .iter()
         .zip(said)
         .map(|(planned, (n_aus, bps))| {
@@ -56,17 +56,17 @@ fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
             cell
         })
         .collect();
-    assert_eq!(bed.done.len(), said.len());
-    let ran = bed.run(&tests);
+    assert_eq!(bench.done.len(), said.len());
+    let ran = bench.run(&tests);
     assert_eq!(ran.end.ended, Ended::Complete);
     assert!(ran.end.cells.iter().all(|cell| cell.stop != Stop::Error), "{:?}", ran.end.cells);
 }
 
 #[test]
 fn a_file_that_no_suite_fills_is_filled_first() {
-    let mut bed = Bed::file(64 * MIB, |_, _| 1_000_000);
-    bed.target.kind = TargetKind::Directory;
-    let first = |tests: &[&str]| bed.planned(tests)[0].test.clone();
+    let mut bench = TestBench::file(64 * MIB, |_, _| 1_000_000);
+    bench.target.kind = TargetKind::Directory;
+    let first = |tests: &[&str]| bench.planned(tests)[0].test.clone();
     assert_eq!(first(&["random-read span=1MiB"]), "prime");
     assert_eq!(first(&["random-read span=1MiB", "prime span=1MiB"]), "random-read", "as it says");
 }

@@ -4,7 +4,7 @@ use record::Stop;
 use record::units::{GIB, MILLISECOND_NS};
 
 use crate::catalogue::CATALOGUE;
-use crate::catalogue::testing::{Bed, Ran};
+use crate::catalogue::testing::{Ran, TestBench};
 
 /// From this I/O on all fail, or after it the user presses Ctrl-C.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +16,13 @@ use Cut::{FailsAt, StopsAt};
 
 impl Cut {
     fn run(self, test: &str) -> Option<Ran> {
-        let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
-        bed.target.files = Ok(());
+        let mut bench = TestBench::raw(4 * GIB, |_, _| MILLISECOND_NS);
+        bench.target.files = Ok(());
         match self {
-            FailsAt(number) => bed.fail_at = Some(number),
-            StopsAt(number) => bed.stop_at = Some(number),
+            FailsAt(number) => bench.fail_at = Some(number),
+            StopsAt(number) => bench.stop_at = Some(number),
         }
-        bed.plan(&[test]).is_ok().then(|| bed.run(&[test]))
+        bench.plan(&[test]).is_ok().then(|| bench.run(&[test]))
     }
 
     fn stop(self) -> Stop {

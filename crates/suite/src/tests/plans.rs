@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::Plan;
 use crate::catalogue::CATALOGUE;
-use crate::catalogue::testing::Bed;
+use crate::catalogue::testing::TestBench;
 
 /// Limits and parameters by name, but for those of every cell.
 fn named(cell: &PlannedCell) -> BTreeMap<String, String> {
@@ -51,14 +51,17 @@ fn text(plan: &Plan) -> String {
 }
 
 /// A place in words: "card 4GiB sectors=4KiB only=1GiB+12MiB", "file 64MiB no-page-cache".
-fn site(words: &str) -> Bed {
+fn site(words: &str) -> TestBench {
     let bytes = |text: &str| text.parse::<Bytes>().expect("a size").0;
     let mut words = words.split(' ');
     let kind = words.next();
     let size = bytes(words.next().unwrap_or_default());
-    let mut bed =
-        if kind == Some("file") { Bed::file(size, |_, _| 1) } else { Bed::raw(size, |_, _| 1) };
-    let target = &mut bed.target;
+    let mut bench = if kind == Some("file") {
+        TestBench::file(size, |_, _| 1)
+    } else {
+        TestBench::raw(size, |_, _| 1)
+    };
+    let target = &mut bench.target;
     target.facts.keeps_data = true;
     if kind == Some("sim") {
         target.kind = TargetKind::Simulated;
@@ -80,7 +83,7 @@ fn site(words: &str) -> Bed {
             (other, _) => panic!("{other}"),
         }
     }
-    bed
+    bench
 }
 
 #[test]

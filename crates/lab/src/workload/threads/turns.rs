@@ -22,7 +22,7 @@ pub(super) struct Turns<'a> {
 
 /// What a thread came to, up to the stonewall.
 #[derive(Default)]
-pub(super) struct LaneEnd {
+pub(super) struct WorkerEnd {
     /// Every I/O that counts.
     pub ledger: Ledger,
     /// I/Os that count: all, or in iozone's form those completed before the stonewall.
@@ -36,7 +36,7 @@ pub(super) struct LaneEnd {
     pub timed_out: bool,
 }
 
-impl LaneEnd {
+impl WorkerEnd {
     /// I/Os a second by the clock on the wall, as iozone counts.
     pub fn iops(&self) -> f64 {
         self.ops as f64 * 1e9 / self.elapsed_ns.max(1) as f64
@@ -51,8 +51,8 @@ impl LaneEnd {
 
 impl Turns<'_> {
     /// Moves record after record with `transfer`, which is given the place in the file in bytes.
-    pub fn run(&self, mut transfer: impl FnMut(u64) -> io::Result<()>) -> io::Result<LaneEnd> {
-        let mut end = LaneEnd::default();
+    pub fn run(&self, mut transfer: impl FnMut(u64) -> io::Result<()>) -> io::Result<WorkerEnd> {
+        let mut end = WorkerEnd::default();
         let begun_ns = now_ns();
         for turn in 0.. {
             let is_timed = !self.is_walled();
@@ -78,7 +78,7 @@ impl Turns<'_> {
 
     /// Counts an I/O, unless another thread was through meanwhile: as iozone, which takes its time
     /// and not its bytes.
-    fn count(&self, end: &mut LaneEnd, before_ns: u64, after_ns: u64) {
+    fn count(&self, end: &mut WorkerEnd, before_ns: u64, after_ns: u64) {
         if self.is_walled() {
             return;
         }

@@ -2,18 +2,18 @@ use device::{Op, Request};
 use record::units::{GIB, MIB, MILLISECOND_NS, SECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, run_simulated};
+use crate::catalogue::testing::{TestBench, run_simulated};
 
 /// 1 ms a KiB.
-fn bed(capacity_bytes: u64) -> Bed {
-    Bed::raw(capacity_bytes, |request: &Request, _| {
+fn bench(capacity_bytes: u64) -> TestBench {
+    TestBench::raw(capacity_bytes, |request: &Request, _| {
         if request.op == Op::Flush { 0 } else { request.length_bytes / 1024 * MILLISECOND_NS }
     })
 }
 
 #[test]
 fn only_file_data_counts_but_all_time() {
-    let ran = bed(64 * MIB).run(&["ext2-fill"]);
+    let ran = bench(64 * MIB).run(&["ext2-fill"]);
     for id in ["ext2-fill/1", "ext2-fill/2"] {
         let cell = ran.cell(id);
         assert_eq!(cell.stop, Stop::Bytes, "the file system is full");
@@ -36,7 +36,7 @@ fn only_file_data_counts_but_all_time() {
 
 #[test]
 fn one_write_a_second_keeps_to_the_time() {
-    let ran = Bed::raw(4 * GIB, |_, _| SECOND_NS).run(&["ext2-fill max_time=30s order=sync"]);
+    let ran = TestBench::raw(4 * GIB, |_, _| SECOND_NS).run(&["ext2-fill max_time=30s order=sync"]);
     let cell = ran.cell("ext2-fill/1");
     assert_eq!((cell.stop, cell.elapsed_ns), (Stop::Time, 30 * SECOND_NS));
     assert!(cell.metrics.bps.unwrap().value > 0.0);
@@ -44,7 +44,7 @@ fn one_write_a_second_keeps_to_the_time() {
 
 #[test]
 fn total_is_a_limit() {
-    let ran = bed(4 * GIB).run(&["ext2-fill total=8MiB order=async"]);
+    let ran = bench(4 * GIB).run(&["ext2-fill total=8MiB order=async"]);
     let cell = ran.cell("ext2-fill/1");
     assert_eq!(cell.stop, Stop::Bytes);
     assert!((8 * MIB..8 * MIB + 512 * KIB).contains(&cell.written_bytes));

@@ -2,11 +2,11 @@ use device::{Op, Request};
 use record::units::{GIB, MILLISECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, run_simulated};
+use crate::catalogue::testing::{TestBench, run_simulated};
 
 /// 100 ms a table, 10 ms a kilobyte of the rest, a second the flush.
-fn bed(capacity_bytes: u64) -> Bed {
-    Bed::raw(capacity_bytes, |request, _| match (request.op, request.length_bytes) {
+fn bench(capacity_bytes: u64) -> TestBench {
+    TestBench::raw(capacity_bytes, |request, _| match (request.op, request.length_bytes) {
         (Op::Flush, _) => SECOND_NS,
         (_, 1024) => 10 * MILLISECOND_NS,
         _ => 100 * MILLISECOND_NS,
@@ -23,7 +23,7 @@ fn blocks(requests: &[Request]) -> Vec<(u64, u64)> {
 
 #[test]
 fn the_published_example_is_written_in_mke2fs_order() {
-    let ran = bed(3_965_190_144).run(&["ext2-format form=mke2fs"]);
+    let ran = bench(3_965_190_144).run(&["ext2-format form=mke2fs"]);
     let seen = blocks(&ran.requests);
     assert_eq!(seen[..3], [(19, 64), (8211, 64), (16387, 64)]);
     assert_eq!(seen[472], (472 * 8192 + 3, 64));
@@ -49,7 +49,7 @@ fn the_published_example_is_written_in_mke2fs_order() {
 
 #[test]
 fn the_simple_form_is_64_kib_every_8_mib() {
-    let ran = bed(GIB).run(&["ext2-format form=simple"]);
+    let ran = bench(GIB).run(&["ext2-format form=simple"]);
     assert_eq!(blocks(&ran.requests), (0..128).map(|g| (g * 8192, 64)).collect::<Vec<_>>());
     assert_eq!(ran.other("ext2-format/1", "groups_per_s"), 1.0 / (0.1 + 1.0 / 128.0));
     assert_eq!(ran.cell("ext2-format/1").metrics.other["groups_per_s"].n, 128);
@@ -57,7 +57,7 @@ fn the_simple_form_is_64_kib_every_8_mib() {
 
 #[test]
 fn without_time_for_all_a_sample_lies_over_the_whole_medium() {
-    let ran = bed(32 * GIB).run(&["ext2-format max_time=60s"]);
+    let ran = bench(32 * GIB).run(&["ext2-format max_time=60s"]);
     for (id, truth) in [("ext2-format/1", 1.0 / 0.1279), ("ext2-format/2", 10.0)] {
         let cell = ran.cell(id);
         let rate = cell.metrics.other["groups_per_s"];
@@ -74,7 +74,8 @@ fn without_time_for_all_a_sample_lies_over_the_whole_medium() {
 
 #[test]
 fn one_write_a_second_keeps_to_the_time() {
-    let ran = Bed::raw(4 * GIB, |_, _| SECOND_NS).run(&["ext2-format form=mke2fs max_time=60s"]);
+    let ran =
+        TestBench::raw(4 * GIB, |_, _| SECOND_NS).run(&["ext2-format form=mke2fs max_time=60s"]);
     let cell = ran.cell("ext2-format/1");
     assert!(ran.requests.len() < 62, "{}", ran.requests.len());
     // Three writes a group, 17 more in 14 of 512, and a share of the flush.

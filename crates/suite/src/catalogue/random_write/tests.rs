@@ -2,7 +2,7 @@ use device::{Device, Extent, Op, Request};
 use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, run_simulated};
+use crate::catalogue::testing::{TestBench, run_simulated};
 use crate::offsets::iozone_permutation;
 
 /// One write of a hundred takes 101 ms, the others 1 ms: 500 IOPS in the mean. Which ones do not
@@ -20,7 +20,7 @@ fn burst_and_sustained_apart() {
         Op::Write if request.length_bytes == 4096 && number >= 297 => 20 * MILLISECOND_NS,
         _ => MILLISECOND_NS,
     };
-    let ran = Bed::raw(8 * MIB, cost)
+    let ran = TestBench::raw(8 * MIB, cost)
         .run(&["prime span=4MiB passes=1", "random-write block=4KiB span=4MiB overwhelm=2MiB"]);
     let cell = ran.cell("random-write/1");
     let iops = cell.metrics.iops.unwrap();
@@ -34,7 +34,7 @@ fn burst_and_sustained_apart() {
 
 #[test]
 fn consecutive_writes_overwhelm_different_units_and_then_each_record_comes_once() {
-    let ran = Bed::raw(2 * GIB, |_, _| MILLISECOND_NS)
+    let ran = TestBench::raw(2 * GIB, |_, _| MILLISECOND_NS)
         .run(&["random-write block=64KiB overwhelm=8MiB max_time=40s"]);
     let writes: Vec<u64> =
         ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - GIB).collect();
@@ -55,7 +55,7 @@ fn consecutive_writes_overwhelm_different_units_and_then_each_record_comes_once(
 
 #[test]
 fn a_rare_slow_write_is_in_the_figure() {
-    let ran = Bed::raw(4 * GIB, one_slow_in_a_hundred)
+    let ran = TestBench::raw(4 * GIB, one_slow_in_a_hundred)
         .run(&["prime passes=1", "random-write block=4KiB"]);
     let cell = ran.cell("random-write/1");
     let iops = cell.metrics.iops.unwrap();
@@ -66,7 +66,7 @@ fn a_rare_slow_write_is_in_the_figure() {
 
 #[test]
 fn a_fast_medium_does_the_whole_pass() {
-    let ran = Bed::raw(GIB, |_, _| 20_000).run(&[
+    let ran = TestBench::raw(GIB, |_, _| 20_000).run(&[
         "prime span=64MiB passes=1",
         "random-write block=4KiB span=64MiB total=64MiB certainty=0%",
     ]);
@@ -80,8 +80,8 @@ fn debt_is_paid() {
     // Writes cost 1 ms, and the flush all that the medium put off.
     let cost =
         |request: &Request, _| if request.op == Op::Flush { 5 * SECOND_NS } else { MILLISECOND_NS };
-    let ran =
-        Bed::raw(GIB, cost).run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
+    let ran = TestBench::raw(GIB, cost)
+        .run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
     let cell = ran.cell("random-write/1");
     let debt_ns = ran.other("random-write/1", "debt_ns");
     assert_eq!(debt_ns, 5e9 + 3e6);
@@ -98,7 +98,7 @@ fn debt_is_paid() {
 #[test]
 fn what_is_no_debt_is_not_paid() {
     let rate = |mut cost: crate::catalogue::testing::Cost| {
-        let ran = Bed::raw(GIB, move |request, number| cost(request, number))
+        let ran = TestBench::raw(GIB, move |request, number| cost(request, number))
             .run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
         let cell = ran.cell("random-write/1");
         assert!(
@@ -138,7 +138,7 @@ fn small_writes_that_go_another_way_are_flagged() {
         "random-write block=4KiB,16KiB span=64MiB overwhelm=1MiB max_time=60s",
     ];
     let flagged = |small_ns| {
-        let ran = Bed::raw(GIB, cost(small_ns)).run(&tests);
+        let ran = TestBench::raw(GIB, cost(small_ns)).run(&tests);
         ran.cell("random-write/2")
             .flags
             .iter()
@@ -151,8 +151,8 @@ fn small_writes_that_go_another_way_are_flagged() {
 #[test]
 fn one_write_a_second_keeps_to_the_time() {
     let cost = |_: &Request, number: u64| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS;
-    let ran =
-        Bed::raw(4 * GIB, cost).run(&["random-write max_time=60s certainty=0% slow_certainty=0%"]);
+    let ran = TestBench::raw(4 * GIB, cost)
+        .run(&["random-write max_time=60s certainty=0% slow_certainty=0%"]);
     for cell in &ran.end.cells {
         let writes = ran.other(&cell.id, "burst_iops");
         assert!((0.5..1.0).contains(&writes), "{writes}");
@@ -168,7 +168,7 @@ fn one_write_a_second_keeps_to_the_time() {
 #[test]
 fn partly_primed_and_not_primed_are_said() {
     let doubts = |tests: &[&str]| {
-        let ran = Bed::raw(GIB, |_, _| 10 * MILLISECOND_NS).run(tests);
+        let ran = TestBench::raw(GIB, |_, _| 10 * MILLISECOND_NS).run(tests);
         let cell = ran.cell("random-write/1");
         (cell.flags.clone(), cell.params.span_bytes)
     };
@@ -236,9 +236,9 @@ fn the_figure_is_the_full_pass() {
 
 #[test]
 fn a_span_of_any_number_of_sectors_is_settled_at_whole_blocks() {
-    let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
-    bed.target.only = Some(Extent::new(4 * MIB, 497 * 512));
-    let ran = bed.run(&["random-write block=512 overwhelm=64KiB max_time=20s"]);
+    let mut bench = TestBench::raw(GIB, |_, _| MILLISECOND_NS);
+    bench.target.only = Some(Extent::new(4 * MIB, 497 * 512));
+    let ran = bench.run(&["random-write block=512 overwhelm=64KiB max_time=20s"]);
     let cell = ran.cell("random-write/1");
     assert_ne!(cell.stop, Stop::Error, "{:?}", cell.reason);
     assert!(ran.requests.iter().all(|request| request.offset_bytes.is_multiple_of(512)));

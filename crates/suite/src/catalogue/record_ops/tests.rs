@@ -2,14 +2,14 @@ use device::{Op, Request};
 use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
 
 use super::*;
-use crate::catalogue::testing::{Bed, KnownFiles};
+use crate::catalogue::testing::{KnownFiles, TestBench};
 
 const ALL: &str = "record-ops size=1MiB";
 
-fn bed(capacity_bytes: u64) -> Bed {
-    let mut bed = Bed::raw(capacity_bytes, |_, _| MILLISECOND_NS);
-    bed.target.files = Ok(());
-    bed
+fn bench(capacity_bytes: u64) -> TestBench {
+    let mut bench = TestBench::raw(capacity_bytes, |_, _| MILLISECOND_NS);
+    bench.target.files = Ok(());
+    bench
 }
 
 /// 2 ms a write, 1 ms a read.
@@ -30,7 +30,7 @@ fn records(requests: &[Request], start_bytes: u64) -> Vec<u32> {
 #[test]
 fn one_file_serves_all_forms_in_iozones_order() {
     let mut files = files();
-    let ran = bed(GIB).run_staged(&[ALL], &mut files);
+    let ran = bench(GIB).run_staged(&[ALL], &mut files);
     assert_eq!(files.made().len(), 1);
     let seen = records(&files.made()[0], 0);
     let (straight, shuffled) = ((0..256).collect::<Vec<_>>(), iozone_permutation(256));
@@ -54,7 +54,7 @@ fn one_file_serves_all_forms_in_iozones_order() {
 #[test]
 fn a_form_alone_lays_the_file_down_first() {
     let mut files = files();
-    let ran = bed(GIB).run_staged(&["record-ops size=2500KiB forms=random-write"], &mut files);
+    let ran = bench(GIB).run_staged(&["record-ops size=2500KiB forms=random-write"], &mut files);
     let requests = &files.made()[0];
     let laid: Vec<_> = requests
         .iter()
@@ -74,7 +74,7 @@ fn time_boxed_forms_keep_the_published_order() {
     let mut files = KnownFiles::new(|request, _| {
         if request.length_bytes > 4096 { 4 * MILLISECOND_NS } else { 50 * MILLISECOND_NS }
     });
-    let ran = bed(GIB)
+    let ran = bench(GIB)
         .run_staged(&["record-ops size=64MiB forms=write,random-write max_time=10s"], &mut files);
     assert_eq!((ran.cell("record-ops/1").stop, ran.cell("record-ops/1").ops), (Stop::Time, 199));
     let cell = ran.cell("record-ops/2");
@@ -90,8 +90,8 @@ fn time_boxed_forms_keep_the_published_order() {
 #[test]
 fn only_what_could_be_laid_down_is_visited() {
     let mut files = KnownFiles::new(|_, _| SECOND_NS);
-    let ran =
-        bed(GIB).run_staged(&["record-ops size=64MiB forms=random-read max_time=20s"], &mut files);
+    let ran = bench(GIB)
+        .run_staged(&["record-ops size=64MiB forms=random-read max_time=20s"], &mut files);
     let cell = ran.cell("record-ops/1");
     assert_eq!(
         cell.flags.last(),
@@ -107,26 +107,26 @@ fn only_what_could_be_laid_down_is_visited() {
 
 #[test]
 fn a_file_that_cannot_be_made_is_said() {
-    let ran = bed(GIB).run(&["record-ops forms=write"]);
+    let ran = bench(GIB).run(&["record-ops forms=write"]);
     assert_eq!(ran.end.skipped[0].reason, "there is no file system to put a file on");
     let mut files = files();
     files.fails = true;
-    let ran = bed(GIB).run_staged(&["record-ops forms=write"], &mut files);
+    let ran = bench(GIB).run_staged(&["record-ops forms=write"], &mut files);
     assert_eq!(ran.cell("record-ops/1").reason.as_deref(), Some("mkfs said no"));
 }
 
 #[test]
 fn another_test_finds_no_file_in_its_way() {
     let mut files = files();
-    bed(GIB)
+    bench(GIB)
         .run_staged(&["record-ops size=1MiB forms=write", "prime span=1MiB passes=1"], &mut files);
     assert_eq!(files.alive(), 0);
 }
 
 #[test]
 fn raw_forms_on_a_part_primed_span_visit_that_part() {
-    let ran =
-        bed(GIB).run(&["prime span=1MiB passes=1", "record-ops size=2MiB forms=raw-random-write"]);
+    let ran = bench(GIB)
+        .run(&["prime span=1MiB passes=1", "record-ops size=2MiB forms=raw-random-write"]);
     let cell = ran.cell("record-ops/1");
     assert_eq!(
         (cell.ops, cell.flags.as_slice()),

@@ -156,11 +156,11 @@ mod tests {
     use record::units::{GIB, MIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn each_kind_of_data_is_written_over_the_same_span() {
-        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["content-sweep"]);
+        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&["content-sweep"]);
         let writes: Vec<_> = ran.requests.iter().filter(|r| r.op == Op::Write).collect();
         let counted = 768 * MIB..800 * MIB;
         assert!(writes.iter().all(|r| (736 * MIB..800 * MIB).contains(&r.offset_bytes)));

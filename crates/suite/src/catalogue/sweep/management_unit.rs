@@ -68,11 +68,11 @@ mod tests {
     use record::units::{GIB, MIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, card, run_profile};
+    use crate::catalogue::testing::{TestBench, card, run_profile};
 
     #[test]
     fn no_write_continues_another_and_shifted_ones_are_shifted() {
-        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["management-unit block=16KiB"]);
+        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&["management-unit block=16KiB"]);
         let writes: Vec<u64> = ran
             .requests
             .iter()

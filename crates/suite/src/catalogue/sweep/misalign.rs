@@ -80,11 +80,11 @@ mod tests {
 
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn every_write_is_shifted_as_far_as_its_cell_says() {
-        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["misalign"]);
+        let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&["misalign"]);
         let cells: Vec<_> = ran
             .end
             .cells

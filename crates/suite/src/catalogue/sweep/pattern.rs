@@ -146,13 +146,13 @@ mod tests {
     use record::units::GIB;
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn loads_that_differ_in_span_and_place_only() {
         let cost =
             |request: &device::Request, _| if request.op == Op::Flush { 0 } else { MILLISECOND_NS };
-        let ran = Bed::raw(4 * GIB, cost).run(&["pattern round_time=1s"]);
+        let ran = TestBench::raw(4 * GIB, cost).run(&["pattern round_time=1s"]);
         let writes: Vec<u64> = ran
             .requests
             .iter()
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_slow_medium_gets_the_time_to_recognise_the_benchmark() {
-        let ran = Bed::raw(4 * GIB, |_, _| 2 * SECOND_NS).run(&["pattern least=40"]);
+        let ran = TestBench::raw(4 * GIB, |_, _| 2 * SECOND_NS).run(&["pattern least=40"]);
         let writes: Vec<u64> =
             (1..=4).map(|number| ran.cell(&format!("pattern/{number}")).ops).collect();
         assert!(writes[1] >= 40 && [0, 2, 3].iter().all(|other| writes[*other] < 20), "{writes:?}");

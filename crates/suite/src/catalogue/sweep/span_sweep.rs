@@ -116,8 +116,8 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     let mut anywhere = uniform(span, block_bytes, block_bytes, context.random("places"));
     let mut to_open = if units.strata() <= WARM_UP_OPS { WARM_UP_OPS } else { 0 };
     let (mut latest, before_bytes) = (Latest::default(), context.written_bytes());
-    let mut outcome = stretch::run(cell, context, &mut |lane| {
-        let place = if to_open == 0 { anywhere(lane) } else { units.next() };
+    let mut outcome = stretch::run(cell, context, &mut |slot| {
+        let place = if to_open == 0 { anywhere(slot) } else { units.next() };
         to_open = u64::saturating_sub(to_open, 1);
         place.inspect(|place| latest.push(*place))
     });

@@ -57,11 +57,12 @@ mod tests {
     use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
-    use crate::catalogue::testing::{Bed, run_simulated};
+    use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
     fn each_size_begins_in_a_part_of_its_own() {
-        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["write-unit block=64KiB,128KiB"]);
+        let ran =
+            TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&["write-unit block=64KiB,128KiB"]);
         let writes: Vec<_> = ran
             .requests
             .iter()

@@ -6,7 +6,7 @@ use record::{Cell, Ended};
 
 use super::*;
 use crate::catalogue::capacity::trial::Geometry;
-use crate::catalogue::testing::Bed;
+use crate::catalogue::testing::TestBench;
 use crate::definition::{Suite, SuiteEntry};
 use crate::{Choice, NoStage, Plan, RunEnd, RunOptions, TargetInfo, run, span_of};
 
@@ -15,7 +15,7 @@ fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (TargetInfo, Plan, 
     let profile = sim::Profile::parse("trial", &geometry.profile()).unwrap();
     let device =
         sim::SimDevice::new(&profile, sim::SimOptions { seed: 1, capacity: None, keep_data: true });
-    let target = TargetInfo { facts: device.facts().clone(), ..Bed::raw(0, |_, _| 0).target };
+    let target = TargetInfo { facts: device.facts().clone(), ..TestBench::raw(0, |_, _| 0).target };
     let settings =
         settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let tests = vec![SuiteEntry { test: "verify".into(), settings, ..SuiteEntry::default() }];

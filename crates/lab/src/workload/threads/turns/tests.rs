@@ -14,7 +14,7 @@ fn form(time_ns: Option<u64>) -> Form {
 
 /// A thread whose neighbour is through while I/O number `at` is under way: what it came to, and the
 /// I/Os it did.
-fn walled(phase: &Phase, form: Form, at: u64) -> (LaneEnd, u64) {
+fn walled(phase: &Phase, form: Form, at: u64) -> (WorkerEnd, u64) {
     let signals = Signals::new(1);
     let turns = Turns {
         form,

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use stats::Random;
 use suite::offsets::Permutation;
 
-use super::turns::{LaneEnd, Turns};
+use super::turns::{Turns, WorkerEnd};
 use super::{Form, Phase, Signals};
 use crate::workload::ledger::sys;
 
@@ -23,7 +23,7 @@ const ALIGNMENT: usize = 4096;
 const LAYING_BYTES: u64 = 1 << 20;
 
 /// A thread's file, open.
-pub(super) struct Lane {
+pub(super) struct Worker {
     file: File,
     thread: u32,
     /// Whether it goes past the page cache.
@@ -53,9 +53,14 @@ impl Aligned {
     }
 }
 
-impl Lane {
+impl Worker {
     /// Opens or makes a file, past the page cache if its file system lets it.
-    pub fn open(path: &Path, content: Content, block_bytes: u64, thread: u32) -> io::Result<Lane> {
+    pub fn open(
+        path: &Path,
+        content: Content,
+        block_bytes: u64,
+        thread: u32,
+    ) -> io::Result<Worker> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
         let (file, direct) = match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
@@ -64,7 +69,7 @@ impl Lane {
         };
         let (file, buffer) =
             (File::from(sys(file)?), Aligned::new(LAYING_BYTES.max(block_bytes) as usize));
-        Ok(Lane {
+        Ok(Worker {
             file,
             thread,
             direct,
@@ -96,7 +101,7 @@ impl Lane {
         seed: u64,
         limit_ns: u64,
         signals: &Signals,
-    ) -> io::Result<LaneEnd> {
+    ) -> io::Result<WorkerEnd> {
         let records = form.size_bytes / self.block_bytes;
         let mut random = Random::for_purpose(seed, &format!("thread {}", self.thread));
         let order =
@@ -122,11 +127,11 @@ impl Lane {
                 if !self.content.is_same_everywhere() {
                     self.filler.fill(self.buffer.get(), self.content, 1, at);
                 }
-                let Lane { file, buffer, .. } = self;
+                let Worker { file, buffer, .. } = self;
                 file.write_all_at(buffer.get(), at)
             }
             Direction::Read => {
-                let Lane { file, buffer, .. } = self;
+                let Worker { file, buffer, .. } = self;
                 file.read_exact_at(buffer.get(), at)
             }
         }
