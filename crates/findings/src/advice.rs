@@ -5,7 +5,7 @@
 use record::units::{GIB, KIB, MIB};
 use record::{Finding, MediumKind, Record};
 
-use crate::figure::{self, SoundFigure, size};
+use crate::figure::{self, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use crate::geometry;
 use crate::wear::WearEstimate;
@@ -33,7 +33,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 /// The weaker of random writes of 4 and 16 KiB.
-fn weaker_write(record: &Record) -> Option<SoundFigure<'_>> {
+fn weaker_write(record: &Record) -> Option<UsableEstimate<'_>> {
     [4 * KIB, 16 * KIB]
         .into_iter()
         .filter_map(|block| figure::random_write(record, block))
@@ -105,7 +105,7 @@ fn segments(au_bytes: u64) -> Option<u64> {
 
 /// Which file system, with which options. Numbers that follow from the allocation unit are given
 /// where it is known, and only there.
-fn file_system(record: &Record, writes: &SoundFigure) -> Option<Finding> {
+fn file_system(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let au = geometry::au_bytes(record);
     let statement = format!(
         "If a system must run on this medium: F2FS, which writes sequentially, or ext4 with its erase block set and rare commits. Random writes reach only {}.",
@@ -156,7 +156,7 @@ fn ext4(record: &Record, au: Option<u64>, draft: FindingBuilder) -> FindingBuild
 }
 
 /// Where logs and temporary files go.
-fn logs(record: &Record, writes: &SoundFigure) -> Option<Finding> {
+fn logs(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let statement = "Keep logs and temporary files in memory or on another medium: each flushed line costs at least one random write.";
     Some(
         FindingBuilder::info("advice-logs", statement)
@@ -173,7 +173,7 @@ fn logs(record: &Record, writes: &SoundFigure) -> Option<Finding> {
 }
 
 /// Space left unused gives the controller room to collect.
-fn reserve(record: &Record, writes: &SoundFigure) -> Option<Finding> {
+fn reserve(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes >= GIB)?;
     let kind = matches!(
         record.medium.kind,
@@ -212,7 +212,7 @@ fn reserve(record: &Record, writes: &SoundFigure) -> Option<Finding> {
 }
 
 /// `advice-scheduler`: bfq for a medium that stalls, none for one that is fast.
-fn scheduler(record: &Record, writes: &SoundFigure) -> Option<Finding> {
+fn scheduler(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let queue = record.target.queue.as_ref()?;
     let now = queue.scheduler.as_deref()?;
     let offered = |name: &str| queue.schedulers.iter().any(|scheduler| scheduler == name);

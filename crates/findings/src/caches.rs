@@ -4,7 +4,7 @@
 use record::units::{MIB, significant};
 use record::{Bound, Cell, Finding, Record, Series, SeriesAxis, metric, test};
 
-use crate::figure::{self, LARGE_SPAN, Ratio, SoundFigure, size};
+use crate::figure::{self, LARGE_SPAN, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use crate::levels::{
     COARSENESSES, Cliff, LEAST_FLASH, cliff, coarser, longest_fills, without_memory,
@@ -31,9 +31,9 @@ fn combined(record: &Record) -> Option<Finding> {
         .iter()
         .filter(|cell| [test::SPAN_SWEEP, test::RANDOM_WRITE].contains(&cell.test.as_str()))
         .filter_map(|cell| {
-            let own = SoundFigure::bounding(cell, metric::IOPS)
+            let own = UsableEstimate::bounding(cell, metric::IOPS)
                 .filter(|own| own.bound == Some(Bound::AtLeast))?;
-            Some((SoundFigure::bounding(cell, metric::AGAIN_IOPS)?, own))
+            Some((UsableEstimate::bounding(cell, metric::AGAIN_IOPS)?, own))
         });
     let (again, own) =
         seen.max_by(|a, b| (a.0.value / a.1.value).total_cmp(&(b.0.value / b.1.value)))?;
@@ -68,7 +68,7 @@ fn explained_by_open_units(slow_iops: f64, open_bytes: u64, span: u64) -> f64 {
 /// certain.
 pub(crate) struct SpanContrast<'a> {
     /// All spans with their figures, the smallest first.
-    spans: Vec<(u64, SoundFigure<'a>)>,
+    spans: Vec<(u64, UsableEstimate<'a>)>,
     /// Which of them is the fastest small one, and which the largest.
     fast: usize,
     slow: usize,
@@ -98,7 +98,7 @@ impl<'a> SpanContrast<'a> {
     }
 
     /// Writes a second over the largest span.
-    pub fn over_all(&self) -> &SoundFigure<'a> {
+    pub fn over_all(&self) -> &UsableEstimate<'a> {
         &self.spans[self.slow].1
     }
 }
@@ -224,13 +224,13 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         .find_map(|(cell, series, origin)| Some((cell, series, flash_cliff(series, origin)?)))?;
     let (first, last) = (found.levels.first()?, found.levels.last()?);
     let rate = |bps: f64| figure::quantity(metric::BPS, bps);
-    let (is_doubted, heat) = throttling::doubt(record, cell);
+    let (may_be_heat, heat) = throttling::heat_caveat(record, cell);
     let statement = format!(
         "Writes start at {} and fall to {} after {}: a fast cache is full{}. The sustained rate is {}.",
         rate(first.1),
         rate(last.1),
         roughly(found.at),
-        if is_doubted { ", or it is hot" } else { "" },
+        if may_be_heat { ", or it is hot" } else { "" },
         rate(last.1)
     );
     let mut from = 0.0;

@@ -9,7 +9,7 @@ use crate::failing::fails_beyond;
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::{MOST, Sectors, number, told};
 use crate::phrases::{COPY_NOW, IS_FAKE};
-use crate::{figure, gate};
+use crate::{figure, usability};
 
 /// The findings `capacity`, from the probe, and `verify`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
@@ -158,7 +158,7 @@ fn verify(record: &Record) -> Option<Finding> {
     let cells: Vec<&Cell> = record
         .cells_of(test::VERIFY)
         .filter(is_read)
-        .filter(|cell| !gate::is_impossible(cell))
+        .filter(|cell| !usability::is_impossible(cell))
         .collect();
     let sectors = Sectors::of(cells.iter().copied());
     let all = sectors.good.saturating_add(sectors.bad());

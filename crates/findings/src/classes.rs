@@ -4,14 +4,14 @@
 use record::units::{Bytes, BytesPerSecond, Iops, KIB, capitalised};
 use record::{Claims, Finding, Outcome, Record, Severity, test};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness;
 use record::classes::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
 
 /// A class against the figures of this record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum ClassResult {
     /// Every figure it asks for reaches it.
     Held,
     /// At least one figure is below what the class asks for.
@@ -28,14 +28,14 @@ const QUEUE: u64 = 32;
 
 /// A figure that a class asks for.
 struct Need<'a> {
-    measured: Option<SoundFigure<'a>>,
+    measured: Option<UsableEstimate<'a>>,
     least: f64,
     /// Why being below says nothing of the class, where it does not: it was not measured as the
     /// class defines it.
     excuse: Option<&'static str>,
 }
 
-const ONE_AT_A_TIME: &str = "it was measured at queue depth 1";
+const AT_DEPTH_1: &str = "it was measured at queue depth 1";
 const TOO_SHALLOW: &str = "it was measured at a lower queue depth than its command queue has";
 const NO_QUEUE: &str = "the command queue is off here";
 const FASTER_WHEN_DEEP: &str = "it reaches the figure at a higher queue depth, and the exact conditions of the class are not public";
@@ -49,7 +49,7 @@ fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: boo
         figure::random_write(record, 4 * KIB)
     };
     let deep = figure::deep(record, test, 4 * KIB, 2);
-    let reaches = |figure: &SoundFigure| figure.value >= least * GRAIN;
+    let reaches = |figure: &UsableEstimate| figure.value >= least * GRAIN;
     if !is_queued {
         let excuse = deep.filter(reaches).and(Some(FASTER_WHEN_DEEP));
         return Need { measured: alone, least, excuse };
@@ -60,7 +60,7 @@ fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: boo
         (true, ..) => Some(NO_QUEUE),
         (false, Some(_), _) => None,
         (false, None, Some(_)) => Some(TOO_SHALLOW),
-        (false, None, None) => Some(ONE_AT_A_TIME),
+        (false, None, None) => Some(AT_DEPTH_1),
     };
     let all = [alone, deep, queued].into_iter().flatten();
     Need { measured: all.max_by(|a, b| a.value.total_cmp(&b.value)), least, excuse }
@@ -71,10 +71,10 @@ const GRAIN: f64 = 0.9975;
 
 /// What one class needs.
 fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
-    let in_a_row = |measured, least| Need { measured, least, excuse: None };
-    let mut needs = vec![in_a_row(figure::sustained_write(record), class.write_bps)];
+    let sequential = |measured, least| Need { measured, least, excuse: None };
+    let mut needs = vec![sequential(figure::sustained_write(record), class.write_bps)];
     if let Some(bps) = class.read_bps {
-        needs.push(in_a_row(figure::sequential(record, test::SEQUENTIAL_READ), bps));
+        needs.push(sequential(figure::sequential(record, test::SEQUENTIAL_READ), bps));
     }
     if let Some([reads, writes]) = class.random {
         needs.push(random_need(record, test::RANDOM_READ, reads, class.is_queued));
@@ -84,35 +84,36 @@ fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
 }
 
 /// How a figure stands to what is asked of it, with the probability that it is above.
-fn standing_of(need: &Need) -> (Standing, Option<f64>) {
-    let Some(found) = &need.measured else { return (Standing::Untested, None) };
+fn need_result(need: &Need) -> (ClassResult, Option<f64>) {
+    let Some(found) = &need.measured else { return (ClassResult::Untested, None) };
     let share = found.above(need.least);
-    let standing = match (found.value >= need.least * GRAIN, share) {
-        (true, Some(share)) if share < 0.9 => Standing::Unclear,
-        (true, _) => Standing::Held,
-        (false, _) if need.excuse.is_some() => Standing::Untested,
-        (false, Some(share)) if share > 0.1 => Standing::Unclear,
-        (false, _) => Standing::Missed,
+    let class_result = match (found.value >= need.least * GRAIN, share) {
+        (true, Some(share)) if share < 0.9 => ClassResult::Unclear,
+        (true, _) => ClassResult::Held,
+        (false, _) if need.excuse.is_some() => ClassResult::Untested,
+        (false, Some(share)) if share > 0.1 => ClassResult::Unclear,
+        (false, _) => ClassResult::Missed,
     };
-    (standing, share)
+    (class_result, share)
 }
 
-fn standing(record: &Record, class: &Class) -> (Standing, Option<f64>) {
-    let all: Vec<(Standing, Option<f64>)> = needs(record, class).iter().map(standing_of).collect();
-    let order = [Standing::Missed, Standing::Untested, Standing::Unclear];
+fn class_result(record: &Record, class: &Class) -> (ClassResult, Option<f64>) {
+    let all: Vec<(ClassResult, Option<f64>)> =
+        needs(record, class).iter().map(need_result).collect();
+    let order = [ClassResult::Missed, ClassResult::Untested, ClassResult::Unclear];
     let worst = order
         .into_iter()
-        .find(|wanted| all.iter().any(|(standing, _)| standing == wanted))
-        .unwrap_or(Standing::Held);
+        .find(|wanted| all.iter().any(|(class_result, _)| class_result == wanted))
+        .unwrap_or(ClassResult::Held);
     let missed = all
         .iter()
-        .filter(|(standing, _)| *standing == Standing::Missed)
+        .filter(|(class_result, _)| *class_result == ClassResult::Missed)
         .filter_map(|(_, share)| share.map(|share| 1.0 - share));
     let held = all
         .iter()
         .map(|(_, share)| *share)
         .try_fold(1.0, |product, share| share.map(|share| product * share));
-    (worst, if worst == Standing::Missed { missed.reduce(f64::max) } else { held })
+    (worst, if worst == ClassResult::Missed { missed.reduce(f64::max) } else { held })
 }
 
 /// `classes`: the best of each family that it reaches, and what was not tested.
@@ -123,20 +124,20 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         family
             .iter()
             .rev()
-            .find(|class| standing(record, class).0 == Standing::Held)
+            .find(|class| class_result(record, class).0 == ClassResult::Held)
             .map(|class| class.name)
     };
     let mut reached: Vec<&str> = families.iter().filter_map(best).collect();
     reached.extend(
         [ANDROID, RASPBERRY_PI]
             .iter()
-            .filter(|class| standing(record, class).0 == Standing::Held)
+            .filter(|class| class_result(record, class).0 == ClassResult::Held)
             .map(|class| class.name),
     );
     let every = || families.into_iter().flatten().chain([&ANDROID, &RASPBERRY_PI]);
-    let named = |wanted: Standing| {
+    let named = |wanted: ClassResult| {
         every()
-            .filter(|class| standing(record, class).0 == wanted)
+            .filter(|class| class_result(record, class).0 == wanted)
             .map(|class| class.name)
             .collect::<Vec<_>>()
     };
@@ -145,7 +146,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         names => format!("It reaches {}.", names.join(", ")),
     };
     let (missed, unclear, untested) =
-        (named(Standing::Missed), named(Standing::Unclear), named(Standing::Untested));
+        (named(ClassResult::Missed), named(ClassResult::Unclear), named(ClassResult::Untested));
     for (what, names) in [
         ("Too slow for", missed),
         ("Too close to the limit to tell", unclear),
@@ -158,11 +159,12 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     }
     let figures =
         needs(record, &ANDROID).into_iter().filter_map(|need| need.measured).collect::<Vec<_>>();
-    let excused = || APP.iter().filter(|class| standing(record, class).0 == Standing::Untested);
+    let excused =
+        || APP.iter().filter(|class| class_result(record, class).0 == ClassResult::Untested);
     let excuses = excused().flat_map(|class| {
         let open = needs(record, class)
             .into_iter()
-            .filter(|need| standing_of(need).0 == Standing::Untested);
+            .filter(|need| need_result(need).0 == ClassResult::Untested);
         let why = open.filter_map(|need| need.excuse).next();
         why.map(|why| format!("{} cannot be told here: {why}", class.name))
     });
@@ -221,7 +223,7 @@ struct ClassCheck<'a> {
 }
 
 enum Measured<'a> {
-    Figure(SoundFigure<'a>),
+    Figure(UsableEstimate<'a>),
     /// A size that was probed.
     Found(f64),
     /// A size that the medium declares, and nobody looked.
@@ -447,19 +449,19 @@ mod tests {
             cell.params.queue_depth = queue_depth;
             cell
         };
-        let in_a_row = |test: &str, bps: f64| cell(test, MIB, bps / MIB as f64, 1);
+        let sequential = |test: &str, bps: f64| cell(test, MIB, bps / MIB as f64, 1);
         let random = |test: &str, a_second: f64| cell(test, 4 * KIB, a_second, in_flight);
         let cells = vec![
-            in_a_row("sequential-write", written),
-            in_a_row("sequential-read", read),
+            sequential("sequential-write", written),
+            sequential("sequential-read", read),
             random("random-read", reads),
             random("random-write", writes),
         ];
         Record { cells, ..empty() }
     }
 
-    fn told(class: &Class, rates: Rates, share: f64) -> Standing {
-        standing(&medium(rates, if class.is_queued { 32 } else { 1 }, share), class).0
+    fn told(class: &Class, rates: Rates, share: f64) -> ClassResult {
+        class_result(&medium(rates, if class.is_queued { 32 } else { 1 }, share), class).0
     }
 
     #[test]
@@ -470,11 +472,11 @@ mod tests {
         );
         for (class, (name, asked)) in every_class().zip(ASKED) {
             let ample = asked.map(|least| if least > 0.0 { least } else { 1.0 } * 1.01);
-            assert_eq!(told(&class, ample, 0.0001), Standing::Held, "{name}");
+            assert_eq!(told(&class, ample, 0.0001), ClassResult::Held, "{name}");
             for (at, _) in asked.iter().enumerate().filter(|(_, least)| **least > 0.0) {
                 let mut short = ample;
                 short[at] = asked[at] * 0.99;
-                assert_eq!(told(&class, short, 0.0001), Standing::Missed, "{name}, figure {at}");
+                assert_eq!(told(&class, short, 0.0001), ClassResult::Missed, "{name}, figure {at}");
             }
         }
     }
@@ -485,13 +487,13 @@ mod tests {
         let v30 = VIDEO[2];
         let of = |factor: f64, share: f64| told(&v30, [30e6 * factor, 1.0, 1.0, 1.0], share);
         let cases = [
-            (1.036, 0.05, Standing::Held),
-            (1.031, 0.05, Standing::Unclear),
-            (0.971, 0.05, Standing::Unclear),
-            (0.966, 0.05, Standing::Missed),
+            (1.036, 0.05, ClassResult::Held),
+            (1.031, 0.05, ClassResult::Unclear),
+            (0.971, 0.05, ClassResult::Unclear),
+            (0.966, 0.05, ClassResult::Missed),
             // The grain of the clock: a quarter of a percent is no promise broken.
-            (0.998, 0.0001, Standing::Unclear),
-            (0.997, 0.0001, Standing::Missed),
+            (0.998, 0.0001, ClassResult::Unclear),
+            (0.997, 0.0001, ClassResult::Missed),
         ];
         for (factor, share, expected) in cases {
             assert_eq!(of(factor, share), expected, "{factor} known to {share}");
@@ -500,12 +502,12 @@ mod tests {
 
     #[test]
     fn what_several_figures_must_hold_is_as_likely_as_all_of_them() {
-        let likely = |record: &Record, class: &Class| standing(record, class).1;
+        let likely = |record: &Record, class: &Class| class_result(record, class).1;
         let class = every_class().find(|class| class.name == "A1").expect("A1");
         // Each a little above what is asked, and known to a fifth of it.
         let record = medium([10.5e6, 0.0, 1575.0, 525.0], 1, 0.2);
         let shares: Vec<f64> =
-            needs(&record, &class).iter().filter_map(|need| standing_of(need).1).collect();
+            needs(&record, &class).iter().filter_map(|need| need_result(need).1).collect();
         assert_eq!(shares.len(), 3);
         assert!(shares.iter().all(|share| (0.6..0.8).contains(share)), "{shares:?}");
         let product: f64 = shares.iter().product();
@@ -514,8 +516,8 @@ mod tests {
         let record = medium([5e6, 0.0, 1275.0, 525.0], 1, 0.2);
         let missed: Vec<f64> = needs(&record, &class)
             .iter()
-            .map(standing_of)
-            .filter(|(standing, _)| *standing == Standing::Missed)
+            .map(need_result)
+            .filter(|(class_result, _)| *class_result == ClassResult::Missed)
             .filter_map(|(_, share)| Some(1.0 - share?))
             .collect();
         let surest = missed.iter().copied().fold(0.0, f64::max);

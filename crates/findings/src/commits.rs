@@ -7,7 +7,7 @@
 use record::units::{KIB, significant};
 use record::{Fitness, Record, Sync, metric, test};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 use crate::flush;
 use crate::need::OpenVerdict;
 
@@ -18,7 +18,7 @@ pub(crate) const WRITES_PER_COMMIT: f64 = 4.0;
 /// Commits a second, and what they were concluded from.
 pub(crate) struct Commits<'a> {
     /// The figure that decides; what was not measured as such is worked out from the cell it names.
-    pub figure: SoundFigure<'a>,
+    pub figure: UsableEstimate<'a>,
     /// "46.7 commits per second (44.8 to 48.6) with a rollback journal".
     pub reason: String,
     /// In place of the figure's own line.
@@ -34,11 +34,11 @@ pub(crate) fn of(record: &Record) -> Option<Commits<'_>> {
 /// otherwise, else with a write-ahead log.
 fn measured(record: &Record) -> Option<Commits<'_>> {
     let of = |form: &str| {
-        SoundFigure::of(figure::form(record, test::COMMIT, form)?, metric::IOPS)
+        UsableEstimate::of(figure::form(record, test::COMMIT, form)?, metric::IOPS)
             .filter(|figure| figure.ci95.is_some())
     };
     let journals = [("rollback", "with a rollback journal"), ("wal", "with a write-ahead log")];
-    let known: Vec<(SoundFigure, &str)> =
+    let known: Vec<(UsableEstimate, &str)> =
         journals.into_iter().filter_map(|(form, words)| Some((of(form)?, words))).collect();
     let told: Vec<String> = known
         .iter()
@@ -65,9 +65,9 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     };
     let records = figure::cells(record, test::RECORD_OPS)
         .find(is_synced)
-        .and_then(|cell| SoundFigure::of(cell, metric::IOPS));
+        .and_then(|cell| UsableEstimate::of(cell, metric::IOPS));
     let records = records.filter(|figure| figure.ci95.is_some())?;
-    let figures: Vec<SoundFigure> =
+    let figures: Vec<UsableEstimate> =
         [Some(records), flush::durable_writes(record)].into_iter().flatten().collect();
     let mut evidence: Vec<String> = figures.iter().map(ToString::to_string).collect();
     let least = figures.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
@@ -79,7 +79,7 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
         ends(least.ci95.map(|ends| ends.map(per_commit))),
         significant(least.value)
     );
-    let figure = SoundFigure {
+    let figure = UsableEstimate {
         name: metric::IOPS,
         value: per_commit(least.value),
         ci95: least.ci95.map(|ends| ends.map(per_commit)),

@@ -12,7 +12,7 @@ use record::{Record, metric, test};
 use serde::Serialize;
 use stats::RunRate;
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 
 mod by;
 mod experiment;
@@ -290,18 +290,20 @@ fn figures<'a>(
     test: &'a str,
     metric: &'a str,
     [block_bytes, in_flight]: [u64; 2],
-) -> Vec<SoundFigure<'a>> {
+) -> Vec<UsableEstimate<'a>> {
     group
         .records
         .iter()
-        .filter_map(|record| SoundFigure::of(figure::standard(record, test, block_bytes)?, metric))
+        .filter_map(|record| {
+            UsableEstimate::of(figure::standard(record, test, block_bytes)?, metric)
+        })
         .filter(|found| found.cell.params.in_flight() == in_flight)
         .collect()
 }
 
 /// What each run says of itself.
-fn run_rates(figures: &[SoundFigure]) -> Vec<RunRate> {
-    figures.iter().map(SoundFigure::run_rate).collect()
+fn run_rates(figures: &[UsableEstimate]) -> Vec<RunRate> {
+    figures.iter().map(UsableEstimate::run_rate).collect()
 }
 
 /// I/Os in flight of the cell that stands for a block size; `None` where no run has one.

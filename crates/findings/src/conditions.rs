@@ -1,4 +1,4 @@
-//! What praise depends on and nobody tested, in short sentences: whether the medium is genuine,
+//! Caveats of positive findings, in short sentences: what they depend on and nobody tested: whether the medium is genuine,
 //! whether its flush is honest, and whether the figures last.
 
 use crate::genuineness;
@@ -9,10 +9,10 @@ use crate::flush::Flush;
 use crate::phrases::{FLUSH_UNTESTED, STAYS_FAST};
 use crate::{caches, figure};
 
-/// What a sentence of praise has to add: "Not tested: whether it is genuine and whether its flush
-/// is honest." `durable` says whether something is praised that must survive a power cut. `None`
+/// Caveats that a positive verdict adds: "Not tested: whether it is genuine and whether its flush
+/// is honest." `durable` says whether it is good for something that must survive a power cut. `None`
 /// where all of it is known.
-pub(crate) fn of_praise(record: &Record, durable: bool) -> Option<String> {
+pub(crate) fn caveats_of_positive(record: &Record, durable: bool) -> Option<String> {
     let genuine = genuine(record);
     let flush = (durable
         && matches!(Flush::of(record), Flush::Untested)
@@ -30,8 +30,8 @@ pub(crate) fn of_praise(record: &Record, durable: bool) -> Option<String> {
 const NOT_TESTED: &str = "Not tested: whether it is genuine.";
 const FREE_SPACE: &str = "Free space cannot prove that it is genuine.";
 
-/// What blame has to add: that nobody looked whether it is a fake.
-pub(crate) fn of_blame(record: &Record) -> Option<&'static str> {
+/// The caveat that a negative verdict adds: that nobody looked whether it is a fake.
+pub(crate) fn caveat_of_negative(record: &Record) -> Option<&'static str> {
     genuine(record)
 }
 

@@ -3,10 +3,10 @@
 
 use record::{Cell, Content, Finding, Record, SeriesAxis, metric, test};
 
-use crate::figure::{self, Ratio, SoundFigure};
+use crate::figure::{self, Ratio, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
-use crate::gate;
 use crate::levels::levels;
+use crate::usability;
 
 /// Easy data this much faster than incompressible data is no accident
 /// (docs/field/cheats.md#cheats-and-caches).
@@ -16,8 +16,8 @@ const AT_LEAST: f64 = 1.05;
 
 /// A comparison of the same writes with other data.
 struct Pair<'a> {
-    easy: SoundFigure<'a>,
-    hard: SoundFigure<'a>,
+    easy: UsableEstimate<'a>,
+    hard: UsableEstimate<'a>,
     ratio: Ratio,
     /// What the interval must leave out.
     least: f64,
@@ -27,13 +27,13 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     fn of(easy: &'a Cell, hard: &'a Cell) -> Option<Pair<'a>> {
-        let metric = if figure::SoundFigure::of(easy, metric::BPS).is_some() {
+        let metric = if figure::UsableEstimate::of(easy, metric::BPS).is_some() {
             metric::BPS
         } else {
             metric::IOPS
         };
         let typical = Pair::typical(easy, hard);
-        let (easy, hard) = (SoundFigure::of(easy, metric)?, SoundFigure::of(hard, metric)?);
+        let (easy, hard) = (UsableEstimate::of(easy, metric)?, UsableEstimate::of(hard, metric)?);
         let mean = Ratio::of(&easy, &hard);
         // Merges of allocation units, which come now and then whatever is written, move means and
         // not medians.
@@ -99,9 +99,9 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
     let is_rewrite = |cell: &Cell| cell.params.form.as_deref() == Some("rewrite-new");
     // New data over other data is as hard, where the host stood still during the first of them.
     let (last, first): (Vec<_>, Vec<_>) =
-        gate::cells(record).filter(is_hard).partition(|cell| is_rewrite(cell));
+        usability::cells(record).filter(is_hard).partition(|cell| is_rewrite(cell));
     let all_hard: Vec<&Cell> = first.into_iter().chain(last).collect();
-    gate::cells(record)
+    usability::cells(record)
         .filter(|cell| cell.params.content.is_some_and(is_easy))
         .filter_map(|easy| {
             let hard = all_hard.iter().copied().find(|hard| differ_in_content_alone(easy, hard))?;
@@ -141,7 +141,7 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
 /// Whether the same data was faster in smaller blocks: larger ones make nothing slower, so the
 /// medium had changed before this cell.
 fn fell_before(cell: &Cell, sweep: &[&Cell]) -> bool {
-    let rate = |cell| SoundFigure::of(cell, metric::BPS).map_or(0.0, |figure| figure.value);
+    let rate = |cell| UsableEstimate::of(cell, metric::BPS).map_or(0.0, |figure| figure.value);
     let is_smaller = |other: &Cell| {
         let (a, b) = (&cell.params, &other.params);
         other.test == cell.test

@@ -4,7 +4,7 @@
 use record::units::{Nanos, capitalised, significant};
 use record::{Cell, Finding, Record, metric};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 
 /// From this share of one processor on, more of each I/O is the host's work than the medium's; our
@@ -13,18 +13,18 @@ const MUCH: f64 = 0.5;
 
 /// A rate of one I/O at a time, and the share of one processor that it takes.
 struct CpuUse<'a> {
-    rate: SoundFigure<'a>,
+    rate: UsableEstimate<'a>,
     per_io_ns: f64,
     share: f64,
 }
 
 impl<'a> CpuUse<'a> {
     fn of(cell: &'a Cell) -> Option<CpuUse<'a>> {
-        let rate = SoundFigure::of(cell, metric::IOPS)?;
+        let rate = UsableEstimate::of(cell, metric::IOPS)?;
         let per_io_ns = cell.metrics.other.get(metric::CPU_NS_PER_IO)?.value;
-        let is_one_at_a_time = cell.params.in_flight() == 1;
+        let is_qd1 = cell.params.in_flight() == 1;
         let share = rate.value * per_io_ns / 1e9;
-        (is_one_at_a_time && share.is_finite()).then_some(CpuUse { rate, per_io_ns, share })
+        (is_qd1 && share.is_finite()).then_some(CpuUse { rate, per_io_ns, share })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::number;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
-use crate::{figure, gate, genuineness};
+use crate::{figure, genuineness, usability};
 
 /// `io-error`: how the medium fails, or that a test ended by an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
@@ -240,7 +240,7 @@ fn hanging(record: &Record) -> Option<FindingBuilder> {
         stalled.filter(|longest_ns| *longest_ns >= HANGS_NS)
     };
     let hung: Vec<(&Cell, u64)> =
-        gate::of_a_medium(record).filter_map(|cell| Some((cell, longest_ns(cell)?))).collect();
+        usability::of_a_medium(record).filter_map(|cell| Some((cell, longest_ns(cell)?))).collect();
     let slowest = hung.iter().map(|(_, longest_ns)| *longest_ns).max()?;
     let count = |(cell, _): &(&Cell, u64)| match (&cell.histogram, number(cell, HANGING_IOS)) {
         (_, Some(counted)) => counted as u64,
@@ -276,7 +276,7 @@ const USUAL: u64 = 20;
 /// Reads that come only after many tries: three at least, and not of a host that stood still.
 fn retries(record: &Record) -> Option<FindingBuilder> {
     let is_read = |cell: &&Cell| cell.params.direction == Some(Direction::Read);
-    let long = gate::accusing_cells(record).filter(is_read).filter_map(|cell| {
+    let long = usability::adverse_cells(record).filter(is_read).filter_map(|cell| {
         let median_ns = cell.metrics.latency_ns.as_ref()?.p50?;
         let histogram = cell.histogram.as_ref()?;
         let depth = cell.params.in_flight();

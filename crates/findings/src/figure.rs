@@ -1,5 +1,5 @@
-//! Looking figures up in a record. Only those are handed out that the gate lets through
-//! (`gate.rs`), and that are positive and finite. Everything that concludes goes through here, so a
+//! Looking figures up in a record. Only those are handed out that are usable
+//! (`usability.rs`), and that are positive and finite. Everything that concludes goes through here, so a
 //! broken record leads to no finding rather than to a wrong one.
 
 use std::fmt;
@@ -10,11 +10,11 @@ use record::{
 };
 use stats::{RoundRate, RunRate};
 
-use crate::{gate, likelihood};
+use crate::{likelihood, usability};
 
 /// A sound figure of a cell.
 #[derive(Clone, Debug)]
-pub(crate) struct SoundFigure<'a> {
+pub(crate) struct UsableEstimate<'a> {
     pub cell: &'a Cell,
     pub name: &'a str,
     pub value: f64,
@@ -24,39 +24,43 @@ pub(crate) struct SoundFigure<'a> {
     pub bound: Option<Bound>,
 }
 
-impl<'a> SoundFigure<'a> {
+impl<'a> UsableEstimate<'a> {
     /// A metric of a cell by its name in the record (`iops`, `bps`, or one of `other`).
-    pub fn of(cell: &'a Cell, name: &'a str) -> Option<SoundFigure<'a>> {
-        SoundFigure::found(cell, name).filter(|_| gate::of_cell(cell).is_none())
+    pub fn of(cell: &'a Cell, name: &'a str) -> Option<UsableEstimate<'a>> {
+        UsableEstimate::found(cell, name).filter(|_| usability::of_cell(cell).is_none())
     }
 
     /// The same of a cell that caught a passing state: a bound, and no level.
-    pub fn bounding(cell: &'a Cell, name: &'a str) -> Option<SoundFigure<'a>> {
-        let bound = gate::bound(cell)?;
-        Some(SoundFigure { bound: Some(bound), ci95: None, ..SoundFigure::found(cell, name)? })
+    pub fn bounding(cell: &'a Cell, name: &'a str) -> Option<UsableEstimate<'a>> {
+        let bound = usability::bound(cell)?;
+        Some(UsableEstimate {
+            bound: Some(bound),
+            ci95: None,
+            ..UsableEstimate::found(cell, name)?
+        })
     }
 
-    fn found(cell: &'a Cell, name: &'a str) -> Option<SoundFigure<'a>> {
+    fn found(cell: &'a Cell, name: &'a str) -> Option<UsableEstimate<'a>> {
         let metrics = &cell.metrics;
         let found: Option<&Estimate> = match name {
             metric::IOPS => metrics.iops.as_ref(),
             metric::BPS => metrics.bps.as_ref(),
             other => metrics.other.get(other),
         };
-        SoundFigure::sound(cell, name, *found?)
+        UsableEstimate::sound(cell, name, *found?)
     }
 
     /// A figure of a cell that was computed from its metrics, such as that of a column.
-    pub fn estimated(cell: &'a Cell, name: &'a str, found: Estimate) -> Option<SoundFigure<'a>> {
-        SoundFigure::sound(cell, name, found).filter(|_| gate::of_cell(cell).is_none())
+    pub fn estimated(cell: &'a Cell, name: &'a str, found: Estimate) -> Option<UsableEstimate<'a>> {
+        UsableEstimate::sound(cell, name, found).filter(|_| usability::of_cell(cell).is_none())
     }
 
-    fn sound(cell: &'a Cell, name: &'a str, found: Estimate) -> Option<SoundFigure<'a>> {
+    fn sound(cell: &'a Cell, name: &'a str, found: Estimate) -> Option<UsableEstimate<'a>> {
         let Estimate { value, ci95, n } = found;
         let ci95 = ci95.filter(|[low, high]| {
             low.is_finite() && high.is_finite() && *low <= *high && *high > 0.0
         });
-        (value.is_finite() && value > 0.0).then_some(SoundFigure {
+        (value.is_finite() && value > 0.0).then_some(UsableEstimate {
             cell,
             name,
             value,
@@ -131,7 +135,7 @@ impl<'a> SoundFigure<'a> {
     }
 }
 
-impl fmt::Display for SoundFigure<'_> {
+impl fmt::Display for UsableEstimate<'_> {
     /// "random-write/2: 2.31 IOPS (2.2 to 2.4, n 110)".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", named(self.cell), self.text())?;
@@ -152,9 +156,9 @@ pub(crate) struct Ratio {
 
 impl Ratio {
     /// `over / under`; without an interval where one of both has none.
-    pub fn of(over: &SoundFigure, under: &SoundFigure) -> Ratio {
+    pub fn of(over: &UsableEstimate, under: &UsableEstimate) -> Ratio {
         let value = over.value / under.value;
-        let half = |figure: &SoundFigure| {
+        let half = |figure: &UsableEstimate| {
             figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0)
         };
         let ci95 = half(over).zip(half(under)).map(|(a, b)| {
@@ -236,9 +240,9 @@ pub(crate) fn named(cell: &Cell) -> String {
     format!("{}{form}{block}", cell.id)
 }
 
-/// Cells of a test that the gate lets through, in order.
+/// Cells of a test that are usable, in order.
 pub(crate) fn cells<'a>(record: &'a Record, test: &'a str) -> impl Iterator<Item = &'a Cell> {
-    gate::cells(record).filter(move |cell| cell.test == test)
+    usability::cells(record).filter(move |cell| cell.test == test)
 }
 
 /// Of the cells of a test that has one for each form, that of this form.
@@ -249,11 +253,11 @@ pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<
 /// The span that most of a test's best cells have, in bytes: the others were measured for comparison
 /// with them.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
-    let best = record.cells_of(test).map(|cell| cell.params.standing()).min()?;
+    let best = record.cells_of(test).map(|cell| cell.params.representative_rank()).min()?;
     let spans = || {
         record
             .cells_of(test)
-            .filter(|cell| cell.params.standing() == best)
+            .filter(|cell| cell.params.representative_rank() == best)
             .filter_map(|cell| cell.params.span_bytes)
     };
     spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
@@ -261,7 +265,7 @@ fn usual_span(record: &Record, test: &str) -> Option<u64> {
 
 /// Of these cells of a test the one that stands for it: at the usual span, or else the largest, since
 /// small ones are there to show a cache. The one rule for every screen and every verdict.
-pub(crate) fn standing<'a>(
+pub(crate) fn representative<'a>(
     record: &'a Record,
     test: &str,
     cells: impl Iterator<Item = &'a Cell>,
@@ -269,36 +273,36 @@ pub(crate) fn standing<'a>(
     let usual = usual_span(record, test);
     cells.min_by_key(|cell| {
         let span = cell.params.span_bytes;
-        (cell.params.standing(), span != usual, std::cmp::Reverse(span.unwrap_or(0)))
+        (cell.params.representative_rank(), span != usual, std::cmp::Reverse(span.unwrap_or(0)))
     })
 }
 
-/// The cell that stands for a test at a block size, of those that the gate lets through.
+/// The cell that stands for a test at a block size, of those that are usable.
 pub(crate) fn standard<'a>(
     record: &'a Record,
     test: &'a str,
     block_bytes: u64,
 ) -> Option<&'a Cell> {
     let same = cells(record, test).filter(|cell| cell.params.block_bytes == Some(block_bytes));
-    standing(record, test, same)
+    representative(record, test, same)
 }
 
 /// Random writes a second at a block size, sustained.
-pub(crate) fn random_write(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
-    one_at_a_time(record, test::RANDOM_WRITE, block_bytes)
+pub(crate) fn random_write(record: &Record, block_bytes: u64) -> Option<UsableEstimate<'_>> {
+    qd1_estimate(record, test::RANDOM_WRITE, block_bytes)
 }
 
 /// Random reads a second at a block size.
-pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
-    one_at_a_time(record, test::RANDOM_READ, block_bytes)
+pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<UsableEstimate<'_>> {
+    qd1_estimate(record, test::RANDOM_READ, block_bytes)
 }
 
 /// What a test does with one I/O in flight, known with its interval.
-pub(crate) fn one_at_a_time<'a>(
+pub(crate) fn qd1_estimate<'a>(
     record: &'a Record,
     test: &'a str,
     block_bytes: u64,
-) -> Option<SoundFigure<'a>> {
+) -> Option<UsableEstimate<'a>> {
     let same =
         |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() == 1;
     let widest_bytes = record
@@ -315,7 +319,7 @@ pub(crate) fn one_at_a_time<'a>(
     let cell = standard(record, test, block_bytes)
         .filter(|cell| cell.params.in_flight() == 1)
         .filter(is_wide)?;
-    SoundFigure::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())
+    UsableEstimate::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())
 }
 
 /// Spans from here on stand for the medium as a system uses it
@@ -331,19 +335,19 @@ pub(crate) fn deep<'a>(
     test: &'a str,
     block_bytes: u64,
     at_least: u64,
-) -> Option<SoundFigure<'a>> {
+) -> Option<UsableEstimate<'a>> {
     let fits = |cell: &&Cell| {
         cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() >= at_least
     };
     let figures = cells(record, test)
         .filter(fits)
-        .filter_map(|cell| SoundFigure::of(cell, metric::IOPS))
+        .filter_map(|cell| UsableEstimate::of(cell, metric::IOPS))
         .filter(|figure| figure.ci95.is_some());
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
 /// What random writes are bounded by where no level of them is known.
-pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
+pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<UsableEstimate<'_>> {
     bound_of(record, test::RANDOM_WRITE, block_bytes)
 }
 
@@ -352,17 +356,17 @@ pub(crate) fn bound_of<'a>(
     record: &'a Record,
     test: &'a str,
     block_bytes: u64,
-) -> Option<SoundFigure<'a>> {
-    if gate::of_run(record).is_some() {
+) -> Option<UsableEstimate<'a>> {
+    if usability::of_run(record).is_some() {
         return None;
     }
     let fits = |cell: &&Cell| {
         cell.params.block_bytes == Some(block_bytes)
             && cell.params.in_flight() == 1
-            && gate::bound(cell).is_some()
+            && usability::bound(cell).is_some()
     };
     let cells = record.cells_of(test).filter(fits);
-    SoundFigure::bounding(standing(record, test, cells)?, metric::IOPS)
+    UsableEstimate::bounding(representative(record, test, cells)?, metric::IOPS)
 }
 
 /// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the
@@ -371,24 +375,24 @@ const IN_SEQUENCE: u64 = 64 << 10;
 
 /// The rate of a sequential test at the largest block up to 1 MiB, after every cache where that was
 /// measured.
-pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
+pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstimate<'a>> {
     let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
     let largest = sizes.filter(|bytes| (IN_SEQUENCE..=1 << 20).contains(bytes)).max()?;
     let cell = standard(record, test, largest)?;
-    SoundFigure::of(cell, metric::SUSTAINED_BPS)
-        .or_else(|| SoundFigure::of(cell, metric::BPS))
+    UsableEstimate::of(cell, metric::SUSTAINED_BPS)
+        .or_else(|| UsableEstimate::of(cell, metric::BPS))
         .map(known_along)
         .filter(|figure| figure.ci95.is_some())
 }
 
 /// The end of the `sustained` test, with its interval.
-pub(crate) fn sustained(record: &Record) -> Option<SoundFigure<'_>> {
+pub(crate) fn sustained(record: &Record) -> Option<UsableEstimate<'_>> {
     form(record, test::SUSTAINED, "first").and_then(sustained_of)
 }
 
 /// What the end of a fill came to, with the interval that its curve tells.
-pub(crate) fn sustained_of(cell: &Cell) -> Option<SoundFigure<'_>> {
-    SoundFigure::of(cell, metric::SUSTAINED_BPS)
+pub(crate) fn sustained_of(cell: &Cell) -> Option<UsableEstimate<'_>> {
+    UsableEstimate::of(cell, metric::SUSTAINED_BPS)
         .map(known_along)
         .filter(|figure| figure.ci95.is_some())
 }
@@ -396,13 +400,13 @@ pub(crate) fn sustained_of(cell: &Cell) -> Option<SoundFigure<'_>> {
 /// The best honest word on sustained writing: the end of the `sustained` test, else sequential
 /// writes, else a fill with incompressible data, else `prime`. Of large blocks, and with its
 /// interval.
-pub(crate) fn sustained_write(record: &Record) -> Option<SoundFigure<'_>> {
+pub(crate) fn sustained_write(record: &Record) -> Option<UsableEstimate<'_>> {
     let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= IN_SEQUENCE);
-    let known = |figure: &SoundFigure| figure.ci95.is_some();
+    let known = |figure: &UsableEstimate| figure.ci95.is_some();
     let fill = |test| {
         cells(record, test)
             .filter(is_large)
-            .find_map(|cell| SoundFigure::of(cell, metric::BPS))
+            .find_map(|cell| UsableEstimate::of(cell, metric::BPS))
             .filter(known)
     };
     sustained(record)
@@ -413,7 +417,7 @@ pub(crate) fn sustained_write(record: &Record) -> Option<SoundFigure<'_>> {
 
 /// The end of a fill has no interval of its own: its windows have one, of their median, and the
 /// figure lies within it or widens it.
-fn known_along(figure: SoundFigure<'_>) -> SoundFigure<'_> {
+fn known_along(figure: UsableEstimate<'_>) -> UsableEstimate<'_> {
     if figure.ci95.is_some() || figure.name != metric::SUSTAINED_BPS {
         return figure;
     }
@@ -432,7 +436,7 @@ fn known_along(figure: SoundFigure<'_>) -> SoundFigure<'_> {
         Some([*last.get(low.checked_sub(1)? as usize)?, *last.get(high.checked_sub(1)? as usize)?])
     });
     let ci95 = ends.map(|[low, high]| [low.min(figure.value), high.max(figure.value)]);
-    SoundFigure { ci95, ..figure }
+    UsableEstimate { ci95, ..figure }
 }
 
 /// A size in words, such as "4 KiB".

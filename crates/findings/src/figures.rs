@@ -5,7 +5,7 @@ use record::collection::{Figure, FigureUnit, HeadlineFigure};
 use record::units::{KIB, MIB};
 use record::{Cell, Estimate, Record, metric, test};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 
 /// The figures of a record.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl<'a> Figures<'a> {
     /// A figure as every screen shows it and as verdicts take it. `None` where there is none that
     /// is sound, and of the longest stall, which is of all cells.
     pub fn get(self, wanted: HeadlineFigure) -> Option<KnownFigure<'a>> {
-        self.sound(wanted).map(|SoundFigure { cell, name, value, ci95, n, .. }| KnownFigure {
+        self.sound(wanted).map(|UsableEstimate { cell, name, value, ci95, n, .. }| KnownFigure {
             cell,
             metric: name,
             estimate: Estimate { value, ci95, n },
@@ -49,29 +49,29 @@ impl<'a> Figures<'a> {
     }
 
     /// A level, or else a bound, or else a figure without an interval.
-    pub(crate) fn sound(self, wanted: HeadlineFigure) -> Option<SoundFigure<'a>> {
+    pub(crate) fn sound(self, wanted: HeadlineFigure) -> Option<UsableEstimate<'a>> {
         let Figure { test, block_bytes, unit, .. } = *wanted.entry();
         match block_bytes {
             _ if unit == FigureUnit::Ns => None,
             Some(_) => self.judged(wanted).or_else(|| self.bare(wanted)),
             None if is_sequential(test) => self.sequential(test),
-            None => SoundFigure::of(self.cell(wanted)?, metric::BPS),
+            None => UsableEstimate::of(self.cell(wanted)?, metric::BPS),
         }
     }
 
     /// Random I/O at a size as a level with its interval, or else as a bound: what verdicts take.
-    pub(crate) fn judged(self, wanted: HeadlineFigure) -> Option<SoundFigure<'a>> {
+    pub(crate) fn judged(self, wanted: HeadlineFigure) -> Option<UsableEstimate<'a>> {
         let Figure { test, block_bytes, .. } = *wanted.entry();
-        figure::one_at_a_time(self.record, test, block_bytes?)
+        figure::qd1_estimate(self.record, test, block_bytes?)
             .or_else(|| figure::bound_of(self.record, test, block_bytes?))
     }
 
-    fn bare(self, wanted: HeadlineFigure) -> Option<SoundFigure<'a>> {
+    fn bare(self, wanted: HeadlineFigure) -> Option<UsableEstimate<'a>> {
         let cell = self.cell(wanted)?;
-        SoundFigure::of(cell, metric::IOPS).filter(|_| cell.params.in_flight() == 1)
+        UsableEstimate::of(cell, metric::IOPS).filter(|_| cell.params.in_flight() == 1)
     }
 
-    fn sequential(self, test: &'a str) -> Option<SoundFigure<'a>> {
+    fn sequential(self, test: &'a str) -> Option<UsableEstimate<'a>> {
         figure::sustained(self.record)
             .filter(|_| test == test::SEQUENTIAL_WRITE)
             .or_else(|| figure::sequential(self.record, test))
@@ -84,10 +84,11 @@ fn is_sequential(test: &str) -> bool {
 }
 
 /// Of large blocks, or where nobody says how large they were.
-fn large_sequential<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
+fn large_sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstimate<'a>> {
     let cell = streaming_cell(record, test)
         .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
-    SoundFigure::of(cell, metric::SUSTAINED_BPS).or_else(|| SoundFigure::of(cell, metric::BPS))
+    UsableEstimate::of(cell, metric::SUSTAINED_BPS)
+        .or_else(|| UsableEstimate::of(cell, metric::BPS))
 }
 
 /// The cell that stands for a test, at a block size where one is asked for. It may be one whose
@@ -98,7 +99,7 @@ pub fn standard_cell<'a>(
     block_bytes: Option<u64>,
 ) -> Option<&'a Cell> {
     let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
-    figure::standing(record, test, record.cells_of(test).filter(fits))
+    figure::representative(record, test, record.cells_of(test).filter(fits))
 }
 
 /// The cell that stands for a sequential test: at the largest block up to 1 MiB that it was run at.
@@ -114,7 +115,11 @@ pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell>
 /// What the end of a fill came to, with the interval that its curve tells; `None` of a cell that has
 /// no such end, or whose numbers are not a medium's.
 pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
-    figure::sustained_of(cell).map(|SoundFigure { value, ci95, n, .. }| Estimate { value, ci95, n })
+    figure::sustained_of(cell).map(|UsableEstimate { value, ci95, n, .. }| Estimate {
+        value,
+        ci95,
+        n,
+    })
 }
 
 #[cfg(test)]

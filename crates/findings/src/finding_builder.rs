@@ -2,7 +2,7 @@
 
 use record::{Finding, Fitness, Outcome, Severity, Use};
 
-use crate::figure::SoundFigure;
+use crate::figure::UsableEstimate;
 
 /// A finding being written: what is said, then what it rests on.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl FindingBuilder {
     }
 
     /// Adds a figure with its cell, interval and count.
-    pub fn figure(mut self, figure: &SoundFigure) -> FindingBuilder {
+    pub fn figure(mut self, figure: &UsableEstimate) -> FindingBuilder {
         self.0.evidence.push(figure.to_string());
         self
     }
@@ -52,7 +52,7 @@ impl FindingBuilder {
     /// Adds several figures, a line of evidence for each.
     pub fn figures<'a>(
         self,
-        figures: impl IntoIterator<Item = &'a SoundFigure<'a>>,
+        figures: impl IntoIterator<Item = &'a UsableEstimate<'a>>,
     ) -> FindingBuilder {
         figures.into_iter().fold(self, FindingBuilder::figure)
     }

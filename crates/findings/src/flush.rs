@@ -5,7 +5,7 @@ use crate::levels;
 use record::units::{MIB, Nanos};
 use record::{Cell, Finding, MediumKind, Record, metric, test};
 
-use crate::figure::{self, SoundFigure, between};
+use crate::figure::{self, UsableEstimate, between};
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{FLUSH_EMPTIES, FLUSH_LIES, FLUSH_UNTESTED};
 
@@ -23,7 +23,7 @@ pub(crate) enum Flush<'a> {
     Untested,
     /// Data is said to be safe faster than the medium can write it: that rate, and the fastest it
     /// writes in bytes a second.
-    Lies(SoundFigure<'a>, f64),
+    Lies(UsableEstimate<'a>, f64),
     /// A flush after a write takes longer than one with nothing to do, for certain: it empties
     /// something.
     Empties(Times<'a>),
@@ -35,8 +35,8 @@ pub(crate) enum Flush<'a> {
 
 /// The three times of a cell of `flush-cost`, as medians with their intervals.
 pub(crate) struct Times<'a> {
-    write: SoundFigure<'a>,
-    flush: SoundFigure<'a>,
+    write: UsableEstimate<'a>,
+    flush: UsableEstimate<'a>,
     /// Of a flush with nothing to do, which may take no time at all: value, interval.
     idle: (f64, [f64; 2]),
     idle_line: String,
@@ -45,7 +45,7 @@ pub(crate) struct Times<'a> {
 impl<'a> Times<'a> {
     /// `None` where one of them has no interval: then no two of them can be told apart.
     fn of(cell: &'a Cell) -> Option<Times<'a>> {
-        let known = |name| SoundFigure::of(cell, name).filter(|figure| figure.ci95.is_some());
+        let known = |name| UsableEstimate::of(cell, name).filter(|figure| figure.ci95.is_some());
         let idle = cell.metrics.other.get(metric::IDLE_FLUSH_NS)?;
         let idle_ends = idle.ci95.filter(|[low, high]| {
             *low >= 0.0 && low <= high && high.is_finite() && idle.value >= 0.0
@@ -78,7 +78,7 @@ impl<'a> Times<'a> {
     }
 }
 
-fn ends(figure: &SoundFigure) -> [f64; 2] {
+fn ends(figure: &UsableEstimate) -> [f64; 2] {
     figure.ci95.unwrap_or([figure.value; 2])
 }
 
@@ -102,7 +102,7 @@ impl Flush<'_> {
 /// What the medium says is safe faster than it can write it, for certain, and the fastest it writes
 /// for long enough to be flash, in bytes a second. Such a flush does not wait for flash. Below a loop
 /// device or a virtual disk is no flash that is known: a host that lets bursts through shows the same.
-fn lies(record: &Record) -> Option<(SoundFigure<'_>, f64)> {
+fn lies(record: &Record) -> Option<(UsableEstimate<'_>, f64)> {
     if matches!(record.medium.kind, MediumKind::Loop | MediumKind::Virtual) {
         return None;
     }
@@ -114,7 +114,7 @@ fn lies(record: &Record) -> Option<(SoundFigure<'_>, f64)> {
         .flat_map(|test| figure::cells(record, test));
     let long = long
         .filter(|cell| cell.bytes >= 16 * MIB)
-        .filter_map(|cell| Some(SoundFigure::of(cell, metric::BPS)?.value));
+        .filter_map(|cell| Some(UsableEstimate::of(cell, metric::BPS)?.value));
     let fastest = long.chain(beginning).reduce(f64::max)?;
     let durable = durable(flushed(record).max_by_key(|cell| cell.params.block_bytes)?)?;
     (ends(&durable)[0] > IMPLAUSIBLE * fastest).then_some((durable, fastest))
@@ -122,31 +122,34 @@ fn lies(record: &Record) -> Option<(SoundFigure<'_>, f64)> {
 
 /// The rate at which data is said to be safe, with its interval: its own, or that of the times it
 /// is made of.
-fn durable(cell: &Cell) -> Option<SoundFigure<'_>> {
-    let durable = SoundFigure::of(cell, metric::DURABLE_BPS)?;
+fn durable(cell: &Cell) -> Option<UsableEstimate<'_>> {
+    let durable = UsableEstimate::of(cell, metric::DURABLE_BPS)?;
     if durable.ci95.is_some() {
         return Some(durable);
     }
     let [fast_ns, slow_ns] = Times::of(cell)?.both_ns();
     let rate = |ns: f64| cell.params.block_bytes.map(|bytes| bytes as f64 * 1e9 / ns);
     let (low, high) = rate(slow_ns).zip(rate(fast_ns))?;
-    Some(SoundFigure { ci95: Some([low.min(durable.value), high.max(durable.value)]), ..durable })
+    Some(UsableEstimate {
+        ci95: Some([low.min(durable.value), high.max(durable.value)]),
+        ..durable
+    })
 }
 
 /// Small writes a second that were durable before the next began; `None` where their times have no
 /// interval.
-pub(crate) fn durable_writes(record: &Record) -> Option<SoundFigure<'_>> {
+pub(crate) fn durable_writes(record: &Record) -> Option<UsableEstimate<'_>> {
     let small = figure::cells(record, test::FLUSH_COST)
         .filter(|cell| cell.params.form.as_deref() == Some("flushed"))
         .min_by_key(|cell| cell.params.block_bytes)?;
     let [fast_ns, slow_ns] = Times::of(small)?.both_ns();
-    let ns = SoundFigure::of(small, metric::WRITE_NS)?.value
-        + SoundFigure::of(small, metric::FLUSH_NS)?.value;
-    Some(SoundFigure {
+    let ns = UsableEstimate::of(small, metric::WRITE_NS)?.value
+        + UsableEstimate::of(small, metric::FLUSH_NS)?.value;
+    Some(UsableEstimate {
         name: metric::IOPS,
         value: 1e9 / ns,
         ci95: Some([1e9 / slow_ns, 1e9 / fast_ns]),
-        ..SoundFigure::of(small, metric::WRITE_NS)?
+        ..UsableEstimate::of(small, metric::WRITE_NS)?
     })
 }
 

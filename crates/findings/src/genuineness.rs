@@ -4,12 +4,12 @@
 
 use record::{CapacityKind, Cell, Record, metric, test};
 
-use crate::cell_gate;
+use crate::cell_usability;
 
 /// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a
 /// fake.
 fn is_sound(cell: &Cell) -> bool {
-    cell_gate::of_cell(cell).is_none()
+    cell_usability::of_cell(cell).is_none()
 }
 
 /// What the probes came to. A suite may have a short one and a thorough one: what a medium has

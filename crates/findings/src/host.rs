@@ -5,9 +5,9 @@
 use record::units::{BytesPerSecond, KIB, Nanos, significant};
 use record::{Cell, Finding, Flag, Record, metric, test};
 
-use crate::figure::{self, Ratio, SoundFigure};
+use crate::figure::{self, Ratio, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
-use crate::gate;
+use crate::usability;
 
 /// The findings `impossible`, `host` and `usb-split`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
@@ -45,7 +45,7 @@ const LINK_BOUND: f64 = 0.85;
 /// Cells in which the host stood still for so long that nothing is said against the medium from
 /// them.
 fn stood_still(record: &Record) -> Vec<&Cell> {
-    record.cells.iter().filter(|cell| gate::disturbed(cell).is_some()).collect()
+    record.cells.iter().filter(|cell| usability::disturbed(cell).is_some()).collect()
 }
 
 /// Where tasks wait for a processor during more of the time than this, what carries an I/O to the
@@ -112,7 +112,7 @@ fn host(record: &Record) -> Option<Finding> {
     let queue = record.target.queue.clone().unwrap_or_default();
     if queue.wbt_lat_usec.is_some_and(|usec| usec > 0)
         && record.cells.iter().any(|cell| {
-            gate::of_cell(cell).is_none()
+            usability::of_cell(cell).is_none()
                 && cell.params.path == record::Path::Buffered
                 && crate::figure::writes(cell)
         })
@@ -144,7 +144,7 @@ fn host(record: &Record) -> Option<Finding> {
             .filter(|flag| matches!(flag, Flag::IoLimit { .. }))
             .map(ToString::to_string),
     );
-    if gate::is_host_cached(record) {
+    if usability::is_host_cached(record) {
         limits.push("tricks of the controller look the same, so none is claimed".into());
     }
     let still = stood_still(record);
@@ -204,7 +204,7 @@ const DIP: f64 = 0.75;
 /// is a command of its own. Where there is a known limit, the same holds for it.
 fn usb_split(record: &Record) -> Option<Finding> {
     [test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ].into_iter().find_map(|test| {
-        let at = |kib: u64| SoundFigure::of(figure::standard(record, test, kib * KIB)?, metric::BPS);
+        let at = |kib: u64| UsableEstimate::of(figure::standard(record, test, kib * KIB)?, metric::BPS);
         let (whole, dip) = (at(64)?, at(128)?);
         let ratio = Ratio::of(&whole, &dip);
         if !ratio.is_above(1.0 / DIP) {

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use record::units::KIB;
 use record::{Cell, Content, Finding, Record, metric, test};
 
-use crate::figure::{self, SoundFigure, size};
+use crate::figure::{self, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
-use crate::{gate, likelihood, write_unit};
+use crate::{likelihood, usability, write_unit};
 
 /// The name that the importer gives rows of `flashbench --open-au`.
 const OPEN_AU: &str = "flashbench:open-au";
@@ -25,7 +25,7 @@ const SURE: f64 = 0.9;
 /// `open-units` and `write-unit` of imported listings. Nothing where a test of ours measured it, or
 /// where the page cache lay in between.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    if record.medium.rotational == Some(true) || gate::is_host_cached(record) {
+    if record.medium.rotational == Some(true) || usability::is_host_cached(record) {
         return Vec::new();
     }
     let has_own = figure::cells(record, test::OPEN_AUS).next().is_some();
@@ -43,7 +43,7 @@ fn listing(record: &Record, form: &str) -> Listing {
         let units = cell.params.other.get("n_aus").filter(|n| **n >= 1.0);
         let block = cell.params.block_bytes.filter(|block| SIZES.contains(block));
         if let (Some(units), Some(block), Some(rate)) =
-            (units, block, SoundFigure::of(cell, metric::BPS))
+            (units, block, UsableEstimate::of(cell, metric::BPS))
         {
             let sum = sums.entry((*units as u64, block)).or_default();
             *sum = (sum.0 + rate.value, sum.1 + 1.0);
@@ -158,7 +158,7 @@ fn dd_write_unit(record: &Record) -> Option<Finding> {
     let mut points: BTreeMap<u64, f64> = BTreeMap::new();
     for cell in figure::cells(record, test::SEQUENTIAL_WRITE).filter(is_of_dd) {
         let block = cell.params.block_bytes.filter(|block| *block <= 256 * KIB);
-        if let (Some(block), Some(rate)) = (block, SoundFigure::of(cell, metric::BPS)) {
+        if let (Some(block), Some(rate)) = (block, UsableEstimate::of(cell, metric::BPS)) {
             points.entry(block).or_insert(block as f64 / rate.value * 1e9);
         }
     }

@@ -17,10 +17,11 @@
 mod advice;
 mod analysis;
 mod asked;
+mod benchmark_bias;
 mod caches;
 mod capacity;
 mod caveats;
-mod cell_gate;
+mod cell_usability;
 mod classes;
 mod commits;
 mod compare;
@@ -32,14 +33,13 @@ mod failing;
 mod figure;
 mod figures;
 mod finding_builder;
-mod flattery;
 mod flush;
-pub mod gate;
 mod genuineness;
 mod geometry;
 mod headline;
 mod host;
 mod host_effects;
+mod hung_io;
 mod identity;
 mod imported_curves;
 mod levels;
@@ -61,7 +61,6 @@ mod primary;
 mod random_write;
 mod span_sweep;
 mod stalls;
-mod standstill;
 mod steady_state;
 mod summary;
 #[cfg(test)]
@@ -70,6 +69,7 @@ mod testing;
 mod tests;
 mod throttling;
 mod uflip;
+pub mod usability;
 mod use_levels;
 mod verdict;
 mod wear;
@@ -82,6 +82,7 @@ use record::{Finding, Record, Severity, Use};
 
 pub use analysis::Analysis;
 pub use asked::untold;
+pub use benchmark_bias::is_overstated;
 pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationFigure, CombinationRow, Compared, ComparedBy,
@@ -93,14 +94,13 @@ pub use compare::{
 };
 pub use failing::is_failing;
 pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};
-pub use flattery::is_overstated;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::headline;
 pub use media::media;
 pub use next_steps::{NextStep, next_steps};
 pub use primary::metrics_of;
 pub use stalls::{LongestWrite, longest_write};
-pub use use_levels::{UseStanding, beside_levels, use_levels};
+pub use use_levels::{UseLevel, beside_levels, use_levels};
 pub use verdict::repeats;
 pub use write_unit::{UnitFit, fit_unit};
 
@@ -231,7 +231,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
         return not_restored::conclude(record).into_iter().chain(findings).collect();
     }
     let mut rest = Vec::new();
-    let is_of_the_medium = !gate::is_host_cached(record);
+    let is_of_the_medium = !usability::is_host_cached(record);
     if is_of_the_medium {
         rest.extend(classes::claims(record));
         rest.extend(limits::conclude(record));
@@ -248,8 +248,8 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(host::conclude(record));
     rest.extend(cpu::conclude(record));
     rest.extend(random_write::conclude(record));
-    rest.extend(standstill::conclude(record));
-    rest.extend(accusations(record));
+    rest.extend(hung_io::conclude(record));
+    rest.extend(adverse_findings(record));
     rest.extend(classes::conclude(record).filter(|_| is_of_the_medium));
     rest.extend(imported_curves::conclude(record));
     // Advice follows from all of it.
@@ -265,7 +265,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     }
     let mut findings: Vec<Finding> = not_restored::conclude(record).into_iter().collect();
     findings.extend(verdict::conclude(record, wanted, &faults));
-    flattery::name(&mut findings, &rest);
+    benchmark_bias::name(&mut findings, &rest);
     if !findings.iter().any(is_verdict) {
         findings.extend(verdict::of_checks(&rest).or_else(|| verdict::of_reads(record)));
     }
@@ -298,8 +298,8 @@ fn with_damage(mut failing: Finding, probed: &mut Vec<Finding>) -> Finding {
 
 /// What is said against a medium, or of how it is made: from cells in which the host did not stand
 /// still.
-fn accusations(record: &Record) -> Vec<Finding> {
-    let quiet = gate::undisturbed(record);
+fn adverse_findings(record: &Record) -> Vec<Finding> {
+    let quiet = usability::undisturbed(record);
     let mut found = Vec::new();
     found.extend(stalls::conclude(&quiet));
     found.extend(content::conclude(&quiet));
@@ -315,7 +315,7 @@ fn accusations(record: &Record) -> Vec<Finding> {
     found.extend(write_unit::conclude(&quiet));
     found.extend(open_aus::conclude(&quiet));
     // What the host's memory answered looks like any trick.
-    if gate::is_host_cached(record) {
+    if usability::is_host_cached(record) {
         found.retain(|finding| !TRICKS.contains(&finding.id.as_str()));
     }
     found

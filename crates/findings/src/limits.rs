@@ -7,7 +7,7 @@ use record::units::{Iops, KIB, Nanos};
 use record::{Bound, Cell, Claims, Finding, Outcome, Record, test};
 
 use crate::Figures;
-use crate::figure::SoundFigure;
+use crate::figure::UsableEstimate;
 use crate::finding_builder::FindingBuilder;
 use crate::stalls;
 
@@ -28,7 +28,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 /// At least so many a second. A passing state decides it on one side only.
-fn rate(what: &str, least: f64, measured: Option<SoundFigure>) -> Finding {
+fn rate(what: &str, least: f64, measured: Option<UsableEstimate>) -> Finding {
     let claim = format!("{what} at {} or more", Iops(least));
     let Some(measured) = measured else { return untested(&claim) };
     let is_above = match (measured.bound, measured.ci95) {
@@ -56,7 +56,7 @@ fn decided([low, high]: [f64; 2], limit: f64) -> Option<bool> {
 }
 
 /// 99 of 100 random writes of 4 KiB within so long.
-fn p99(claims: &Claims, writes: Option<SoundFigure>) -> Option<Finding> {
+fn p99(claims: &Claims, writes: Option<UsableEstimate>) -> Option<Finding> {
     let limit_ns = claims.write_p99_ns?;
     let claim = format!("a p99 of 4 KiB random writes within {}", Nanos(limit_ns));
     let Some(writes) = writes else { return Some(untested(&claim)) };

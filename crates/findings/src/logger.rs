@@ -4,10 +4,10 @@
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
 use record::{Cell, Fitness, Record, Use, metric, test};
 
-use crate::figure::{self, SoundFigure};
-use crate::gate;
+use crate::figure::{self, UsableEstimate};
 use crate::need::{Need, UseVerdict, weigh};
 use crate::stalls::{self, Stalls};
+use crate::usability;
 
 /// The lateness of a line that is good and usable, and that is poor, at the most.
 const BUSY_NS: [u64; 2] = [SECOND_NS / 4, SECOND_NS / 2];
@@ -60,20 +60,20 @@ pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
 /// Cells of `log-append`, which counts lines a second (a replayed logger does not), during which the
 /// host did not stand still.
 fn undisturbed_log_cells(record: &Record) -> impl Iterator<Item = &Cell> {
-    figure::cells(record, test::LOG_APPEND).filter(|cell| gate::disturbed(cell).is_none())
+    figure::cells(record, test::LOG_APPEND).filter(|cell| usability::disturbed(cell).is_none())
 }
 
-fn durable_lines(record: &Record) -> Option<SoundFigure<'_>> {
+fn durable_lines(record: &Record) -> Option<UsableEstimate<'_>> {
     undisturbed_log_cells(record)
-        .find_map(|cell| SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
+        .find_map(|cell| UsableEstimate::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
 }
 
-fn stored(figure: &SoundFigure) -> String {
+fn stored(figure: &UsableEstimate) -> String {
     format!("it stores {} lines per second durably", significant(figure.value))
 }
 
 /// The lateness of lines.
-fn lateness(record: &Record, durable: Option<&SoundFigure>) -> Option<Need> {
+fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
     let mut need = at_most(&lines(record)?)?;
     if let Some(figure) = durable {
         need.reason = format!("{}; {}", need.reason, stored(figure));
@@ -90,7 +90,7 @@ fn at_most(stalls: &Stalls) -> Option<Need> {
 
 /// The need to store as many lines as a logger writes: by their rate, or by how many were late where
 /// too few were stored for a rate.
-fn keeps_up(record: &Record, durable: Option<&SoundFigure>) -> Option<Need> {
+fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
     let Some(figure) = durable else {
         return undisturbed_log_cells(record).find_map(falls_behind);
     };

@@ -9,7 +9,7 @@ use stats::{Placed, contest};
 
 use crate::finding_builder::FindingBuilder;
 
-pub use stats::ContestStanding;
+pub use stats::ContestRank;
 
 /// One way to use the medium.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +77,7 @@ pub struct CombinationResult {
     /// The 95 % interval of that; `None` for the best itself and below two repeats.
     pub ci95: Option<[f64; 2]>,
     /// How it stands to the best.
-    pub standing: ContestStanding,
+    pub rank: ContestRank,
     /// The longest single operation of all repeats, in nanoseconds.
     pub worst_stall_ns: Option<f64>,
     /// How evenly the threads of a work were served (1: all alike), the mean over repeats; `None`
@@ -242,7 +242,7 @@ fn place(
         centre: placed.centre,
         relative,
         ci95,
-        standing: placed.standing,
+        rank: placed.rank,
         worst_stall_ns: cells.iter().filter_map(|cell| stall(cell)).max_by(f64::total_cmp),
         fairness: other("fairness"),
         extents_per_file: [metric::EXTENTS_PER_FILE_BEFORE, metric::EXTENTS_PER_FILE_AFTER]
@@ -259,9 +259,9 @@ fn place(
 
 fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
     let [first, _, ..] = works else { return Vec::new() };
-    let is_shown = works.iter().any(|work| {
-        work.places.get(1).is_some_and(|second| second.standing == ContestStanding::Worse)
-    });
+    let is_shown = works
+        .iter()
+        .any(|work| work.places.get(1).is_some_and(|second| second.rank == ContestRank::Worse));
     let of_way = |way: &Way| {
         let relatives: Option<Vec<(String, f64)>> = works
             .iter()
@@ -292,7 +292,7 @@ impl WorkPlaces {
 
     /// All that may be as good as the best, the best among them.
     pub fn equals(&self) -> Vec<&CombinationResult> {
-        self.places.iter().filter(|place| place.standing != ContestStanding::Worse).collect()
+        self.places.iter().filter(|place| place.rank != ContestRank::Worse).collect()
     }
 
     /// A figure in words: "1230 a second", "12.3 s".
@@ -316,7 +316,7 @@ impl WorkPlaces {
             return format!("{named} is the only combination with a result, {figure}.");
         };
         let equals = self.equals();
-        if second.standing == ContestStanding::Worse {
+        if second.rank == ContestRank::Worse {
             let margin = second.ci95.map(|[low, high]| {
                 format!(" ({}x to {}x)", significant(1.0 / high), significant(1.0 / low))
             });
@@ -332,7 +332,7 @@ impl WorkPlaces {
             equals.iter().skip(1).take(3).map(|place| place.way.words()).collect();
         let more = equals.len().saturating_sub(4);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let same = equals.iter().skip(1).all(|place| place.standing == ContestStanding::Same);
+        let same = equals.iter().skip(1).all(|place| place.rank == ContestRank::Same);
         let why = if same {
             "they are equal within 10 %"
         } else {

@@ -4,7 +4,7 @@
 use record::units::Nanos;
 use record::{Cell, Finding, Record, metric, test};
 
-use crate::figure::{self, Ratio, SoundFigure, size};
+use crate::figure::{self, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 
 /// A penalty for writes that do not fit.
@@ -16,8 +16,8 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 /// I/Os a second, or bytes where there are none.
-pub(crate) fn rate(cell: &Cell) -> Option<SoundFigure<'_>> {
-    SoundFigure::of(cell, metric::IOPS).or_else(|| SoundFigure::of(cell, metric::BPS))
+pub(crate) fn rate(cell: &Cell) -> Option<UsableEstimate<'_>> {
+    UsableEstimate::of(cell, metric::IOPS).or_else(|| UsableEstimate::of(cell, metric::BPS))
 }
 
 /// The dearest of the misaligned writes against the aligned ones of its size.
@@ -30,7 +30,7 @@ pub(crate) fn worst_misalignment(record: &Record) -> Option<(u64, Ratio)> {
 
 /// Each misaligned cell of the test with the aligned one of its size: (block, aligned, misaligned,
 /// aligned over misaligned).
-fn misaligned(record: &Record) -> Vec<(u64, SoundFigure<'_>, SoundFigure<'_>, Ratio)> {
+fn misaligned(record: &Record) -> Vec<(u64, UsableEstimate<'_>, UsableEstimate<'_>, Ratio)> {
     let shift = |cell: &Cell| cell.params.other.get("shift_bytes").copied().unwrap_or(0.0);
     let mut pairs = Vec::new();
     for shifted in figure::cells(record, test::MISALIGN).filter(|cell| shift(cell) > 0.0) {

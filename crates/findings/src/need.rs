@@ -4,7 +4,7 @@
 use record::units::Nanos;
 use record::{Bound, Condition, Fitness, Use};
 
-use crate::figure::{SoundFigure, quantity};
+use crate::figure::{UsableEstimate, quantity};
 use crate::finding_builder::rounded;
 use crate::stalls::Stalls;
 
@@ -53,7 +53,7 @@ impl Need {
     /// The more the better. `None` of a bound on the side that it does not decide: what is at least
     /// little may be much, and the other way round. Nor of a figure that may be anything.
     pub fn at_least(
-        figure: &SoundFigure,
+        figure: &UsableEstimate,
         [poor, fair, good]: [f64; 3],
         reason: String,
         source: &str,

@@ -4,8 +4,8 @@
 use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use};
 
 use crate::flush::Flush;
-use crate::use_levels::{UseStanding, standings};
-use crate::{conditions, gate, genuineness, matrix};
+use crate::use_levels::{UseLevel, levels_of};
+use crate::{conditions, genuineness, matrix, usability};
 
 /// So many are told.
 const MOST: usize = 2;
@@ -68,7 +68,7 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
         steps.extend(size.map(|size| NextStep::run("How much of it is real, more exactly", size)));
         return steps;
     }
-    if gate::of_run(record).is_some() || gate::is_host_cached(record) {
+    if usability::of_run(record).is_some() || usability::is_host_cached(record) {
         return vec![NextStep::run("The media that can be measured here", &["list"])];
     }
     if record.summary.as_ref().is_some_and(|summary| summary.healthy == Answer::No) {
@@ -79,18 +79,18 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
 
 /// What the verdicts on uses leave to do.
 fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
-    let standings = standings(&record.findings);
-    let is_unfit = |of: &&UseStanding| {
-        matches!(of.level, Fitness::NotSuitable | Fitness::Poor) && of.doubt.is_none()
+    let levels = levels_of(&record.findings);
+    let is_unfit = |of: &&UseLevel| {
+        matches!(of.level, Fitness::NotSuitable | Fitness::Poor) && of.few_samples.is_none()
     };
-    let mut steps: Vec<NextStep> = standings
+    let mut steps: Vec<NextStep> = levels
         .iter()
         .find(is_unfit)
         .map(|of| another(record, of.wanted, target))
         .into_iter()
         .collect();
-    let is_open = |of: &&UseStanding| of.doubt.is_some() || of.level == Fitness::CannotTell;
-    if let Some(open) = standings.iter().find(is_open) {
+    let is_open = |of: &&UseLevel| of.few_samples.is_some() || of.level == Fitness::CannotTell;
+    if let Some(open) = levels.iter().find(is_open) {
         let wanted = String::from(open.wanted);
         let arguments = ["check", target, "--for", &wanted, "--budget", LONGER];
         steps.push(NextStep::run("What few samples leave open", &arguments));

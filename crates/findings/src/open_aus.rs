@@ -5,7 +5,7 @@ use crate::span_sweep;
 use record::units::{MIB, significant};
 use record::{Cell, Finding, Record, metric, test};
 
-use crate::figure::{self, Ratio, SoundFigure};
+use crate::figure::{self, Ratio, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 
 /// The cliff: less than half the rate of one unit...
@@ -23,7 +23,7 @@ const UNSETTLED: f64 = 2.0;
 /// A step of the search: so many units in turn.
 struct Step<'a> {
     units: u64,
-    rate: SoundFigure<'a>,
+    rate: UsableEstimate<'a>,
     median_ns: Option<f64>,
 }
 
@@ -54,7 +54,7 @@ fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
                 .or_else(|| Some(cell.metrics.other.get("n_aus")?.value))?;
             (units >= 1.0).then_some(Step {
                 units: units as u64,
-                rate: SoundFigure::of(cell, metric::BPS)?,
+                rate: UsableEstimate::of(cell, metric::BPS)?,
                 median_ns: median_ns(cell),
             })
         })
@@ -243,7 +243,7 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
         .find_map(|cell| {
             Some(Step {
                 units: 1,
-                rate: SoundFigure::of(cell, metric::BPS)?,
+                rate: UsableEstimate::of(cell, metric::BPS)?,
                 median_ns: median_ns(cell),
             })
         })?;
@@ -406,7 +406,7 @@ mod tests {
             .iter()
             .map(|cell| Step {
                 units: cell.params.other["n_aus"] as u64,
-                rate: SoundFigure::of(cell, "bps").unwrap(),
+                rate: UsableEstimate::of(cell, "bps").unwrap(),
                 median_ns: cell.metrics.latency_ns.as_ref().and_then(|l| l.p50).map(|ns| ns as f64),
             })
             .collect();

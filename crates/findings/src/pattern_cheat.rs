@@ -4,7 +4,7 @@
 
 use record::{Bound, Finding, Record, metric, test};
 
-use crate::figure::{self, Ratio, SoundFigure};
+use crate::figure::{self, Ratio, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 use crate::misalignment::{rate, worst_misalignment};
 
@@ -13,8 +13,8 @@ const CHEAT: f64 = 2.0;
 
 /// The pattern of a common benchmark against the same load elsewhere.
 struct Contrast<'a> {
-    tuned: SoundFigure<'a>,
-    other: SoundFigure<'a>,
+    tuned: UsableEstimate<'a>,
+    other: UsableEstimate<'a>,
     ratio: Ratio,
     /// What misalignment alone explains of it.
     explained: f64,
@@ -26,7 +26,7 @@ impl<'a> Contrast<'a> {
         let other = figure::form(record, test::PATTERN, form).and_then(rate)?;
         // What the benchmark's load does at least accuses as well as what it does.
         let at_least = |cell| {
-            SoundFigure::bounding(cell, metric::IOPS)
+            UsableEstimate::bounding(cell, metric::IOPS)
                 .filter(|figure| figure.bound == Some(Bound::AtLeast))
         };
         let tuned = record
@@ -39,7 +39,7 @@ impl<'a> Contrast<'a> {
             let tuned = fastest(&whole.tuned, part)?;
             // Of few writes only all of them together are known.
             let other = fastest(&whole.other, part)
-                .or_else(|| SoundFigure::of(whole.other.cell, metric::BPS))?;
+                .or_else(|| UsableEstimate::of(whole.other.cell, metric::BPS))?;
             Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained })
                 .filter(Contrast::tells)
         };
@@ -53,8 +53,9 @@ impl<'a> Contrast<'a> {
 
     /// Whether the other load came before the benchmark's.
     fn came_before(&self, record: &Record) -> bool {
-        let place =
-            |figure: &SoundFigure| record.cells.iter().position(|cell| cell.id == figure.cell.id);
+        let place = |figure: &UsableEstimate| {
+            record.cells.iter().position(|cell| cell.id == figure.cell.id)
+        };
         place(&self.other) < place(&self.tuned)
     }
 }
@@ -122,9 +123,9 @@ const ERRORS: f64 = 3.0;
 /// surely as its own windows have it: a cell of two levels has an interval that holds both. `None`
 /// of few writes.
 fn fastest<'a>(
-    whole: &SoundFigure<'a>,
+    whole: &UsableEstimate<'a>,
     (parts, name): (usize, &'static str),
-) -> Option<SoundFigure<'a>> {
+) -> Option<UsableEstimate<'a>> {
     let cell = whole.cell;
     let curve = cell
         .series
@@ -159,7 +160,7 @@ fn fastest<'a>(
     let (value, seconds) = (rate(best), sum(best)[1]);
     let squares: f64 = best.iter().map(|window| (window[1] - window[0] / value).powi(2)).sum();
     let factor = (ERRORS * (squares * many as f64 / (many - 1) as f64).sqrt() / seconds).exp();
-    Some(SoundFigure {
+    Some(UsableEstimate {
         name,
         value,
         ci95: Some([value / factor, value * factor]),

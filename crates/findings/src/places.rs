@@ -4,10 +4,10 @@
 use record::units::GIB;
 use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
-use crate::gate;
 use crate::levels::known_points;
+use crate::usability;
 
 /// Units whose rates differ more are of another kind (docs/field/allocation-units.md#front-area).
 const DIFFERENT: f64 = 1.4;
@@ -88,9 +88,10 @@ fn units(record: &Record) -> impl Iterator<Item = &Cell> {
         before as f64 <= SET_WITHIN * cell.params.other.get("warm_up_ops").copied().unwrap_or(0.0)
     };
     let may_be_used = move |cell: &Cell| {
-        gate::of_any(cell).is_none() && (cell.transient().is_none() || is_set(cell))
+        usability::of_any(cell).is_none() && (cell.transient().is_none() || is_set(cell))
     };
-    gate::of_a_medium(record).filter(move |cell| cell.test == test::FRONT_AREA && may_be_used(cell))
+    usability::of_a_medium(record)
+        .filter(move |cell| cell.test == test::FRONT_AREA && may_be_used(cell))
 }
 
 /// Allocation units at the front that are written faster or slower than one in the middle.
@@ -156,7 +157,7 @@ fn front_area(record: &Record) -> Option<Finding> {
     let extent =
         format!("front_bytes {} (between {} and {next})", (last.to * next).sqrt().round(), last.to);
     let lines = front.iter().filter_map(|(index, cell)| {
-        Some(format!("unit {index}: {}", SoundFigure::of(cell, metric::BPS)?))
+        Some(format!("unit {index}: {}", UsableEstimate::of(cell, metric::BPS)?))
     });
     let typical = format!(
         "typically {} where it differs most, {} in the middle",
@@ -167,7 +168,7 @@ fn front_area(record: &Record) -> Option<Finding> {
         FindingBuilder::warning("front-area", statement)
             .note(extent)
             .notes(lines)
-            .notes(SoundFigure::of(middle, metric::BPS).map(|figure| figure.to_string()))
+            .notes(UsableEstimate::of(middle, metric::BPS).map(|figure| figure.to_string()))
             .note(typical)
             .note(format!("medians of pieces; threshold {DIFFERENT}x (docs/field/allocation-units.md#front-area)"))
             .done(),

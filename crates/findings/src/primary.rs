@@ -2,7 +2,7 @@
 
 use record::{Cell, Pattern, metric};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 
 /// Metrics that are what their test is known by; elsewhere the rate is.
 const PUBLISHED: [&str; 5] = [
@@ -32,13 +32,13 @@ pub fn metrics_of(cell: &Cell) -> Vec<&str> {
 }
 
 /// The rate or the time that a cell is known by, where it may be used.
-pub(crate) fn primary(cell: &Cell) -> Option<SoundFigure<'_>> {
+pub(crate) fn primary(cell: &Cell) -> Option<UsableEstimate<'_>> {
     let is_speed = |name: &&str| larger_is_better(name).is_some();
     let mut speeds = metrics_of(cell).into_iter().filter(is_speed);
     speeds.find_map(|name| match name {
         // What a fill came to in the end has its interval in its curve.
         metric::SUSTAINED_BPS => figure::sustained_of(cell),
-        name => SoundFigure::of(cell, name),
+        name => UsableEstimate::of(cell, name),
     })
 }
 

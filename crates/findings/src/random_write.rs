@@ -4,7 +4,7 @@
 use record::units::{Bytes, KIB, significant};
 use record::{Bound, Finding, Record};
 
-use crate::figure::{self, Ratio, SoundFigure, size};
+use crate::figure::{self, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use record::figures::DISK_IOPS;
 
@@ -28,7 +28,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// Random writes of 4 KiB against a laptop disk, or of 16 KiB where these are fewer for certain.
 fn yardstick(record: &Record) -> Option<Finding> {
     let sizes = [4 * KIB, 16 * KIB, 512, 64 * KIB];
-    let figures: Vec<SoundFigure> =
+    let figures: Vec<UsableEstimate> =
         sizes.into_iter().filter_map(|block| figure::random_write(record, block)).collect();
     let of =
         |block: u64| figures.iter().find(|figure| figure.cell.params.block_bytes == Some(block));
@@ -83,7 +83,8 @@ fn bypass(record: &Record) -> Option<Finding> {
         };
         figure::random_write(record, block).or_else(bound)
     };
-    let is_bound = |small: &SoundFigure, large: &SoundFigure| small.bound.or(large.bound).is_some();
+    let is_bound =
+        |small: &UsableEstimate, large: &UsableEstimate| small.bound.or(large.bound).is_some();
     let pair = |(small, large, limit): (u64, u64, f64)| {
         let (small, large) = (figure(small, Bound::AtLeast)?, figure(large, Bound::AtMost)?);
         // In a smaller span a few open units, or a cache, are enough.

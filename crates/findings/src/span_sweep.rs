@@ -3,7 +3,7 @@
 use record::units::KIB;
 use record::{Cell, Content, Pattern, Record, Region, metric, test};
 
-use crate::figure::{self, Ratio, SoundFigure};
+use crate::figure::{self, Ratio, UsableEstimate};
 
 /// A small span this much faster than a large one is cached
 /// (docs/field/cheats.md#cheats-and-caches).
@@ -11,7 +11,7 @@ pub(crate) const SPAN_RATIO: f64 = 3.0;
 
 /// Random 4 KiB writes over different spans that differ in nothing else, the smallest span first;
 /// of equal spans the last.
-pub(crate) fn spans(record: &Record) -> Vec<(u64, SoundFigure<'_>)> {
+pub(crate) fn spans(record: &Record) -> Vec<(u64, UsableEstimate<'_>)> {
     let same = |cell: &&Cell| {
         let params = &cell.params;
         let random = matches!(
@@ -28,7 +28,7 @@ pub(crate) fn spans(record: &Record) -> Vec<(u64, SoundFigure<'_>)> {
     // A sweep of its own is measured all in one way; without one, what other tests have at several
     // spans must do.
     let swept = figure::cells(record, test::SPAN_SWEEP).filter(same).count() >= 3;
-    let mut spans: Vec<(u64, SoundFigure)> = Vec::new();
+    let mut spans: Vec<(u64, UsableEstimate)> = Vec::new();
     for cell in figure::cells(record, if swept { test::SPAN_SWEEP } else { test::RANDOM_WRITE })
         .filter(same)
     {
@@ -36,7 +36,7 @@ pub(crate) fn spans(record: &Record) -> Vec<(u64, SoundFigure<'_>)> {
             .params
             .span_bytes
             .filter(|span| (1..1 << 60).contains(span))
-            .zip(SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
+            .zip(UsableEstimate::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
         else {
             continue;
         };
@@ -49,7 +49,7 @@ pub(crate) fn spans(record: &Record) -> Vec<(u64, SoundFigure<'_>)> {
 
 /// Which of the spans is the first that is slower than the geometric middle between fast and slow:
 /// there the cache ends. What is slow in the smallest span is no cache of spans.
-pub(crate) fn fast_until(spans: &[(u64, SoundFigure<'_>)], middle: f64) -> Option<usize> {
+pub(crate) fn fast_until(spans: &[(u64, UsableEstimate<'_>)], middle: f64) -> Option<usize> {
     spans.iter().position(|(_, figure)| figure.value < middle).filter(|end| *end > 0)
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn fast_within(record: &Record) -> Option<f64> {
 pub(crate) fn cached_bytes(
     fast_iops: f64,
     slow_iops: f64,
-    slower: &[(u64, SoundFigure<'_>)],
+    slower: &[(u64, UsableEstimate<'_>)],
 ) -> f64 {
     let (hit_s, miss_s) = (1.0 / fast_iops, 1.0 / slow_iops);
     let shown = slower.iter().take(2).map(|(span, figure)| {

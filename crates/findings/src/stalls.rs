@@ -11,7 +11,7 @@ use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::writes;
 use crate::finding_builder::FindingBuilder;
-use crate::{figure, gate};
+use crate::{figure, usability};
 use record::classes::SDHC_BYTES;
 
 /// Limits that stalls are counted against, in nanoseconds; the second and third are how long an
@@ -184,9 +184,9 @@ fn looked_into(
 ) -> impl Iterator<Item = &Cell> {
     // How long a single write takes is no matter of levels: one of a passing state is as long, so
     // what is asked is what a bound must be.
-    gate::of_a_medium(record).filter(move |cell| {
-        gate::of_any(cell).is_none()
-            && gate::disturbed(cell).is_none()
+    usability::of_a_medium(record).filter(move |cell| {
+        usability::of_any(cell).is_none()
+            && usability::disturbed(cell).is_none()
             && writes(cell)
             // Of several in flight each waits for the others.
             && cell.params.threads.max(cell.params.queue_depth) <= 1

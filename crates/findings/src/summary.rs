@@ -9,11 +9,11 @@ use record::{
     Answer, CapacityKind, Cell, Finding, Fitness, Flag, Record, Severity, Summary, Use, test,
 };
 
-use crate::figure::SoundFigure;
+use crate::figure::UsableEstimate;
 use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
 use crate::verdict;
-use crate::{Figures, gate, genuineness, is_verdict, matrix, stalls};
+use crate::{Figures, genuineness, is_verdict, matrix, stalls, usability};
 
 /// The four figures of every summary.
 const FOUR: [HeadlineFigure; 4] = [
@@ -30,7 +30,7 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
     let (fit, fit_reason) = fit(record, wanted, findings);
     let (healthy, healthy_reason) = healthy(record, findings);
     // Cells of a matrix are of many file systems, those of a fake or of memory of no medium.
-    let of_a_medium = gate::of_run(record).is_none() && matrix::of(record).is_none();
+    let of_a_medium = usability::of_run(record).is_none() && matrix::of(record).is_none();
     let figure = |wanted| {
         let found = Figures::of(record).sound(wanted).filter(|found| found.bound.is_none());
         found.filter(|_| of_a_medium)
@@ -40,9 +40,9 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
     let missing =
         missing.map(|(wanted, _)| (missing::field(wanted), missing::why(record, wanted))).collect();
     let [reads, writes, random_reads, random_writes] = found;
-    let value = |figure: &Option<SoundFigure>| figure.as_ref().map(|figure| figure.value);
-    let low = |figure: &Option<SoundFigure>| Some(missing::ends(figure.as_ref()?)?[0]);
-    let high = |figure: &Option<SoundFigure>| Some(missing::ends(figure.as_ref()?)?[1]);
+    let value = |figure: &Option<UsableEstimate>| figure.as_ref().map(|figure| figure.value);
+    let low = |figure: &Option<UsableEstimate>| Some(missing::ends(figure.as_ref()?)?[0]);
+    let high = |figure: &Option<UsableEstimate>| Some(missing::ends(figure.as_ref()?)?[1]);
     let latency = random_writes.as_ref().and_then(|found| found.cell.metrics.latency_ns.as_ref());
     let longest = stalls::longest_write(record).filter(|_| of_a_medium);
     Summary {
@@ -102,8 +102,8 @@ fn no_medium_again(record: &Record, findings: &[Finding]) -> Option<String> {
 }
 
 fn no_medium(record: &Record, findings: &[Finding]) -> Option<String> {
-    gate::of_run(record)
-        .filter(|why| matches!(why, gate::Refusal::NoMedium))
+    usability::of_run(record)
+        .filter(|why| matches!(why, usability::ExclusionReason::NoMedium))
         .and_then(|_| statement(findings, "verdict"))
 }
 

@@ -8,7 +8,7 @@
 use record::units::{Nanos, significant};
 use record::{Cell, Finding, Flag, Record, Series, SeriesAxis, metric, test};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 use crate::levels::{
     self, along, cliff, first_fall, levels, longest_fills, mean_until, without_dips, without_memory,
@@ -68,8 +68,8 @@ fn turns(record: &Record) -> impl Iterator<Item = &Cell> {
 /// after the writing, and after each pause. Which of them were hot is not known: what is just below
 /// the limit after writing is cool a moment later. Where a cache is not emptied by a flush, what is
 /// read right after writing waits for it: only what was read after pauses counts then.
-fn readings(record: &Record) -> Vec<SoundFigure<'_>> {
-    let read = |cell, name| SoundFigure::of(cell, name).filter(|read| read.value > 0.0);
+fn readings(record: &Record) -> Vec<UsableEstimate<'_>> {
+    let read = |cell, name| UsableEstimate::of(cell, name).filter(|read| read.value > 0.0);
     let after_pauses = || {
         turns(record)
             .filter(|cell| cell.params.form.as_deref() != Some("first"))
@@ -81,7 +81,7 @@ fn readings(record: &Record) -> Vec<SoundFigure<'_>> {
         .and_then(|cell| read(cell, metric::COOL_READ_BPS))
         .filter(|cool| cool.value * WAITED >= rested_bps);
     let hot = first.and_then(|cell| read(cell, metric::READ_BPS)).filter(|_| cool.is_some());
-    let mut reads: Vec<SoundFigure> = after_pauses().chain(cool).chain(hot).collect();
+    let mut reads: Vec<UsableEstimate> = after_pauses().chain(cool).chain(hot).collect();
     reads.sort_by(|a, b| a.value.total_cmp(&b.value));
     reads
 }
@@ -174,7 +174,7 @@ fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
 }
 
 /// Whether what made this cell slower may have been heat, and why.
-pub(crate) fn doubt(record: &Record, cell: &Cell) -> (bool, &'static str) {
+pub(crate) fn heat_caveat(record: &Record, cell: &Cell) -> (bool, &'static str) {
     if cell.test != test::SUSTAINED || came_back(record, VIEWS[0]).is_empty() {
         return (true, "heat is not ruled out: recovery after a pause was not measured");
     }

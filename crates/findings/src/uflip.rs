@@ -5,7 +5,7 @@
 use record::units::{Bytes, KIB, Nanos, significant};
 use record::{Cell, Direction, Finding, Pattern, Record, metric, test};
 
-use crate::figure::{self, Ratio, SoundFigure, size};
+use crate::figure::{self, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 
 /// The size around which everything varies (uFLIP's choice).
@@ -20,7 +20,7 @@ const SHORT_START: f64 = 16.0;
 const LEAST_PAUSE_NS: f64 = 100e6;
 
 /// The sound writes of one pattern by the value of its parameter, ascending.
-fn writes<'a>(record: &'a Record, form: &str, pattern: Pattern) -> Vec<(f64, SoundFigure<'a>)> {
+fn writes<'a>(record: &'a Record, form: &str, pattern: Pattern) -> Vec<(f64, UsableEstimate<'a>)> {
     by_value(record, form, |cell| {
         cell.params.direction == Some(Direction::Write) && cell.params.pattern == Some(pattern)
     })
@@ -30,14 +30,14 @@ fn by_value<'a>(
     record: &'a Record,
     form: &str,
     wanted: impl Fn(&Cell) -> bool,
-) -> Vec<(f64, SoundFigure<'a>)> {
+) -> Vec<(f64, UsableEstimate<'a>)> {
     let cells = figure::cells(record, test::UFLIP)
         .filter(|cell| cell.params.form.as_deref() == Some(form) && wanted(cell));
-    let mut found: Vec<(f64, SoundFigure<'_>)> = cells
+    let mut found: Vec<(f64, UsableEstimate<'_>)> = cells
         .filter_map(|cell| {
             Some((
                 *cell.params.other.get("value").filter(|value| value.is_finite())?,
-                SoundFigure::of(cell, metric::IOPS)?,
+                UsableEstimate::of(cell, metric::IOPS)?,
             ))
         })
         .collect();
@@ -45,18 +45,21 @@ fn by_value<'a>(
     found
 }
 
-fn at<'a, 'f>(found: &'f [(f64, SoundFigure<'a>)], value: f64) -> Option<&'f SoundFigure<'a>> {
+fn at<'a, 'f>(
+    found: &'f [(f64, UsableEstimate<'a>)],
+    value: f64,
+) -> Option<&'f UsableEstimate<'a>> {
     found.iter().find(|(other, _)| *other == value).map(|(_, figure)| figure)
 }
 
 /// A write of 32 KiB in a row: what all others are held against.
-fn in_a_row(record: &Record) -> Option<SoundFigure<'_>> {
+fn sequential(record: &Record) -> Option<UsableEstimate<'_>> {
     let rows = writes(record, "granularity", Pattern::Sequential);
     at(&rows, BASE_BYTES as f64).or(at(&writes(record, "order", Pattern::Sequential), 1.0)).cloned()
 }
 
 /// How many times dearer one is than the other.
-fn dearer(slow: &SoundFigure<'_>, fast: &SoundFigure<'_>) -> Ratio {
+fn dearer(slow: &UsableEstimate<'_>, fast: &UsableEstimate<'_>) -> Ratio {
     Ratio::of(fast, slow)
 }
 
@@ -68,7 +71,7 @@ enum Cost {
     Unclear,
 }
 
-fn cost(of: &SoundFigure<'_>, against: &SoundFigure<'_>) -> Cost {
+fn cost(of: &UsableEstimate<'_>, against: &UsableEstimate<'_>) -> Cost {
     match dearer(of, against).ci95 {
         Some([_, high]) if high <= SAME => Cost::Same,
         Some([low, _]) if low > SAME => Cost::More,
@@ -77,20 +80,20 @@ fn cost(of: &SoundFigure<'_>, against: &SoundFigure<'_>) -> Cost {
 }
 
 /// How far from the smallest value on writes cost the same as `base`.
-struct Reach<'a> {
+struct CostRange<'a> {
     /// The largest value up to which all surely do.
     same: Option<f64>,
     /// The first value that surely costs more.
-    more: Option<(f64, SoundFigure<'a>)>,
+    more: Option<(f64, UsableEstimate<'a>)>,
     /// Whether none lies between both of which neither is sure.
     is_clear: bool,
 }
 
-fn reach<'a>(found: &[(f64, SoundFigure<'a>)], base: &SoundFigure<'_>) -> Reach<'a> {
+fn cost_range<'a>(found: &[(f64, UsableEstimate<'a>)], base: &UsableEstimate<'_>) -> CostRange<'a> {
     let costs: Vec<Cost> = found.iter().map(|(_, figure)| cost(figure, base)).collect();
     let same = costs.iter().position(|cost| *cost != Cost::Same).unwrap_or(costs.len());
     let more = costs.iter().position(|cost| *cost == Cost::More);
-    Reach {
+    CostRange {
         same: found[..same].last().map(|(value, _)| *value),
         more: more.map(|at| found[at].clone()),
         is_clear: more.unwrap_or(costs.len()) == same,
@@ -114,10 +117,10 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 
 /// Within how much random writes cost no more than writes in a row.
 fn locality(record: &Record) -> Option<Finding> {
-    let base = in_a_row(record)?;
+    let base = sequential(record)?;
     let found = writes(record, "locality", Pattern::Uniform);
     let (widest, widest_figure) = found.last().filter(|_| found.len() >= 3)?;
-    let reached = reach(&found, &base);
+    let reached = cost_range(&found, &base);
     let range = |value: f64| size((value * BASE_BYTES as f64) as u64);
     let whole = dearer(widest_figure, &base);
     let statement = match (reached.same, &reached.more) {
@@ -166,9 +169,9 @@ fn rows(record: &Record) -> Option<Finding> {
     let base = found.first().filter(|(rows, _)| *rows == 1.0)?.1.clone();
     let most = found.last().filter(|_| found.len() >= 3)?.0;
     // One stream is what the others are held against.
-    let reached = reach(&found[1..], &base);
+    let reached = cost_range(&found[1..], &base);
     let up_to = reached.same.unwrap_or(1.0);
-    let dearer = |figure: &SoundFigure<'_>| figure::times(dearer(figure, &base).value);
+    let dearer = |figure: &UsableEstimate<'_>| figure::times(dearer(figure, &base).value);
     let statement = match &reached.more {
         None if reached.is_clear => {
             format!("It handles {most} sequential write streams without slowing down.")
@@ -205,10 +208,10 @@ fn step_name(value: f64) -> String {
     }
 }
 
-fn order_told(found: &[(f64, SoundFigure<'_>)], base: &SoundFigure<'_>) -> String {
+fn order_told(found: &[(f64, UsableEstimate<'_>)], base: &UsableEstimate<'_>) -> String {
     let others = || found.iter().filter(|(value, _)| *value != 1.0);
     let of = |wanted: Cost| others().filter(move |(_, figure)| cost(figure, base) == wanted);
-    let factor = |figure: &SoundFigure<'_>| figure::times(dearer(figure, base).value);
+    let factor = |figure: &UsableEstimate<'_>| figure::times(dearer(figure, base).value);
     let slow: Vec<String> = of(Cost::More)
         .map(|(value, figure)| format!("{} {}", step_name(*value), factor(figure)))
         .collect();
@@ -264,7 +267,7 @@ fn pauses(record: &Record) -> Option<Finding> {
     let burst = writes(record, "burst", Pattern::Uniform);
     let (longest_ns, longest) = paused.last()?;
     let gain = Ratio::of(longest, &base);
-    let helps = |figure: &SoundFigure<'_>| Ratio::of(figure, &base).is_above(HELPS);
+    let helps = |figure: &UsableEstimate<'_>| Ratio::of(figure, &base).is_above(HELPS);
     let first = paused.iter().find(|(_, figure)| helps(figure));
     let is_useless = gain.ci95.is_some_and(|[_, high]| high < HELPS);
     let statement = match first {
@@ -364,21 +367,22 @@ fn parallel(record: &Record) -> Option<Finding> {
         (found.len() >= 3).then_some((Ratio::of(&figure, &one), most, one, figure))
     };
     let (reads, writes) = (of(Direction::Read), of(Direction::Write));
-    let said = |what: &str, found: &Option<(Ratio, f64, SoundFigure<'_>, SoundFigure<'_>)>| {
-        let (gain, most, ..) = found.as_ref()?;
-        Some(match gain.ci95 {
-            Some([low, _]) if low > HELPS => {
-                format!(
-                    "{what} are {} faster with {most} I/Os in flight",
-                    figure::times(gain.value)
-                )
-            }
-            Some([_, high]) if high < HELPS => {
-                format!("{what} gain less than {HELPS}x from more I/Os in flight")
-            }
-            _ => format!("what more I/Os in flight bring to {what} cannot be told"),
-        })
-    };
+    let said =
+        |what: &str, found: &Option<(Ratio, f64, UsableEstimate<'_>, UsableEstimate<'_>)>| {
+            let (gain, most, ..) = found.as_ref()?;
+            Some(match gain.ci95 {
+                Some([low, _]) if low > HELPS => {
+                    format!(
+                        "{what} are {} faster with {most} I/Os in flight",
+                        figure::times(gain.value)
+                    )
+                }
+                Some([_, high]) if high < HELPS => {
+                    format!("{what} gain less than {HELPS}x from more I/Os in flight")
+                }
+                _ => format!("what more I/Os in flight bring to {what} cannot be told"),
+            })
+        };
     let parts: Vec<String> = [said("random reads", &reads), said("random writes", &writes)]
         .into_iter()
         .flatten()
@@ -394,7 +398,7 @@ fn parallel(record: &Record) -> Option<Finding> {
     } else {
         "Whether it processes several I/Os in parallel cannot be told"
     };
-    let figures: Vec<SoundFigure<'_>> = [reads, writes]
+    let figures: Vec<UsableEstimate<'_>> = [reads, writes]
         .into_iter()
         .flatten()
         .flat_map(|(_, most, one, best)| [Some(one), Some(best).filter(|_| most > 1.0)])

@@ -10,7 +10,7 @@ const SUMMARY: &str = "verdict";
 
 /// A use and how the medium does for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UseStanding {
+pub struct UseLevel {
     /// The use.
     pub wanted: Use,
     /// How the medium does for it.
@@ -18,32 +18,32 @@ pub struct UseStanding {
     /// What the level depends on and no run shows.
     pub condition: Option<Condition>,
     /// How sure it is where few samples decide it: "few samples, 59 % sure".
-    pub doubt: Option<String>,
+    pub few_samples: Option<String>,
 }
 
 /// How a medium does for each of the five uses, in the order in which they are listed: by the
 /// findings of the record, and where these are silent, by its cells; a medium that must not be used
 /// is suitable for none. Several of one kind where several recording rates were asked for.
-pub fn use_levels(record: &Record) -> Vec<UseStanding> {
-    let own = standings(&record.findings);
+pub fn use_levels(record: &Record) -> Vec<UseLevel> {
+    let own = levels_of(&record.findings);
     let uses = verdict::all(record);
     let is_silent = |wanted: &Use| !own.iter().any(|one| is_one_kind(one.wanted, *wanted));
     let unusable = must_not_be_used(record);
     let drawn = if unusable || !uses.iter().any(is_silent) {
         Vec::new()
     } else {
-        standings(&conclude(record))
+        levels_of(&conclude(record))
     };
     let unjudged = if unusable { Fitness::NotSuitable } else { Fitness::NotTested };
     uses.into_iter().flat_map(|wanted| of_kind(wanted, [&own, &drawn], unjudged)).collect()
 }
 
-fn of_kind(wanted: Use, sources: [&[UseStanding]; 2], unjudged: Fitness) -> Vec<UseStanding> {
+fn of_kind(wanted: Use, sources: [&[UseLevel]; 2], unjudged: Fitness) -> Vec<UseLevel> {
     let known = sources.into_iter().map(|all| {
         let of_it = all.iter().filter(|one| is_one_kind(one.wanted, wanted));
         of_it.cloned().collect::<Vec<_>>()
     });
-    let none = UseStanding { wanted, level: unjudged, condition: None, doubt: None };
+    let none = UseLevel { wanted, level: unjudged, condition: None, few_samples: None };
     known.into_iter().find(|found| !found.is_empty()).unwrap_or_else(|| vec![none])
 }
 
@@ -52,8 +52,8 @@ fn is_one_kind(one: Use, other: Use) -> bool {
 }
 
 /// The levels that verdicts on uses give, in the order of [`Use`]'s kinds.
-pub(crate) fn standings(findings: &[Finding]) -> Vec<UseStanding> {
-    let mut all: Vec<UseStanding> = findings.iter().filter_map(standing).collect();
+pub(crate) fn levels_of(findings: &[Finding]) -> Vec<UseLevel> {
+    let mut all: Vec<UseLevel> = findings.iter().filter_map(level_of).collect();
     all.sort_by_key(|one| kind(one.wanted));
     all
 }
@@ -66,13 +66,13 @@ fn kind(wanted: Use) -> Use {
     }
 }
 
-fn standing(finding: &Finding) -> Option<UseStanding> {
+fn level_of(finding: &Finding) -> Option<UseLevel> {
     match &finding.outcome {
-        Some(Outcome::Use { wanted, level, condition }) => Some(UseStanding {
+        Some(Outcome::Use { wanted, level, condition }) => Some(UseLevel {
             wanted: *wanted,
             level: *level,
             condition: *condition,
-            doubt: verdict::doubt(finding.confidence),
+            few_samples: verdict::few_samples(finding.confidence),
         }),
         _ => None,
     }

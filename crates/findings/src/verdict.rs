@@ -12,13 +12,13 @@ use record::{
 
 use crate::caches::SpanContrast;
 use crate::conditions::{self, listed, listed_with};
-use crate::figure::{self, SoundFigure, quantity, size, writes};
+use crate::figure::{self, UsableEstimate, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::flush::Flush;
 use crate::need::{Need, OpenVerdict, UseVerdict, weigh};
 use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, RANDOM_WRITES};
 use crate::stalls::{self, EVENTS};
-use crate::{Figures, commits, gate, logger};
+use crate::{Figures, commits, logger, usability};
 
 /// From when on random writes make a disk poor, usable and good.
 const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_RANDOM[1]];
@@ -29,7 +29,7 @@ const SMALL_WRITES: [HeadlineFigure; 2] =
     [HeadlineFigure::RandomWrite4k, HeadlineFigure::RandomWrite16k];
 
 /// Random writes at a size as a need of a system.
-fn writes_need(figure: &SoundFigure) -> Option<Need> {
+fn writes_need(figure: &UsableEstimate) -> Option<Need> {
     let block = size(figure.cell.params.block_bytes?);
     let reason = format!(
         "{RANDOM_WRITES} of {block} reach {}; a laptop disk reaches 90",
@@ -146,7 +146,7 @@ fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)>
     let long = [test::SUSTAINED, test::RANDOM_FILL, test::PRIME]
         .iter()
         .flat_map(|test| figure::cells(record, test));
-    let quiet = long.filter(|cell| gate::accusing(record, cell).is_none());
+    let quiet = long.filter(|cell| usability::adverse_exclusion(record, cell).is_none());
     let curves = quiet.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
     let along = curves.filter(|(_, series)| {
         series.y == record::SeriesAxis::Bps
@@ -246,7 +246,7 @@ fn is_fast_only_here(record: &Record, level: Fitness) -> bool {
 
 /// The verdict on a use; `None` where what it needs was not measured, or is not the medium's.
 pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
-    if gate::is_host_cached(record) {
+    if usability::is_host_cached(record) {
         return None;
     }
     match wanted {
@@ -274,7 +274,7 @@ pub(crate) struct UseFigure {
 /// The figure that decides on a use, for ranking media by it.
 pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
     let verdict = verdict_on(record, wanted)?;
-    let caveats: Vec<String> = doubt(verdict.confidence)
+    let caveats: Vec<String> = few_samples(verdict.confidence)
         .into_iter()
         .chain(verdict.condition.map(|it| it.to_string()))
         .collect();
@@ -343,7 +343,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
                 .done(),
         ];
     }
-    if gate::is_host_cached(record) {
+    if usability::is_host_cached(record) {
         return of_host_memory(record, wanted);
     }
     let verdicts = judged(record, wanted);
@@ -395,7 +395,7 @@ pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
 pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
     let is_read = |cell: &record::Cell| cell.params.direction == Some(Direction::Read);
     let is_raw = record.target.kind == record::TargetKind::Block;
-    (is_raw && gate::cells(record).any(is_read) && !record.cells.iter().any(writes)).then(|| {
+    (is_raw && usability::cells(record).any(is_read) && !record.cells.iter().any(writes)).then(|| {
         let said = "It was only read. Not tested: whether it is a fake, and what it is good for. \
                     Both need writing; --only capacity finds a fake and puts back what was there.";
         FindingBuilder::info("verdict", said).done()
@@ -424,23 +424,25 @@ impl UseVerdict {
 
 /// Whether a figure is certain enough to be said flatly.
 pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
-    doubt(verdict.confidence).is_none()
+    few_samples(verdict.confidence).is_none()
 }
 
 /// How sure a level is that few samples tell: "few samples, 59 % sure"; `None` from 95 % on.
-pub(crate) fn doubt(confidence: Option<f64>) -> Option<String> {
+pub(crate) fn few_samples(confidence: Option<f64>) -> Option<String> {
     let share = confidence.filter(|share| *share < 0.95)?;
     Some(format!("{FEW_SAMPLES}, {:.0} % sure", (100.0 * share).floor()))
 }
 
 /// The same as evidence.
-fn doubt_noted(verdict: &UseVerdict) -> Option<String> {
-    Some(format!("how well it does for {}: {}", verdict.wanted, doubt(verdict.confidence)?))
+fn few_samples_note(verdict: &UseVerdict) -> Option<String> {
+    Some(format!("how well it does for {}: {}", verdict.wanted, few_samples(verdict.confidence)?))
 }
 
 /// What stands behind a level that few samples tell.
 fn in_brackets(verdict: &UseVerdict) -> String {
-    doubt(verdict.confidence).map(|doubt| format!(" ({doubt})")).unwrap_or_default()
+    few_samples(verdict.confidence)
+        .map(|few_samples| format!(" ({few_samples})"))
+        .unwrap_or_default()
 }
 
 /// A use that the record gives no verdict on.
@@ -461,10 +463,10 @@ pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
 
 /// Whether it was tried, and why nothing can be said.
 pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
-    if gate::is_host_cached(record) {
+    if usability::is_host_cached(record) {
         return (Fitness::CannotTell, HOST_CACHED.to_owned());
     }
-    if let Some(why) = gate::of_run(record) {
+    if let Some(why) = usability::of_run(record) {
         return (Fitness::CannotTell, why.to_string());
     }
     let has = |test: &str| record.cells_of(test).next().is_some();
@@ -516,7 +518,7 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     )
     .outcome(Outcome::Use { wanted: *wanted, level: *level, condition: *condition })
     .notes(evidence.iter().cloned())
-    .notes(doubt_noted(verdict))
+    .notes(few_samples_note(verdict))
     .surely(*confidence)
     .done()
 }
@@ -539,9 +541,9 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
             && verdict.condition.is_none()
     };
     let caveats = if praised().next().is_none() {
-        conditions::of_blame(record).map(str::to_owned)
+        conditions::caveat_of_negative(record).map(str::to_owned)
     } else {
-        conditions::of_praise(record, praised().any(is_durable))
+        conditions::caveats_of_positive(record, praised().any(is_durable))
     };
     let reason =
         (worst.level >= Fitness::Usable).then(|| format!("{}.", capitalised(&worst.reason)));
@@ -557,7 +559,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
         FindingBuilder::new("verdict", severity, in_order(&sentences))
             .outcome(Outcome::Uses { sentences })
             .notes(worst.evidence.iter().cloned())
-            .notes(verdicts.iter().filter_map(doubt_noted))
+            .notes(verdicts.iter().filter_map(few_samples_note))
             .surely(worst.confidence)
             .done(),
     )
@@ -664,8 +666,12 @@ mod tests {
     fn a_need_is_met_from_its_limits_on() {
         let of = |value: f64, ci95: Option<[f64; 2]>, bound: Option<Bound>| {
             let cell = crate::testing::iops(test::RANDOM_WRITE, 1, 4096, 1.0, 1);
-            let figure =
-                SoundFigure { value, ci95, bound, ..SoundFigure::of(&cell, metric::IOPS).unwrap() };
+            let figure = UsableEstimate {
+                value,
+                ci95,
+                bound,
+                ..UsableEstimate::of(&cell, metric::IOPS).unwrap()
+            };
             Need::at_least(&figure, [9.0, 90.0, 500.0], String::new(), "").map(|need| need.level)
         };
         use Fitness::{Good, NotSuitable, Poor, Usable};

@@ -4,7 +4,7 @@
 use record::units::KIB;
 use record::{Content, Finding, Record, metric, test};
 
-use crate::figure::{self, SoundFigure, size};
+use crate::figure::{self, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use crate::likelihood;
 
@@ -145,9 +145,9 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
 }
 
 /// Rates of sequential writes from 512 B to 256 KiB, of the test for it or else of the sweep.
-fn figures(record: &Record) -> Vec<SoundFigure<'_>> {
+fn figures(record: &Record) -> Vec<UsableEstimate<'_>> {
     let of = |test: &'static str| {
-        let mut figures: Vec<SoundFigure> = Vec::new();
+        let mut figures: Vec<UsableEstimate> = Vec::new();
         for cell in figure::cells(record, test) {
             let fits = cell
                 .params
@@ -157,7 +157,7 @@ fn figures(record: &Record) -> Vec<SoundFigure<'_>> {
             let known = figures
                 .iter()
                 .any(|figure| figure.cell.params.block_bytes == cell.params.block_bytes);
-            figures.extend(SoundFigure::of(cell, metric::BPS).filter(|_| fits && !known));
+            figures.extend(UsableEstimate::of(cell, metric::BPS).filter(|_| fits && !known));
         }
         figures
     };

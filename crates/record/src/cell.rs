@@ -396,11 +396,11 @@ mod tests {
             params(Some(Region::Front), Some(Content::Incompressible)),
         ];
         for two in order.windows(2) {
-            assert!(two[0].standing() < two[1].standing(), "{two:?}");
+            assert!(two[0].representative_rank() < two[1].representative_rank(), "{two:?}");
         }
         let [middle, file] =
             [Region::Middle, Region::File].map(|region| params(Some(region), None));
-        assert!(middle.standing() == file.standing());
+        assert!(middle.representative_rank() == file.representative_rank());
     }
 
     #[test]

@@ -154,7 +154,7 @@ pub struct Params {
 impl Params {
     /// Which of several cells stands for a test, least first: the middle of the medium or a file
     /// before the whole and the front, one thread at depth one, incompressible data.
-    pub fn standing(&self) -> impl Ord + use<> {
+    pub fn representative_rank(&self) -> impl Ord + use<> {
         let region = match self.region {
             Some(Region::Middle | Region::File) => 0_u8,
             None => 1,

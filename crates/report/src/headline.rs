@@ -1,7 +1,7 @@
 //! What decides whether a medium is usable, in order: random write first, always at
 //! four sizes.
 
-use findings::gate::{self, Refusal};
+use findings::usability::{self, ExclusionReason};
 use findings::{Figures, KnownFigure, is_verdict, standard_cell};
 use record::collection::{Figure, HeadlineFigure};
 use record::units::{Bytes, KIB, significant};
@@ -51,8 +51,8 @@ pub(crate) enum CellRelation {
 
 /// Which of the three a cell is.
 pub(crate) fn kind(record: &Record, cell: &Cell) -> CellRelation {
-    if record.cells_of(&cell.test).map(|other| other.params.standing()).min()
-        != Some(cell.params.standing())
+    if record.cells_of(&cell.test).map(|other| other.params.representative_rank()).min()
+        != Some(cell.params.representative_rank())
     {
         return CellRelation::Variant;
     }
@@ -102,8 +102,8 @@ impl<'a> Ask<'a> {
 fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
     let cell = ask.cell;
     let refused = cell
-        .and_then(|cell| gate::refusal(record, cell))
-        .filter(|why| matches!(why, Refusal::NoMedium | Refusal::Fake));
+        .and_then(|cell| usability::exclusion(record, cell))
+        .filter(|why| matches!(why, ExclusionReason::NoMedium | ExclusionReason::Fake));
     let own =
         |cell| ask.metrics.iter().find_map(|name| Some((*name, figure::estimate(cell, name)?)));
     let found = match &ask.known {
@@ -235,7 +235,7 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     if record.findings.iter().any(is_fault) {
         return Vec::new();
     }
-    let may_be_said = |cell: &Cell| gate::refusal(record, cell).is_none();
+    let may_be_said = |cell: &Cell| usability::exclusion(record, cell).is_none();
     let mut writes = random_writes(record);
     writes.retain(|row| row.cell.is_none_or(may_be_said));
     let mut said: Vec<String> = random_write_sentence(&writes).into_iter().collect();

@@ -1,7 +1,7 @@
 //! What a matrix comes to, for a terminal and as parts of a page: who is best, by how much, and the
 //! lines that make it so.
 
-use findings::matrix::{CombinationResult, ContestStanding, Matrix, WorkPlaces};
+use findings::matrix::{CombinationResult, ContestRank, Matrix, WorkPlaces};
 use record::units::significant;
 use record::{Cell, Ended, Record, Stop, TargetKind};
 
@@ -56,7 +56,7 @@ pub(crate) fn ranking(work: &WorkPlaces) -> Table {
                 place.figures.len().to_string(),
                 place.worst_stall_ns.map(words::stall).unwrap_or_else(|| "-".to_owned()),
                 place.fairness.map(significant).unwrap_or_else(|| "-".to_owned()),
-                standing(place.standing).to_owned(),
+                rank(place.rank).to_owned(),
             ],
             Vec::new(),
         );
@@ -71,12 +71,12 @@ fn interval(place: &CombinationResult) -> String {
         .unwrap_or_default()
 }
 
-fn standing(standing: ContestStanding) -> &'static str {
-    match standing {
-        ContestStanding::Best => "best",
-        ContestStanding::Worse => "worse",
-        ContestStanding::Same => "equal within 10 %",
-        ContestStanding::Unclear => "cannot be told here",
+fn rank(rank: ContestRank) -> &'static str {
+    match rank {
+        ContestRank::Best => "best",
+        ContestRank::Worse => "worse",
+        ContestRank::Same => "equal within 10 %",
+        ContestRank::Unclear => "cannot be told here",
     }
 }
 

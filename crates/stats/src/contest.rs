@@ -5,7 +5,7 @@ use crate::{LargerRate, RatioEstimate, compare};
 
 /// How a group of results stands to the best one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContestStanding {
+pub enum ContestRank {
     /// It has the best results.
     Best,
     /// It is surely worse.
@@ -27,7 +27,7 @@ pub struct Placed {
     /// both has fewer than two results.
     pub to_best: Option<RatioEstimate>,
     /// How the group stands to the best one.
-    pub standing: ContestStanding,
+    pub rank: ContestRank,
 }
 
 /// Groups of results (rates or times, all positive), the best first; groups without results, or
@@ -52,13 +52,13 @@ pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<Placed> {
     let Some((_, best, _)) = places.first().copied() else { return Vec::new() };
     let place = |(at, (group, values, centre)): (usize, &(usize, &Vec<f64>, f64))| {
         let to_best = (at > 0).then(|| compare(values, best)).flatten();
-        let standing = match (at, to_best.map(|comparison| comparison.judgement)) {
-            (0, _) => ContestStanding::Best,
-            (_, Some(LargerRate::Larger | LargerRate::Smaller)) => ContestStanding::Worse,
-            (_, Some(LargerRate::Same)) => ContestStanding::Same,
-            (_, Some(LargerRate::Unclear) | None) => ContestStanding::Unclear,
+        let rank = match (at, to_best.map(|comparison| comparison.judgement)) {
+            (0, _) => ContestRank::Best,
+            (_, Some(LargerRate::Larger | LargerRate::Smaller)) => ContestRank::Worse,
+            (_, Some(LargerRate::Same)) => ContestRank::Same,
+            (_, Some(LargerRate::Unclear) | None) => ContestRank::Unclear,
         };
-        Placed { group: *group, centre: *centre, to_best, standing }
+        Placed { group: *group, centre: *centre, to_best, rank }
     };
     places.iter().enumerate().map(place).collect()
 }
@@ -66,7 +66,7 @@ pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<Placed> {
 /// Whether more results are needed to say which of the best two is better, or that they are the
 /// same. Nothing is open about a single one.
 pub fn is_open(places: &[Placed]) -> bool {
-    places.get(1).is_some_and(|second| second.standing == ContestStanding::Unclear)
+    places.get(1).is_some_and(|second| second.rank == ContestRank::Unclear)
 }
 
 #[cfg(test)]
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    fn standings(groups: &[Vec<f64>], larger: bool) -> Vec<(usize, ContestStanding)> {
-        contest(groups, larger).into_iter().map(|placed| (placed.group, placed.standing)).collect()
+    fn ranks(groups: &[Vec<f64>], larger: bool) -> Vec<(usize, ContestRank)> {
+        contest(groups, larger).into_iter().map(|placed| (placed.group, placed.rank)).collect()
     }
 
     #[test]
@@ -87,12 +87,12 @@ mod tests {
             vec![],
         ];
         assert_eq!(
-            standings(&groups, true),
-            [(1, ContestStanding::Best), (2, ContestStanding::Same), (0, ContestStanding::Worse)]
+            ranks(&groups, true),
+            [(1, ContestRank::Best), (2, ContestRank::Same), (0, ContestRank::Worse)]
         );
         assert_eq!(
-            standings(&groups, false),
-            [(0, ContestStanding::Best), (2, ContestStanding::Worse), (1, ContestStanding::Worse)]
+            ranks(&groups, false),
+            [(0, ContestRank::Best), (2, ContestRank::Worse), (1, ContestRank::Worse)]
         );
     }
 
@@ -120,7 +120,7 @@ mod tests {
                 });
                 let places = contest(&groups, true);
                 if repeat >= 3 && !is_open(&places) {
-                    misled += usize::from(places[1].standing == ContestStanding::Worse);
+                    misled += usize::from(places[1].rank == ContestRank::Worse);
                     break;
                 }
             }

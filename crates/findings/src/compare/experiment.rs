@@ -15,7 +15,7 @@ use stats::{EffectBasis, FactorEffect, FactorRun, Interaction, LevelEffects, Run
 use super::WORK;
 use super::by::ComparedBy;
 use super::factors::{ExperimentFactor, factors, factors_by, unsplit};
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, UsableEstimate};
 
 /// Runs of several media in several hosts, and what explains their differences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -175,8 +175,9 @@ pub(super) fn crossed(records: &[&Record], by: ComparedBy) -> Experiment {
 }
 
 fn left_out(records: &[&Record]) -> Vec<String> {
-    let why =
-        |record: &&Record| Some(format!("{}: {}", record.run.id, crate::gate::of_run(record)?));
+    let why = |record: &&Record| {
+        Some(format!("{}: {}", record.run.id, crate::usability::of_run(record)?))
+    };
     records.iter().filter_map(why).collect()
 }
 
@@ -206,13 +207,13 @@ fn of_factors(
 
 /// The runs of a medium that may be used for words.
 fn usable<'a>(records: &[&'a Record]) -> Vec<&'a Record> {
-    records.iter().copied().filter(|record| crate::gate::of_run(record).is_none()).collect()
+    records.iter().copied().filter(|record| crate::usability::of_run(record).is_none()).collect()
 }
 
 /// A figure of a run, by the number of the run.
 struct Measured<'a> {
     run: usize,
-    figure: SoundFigure<'a>,
+    figure: UsableEstimate<'a>,
 }
 
 fn explained(
@@ -289,8 +290,8 @@ fn measured<'a>(
         let cell = figure::standard(record, test, block_bytes)?;
         let is_cached = cell.flags.contains(&Flag::HostCached)
             || record.flags.contains(&Flag::HostCached)
-            || crate::gate::disturbed(cell).is_some();
-        let figure = SoundFigure::of(cell, metric).filter(|_| !is_cached)?;
+            || crate::usability::disturbed(cell).is_some();
+        let figure = UsableEstimate::of(cell, metric).filter(|_| !is_cached)?;
         Some(Measured { run, figure })
     };
     records.iter().enumerate().filter_map(of_run).collect()

@@ -11,8 +11,8 @@ use serde::Serialize;
 use stats::RunRate;
 
 use super::{ComparedFigure, FastestMedium, RunGroup};
-use crate::gate;
 use crate::matrix::{self, Matrix, Way, WorkPlaces};
+use crate::usability;
 
 mod missing;
 
@@ -72,7 +72,7 @@ pub(super) fn matrices(groups: &[RunGroup]) -> (Vec<MatrixComparison>, Vec<Strin
 
 /// The matrices of a medium; none of what may not be used for words.
 fn of_group<'a>(group: &RunGroup<'a>) -> Vec<(&'a Record, Matrix)> {
-    let usable = group.records.iter().filter(|record| gate::of_run(record).is_none());
+    let usable = group.records.iter().filter(|record| usability::of_run(record).is_none());
     usable.filter_map(|record| Some((*record, matrix::of(record)?))).collect()
 }
 

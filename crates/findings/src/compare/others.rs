@@ -12,8 +12,8 @@ use stats::RunRate;
 
 use super::works::{compared, ranged};
 use super::{ComparedFigure, FastestMedium, MediaRatio, RunGroup, WORK, run_rates};
-use crate::figure::{self, SoundFigure};
-use crate::{gate, matrix, primary};
+use crate::figure::{self, UsableEstimate};
+use crate::{matrix, primary, usability};
 
 /// All media at one figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ struct Found<'a> {
     /// Its place among all, in the order of the runs.
     nth: usize,
     name: Option<String>,
-    of: Vec<Vec<SoundFigure<'a>>>,
+    of: Vec<Vec<UsableEstimate<'a>>>,
 }
 
 type AllFound<'a> = BTreeMap<FigureKey, Found<'a>>;
@@ -87,7 +87,7 @@ pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
 /// The cells of a record that are of no curve and may be used.
 fn usable(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_matrix = matrix::of(record).is_some();
-    gate::cells(record).filter(move |cell| !is_matrix && !is_of_a_curve(cell))
+    usability::cells(record).filter(move |cell| !is_matrix && !is_of_a_curve(cell))
 }
 
 /// Of settings that a run has more than once the spans and offsets, which tell them apart. Elsewhere
@@ -113,7 +113,7 @@ fn unlike_spans(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
 fn of_record<'a>(
     record: &'a Record,
     spans: &BTreeSet<(String, String)>,
-) -> Vec<(FigureKey, Option<String>, SoundFigure<'a>)> {
+) -> Vec<(FigureKey, Option<String>, UsableEstimate<'a>)> {
     let figure = |cell: &'a Cell| {
         let (test, name) = identity(cell);
         let figure = known_by(cell)?;
@@ -132,7 +132,7 @@ fn of_record<'a>(
 /// Tools do not record their settings as we do: what a tool measured stands beside what has the
 /// same column, with the settings that most media have. What is left of it is listed.
 fn by_whatever_tool(found: &mut AllFound, media: usize) {
-    let is_tool = |figure: &SoundFigure| !figure.cell.label("tool").is_empty();
+    let is_tool = |figure: &UsableEstimate| !figure.cell.label("tool").is_empty();
     let mut columns: BTreeMap<(String, String), Vec<FigureKey>> = BTreeMap::new();
     for (key, _) in found.iter().filter(|(_, found)| found.name.is_some()) {
         columns.entry((key.test.clone(), key.metric.clone())).or_default().push(key.clone());
@@ -174,7 +174,7 @@ fn column(cell: &Cell) -> Option<(FigureColumn, Estimate)> {
 }
 
 /// The figure that a cell is compared by: that of its column, which is the same by whatever tool.
-fn known_by(cell: &Cell) -> Option<SoundFigure<'_>> {
+fn known_by(cell: &Cell) -> Option<UsableEstimate<'_>> {
     let in_column = column(cell).and_then(|(column, found)| {
         let (name, factor) = match column.unit {
             "MB/s" => (metric::BPS, 1e6),
@@ -186,7 +186,11 @@ fn known_by(cell: &Cell) -> Option<SoundFigure<'_>> {
             _ => return None,
         };
         let ci95 = found.ci95.map(|ends| ends.map(|end| end * factor));
-        SoundFigure::estimated(cell, name, Estimate { value: found.value * factor, ci95, ..found })
+        UsableEstimate::estimated(
+            cell,
+            name,
+            Estimate { value: found.value * factor, ci95, ..found },
+        )
     });
     in_column.or_else(|| primary::primary(cell))
 }
@@ -246,7 +250,8 @@ fn missing(groups: &[RunGroup], found: &AllFound, mut reasons: Reasons) -> Vec<S
     let mut add = |why: String, what: &str| {
         reasons.entry(why).or_default().insert(what.to_owned());
     };
-    let tests: Vec<BTreeMap<String, Option<gate::Refusal>>> = groups.iter().map(tests_of).collect();
+    let tests: Vec<BTreeMap<String, Option<usability::ExclusionReason>>> =
+        groups.iter().map(tests_of).collect();
     for (key, one) in found {
         let what = one.name.as_deref().unwrap_or(&key.test);
         for (at, _) in one.of.iter().enumerate().filter(|(_, of)| of.is_empty()) {
@@ -276,13 +281,14 @@ fn missing(groups: &[RunGroup], found: &AllFound, mut reasons: Reasons) -> Vec<S
 }
 
 /// Tests and columns of a medium, each with why one of its cells may not be used.
-fn tests_of(group: &RunGroup) -> BTreeMap<String, Option<gate::Refusal>> {
+fn tests_of(group: &RunGroup) -> BTreeMap<String, Option<usability::ExclusionReason>> {
     let mut tests = BTreeMap::new();
     for record in &group.records {
         for cell in record.cells.iter().filter(|cell| !is_of_a_curve(cell)) {
-            let why: &mut Option<gate::Refusal> = tests.entry(identity(cell).0).or_default();
+            let why: &mut Option<usability::ExclusionReason> =
+                tests.entry(identity(cell).0).or_default();
             if why.is_none() {
-                *why = gate::refusal(record, cell);
+                *why = usability::exclusion(record, cell);
             }
         }
     }
@@ -301,7 +307,8 @@ fn refused(groups: &[RunGroup], known: &BTreeSet<&str>) -> Vec<(String, String)>
         let cells = record.cells.iter().filter(|cell| !is_of_a_curve(cell));
         let named = cells.filter_map(|cell| {
             let (test, name) = identity(cell);
-            let why = gate::refusal(record, cell).filter(|_| !known.contains(test.as_str()))?;
+            let why =
+                usability::exclusion(record, cell).filter(|_| !known.contains(test.as_str()))?;
             Some((name.unwrap_or(test), why.to_string()))
         });
         named.collect()
@@ -313,13 +320,13 @@ fn refused(groups: &[RunGroup], known: &BTreeSet<&str>) -> Vec<(String, String)>
 fn beside_curves(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
     let mut beside = BTreeSet::new();
     for record in usual(groups) {
-        let mut standing: BTreeMap<(&str, u64), Option<&Cell>> = BTreeMap::new();
+        let mut representatives: BTreeMap<(&str, u64), Option<&Cell>> = BTreeMap::new();
         for cell in record.cells.iter().filter(|cell| is_of_a_curve(cell)) {
-            let why = match (gate::refusal(record, cell), cell.params.block_bytes) {
+            let why = match (usability::exclusion(record, cell), cell.params.block_bytes) {
                 (Some(why), _) => Some(why.to_string()),
                 (None, None) => Some("it has no block size".to_owned()),
                 (None, Some(block)) => {
-                    let stands = standing
+                    let stands = representatives
                         .entry((&cell.test, block))
                         .or_insert_with(|| figure::standard(record, &cell.test, block));
                     let is_other = stands.is_none_or(|stands| !std::ptr::eq(stands, cell));
@@ -347,7 +354,7 @@ fn in_words(cell: &Cell) -> String {
 
 /// Tests whose cells may be used and are no speed.
 fn without_a_figure<'a>(groups: &[RunGroup<'a>]) -> BTreeSet<&'a str> {
-    let cells = usual(groups).flat_map(gate::cells).filter(|cell| !is_of_a_curve(cell));
+    let cells = usual(groups).flat_map(usability::cells).filter(|cell| !is_of_a_curve(cell));
     let is_known = |cell: &&Cell| known_by(cell).is_none() && cell.test != test::MATRIX;
     cells.filter(is_known).map(|cell| cell.test.as_str()).collect()
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stats::RunRate;
 
 use super::{Curve, FastestMedium, RunGroup, WORK, figures, in_flight, run_rates};
-use crate::figure::SoundFigure;
+use crate::figure::UsableEstimate;
 
 /// All media at one kind of work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,10 +59,10 @@ fn work<'a>(
     sizes.dedup();
     let row = |block_bytes: u64| {
         let depth = groups.iter().find_map(|group| in_flight(group, test, block_bytes));
-        let of = |group: &RunGroup<'a>| -> Vec<SoundFigure<'a>> {
+        let of = |group: &RunGroup<'a>| -> Vec<UsableEstimate<'a>> {
             depth.map_or_else(Vec::new, |depth| figures(group, test, metric, [block_bytes, depth]))
         };
-        let of: Vec<Vec<SoundFigure>> = groups.iter().map(of).collect();
+        let of: Vec<Vec<UsableEstimate>> = groups.iter().map(of).collect();
         let figures = of.iter().map(|of| compared(of)).collect();
         let ranged = of.iter().map(|of| ranged(of)).collect::<Vec<_>>();
         WorkRow { block_bytes, figures, fastest: FastestMedium::among(&ranged) }
@@ -72,7 +72,7 @@ fn work<'a>(
 }
 
 /// What the runs of a medium come to.
-pub(super) fn compared(found: &[SoundFigure]) -> Option<ComparedFigure> {
+pub(super) fn compared(found: &[UsableEstimate]) -> Option<ComparedFigure> {
     let values: Vec<f64> = found.iter().map(|figure| figure.value).collect();
     let value = stats::geometric_mean(&values)?;
     let range = match found {
@@ -86,7 +86,7 @@ pub(super) fn compared(found: &[SoundFigure]) -> Option<ComparedFigure> {
 }
 
 /// The runs of a medium that has a range; none of what may be anything.
-pub(super) fn ranged(found: &[SoundFigure]) -> Vec<RunRate> {
+pub(super) fn ranged(found: &[UsableEstimate]) -> Vec<RunRate> {
     let is_ranged = compared(found).is_some_and(|figure| figure.range.is_some());
     if is_ranged { run_rates(found) } else { Vec::new() }
 }

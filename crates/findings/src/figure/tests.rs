@@ -27,7 +27,7 @@ fn only_what_is_positive_and_finite_is_a_figure() {
     let of = |value: f64, ci95: Option<[f64; 2]>| {
         let mut cell = iops(test::RANDOM_WRITE, 1, 4 * KIB, 1.0, 1);
         cell.metrics.iops = Some(Estimate { value, ci95, n: 9 });
-        SoundFigure::of(&cell, metric::IOPS).map(|figure| figure.ci95)
+        UsableEstimate::of(&cell, metric::IOPS).map(|figure| figure.ci95)
     };
     assert_eq!(of(0.0, None), None);
     assert_eq!(of(-1.0, None), None);
@@ -47,8 +47,8 @@ fn half_widths_of_a_ratio_add_as_squares() {
         (cell(test::RANDOM_WRITE, 1, 512), cell(test::RANDOM_WRITE, 2, 512));
     over.metrics.iops = Some(Estimate { value: 6.0, ci95: Some([6.0 / 1.1, 6.6]), n: 9 });
     under.metrics.iops = Some(Estimate { value: 2.0, ci95: Some([2.0 / 1.2, 2.4]), n: 9 });
-    fn of(cell: &Cell) -> SoundFigure<'_> {
-        SoundFigure::of(cell, metric::IOPS).expect("a figure")
+    fn of(cell: &Cell) -> UsableEstimate<'_> {
+        UsableEstimate::of(cell, metric::IOPS).expect("a figure")
     }
     let ratio = Ratio::of(&of(&over), &of(&under));
     let [low, high] = ratio.ci95.expect("an interval");
@@ -150,7 +150,7 @@ fn end_of_fill(value: f64, windows: u32, x: SeriesAxis, y: SeriesAxis) -> Option
     cell.metrics.other.insert(metric::SUSTAINED_BPS.into(), figure);
     let points = (1..=windows).map(|n| [f64::from(n); 2]).collect();
     cell.series.push(Series { name: "rate".into(), x, y, points });
-    known_along(SoundFigure::of(&cell, metric::SUSTAINED_BPS).expect("a figure")).ci95
+    known_along(UsableEstimate::of(&cell, metric::SUSTAINED_BPS).expect("a figure")).ci95
 }
 
 /// The last quarter of 64 windows has 16: ranks 4 and 13 of these enclose their median.

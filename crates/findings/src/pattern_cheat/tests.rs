@@ -32,7 +32,7 @@ fn in_windows(number: u32, form: &str, seconds: &[f64], ops: u64) -> Cell {
 fn the_fastest_eighth_or_sixteenth_is_known_by_its_own_windows() {
     let even = in_windows(1, "common", &[1.0; 64], 512);
     let of = |cell: &Cell, part| {
-        let whole = SoundFigure::of(cell, metric::IOPS).expect("a figure");
+        let whole = UsableEstimate::of(cell, metric::IOPS).expect("a figure");
         fastest(&whole, part).map(|figure| (figure.value, figure.ci95, figure.n))
     };
     let mib = 1_048_576.0;

@@ -4,8 +4,8 @@ use record::collection::HeadlineFigure;
 use record::{Figure, Record};
 
 use super::skipped;
-use crate::figure::SoundFigure;
-use crate::{Figures, gate, matrix};
+use crate::figure::UsableEstimate;
+use crate::{Figures, matrix, usability};
 
 /// The name of a figure in the summary: "random_write_4k_iops".
 pub(super) fn field(wanted: HeadlineFigure) -> String {
@@ -16,7 +16,7 @@ pub(super) fn field(wanted: HeadlineFigure) -> String {
 /// Why the summary has no level for this figure: a bound with the reason for it, or what kept it from
 /// being measured or used.
 pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
-    if let Some(refused) = gate::of_run(record) {
+    if let Some(refused) = usability::of_run(record) {
         return refused.to_string();
     }
     if matrix::of(record).is_some() {
@@ -29,7 +29,7 @@ pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
             None => "not measured".to_owned(),
         };
     };
-    let refused = gate::refusal(record, cell).map(|refused| refused.to_string());
+    let refused = usability::exclusion(record, cell).map(|refused| refused.to_string());
     let why = refused.unwrap_or_else(|| "too few I/Os for a figure".to_owned());
     match Figures::of(record).sound(wanted).filter(|found| found.bound.is_some()) {
         Some(found) => format!("{}: {why}", found.text()),
@@ -39,7 +39,7 @@ pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
 
 /// The ends of what the figure says: its interval, or the rounds that stand in place of one; `None`
 /// where there is neither.
-pub(super) fn ends(found: &SoundFigure) -> Option<[f64; 2]> {
+pub(super) fn ends(found: &UsableEstimate) -> Option<[f64; 2]> {
     use record::Unsteady::{Levels, Range};
     match found.cell.variation(found.name) {
         Some(Range(ends) | Levels(ends)) => Some(ends),

@@ -109,9 +109,9 @@ fn every_verdict_on_a_use_begins_with_its_level() {
 fn every_medium_has_its_levels_in_every_suite() {
     let line = |name: &str, suite: &str, record: &Record| {
         let levels = crate::use_levels(record);
-        let words = levels.iter().map(|standing| {
-            let condition = if standing.condition.is_some() { "?" } else { "" };
-            format!("{} {}{condition}", standing.wanted.verdict_id(), standing.level.word())
+        let words = levels.iter().map(|level| {
+            let condition = if level.condition.is_some() { "?" } else { "" };
+            format!("{} {}{condition}", level.wanted.verdict_id(), level.level.word())
         });
         format!(
             "{name} {suite}: {}\n",

@@ -122,7 +122,7 @@ proptest! {
                 let named = record.cells.iter().filter(|cell| line.starts_with(&format!("{},", cell.id)));
                 for cell in named {
                     let is_bound = line.contains("a transient state");
-                    prop_assert!(is_bound || crate::gate::of_cell(cell).is_none() || line.contains("slowest of"), "{line}: {:?}", cell.flags);
+                    prop_assert!(is_bound || crate::usability::of_cell(cell).is_none() || line.contains("slowest of"), "{line}: {:?}", cell.flags);
                     if let Some((told, _)) = line.split_once(" (").filter(|(_, rest)| rest.contains(", n ")) {
                         let figures = ["iops", "bps"].into_iter().filter_map(|name| Some((name, crate::figure::quantity(name, match name {
                             "iops" => cell.metrics.iops?.value,

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::testing::{cell, empty, exact, iops, known};
-use crate::{Analysis, add_caveats, conclude, conclude_for, gate, genuineness, use_levels};
+use crate::{Analysis, add_caveats, conclude, conclude_for, genuineness, usability, use_levels};
 
 const FILE: &str = include_str!("../../../../fixtures/findings/thresholds.txt");
 
@@ -233,8 +233,10 @@ fn differs(asked: &str, record: &mut Record, expected: &[String]) -> Option<Stri
     let last = || record.cells.last().unwrap();
     let told = match kind {
         "level" => level(record, of.parse().unwrap()),
-        "refuses" => gate::refusal(record, last()).map_or("no".into(), |it| word(&it)),
-        "accuses" => gate::accusing(record, last()).map_or("yes".into(), |it| word(&it)),
+        "refuses" => usability::exclusion(record, last()).map_or("no".into(), |it| word(&it)),
+        "accuses" => {
+            usability::adverse_exclusion(record, last()).map_or("yes".into(), |it| word(&it))
+        }
         "genuine" => match (genuineness::is_genuine(record), genuineness::is_fake(record)) {
             (true, true) => "both".into(),
             (true, false) => "yes".into(),

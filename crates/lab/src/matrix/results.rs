@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::units::saturating_sum;
 use record::{Cell, Stop};
-use stats::{ContestStanding, Placed, contest, is_open};
+use stats::{ContestRank, Placed, contest, is_open};
 
 use super::Combination;
 
@@ -121,7 +121,7 @@ impl Results {
             let places = self.places(combinations, work);
             if is_open(&places) {
                 let near = places.iter().filter(|placed| {
-                    matches!(placed.standing, ContestStanding::Best | ContestStanding::Unclear)
+                    matches!(placed.rank, ContestRank::Best | ContestRank::Unclear)
                 });
                 contenders.extend(near.map(|placed| placed.group));
             }

@@ -67,7 +67,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
 /// The cells that stand for their tests: with every variant a chart has more lines than can be
 /// told apart, and the table of all results has them. None where there is only one block size to
 /// draw against.
-fn standing<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
+fn representatives<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     let mut groups = groups(record, tests);
     groups.retain(|group| group.style.stroke == Stroke::Solid);
     let sizes = || groups.iter().flat_map(|group| &group.cells).map(|c| c.params.block_bytes);
@@ -80,7 +80,7 @@ fn standing<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
 
 /// Rate against block size, both directions.
 pub(super) fn rates(record: &Record) -> Panel {
-    let groups = standing(record, &TESTS);
+    let groups = representatives(record, &TESTS);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<ChartLine> = groups
         .iter()
@@ -105,7 +105,7 @@ pub(super) fn rates(record: &Record) -> Panel {
 
 /// Access time against block size.
 pub(super) fn access_times(record: &Record) -> Panel {
-    let groups = standing(record, &TESTS[..2]);
+    let groups = representatives(record, &TESTS[..2]);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<ChartLine> = groups
         .iter()

@@ -101,7 +101,7 @@ fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
         }
         test::SEQUENTIAL_WRITE => {
             findings::streaming_cell(record, test::SEQUENTIAL_WRITE)
-                .is_some_and(|standing| standing.id == cell.id)
+                .is_some_and(|representative| representative.id == cell.id)
                 && series.y == SeriesAxis::Bps
         }
         test::RANDOM_READ

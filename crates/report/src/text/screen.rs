@@ -1,7 +1,7 @@
 //! One screen: what a run came to in as many lines as a small terminal has. What is not on it is
 //! counted, and where it is stands at its end.
 
-use findings::{LongestWrite, UseStanding, use_levels};
+use findings::{LongestWrite, UseLevel, use_levels};
 use record::test::RANDOM_WRITE;
 use record::{Cell, Finding, Fitness, Record, Severity, Use};
 
@@ -772,7 +772,7 @@ impl<'s> Screen<'s> {
 }
 
 /// A sentence for each level, of the uses that have it.
-fn levels(all: &[UseStanding], notes: Notes) -> Vec<String> {
+fn levels(all: &[UseLevel], notes: Notes) -> Vec<String> {
     let mut kinds: Vec<String> = [
         ("Good for", Fitness::Good),
         ("Usable for", Fitness::Usable),
@@ -803,7 +803,7 @@ enum Notes {
 }
 
 /// A use in few words: "video (100 Mbit/s)", "database (if its flush is honest)".
-fn named(one: &UseStanding, notes: Notes) -> String {
+fn named(one: &UseLevel, notes: Notes) -> String {
     let name = match one.wanted {
         Use::RootDisk => "root disk".to_owned(),
         Use::Camera => "camera".to_owned(),
@@ -813,7 +813,7 @@ fn named(one: &UseStanding, notes: Notes) -> String {
         Use::Database => "database".to_owned(),
     };
     let condition = one.condition.map(|condition| condition.short().to_owned());
-    let few = one.doubt.clone().filter(|_| notes == Notes::All);
+    let few = one.few_samples.clone().filter(|_| notes == Notes::All);
     let notes: Vec<String> = condition.into_iter().chain(few).collect();
     if notes.is_empty() { name } else { format!("{name} ({})", notes.join(", ")) }
 }

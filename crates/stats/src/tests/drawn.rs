@@ -171,7 +171,7 @@ fn check_contest(groups: &[Vec<f64>; 3], is_larger_better: bool) {
     let is_ordered =
         |one: &f64, next: &f64| if is_larger_better { one >= next } else { one <= next };
     assert!(centres.is_sorted_by(is_ordered), "{places:?}");
-    let best = places.iter().filter(|place| place.standing == ContestStanding::Best).count();
+    let best = places.iter().filter(|place| place.rank == ContestRank::Best).count();
     assert_eq!(best, places.len().min(1), "{places:?}");
 }
 

@@ -100,7 +100,7 @@ pub fn hold(seed: u64, share: f64) -> Part {
     fakes(seed, many, &mut part);
     tricks(seed, many, &mut part);
     lying_flushes(seed, many, &mut part);
-    accusations(seed, many, &mut part);
+    adverse_findings(seed, many, &mut part);
     verdicts(seed, many, &mut part);
     part
 }
@@ -251,7 +251,7 @@ fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
 }
 
 /// What is said against clean media by the tests that find tricks.
-fn accusations(seed: u64, many: u64, part: &mut Part) {
+fn adverse_findings(seed: u64, many: u64, part: &mut Part) {
     let suite = suite();
     let seen = each(many, |number| {
         let drawn = clean(seed, number);

@@ -71,7 +71,7 @@ impl Label {
 
     /// What is wrong with what was told of a medium with this label; empty where nothing is.
     pub fn faults(self, profile: &Profile, told: &Told) -> Vec<String> {
-        let mut faults = accusations(profile, &told.record.findings);
+        let mut faults = adverse_findings(profile, &told.record.findings);
         let mut expect = |is_so: bool, what: &str| faults.extend((!is_so).then(|| what.to_owned()));
         let says = |words: &str| told.first.contains(words);
         match self {
@@ -140,7 +140,7 @@ fn recommendations(findings: &[Finding]) -> Option<String> {
 }
 
 /// What is said against a medium though it is not so made.
-fn accusations(profile: &Profile, findings: &[Finding]) -> Vec<String> {
+fn adverse_findings(profile: &Profile, findings: &[Finding]) -> Vec<String> {
     let falsely = findings
         .iter()
         .filter(|finding| finding.severity > Severity::Info && !is_so(profile, &finding.id));

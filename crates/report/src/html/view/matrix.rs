@@ -1,7 +1,7 @@
 //! The page of a matrix: recommendation, heat maps, tables, commands.
 
 use askama::Template;
-use findings::matrix::{CombinationResult, ContestStanding, Matrix, Way, WorkPlaces};
+use findings::matrix::{CombinationResult, ContestRank, Matrix, Way, WorkPlaces};
 use record::Record;
 
 use super::super::PageHead;
@@ -141,7 +141,7 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 /// A cell as warm as it is near the best; framed where it may be as good.
 fn heat(work: &WorkPlaces, place: &CombinationResult) -> HeatCell {
     let level = (place.relative * 10.0).round().clamp(0.0, 10.0) as u32;
-    let equal = if place.standing == ContestStanding::Worse { "" } else { " equal" };
+    let equal = if place.rank == ContestRank::Worse { "" } else { " equal" };
     let figure = record::units::significant(place.centre);
     let unit = if work.larger_is_better { "/s" } else { " s" };
     HeatCell {

@@ -1,6 +1,6 @@
 //! The first sheet: what fits on one page of paper and is all that most readers need.
 
-use findings::UseStanding;
+use findings::UseLevel;
 use record::{Finding, Fitness, Record, Severity, Use, test};
 
 use super::{FiguresView, FindingView, headline_row, is_danger};
@@ -154,11 +154,11 @@ fn dangers(record: &Record) -> Vec<&Finding> {
     dangers
 }
 
-fn badge(record: &Record, standing: &UseStanding) -> Badge {
+fn badge(record: &Record, use_level: &UseLevel) -> Badge {
     // Of what was not judged by a rate none is named.
     let has_rate = record.findings.iter().any(|finding| finding.id == "verdict-video")
-        || matches!(standing.level, Fitness::Good | Fitness::Usable | Fitness::Poor);
-    let (class, icon) = match standing.level {
+        || matches!(use_level.level, Fitness::Good | Fitness::Usable | Fitness::Poor);
+    let (class, icon) = match use_level.level {
         Fitness::Good => ("good", "M3.5 8.5l3 3 6-7"),
         Fitness::Usable => ("usable", "M3 9c2-3 3-3 5-1s3 2 5-1"),
         Fitness::Poor => ("poor", "M8 3v6.5M8 12v1"),
@@ -169,7 +169,7 @@ fn badge(record: &Record, standing: &UseStanding) -> Badge {
     Badge {
         class,
         icon,
-        use_name: match standing.wanted {
+        use_name: match use_level.wanted {
             Use::RootDisk => "Root disk".to_owned(),
             Use::Camera => "Camera".to_owned(),
             Use::Video { .. } if !has_rate => "Video".to_owned(),
@@ -177,10 +177,10 @@ fn badge(record: &Record, standing: &UseStanding) -> Badge {
             Use::Logger => "Data logger".to_owned(),
             Use::Database => "Database".to_owned(),
         },
-        word: standing.level.word(),
-        note: match standing {
-            UseStanding { condition: Some(_), .. } => "on a condition",
-            UseStanding { doubt: Some(_), .. } => "few samples",
+        word: use_level.level.word(),
+        note: match use_level {
+            UseLevel { condition: Some(_), .. } => "on a condition",
+            UseLevel { few_samples: Some(_), .. } => "few samples",
             _ => "",
         },
     }

@@ -1,4 +1,4 @@
-//! What benchmarks measure of a medium and work never gets: named in the verdict's first words.
+//! Ways in which benchmarks overstate a medium: named in the first words of the verdict.
 
 use record::{Finding, Outcome, Severity, VerdictSentence};
 
@@ -6,7 +6,7 @@ use crate::conditions::listed;
 use crate::phrases::OVERSTATED;
 
 /// Findings that say so for certain, and how the verdict puts it.
-const FLATTERING: [(&str, &str); 3] = [
+const BIASES: [(&str, &str); 3] = [
     ("pattern-cheat", "the pattern they write is faster than real work"),
     ("span-cache", "it is fast only in small spans"),
     ("compression", "zeros are written faster than data"),
@@ -21,10 +21,10 @@ fn reasons(findings: &[Finding]) -> impl Iterator<Item = &'static str> {
     let is_certain = |id: &str| {
         findings.iter().any(|finding| finding.id == id && finding.severity >= Severity::Warning)
     };
-    FLATTERING.into_iter().filter(move |(id, _)| is_certain(id)).map(|(_, words)| words)
+    BIASES.into_iter().filter(move |(id, _)| is_certain(id)).map(|(_, words)| words)
 }
 
-/// Puts what flatters it in front of the verdict.
+/// Puts what overstates it in front of the verdict.
 pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
     let Some(reasons) = listed(reasons(findings)) else { return };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {

@@ -5,7 +5,7 @@ use record::{Cell, Direction, Finding, Record, Sample};
 
 use crate::finding_builder::FindingBuilder;
 use crate::stalls::SEVERAL;
-use crate::{figure, gate};
+use crate::{figure, usability};
 
 /// Linux gives a command to a disk 30 s before it aborts it and resets the device (`SD_TIMEOUT`,
 /// drivers/scsi/sd.h).
@@ -15,15 +15,15 @@ const NS_PER_BYTE: u64 = 10_000;
 /// The stillness that the kernel counted must be so much of the I/O's time to be the same event.
 const LEAST_SHARE: f64 = 0.8;
 
-/// `standstill`: the longest I/O of the run, where it was too long for any work. It is the medium's
+/// `hung_io`: the longest I/O of the run, where it was too long for any work. It is the medium's
 /// or its reader's fault where the kernel saw the request at the device while the machine went on.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let single = record.cells.iter().filter(|cell| !SEVERAL.contains(&cell.test.as_str()));
     let (cell, ns) =
-        single.filter_map(|cell| Some((cell, standing(cell)?))).max_by_key(|(_, ns)| *ns)?;
+        single.filter_map(|cell| Some((cell, too_long_ns(cell)?))).max_by_key(|(_, ns)| *ns)?;
     let what = if cell.params.direction == Some(Direction::Read) { "read" } else { "write" };
     let took = format!("{}: slowest of {} I/Os {}", figure::named(cell), cell.ops, Nanos(ns));
-    let still_ns = stood_still(&cell.activity);
+    let still_ns = hung_ns(&cell.activity);
     let draft = if still_ns as f64 >= ns as f64 * LEAST_SHARE {
         let statement = format!(
             "One {what} took {} while the machine kept running: do not trust a medium or reader that stops like this with data.",
@@ -49,18 +49,18 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
 
 /// The longest I/O of a cell, where it was longer than a slow medium with all that was queued
 /// before it may take.
-fn standing(cell: &Cell) -> Option<u64> {
+fn too_long_ns(cell: &Cell) -> Option<u64> {
     let block_bytes = cell.params.block_bytes?;
     let limit_ns = LONG_NS
         .saturating_add(block_bytes.saturating_mul(NS_PER_BYTE))
         .saturating_mul(cell.params.in_flight());
     let longest_ns = cell.metrics.latency_ns.as_ref()?.max;
-    (longest_ns > limit_ns && !gate::is_impossible(cell)).then_some(longest_ns)
+    (longest_ns > limit_ns && !usability::is_impossible(cell)).then_some(longest_ns)
 }
 
 /// The longest time in which the kernel counted no I/O as done and one as in flight, while we went
 /// on looking: a machine that stands still does not look.
-fn stood_still(activity: &[Sample]) -> u64 {
+fn hung_ns(activity: &[Sample]) -> u64 {
     let done = |sample: &Sample| sample.counters.read.ios + sample.counters.write.ios;
     let stretches = activity.chunk_by(|before, after| done(before) == done(after));
     let long = stretches.filter_map(|stretch| {
@@ -154,7 +154,7 @@ mod tests {
         let of = |block: u64, ns: u64| {
             let mut cell = testing::iops("random-write", 1, block, 50.0, ns);
             cell.params.queue_depth = 1;
-            standing(&cell)
+            too_long_ns(&cell)
         };
         // 4096 bytes at 100 kB/s are 40.96 ms.
         assert_eq!(of(4096, 30_040_960_000), None);
@@ -172,7 +172,7 @@ mod tests {
                     counters: Counters { busy_ms: busy_ms * at_s / last, ..Counters::default() },
                 })
                 .collect();
-            stood_still(&samples)
+            hung_ns(&samples)
         };
         let every_second: Vec<u64> = (0..=100).collect();
         assert_eq!(of(80_000, &every_second), 100 * SECOND_NS);

@@ -6,7 +6,7 @@ use record::{Bound, Cell, Flag, test};
 
 /// Why a cell's figures may not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ExclusionReason {
     /// The medium or a person ended it before it was done.
     CutShort,
     /// Its numbers cannot be those of a medium.
@@ -27,43 +27,45 @@ pub enum Refusal {
     HostStoodStill,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ExclusionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::CutShort => "it was stopped early",
-            Refusal::Impossible => "its numbers are not those of a medium",
-            Refusal::NoMedium => "the run is not known to be of a medium",
-            Refusal::Fake => "the medium is a fake",
-            Refusal::Transient(Bound::AtLeast) => {
+            ExclusionReason::CutShort => "it was stopped early",
+            ExclusionReason::Impossible => "its numbers are not those of a medium",
+            ExclusionReason::NoMedium => "the run is not known to be of a medium",
+            ExclusionReason::Fake => "the medium is a fake",
+            ExclusionReason::Transient(Bound::AtLeast) => {
                 "its rate was still changing: the sustained rate is at least that"
             }
-            Refusal::Transient(Bound::AtMost) => {
+            ExclusionReason::Transient(Bound::AtMost) => {
                 "its rate was still changing: the sustained rate is at most that"
             }
-            Refusal::HostLimited => "this machine was busy: the medium is at least this fast",
-            Refusal::IoLimit => {
+            ExclusionReason::HostLimited => {
+                "this machine was busy: the medium is at least this fast"
+            }
+            ExclusionReason::IoLimit => {
                 "a control group of the host limits it: the medium is at least this fast"
             }
-            Refusal::HostCached => "the host's page cache answered",
-            Refusal::HostStoodStill => "the host stood still during it",
+            ExclusionReason::HostCached => "the host's page cache answered",
+            ExclusionReason::HostStoodStill => "the host stood still during it",
         })
     }
 }
 
 /// What about the cell itself forbids to use its figures.
-pub(crate) fn of_cell(cell: &Cell) -> Option<Refusal> {
-    let transient = || cell.transient().map(Refusal::Transient);
-    let limited = || cell.io_limit().map(|_| Refusal::IoLimit);
-    let busy = || cell.bound().map(|_| Refusal::HostLimited);
+pub(crate) fn of_cell(cell: &Cell) -> Option<ExclusionReason> {
+    let transient = || cell.transient().map(ExclusionReason::Transient);
+    let limited = || cell.io_limit().map(|_| ExclusionReason::IoLimit);
+    let busy = || cell.bound().map(|_| ExclusionReason::HostLimited);
     of_any(cell).or_else(transient).or_else(limited).or_else(busy)
 }
 
 /// What forbids to use even a bound.
-pub(crate) fn of_any(cell: &Cell) -> Option<Refusal> {
+pub(crate) fn of_any(cell: &Cell) -> Option<ExclusionReason> {
     if cell.stop.cut_short() {
-        return Some(Refusal::CutShort);
+        return Some(ExclusionReason::CutShort);
     }
-    is_impossible(cell).then_some(Refusal::Impossible)
+    is_impossible(cell).then_some(ExclusionReason::Impossible)
 }
 
 /// Whether the numbers of a cell cannot be those of a medium.
@@ -96,7 +98,7 @@ const DISTURBED_SPAN: f64 = 0.15;
 const DISTURBED_MEDIAN: f64 = 0.5;
 
 /// Whether the host stood still for too much of a cell.
-pub(crate) fn disturbed(cell: &Cell) -> Option<Refusal> {
+pub(crate) fn disturbed(cell: &Cell) -> Option<ExclusionReason> {
     let most = match cell.test.as_str() {
         test::SUSTAINED => DISTURBED_COURSE,
         test::OPEN_AUS if cell.params.form.as_deref() == Some("random") => DISTURBED_COUNT,
@@ -105,5 +107,5 @@ pub(crate) fn disturbed(cell: &Cell) -> Option<Refusal> {
         test::FRONT_AREA => DISTURBED_MEDIAN,
         _ => record::DISTURBED_SHARE,
     };
-    (cell.stood_still_share() > most).then_some(Refusal::HostStoodStill)
+    (cell.stood_still_share() > most).then_some(ExclusionReason::HostStoodStill)
 }

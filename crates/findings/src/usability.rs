@@ -1,5 +1,5 @@
-//! Which cells may be used for words: for a verdict, a rank, a class, an advice, and for what
-//! accuses a medium. One place decides it, and everything that concludes, ranks, shows or publishes
+//! Usability of cells: for a verdict, a rank, a class, an advice, and for findings
+//! against a medium. One place decides it, and everything that concludes, ranks, shows or publishes
 //! a figure asks here.
 
 use std::borrow::Cow;
@@ -8,11 +8,11 @@ use record::{Cell, Flag, Record, strayed};
 
 use crate::genuineness;
 
-pub use crate::cell_gate::Refusal;
-pub(crate) use crate::cell_gate::{bound, disturbed, is_impossible, of_any, of_cell};
+pub use crate::cell_usability::ExclusionReason;
+pub(crate) use crate::cell_usability::{bound, disturbed, is_impossible, of_any, of_cell};
 
 /// Why no figure of this cell may be used as a level; `None` where it may be.
-pub fn refusal(record: &Record, cell: &Cell) -> Option<Refusal> {
+pub fn exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
     of_cell(cell).or_else(|| of_run(record))
 }
 
@@ -29,22 +29,22 @@ pub(crate) fn of_a_medium(record: &Record) -> impl Iterator<Item = &Cell> {
 }
 
 /// Why no figure of a whole run may be used, ranked or published as a medium's.
-pub fn of_run(record: &Record) -> Option<Refusal> {
+pub fn of_run(record: &Record) -> Option<ExclusionReason> {
     if strayed(&record.flags, &record.cells).is_some() {
-        return Some(Refusal::NoMedium);
+        return Some(ExclusionReason::NoMedium);
     }
-    genuineness::is_fake(record).then_some(Refusal::Fake)
+    genuineness::is_fake(record).then_some(ExclusionReason::Fake)
 }
 
-/// Why nothing may be said against the medium from this cell: more is asked of what accuses.
-pub fn accusing(record: &Record, cell: &Cell) -> Option<Refusal> {
-    refusal(record, cell)
+/// Why nothing may be said against the medium from this cell: an adverse finding asks for more.
+pub fn adverse_exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
+    exclusion(record, cell)
         .or_else(|| disturbed(cell))
-        .or_else(|| is_host_cached(record).then_some(Refusal::HostCached))
+        .or_else(|| is_host_cached(record).then_some(ExclusionReason::HostCached))
 }
 
 /// The cells from which something may be said against the medium.
-pub(crate) fn accusing_cells(record: &Record) -> impl Iterator<Item = &Cell> {
+pub(crate) fn adverse_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_cached = is_host_cached(record);
     cells(record).filter(move |cell| !is_cached && disturbed(cell).is_none())
 }
@@ -91,18 +91,18 @@ mod tests {
             record
         };
         let cases = [
-            (with(&|cell| cell.stop = Stop::Error), Refusal::CutShort),
-            (with(&|cell| cell.flags.push(Flag::Cached)), Refusal::Impossible),
+            (with(&|cell| cell.stop = Stop::Error), ExclusionReason::CutShort),
+            (with(&|cell| cell.flags.push(Flag::Cached)), ExclusionReason::Impossible),
             (
                 with(&|cell| cell.flags.push(Flag::Transient { bound: Bound::AtLeast })),
-                Refusal::Transient(Bound::AtLeast),
+                ExclusionReason::Transient(Bound::AtLeast),
             ),
-            (Record { flags: vec![Flag::MemoryFilesystem], ..card() }, Refusal::NoMedium),
-            (fake(), Refusal::Fake),
+            (Record { flags: vec![Flag::MemoryFilesystem], ..card() }, ExclusionReason::NoMedium),
+            (fake(), ExclusionReason::Fake),
         ];
-        assert_eq!(refusal(&card(), &card().cells[0]), None);
+        assert_eq!(exclusion(&card(), &card().cells[0]), None);
         for (record, reason) in cases {
-            assert_eq!(refusal(&record, &record.cells[0]), Some(reason));
+            assert_eq!(exclusion(&record, &record.cells[0]), Some(reason));
             assert!(
                 crate::headline(&record)
                     .figures
