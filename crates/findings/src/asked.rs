@@ -5,9 +5,9 @@ use record::{Fitness, Outcome, Record, Severity, Use};
 
 use crate::{genuineness, use_levels};
 
-/// What cannot be told of these uses and of the claims of the user, each in a few words; empty where
-/// all of it is told, one way or the other. A verdict that few samples leave open at the border
-/// between fit and unfit is not told.
+/// What cannot be told of these uses and of the claims of the user, each in a few words; empty
+/// where all of it is told, one way or the other. A verdict that few samples leave open at the
+/// border between fit and unfit is not told.
 pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
     let levels = use_levels(record);
     let is_told = |wanted: &Use| {

@@ -169,8 +169,8 @@ pub fn compare_runs(records: &[Record]) -> MediaComparison {
     }
 }
 
-/// The same with the runs as one experiment: what the medium explains and what a factor that the user
-/// names, and their interaction.
+/// The same with the runs as one experiment: what the medium explains and what a factor that the
+/// user names, and their interaction.
 pub fn compare_by(records: &[Record], by: ComparedBy) -> MediaComparison {
     let groups = naming::by_level(groups(records), by);
     MediaComparison {
@@ -206,8 +206,8 @@ pub fn is_one_medium(records: &[Record]) -> bool {
     records.windows(2).all(|pair| identity(&pair[0].medium) == identity(&pair[1].medium))
 }
 
-/// [`compare`] without other figures, matrices and what could not be compared, for a page that shows curves and
-/// ranks of many cells.
+/// [`compare`] without other figures, matrices and what could not be compared, for a page that
+/// shows curves and ranks of many cells.
 pub fn compare_curves(records: &[Record]) -> MediaComparison {
     let mut groups = groups(records);
     naming::namesakes(&mut groups);

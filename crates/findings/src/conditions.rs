@@ -1,5 +1,5 @@
-//! Caveats of positive findings, in short sentences: what they depend on and nobody tested: whether the medium is genuine,
-//! whether its flush is honest, and whether the figures last.
+//! Caveats of positive findings, in short sentences: what they depend on and nobody tested: whether
+//! the medium is genuine, whether its flush is honest, and whether the figures last.
 
 use crate::genuineness;
 use record::units::{KIB, MIB};
@@ -10,8 +10,8 @@ use crate::phrases::{FLUSH_UNTESTED, STAYS_FAST};
 use crate::{caches, figure};
 
 /// Caveats that a positive verdict adds: "Not tested: whether it is genuine and whether its flush
-/// is honest." `durable` says whether it is good for something that must survive a power cut. `None`
-/// where all of it is known.
+/// is honest." `durable` says whether it is good for something that must survive a power cut.
+/// `None` where all of it is known.
 pub(crate) fn caveats_of_positive(record: &Record, durable: bool) -> Option<String> {
     let genuine = genuine(record);
     let flush = (durable

@@ -1,5 +1,5 @@
-//! How much of a processor I/O takes where it takes much: media that are fast for the host they were
-//! measured on (docs/field/peers.md#host-side).
+//! How much of a processor I/O takes where it takes much: media that are fast for the host they
+//! were measured on (docs/field/peers.md#host-side).
 
 use record::units::{Nanos, capitalised, significant};
 use record::{Cell, Finding, Record, metric};

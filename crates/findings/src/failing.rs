@@ -132,8 +132,8 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
     Some(FindingBuilder::warning("io-error", said).outcome(Outcome::DeviceGone))
 }
 
-/// Whether the medium fails, so that whoever has data on it copies that before anything else is done
-/// to it: it reported errors, or hangs.
+/// Whether the medium fails, so that whoever has data on it copies that before anything else is
+/// done to it: it reported errors, or hangs.
 pub fn is_failing(record: &Record) -> bool {
     is_reported(record)
         || hanging(record).is_some_and(|found| found.done().severity == Severity::Failure)

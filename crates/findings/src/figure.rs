@@ -1,6 +1,6 @@
-//! Looking figures up in a record. Only those are handed out that are usable
-//! (`usability.rs`), and that are positive and finite. Everything that concludes goes through here, so a
-//! broken record leads to no finding rather than to a wrong one.
+//! Looking figures up in a record. Only those are handed out that are usable (`usability.rs`), and
+//! that are positive and finite. Everything that concludes goes through here, so a broken record
+//! leads to no finding rather than to a wrong one.
 
 use std::fmt;
 
@@ -250,8 +250,8 @@ pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<
     cells(record, test).find(|cell| cell.params.form.as_deref() == Some(form))
 }
 
-/// The span that most of a test's best cells have, in bytes: the others were measured for comparison
-/// with them.
+/// The span that most of a test's best cells have, in bytes: the others were measured for
+/// comparison with them.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
     let best = record.cells_of(test).map(|cell| cell.params.representative_rank()).min()?;
     let spans = || {
@@ -263,8 +263,8 @@ fn usual_span(record: &Record, test: &str) -> Option<u64> {
     spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
 }
 
-/// Of these cells of a test the one that stands for it: at the usual span, or else the largest, since
-/// small ones are there to show a cache. The one rule for every screen and every verdict.
+/// Of these cells of a test the one that stands for it: at the usual span, or else the largest,
+/// since small ones are there to show a cache. The one rule for every screen and every verdict.
 pub(crate) fn representative<'a>(
     record: &'a Record,
     test: &str,

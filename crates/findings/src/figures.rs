@@ -112,8 +112,8 @@ pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell>
     standard_cell(record, test, largest)
 }
 
-/// What the end of a fill came to, with the interval that its curve tells; `None` of a cell that has
-/// no such end, or whose numbers are not a medium's.
+/// What the end of a fill came to, with the interval that its curve tells; `None` of a cell that
+/// has no such end, or whose numbers are not a medium's.
 pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
     figure::sustained_of(cell).map(|UsableEstimate { value, ci95, n, .. }| Estimate {
         value,

@@ -100,8 +100,9 @@ impl Flush<'_> {
 }
 
 /// What the medium says is safe faster than it can write it, for certain, and the fastest it writes
-/// for long enough to be flash, in bytes a second. Such a flush does not wait for flash. Below a loop
-/// device or a virtual disk is no flash that is known: a host that lets bursts through shows the same.
+/// for long enough to be flash, in bytes a second. Such a flush does not wait for flash. Below a
+/// loop device or a virtual disk is no flash that is known: a host that lets bursts through shows
+/// the same.
 fn lies(record: &Record) -> Option<(UsableEstimate<'_>, f64)> {
     if matches!(record.medium.kind, MediumKind::Loop | MediumKind::Virtual) {
         return None;

@@ -57,8 +57,8 @@ pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
     weigh(Use::Logger, needs, vec![])
 }
 
-/// Cells of `log-append`, which counts lines a second (a replayed logger does not), during which the
-/// host did not stand still.
+/// Cells of `log-append`, which counts lines a second (a replayed logger does not), during which
+/// the host did not stand still.
 fn undisturbed_log_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     figure::cells(record, test::LOG_APPEND).filter(|cell| usability::disturbed(cell).is_none())
 }
@@ -88,8 +88,8 @@ fn at_most(stalls: &Stalls) -> Option<Need> {
     Need::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
 }
 
-/// The need to store as many lines as a logger writes: by their rate, or by how many were late where
-/// too few were stored for a rate.
+/// The need to store as many lines as a logger writes: by their rate, or by how many were late
+/// where too few were stored for a rate.
 fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
     let Some(figure) = durable else {
         return undisturbed_log_cells(record).find_map(falls_behind);

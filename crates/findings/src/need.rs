@@ -1,5 +1,5 @@
-//! What a use needs: a figure held against three thresholds. The weakest need decides, and it is the
-//! reason given.
+//! What a use needs: a figure held against three thresholds. The weakest need decides, and it is
+//! the reason given.
 
 use record::units::Nanos;
 use record::{Bound, Condition, Fitness, Use};

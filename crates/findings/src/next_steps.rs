@@ -1,5 +1,5 @@
-//! Next steps of a reader: at most two, the most urgent first. A command works when it is typed as it
-//! is printed, and none of them overwrites anything for good.
+//! Next steps of a reader: at most two, the most urgent first. A command works when it is typed as
+//! it is printed, and none of them overwrites anything for good.
 
 use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use};
 

@@ -50,8 +50,8 @@ impl<'a> Stalls<'a> {
         self.longest.get(EVENTS - 1).map(|(ns, cell)| SlowWrite { ns: *ns, cell })
     }
 
-    /// How many writes there were and the longest of them in nanoseconds, with those that came before
-    /// what a cell counts.
+    /// How many writes there were and the longest of them in nanoseconds, with those that came
+    /// before what a cell counts.
     pub fn with_warm_up(&self) -> (u64, u64) {
         let before: Vec<(u64, u64)> =
             self.cells.iter().filter_map(|cell| warm_up(cell)).map(|(ns, n)| (n, ns)).collect();

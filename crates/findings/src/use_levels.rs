@@ -89,8 +89,8 @@ pub fn beside_levels(verdict: &Finding) -> (String, Vec<Fitness>) {
     (verdict::in_order(&kept.cloned().collect::<Vec<_>>()), levels)
 }
 
-/// True where the verdict is that the medium must not be used, whatever for. A failure beside verdicts
-/// on uses says only that it is unfit for a use that was asked for.
+/// True where the verdict is that the medium must not be used, whatever for. A failure beside
+/// verdicts on uses says only that it is unfit for a use that was asked for.
 fn must_not_be_used(record: &Record) -> bool {
     let is_failure =
         |finding: &Finding| finding.id == SUMMARY && finding.severity == Severity::Failure;

@@ -231,8 +231,8 @@ fn commits_need(record: &Record) -> Option<Need> {
     Some(need)
 }
 
-/// True where random writes over a large span would not allow this level: the files of the test `commit`
-/// take 48 MiB at most, less than the span of random writes.
+/// True where random writes over a large span would not allow this level: the files of the test
+/// `commit` take 48 MiB at most, less than the span of random writes.
 fn is_fast_only_here(record: &Record, level: Fitness) -> bool {
     let [_, usable, good] = WRITES;
     let needed = if level == Fitness::Good { good } else { usable };

@@ -5,7 +5,7 @@ use record::{Cell, Flag, Reach, Target};
 
 use crate::open_target::OpenTarget;
 
-/// What is to be doubted of every cell of a run.
+/// What is to be marked with a caveat of every cell of a run.
 pub struct Doubts {
     /// There is no medium: memory answers.
     is_memory: bool,
@@ -23,7 +23,7 @@ impl Doubts {
         Doubts { is_memory, is_counted: !is_compressed && is_counted(&opened.target) }
     }
 
-    /// The cell with what was issued and counted of it, and the doubts that follow.
+    /// The cell with what was issued and counted of it, and the caveats that follow.
     pub fn told(&self, mut cell: Cell) -> Cell {
         cell.reach = cell.activity.last().map(|last| Reach::of(&cell, &last.counters));
         let stray = cell.reach.filter(|_| self.is_counted).and_then(|reach| reach.doubt(&cell));

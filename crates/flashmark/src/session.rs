@@ -181,7 +181,7 @@ struct Seen {
     activity: Vec<Sample>,
     strain: Disturbance,
     reach: Option<Reach>,
-    /// Doubts that the counters raised, those of its rounds among them.
+    /// Caveats that the counters raised, those of its rounds among them.
     doubts: Vec<Flag>,
 }
 

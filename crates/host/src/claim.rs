@@ -176,8 +176,8 @@ impl Claim {
         same
     }
 
-    /// Opens it exclusively. Who has it for a moment is waited for: udev looks at a new medium, and a
-    /// program that was just started has what its parent had open.
+    /// Opens it exclusively. Who has it for a moment is waited for: udev looks at a new medium, and
+    /// a program that was just started has what its parent had open.
     fn open_alone(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         let node = self.roots.locate(&self.path);

@@ -120,7 +120,7 @@ pub fn compresses(mount: &Mount) -> bool {
     }
 }
 
-/// Doubts about anything measured on this file system.
+/// Caveats about anything measured on this file system.
 pub fn flags(mount: &Mount) -> Vec<Flag> {
     let mut flags = Vec::new();
     match fs_class(&mount.kind) {

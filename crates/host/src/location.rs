@@ -45,7 +45,7 @@ impl Location {
         self.medium_below.as_ref().or(self.disk.as_ref()).filter(|_| !self.in_memory)
     }
 
-    /// Doubts about anything measured in this place.
+    /// Caveats about anything measured in this place.
     pub fn flags(&self) -> Vec<Flag> {
         let mut flags = filesystems::flags(&self.mount);
         if self.in_memory && !flags.contains(&Flag::MemoryFilesystem) {

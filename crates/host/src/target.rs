@@ -42,7 +42,7 @@ pub struct DirectoryTarget {
     pub place: Location,
     /// Its file system, as the record keeps it.
     pub filesystem: Filesystem,
-    /// Doubts about anything measured there.
+    /// Caveats about anything measured there.
     pub flags: Vec<Flag>,
 }
 
@@ -57,7 +57,7 @@ pub struct FileTarget {
     pub size_bytes: u64,
     /// Its file system, as the record keeps it.
     pub filesystem: Filesystem,
-    /// Doubts about anything measured there; [`Flag::Sparse`] where parts have no storage.
+    /// Caveats about anything measured there; [`Flag::Sparse`] where parts have no storage.
     pub flags: Vec<Flag>,
 }
 
@@ -70,7 +70,7 @@ pub struct BlockTarget {
     pub disk: InventoryEntry,
     /// The partition that was named.
     pub partition: Option<Partition>,
-    /// Doubts about anything measured there.
+    /// Caveats about anything measured there.
     pub flags: Vec<Flag>,
 }
 
@@ -116,7 +116,7 @@ impl ResolvedTarget {
         }
     }
 
-    /// Doubts about anything measured here.
+    /// Caveats about anything measured here.
     pub fn flags(&self) -> &[Flag] {
         match self {
             ResolvedTarget::Directory(found) => &found.flags,

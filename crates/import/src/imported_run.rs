@@ -66,7 +66,7 @@ pub(super) struct ImportedRun {
     pub finished: Option<String>,
     /// The command line, where the text has it.
     pub command: Vec<String>,
-    /// Doubts about all of it.
+    /// Caveats about all of it.
     pub notes: Vec<String>,
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn label(cell: &mut Cell, name: &str, text: &str) {
     }
 }
 
-/// Says a doubt about a cell, once.
+/// Says a caveat about a cell, once.
 pub(crate) fn note(cell: &mut Cell, text: impl Into<String>) {
     let flag = Flag::Note { text: text.into() };
     if !cell.flags.contains(&flag) {
@@ -251,8 +251,8 @@ pub(super) fn enough_for(share: f64, n: u64) -> bool {
     n as f64 >= (0.05_f64.ln() / share.ln()).ceil()
 }
 
-/// Tools count times in buckets a sixty-fourth wide: a percentile may lie so far beyond the extremes
-/// and be one of them.
+/// Tools count times in buckets a sixty-fourth wide: a percentile may lie so far beyond the
+/// extremes and be one of them.
 const BUCKET: f64 = 1.0 / 64.0;
 
 /// A percentile and its time in nanoseconds.

@@ -143,8 +143,8 @@ pub struct Round {
     pub elapsed_ns: u64,
     /// Its rate, in I/Os a second.
     pub iops: f64,
-    /// Half the width of its own 95 % interval, in the logarithm of the rate; absent where it is too
-    /// short for one.
+    /// Half the width of its own 95 % interval, in the logarithm of the rate; absent where it is
+    /// too short for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
 }
@@ -178,8 +178,8 @@ pub struct Cell {
     pub bytes: u64,
     /// Bytes written to the medium, all phases included.
     pub written_bytes: u64,
-    /// Bytes that the run had written to the medium when this cell was first measured, its own among
-    /// them; absent where it wrote nothing, and in old records.
+    /// Bytes that the run had written to the medium when this cell was first measured, its own
+    /// among them; absent where it wrote nothing, and in old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_written_bytes: Option<u64>,
     /// From first submission to last completion of the measured part, by the device's clock.
@@ -192,7 +192,7 @@ pub struct Cell {
     /// The I/O error that ended it; absent where none did, and in records of before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CellError>,
-    /// Doubts about the numbers.
+    /// Caveats about the numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
     /// What the numbers were measured on, where that is not the target itself ("ext4 -b 4096,
@@ -218,8 +218,9 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
     /// The rounds that its figures come from, in the order of time, where it was measured several
-    /// times; then its interval is where the figure of the same run, repeated, lies 95 times of 100.
-    /// Absent of what was measured once: then its interval is that of the medium's long-run rate.
+    /// times; then its interval is where the figure of the same run, repeated, lies 95 times of
+    /// 100. Absent of what was measured once: then its interval is that of the medium's long-run
+    /// rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
 }
@@ -277,8 +278,8 @@ impl Cell {
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
     }
 
-    /// The share of the time of its I/Os that these waited for a processor, 0 to 1, as far as a flag
-    /// says so.
+    /// The share of the time of its I/Os that these waited for a processor, 0 to 1, as far as a
+    /// flag says so.
     pub fn host_share(&self) -> f64 {
         let waited_ns = self.flags.iter().find_map(|flag| match flag {
             Flag::HostLimited { mean_ns } => Some(*mean_ns as f64),
@@ -307,7 +308,7 @@ impl Cell {
     }
 
     /// Says that the figures are of a passing state, unless that is said already.
-    pub fn doubt_level(&mut self, bound: Bound) {
+    pub fn flag_transient(&mut self, bound: Bound) {
         if self.transient().is_none() {
             self.flags.push(Flag::Transient { bound });
         }

@@ -9,7 +9,7 @@ use crate::{Condition, Fitness, Use};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Good to know: neither a doubt about the numbers nor a failed check.
+    /// Good to know: neither a caveat about the numbers nor a failed check.
     Info,
     /// Read the numbers with care.
     Warning,

@@ -1,4 +1,4 @@
-//! Doubts: a result that is valid, but should be read with care. Each says what was seen and what
+//! Caveats: a result that is valid, but should be read with care. Each says what was seen and what
 //! to do.
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::units::{BytesPerSecond, Iops, Nanos, SECOND_NS, significant};
 /// command after 30 s (`/sys/block/*/device/timeout`), and tries it again.
 pub const HANGS_NS: u64 = 10 * SECOND_NS;
 
-/// A doubt about a cell's numbers.
+/// A caveat about a cell's numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "flag", rename_all = "kebab-case")]
@@ -192,7 +192,7 @@ pub enum Flag {
     },
     /// Anything else, in words.
     Note {
-        /// The doubt, in one sentence for people.
+        /// The caveat, in one sentence for people.
         text: String,
     },
 }

@@ -134,7 +134,7 @@ pub struct Record {
     pub cells: Vec<Cell>,
     /// What was left out, and why.
     pub skipped: Vec<Skip>,
-    /// Doubts about the run as a whole.
+    /// Caveats about the run as a whole.
     pub flags: Vec<Flag>,
     /// Conclusions from the results, each with its evidence.
     pub findings: Vec<Finding>,
@@ -221,8 +221,8 @@ impl Record {
 }
 
 impl PlannedCell {
-    /// Whether it may not take any time: a limit of 1000 hours, as the published tests are given, is
-    /// none.
+    /// Whether it may not take any time: a limit of 1000 hours, as the published tests are given,
+    /// is none.
     pub fn has_time_limit(&self) -> bool {
         self.max_ns < 1000 * 3600 * crate::units::SECOND_NS
     }

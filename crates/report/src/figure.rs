@@ -315,7 +315,7 @@ pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
 }
 
 /// The flags of a cell that are not already said by withholding its numbers.
-pub(crate) fn doubts(cell: &Cell) -> impl Iterator<Item = &Flag> {
+pub(crate) fn caveats(cell: &Cell) -> impl Iterator<Item = &Flag> {
     let withheld: Vec<&Flag> = impossible_flags(cell).collect();
     cell.flags.iter().filter(move |flag| !withheld.contains(flag))
 }

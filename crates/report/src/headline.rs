@@ -8,7 +8,7 @@ use record::units::{Bytes, KIB, significant};
 use record::{Cell, Finding, Record, Severity, metric, test};
 
 use crate::figure::{self, Shown};
-use crate::{doubts, words, yardstick};
+use crate::{caveats, words, yardstick};
 
 /// The sizes random write is always told at: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB
 /// (docs/field/published-figures.md#survey-of-microsd-cards).
@@ -114,7 +114,7 @@ fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
         (Some(cell), _) if refused.is_some() && figure::impossible(cell).is_none() => {
             Shown::Withheld(refused.map(|why| why.to_string()).unwrap_or_default())
         }
-        (None, _) => Shown::Withheld(doubts::absence(record, ask.test, ask.block_bytes)),
+        (None, _) => Shown::Withheld(caveats::absence(record, ask.test, ask.block_bytes)),
         (Some(cell), Some((name, estimate))) => figure::show(cell, name, estimate),
         (Some(cell), None) => Shown::Withheld(
             figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned()),

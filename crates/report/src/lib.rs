@@ -7,17 +7,17 @@
 //! [`chart`] draws them.
 //!
 //! Two rules hold everywhere: a figure without its interval, its sample count and its stop reason
-//! is not printed, the reason is (one of another tool is, marked as a single figure); and nothing that came with a record reaches a terminal or a page
-//! unescaped.
+//! is not printed, the reason is (one of another tool is, marked as a single figure); and nothing
+//! that came with a record reaches a terminal or a page unescaped.
 
 pub mod articles;
+mod caveats;
 mod cell_names;
 pub mod chart;
 pub mod collection;
 pub mod column_figures;
 pub mod compare;
 pub mod display;
-mod doubts;
 mod figure;
 mod headline;
 pub mod html;

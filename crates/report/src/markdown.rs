@@ -6,24 +6,24 @@ use record::{Record, test};
 
 use crate::tables::Table;
 use crate::text::{Elsewhere, RowTexts, ScreenContent, content};
-use crate::{compare, doubts, figure, matrix, words};
+use crate::{caveats, compare, figure, matrix, words};
 
 /// Stands where a private word was.
 const LEFT_OUT: &str = "[left out]";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run: the medium, what it comes to, and the table of figures that its screen has. `rest` is what
-/// the screen tells besides, which takes room there; `private` words are left out wherever they
-/// occur.
+/// A run: the medium, what it comes to, and the table of figures that its screen has. `rest` is
+/// what the screen tells besides, which takes room there; `private` words are left out wherever
+/// they occur.
 pub fn run(record: &Record, rest: &Elsewhere<'_>, private: &[String]) -> String {
     let mut out = Markdown { text: String::new(), private };
-    let facts = doubts::run_facts(record).join(", ");
+    let facts = caveats::run_facts(record).join(", ");
     let joint = if facts.is_empty() { "" } else { ": " };
     out.heading(&format!("{}{joint}{facts}", words::medium_line(record)));
     if let Some(found) = findings::matrix::of(record) {
         out.matrix(record, &found);
     } else if record.run.suite == test::HOST_EFFECTS {
-        let state = doubts::state(record).into_iter();
+        let state = caveats::state(record).into_iter();
         let found = record.findings.iter().map(|finding| finding.statement.clone());
         out.list(state.chain(found));
     } else {

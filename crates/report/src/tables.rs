@@ -6,7 +6,7 @@ use record::units::Bytes;
 use record::{Cell, Flag, Record, Stop};
 
 use crate::figure::{self, MetricText, Shown};
-use crate::{doubts, words};
+use crate::{caveats, words};
 
 /// A table with footnotes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,10 +87,10 @@ impl Table {
             cell.on.as_deref().map(|on| self.note(format!("measured on {}", words::clean(on)))),
         );
         if cell.stop == Stop::Error {
-            notes.push(self.note(format!("stopped by an error: {}", doubts::error(cell))));
+            notes.push(self.note(format!("stopped by an error: {}", caveats::error(cell))));
         }
-        let flags: Vec<&Flag> = figure::doubts(cell).collect();
-        notes.extend(flags.into_iter().map(|flag| self.note(words::doubt(flag))));
+        let flags: Vec<&Flag> = figure::caveats(cell).collect();
+        notes.extend(flags.into_iter().map(|flag| self.note(words::caveat(flag))));
         notes
     }
 

@@ -14,7 +14,7 @@ use record::{Answer, Cell, Finding, Record, Severity};
 use crate::CellNames;
 use crate::figure::{self, Shown, Told};
 use crate::tables::{self, Table, TableColumn, TableRow};
-use crate::{display, doubts, headline, words};
+use crate::{caveats, display, headline, words};
 
 pub use explained::explained;
 pub use screen::{Elsewhere, one_screen, summary};
@@ -41,7 +41,7 @@ pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String
     out.findings(record, run);
     out.other_tests(record);
     out.legend(record);
-    out.doubts(record);
+    out.caveats(record);
     out.skipped(record);
     out.text
 }
@@ -54,7 +54,7 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
         out.statement(finding, "");
     }
-    if let Some(state) = doubts::state(record) {
+    if let Some(state) = caveats::state(record) {
         out.prose(&state, 0, Ink::warn);
     }
     out.line("");
@@ -76,9 +76,9 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     for row in rows {
         out.row(&row.label, &row.shown, row.stop(), &row.worst());
     }
-    let of_all = doubts::doubts(record).into_iter().filter(|doubt| doubt.is_of_all());
-    for doubt in of_all.take(CHECK_CAVEATS) {
-        out.prose(&format!("Caveat: {}", doubt.said()), 2, Ink::warn);
+    let of_all = caveats::of_record(record).into_iter().filter(|caveat| caveat.is_of_all());
+    for caveat in of_all.take(CHECK_CAVEATS) {
+        out.prose(&format!("Caveat: {}", caveat.said()), 2, Ink::warn);
     }
     out.text
 }
@@ -343,12 +343,12 @@ impl Page {
             self.statement(finding, "");
         }
         let label = record.run.label.as_deref().map(words::clean).filter(|label| !label.is_empty());
-        let facts: Vec<String> = label.into_iter().chain(doubts::run_facts(record)).collect();
+        let facts: Vec<String> = label.into_iter().chain(caveats::run_facts(record)).collect();
         if !facts.is_empty() {
             self.prose(&facts.join(", "), 2, Ink::faint);
         }
         self.line("");
-        if let Some(state) = doubts::state(record) {
+        if let Some(state) = caveats::state(record) {
             self.prose(&state, 0, Ink::warn);
         }
         // A fault of the medium is the verdict already.
@@ -542,19 +542,19 @@ impl Page {
         }
     }
 
-    fn doubts(&mut self, record: &Record) {
-        let doubts = doubts::doubts(record);
-        if doubts.is_empty() {
+    fn caveats(&mut self, record: &Record) {
+        let caveats = caveats::of_record(record);
+        if caveats.is_empty() {
             return;
         }
         self.section("Caveats");
-        for doubt in doubts {
+        for caveat in caveats {
             let about =
-                if doubt.about.is_empty() { String::new() } else { format!("{}: ", doubt.about) };
+                if caveat.about.is_empty() { String::new() } else { format!("{}: ", caveat.about) };
             self.prose(
-                &format!("- {about}{}", doubt.text),
+                &format!("- {about}{}", caveat.text),
                 2,
-                if doubt.severe { Ink::alarm } else { Ink::warn },
+                if caveat.severe { Ink::alarm } else { Ink::warn },
             );
         }
     }
@@ -564,7 +564,7 @@ impl Page {
             return;
         }
         self.section("Not run");
-        for (reason, tests) in doubts::skipped(record) {
+        for (reason, tests) in caveats::skipped(record) {
             self.prose(&format!("- {tests}: {reason}"), 2, |_, text| text.to_owned());
         }
     }
@@ -612,7 +612,8 @@ fn spread(left: &str, right: &str, width: usize) -> String {
     format!("{left}{}{right}", " ".repeat(room - display::width(right)))
 }
 
-/// A text of `width` columns and the rest of its row, which gives up blanks where the text is wider.
+/// A text of `width` columns and the rest of its row, which gives up blanks where the text is
+/// wider.
 fn abutted(text: String, mut rest: String, width: usize) -> String {
     for _ in width..display::width(&text) {
         if let Some(blanks) = rest.find("  ") {

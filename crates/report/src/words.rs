@@ -22,7 +22,7 @@ pub fn clean(text: &str) -> String {
 
 /// A caveat in words: what was seen, and what whoever reads the figure must do. The statistics
 /// behind it stand in the record.
-pub(crate) fn doubt(flag: &Flag) -> String {
+pub(crate) fn caveat(flag: &Flag) -> String {
     match flag {
         Flag::Autocorrelated { .. } => {
             "results are autocorrelated, so the interval is wider: run it for longer if it is too wide for you".to_owned()
@@ -324,8 +324,8 @@ pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
     }
 }
 
-/// "varies 2.19-3.41 GB/s", "levels 1.57, 2.90 GB/s": what rounds come to that differ too much for an
-/// interval.
+/// "varies 2.19-3.41 GB/s", "levels 1.57, 2.90 GB/s": what rounds come to that differ too much for
+/// an interval.
 pub fn variation(name: &str, rounds: Unsteady) -> String {
     match rounds {
         Unsteady::Range(ends) => {

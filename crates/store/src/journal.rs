@@ -33,7 +33,7 @@ pub struct Opening {
     pub plan: Vec<PlannedCell>,
     /// What is left out from the start.
     pub skipped: Vec<Skip>,
-    /// Doubts from the start.
+    /// Caveats from the start.
     pub flags: Vec<Flag>,
     /// What the caller needs to plan the rest again; not looked into here.
     pub command: serde_json::Value,
@@ -51,7 +51,7 @@ pub enum JournalEntry {
     Cell(Box<Cell>),
     /// Something will not be run.
     Skip(Skip),
-    /// A doubt about the run as a whole.
+    /// A caveat about the run as a whole.
     Flag(Flag),
     /// The run was taken up again after an interruption.
     Resumed(Box<Resumed>),

@@ -31,7 +31,7 @@ pub struct Replayed {
     pub torn_tail: bool,
     /// What of the journal is not as it was written, by line. A cell that is lost by it is not
     /// finished, and a run that lacks one is not complete, whatever its ending says. None of it is
-    /// a doubt about the numbers: each comes from a line that passed its checksum.
+    /// a caveat about the numbers: each comes from a line that passed its checksum.
     pub damage: Vec<Damage>,
 }
 

@@ -47,7 +47,7 @@ pub enum RunEvent<'a> {
     },
     /// A cell was left out.
     Skipped(&'a Skip),
-    /// A doubt about the run as a whole.
+    /// A caveat about the run as a whole.
     Flagged(&'a Flag),
     /// The medium is not as its owner left it and is going to be put right; or that is done, as far
     /// as it can be now. In between the process should not be ended. What could not be put right is

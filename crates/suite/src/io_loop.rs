@@ -102,9 +102,9 @@ pub(crate) struct Observers<'a> {
     pub look: Option<ReadObserver<'a>>,
 }
 
-/// Keeps `load.in_flight` I/Os in flight on `device`, at the places `next` gives for each slot, until a
-/// limit, certainty, an error, an interruption, the end of the places, or until `watch` has seen
-/// enough ([`Stop::Converged`]).
+/// Keeps `load.in_flight` I/Os in flight on `device`, at the places `next` gives for each slot,
+/// until a limit, certainty, an error, an interruption, the end of the places, or until `watch` has
+/// seen enough ([`Stop::Converged`]).
 pub(crate) fn drive<'a>(
     device: &'a mut dyn Device,
     load: &'a IoLoad,

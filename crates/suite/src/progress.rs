@@ -1,4 +1,5 @@
-//! How a run tells how far it is (progress, and the ETA of a cell and of all), and hears that it is to end.
+//! How a run tells how far it is (progress, and the ETA of a cell and of all), and hears that it is
+//! to end.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

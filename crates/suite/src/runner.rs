@@ -1,7 +1,7 @@
 //! The runner: cell after cell on a guarded device, telling a listener what happens.
 
+mod probe_recheck;
 mod rounds;
-mod second_look;
 #[cfg(test)]
 mod tests;
 
@@ -26,13 +26,13 @@ use crate::transient::mark_transient;
 use crate::{Backup, FileStage, MemoryBackup, Plan, TargetInfo, catalogue, is_filling};
 use stats::Random;
 
-use self::second_look::When;
+use self::probe_recheck::When;
 
 /// Cells that may fail one after the other before the medium is given up.
-const FAILURES_IN_A_ROW: u32 = 3;
+const CONSECUTIVE_FAILURES: u32 = 3;
 
 /// Where the host stood still for too much of a cell, it is measured again, so often at most.
-const MOST_AGAIN: u32 = 2;
+const MOST_RETRIES: u32 = 2;
 
 /// The share of a run's time that is kept for probes that are to come: nothing is worth anything on
 /// a fake, so no other cell takes it from them.
@@ -140,12 +140,12 @@ pub fn run<'a>(
         options,
         started_ns,
         failures: 0,
-        looked_at_bytes: 0,
+        rechecked_bytes: 0,
         sought_images: false,
-        probed_anew: false,
+        probe_retried: false,
     };
     if runner.options.lost {
-        runner.prime_again(medium, stage, listener);
+        runner.repeat_fills(medium, stage, listener);
     }
     for index in 0..plan.cells.len() {
         if runner.is_done(index) {
@@ -163,7 +163,13 @@ pub fn run<'a>(
         }
     }
     if runner.end.ended == Ended::Complete {
-        runner.look_again(plan.cells.len().saturating_sub(1), When::Ended, medium, stage, listener);
+        runner.recheck_marks(
+            plan.cells.len().saturating_sub(1),
+            When::Ended,
+            medium,
+            stage,
+            listener,
+        );
     }
     runner.end.elapsed_ns = runner.elapsed_ns(medium);
     let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
@@ -182,11 +188,11 @@ struct Runner<'a> {
     written_bytes: u64,
     failures: u32,
     /// What had been written when the probe's marks were read last, in bytes.
-    looked_at_bytes: u64,
+    rechecked_bytes: u64,
     /// Images of the probe's run were sought once more.
     sought_images: bool,
     /// The medium was probed a second time.
-    probed_anew: bool,
+    probe_retried: bool,
     end: RunEnd,
 }
 
@@ -201,7 +207,7 @@ impl Runner<'_> {
 
     /// Fills what the finished filling cells had filled. Its figures are no results; only the
     /// writing counts.
-    fn prime_again(
+    fn repeat_fills(
         &mut self,
         medium: &mut Guarded,
         stage: &mut dyn FileStage,
@@ -244,7 +250,7 @@ impl Runner<'_> {
         }
         let mut measured = self.measure(index, planned, allotted_ns, medium, stage, listener);
         self.written_bytes = measured.written_bytes;
-        for _ in 0..MOST_AGAIN {
+        for _ in 0..MOST_RETRIES {
             if self.is_worth_another(index, &measured, medium) {
                 measured = self.measure_again(index, measured, medium, stage, listener);
             }
@@ -258,7 +264,7 @@ impl Runner<'_> {
             return self.skip(planned, reason, listener);
         }
         let goes_on = self.keep(index, outcome, failed, listener)
-            && self.look_again(index, When::Written, medium, stage, listener);
+            && self.recheck_marks(index, When::Written, medium, stage, listener);
         if goes_on && !self.options.anyway && self.end.cells.iter().any(capacity::is_fake) {
             self.leave_out_rest(index, listener);
             return false;
@@ -380,7 +386,7 @@ impl Runner<'_> {
             written_last: VecDeque::new(),
             failed: None,
         };
-        let named = if planned.test == PROBE && self.probed_anew {
+        let named = if planned.test == PROBE && self.probe_retried {
             format!("{} anew", planned.id)
         } else {
             planned.id.clone()
@@ -490,7 +496,7 @@ impl Runner<'_> {
         let unrestored = self.options.backup.as_ref().is_some_and(|backup| backup.pieces() > 0);
         self.end.error = error.or(self.end.error.take());
         self.end.ended = Ended::Error;
-        !hopeless && !unrestored && self.failures < FAILURES_IN_A_ROW
+        !hopeless && !unrestored && self.failures < CONSECUTIVE_FAILURES
     }
 
     fn skip(

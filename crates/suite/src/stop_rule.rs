@@ -38,8 +38,8 @@ pub fn until_precise(relative_half_width: f64, min_ns: u64) -> StopRule {
     StopRule { min_ns, min_events: LEAST_IOS, relative_half_width, max_ns: u64::MAX }
 }
 
-/// The doubt that an interval is wider than asked for, both as half-widths over the rate; none where
-/// nothing is asked for, which is 0.
+/// The caveat that an interval is wider than asked for, both as half-widths over the rate; none
+/// where nothing is asked for, which is 0.
 pub(crate) fn too_wide(relative_half_width: f64, asked: f64) -> Option<Flag> {
     (asked > 0.0 && relative_half_width > asked)
         .then_some(Flag::NotConverged { relative_half_width })

@@ -1,4 +1,4 @@
-//! What a stretch of I/O came to: every latency, the rate with its interval, curves, doubts.
+//! What a stretch of I/O came to: every latency, the rate with its interval, curves, caveats.
 
 mod host_stalls;
 
@@ -24,7 +24,7 @@ const SLOWEST_POINTS: usize = 120;
 /// intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
 pub(crate) const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
-/// A call that took as long as this is a doubt: it may be the link or the host as well as the
+/// A call that took as long as this is a caveat: it may be the link or the host as well as the
 /// medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
 
@@ -225,7 +225,7 @@ impl IoTally {
         host_limited(mean_ns, self.busy_ns as f64 / self.ops as f64)
     }
 
-    /// Doubts that the numbers themselves raise.
+    /// Caveats that the numbers themselves raise.
     pub fn flags(&self) -> Vec<Flag> {
         let mut flags = Vec::new();
         if self.zero_latencies > 0 {
@@ -334,8 +334,8 @@ impl Slowest {
     }
 }
 
-/// That waiting for a processor is a part that matters of I/Os that take so long on average, both in
-/// nanoseconds.
+/// That waiting for a processor is a part that matters of I/Os that take so long on average, both
+/// in nanoseconds.
 pub(crate) fn host_limited(run_delay_ns: f64, io_ns: f64) -> Option<Flag> {
     (run_delay_ns > HOST_SHARE * io_ns)
         .then_some(Flag::HostLimited { mean_ns: run_delay_ns as u64 })

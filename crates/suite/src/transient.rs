@@ -32,7 +32,7 @@ pub(crate) fn mark_transient(cell: &mut Cell) {
     });
     if let Some((range, slope)) = drift.filter(|_| !COURSES.contains(&cell.test.as_str())) {
         if range >= PASSING_RANGE && slope.abs() >= PASSING_SLOPE {
-            cell.doubt_level(if slope < 0.0 { Bound::AtMost } else { Bound::AtLeast });
+            cell.flag_transient(if slope < 0.0 { Bound::AtMost } else { Bound::AtLeast });
         }
         let rates = [&mut cell.metrics.iops, &mut cell.metrics.bps];
         rates.into_iter().flatten().for_each(|rate| *rate = widened(*rate, range / 2.0));

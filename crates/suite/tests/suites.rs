@@ -100,7 +100,7 @@ honest = false
 
 fn medium(name: &str) -> Profile {
     match name {
-        // It answers from memory for the last 64 MiB: no probe of 20 s can overwhelm that.
+        // It answers from memory for the last 64 MiB: no probe of 20 s can fill that.
         "slow-limbo" => slow(Geometry::limbo(32 * GIB, 4 * GIB).remembering(64 * MIB)),
         // No probe of 20 s finds its own run at another address of so many.
         "slow-wraparound" => slow(Geometry::wraparound(256 * GIB, 250 * GIB)),
@@ -211,8 +211,8 @@ fn check_certain(end: &RunEnd, name: &str) {
             Flag::NotConverged { relative_half_width } => *relative_half_width > most,
             flag => matches!(flag, Flag::TooFewSamples { .. }),
         };
-        let doubt = cell.flags.iter().find(is_doubt);
-        assert_eq!(doubt, None, "{} on {name}: {:?}", cell.id, cell.metrics.iops);
+        let caveat = cell.flags.iter().find(is_doubt);
+        assert_eq!(caveat, None, "{} on {name}: {:?}", cell.id, cell.metrics.iops);
     }
 }
 
@@ -853,8 +853,8 @@ fn a_run_that_is_interrupted_between_rounds_goes_on_with_them() {
     assert!(in_rounds(&resumed).iter().all(|cell| cell.rounds.len() >= 5));
 }
 
-/// `check` of an SSD whose host adds other shares to each I/O in each stretch of its time: as much of
-/// it goes by before the run as `nth` says, so that each run meets other stretches.
+/// `check` of an SSD whose host adds other shares to each I/O in each stretch of its time: as much
+/// of it goes by before the run as `nth` says, so that each run meets other stretches.
 fn check_on_a_wandering_host(nth: u64, stretch_ns: u64, shares: &[f64]) -> RunEnd {
     let mut host = DriftingHost::new(device("ssd", nth), stretch_ns, shares.to_vec());
     host.idle(nth * 100 * SECOND_NS);

@@ -31,7 +31,7 @@ pub struct Said {
     pub aged_bytes: u64,
     /// What this cell wrote.
     pub written_bytes: u64,
-    /// Doubts about its figures.
+    /// Caveats about its figures.
     pub flags: Vec<Flag>,
     /// True of figures from rounds: their interval is that of a repetition.
     pub has_rounds: bool,

@@ -2,8 +2,8 @@
 //! does the medium explain, what the reader, the kernel, a setting?
 //!
 //! The model is additive in the logarithm of the rate, so effects are factors that multiply
-//! (`stats::factor_effects`; docs/methodology.md has the arithmetic). What changes together cannot be
-//! told apart, and is said so.
+//! (`stats::factor_effects`; docs/methodology.md has the arithmetic). What changes together cannot
+//! be told apart, and is said so.
 
 use std::collections::BTreeMap;
 
@@ -49,8 +49,8 @@ pub struct ExplainedFigure {
     pub range: f64,
     /// What each factor does, in the order of the factors.
     pub effects: Vec<Explained>,
-    /// How many repeats, beyond one run a combination, the intervals come from; null where they come
-    /// from the runs' own.
+    /// How many repeats, beyond one run a combination, the intervals come from; null where they
+    /// come from the runs' own.
     pub repeats: Option<usize>,
     /// How many times wider the runs' own intervals were made, because effects do not multiply as
     /// well as they let one expect; 1 where they do.
@@ -59,8 +59,8 @@ pub struct ExplainedFigure {
     pub interacts: Option<bool>,
     /// How many times a combination is off the product of effects, at most.
     pub departure: f64,
-    /// Of a factor that the user named: how many times larger the ratio of two media is at one of its
-    /// levels than at another, at most; null where no four combinations cross.
+    /// Of a factor that the user named: how many times larger the ratio of two media is at one of
+    /// its levels than at another, at most; null where no four combinations cross.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction: Option<RatioInterval>,
     /// Of such a factor: the figure of each medium at each of its levels that was measured.
@@ -349,8 +349,8 @@ impl Present {
     }
 }
 
-/// The variance of the logarithm that a run tells of itself: of a run of rounds that of its level, not
-/// that of the difference from a repetition.
+/// The variance of the logarithm that a run tells of itself: of a run of rounds that of its level,
+/// not that of the difference from a repetition.
 fn variance(run: &RunRate) -> Option<f64> {
     let quantile = run.degrees.map_or(DEVIATIONS, |degrees| stats::student_t(0.975, degrees));
     run.half_width.map(|half| (half / quantile).powi(2))

@@ -90,8 +90,8 @@ fn usable(record: &Record) -> impl Iterator<Item = &Cell> {
     usability::cells(record).filter(move |cell| !is_matrix && !is_of_a_curve(cell))
 }
 
-/// Of settings that a run has more than once the spans and offsets, which tell them apart. Elsewhere
-/// they follow from the size of the medium.
+/// Of settings that a run has more than once the spans and offsets, which tell them apart.
+/// Elsewhere they follow from the size of the medium.
 fn unlike_spans(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
     let mut unlike = BTreeSet::new();
     for record in groups.iter().flat_map(|group| &group.records) {

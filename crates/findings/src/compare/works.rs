@@ -1,5 +1,5 @@
-//! All media at one kind of work: a row a block size, a figure a medium, and which is fastest by how
-//! much.
+//! All media at one kind of work: a row a block size, a figure a medium, and which is fastest by
+//! how much.
 
 use serde::Serialize;
 use stats::RunRate;

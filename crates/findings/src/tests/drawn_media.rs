@@ -1,7 +1,7 @@
 //! Media drawn at random from mechanisms, and not from the list that comes with the program: caches
-//! that are small or large, honest or lying; pauses; tails; allocation units that are no power of two;
-//! few or many open ones. In virtual time the long run of each is known, so that a verdict can be held
-//! against it: what fails at a use is never called good or usable for it.
+//! that are small or large, honest or lying; pauses; tails; allocation units that are no power of
+//! two; few or many open ones. In virtual time the long run of each is known, so that a verdict can
+//! be held against it: what fails at a use is never called good or usable for it.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -18,13 +18,13 @@ use super::on_media::measured_as;
 use crate::conditions;
 use crate::verdict::{finding, is_sure, verdict_on};
 
-/// Media that are drawn; of 1000 five are praised wrongly, each by `check` for its 53 to 80 lines, of
-/// which none met a tail of one in 500.
+/// Media that are drawn; of 1000 five are praised wrongly, each by `check` for its 53 to 80 lines,
+/// of which none met a tail of one in 500.
 const DRAWN: u64 = 100;
 /// Praise that may be wrong: a level is said flatly from 95 % on.
 const WRONG: usize = 2;
-/// A medium fails at a use where it comes to less than this share of what the use needs, or is later
-/// than the limit by as much: near the border a level is a matter of chance.
+/// A medium fails at a use where it comes to less than this share of what the use needs, or is
+/// later than the limit by as much: near the border a level is a matter of chance.
 const CLEARLY: f64 = 0.6;
 /// Lines a second of `log-append`.
 const LINES: f64 = 10.0;

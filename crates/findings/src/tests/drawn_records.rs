@@ -1,6 +1,6 @@
-//! Conclusions on records drawn at random, where no medium of ours comes near. The records are those
-//! of the golden corpus, with cells gone, slower, faster, doubted, cut short, of few I/Os, at round
-//! numbers, and with another medium around them.
+//! Conclusions on records drawn at random, where no medium of ours comes near. The records are
+//! those of the golden corpus, with cells gone, slower, faster, marked with a caveat, cut short, of
+//! few I/Os, at round numbers, and with another medium around them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -267,8 +267,8 @@ fn doubt(cell: &mut Cell, random: &mut Random) {
     }
 }
 
-/// The same with some of its numbers changed, one by one, and some of its entries gone. What is none
-/// of its kind any more stays as it was.
+/// The same with some of its numbers changed, one by one, and some of its entries gone. What is
+/// none of its kind any more stays as it was.
 fn stirred<T: Serialize + DeserializeOwned + Clone>(of: &T, random: &mut Random) -> T {
     let mut value = serde_json::to_value(of).expect("what a record holds can be written");
     stir(&mut value, random);

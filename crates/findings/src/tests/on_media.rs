@@ -19,8 +19,8 @@ pub(super) fn measured(profile: &Profile, suite: &str) -> Record {
     measured_as(profile, suite, &Choice::default(), 1)
 }
 
-/// The same of these tests of the suite and with this seed, without the probe of the capacity, which
-/// needs memory for all that is written.
+/// The same of these tests of the suite and with this seed, without the probe of the capacity,
+/// which needs memory for all that is written.
 pub(super) fn measured_as(profile: &Profile, suite: &str, choice: &Choice, seed: u64) -> Record {
     let options = SimOptions { seed, capacity: None, keep_data: false };
     let medium = SimDevice::new(profile, options);

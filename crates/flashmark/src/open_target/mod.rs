@@ -49,7 +49,7 @@ pub struct OpenTarget {
     pub target: Target,
     /// The machine; none for a simulated medium.
     pub host: Option<Host>,
-    /// Doubts about anything measured here.
+    /// Caveats about anything measured here.
     pub flags: Vec<Flag>,
     /// What lies on a raw medium, or in a file: exactly on what was named, so of a partition only
     /// what is in it.
@@ -373,7 +373,7 @@ fn machine(roots: &Roots) -> Host {
     Host { memory_bps: Some(blockio::memory_copy_bps()), ..host::facts(roots) }
 }
 
-/// Doubts that the machine itself raises.
+/// Caveats that the machine itself raises.
 fn doubts(host: &Host, roots: &Roots) -> Vec<Flag> {
     let mut flags = Vec::new();
     if !host::Strain::now(roots).tells_pressure() {

@@ -23,7 +23,7 @@ const OPS: [(Op, &str, Option<Direction>); 4] = [
     (Op::Flush, "flushes", None),
     (Op::Discard, "discards", None),
 ];
-/// An I/O as long as this is a doubt.
+/// An I/O as long as this is a caveat.
 const STALL_NS: u64 = 5_000_000_000;
 
 /// The pace in words: "as recorded", "10 times faster", "as fast as possible".

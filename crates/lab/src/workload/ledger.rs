@@ -40,7 +40,7 @@ impl Ledger {
         self.tally.ops
     }
 
-    /// The cell: number `number` of the work, with rates, latencies, curves and doubts.
+    /// The cell: number `number` of the work, with rates, latencies, curves and caveats.
     pub fn cell(mut self, work: &str, number: usize, params: Params, stop: Stop) -> Cell {
         self.tally.stop = stop;
         let (id, test) = (format!("{work}/{number}"), work.to_owned());

@@ -4,8 +4,8 @@
 //! `published` is `iozone -T -t 4 -s 1m -r 4k -I -i 0 -i 1 -i 2`: files of 1 MiB, every record
 //! once; when the first thread is through, the others' figures stand as they are (stonewall). Those
 //! that write for the first time or at random then finish their file untimed, all others end. A
-//! megabyte fits the cache of every card, so `honest` does the same with large files and for a time:
-//! each phase goes round its file until the time is up.
+//! megabyte fits the cache of every card, so `honest` does the same with large files and for a
+//! time: each phase goes round its file until the time is up.
 //!
 //! *Children see* the sum of the threads' own rates; the *parent sees* all counted bytes over the
 //! time until every thread was through.
@@ -404,7 +404,7 @@ fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_n
     metrics
 }
 
-/// Each doubt that a thread's numbers raise, once.
+/// Each caveat that a thread's numbers raise, once.
 fn flags(ends: &[WorkerEnd]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::new();
     for flag in ends.iter().flat_map(|end| end.ledger.tally.flags()) {

@@ -4,8 +4,8 @@ use askama::Template;
 use record::{Finding, Record, Severity};
 
 use super::PageHead;
+use crate::caveats;
 use crate::chart;
-use crate::doubts;
 use crate::panels::{self, Panel};
 use crate::tables;
 use crate::{figure, headline, words};
@@ -160,7 +160,7 @@ impl RunPage {
         let numbers =
             |panel: Panel| TableView::new(panel.table, format!("Numbers: {}", panel.chart.title));
         let mut page = RunPage {
-            cover: Cover::of(record, "report", doubts::state(record)),
+            cover: Cover::of(record, "report", caveats::state(record)),
             sheet: Sheet::of(record, [rate, along]),
             parts: Vec::new(),
             reasons: reasons.into_iter().map(finding).collect(),

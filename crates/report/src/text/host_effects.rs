@@ -3,7 +3,7 @@
 use record::{Flag, Record, test};
 
 use super::paragraph;
-use crate::{doubts, words};
+use crate::{caveats, words};
 
 /// Whether a record is of settings of a host.
 pub(super) fn is_one(record: &Record) -> bool {
@@ -14,7 +14,7 @@ pub(super) fn is_one(record: &Record) -> bool {
 /// asked for.
 pub(super) fn told(record: &Record, width: usize, with_figures: bool) -> String {
     let mut out = paragraph(&words::medium_line(record), width);
-    if let Some(state) = doubts::state(record) {
+    if let Some(state) = caveats::state(record) {
         out += &paragraph(&state, width);
     }
     out += "\n";

@@ -5,7 +5,7 @@ use record::Record;
 
 use super::{fold, paragraph, plain};
 use crate::matrix::{commands, fragmentation, ranking, state, threads};
-use crate::{display, doubts, words};
+use crate::{caveats, display, words};
 
 /// All that a matrix came to, for a terminal of `width` columns.
 pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
@@ -48,7 +48,7 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
             out += &format!("  {line}\n");
         }
     }
-    for (reason, what) in doubts::skipped(record) {
+    for (reason, what) in caveats::skipped(record) {
         out += &paragraph(&format!("Left out: {what}: {reason}"), width);
     }
     out

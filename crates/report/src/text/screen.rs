@@ -7,7 +7,7 @@ use record::{Cell, Finding, Fitness, Record, Severity, Use};
 
 use super::wrap::{self, cut};
 use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, abutted, short, spread};
-use crate::doubts::{self, Doubt};
+use crate::caveats::{self, RecordCaveat};
 use crate::figure::{self, Shown, Told};
 use crate::headline::{self, HeadlineRow};
 use crate::{display, words};
@@ -225,7 +225,7 @@ impl<'s> Screen<'s> {
     fn sentences(&self) -> Vec<String> {
         let faults = self.fault_findings().into_iter();
         let mut said: Vec<String> = faults.map(|it| words::clean(&it.statement)).collect();
-        said.extend(doubts::state(self.record));
+        said.extend(caveats::state(self.record));
         let judged = self.judged();
         let verdict = judged.verdict.iter().cloned().collect();
         said.extend(judged.ordered(judged.uses.clone(), verdict).concat());
@@ -243,7 +243,7 @@ impl<'s> Screen<'s> {
         // is no matter.
         let is_refused =
             self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
-        let state = doubts::state(record).map(|state| {
+        let state = caveats::state(record).map(|state| {
             let most = if is_refused { 1 } else { caps.state };
             self.prose(&state, 2, most, Ink::warn)
         });
@@ -393,7 +393,7 @@ impl<'s> Screen<'s> {
     fn facts(&self) -> Vec<String> {
         let label = self.record.run.label.as_deref().map(words::clean);
         let label = label.filter(|label| !label.is_empty());
-        let facts: Vec<String> = doubts::run_facts(self.record).into_iter().chain(label).collect();
+        let facts: Vec<String> = caveats::run_facts(self.record).into_iter().chain(label).collect();
         if facts.is_empty() {
             return Vec::new();
         }
@@ -478,7 +478,7 @@ impl<'s> Screen<'s> {
         let (beside, reasoned) = self.verdict().map(findings::beside_levels).unwrap_or_default();
         let mut all = use_levels(record);
         all.retain(|one| !reasoned.contains(&one.level));
-        // The conditions where there is room; a doubt that few samples leave goes first.
+        // The conditions where there is room; a caveat that few samples leave goes first.
         let whole = levels(&all, Notes::All);
         let has_room = self.of_uses(&whole).len() <= 3;
         (if has_room { whole } else { levels(&all, Notes::Conditions) }, beside)
@@ -527,7 +527,7 @@ impl<'s> Screen<'s> {
         let rows = headline::four_figures(self.record);
         let is_unplanned = |row: &HeadlineRow<'_>| {
             row.cell.is_none()
-                && matches!(&row.shown, Shown::Withheld(why) if why == doubts::NOT_PLANNED)
+                && matches!(&row.shown, Shown::Withheld(why) if why == caveats::NOT_PLANNED)
         };
         let (unplanned, told): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
         let names = unplanned.into_iter().map(|row| {
@@ -543,7 +543,7 @@ impl<'s> Screen<'s> {
             return (Vec::new(), Vec::new());
         }
         let first = told.first().and_then(why);
-        let is_said = doubts::state(self.record).is_some() || !self.record.skipped.is_empty();
+        let is_said = caveats::state(self.record).is_some() || !self.record.skipped.is_empty();
         let is_one = is_said && first.is_some() && told.iter().all(|row| why(row) == first);
         let rows = told.iter().filter(|_| !is_one).map(|row| self.of_headline(row));
         (rows.collect(), names.collect())
@@ -668,24 +668,24 @@ impl<'s> Screen<'s> {
     /// The caveats that matter most, in a line each, and how many there are besides: what was
     /// withheld or failed, then what is about the rows that are shown.
     fn caveats(&self, rows: &[Row<'_>], most: usize) -> (Vec<String>, usize) {
-        let of_row = |doubt: &Doubt| {
+        let of_row = |caveat: &RecordCaveat| {
             let mut cells = rows.iter().filter_map(|row| row.cell);
-            cells.any(|cell| doubt.cells.contains(&cell.id))
+            cells.any(|cell| caveat.cells.contains(&cell.id))
         };
-        let mut ranked = doubts::doubts(self.record);
-        ranked.sort_by_key(|doubt| match doubt {
-            doubt if doubt.severe => 0,
-            doubt if doubt.about.is_empty() => 1,
-            doubt if of_row(doubt) => 2,
+        let mut ranked = caveats::of_record(self.record);
+        ranked.sort_by_key(|caveat| match caveat {
+            caveat if caveat.severe => 0,
+            caveat if caveat.about.is_empty() => 1,
+            caveat if of_row(caveat) => 2,
             _ => 3,
         });
-        let lines = ranked.iter().take(most).flat_map(|doubt| {
+        let lines = ranked.iter().take(most).flat_map(|caveat| {
             // The usual places are not said.
-            let about = doubt.about.replace(", middle", "").replace(", in a file", "");
+            let about = caveat.about.replace(", middle", "").replace(", in a file", "");
             let name =
                 if about.is_empty() { "Caveat".to_owned() } else { format!("Caveat: {about}") };
-            let ink = if doubt.severe { Ink::alarm } else { Ink::warn };
-            let laid = wrap::cut_after(&name, &doubt.text, self.width, self.most(1));
+            let ink = if caveat.severe { Ink::alarm } else { Ink::warn };
+            let laid = wrap::cut_after(&name, &caveat.text, self.width, self.most(1));
             self.inked(&laid, 2, ink)
         });
         (lines.collect(), ranked.len().saturating_sub(most))
@@ -704,7 +704,7 @@ impl<'s> Screen<'s> {
             whole.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
         };
         let unplanned = Some(unplanned.join(", ")).filter(|names| !names.is_empty());
-        let reasons = doubts::skipped(self.record);
+        let reasons = caveats::skipped(self.record);
         let full = reasons.iter().map(|(reason, tests)| {
             format!("{} ({reason})", named(&tests.split(", ").collect::<Vec<_>>()))
         });

@@ -21,7 +21,7 @@ use device::{Device, Extent};
 use record::{Estimate, Flag, Series, SeriesAxis, Stop};
 use stats::median;
 
-use super::ground::ground;
+use super::preconditioned_span::preconditioned_span;
 use super::prelude::*;
 use crate::io_loop::{IoLoad, LoopLimits};
 
@@ -100,9 +100,9 @@ impl Procedure for AlignRead {
             let Some(row) = work.repeat(&sizes, repeat) else { break };
             repeats.push(row);
         }
-        let (_, doubt) = ground(cell, work.context);
+        let (_, caveat) = preconditioned_span(cell, work.context);
         let mut outcome = work.outcome;
-        outcome.cell.flags.extend(doubt);
+        outcome.cell.flags.extend(caveat);
         if repeats.is_empty() {
             let text = "the time was too short for all sizes; give it more".to_owned();
             outcome.cell.flags.push(Flag::Note { text });

@@ -17,7 +17,7 @@ use device::{Device, Extent, IoError};
 use record::{Estimate, Flag, Path, Stop};
 use stats::{Interval, mean_interval, median, quantile_ranks};
 
-use super::ground::ground;
+use super::preconditioned_span::preconditioned_span;
 use super::prelude::*;
 use super::stretch::rest;
 use crate::io_loop::{IoLoad, LoopLimits};
@@ -104,7 +104,7 @@ impl Procedure for BufferedRead {
         cell: &TypedCell<BufferedReadSpec>,
         context: &mut CellContext<'_>,
     ) -> CellOutcome {
-        let (span, doubt) = ground(cell, context);
+        let (span, caveat) = preconditioned_span(cell, context);
         let cached = cell.form() == "cache";
         let schedule = schedule(cell.spec, context.allotted_ns);
         let mut outcome = CellOutcome::new(cell);
@@ -135,7 +135,7 @@ impl Procedure for BufferedRead {
         outcome.cell.params.span_bytes = Some(span.bytes);
         outcome = summary(outcome, &mut rates, worst_ns);
         outcome.cell.flags.extend(cached.then_some(Flag::Cached));
-        outcome.cell.flags.extend(doubt.filter(|_| !cached));
+        outcome.cell.flags.extend(caveat.filter(|_| !cached));
         outcome
     }
 }

@@ -1,7 +1,7 @@
 //! `capacity`: is as much there as the medium says? Good, damaged, limbo, wraparound or chain; the
 //! real size; the cache (docs/field/counterfeits.md#f3probe).
 //!
-//! Marks at random places, a growing stretch of writes that overwhelms whatever memory the
+//! Marks at random places, a growing stretch of writes that fills whatever memory the
 //! controller may have, a comb of reads that shows where addresses fold, and a search for the end
 //! of what is kept. Every block that is written says to which address it was written, so one read
 //! of a folded address gives a distance. All places are drawn from the run's seed: no controller
@@ -10,9 +10,9 @@
 //!
 //! With `restore` what lies where it writes is read first, kept durably
 //! ([`Backup`](crate::Backup)), and restored at the end, also after an interruption (`backed_up.rs`
-//! says why that is right where addresses fold). A raw medium that was not given away with `--erase`
-//! is probed in no other way. Then no more than `keep` is written in a row: there has to be room for
-//! it.
+//! says why that is right where addresses fold). A raw medium that was not given away with
+//! `--erase` is probed in no other way. Then no more than `keep` is written in a row: there has to
+//! be room for it.
 //!
 //! # What it leaves
 //! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent
@@ -32,8 +32,8 @@ mod backed_up;
 mod place_content;
 mod probe_stages;
 mod prober;
+mod recheck;
 mod restoring;
-mod second_look;
 #[cfg(test)]
 mod tests;
 pub mod trial;
@@ -43,7 +43,7 @@ use record::{CapacityKind, Cell, Estimate, Flag, Series, SeriesAxis, Stop};
 use self::place_content::PlaceContent;
 use self::probe_stages::{ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
-pub(crate) use self::second_look::{folds, gone, leave_open, marks_left, overwhelm_at_least};
+pub(crate) use self::recheck::{fill_cache_at_least, folds, gone, leave_open, marks_left};
 use device::Extent;
 
 use super::prelude::*;
@@ -64,7 +64,7 @@ settings! {
 spec! {
     /// How far a probe goes.
     CapacitySpec {
-        /// A cache of this size is overwhelmed.
+        /// A cache of this size is filled.
         cache_bytes: u64,
         /// Room for what is kept and restored; none where nothing is.
         keep_bytes: Option<u64>,
@@ -77,7 +77,7 @@ const SPARED_BYTES: u64 = MIB;
 const SMALLEST_BYTES: u64 = 16 * MIB;
 /// Size of a mark.
 const MARK_BYTES: u64 = 4 * KIB;
-/// Written beside ramp and overwhelming: marks and windows.
+/// Written beside ramp and filling caches: marks and windows.
 const MARKS_MOST_BYTES: u64 = 32 * MIB;
 /// Points a series keeps.
 const MOST_POINTS: usize = 240;
@@ -128,7 +128,7 @@ impl Procedure for Capacity {
         let marked =
             Extent::new(SPARED_BYTES, (whole.bytes - SPARED_BYTES) / block_bytes * block_bytes);
         let params = cells.writes(Region::Whole, marked, Pattern::Uniform, block_bytes);
-        // The ramp, and overwhelming once more for each stage of the search.
+        // The ramp, and filling caches once more for each stage of the search.
         let most = cache_bytes
             .min(whole.bytes)
             .saturating_mul(3)
@@ -249,7 +249,7 @@ fn tell(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceConte
     if let Some(cache) = found.cache_bytes {
         put(metric::CACHE_BYTES, between(cache, cache[1]));
     }
-    put(metric::OVERWHELMED_BYTES, exactly(found.overwhelmed_bytes));
+    put(metric::OVERWHELMED_BYTES, exactly(found.filled_cache_bytes));
     for (name, is) in NAMES {
         let points: Vec<[f64; 2]> =
             shown.iter().filter(|(_, seen)| is(seen)).map(|point| plotted(*point)).collect();

@@ -15,7 +15,7 @@
 use record::{CHECKPOINT_COMMITS, CountUnit, Estimate, Flag, Histogram, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
-use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
+use super::durable::{Durable, DurableStep, File, PAGE_BYTES, preconditioned_span, written_bytes};
 use super::prelude::*;
 use crate::stop_rule::{Precision, too_wide, until_precise};
 use crate::tally::latency;
@@ -95,7 +95,7 @@ impl Procedure for Commit {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, CommitSpec>) -> Planned {
-        let found = ground(cells.target, settings.span);
+        let found = preconditioned_span(cells.target, settings.span);
         let Some(span) = cells.or_skip(found) else { return Ok(()) };
         let commits = settings.commits;
         let precision = Precision { certainty: settings.certainty, min_ns: settings.min_time };

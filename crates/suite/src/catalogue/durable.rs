@@ -259,7 +259,7 @@ impl<'a, 'b> Durable<'a, 'b> {
 /// Where it is done. On a raw medium in all of its second half: file systems have their journal in
 /// the middle, far from the files, and the way between them is what takes a disk its time. In a
 /// file in the first `wanted_bytes`. `Err` says what does not fit.
-pub fn ground(target: &TargetInfo, wanted_bytes: u64) -> Result<Extent, String> {
+pub fn preconditioned_span(target: &TargetInfo, wanted_bytes: u64) -> Result<Extent, String> {
     let span =
         target.region(Region::Middle, if target.is_file() { wanted_bytes } else { u64::MAX })?;
     if span.bytes < JOURNAL_BYTES + FILES_BYTES {

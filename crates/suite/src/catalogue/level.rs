@@ -3,13 +3,13 @@
 use record::{Estimate, may_be_cached};
 use stats::{RateEstimator, median};
 
-/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps
+/// Writes to other allocation units that fill: four times 32, more than any cheap medium keeps
 /// open (docs/field/statistics.md#sampling-random-writes).
-pub(crate) const OVERWHELMING_OPS: u64 = 4 * 32;
+pub(crate) const CACHE_FILL_OPS: u64 = 4 * 32;
 /// Nothing that makes the first writes fast takes this long. Where half of the writes do, the
 /// medium merges an allocation unit for each, and 32 of them are enough.
 const MERGING_NS: f64 = 100e6;
-pub(crate) const OVERWHELMING_MERGES: u64 = 32;
+pub(crate) const CACHE_FILL_MERGES: u64 = 32;
 /// Writes that are looked at together.
 const GROUP: usize = 16;
 /// The medians of two groups this far apart are the same level
@@ -63,10 +63,10 @@ impl LatencyLevel {
     /// Whether all that makes first writes of `block_bytes` fast is used up: it has found its
     /// level, and writes take as long as merges do, or longer than any cache takes, or
     /// `enough_bytes` were written.
-    pub fn is_overwhelmed(&self, block_bytes: u64, bytes_done: u64, enough_bytes: u64) -> bool {
-        let merges = self.ops() >= OVERWHELMING_MERGES && self.median_ns() >= MERGING_NS;
+    pub fn is_cache_full(&self, block_bytes: u64, bytes_done: u64, enough_bytes: u64) -> bool {
+        let merges = self.ops() >= CACHE_FILL_MERGES && self.median_ns() >= MERGING_NS;
         let is_enough = bytes_done >= enough_bytes || !self.may_be_cached(block_bytes);
-        self.is_stable() && (merges || self.ops() >= OVERWHELMING_OPS && is_enough)
+        self.is_stable() && (merges || self.ops() >= CACHE_FILL_OPS && is_enough)
     }
 
     /// Whether a cache may have taken the last writes: half of them took no longer than one takes.

@@ -14,7 +14,7 @@
 use record::{CountUnit, Estimate, Flag, Histogram, Series, SeriesAxis, Standstill, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
-use super::durable::{Durable, DurableStep, PAGE_BYTES, ground, written_bytes};
+use super::durable::{Durable, DurableStep, PAGE_BYTES, preconditioned_span, written_bytes};
 use super::prelude::*;
 use super::stretch;
 use crate::stop_rule::until_precise;
@@ -45,10 +45,10 @@ pub struct LogAppend;
 const OF_LINE: &[DurableStep] = &[DurableStep::Again(4 * KIB), DurableStep::Commit(8 * KIB)];
 const OF_BLOCK: &[DurableStep] = &[DurableStep::Log(4 * KIB), DurableStep::Commit(16 * KIB)];
 /// At most so many come one right after the other, until their rate is as certain as this.
-const MOST_IN_A_ROW: u64 = 2000;
+const MOST_UNPACED: u64 = 2000;
 /// Fewer tell nothing, however alike they are: what a line of 12 KiB makes the medium put off may
 /// come once in a hundred lines.
-const LEAST_IN_A_ROW: u64 = 200;
+const LEAST_UNPACED: u64 = 200;
 const CERTAINTY: f64 = 0.05;
 /// Lines of 200 bytes in a block, about.
 const LINES_PER_BLOCK: u64 = 20;
@@ -67,13 +67,13 @@ impl Procedure for LogAppend {
     }
 
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, LogAppendSpec>) -> Planned {
-        let found = ground(cells.target, settings.span);
+        let found = preconditioned_span(cells.target, settings.span);
         let Some(span) = cells.or_skip(found) else { return Ok(()) };
         let (lines_per_s, paced_ns) = (settings.lines.clamp(1, 1000), settings.time);
         let writes = cells.writes(Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
         let params = Params { sync: Sync::Data, ..writes };
         let paced_lines = paced_ns as f64 / SECOND_NS as f64 * lines_per_s as f64;
-        let most_lines = paced_lines as u64 + 1 + MOST_IN_A_ROW;
+        let most_lines = paced_lines as u64 + 1 + MOST_UNPACED;
         cells.add(
             params,
             &LogAppendSpec { lines_per_s, paced_ns },
@@ -98,7 +98,7 @@ impl Procedure for LogAppend {
             &device::Device::standstills(work.context.medium, started_ns),
         );
         let stop = if stop == Stop::Time || stop == Stop::Ops {
-            in_a_row(&mut work, &mut lines).unwrap_or(stop)
+            unpaced(&mut work, &mut lines).unwrap_or(stop)
         } else {
             stop
         };
@@ -137,9 +137,9 @@ fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: 
 
 /// Lines one right after the other until their rate is certain; why it ended, if it was not its own
 /// doing.
-fn in_a_row(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
-    let rule = StopRule { min_events: LEAST_IN_A_ROW, ..until_precise(CERTAINTY, SECOND_NS / 2) };
-    for _ in 0..MOST_IN_A_ROW {
+fn unpaced(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
+    let rule = StopRule { min_events: LEAST_UNPACED, ..until_precise(CERTAINTY, SECOND_NS / 2) };
+    for _ in 0..MOST_UNPACED {
         if work.context.must_stop() {
             return Some(Stop::Interrupted);
         }

@@ -1,6 +1,5 @@
 //! The tests, one file each.
 
-mod again;
 mod align_read;
 mod buffered_read;
 pub mod capacity;
@@ -10,15 +9,16 @@ pub mod ext2_fill;
 mod ext2_format;
 mod fill;
 mod flush_cost;
-mod ground;
 mod level;
 mod log_append;
 mod open_aus;
+mod preconditioned_span;
 mod prelude;
 mod prime;
 mod random_read;
 mod random_write;
 pub(crate) mod record_ops;
+mod rewrite_check;
 mod sector_write;
 mod seek;
 mod sequential;

@@ -29,7 +29,7 @@ use stats::Random;
 
 use super::prelude::*;
 use super::stretch::{self, Stretch, earlier};
-use crate::shown_cache::{CACHED_PAGE_BYTES, shown_cache_bytes};
+use crate::observed_cache::{CACHED_PAGE_BYTES, observed_cache_bytes};
 
 settings! {
     OpenAusSettings {
@@ -216,7 +216,9 @@ fn length(n_aus: u64, block_bytes: u64, random_bytes: Option<u64>) -> Stretch {
 /// Writes that a volatile cache holds back, as far as one has shown: what closes a unit is paid so
 /// many writes later.
 fn held_ops(block_bytes: u64, context: &CellContext<'_>) -> u64 {
-    shown_cache_bytes(context.done).div_ceil(block_bytes.max(CACHED_PAGE_BYTES)).min(MOST_HELD_OPS)
+    observed_cache_bytes(context.done)
+        .div_ceil(block_bytes.max(CACHED_PAGE_BYTES))
+        .min(MOST_HELD_OPS)
 }
 
 /// Cells that a search up to `most` may need: the powers of two, and halving between the last two

@@ -9,8 +9,8 @@ use record::{Cell, Flag, Stop};
 
 use super::prelude::*;
 use crate::io_loop::{IoLoad, LoopLimits};
+use crate::observed_cache::{LARGEST_CACHE_BYTES, fast_beginning_bytes};
 use crate::offsets::sequential;
-use crate::shown_cache::{LARGEST_CACHE_BYTES, fast_beginning_bytes};
 
 settings! {
     PrimeSettings {

@@ -15,7 +15,7 @@
 
 use device::Device;
 
-use super::ground::ground;
+use super::preconditioned_span::preconditioned_span;
 use super::prelude::*;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
@@ -99,7 +99,7 @@ impl Procedure for RandomRead {
     /// Metrics: `iops`, `bps`, `latency_ns`, `access_time_ns`, and where there is a processor
     /// `cpu_ns_per_io`.
     fn run(&self, cell: &TypedCell<RandomReadSpec>, context: &mut CellContext<'_>) -> CellOutcome {
-        let (span, doubt) = ground(cell, context);
+        let (span, caveat) = preconditioned_span(cell, context);
         let block_bytes = cell.block_bytes();
         if span.bytes < block_bytes {
             return CellOutcome::left_out(
@@ -131,7 +131,7 @@ impl Procedure for RandomRead {
         }
         let mut outcome = context.drive("measuring", &load, &limits, &mut places).outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
-        outcome.cell.flags.extend(doubt);
+        outcome.cell.flags.extend(caveat);
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert(metric::ACCESS_TIME_NS.into(), inverse(1e9, iops));
         }

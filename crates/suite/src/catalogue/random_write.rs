@@ -32,13 +32,13 @@ use stats::StopRule;
 
 use super::prelude::*;
 use crate::IoTally;
-use crate::catalogue::again::{self, Latest};
-use crate::catalogue::ground::ground;
-use crate::catalogue::level::{LatencyLevel, OVERWHELMING_MERGES, OVERWHELMING_OPS};
+use crate::catalogue::level::{CACHE_FILL_MERGES, CACHE_FILL_OPS, LatencyLevel};
+use crate::catalogue::preconditioned_span::preconditioned_span;
+use crate::catalogue::rewrite_check::{self, Latest};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
+use crate::observed_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::offsets::{Stratified, once_each, sequential};
-use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::stop_rule::Precision;
 
 settings! {
@@ -82,8 +82,8 @@ pub struct RandomWrite;
 /// What is taken for the allocation unit where the medium declares none
 /// (docs/field/allocation-units.md#known-sizes: commonly 4 MiB).
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
-/// Share of the time that may go into overwhelming while writes are as fast as a cache's.
-const FAST_OVERWHELM_TIME: f64 = 0.5;
+/// Share of the time that may go into filling caches while writes are as fast as a cache's.
+const FAST_FILL_SHARE: f64 = 0.5;
 /// A cache that no flush empties shows by first writes as fast as a cache takes them, of which less
 /// than this share was paid for when the cell ended.
 const KEPT_BACK_SHARE: f64 = 0.5;
@@ -142,17 +142,17 @@ impl Procedure for RandomWrite {
 
     fn run(&self, cell: &TypedCell<RandomWriteSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let planned = cell.span();
-        let (span, doubt) = ground(cell, context);
+        let (span, caveat) = preconditioned_span(cell, context);
         let shrunk = (span.bytes < planned.bytes).then_some(Flag::PartlyPrimed {
             primed_bytes: span.bytes,
             wanted_bytes: planned.bytes,
         });
         let mut work = Work { cell, span, context, outcome: CellOutcome::new(cell) };
         work.outcome.cell.params.span_bytes = Some(span.bytes);
-        work.outcome.cell.flags.extend(doubt.or(shrunk));
+        work.outcome.cell.flags.extend(caveat.or(shrunk));
         // What little was primed is no more than an upper bound of the span that was wanted.
         if span.bytes < WIDE_BYTES.min(planned.bytes) {
-            work.outcome.cell.doubt_level(Bound::AtMost);
+            work.outcome.cell.flag_transient(Bound::AtMost);
         }
         work.do_it();
         work.outcome
@@ -181,7 +181,7 @@ fn blocks_and_threads(
     pairs
 }
 
-/// Plans one cell. What it may write at most: overwhelming, measuring and settling.
+/// Plans one cell. What it may write at most: filling caches, measuring and settling.
 fn plan_cell(
     settings: &RandomWriteSettings,
     params: Params,
@@ -196,7 +196,7 @@ fn plan_cell(
     let spec = RandomWriteSpec {
         au_bytes: cells.target.au_bytes.unwrap_or(GUESSED_AU_BYTES),
         overwhelm_bytes: settings.overwhelm,
-        overwhelm_max_bytes: whole_blocks(2 * settings.overwhelm) + OVERWHELMING_OPS * block_bytes,
+        overwhelm_max_bytes: whole_blocks(2 * settings.overwhelm) + CACHE_FILL_OPS * block_bytes,
         overwhelm_time: settings.overwhelm_time,
         total_bytes: whole_blocks(settings.total.min(span.bytes)),
         slow_certainty: settings.slow_certainty,
@@ -206,7 +206,7 @@ fn plan_cell(
     let written_bytes = spec.overwhelm_max_bytes
         + spec.total_bytes
         + settling_bytes
-        + again::most_ops(block_bytes) * block_bytes;
+        + rewrite_check::most_ops(block_bytes) * block_bytes;
     cells.add(params, &spec, settings.max_time, written_bytes);
 }
 
@@ -225,7 +225,7 @@ impl Work<'_, '_> {
         if self.settle(0).is_none() {
             return;
         }
-        let (before, level) = self.overwhelm();
+        let (before, level) = self.fill_cache();
         self.outcome.cell.series.push(before.rate_series("rate while caches fill"));
         self.outcome.end(before.stop, before.error.clone());
         if self.outcome.is_over() {
@@ -237,7 +237,7 @@ impl Work<'_, '_> {
         // the measurement.
         let was_falling = !level.is_stable()
             && sustained.flags().iter().any(|flag| matches!(flag, Flag::Drifting { .. }));
-        if was_falling || before.ops < OVERWHELMING_MERGES {
+        if was_falling || before.ops < CACHE_FILL_MERGES {
             let text = format!(
                 "the time was enough for only {} writes before measuring; its caches may not have been full",
                 before.ops
@@ -260,7 +260,7 @@ impl Work<'_, '_> {
 
     /// Single writes, each in another allocation unit, until enough has been written and the
     /// latency has found its level.
-    fn overwhelm(&mut self) -> (IoTally, LatencyLevel) {
+    fn fill_cache(&mut self) -> (IoTally, LatencyLevel) {
         let block_bytes = self.cell.block_bytes();
         let mut order = Stratified::new(
             self.span,
@@ -274,7 +274,7 @@ impl Work<'_, '_> {
         let share = self.cell.spec.overwhelm_time;
         self.context.part(0.0, share);
         let share_ns = |share: f64| (self.context.allotted_ns as f64 * share) as u64;
-        let (enough_ns, max_ns) = (share_ns(share), share_ns(share.max(FAST_OVERWHELM_TIME)));
+        let (enough_ns, max_ns) = (share_ns(share), share_ns(share.max(FAST_FILL_SHARE)));
         let limits = LoopLimits { max_bytes, ..LoopLimits::time(max_ns) };
         let mut level = LatencyLevel::default();
         let (mut bytes_done, mut took_ns) = (0, 0);
@@ -283,7 +283,7 @@ impl Work<'_, '_> {
                 (bytes_done + CACHED_PAGE_BYTES.max(bytes), took_ns + latency_ns);
             level.push(latency_ns);
             let is_late = took_ns >= enough_ns && !level.may_be_cached(block_bytes);
-            is_late || level.is_overwhelmed(block_bytes, bytes_done, enough_bytes)
+            is_late || level.is_cache_full(block_bytes, bytes_done, enough_bytes)
         };
         let load = self.load(block_bytes, "data for filling caches");
         let tally = self.context.drive_watched(
@@ -368,11 +368,11 @@ impl Work<'_, '_> {
             let all_ns = (before.busy_ns + busy_ns) as f64 + if is_debt { debt_ns } else { 0.0 };
             let paid_iops = (before.ops + ops) as f64 * 1e9 / all_ns;
             self.pay(debt_ns, if is_debt { paid_iops } else { f64::INFINITY }, ops);
-            self.doubt_kept_back(before.bytes);
+            self.flag_kept_back(before.bytes);
         }
         if !was_cut_short && !is_full_pass {
             let load = self.load(self.cell.block_bytes(), "data written again");
-            again::ask(
+            rewrite_check::check(
                 &mut self.outcome.cell,
                 self.span.bytes,
                 before.bytes,
@@ -460,14 +460,14 @@ impl Work<'_, '_> {
     /// Where such a cache was still full of other writes when measuring began, the figure is a
     /// bound: each of these makes room for several where they were larger, and for a part of one
     /// where they were smaller.
-    fn doubt_kept_back(&mut self, own_bytes: u64) {
+    fn flag_kept_back(&mut self, own_bytes: u64) {
         let own = self.cell.block_bytes().max(CACHED_PAGE_BYTES);
         let before = self.context.done.iter().rev().find(|cell| cell.test == self.cell.test);
         let before = before
             .and_then(|cell| cell.params.block_bytes)
             .map_or(own, |block| block.max(CACHED_PAGE_BYTES));
         if before != own && own_bytes < self.kept_back_bytes() {
-            self.outcome.cell.doubt_level(if before < own {
+            self.outcome.cell.flag_transient(if before < own {
                 Bound::AtLeast
             } else {
                 Bound::AtMost

@@ -16,7 +16,7 @@ use record::{Content, Flag, Stop, Sync};
 use stats::StopRule;
 
 use super::prelude::*;
-use crate::catalogue::ground::ground;
+use crate::catalogue::preconditioned_span::preconditioned_span;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, flush};
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
@@ -233,7 +233,7 @@ fn raw(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> Cell
     // A file of ours may lie on this very range.
     context.kept.take();
     let planned = cell.span();
-    let (span, doubt) = ground(cell, context);
+    let (span, caveat) = preconditioned_span(cell, context);
     let shrunk = (span.bytes < planned.bytes)
         .then_some(Flag::PartlyPrimed { primed_bytes: span.bytes, wanted_bytes: planned.bytes });
     let limits = limits(cell, context.allotted_ns, context.time_left_ns());
@@ -245,7 +245,7 @@ fn raw(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> Cell
     );
     let mut outcome = finish(cell, tally);
     outcome.cell.params.span_bytes = Some(span.bytes);
-    outcome.cell.flags.extend(doubt.or(shrunk));
+    outcome.cell.flags.extend(caveat.or(shrunk));
     outcome
 }
 

@@ -13,8 +13,10 @@ use super::prelude::*;
 use crate::IoTally;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
+use crate::observed_cache::{
+    CACHE_FILL_BYTES, CACHE_RATIO, CACHED_PAGE_BYTES, observed_cache_pages,
+};
 use crate::offsets::uniform;
-use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, OVERWHELM_BYTES, shown_cache_pages};
 use crate::stop_rule::Precision;
 
 settings! {
@@ -43,7 +45,7 @@ fn fill_cache(
     context: &mut CellContext<'_>,
     next: Places<'_>,
 ) -> Result<bool, Box<IoTally>> {
-    let held_ops = shown_cache_pages(context.done).min(OVERWHELM_BYTES / CACHED_PAGE_BYTES);
+    let held_ops = observed_cache_pages(context.done).min(CACHE_FILL_BYTES / CACHED_PAGE_BYTES);
     if held_ops == 0 {
         return Ok(true);
     }
@@ -86,7 +88,7 @@ impl Procedure for SectorWrite {
             Err(reason) => cells.skip(reason),
             Ok(span) => {
                 let params = cells.writes(region, span, Pattern::Uniform, block_bytes);
-                let filling_bytes = 2 * OVERWHELM_BYTES / CACHED_PAGE_BYTES * block_bytes;
+                let filling_bytes = 2 * CACHE_FILL_BYTES / CACHED_PAGE_BYTES * block_bytes;
                 cells.add(params, &spec, settings.max_time, MOST_BYTES + filling_bytes);
             }
         }
@@ -119,7 +121,7 @@ impl Procedure for SectorWrite {
         let mut outcome = tally.outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
         if !is_filled {
-            outcome.cell.doubt_level(Bound::AtMost);
+            outcome.cell.flag_transient(Bound::AtMost);
         }
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));

@@ -9,7 +9,7 @@
 use device::Device;
 use record::Path;
 
-use super::ground::ground;
+use super::preconditioned_span::preconditioned_span;
 use super::prelude::*;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
@@ -64,7 +64,7 @@ impl Procedure for Seek {
     /// Metrics: `seeks_per_s`, `access_time_ns` = 10^9 / seeks a second, `latency_ns`, `iops`,
     /// `bps`.
     fn run(&self, cell: &TypedCell<()>, context: &mut CellContext<'_>) -> CellOutcome {
-        let (span, doubt) = ground(cell, context);
+        let (span, caveat) = preconditioned_span(cell, context);
         if let Err(error) = context.medium.drop_caches() {
             return CellOutcome::broken(cell, error);
         }
@@ -73,7 +73,7 @@ impl Procedure for Seek {
         let limits = LoopLimits::time(context.time_left_ns());
         let mut places = uniform(span, block_bytes, block_bytes, context.random("offsets"));
         let mut outcome = context.drive("seeking", &load, &limits, &mut places).outcome(cell);
-        outcome.cell.flags.extend(doubt);
+        outcome.cell.flags.extend(caveat);
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert(metric::SEEKS_PER_S.into(), iops);
             outcome.cell.metrics.other.insert(metric::ACCESS_TIME_NS.into(), inverse(1e9, iops));

@@ -15,8 +15,8 @@ use super::level::LatencyLevel;
 use super::prelude::*;
 use crate::IoTally;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
+use crate::observed_cache::{BEGINNING_RATIO, CACHE_FILL_BYTES, fast_beginning_bytes};
 use crate::offsets::{cyclic_from, pieces};
-use crate::shown_cache::{BEGINNING_RATIO, OVERWHELM_BYTES, fast_beginning_bytes};
 use crate::stop_rule::Precision;
 
 settings! {
@@ -108,7 +108,7 @@ fn warm_up(
     let Some(warm_up_ns) = cell.spec.warm_up_ns else { return Ok(true) };
     let enough_ns = warm_up_ns.min(context.time_left_ns() / 4);
     let kept_bytes = if load.direction == Direction::Write {
-        fast_beginning_bytes(context.done).min(OVERWHELM_BYTES)
+        fast_beginning_bytes(context.done).min(CACHE_FILL_BYTES)
     } else {
         0
     };
@@ -116,7 +116,7 @@ fn warm_up(
     // room it takes in more than it holds, for it empties meanwhile: it is full once these take
     // longer than at first, or were as fast all the time.
     let limits = LoopLimits {
-        max_bytes: OVERWHELM_BYTES,
+        max_bytes: CACHE_FILL_BYTES,
         ..LoopLimits::time(if kept_bytes > 0 { context.time_left_ns() / 2 } else { enough_ns })
     };
     let (mut bytes_done, mut took_ns, mut level) = (0, 0, LatencyLevel::default());
@@ -247,7 +247,7 @@ impl Procedure for Sequential {
 
 /// The most that a cell writes.
 fn written_bytes(spec: SequentialSpec, block_bytes: u64) -> u64 {
-    let warm_up_bytes = if spec.warm_up_ns.is_some() { OVERWHELM_BYTES + block_bytes } else { 0 };
+    let warm_up_bytes = if spec.warm_up_ns.is_some() { CACHE_FILL_BYTES + block_bytes } else { 0 };
     // 120 KiB do not divide a MiB: the last I/O is whole.
     spec.total_bytes.next_multiple_of(block_bytes)
         + spec.boundary_bytes.unwrap_or(0)

@@ -7,8 +7,8 @@
 //! more than 20 % of their mean and their line rises or falls by no more than 10 %. After 25 rounds
 //! it is not.
 //!
-//! *full* has SNIA's 56 steps a round, a minute each, over the whole medium: 5 to 23
-//! hours. *reduced* is for slow media: 100, 65 and 0 % reads of five sizes in 1 GiB, 4 s each. I/Os come
+//! *full* has SNIA's 56 steps a round, a minute each, over the whole medium: 5 to 23 hours.
+//! *reduced* is for slow media: 100, 65 and 0 % reads of five sizes in 1 GiB, 4 s each. I/Os come
 //! one at a time; in a mix each is a read or a write by chance.
 //!
 //! What a cell was asked: `form`, `span_bytes`, `step_ns`. Series: `tracked rate by round` (round,

@@ -8,10 +8,10 @@ use record::units::MILLISECOND_NS;
 use record::{Content, Direction, Params, PlannedCell, Stop};
 
 use self::warm_up::WarmUp;
-use super::again;
+use super::rewrite_check;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
+use crate::observed_cache::CACHE_FILL_BYTES;
 use crate::procedure::{Cells, TypedCell};
-use crate::shown_cache::OVERWHELM_BYTES;
 use crate::spec::{CellSpec, spec};
 use crate::{CellContext, CellOutcome};
 
@@ -28,13 +28,13 @@ spec! {
         rest_ns: u64,
         /// I/Os that do not count.
         warm_up_ops: u64,
-        /// After these more, until the latency has found its level and so many bytes are written, or
-        /// the medium merges for each write...
+        /// After these more, until the latency has found its level and so many bytes are written,
+        /// or the medium merges for each write...
         overwhelm_bytes: u64,
         /// ...but at most so many bytes; 0 where only the I/Os above set the state.
         settle_bytes: u64,
-        /// Before them, where earlier cells have shown a volatile cache, it is filled with such I/Os;
-        /// so much of it at most, and so long beyond the cell's own time, in nanoseconds.
+        /// Before them, where earlier cells have shown a volatile cache, it is filled with such
+        /// I/Os; so much of it at most, and so long beyond the cell's own time, in nanoseconds.
         cache_bytes: u64,
         cache_ns: u64,
         /// I/Os that count, at most.
@@ -56,7 +56,7 @@ impl Stretch {
     /// The same, with so long beyond the cell's own time, in nanoseconds, to fill any volatile
     /// cache that earlier cells have shown.
     pub fn past_caches(self, cache_ns: u64) -> Stretch {
-        Stretch { cache_bytes: OVERWHELM_BYTES, cache_ns, ..self }
+        Stretch { cache_bytes: CACHE_FILL_BYTES, cache_ns, ..self }
     }
 
     /// As many I/Os of this size as make `bytes`, at least `enough_ops`, which are enough after
@@ -73,7 +73,8 @@ impl Stretch {
     /// The most that a cell takes with it, in nanoseconds, and the most that it writes, in bytes.
     fn limits(self, params: &Params, max_ns: u64) -> (u64, u64) {
         let block_bytes = params.block_bytes.unwrap_or(1);
-        let again_ops = if self.settle_bytes > 0 { again::most_ops(block_bytes) } else { 0 };
+        let again_ops =
+            if self.settle_bytes > 0 { rewrite_check::most_ops(block_bytes) } else { 0 };
         let ops = self.warm_up_ops + self.ops + again_ops;
         let written_bytes = match params.direction {
             Some(Direction::Write) => ops * block_bytes + self.settle_bytes + self.cache_bytes,
@@ -103,8 +104,8 @@ pub fn load(cell: &PlannedCell, context: &CellContext<'_>, purpose: &str) -> IoL
     }
 }
 
-/// Runs a cell planned with [`Cells::add_stretch`] at these places, one after the other; those of the
-/// warm-up come first.
+/// Runs a cell planned with [`Cells::add_stretch`] at these places, one after the other; those of
+/// the warm-up come first.
 ///
 /// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns`, what those took that
 /// do not, and `burst_iops` where the first of them were faster.
@@ -242,7 +243,8 @@ pub fn earlier<'a>(
     context.done.iter().filter(|done| done.test == cell.test && done.stop != Stop::Error)
 }
 
-/// Blocks at a fixed distance from each other, starting again at the front of the span when it ends.
+/// Blocks at a fixed distance from each other, starting again at the front of the span when it
+/// ends.
 pub fn strided(
     span: Extent,
     block_bytes: u64,

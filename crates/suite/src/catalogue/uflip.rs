@@ -300,16 +300,16 @@ fn stepwise(span: Extent, block_bytes: u64, step: i64) -> impl FnMut(u32) -> Opt
     }
 }
 
-/// So many blocks in a row in the first half of the span, then one at random in the second.
+/// So many sequential blocks in the first half of the span, then one at random in the second.
 fn mixed(
     span: Extent,
     block_bytes: u64,
-    in_a_row: u64,
+    sequential_ops: u64,
     random: Random,
 ) -> impl FnMut(u32) -> Option<Extent> {
     let half_bytes = span.bytes / 2 / block_bytes * block_bytes;
     let mut row = cyclic(Extent::new(span.offset_bytes, half_bytes), block_bytes);
-    let mut stray = uniform(
+    let mut elsewhere = uniform(
         Extent::new(span.offset_bytes + half_bytes, half_bytes),
         block_bytes,
         block_bytes,
@@ -318,7 +318,7 @@ fn mixed(
     let mut turn = 0;
     move |slot| {
         turn += 1;
-        if turn % (in_a_row + 1) == 0 { stray(slot) } else { row(slot) }
+        if turn % (sequential_ops + 1) == 0 { elsewhere(slot) } else { row(slot) }
     }
 }
 
@@ -369,7 +369,7 @@ fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let writing = stretch::load(cell, context, "data");
     let reading = IoLoad { direction: READ, ..writing };
     let mut row = cyclic(span, BASE_BYTES);
-    let mut stray = uniform(span, BASE_BYTES, BASE_BYTES, context.random("places"));
+    let mut elsewhere = uniform(span, BASE_BYTES, BASE_BYTES, context.random("places"));
     let mut outcome = CellOutcome::new(cell);
     let mut read = |context: &mut CellContext<'_>, ops: u64| {
         let mut took_ns = Vec::new();
@@ -389,7 +389,7 @@ fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
         return outcome;
     }
     let limits = LoopLimits { max_ops: 512, ..LoopLimits::time(third_ns) };
-    let tally = context.drive("writing at random", &writing, &limits, &mut stray);
+    let tally = context.drive("writing at random", &writing, &limits, &mut elsewhere);
     outcome.end(tally.stop, tally.error);
     let (mut disturbed_ns, mut is_disturbed) = (0, true);
     while is_disturbed

@@ -135,7 +135,7 @@ impl View<'_, '_> {
         for (visit, number) in halving(places).into_iter().enumerate() {
             self.context
                 .part(0.8 * visit as f64 / places as f64, 0.8 * (visit + 1) as f64 / places as f64);
-            if !self.access(place(number)) || !self.in_a_row(place(number), &load) {
+            if !self.access(place(number)) || !self.sequential(place(number), &load) {
                 return;
             }
         }
@@ -171,7 +171,7 @@ impl View<'_, '_> {
     }
 
     /// All of the place in a row; `false` ends the view.
-    fn in_a_row(&mut self, place: Extent, load: &IoLoad) -> bool {
+    fn sequential(&mut self, place: Extent, load: &IoLoad) -> bool {
         let limits = LoopLimits::time(self.context.time_left_ns());
         let mut took_ns = Vec::new();
         let mut watch = |_, latency_ns: u64| {

@@ -1,6 +1,6 @@
-//! Rounds: a cell that is fast is measured several times, apart from each other and in changing order,
-//! after all cells were measured once. One stretch of a second cannot tell its own slow changes; how
-//! rounds differ tells where the figure of the same run, repeated, would lie
+//! Rounds: a cell that is fast is measured several times, apart from each other and in changing
+//! order, after all cells were measured once. One stretch of a second cannot tell its own slow
+//! changes; how rounds differ tells where the figure of the same run, repeated, would lie
 //! (docs/methodology.md, "Rounds").
 
 use std::sync::atomic::Ordering;
@@ -40,8 +40,8 @@ const STEP_NS: u64 = 100 * MILLISECOND_NS;
 const FALLS: f64 = 1.5;
 
 impl<'a> Runner<'a> {
-    /// Measures cells that are fast in rounds, until their intervals are as narrow as asked for or the
-    /// time for it is up.
+    /// Measures cells that are fast in rounds, until their intervals are as narrow as asked for or
+    /// the time for it is up.
     pub(super) fn measure_rounds(
         &mut self,
         medium: &mut Guarded,
@@ -102,8 +102,8 @@ impl<'a> Runner<'a> {
         false
     }
 
-    /// Measures every cell that has a rate as it was measured the first time, in the order of the plan, as
-    /// often as the plan says.
+    /// Measures every cell that has a rate as it was measured the first time, in the order of the
+    /// plan, as often as the plan says.
     pub(super) fn repeat(
         &mut self,
         medium: &mut Guarded,
@@ -267,7 +267,8 @@ impl<'a> PlannedRound<'a> {
     }
 }
 
-/// True of a cell whose figure rounds tell better: one of fast I/Os, in a state that a round reaches.
+/// True of a cell whose figure rounds tell better: one of fast I/Os, in a state that a round
+/// reaches.
 fn is_worth_rounds(cell: &Cell) -> bool {
     let Some((iops, latency)) = cell.metrics.iops.zip(cell.metrics.latency_ns.as_ref()) else {
         return false;
@@ -314,8 +315,8 @@ fn wants_round(cell: &Cell, turn: usize) -> bool {
     !STEPS.contains(&done) || !relative_half_width(cell).is_some_and(|width| width <= asked(cell))
 }
 
-/// How certain the cell is to be: half the width of its interval over the figure; 0 where it asks for
-/// nothing.
+/// How certain the cell is to be: half the width of its interval over the figure; 0 where it asks
+/// for nothing.
 fn asked(cell: &Cell) -> f64 {
     Precision::read(&cell.params.other).map_or(0.0, |precision| precision.certainty)
 }
@@ -371,7 +372,7 @@ fn round_at(began_ns: u64, cell: &Cell, iops: Estimate) -> Round {
     Round { began_ns, ops: cell.ops, elapsed_ns: cell.elapsed_ns, iops: iops.value, half_width }
 }
 
-/// True of a doubt that one stretch raises about itself, and that rounds answer.
+/// True of a caveat that one stretch raises about itself, and that rounds answer.
 fn is_of_one_stretch(flag: &Flag) -> bool {
     matches!(
         flag,
@@ -442,7 +443,7 @@ fn extremes(rounds: &[RoundRate]) -> [f64; 2] {
     [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)]
 }
 
-/// The doubts of single stretches are answered; what is left is how wide the interval is.
+/// The caveats of single stretches are answered; what is left is how wide the interval is.
 fn note_certainty(cell: &mut Cell) {
     cell.flags.retain(|flag| !is_of_one_stretch(flag));
     let asked = asked(cell);

@@ -1,6 +1,7 @@
 //! Whether the host or the medium was to blame for a stall: an I/O during which the host stood
-//! still for long enough is the host's, and is left out of the latencies. What a whole cell is worth
-//! after that is `findings::usability`'s to say; when the host stood still, `Device::standstills`.
+//! still for long enough is the host's, and is left out of the latencies. What a whole cell is
+//! worth after that is `findings::usability`'s to say; when the host stood still,
+//! `Device::standstills`.
 
 use device::Completion;
 use record::{Disturbance, Standstill};

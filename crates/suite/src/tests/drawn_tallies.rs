@@ -1,4 +1,4 @@
-//! Streams of I/Os drawn at random: figures and doubts against their counts and times.
+//! Streams of I/Os drawn at random: figures and caveats against their counts and times.
 
 use device::{Completion, IoError, IoErrorKind};
 use record::units::SECOND_NS;
@@ -72,7 +72,7 @@ fn drawn(random: &mut Random) -> IoTally {
 }
 
 /// Figures are finite and not negative, follow from counts and times, and lie in their intervals;
-/// percentiles are in order; every doubt is of what it names.
+/// percentiles are in order; every caveat is of what it names.
 fn holds(tally: &IoTally) {
     let (metrics, flags) = (tally.metrics(), tally.flags());
     for (name, figure) in &metrics.other {

@@ -184,9 +184,9 @@ const WRITES: [f64; 3] = [9.0, 90.0, 500.0];
 const NEAR: f64 = 0.15;
 const LEVELS: [Fitness; 4] = [Fitness::NotSuitable, Fitness::Poor, Fitness::Usable, Fitness::Good];
 
-/// What is wrong with the verdict on it for a root disk, by the long-run truth of its random writes:
-/// praise of what does not last without a word of doubt, or blame for random writes that are
-/// faster.
+/// What is wrong with the verdict on it for a root disk, by the long-run truth of its random
+/// writes: praise of what does not last without a word of caveat, or blame for random writes that
+/// are faster.
 fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
     let truth = sim::truth::headline(profile, 1);
     let slowest = truth.random_write_4k_iops.min(truth.random_write_16k_iops);

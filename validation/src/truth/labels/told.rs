@@ -30,7 +30,7 @@ struct Words {
     flags: RunFlags,
 }
 
-/// Doubts about the run as a whole.
+/// Caveats about the run as a whole.
 #[derive(Default)]
 struct Doubts(Vec<Flag>);
 

@@ -33,7 +33,7 @@ pub struct Field {
     pub target: Target,
     /// The machine that measures; its memory bandwidth is not measured.
     pub host: Host,
-    /// Doubts about anything measured here.
+    /// Caveats about anything measured here.
     pub flags: Vec<Flag>,
     block: BlockTarget,
     changes: Option<Changes>,

@@ -5,7 +5,7 @@ use record::{Ended, Record};
 
 use super::super::carried::carried;
 use super::facts;
-use crate::{doubts, words};
+use crate::{caveats, words};
 
 /// Head and foot of a page; `cover_*.html` show it.
 pub(super) struct Cover {
@@ -45,10 +45,10 @@ impl Cover {
             name: words::name(&record.medium),
             facts: words::medium_facts(record).join(" · "),
             label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
-            run_facts: doubts::run_facts(record).join(" · "),
+            run_facts: caveats::run_facts(record).join(" · "),
             state,
             failed: record.run.ended == Ended::Error,
-            skipped: doubts::skipped(record),
+            skipped: caveats::skipped(record),
             how: facts::sections(record),
             private: facts::is_private(record),
             run: words::clean(&record.run.id),

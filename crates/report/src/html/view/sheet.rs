@@ -5,7 +5,7 @@ use record::{Finding, Fitness, Record, Severity, Use, test};
 
 use super::{FiguresView, FindingView, headline_row, is_danger};
 use crate::panels::Panel;
-use crate::{chart, doubts, headline, words};
+use crate::{caveats, chart, headline, words};
 
 /// Where the verdicts on the uses are told with their reasons.
 pub(super) const REASONS: &str = "reasons";
@@ -219,9 +219,9 @@ fn untested(record: &Record) -> Vec<(String, String)> {
     let was_looked_at =
         record.findings.iter().any(|finding| ["capacity", "verify"].contains(&finding.id.as_str()));
     let fake = (!was_looked_at).then(|| {
-        ("whether it is a fake".to_owned(), doubts::absence(record, test::CAPACITY, None))
+        ("whether it is a fake".to_owned(), caveats::absence(record, test::CAPACITY, None))
     });
-    let skipped = doubts::skipped(record).into_iter().filter_map(|(reason, tests)| {
+    let skipped = caveats::skipped(record).into_iter().filter_map(|(reason, tests)| {
         // That a fake was not looked for is said already.
         let names: Vec<String> = tests
             .split(", ")
@@ -236,9 +236,9 @@ fn untested(record: &Record) -> Vec<(String, String)> {
 /// What makes figures impossible and what failed, then what findings warn of, then what else may
 /// be wrong with a figure.
 fn caveats(record: &Record) -> Vec<Caveat> {
-    let (severe, slight): (Vec<Caveat>, Vec<Caveat>) = doubts::doubts(record)
+    let (severe, slight): (Vec<Caveat>, Vec<Caveat>) = caveats::of_record(record)
         .into_iter()
-        .map(|doubt| Caveat { about: doubt.about, text: doubt.text, is_severe: doubt.severe })
+        .map(|caveat| Caveat { about: caveat.about, text: caveat.text, is_severe: caveat.severe })
         .partition(|caveat| caveat.is_severe);
     let warnings = record.findings.iter().filter(|finding| {
         finding.severity == Severity::Warning

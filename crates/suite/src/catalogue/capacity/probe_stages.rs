@@ -10,7 +10,7 @@
 //!    them show the ramp, each block of which says where it belongs: the greatest common divisor of
 //!    the distances is the distance at which addresses wrap around.
 //! 4. **Narrow down.** Between the last place that keeps data and the first that does not, blocks
-//!    are marked, the cache is overwhelmed, the blocks are read, until 16 MiB are left. These are
+//!    are marked, the cache is filled, the blocks are read, until 16 MiB are left. These are
 //!    written whole and read sector by sector.
 
 use device::Extent;
@@ -21,17 +21,17 @@ use super::place_content::{PlaceContent, common, tail};
 use super::prober::{Halt, Prober, StepOutcome};
 use stats::Random;
 
-/// Length of the ramp at its first doubling, but for what is added to each: caches come in powers of
-/// two, and a ramp that is a little longer than one shows it, where the ramp of twice the length
+/// Length of the ramp at its first doubling, but for what is added to each: caches come in powers
+/// of two, and a ramp that is a little longer than one shows it, where the ramp of twice the length
 /// would have said it may be twice as large.
 const FIRST_RAMP_BYTES: u64 = 4 * MIB;
 const BEYOND_BYTES: u64 = MIB;
 /// Places of a group: near the end, and anywhere.
 const NEAR_END: u64 = 1;
 const ANYWHERE: u64 = 3;
-/// What is written in the time of a read, about. With a ramp of `l` bytes on a medium of `c`, folded
-/// addresses are sought in the time of writing `l` bytes and of `2 c / l` reads, which is shortest
-/// at the root of `2 c` times this.
+/// What is written in the time of a read, about. With a ramp of `l` bytes on a medium of `c`,
+/// folded addresses are sought in the time of writing `l` bytes and of `2 c / l` reads, which is
+/// shortest at the root of `2 c` times this.
 const READ_WORTH_BYTES: u64 = 10_000;
 /// Folded addresses are not sought with a shorter ramp, nor by more reads.
 const SHORTEST_FOLDING_BYTES: u64 = 16 * MIB;
@@ -49,7 +49,7 @@ const MOST_TURNS: u64 = 1 << 20;
 /// What is left to be written whole.
 const WINDOW_BYTES: u64 = 16 * MIB;
 const WINDOW_PIECE_BYTES: u64 = 256 * KIB;
-/// What overwhelms a cache of which nothing is known, at first and at last.
+/// What fills a cache of which nothing is known, at first and at last.
 const COMMON_CACHE_BYTES: u64 = 64 * MIB + BEYOND_BYTES;
 const LARGE_CACHE_BYTES: u64 = 256 * MIB;
 /// A lost tail shorter than this is damage.
@@ -91,7 +91,7 @@ pub struct ProbeState {
     /// What the controller's memory holds of the latest writes: at least, at most.
     pub cache_bytes: Option<[u64; 2]>,
     /// Written after the marks before they were read for the last time.
-    pub overwhelmed_bytes: u64,
+    pub filled_cache_bytes: u64,
 }
 
 impl ProbeState {
@@ -115,7 +115,7 @@ pub struct ProbeStages<'h, 'a, 'b> {
     ramp_ns: u64,
     /// What writing a mark takes, in nanoseconds.
     mark_ns: f64,
-    /// Places whose marks were read after every cache was overwhelmed: whether they were kept.
+    /// Places whose marks were read after every cache was filled: whether they were kept.
     evidence: Vec<(u64, bool)>,
     longest_ramp_bytes: u64,
     folding_from_bytes: u64,
@@ -182,7 +182,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         let mut groups = self.places(steps.len() as u64);
         self.mark(&mut steps, &mut groups)?;
         let trouble = match self.grow(&steps, &groups)? {
-            None => self.look_again(&steps, &groups)?,
+            None => self.recheck(&steps, &groups)?,
             trouble => trouble,
         };
         if trouble.is_some() && self.is_short() {
@@ -316,7 +316,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             if !seen.iter().all(|(place, seen)| seen.is_present(*place, None)) {
                 return Ok(Some(ProbeTrouble::Vanished(step)));
             }
-            self.found.overwhelmed_bytes = bytes;
+            self.found.filled_cache_bytes = bytes;
         }
         Ok(None)
     }
@@ -334,7 +334,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
     }
 
-    /// How long the ramp may become in half of the time that is left; the other half is for reading.
+    /// How long the ramp may become in half of the time that is left; the other half is for
+    /// reading.
     fn affordable_bytes(&mut self) -> u64 {
         let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
         let ns_per_byte = times * self.ramp_ns as f64 / self.ramp_bytes.max(1) as f64;
@@ -367,7 +368,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(seen)
     }
 
-    /// Reads above the ramp for images of it. The last `cached_bytes` of it may not be on flash yet.
+    /// Reads above the ramp for images of it. The last `cached_bytes` of it may not be on flash
+    /// yet.
     fn seek_folding(&mut self, cached_bytes: u64) -> StepOutcome {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
         let ramp_end = span.offset_bytes + self.ramp_bytes;
@@ -410,11 +412,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
 
     /// The ramp is as long as it may be: all marks once more, the ramp itself, and folded addresses
     /// by a finer comb.
-    fn look_again(
-        &mut self,
-        steps: &[u64],
-        groups: &[Vec<u64>],
-    ) -> StepOutcome<Option<ProbeTrouble>> {
+    fn recheck(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
         self.prober.context.part(0.75, 1.0);
         if self.combed_bytes == 0 || self.ramp_bytes >= 2 * self.combed_bytes {
             self.seek_folding(0)?;
@@ -422,7 +420,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         let mut places = groups.concat();
         places.sort_unstable();
         let seen = self.read_marks(&places)?;
-        self.found.overwhelmed_bytes = self.ramp_bytes;
+        self.found.filled_cache_bytes = self.ramp_bytes;
         if !self.prober.folded.is_empty() {
             return Ok(Some(ProbeTrouble::Folded));
         }
@@ -448,7 +446,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok((lost(&seen) || lost(&sampled)).then_some(ProbeTrouble::Vanished(last)))
     }
 
-    /// Nothing was lost, nothing folds; a verdict, if caches of common size were overwhelmed.
+    /// Nothing was lost, nothing folds; a verdict, if caches of common size were filled.
     fn conclude_unharmed(&mut self) -> StepOutcome {
         let enough_bytes = if self.is_short() {
             SHORTEST_FOLDING_BYTES
@@ -576,7 +574,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             block,
             places.iter().map(|place| Extent::new(*place, block)),
         )?;
-        self.prober.overwhelm(cached_bytes, tail)?;
+        self.prober.fill_cache(cached_bytes, tail)?;
         let points = self.kept(pass, &places)?;
         self.evidence.extend(points);
         Ok(())
@@ -696,9 +694,9 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// Marks below the wrap distance: what is kept up to where, and what is lost from where on, or nothing
-    /// if all is kept. Half of the marks are read after a cache of common size is overwhelmed, all
-    /// after a large one.
+    /// Marks below the wrap distance: what is kept up to where, and what is lost from where on, or
+    /// nothing if all is kept. Half of the marks are read after a cache of common size is filled,
+    /// all after a large one.
     fn first_lost(
         &mut self,
         wrap_bytes: u64,
@@ -706,8 +704,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     ) -> StepOutcome<Option<(u64, u64, u64)>> {
         let (first, block) = (self.prober.span.offset_bytes, self.prober.block_bytes);
         let below = Extent::new(first, (wrap_bytes - first) / block * block);
-        // A memory is overwhelmed beyond the wrap distance, or where there is too little room for that, in
-        // front of the marks.
+        // A memory is filled beyond the wrap distance, or where there is too little room for that,
+        // in front of the marks.
         let has_room = self.prober.span.end().saturating_sub(below.end()) >= LARGE_CACHE_BYTES;
         let front_bytes =
             if has_room { 0 } else { (below.bytes / 4).min(LARGE_CACHE_BYTES) / MIB * MIB };
@@ -730,10 +728,10 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         for (half, bytes) in
             [cached_bytes, cached_bytes.max(LARGE_CACHE_BYTES)].into_iter().enumerate()
         {
-            self.prober.overwhelm(bytes - written, spared)?;
+            self.prober.fill_cache(bytes - written, spared)?;
             written = bytes;
             // What was kept a moment ago may have been answered by a memory that the larger amount
-            // overwhelms: all of them once more.
+            // fills: all of them once more.
             let chosen: Vec<u64> = places.iter().copied().step_by(2 - half).collect();
             points = self.kept(pass, &chosen)?;
             if points.iter().any(|(_, present)| !present) {
@@ -787,8 +785,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         common(self.prober.folded.iter().map(|(place, by)| place.abs_diff(*by)))
     }
 
-    /// Reads where images of the ramp should be if addresses folded at `wrap_bytes`: so many times away
-    /// from it, but no multiple of `untold` times.
+    /// Reads where images of the ramp should be if addresses folded at `wrap_bytes`: so many times
+    /// away from it, but no multiple of `untold` times.
     fn read_images(
         &mut self,
         wrap_bytes: u64,
@@ -837,7 +835,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
                 block,
                 places.iter().map(|place| Extent::new(*place, block)),
             )?;
-            self.prober.overwhelm(cached_bytes, between)?;
+            self.prober.fill_cache(cached_bytes, between)?;
             let points = self.kept(pass, &places)?;
             let (up_to, from, _) = self.split(&points, kept);
             (kept, lost) = (up_to, from.unwrap_or(lost));
@@ -850,12 +848,12 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// How many marks a round should have, from 8 to 128: so many that what is left shrinks fastest
-    /// for the time that marks and overwhelming take.
+    /// for the time that marks and filling caches take.
     fn marks_at_once(&self, cached_bytes: u64) -> u64 {
-        let overwhelming_ns =
+        let cache_fill_ns =
             cached_bytes as f64 * self.ramp_ns as f64 / self.ramp_bytes.max(1) as f64;
         let cost =
-            |marks: &u64| (*marks as f64 * self.mark_ns + overwhelming_ns) / (*marks as f64).ln();
+            |marks: &u64| (*marks as f64 * self.mark_ns + cache_fill_ns) / (*marks as f64).ln();
         [8, 16, 32, 64, 128]
             .into_iter()
             .min_by(|a, b| cost(a).total_cmp(&cost(b)))
@@ -865,8 +863,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     /// Writes a small range whole and reads it sector by sector: where its lost tail begins.
     fn window(&mut self, kept: u64, lost: u64, cached_bytes: u64) -> StepOutcome<u64> {
         let logical = self.prober.context.target.facts.logical_block_bytes.max(512);
-        // The block that was lost may be there in part. Beyond the wrap distance there are the first bytes
-        // of the medium again.
+        // The block that was lost may be there in part. Beyond the wrap distance there are the
+        // first bytes of the medium again.
         let end = (lost + self.prober.block_bytes)
             .min(self.prober.wrap_bytes.unwrap_or(self.prober.span.end()));
         let range = Extent::new(kept, end.saturating_sub(kept) / logical * logical);
@@ -879,7 +877,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         });
         let pass = self.prober.new_data();
         self.prober.write("narrowing down", pass, WINDOW_PIECE_BYTES, pieces)?;
-        self.prober.overwhelm(cached_bytes, range)?;
+        self.prober.fill_cache(cached_bytes, range)?;
         let present = self.prober.sectors("narrowing down", pass, range, WINDOW_PIECE_BYTES)?;
         let (cut, _) = tail(&present);
         Ok(if cut == present.len() { end } else { kept + cut as u64 * 512 })

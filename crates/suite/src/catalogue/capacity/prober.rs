@@ -294,7 +294,7 @@ impl<'a, 'b> Prober<'a, 'b> {
 
     /// Writes this much elsewhere than in `spared`, so that no memory of the controller still
     /// answers for what was written before.
-    pub fn overwhelm(&mut self, bytes: u64, spared: Extent) -> StepOutcome {
+    pub fn fill_cache(&mut self, bytes: u64, spared: Extent) -> StepOutcome {
         let below =
             Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
         let above = Extent::new(spared.end(), self.span.end() - spared.end());

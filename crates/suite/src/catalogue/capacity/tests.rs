@@ -59,7 +59,7 @@ fn fakes_are_known_for_what_they_are_with_and_without_a_cache() {
         Geometry::chain(64 * GIB, 7_948_206_080, 8 * GIB),
         Geometry::chain(32 * GIB, 24 * MIB, 256 * MIB),
         Geometry::chain(128 * GIB, 9 * GIB + 1024, 48 * GIB + 512),
-        // No room beyond the wrap distance to overwhelm a memory in.
+        // No room beyond the wrap distance to fill a memory in.
         Geometry::chain(1_270_874_112, 126_451_200, 1_269_197_824),
     ];
     for (seed, geometry) in table.into_iter().enumerate() {

@@ -85,7 +85,7 @@ fn debt_is_paid() {
     let cell = ran.cell("random-write/1");
     let debt_ns = ran.other("random-write/1", "debt_ns");
     assert_eq!(debt_ns, 5e9 + 3e6);
-    // 1 MiB overwhelmed.
+    // 1 MiB filled.
     let ops = cell.ops as f64 + 256.0;
     let paid = ops / (ops * 1e6 + debt_ns) * 1e9;
     assert!(
@@ -167,12 +167,12 @@ fn one_write_a_second_keeps_to_the_time() {
 
 #[test]
 fn partly_primed_and_not_primed_are_said() {
-    let doubts = |tests: &[&str]| {
+    let caveats = |tests: &[&str]| {
         let ran = TestBench::raw(GIB, |_, _| 10 * MILLISECOND_NS).run(tests);
         let cell = ran.cell("random-write/1");
         (cell.flags.clone(), cell.params.span_bytes)
     };
-    let (flags, span) = doubts(&["prime max_time=1s", "random-write block=4KiB overwhelm=1MiB"]);
+    let (flags, span) = caveats(&["prime max_time=1s", "random-write block=4KiB overwhelm=1MiB"]);
     assert_eq!(
         (flags, span),
         (
@@ -180,7 +180,7 @@ fn partly_primed_and_not_primed_are_said() {
             Some(100 * MIB)
         )
     );
-    let (flags, span) = doubts(&["random-write block=4KiB overwhelm=1MiB"]);
+    let (flags, span) = caveats(&["random-write block=4KiB overwhelm=1MiB"]);
     assert_eq!((flags, span), (vec![Flag::NotPrimed], Some(512 * MIB)));
 }
 

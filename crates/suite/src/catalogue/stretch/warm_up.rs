@@ -6,7 +6,7 @@ use record::{Bound, Cell, Direction, Estimate, Flag, may_be_cached, metric};
 use super::{Stretch, WARM_UP_SHARE};
 use crate::catalogue::level::LatencyLevel;
 use crate::io_loop::IoLoad;
-use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
+use crate::observed_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, CACHED_RATIO, observed_cache_bytes};
 use crate::{CellContext, IoTally};
 
 /// I/Os that set the state: those that open what is to be open, until a cache is full of them and
@@ -50,7 +50,7 @@ impl WarmUp {
         context: &CellContext<'_>,
     ) -> WarmUp {
         let shown_bytes =
-            if load.direction == Direction::Write { shown_cache_bytes(context.done) } else { 0 };
+            if load.direction == Direction::Write { observed_cache_bytes(context.done) } else { 0 };
         let cache_bytes = shown_bytes.min(stretch.cache_bytes);
         let last = last_written(context);
         WarmUp {
@@ -95,7 +95,7 @@ impl WarmUp {
         self.level.ops() >= self.stretch.warm_up_ops
             && self.has_filled()
             && !self.may_take_in_more()
-            && (self.stretch.settle_bytes == 0 || self.is_overwhelmed())
+            && (self.stretch.settle_bytes == 0 || self.is_cache_full())
     }
 
     /// Whether a cache is full of these, or there is none. One that is still full of what was
@@ -144,8 +144,8 @@ impl WarmUp {
                 .is_some_and(|burst| burst.n as f64 > 2.0 * room_ops)
     }
 
-    fn is_overwhelmed(&self) -> bool {
-        self.level.is_overwhelmed(self.block_bytes, self.bytes_done, self.stretch.overwhelm_bytes)
+    fn is_cache_full(&self) -> bool {
+        self.level.is_cache_full(self.block_bytes, self.bytes_done, self.stretch.overwhelm_bytes)
     }
 
     /// Says what there was, and what there was no time for.
@@ -162,15 +162,15 @@ impl WarmUp {
             cell.metrics.other.insert(metric::BURST_IOPS.into(), burst);
         }
         let is_cached = self.stretch.overwhelm_bytes > 0
-            && !self.is_overwhelmed()
+            && !self.is_cache_full()
             && self.level.may_be_cached(self.block_bytes);
         if is_cached {
-            cell.doubt_level(Bound::AtMost);
+            cell.flag_transient(Bound::AtMost);
         } else if !self.has_filled() {
             // A cache that still takes in, or one still full of what was written before: faster or
             // slower than what is to come.
             let takes_in = burst.is_some_and(|burst| burst.value * settled_ns > CACHE_RATIO * 1e9);
-            cell.doubt_level(if takes_in { Bound::AtMost } else { Bound::AtLeast });
+            cell.flag_transient(if takes_in { Bound::AtMost } else { Bound::AtLeast });
         }
         if before.ops < self.stretch.warm_up_ops {
             let text = format!(

@@ -19,8 +19,8 @@ use super::{Step, Sweep, Where};
 use crate::catalogue::prelude::*;
 use crate::catalogue::stretch::{self, Before, Stretch};
 use crate::io_loop::LoopLimits;
+use crate::observed_cache::{LARGEST_CACHE_BYTES, observed_cache_bytes};
 use crate::offsets::sequential;
-use crate::shown_cache::{LARGEST_CACHE_BYTES, shown_cache_bytes};
 
 settings! {
     ContentSweepSettings {
@@ -104,7 +104,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
         cell.spec.counted_bytes.map_or(planned.bytes, |bytes| bytes.min(planned.bytes));
     let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
     // What lies beside the span fills a cache with writes of the same kind.
-    let needed = (FILLINGS * shown_cache_bytes(context.done))
+    let needed = (FILLINGS * observed_cache_bytes(context.done))
         .div_ceil(block_bytes)
         .max(closing_blocks(cell, context.done));
     let beside_bytes = needed.min((planned.bytes - span.bytes) / block_bytes) * block_bytes;

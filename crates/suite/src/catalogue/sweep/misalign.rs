@@ -15,13 +15,13 @@ settings! {
     MisalignSettings {
         block: Blocks = "4KiB,64KiB", "sizes of a write";
         shift: Places = "0,512,4KiB", "distance of the shift";
-        form: Words([IN_A_ROW, RANDOM]) = "in-a-row,random", "order of the writes";
+        form: Words([SEQUENTIAL, RANDOM]) = "in-a-row,random", "order of the writes";
         au: Size = "4MiB", "erase block (allocation unit) to assume where the medium declares none";
         max_time: Time = "8s", "time limit for each";
     }
 }
 
-const IN_A_ROW: &str = "in-a-row";
+const SEQUENTIAL: &str = "in-a-row";
 const RANDOM: &str = "random";
 
 /// Writes in a row and at random, a cell for each form, block size and shift.

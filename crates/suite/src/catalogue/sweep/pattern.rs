@@ -18,8 +18,8 @@ use record::Cell;
 use super::{Step, Sweep, Where, places_in};
 use crate::catalogue::prelude::*;
 use crate::catalogue::stretch::{self, Before, Stretch};
+use crate::observed_cache::observed_cache_pages;
 use crate::offsets::uniform;
-use crate::shown_cache::shown_cache_pages;
 
 settings! {
     PatternSettings {
@@ -119,7 +119,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     let cell = &cell.with(|_, spec| {
         // A cache that passes writes on in turn takes as long for these as for what filled it,
         // until that is written.
-        let pages = if is_common { shown_cache_pages(context.done) } else { 0 };
+        let pages = if is_common { observed_cache_pages(context.done) } else { 0 };
         spec.stretch.enough_ops += pages;
     });
     let load = stretch::load(cell, context, "data");
@@ -137,7 +137,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
 fn emptying_ns(done: &[Cell]) -> u64 {
     let page_ns =
         done.last().and_then(|last| last.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value);
-    ((shown_cache_pages(done) as f64 * page_ns) as u64).min(EMPTYING_NS)
+    ((observed_cache_pages(done) as f64 * page_ns) as u64).min(EMPTYING_NS)
 }
 
 #[cfg(test)]

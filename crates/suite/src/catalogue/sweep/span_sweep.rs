@@ -13,11 +13,11 @@
 use device::Extent;
 
 use super::{Step, Sweep, Where};
-use crate::catalogue::again::{self, Latest};
 use crate::catalogue::prelude::*;
+use crate::catalogue::rewrite_check::{self, Latest};
 use crate::catalogue::stretch::{self, Stretch};
+use crate::observed_cache::CACHE_FILL_BYTES;
 use crate::offsets::{Stratified, uniform};
-use crate::shown_cache::OVERWHELM_BYTES;
 
 settings! {
     SpanSweepSettings {
@@ -67,11 +67,11 @@ fn spans(settings: &SpanSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
     let mut add = |region: Region, span: Extent| {
         let units = span.bytes.div_ceil(au_bytes);
         let opening_ns = if units <= WARM_UP_OPS { units * OPENING_NS } else { 0 };
-        let (stretch, overwhelm_ns) = if std::mem::take(&mut is_first) {
+        let (stretch, cache_fill_ns) = if std::mem::take(&mut is_first) {
             (
                 Stretch {
-                    overwhelm_bytes: OVERWHELM_BYTES,
-                    settle_bytes: 2 * OVERWHELM_BYTES,
+                    overwhelm_bytes: CACHE_FILL_BYTES,
+                    settle_bytes: 2 * CACHE_FILL_BYTES,
                     ..stretch
                 },
                 FILLING_NS,
@@ -82,7 +82,7 @@ fn spans(settings: &SpanSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
         cells.add_stretch(
             cells.writes(region, span, Pattern::Uniform, block_bytes),
             &Step { au_bytes: Some(au_bytes), stretch, ..Step::default() },
-            settings.max_time + opening_ns + overwhelm_ns,
+            settings.max_time + opening_ns + cache_fill_ns,
         );
     };
     let mut reasons = Vec::new();
@@ -124,7 +124,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     if !outcome.cell.stop.cut_short() {
         let load = stretch::load(cell, context, "data written again");
         let written_bytes = context.written_bytes() - before_bytes;
-        again::ask(&mut outcome.cell, span.bytes, written_bytes, &latest, &load, context);
+        rewrite_check::check(&mut outcome.cell, span.bytes, written_bytes, &latest, &load, context);
     }
     outcome
 }

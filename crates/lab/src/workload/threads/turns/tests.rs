@@ -37,7 +37,8 @@ fn walled(phase: &Phase, form: Form, at: u64) -> (WorkerEnd, u64) {
     (end.unwrap(), done)
 }
 
-/// Readers went on to the end of their files: the parent saw 0.77 to 0.80 of what it sees in iozone.
+/// Readers went on to the end of their files: the parent saw 0.77 to 0.80 of what it sees in
+/// iozone.
 #[test]
 fn readers_and_rewriters_end_at_the_stonewall_and_writers_finish_their_files() {
     let done = PHASES.each_ref().map(|phase| {

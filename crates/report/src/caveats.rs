@@ -1,5 +1,5 @@
-//! What a reader must know before trusting the numbers: how the run ended, caveats, errors, and what
-//! was left out.
+//! What a reader must know before trusting the numbers: how the run ended, caveats, errors, and
+//! what was left out.
 
 use std::collections::BTreeMap;
 
@@ -63,8 +63,8 @@ pub(crate) fn error(cell: &Cell) -> String {
     cell.reason.as_deref().map(words::clean).unwrap_or_else(|| "no reason was recorded".to_owned())
 }
 
-/// One doubt, and the cells it is about (none: the whole run).
-pub(crate) struct Doubt {
+/// One caveat, and the cells it is about (none: the whole run).
+pub(crate) struct RecordCaveat {
     /// The cells in words: "random write 4 KiB", or "random read (7 cells)".
     pub about: String,
     /// What was seen and what to do.
@@ -75,9 +75,9 @@ pub(crate) struct Doubt {
     pub cells: Vec<String>,
 }
 
-impl Doubt {
-    fn of_run(text: String) -> Doubt {
-        Doubt { about: String::new(), text, severe: false, cells: Vec::new() }
+impl RecordCaveat {
+    fn of_run(text: String) -> RecordCaveat {
+        RecordCaveat { about: String::new(), text, severe: false, cells: Vec::new() }
     }
 
     /// Whether it is about every figure: of the run, or why numbers were withheld.
@@ -106,10 +106,10 @@ fn has_earlier_intervals(record: &Record) -> bool {
 
 /// Errors and impossible numbers first, then the run's own flags, then the cells', one line for
 /// each kind and test.
-pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
+pub(crate) fn of_record(record: &Record) -> Vec<RecordCaveat> {
     let mut lines = Vec::new();
     for cell in record.cells.iter().filter(|cell| cell.stop == Stop::Error) {
-        lines.push(Doubt {
+        lines.push(RecordCaveat {
             about: words::cell(cell),
             text: format!("stopped by an error: {}", error(cell)),
             severe: true,
@@ -117,22 +117,24 @@ pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
         });
     }
     lines.extend(grouped(record, |cell| figure::impossible_flags(cell).collect()));
+    lines.extend(record.flags.iter().map(|flag| RecordCaveat {
+        severe: flag.is_impossible(),
+        ..RecordCaveat::of_run(words::caveat(flag))
+    }));
     lines.extend(
-        record.flags.iter().map(|flag| Doubt {
-            severe: flag.is_impossible(),
-            ..Doubt::of_run(words::doubt(flag))
-        }),
+        has_earlier_intervals(record).then(|| RecordCaveat::of_run(EARLIER_INTERVALS.to_owned())),
     );
-    lines
-        .extend(has_earlier_intervals(record).then(|| Doubt::of_run(EARLIER_INTERVALS.to_owned())));
     lines.extend(grouped(record, |cell| {
-        figure::doubts(cell).filter(|flag| !flag.is_impossible()).collect()
+        figure::caveats(cell).filter(|flag| !flag.is_impossible()).collect()
     }));
     lines
 }
 
 /// Flags of the same kind on cells of the same test become one line, in order of first appearance.
-fn grouped<'a>(record: &'a Record, wanted: impl Fn(&'a Cell) -> Vec<&'a Flag>) -> Vec<Doubt> {
+fn grouped<'a>(
+    record: &'a Record,
+    wanted: impl Fn(&'a Cell) -> Vec<&'a Flag>,
+) -> Vec<RecordCaveat> {
     let mut groups: Vec<(&Flag, Vec<&Cell>)> = Vec::new();
     for cell in &record.cells {
         for flag in wanted(cell) {
@@ -148,17 +150,17 @@ fn grouped<'a>(record: &'a Record, wanted: impl Fn(&'a Cell) -> Vec<&'a Flag>) -
     groups.into_iter().map(|(flag, cells)| line(record, flag, &cells)).collect()
 }
 
-fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
+fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> RecordCaveat {
     let about = match cells {
         [one] => words::cell_among(record, one),
         many => format!("{} ({} cells)", words::test(&many[0].test), many.len()),
     };
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
     let text =
-        if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
+        if flag.is_impossible() { figure::said_impossible(flag) } else { words::caveat(flag) };
     let about = if differ { format!("one of {about}") } else { about };
     let cells = cells.iter().map(|cell| cell.id.clone()).collect();
-    Doubt { about, text, severe: flag.is_impossible(), cells }
+    RecordCaveat { about, text, severe: flag.is_impossible(), cells }
 }
 
 /// Notes are told apart by their words, everything else by its kind.
@@ -241,7 +243,7 @@ mod tests {
     #[test]
     fn intervals_of_an_earlier_version_are_called_that() {
         let is_said =
-            |record: &Record| doubts(record).iter().any(|one| one.text == EARLIER_INTERVALS);
+            |record: &Record| of_record(record).iter().any(|one| one.text == EARLIER_INTERVALS);
         let mut record = crate::demo::good();
         assert!(!is_said(&record));
         let late = Estimate { value: 54_000.0, ci95: None, n: 400 };

@@ -6,7 +6,7 @@ use record::{Cell, Stop, may_be_cached, metric, test};
 /// No volatile cache that is known is larger (docs/field/cheats.md#cheats-and-caches). They come in
 /// powers of two, so a little more fills every one.
 pub(crate) const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
-pub(crate) const OVERWHELM_BYTES: u64 = LARGEST_CACHE_BYTES + MIB;
+pub(crate) const CACHE_FILL_BYTES: u64 = LARGEST_CACHE_BYTES + MIB;
 /// A cache is so many times as fast as what lies behind it
 /// (docs/field/cheats.md#cheats-and-caches).
 pub(crate) const CACHE_RATIO: f64 = 3.0;
@@ -56,7 +56,7 @@ pub(crate) fn taken_in_bytes(cell: &Cell, ratio: f64) -> Option<u64> {
 
 /// How much a volatile cache of this medium holds at most, in bytes, as far as earlier cells have
 /// shown one: what was taken in fast before the level that lasts. 0 where none has.
-pub(crate) fn shown_cache_bytes(done: &[Cell]) -> u64 {
+pub(crate) fn observed_cache_bytes(done: &[Cell]) -> u64 {
     let taken_in = |cell: &Cell| {
         let burst = cell.metrics.other.get(metric::BURST_IOPS)?;
         let is_as_fast = may_be_cached(1e9 / burst.value, cell.params.block_bytes.unwrap_or(0));
@@ -66,6 +66,6 @@ pub(crate) fn shown_cache_bytes(done: &[Cell]) -> u64 {
 }
 
 /// The same in pages, as it keeps them.
-pub(crate) fn shown_cache_pages(done: &[Cell]) -> u64 {
-    shown_cache_bytes(done) / CACHED_PAGE_BYTES
+pub(crate) fn observed_cache_pages(done: &[Cell]) -> u64 {
+    observed_cache_bytes(done) / CACHED_PAGE_BYTES
 }

@@ -1,4 +1,4 @@
-//! A second look at the marks of the probe. On a slow medium the probe has no time to overwhelm a
+//! A second look at the marks of the probe. On a slow medium the probe has no time to fill a
 //! large memory of the controller; what later cells write does that in passing.
 
 use device::Device;
@@ -15,10 +15,10 @@ use stats::Random;
 /// Written by later cells before the marks are read once more; and once more at the end of the run.
 const ENOUGH_BYTES: u64 = 32 * MIB;
 /// A probe that begins anew may take this long: no honest medium is delayed by it.
-const ANEW_NS: u64 = 180 * SECOND_NS;
-/// What it is to overwhelm at least: a memory of the controller, and a cache before it.
+const RETRY_NS: u64 = 180 * SECOND_NS;
+/// What it is to fill at least: a memory of the controller, and a cache before it.
 const CACHES_BYTES: u64 = 160 * MIB;
-/// With less to write it is not begun: it overwhelms a large memory some times.
+/// With less to write it is not begun: it fills a large memory some times.
 const LEAST_BYTES: u64 = 256 * MIB;
 
 /// When the marks are read.
@@ -33,7 +33,7 @@ pub(super) enum When {
 impl Runner<'_> {
     /// Reads what the probe had marked, where no cell up to `index` was to write since. Where marks
     /// are gone that had been there, the medium is probed anew. `false` ends the run.
-    pub(super) fn look_again(
+    pub(super) fn recheck_marks(
         &mut self,
         index: usize,
         when: When,
@@ -41,13 +41,13 @@ impl Runner<'_> {
         stage: &mut dyn FileStage,
         listener: &mut dyn RunListener,
     ) -> bool {
-        let written_bytes = self.written_bytes - self.looked_at_bytes;
+        let written_bytes = self.written_bytes - self.rechecked_bytes;
         let is_due = written_bytes >= ENOUGH_BYTES || when == When::Ended && written_bytes > 0;
-        if self.probed_anew || !is_due {
+        if self.probe_retried || !is_due {
             return true;
         }
         let Some((place, at)) = self.last_probe() else { return true };
-        self.looked_at_bytes = self.written_bytes;
+        self.rechecked_bytes = self.written_bytes;
         if index == at {
             return true;
         }
@@ -62,7 +62,7 @@ impl Runner<'_> {
         let mut random = Random::for_purpose(self.options.seed, "images of the run");
         // A medium that fails is the next cell's matter.
         let gone = capacity::gone(medium, &self.filler, &marks).unwrap_or(0);
-        let doubt = if gone > 0 {
+        let caveat = if gone > 0 {
             format!(
                 "{gone} of {} places lost their data when {} more were written",
                 marks.len(),
@@ -80,11 +80,11 @@ impl Runner<'_> {
         if most_bytes >= LEAST_BYTES {
             let mut planned =
                 PlannedCell { max_written_bytes: most_bytes, ..self.plan.cells[at].clone() };
-            capacity::overwhelm_at_least(&mut planned, CACHES_BYTES);
-            return self.probe_anew(place, (at, &planned), doubt, medium, stage, listener);
+            capacity::fill_cache_at_least(&mut planned, CACHES_BYTES);
+            return self.retry_probe(place, (at, &planned), caveat, medium, stage, listener);
         }
-        self.looked_at_bytes -= written_bytes;
-        when == When::Written || self.leave_open(place, doubt, listener)
+        self.rechecked_bytes -= written_bytes;
+        when == When::Written || self.leave_open(place, caveat, listener)
     }
 
     /// The last finished probe that found nothing missing and left its marks: its place among the
@@ -98,36 +98,36 @@ impl Runner<'_> {
 
     /// Takes back that the medium is good, where no more may be written to find out what it is;
     /// `false` ends the run.
-    fn leave_open(&mut self, place: usize, doubt: String, listener: &mut dyn RunListener) -> bool {
+    fn leave_open(&mut self, place: usize, caveat: String, listener: &mut dyn RunListener) -> bool {
         let cell = &mut self.end.cells[place];
-        capacity::leave_open(cell, doubt);
+        capacity::leave_open(cell, caveat);
         match listener.on_event(&RunEvent::CellRevised { cell }) {
             Ok(()) => true,
             Err(reason) => self.fail(reason),
         }
     }
 
-    /// Takes the probe's cell back and probes once more, with other places and more time. `doubt`
+    /// Takes the probe's cell back and probes once more, with other places and more time. `caveat`
     /// says what is known where that finds nothing.
-    fn probe_anew(
+    fn retry_probe(
         &mut self,
         place: usize,
         (at, planned): (usize, &PlannedCell),
-        doubt: String,
+        caveat: String,
         medium: &mut Guarded,
         stage: &mut dyn FileStage,
         listener: &mut dyn RunListener,
     ) -> bool {
-        self.probed_anew = true;
+        self.probe_retried = true;
         if let Err(reason) = listener.on_event(&RunEvent::CellStarted {
             index: at,
             cell: planned,
-            allotted_ns: ANEW_NS,
+            allotted_ns: RETRY_NS,
         }) {
             return self.fail(reason);
         }
         let Measured { mut outcome, failed, written_bytes, written_last } =
-            self.measure(at, planned, ANEW_NS, medium, stage, listener);
+            self.measure(at, planned, RETRY_NS, medium, stage, listener);
         self.written_bytes = written_bytes;
         if outcome.cell.stop == Stop::Interrupted {
             // The first one stands until the second has come to its end: when the run goes on, the
@@ -146,7 +146,7 @@ impl Runner<'_> {
         outcome.cell.written_bytes = outcome.cell.written_bytes.saturating_add(first.written_bytes);
         capacity::leave_open(
             &mut outcome.cell,
-            format!("{doubt}; a second probe found nothing missing"),
+            format!("{caveat}; a second probe found nothing missing"),
         );
         self.keep(at, outcome, failed, listener)
     }

@@ -15,8 +15,8 @@ use stats::RateEstimator;
 
 use crate::CellContext;
 use crate::io_loop::{IoLoad, LoopLimits};
+use crate::observed_cache::{CACHE_RATIO, LARGEST_CACHE_BYTES};
 use crate::offsets::uniform;
-use crate::shown_cache::{CACHE_RATIO, LARGEST_CACHE_BYTES};
 
 /// How many places are written again: more than a card keeps allocation units open, so that these
 /// are not what makes all of them fast.
@@ -78,7 +78,7 @@ impl Latest {
 /// in the cell what that shows. Not where the span is too wide for any such cache, nor where the
 /// cell wrote `written_bytes`, twice the span and more: then what fits is in it. Metric:
 /// `again_iops`, what the same places do.
-pub(crate) fn ask(
+pub(crate) fn check(
     cell: &mut Cell,
     span_bytes: u64,
     written_bytes: u64,
@@ -93,26 +93,28 @@ pub(crate) fn ask(
     let Some(places) = latest.places() else { return };
     let burst_ops = cell.metrics.other.get(metric::BURST_IOPS).map_or(0, |burst| burst.n);
     let ops = (BURSTS * burst_ops).clamp(ROUNDS * PLACES, most_again(load.block_bytes));
-    let Some(again) = write_again(1e9 / iops.value, &places, ops, load, context) else { return };
-    let at_once_ns = CACHE_RATIO * 1e9 / again.value;
+    let Some(rewritten) = write_again(1e9 / iops.value, &places, ops, load, context) else {
+        return;
+    };
+    let at_once_ns = CACHE_RATIO * 1e9 / rewritten.value;
     let (is_faster, taken_at_once) =
-        (again.value > CACHE_RATIO * iops.value, share_within(cell, at_once_ns));
+        (rewritten.value > CACHE_RATIO * iops.value, share_within(cell, at_once_ns));
     if is_faster
         && taken_at_once < TAKEN_AT_ONCE
         && takes_in_others(cell, at_once_ns, load, context)
     {
         return;
     }
-    cell.metrics.other.insert(metric::AGAIN_IOPS.into(), again);
+    cell.metrics.other.insert(metric::AGAIN_IOPS.into(), rewritten);
     if !is_faster {
         return;
     }
     if taken_at_once < TAKEN_AT_ONCE {
-        cell.doubt_level(Bound::AtLeast);
+        cell.flag_transient(Bound::AtLeast);
     } else if span_bytes >= WIDE_BYTES {
         // The figure of such a span stands for the medium as a system uses it, and of a wider one
         // open units take fewer writes.
-        cell.doubt_level(Bound::AtMost);
+        cell.flag_transient(Bound::AtMost);
     }
 }
 

@@ -99,8 +99,8 @@ pub(crate) fn folds(
     Ok(false)
 }
 
-/// Makes a planned probe overwhelm a cache of this size, if it would not.
-pub(crate) fn overwhelm_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
+/// Makes a planned probe fill a cache of this size, if it would not.
+pub(crate) fn fill_cache_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
     if let Ok(cell) = TypedCell::<CapacitySpec>::read(planned) {
         let larger = cell.with(|_, spec| spec.cache_bytes = spec.cache_bytes.max(cache_bytes));
         *planned = larger.into_planned();
@@ -108,9 +108,9 @@ pub(crate) fn overwhelm_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
 }
 
 /// Takes back that nothing is missing, where marks of an earlier probe were gone.
-pub(crate) fn leave_open(cell: &mut Cell, doubt: String) {
+pub(crate) fn leave_open(cell: &mut Cell, caveat: String) {
     if super::misses_nothing(cell) {
         cell.metrics.other.remove("type");
-        cell.flags.push(Flag::Note { text: doubt });
+        cell.flags.push(Flag::Note { text: caveat });
     }
 }
