@@ -16,8 +16,8 @@ use crate::directory::Directory;
 use crate::errors::io_error;
 use crate::expect::OpenError;
 use crate::flights::{Flights, InFlightWatch, MAX_SLOTS};
+use crate::host_lateness;
 use crate::ioctl;
-use crate::lateness;
 use crate::open::{Adopted, EngineChoice, OpenOptions, OpenSettings, OpenedFile, adopt, open_path};
 use crate::pool::{MAX_THREADS, ThreadPool};
 use crate::psync::Psync;
@@ -118,7 +118,7 @@ impl RealDevice {
         facts.max_in_flight = if uring_available { MAX_SLOTS } else { MAX_THREADS };
         facts.engine = engine_in_words(settings.engine, uring_available, target.direct.is_some());
         let (target, flights) = (Arc::new(target), Flights::new());
-        lateness::begin();
+        host_lateness::begin();
         Ok(RealDevice {
             engine: Engine::Psync(Psync::new(target.clone(), flights.clone())),
             buffers: Arc::new(Buffers::new(0, 0).expect("one page is always there")),
@@ -345,7 +345,7 @@ impl Device for RealDevice {
         if matches!(self.engine, Engine::Pool(_)) { None } else { run_delay_ns() }
     }
 
-    fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
-        lateness::since(from_ns)
+    fn host_stalls(&mut self, from_ns: u64) -> Vec<record::HostStall> {
+        host_lateness::since(from_ns)
     }
 }

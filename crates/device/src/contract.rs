@@ -1,6 +1,6 @@
 //! What every device must do.
 
-use record::Standstill;
+use record::HostStall;
 
 use crate::{IoError, Request, Slot};
 
@@ -106,7 +106,7 @@ pub trait Device {
     /// Stretches since `from_ns` in which the host did not run what was ready to run, by this
     /// device's clock, oldest first: what was under way then took longer by the host's doing. Empty
     /// where nobody looks. It may wait some milliseconds until the latest is known.
-    fn standstills(&mut self, _from_ns: u64) -> Vec<Standstill> {
+    fn host_stalls(&mut self, _from_ns: u64) -> Vec<HostStall> {
         Vec::new()
     }
 
@@ -154,8 +154,8 @@ macro_rules! through_a_pointer {
             fn cpu_ns(&mut self) -> Option<u64> {
                 (**self).cpu_ns()
             }
-            fn standstills(&mut self, from_ns: u64) -> Vec<Standstill> {
-                (**self).standstills(from_ns)
+            fn host_stalls(&mut self, from_ns: u64) -> Vec<HostStall> {
+                (**self).host_stalls(from_ns)
             }
             fn run_delay_ns(&mut self) -> Option<u64> {
                 (**self).run_delay_ns()

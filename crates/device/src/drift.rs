@@ -31,7 +31,7 @@ impl<D: Device> DriftingHost<D> {
 }
 
 impl<D: Device> Device for DriftingHost<D> {
-    forward!(facts prepare buffer idle drop_caches cpu_ns run_delay_ns standstills set_data_needed);
+    forward!(facts prepare buffer idle drop_caches cpu_ns run_delay_ns host_stalls set_data_needed);
 
     fn now(&mut self) -> u64 {
         self.inner.now() + self.late_ns

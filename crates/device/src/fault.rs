@@ -247,7 +247,7 @@ fn chance(seed: u64, number: u64) -> u32 {
 }
 
 impl<D: Device> Device for FaultInjection<D> {
-    forward!(facts now prepare buffer idle cpu_ns standstills run_delay_ns set_data_needed);
+    forward!(facts now prepare buffer idle cpu_ns host_stalls run_delay_ns set_data_needed);
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let number = self.ops;

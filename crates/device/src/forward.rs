@@ -49,9 +49,9 @@ macro_rules! forward {
             self.inner.run_delay_ns()
         }
     };
-    (@ standstills) => {
-        fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
-            self.inner.standstills(from_ns)
+    (@ host_stalls) => {
+        fn host_stalls(&mut self, from_ns: u64) -> Vec<record::HostStall> {
+            self.inner.host_stalls(from_ns)
         }
     };
     (@ cpu_ns) => {

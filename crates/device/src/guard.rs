@@ -145,8 +145,8 @@ impl<D: Device> Device for ExtentGuard<D> {
     fn cpu_ns(&mut self) -> Option<u64> {
         self.inner.cpu_ns()
     }
-    fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
-        self.inner.standstills(from_ns)
+    fn host_stalls(&mut self, from_ns: u64) -> Vec<record::HostStall> {
+        self.inner.host_stalls(from_ns)
     }
     fn run_delay_ns(&mut self) -> Option<u64> {
         self.inner.run_delay_ns()

@@ -28,7 +28,7 @@ impl<D: Device> WriteBudget<D> {
 }
 
 impl<D: Device> Device for WriteBudget<D> {
-    forward!(facts now prepare buffer reap idle drop_caches cpu_ns standstills run_delay_ns set_data_needed);
+    forward!(facts now prepare buffer reap idle drop_caches cpu_ns host_stalls run_delay_ns set_data_needed);
 
     #[inline]
     fn submit(&mut self, request: Request) -> Result<(), IoError> {

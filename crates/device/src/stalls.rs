@@ -1,7 +1,7 @@
 //! A host that stands still now and then, put on any device in virtual time: what measures must
 //! find out that it was not the medium.
 
-use record::Standstill;
+use record::HostStall;
 
 use crate::forward::forward;
 use crate::{Completion, Device, Facts, IoError, Request};
@@ -10,8 +10,8 @@ use crate::{Completion, Device, Facts, IoError, Request};
 pub struct HostStalls<D> {
     inner: D,
     /// Still to come, by the clock of this device, the next one last.
-    ahead: Vec<Standstill>,
-    seen: Vec<Standstill>,
+    ahead: Vec<HostStall>,
+    seen: Vec<HostStall>,
     /// By how much the clock of this device is ahead of the inner one's.
     late_ns: u64,
     submitted_ns: Vec<u64>,
@@ -19,8 +19,8 @@ pub struct HostStalls<D> {
 
 impl<D: Device> HostStalls<D> {
     /// The host stands still in these stretches of this device's time.
-    pub fn new(inner: D, stalls: impl IntoIterator<Item = Standstill>) -> HostStalls<D> {
-        let mut ahead: Vec<Standstill> = stalls.into_iter().collect();
+    pub fn new(inner: D, stalls: impl IntoIterator<Item = HostStall>) -> HostStalls<D> {
+        let mut ahead: Vec<HostStall> = stalls.into_iter().collect();
         ahead.sort_by_key(|stall| std::cmp::Reverse(stall.from_ns));
         HostStalls { inner, ahead, seen: Vec::new(), late_ns: 0, submitted_ns: Vec::new() }
     }
@@ -50,7 +50,7 @@ impl<D: Device> Device for HostStalls<D> {
     fn idle(&mut self, duration_ns: u64) {
         self.inner.idle(duration_ns);
     }
-    fn standstills(&mut self, from_ns: u64) -> Vec<Standstill> {
+    fn host_stalls(&mut self, from_ns: u64) -> Vec<HostStall> {
         self.seen.iter().filter(|stall| stall.to_ns > from_ns).copied().collect()
     }
 
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
     use crate::MemoryDevice;
 
-    fn stall(from_ns: u64, to_ns: u64) -> Standstill {
-        Standstill { from_ns, to_ns }
+    fn stall(from_ns: u64, to_ns: u64) -> HostStall {
+        HostStall { from_ns, to_ns }
     }
 
     #[test]
@@ -95,13 +95,13 @@ mod tests {
             assert_eq!(device.now(), now_ns);
         }
         for (from_ns, seen) in [(0, 2), (4_999, 2), (5_000, 1), (7_499, 1), (7_500, 0)] {
-            assert_eq!(device.standstills(from_ns).len(), seen, "{from_ns}");
+            assert_eq!(device.host_stalls(from_ns).len(), seen, "{from_ns}");
         }
     }
 
     #[test]
     fn an_io_that_was_under_way_takes_as_much_longer() {
-        let took_ns = |stalls: &[Standstill]| {
+        let took_ns = |stalls: &[HostStall]| {
             let mut device = HostStalls::new(MemoryDevice::new(1 << 20), stalls.iter().copied());
             device.prepare(4, 4096).unwrap();
             let mut done = Vec::new();

@@ -47,7 +47,7 @@ impl<D: Device> Tracing<D> {
 }
 
 impl<D: Device> Device for Tracing<D> {
-    forward!(facts now prepare buffer cpu_ns standstills run_delay_ns set_data_needed);
+    forward!(facts now prepare buffer cpu_ns host_stalls run_delay_ns set_data_needed);
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let result = self.inner.submit(request);

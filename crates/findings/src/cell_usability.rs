@@ -80,32 +80,32 @@ pub(crate) fn bound(cell: &Cell) -> Option<Bound> {
 
 /// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a
 /// standstill is a dip in it and moves no level. Such dips may take this share of it.
-const DISTURBED_COURSE: f64 = 0.3;
+const MAX_STALL_OF_COURSE: f64 = 0.3;
 
 /// Writes out of order within a unit are asked how many of them waited for a merge: those that met
 /// a standstill are not among them.
-const DISTURBED_COUNT: f64 = 0.3;
+const MAX_STALL_OF_COUNT: f64 = 0.3;
 
 /// Loads of `pattern` are told apart from twice the rate on: a standstill of this share makes 1.4
 /// of it.
-const DISTURBED_CONTRAST: f64 = 0.3;
+const MAX_STALL_OF_CONTRAST: f64 = 0.3;
 
 /// Spans are told apart from three times the rate on.
-const DISTURBED_SPAN: f64 = 0.15;
+const MAX_STALL_OF_SPAN: f64 = 0.15;
 
 /// Units of `front-area` are compared by the medians of their writes, which the few that met a
 /// standstill do not move.
-const DISTURBED_MEDIAN: f64 = 0.5;
+const MAX_STALL_OF_MEDIAN: f64 = 0.5;
 
 /// Whether the host stood still for too much of a cell.
-pub(crate) fn disturbed(cell: &Cell) -> Option<ExclusionReason> {
+pub(crate) fn host_stalled(cell: &Cell) -> Option<ExclusionReason> {
     let most = match cell.test.as_str() {
-        test::SUSTAINED => DISTURBED_COURSE,
-        test::OPEN_AUS if cell.params.form.as_deref() == Some("random") => DISTURBED_COUNT,
-        test::PATTERN => DISTURBED_CONTRAST,
-        test::SPAN_SWEEP => DISTURBED_SPAN,
-        test::FRONT_AREA => DISTURBED_MEDIAN,
-        _ => record::DISTURBED_SHARE,
+        test::SUSTAINED => MAX_STALL_OF_COURSE,
+        test::OPEN_AUS if cell.params.form.as_deref() == Some("random") => MAX_STALL_OF_COUNT,
+        test::PATTERN => MAX_STALL_OF_CONTRAST,
+        test::SPAN_SWEEP => MAX_STALL_OF_SPAN,
+        test::FRONT_AREA => MAX_STALL_OF_MEDIAN,
+        _ => record::MAX_HOST_STALL_SHARE,
     };
-    (cell.stood_still_share() > most).then_some(ExclusionReason::HostStoodStill)
+    (cell.host_stall_share() > most).then_some(ExclusionReason::HostStoodStill)
 }

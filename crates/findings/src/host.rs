@@ -44,8 +44,8 @@ const LINK_BOUND: f64 = 0.85;
 
 /// Cells in which the host stood still for so long that nothing is said against the medium from
 /// them.
-fn stood_still(record: &Record) -> Vec<&Cell> {
-    record.cells.iter().filter(|cell| usability::disturbed(cell).is_some()).collect()
+fn stalled_cells(record: &Record) -> Vec<&Cell> {
+    record.cells.iter().filter(|cell| usability::host_stalled(cell).is_some()).collect()
 }
 
 /// Where tasks wait for a processor during more of the time than this, what carries an I/O to the
@@ -68,7 +68,7 @@ fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
 
 /// Of a cell that was measured twice, what the host did the other time.
 fn measured_twice(cell: &Cell) -> Option<String> {
-    let ns = cell.disturbance.as_ref()?.other_time_stood_still_ns?;
+    let ns = cell.disturbance.as_ref()?.other_time_host_stall_ns?;
     Some(format!(
         "{}: measured twice; the other time the host stood still for {}",
         figure::named(cell),
@@ -147,7 +147,7 @@ fn host(record: &Record) -> Option<Finding> {
     if usability::is_host_cached(record) {
         limits.push("tricks of the controller look the same, so none is claimed".into());
     }
-    let still = stood_still(record);
+    let still = stalled_cells(record);
     if !still.is_empty() {
         limits.push(format!(
             "the host stood still during {} of {} cells, from which no trick and no stall is concluded",
@@ -158,7 +158,7 @@ fn host(record: &Record) -> Option<Finding> {
             format!(
                 "{}: the host stood still for {} % of it",
                 figure::named(cell),
-                significant(100.0 * cell.stood_still_share())
+                significant(100.0 * cell.host_stall_share())
             )
         }));
     }

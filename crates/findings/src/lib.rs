@@ -299,7 +299,7 @@ fn with_damage(mut failing: Finding, probed: &mut Vec<Finding>) -> Finding {
 /// What is said against a medium, or of how it is made: from cells in which the host did not stand
 /// still.
 fn adverse_findings(record: &Record) -> Vec<Finding> {
-    let quiet = usability::undisturbed(record);
+    let quiet = usability::without_host_stalls(record);
     let mut found = Vec::new();
     found.extend(stalls::conclude(&quiet));
     found.extend(content::conclude(&quiet));

@@ -59,12 +59,12 @@ pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
 
 /// Cells of `log-append`, which counts lines a second (a replayed logger does not), during which
 /// the host did not stand still.
-fn undisturbed_log_cells(record: &Record) -> impl Iterator<Item = &Cell> {
-    figure::cells(record, test::LOG_APPEND).filter(|cell| usability::disturbed(cell).is_none())
+fn log_cells_without_host_stalls(record: &Record) -> impl Iterator<Item = &Cell> {
+    figure::cells(record, test::LOG_APPEND).filter(|cell| usability::host_stalled(cell).is_none())
 }
 
 fn durable_lines(record: &Record) -> Option<UsableEstimate<'_>> {
-    undisturbed_log_cells(record)
+    log_cells_without_host_stalls(record)
         .find_map(|cell| UsableEstimate::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
 }
 
@@ -92,7 +92,7 @@ fn at_most(stalls: &Stalls) -> Option<Need> {
 /// where too few were stored for a rate.
 fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
     let Some(figure) = durable else {
-        return undisturbed_log_cells(record).find_map(falls_behind);
+        return log_cells_without_host_stalls(record).find_map(falls_behind);
     };
     let asked =
         figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0)?;

@@ -186,7 +186,7 @@ fn looked_into(
     // what is asked is what a bound must be.
     usability::of_a_medium(record).filter(move |cell| {
         usability::of_any(cell).is_none()
-            && usability::disturbed(cell).is_none()
+            && usability::host_stalled(cell).is_none()
             && writes(cell)
             // Of several in flight each waits for the others.
             && cell.params.threads.max(cell.params.queue_depth) <= 1

@@ -293,7 +293,7 @@ fn pauses(record: &Record) -> Option<Finding> {
     let lines = paused
         .iter()
         .map(|(pause_ns, figure)| format!("{} before each: {figure}", Nanos(*pause_ns as u64)));
-    let disturbed = disturbance_ns(record).map(|(cell, ns)| {
+    let after_effect = after_effect_ns(record).map(|(cell, ns)| {
         format!(
             "{}: after random writes, sequential reads were slower for {}",
             figure::named(cell),
@@ -305,7 +305,7 @@ fn pauses(record: &Record) -> Option<Finding> {
             .note(format!("without pauses: {base}"))
             .notes(lines)
             .notes(bursts)
-            .notes(disturbed)
+            .notes(after_effect)
             .note(format!(
                 "threshold {HELPS}x (uFLIP pause and burst; docs/field/snia-and-uflip.md#uflip)"
             ))
@@ -318,7 +318,7 @@ fn share(part: f64) -> String {
 }
 
 /// How long random writes disturb reads in a row; none where nothing was seen.
-fn disturbance_ns(record: &Record) -> Option<(&Cell, f64)> {
+fn after_effect_ns(record: &Record) -> Option<(&Cell, f64)> {
     let cell = figure::form(record, test::UFLIP, "pause")?;
     let pause_ns = cell
         .metrics
@@ -518,7 +518,8 @@ mod tests {
     #[test]
     fn a_disturbance_is_half_of_what_the_test_keeps() {
         let told = |ns: f64| {
-            disturbance_ns(&with("pause", "pause_ns", ns, 1)).map(|(_, disturbed_ns)| disturbed_ns)
+            after_effect_ns(&with("pause", "pause_ns", ns, 1))
+                .map(|(_, after_effect_ns)| after_effect_ns)
         };
         assert_eq!(told(100e6), None);
         assert_eq!(told(100.1e6), Some(50.05e6));

@@ -9,7 +9,7 @@ use record::{Cell, Flag, Record, strayed};
 use crate::genuineness;
 
 pub use crate::cell_usability::ExclusionReason;
-pub(crate) use crate::cell_usability::{bound, disturbed, is_impossible, of_any, of_cell};
+pub(crate) use crate::cell_usability::{bound, host_stalled, is_impossible, of_any, of_cell};
 
 /// Why no figure of this cell may be used as a level; `None` where it may be.
 pub fn exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
@@ -39,14 +39,14 @@ pub fn of_run(record: &Record) -> Option<ExclusionReason> {
 /// Why nothing may be said against the medium from this cell: an adverse finding asks for more.
 pub fn adverse_exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
     exclusion(record, cell)
-        .or_else(|| disturbed(cell))
+        .or_else(|| host_stalled(cell))
         .or_else(|| is_host_cached(record).then_some(ExclusionReason::HostCached))
 }
 
 /// The cells from which something may be said against the medium.
 pub(crate) fn adverse_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_cached = is_host_cached(record);
-    cells(record).filter(move |cell| !is_cached && disturbed(cell).is_none())
+    cells(record).filter(move |cell| !is_cached && host_stalled(cell).is_none())
 }
 
 /// Whether the device lay in the host's page cache.
@@ -57,12 +57,12 @@ pub(crate) fn is_host_cached(record: &Record) -> bool {
 
 /// The record without the cells in which the host stood still: what is said against a medium is
 /// concluded from this.
-pub(crate) fn undisturbed(record: &Record) -> Cow<'_, Record> {
-    if !record.cells.iter().any(|cell| disturbed(cell).is_some()) {
+pub(crate) fn without_host_stalls(record: &Record) -> Cow<'_, Record> {
+    if !record.cells.iter().any(|cell| host_stalled(cell).is_some()) {
         return Cow::Borrowed(record);
     }
     let mut quiet = record.clone();
-    quiet.cells.retain(|cell| disturbed(cell).is_none());
+    quiet.cells.retain(|cell| host_stalled(cell).is_none());
     Cow::Owned(quiet)
 }
 

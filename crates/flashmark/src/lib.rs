@@ -16,6 +16,7 @@ pub mod damage;
 pub mod effort;
 pub mod exit;
 pub mod hand_over;
+pub mod io_accounting;
 pub mod keys;
 pub mod medium_identity;
 pub mod messages;
@@ -27,7 +28,6 @@ pub mod parallel;
 pub mod progress_display;
 pub mod progress_events;
 pub mod published_run;
-pub mod reach;
 pub mod reopened;
 #[cfg(feature = "export")]
 pub mod repository;

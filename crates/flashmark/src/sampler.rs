@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use host::{DeviceNumber, Roots, StatFile, Strain};
+use host::{DeviceNumber, HostPressure, Roots, StatFile};
 use record::{Counters, Disturbance, Sample, Target};
 
 /// Time between two looks at the counters.
@@ -62,8 +62,11 @@ impl Sampler {
 
     /// A cell begins: counters of medium and host are taken down.
     pub fn begin(&self) {
-        *self.shared.course() =
-            Course { open: true, strain: Strain::now(&self.shared.roots), ..Course::default() };
+        *self.shared.course() = Course {
+            open: true,
+            pressure: HostPressure::now(&self.shared.roots),
+            ..Course::default()
+        };
         self.shared.look(true);
     }
 
@@ -71,8 +74,8 @@ impl Sampler {
     pub fn end(&self) -> (Vec<Sample>, Disturbance) {
         self.shared.look(true);
         let course = std::mem::take(&mut *self.shared.course());
-        let strain = Strain::now(&self.shared.roots).since(&course.strain);
-        (course.samples(), strain)
+        let pressure = HostPressure::now(&self.shared.roots).since(&course.pressure);
+        (course.samples(), pressure)
     }
 }
 
@@ -109,7 +112,7 @@ struct Course {
     /// Whether a cell is under way.
     open: bool,
     /// Of the host when it began.
-    strain: Strain,
+    pressure: HostPressure,
     moments: Vec<(u64, Counters)>,
     /// Of so many looks (two to this power) one is kept.
     halvings: u32,

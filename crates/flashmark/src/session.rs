@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::Bytes;
-use record::{Cell, Disturbance, Ended, Flag, Reach, Record, Sample, Stop};
+use record::{Cell, Disturbance, Ended, Flag, IoAccounting, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
 use suite::{Backup, Plan, RunEnd, RunEvent, RunListener, RunOptions};
 
 use crate::backup_file::BackupOnDisk;
 use crate::exit::{Exit, Failure, OrExit, Result};
+use crate::io_accounting::MediumCheck;
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, Outputs, keepable};
 use crate::progress_display::Screen;
-use crate::reach::Doubts;
 use crate::reopened::Earlier;
 use crate::request::RunRequest;
 use crate::sampler::Sampler;
@@ -99,13 +99,13 @@ impl RunSession {
             backup,
         };
         let sampler = Sampler::start(&opened.target, used_ns);
-        let doubts = Doubts::of(&opened);
+        let medium_check = MediumCheck::of(&opened);
         let mut keeper = JournalListener {
             journal: &mut journal,
             screen: &screen,
             pending: &pending,
             sampler,
-            doubts,
+            medium_check,
             seen: HashMap::new(),
         };
         let raised = (!opened.is_simulated()).then(blockio::RaisedPriority::of_this_thread);
@@ -170,7 +170,7 @@ struct JournalListener<'a> {
     pending: &'a AtomicBool,
     /// Looks at the medium's counters beside the measurement.
     sampler: Option<Sampler>,
-    doubts: Doubts,
+    medium_check: MediumCheck,
     /// What was counted during each cell, by its id: one that is revised later keeps it.
     seen: HashMap<String, Seen>,
 }
@@ -179,10 +179,10 @@ struct JournalListener<'a> {
 #[derive(Clone, Default)]
 struct Seen {
     activity: Vec<Sample>,
-    strain: Disturbance,
-    reach: Option<Reach>,
+    host_effects: Disturbance,
+    reach: Option<IoAccounting>,
     /// Caveats that the counters raised, those of its rounds among them.
-    doubts: Vec<Flag>,
+    caveats: Vec<Flag>,
 }
 
 impl JournalListener<'_> {
@@ -204,13 +204,13 @@ impl JournalListener<'_> {
             RunEvent::CellRevised { cell } => cell,
             _ => return None,
         };
-        let Seen { activity, strain, reach, doubts } =
+        let Seen { activity, host_effects, reach, caveats } =
             self.seen.get(&cell.id).cloned().unwrap_or_default();
         let mut cell = Cell { activity, reach, ..(*cell).clone() };
-        if strain != Disturbance::default() {
-            cell.disturbance.get_or_insert_default().add(strain);
+        if host_effects != Disturbance::default() {
+            cell.disturbance.get_or_insert_default().add(host_effects);
         }
-        for flag in doubts {
+        for flag in caveats {
             if !cell.flags.contains(&flag) {
                 cell.flags.push(flag);
             }
@@ -220,17 +220,17 @@ impl JournalListener<'_> {
 
     /// Notes what was counted during a cell that has just been measured, or a round of it.
     fn note(&mut self, cell: &Cell) {
-        let (activity, strain) = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
-        let counted = self.doubts.told(Cell { activity, ..cell.clone() });
+        let (activity, host_effects) = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
+        let counted = self.medium_check.checked(Cell { activity, ..cell.clone() });
         let is_new = |flag: &Flag| !cell.flags.contains(flag);
-        let doubts: Vec<Flag> = counted.flags.into_iter().filter(is_new).collect();
+        let caveats: Vec<Flag> = counted.flags.into_iter().filter(is_new).collect();
         let is_first = !self.seen.contains_key(&cell.id);
         let seen = self.seen.entry(cell.id.clone()).or_default();
         if is_first {
             (seen.activity, seen.reach) = (counted.activity, counted.reach);
         }
-        seen.strain.add(strain);
-        seen.doubts.extend(doubts);
+        seen.host_effects.add(host_effects);
+        seen.caveats.extend(caveats);
     }
 }
 

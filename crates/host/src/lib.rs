@@ -51,7 +51,7 @@ pub use location::{Location, NotProved, device_of_directory, free_space, prove_o
 pub use loopdev::{Loop, LoopError, LoopOptions};
 pub use mounts::{Mount, mount_of, mounts, sees_mounts};
 pub use open_files::{Hold, Holding, LockKind, NotSeen, OpenFiles, Process};
-pub use pressure::Strain;
+pub use pressure::HostPressure;
 pub use recipes::{RECIPES, Recipe, Unavailable, recipe, why_not_tried};
 pub use reinserted::nodes_like;
 pub use roots::{DeviceNumber, Node, Roots};

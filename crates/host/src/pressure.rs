@@ -15,7 +15,7 @@ const TICK_NS: u64 = 10_000_000;
 
 /// The running totals at one moment. A number that this kernel does not give is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strain {
+pub struct HostPressure {
     /// Time in which some task waited for a processor, in microseconds.
     pub cpu_pressure_us: Option<u64>,
     /// Time in which some task waited for memory, in microseconds.
@@ -26,12 +26,12 @@ pub struct Strain {
     pub preempted: Option<u64>,
 }
 
-impl Strain {
+impl HostPressure {
     /// As it stands now.
-    pub fn now(roots: &Roots) -> Strain {
+    pub fn now(roots: &Roots) -> HostPressure {
         let pressure =
             |of: &str| some_total(&fs::read_to_string(roots.proc.join("pressure").join(of)).ok()?);
-        Strain {
+        HostPressure {
             cpu_pressure_us: pressure("cpu"),
             memory_pressure_us: pressure("memory"),
             steal_ns: fs::read_to_string(roots.proc.join("stat"))
@@ -48,7 +48,7 @@ impl Strain {
     }
 
     /// What came since `earlier`, beside what else is known of a disturbance.
-    pub fn since(&self, earlier: &Strain) -> Disturbance {
+    pub fn since(&self, earlier: &HostPressure) -> Disturbance {
         let since = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         Disturbance {
             cpu_pressure_us: since(self.cpu_pressure_us, earlier.cpu_pressure_us),
@@ -113,9 +113,9 @@ mod tests {
         let files = [("pressure/cpu", PRESSURE), ("pressure/memory", PRESSURE), ("stat", STAT)];
         let threads = [("self/task/7/status", status), ("self/task/8/status", status)];
         let (_dir, roots) = proc(&[&files[..], &threads].concat());
-        let now = Strain::now(&roots);
+        let now = HostPressure::now(&roots);
         assert!(now.tells_pressure());
-        let earlier = Strain {
+        let earlier = HostPressure {
             cpu_pressure_us: Some(1000),
             memory_pressure_us: Some(1500),
             steal_ns: Some(20_000_000),
@@ -130,11 +130,11 @@ mod tests {
     fn a_kernel_that_tells_nothing_is_no_error() {
         let (_dir, roots) =
             proc(&[("stat", "cpu  1 2 3 4\n"), ("pressure/cpu", "Operation not supported")]);
-        let now = Strain::now(&roots);
-        assert_eq!(now, Strain::default());
+        let now = HostPressure::now(&roots);
+        assert_eq!(now, HostPressure::default());
         assert!(!now.tells_pressure());
         assert_eq!(
-            now.since(&Strain { steal_ns: Some(3), ..Strain::default() }),
+            now.since(&HostPressure { steal_ns: Some(3), ..HostPressure::default() }),
             Disturbance::default()
         );
     }

@@ -213,7 +213,7 @@ pub struct Cell {
     /// What was issued, and what the kernel counted of it on the medium; absent where it counts
     /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reach: Option<Reach>,
+    pub reach: Option<IoAccounting>,
     /// What the host did to it; absent where nobody looked (a simulated medium, an old record).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
@@ -269,10 +269,10 @@ impl Cell {
     }
 
     /// The share of it in which the host stood still, as it was seen or as it is flagged, 0 to 1.
-    pub fn stood_still_share(&self) -> f64 {
-        let seen_ns = self.disturbance.as_ref().map_or(0, |seen| seen.stood_still_ns);
+    pub fn host_stall_share(&self) -> f64 {
+        let seen_ns = self.disturbance.as_ref().map_or(0, |seen| seen.host_stall_ns);
         let said_ns = self.flags.iter().map(|flag| {
-            if let Flag::HostStoodStill { stood_still_ns, .. } = flag { *stood_still_ns } else { 0 }
+            if let Flag::HostStoodStill { host_stall_ns, .. } = flag { *host_stall_ns } else { 0 }
         });
         let ns = said_ns.max().unwrap_or(0).max(seen_ns);
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
@@ -357,7 +357,7 @@ impl Cell {
 /// against each other; and what others did on the same medium is counted too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Reach {
+pub struct IoAccounting {
     /// I/Os issued in the measured part.
     pub issued_ios: u64,
     /// Bytes that were to be read in the measured part.
@@ -418,11 +418,11 @@ mod tests {
             let mut cell = Cell::begun("a", "a", Params::default());
             cell.elapsed_ns = elapsed_ns;
             cell.disturbance = seen_ns
-                .map(|stood_still_ns| Disturbance { stood_still_ns, ..Disturbance::default() });
+                .map(|host_stall_ns| Disturbance { host_stall_ns, ..Disturbance::default() });
             cell.flags.extend(
-                said_ns.map(|stood_still_ns| Flag::HostStoodStill { stood_still_ns, left_out: 1 }),
+                said_ns.map(|host_stall_ns| Flag::HostStoodStill { host_stall_ns, left_out: 1 }),
             );
-            cell.stood_still_share()
+            cell.host_stall_share()
         };
         for (elapsed_ns, seen_ns, said_ns, expected) in [
             (0, None, None, 0.0),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A stretch in which the host did not run what was ready to run, by the device's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Standstill {
+pub struct HostStall {
     /// When it began, in nanoseconds.
     pub from_ns: u64,
     /// When it ended, in nanoseconds.
@@ -19,10 +19,11 @@ pub struct Standstill {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
     /// Stretches in which a timer came late, longest first, 16 at most.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub standstills: Vec<Standstill>,
+    #[serde(rename = "standstills", default, skip_serializing_if = "Vec::is_empty")]
+    pub host_stalls: Vec<HostStall>,
     /// All such stretches together, in nanoseconds.
-    pub stood_still_ns: u64,
+    #[serde(rename = "stood_still_ns")]
+    pub host_stall_ns: u64,
     /// I/Os that were under way in one of them.
     pub left_out: u64,
     /// The longest I/O of all, those included that are left out of the latencies, in nanoseconds.
@@ -43,8 +44,12 @@ pub struct Disturbance {
     pub preempted: Option<u64>,
     /// Where the host stood still for too much of the cell, it was measured twice, and the quieter
     /// one is this: how long the host stood still the other time, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub other_time_stood_still_ns: Option<u64>,
+    #[serde(
+        rename = "other_time_stood_still_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub other_time_host_stall_ns: Option<u64>,
 }
 
 /// Standstills that are kept.
@@ -53,7 +58,7 @@ const MOST: usize = 16;
 /// A host that stood still for more than this share of a cell may have made any contrast or stall
 /// in it; our choice. A standstill of 50 ms is left out of every latency already, so that only many
 /// of them matter.
-pub const DISTURBED_SHARE: f64 = 0.05;
+pub const MAX_HOST_STALL_SHARE: f64 = 0.05;
 
 impl Disturbance {
     /// Adds what was seen in another stretch of the same cell.
@@ -61,19 +66,19 @@ impl Disturbance {
         let sum = |a: Option<u64>, b: Option<u64>| {
             a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)))
         };
-        self.standstills.extend(other.standstills);
-        self.standstills
+        self.host_stalls.extend(other.host_stalls);
+        self.host_stalls
             .sort_by_key(|stall| std::cmp::Reverse(stall.to_ns.saturating_sub(stall.from_ns)));
-        self.standstills.truncate(MOST);
-        self.stood_still_ns = self.stood_still_ns.saturating_add(other.stood_still_ns);
+        self.host_stalls.truncate(MOST);
+        self.host_stall_ns = self.host_stall_ns.saturating_add(other.host_stall_ns);
         self.left_out = self.left_out.saturating_add(other.left_out);
         self.longest_with_host_ns = self.longest_with_host_ns.max(other.longest_with_host_ns);
         self.cpu_pressure_us = sum(self.cpu_pressure_us, other.cpu_pressure_us);
         self.memory_pressure_us = sum(self.memory_pressure_us, other.memory_pressure_us);
         self.steal_ns = sum(self.steal_ns, other.steal_ns);
         self.preempted = sum(self.preempted, other.preempted);
-        self.other_time_stood_still_ns =
-            sum(self.other_time_stood_still_ns, other.other_time_stood_still_ns);
+        self.other_time_host_stall_ns =
+            sum(self.other_time_host_stall_ns, other.other_time_host_stall_ns);
     }
 }
 
@@ -84,10 +89,10 @@ mod tests {
     #[test]
     fn two_stretches_are_added_and_the_sixteen_longest_standstills_kept() {
         let seen = |first: u64| Disturbance {
-            standstills: (first..first + 9)
-                .map(|long| Standstill { from_ns: 1, to_ns: 1 + long })
+            host_stalls: (first..first + 9)
+                .map(|long| HostStall { from_ns: 1, to_ns: 1 + long })
                 .collect(),
-            stood_still_ns: 5,
+            host_stall_ns: 5,
             left_out: 2,
             longest_with_host_ns: first,
             cpu_pressure_us: Some(first),
@@ -96,9 +101,9 @@ mod tests {
         };
         let mut sum = seen(1);
         sum.add(seen(10));
-        let lengths: Vec<u64> = sum.standstills.iter().map(|at| at.to_ns - at.from_ns).collect();
+        let lengths: Vec<u64> = sum.host_stalls.iter().map(|at| at.to_ns - at.from_ns).collect();
         assert_eq!(lengths, (3..=18).rev().collect::<Vec<u64>>());
-        assert_eq!((sum.stood_still_ns, sum.left_out, sum.longest_with_host_ns), (10, 4, 10));
+        assert_eq!((sum.host_stall_ns, sum.left_out, sum.longest_with_host_ns), (10, 4, 10));
         assert_eq!((sum.cpu_pressure_us, sum.memory_pressure_us), (Some(11), None));
         sum.add(Disturbance { memory_pressure_us: Some(3), ..Disturbance::default() });
         assert_eq!((sum.cpu_pressure_us, sum.memory_pressure_us), (Some(11), Some(3)));

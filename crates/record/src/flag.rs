@@ -164,7 +164,8 @@ pub enum Flag {
     /// out of latencies and stalls.
     HostStoodStill {
         /// For so long, all stretches together.
-        stood_still_ns: u64,
+        #[serde(rename = "stood_still_ns")]
+        host_stall_ns: u64,
         /// I/Os that were under way in one of them.
         left_out: u64,
     },
@@ -441,11 +442,11 @@ impl std::fmt::Display for Flag {
                     bound.words()
                 )
             }
-            Flag::HostStoodStill { stood_still_ns, left_out } => {
+            Flag::HostStoodStill { host_stall_ns, left_out } => {
                 write!(
                     f,
                     "the host stood still for {}; {left_out} I/Os are left out of the latencies",
-                    Nanos(*stood_still_ns)
+                    Nanos(*host_stall_ns)
                 )
             }
             Flag::BusyHost { load_per_core } => {

@@ -30,12 +30,12 @@ mod fingerprint;
 mod fitness;
 mod flag;
 mod histogram;
+mod io_accounting;
 mod medium;
 pub mod metric;
 mod params;
 mod published;
 mod quantity;
-mod reach;
 mod rounds;
 mod run;
 mod series;
@@ -49,21 +49,22 @@ mod write_cache;
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
 pub use cell::{
-    CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL,
-    Reach, Round, Stop,
+    CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, FAILED_BY, IoAccounting, Latency, Metrics,
+    OPEN_INTERVAL, Round, Stop,
 };
 pub use cell_error::{CellError, IoErrorKind};
 pub use columns::{
     ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,
     column_named, columns, columns_of,
 };
-pub use disturbance::{DISTURBED_SHARE, Disturbance, Standstill};
+pub use disturbance::{Disturbance, HostStall, MAX_HOST_STALL_SHARE};
 pub use figures::{FIGURES, Figure};
 pub use finding::{Finding, Outcome, Severity, VerdictSentence};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use fitness::{Condition, Fitness};
 pub use flag::{Bound, Flag, HANGS_NS, IoLimitKind};
 pub use histogram::{Histogram, HistogramError};
+pub use io_accounting::strayed;
 pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,
     TargetKind, Temperature,
@@ -71,7 +72,6 @@ pub use medium::{
 pub use params::{Content, Direction, Params, Path, Pattern, Region, Sync};
 pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities, thread_views};
-pub use reach::strayed;
 pub use rounds::{FEWEST_ROUNDS, Unsteady};
 pub use run::{Ended, PlannedCell, Record, RecordError, Run, SCHEMA, Skip, Software};
 pub use series::{Series, SeriesAxis};

@@ -146,7 +146,7 @@ pub(crate) fn drive<'a>(
     circuit.run(slots, started_ns, reporter);
     let IoLoop { device, mut tally, stop, places, .. } = circuit;
     if tally.has_slow() {
-        let stalls = device.standstills(started_ns);
+        let stalls = device.host_stalls(started_ns);
         tally.leave_out(&stalls);
     }
     let since = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));

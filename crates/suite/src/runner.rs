@@ -283,7 +283,7 @@ impl Runner<'_> {
         if is_over
             || is_unrestored
             || planned.test == PROBE
-            || cell.stood_still_share() <= record::DISTURBED_SHARE
+            || cell.host_stall_share() <= record::MAX_HOST_STALL_SHARE
         {
             return false;
         }
@@ -316,15 +316,15 @@ impl Runner<'_> {
         self.written_bytes = second.written_bytes;
         let is_better = second.outcome.cell.stop == Stop::Error
             || second.outcome.cell.stop != Stop::Interrupted
-                && second.outcome.cell.stood_still_share() < first.outcome.cell.stood_still_share();
+                && second.outcome.cell.host_stall_share() < first.outcome.cell.host_stall_share();
         let written_bytes =
             saturating_sum([&first, &second].map(|measured| measured.outcome.cell.written_bytes));
         let (failed, written_last) = (second.failed.clone(), second.written_last.clone());
         let (mut kept, other) = if is_better { (second, first) } else { (first, second) };
         (kept.failed, kept.written_last, kept.outcome.cell.written_bytes) =
             (failed, written_last, written_bytes);
-        let other_ns = other.outcome.cell.disturbance.map_or(0, |seen| seen.stood_still_ns);
-        kept.outcome.cell.disturbance.get_or_insert_default().other_time_stood_still_ns =
+        let other_ns = other.outcome.cell.disturbance.map_or(0, |seen| seen.host_stall_ns);
+        kept.outcome.cell.disturbance.get_or_insert_default().other_time_host_stall_ns =
             Some(other_ns);
         kept
     }
@@ -414,11 +414,11 @@ impl Runner<'_> {
         outcome.cell.run_written_bytes =
             (outcome.cell.written_bytes > 0).then_some(reporter.written_bytes);
         let disturbance = outcome.cell.disturbance.as_ref().filter(|seen| seen.left_out > 0);
-        let stood_still = disturbance.map(|seen| Flag::HostStoodStill {
-            stood_still_ns: seen.stood_still_ns,
+        let host_stalled = disturbance.map(|seen| Flag::HostStoodStill {
+            host_stall_ns: seen.host_stall_ns,
             left_out: seen.left_out,
         });
-        outcome.cell.flags.extend(stood_still);
+        outcome.cell.flags.extend(host_stalled);
         mark_transient(&mut outcome.cell);
         outcome.cell.series.iter_mut().for_each(record::Series::round);
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;

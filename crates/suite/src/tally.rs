@@ -344,7 +344,7 @@ pub(crate) fn host_limited(run_delay_ns: f64, io_ns: f64) -> Option<Flag> {
 #[cfg(test)]
 mod tests {
     use device::Completion;
-    use record::Standstill;
+    use record::HostStall;
 
     use super::*;
 
@@ -413,7 +413,7 @@ mod tests {
             assert_eq!(together.stall_series(), single.stall_series());
             assert_eq!(together.rate_series("rate"), single.rate_series("rate"));
             assert_eq!(format!("{:?}", together.flags()), format!("{:?}", single.flags()));
-            let still = [Standstill { from_ns: 1, to_ns: 40_000_000 }];
+            let still = [HostStall { from_ns: 1, to_ns: 40_000_000 }];
             for tally in [&mut together, &mut single] {
                 tally.leave_out(&still);
             }

@@ -486,7 +486,7 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
     let at = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
     let stalls: Vec<_> = stretches
         .iter()
-        .map(|(from, to)| record::Standstill { from_ns: at(*from), to_ns: at(*to) })
+        .map(|(from, to)| record::HostStall { from_ns: at(*from), to_ns: at(*to) })
         .collect();
     let done = vec![record::Cell {
         id: "earlier/1".into(),
@@ -510,8 +510,8 @@ fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_again() {
         let seen = cell.disturbance.clone().unwrap_or_default();
         (
             cell.metrics.bps.unwrap().value / 1e6,
-            seen.stood_still_ns,
-            seen.other_time_stood_still_ns,
+            seen.host_stall_ns,
+            seen.other_time_host_stall_ns,
             cell.written_bytes,
         )
     };

@@ -105,7 +105,7 @@ struct Told {
     /// Random writes of 4 KiB a second.
     headline: Option<f64>,
     /// How much of the time the host was seen to stand still, 0 to 1.
-    stood_still: f64,
+    host_stall_share: f64,
 }
 
 impl Told {
@@ -138,7 +138,7 @@ impl Told {
         let still_ns: u64 = record
             .cells
             .iter()
-            .filter_map(|cell| Some(cell.disturbance.as_ref()?.stood_still_ns))
+            .filter_map(|cell| Some(cell.disturbance.as_ref()?.host_stall_ns))
             .sum();
         let all_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
         Told {
@@ -147,7 +147,7 @@ impl Told {
                 .chain(not_at_all.map(|_| "do not use it".to_owned()))
                 .collect(),
             headline,
-            stood_still: still_ns as f64 / all_ns.max(1) as f64,
+            host_stall_share: still_ns as f64 / all_ns.max(1) as f64,
         }
     }
 }
@@ -207,7 +207,7 @@ impl Row {
         format!(
             "| {} | {truth} | {busy} | {ratio}{mark} | {said} | {:.1} % |",
             self.profile,
-            self.busy.stood_still * 100.0
+            self.busy.host_stall_share * 100.0
         )
     }
 }
@@ -281,7 +281,7 @@ mod tests {
         Told {
             lines: lines.iter().map(ToString::to_string).collect(),
             headline: Some(headline),
-            stood_still: 0.0,
+            host_stall_share: 0.0,
         }
     }
 

@@ -290,7 +290,7 @@ fn measured<'a>(
         let cell = figure::standard(record, test, block_bytes)?;
         let is_cached = cell.flags.contains(&Flag::HostCached)
             || record.flags.contains(&Flag::HostCached)
-            || crate::usability::disturbed(cell).is_some();
+            || crate::usability::host_stalled(cell).is_some();
         let figure = UsableEstimate::of(cell, metric).filter(|_| !is_cached)?;
         Some(Measured { run, figure })
     };

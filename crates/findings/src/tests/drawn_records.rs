@@ -249,7 +249,7 @@ fn doubt(cell: &mut Cell, random: &mut Random) {
         Flag::TooFewSamples { n: 4 },
         Flag::ZeroLatency { n: 40 },
         Flag::FasterThanLink { bps: 2e8, link_bps: 1e8 },
-        Flag::HostStoodStill { stood_still_ns: 900_000_000, left_out: 3 },
+        Flag::HostStoodStill { host_stall_ns: 900_000_000, left_out: 3 },
         Flag::NotThisMedium { issued_bytes: 64 * MIB, counted_bytes: MIB },
     ];
     match random.below(4) {

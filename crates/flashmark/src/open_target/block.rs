@@ -10,7 +10,7 @@ use record::TargetKind;
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, Waiting, check_span, commands_at_once, doubts, file, machine, opening, stages,
+    OpenTarget, Waiting, check_span, commands_at_once, file, host_caveats, machine, opening, stages,
 };
 use crate::exit::{OrExit, Result, refuse};
 use crate::request::RunRequest;
@@ -82,7 +82,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         only: request.only(),
         commands_at_once: commands_at_once(target.link.as_ref(), &medium),
     };
-    let flags = [found.flags().to_vec(), doubts(&host, &roots)].concat();
+    let flags = [found.flags().to_vec(), host_caveats(&host, &roots)].concat();
     let disk = found.medium().cloned();
     Ok(OpenTarget {
         info,

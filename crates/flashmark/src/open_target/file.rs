@@ -11,7 +11,8 @@ use rustix::process::{Resource, getrlimit};
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, Waiting, check_span, commands_at_once, doubts, engine, machine, opening, stages,
+    OpenTarget, Waiting, check_span, commands_at_once, engine, host_caveats, machine, opening,
+    stages,
 };
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::RunRequest;
@@ -127,7 +128,7 @@ fn assemble(
         only: request.only(),
         commands_at_once: commands_at_once(target.link.as_ref(), &medium),
     };
-    flags.extend(doubts(&host, &roots));
+    flags.extend(host_caveats(&host, &roots));
     let disk = found.medium().cloned();
     let watch = Some(device.watch());
     OpenTarget {

@@ -11,7 +11,7 @@
 //! since the cell began, ns): lines that wait behind one another are late by one event of the
 //! medium.
 
-use record::{CountUnit, Estimate, Flag, Histogram, Series, SeriesAxis, Standstill, Stop, Sync};
+use record::{CountUnit, Estimate, Flag, Histogram, HostStall, Series, SeriesAxis, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, PAGE_BYTES, preconditioned_span, written_bytes};
@@ -95,7 +95,7 @@ impl Procedure for LogAppend {
         lines.count_all(
             started_ns,
             pace_ns,
-            &device::Device::standstills(work.context.medium, started_ns),
+            &device::Device::host_stalls(work.context.medium, started_ns),
         );
         let stop = if stop == Stop::Time || stop == Stop::Ops {
             unpaced(&mut work, &mut lines).unwrap_or(stop)
@@ -182,7 +182,7 @@ impl Lines {
 
     /// Counts them, but for those that the host made late: what was due or under way while it stood
     /// still, and what waited behind that.
-    fn count_all(&mut self, started_ns: u64, pace_ns: u64, stalls: &[Standstill]) {
+    fn count_all(&mut self, started_ns: u64, pace_ns: u64, stalls: &[HostStall]) {
         let (mut hosts_until_ns, mut late_until_ns) = (0, 0);
         for [due_ns, done_ns] in std::mem::take(&mut self.paced) {
             let is_hosts = due_ns < hosts_until_ns
@@ -307,7 +307,7 @@ mod tests {
             [1500, 1510],
         ];
         let mut lines = Lines { paced, ..Lines::default() };
-        lines.count_all(0, 100, &[Standstill { from_ns: 1050, to_ns: 1350 }]);
+        lines.count_all(0, 100, &[HostStall { from_ns: 1050, to_ns: 1350 }]);
         assert_eq!((lines.histogram.len(), lines.worst_ns, lines.late), (2, 10, 0));
     }
 

@@ -60,7 +60,7 @@ const ENOUGH_NS: u64 = SECOND_NS;
 const MOST_START_UP: u64 = 256;
 const MOST_PAUSE_NS: u64 = 5 * SECOND_NS;
 /// Reads in a row are as fast as before when they take no more than this much longer.
-const UNDISTURBED: f64 = 1.25;
+const UNAFFECTED: f64 = 1.25;
 const BURST_PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 
 const WRITE: Direction = Direction::Write;
@@ -391,22 +391,22 @@ fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let limits = LoopLimits { max_ops: 512, ..LoopLimits::time(third_ns) };
     let tally = context.drive("writing at random", &writing, &limits, &mut elsewhere);
     outcome.end(tally.stop, tally.error);
-    let (mut disturbed_ns, mut is_disturbed) = (0, true);
-    while is_disturbed
+    let (mut after_effect_ns, mut is_affected) = (0, true);
+    while is_affected
         && !outcome.is_over()
-        && disturbed_ns < MOST_PAUSE_NS
+        && after_effect_ns < MOST_PAUSE_NS
         && context.time_left_ns() > 0
     {
         let (tally, now_ns) = read(context, 8);
-        is_disturbed = now_ns
+        is_affected = now_ns
             .zip(before_ns)
-            .is_some_and(|(now_ns, before_ns)| now_ns > UNDISTURBED * before_ns);
-        disturbed_ns += if is_disturbed { tally.busy_ns } else { 0 };
+            .is_some_and(|(now_ns, before_ns)| now_ns > UNAFFECTED * before_ns);
+        after_effect_ns += if is_affected { tally.busy_ns } else { 0 };
         outcome.absorb(tally);
     }
     // A pause is twice as long as what was seen, and never none.
     let figure = Estimate {
-        value: (2 * disturbed_ns).max(100 * MILLISECOND_NS) as f64,
+        value: (2 * after_effect_ns).max(100 * MILLISECOND_NS) as f64,
         ci95: None,
         n: outcome.cell.ops,
     };

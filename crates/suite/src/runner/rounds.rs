@@ -208,7 +208,7 @@ impl<'a> Runner<'a> {
             if let Err(reason) = heard {
                 return self.fail(reason);
             }
-            let is_disturbed = measured.stood_still_share() > record::DISTURBED_SHARE;
+            let host_stalled = measured.host_stall_share() > record::MAX_HOST_STALL_SHARE;
             let (stop, is_left_out) = (measured.stop, outcome.left_out.is_some());
             let cell = &mut self.end.cells[place];
             match stop {
@@ -221,7 +221,7 @@ impl<'a> Runner<'a> {
                         (Stop::Error, measured.reason, measured.error);
                     cell.written_bytes += measured.written_bytes;
                 }
-                _ if is_disturbed || is_left_out => cell.written_bytes += measured.written_bytes,
+                _ if host_stalled || is_left_out => cell.written_bytes += measured.written_bytes,
                 _ => add_round(cell, measured, began_ns),
             }
             if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
@@ -231,7 +231,7 @@ impl<'a> Runner<'a> {
                 self.end.error = outcome.error.or(self.end.error.take());
                 return self.finish(Ended::Error);
             }
-            if !is_disturbed {
+            if !host_stalled {
                 return true;
             }
         }

@@ -1,10 +1,10 @@
 //! Whether the host or the medium was to blame for a stall: an I/O during which the host stood
 //! still for long enough is the host's, and is left out of the latencies. What a whole cell is
 //! worth after that is `findings::usability`'s to say; when the host stood still,
-//! `Device::standstills`.
+//! `Device::host_stalls`.
 
 use device::Completion;
-use record::{Disturbance, Standstill};
+use record::{Disturbance, HostStall};
 
 use super::IoTally;
 
@@ -47,39 +47,40 @@ impl IoTally {
     /// Leaves out of the latencies what was under way while the host stood still, and takes the
     /// host's part off the time: what these I/Os would have taken otherwise, nobody knows. Both
     /// figures stay: the longest with the host is in [`Disturbance`].
-    pub fn leave_out(&mut self, stalls: &[Standstill]) {
+    pub fn leave_out(&mut self, stalls: &[HostStall]) {
         let during = |[from, to]: [u64; 2]| -> u64 {
             stalls
                 .iter()
                 .map(|stall| stall.to_ns.min(to).saturating_sub(stall.from_ns.max(from)))
                 .sum()
         };
-        let (disturbed, quiet): (Vec<[u64; 2]>, Vec<[u64; 2]>) = std::mem::take(&mut self.slow.0)
-            .into_iter()
-            .partition(|io| during(*io) * HOSTS_SHARE >= io[1] - io[0] && during(*io) > 0);
+        let (host_stalled, quiet): (Vec<[u64; 2]>, Vec<[u64; 2]>) =
+            std::mem::take(&mut self.slow.0)
+                .into_iter()
+                .partition(|io| during(*io) * HOSTS_SHARE >= io[1] - io[0] && during(*io) > 0);
         self.slow.0 = quiet;
-        if disturbed.is_empty() {
+        if host_stalled.is_empty() {
             return;
         }
         let worst_ns = self.worst_ns;
-        for [from, to] in &disturbed {
+        for [from, to] in &host_stalled {
             self.histogram.forget(to - from);
         }
         self.worst_ns =
             self.slow.0.iter().map(|[from, to]| to - from).max().unwrap_or(self.histogram.max());
         // Several at a time wait for the same host at once.
         let lost_ns = if self.in_flight == 1 {
-            disturbed.iter().map(|io| during(*io)).sum()
+            host_stalled.iter().map(|io| during(*io)).sum()
         } else {
-            let from = disturbed.iter().map(|io| io[0]).min().unwrap_or(0);
-            during([from, disturbed.iter().map(|io| io[1]).max().unwrap_or(0)])
+            let from = host_stalled.iter().map(|io| io[0]).min().unwrap_or(0);
+            during([from, host_stalled.iter().map(|io| io[1]).max().unwrap_or(0)])
         };
         self.busy_ns = self.busy_ns.saturating_sub(lost_ns).max(1);
-        let stood_still_ns = stalls.iter().map(|stall| stall.to_ns - stall.from_ns).sum();
-        let left_out = disturbed.len() as u64;
+        let host_stall_ns = stalls.iter().map(|stall| stall.to_ns - stall.from_ns).sum();
+        let left_out = host_stalled.len() as u64;
         let seen = Disturbance {
-            standstills: stalls.to_vec(),
-            stood_still_ns,
+            host_stalls: stalls.to_vec(),
+            host_stall_ns,
             left_out,
             longest_with_host_ns: worst_ns,
             ..Disturbance::default()
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn what_was_under_way_while_the_host_stood_still_is_left_out_and_said() {
         let mut tally = IoTally::under(None, 1);
-        let stall = Standstill { from_ns: 50_100_000, to_ns: 6_950_000_000 };
+        let stall = HostStall { from_ns: 50_100_000, to_ns: 6_950_000_000 };
         let mut now_ns = 0;
         for turn in 0..30_099 {
             let took_ns = if turn == 50 { 6_900_000_000 } else { 1_000_000 };
@@ -127,7 +128,7 @@ mod tests {
         (0..100).for_each(|turn| {
             tally.count(&done(turn * 1_000_000_000, (turn + 1) * 1_000_000_000), 4096, true)
         });
-        tally.leave_out(&[Standstill { from_ns: 500_000_000, to_ns: 530_000_000 }]);
+        tally.leave_out(&[HostStall { from_ns: 500_000_000, to_ns: 530_000_000 }]);
         assert_eq!(
             (tally.histogram.len(), tally.worst_ns, tally.disturbance.is_none()),
             (100, 1_000_000_000, true)
@@ -145,7 +146,7 @@ mod tests {
         }
         // The host stood still during the last but one.
         let from_ns = now_ns - 900_000_000 - 60_000_000;
-        tally.leave_out(&[Standstill { from_ns, to_ns: from_ns + 60_000_000 }]);
+        tally.leave_out(&[HostStall { from_ns, to_ns: from_ns + 60_000_000 }]);
         assert_eq!(tally.disturbance.as_ref().map(|seen| seen.left_out), Some(1));
         assert_eq!(tally.worst_ns, 900_000_000);
     }
@@ -155,7 +156,7 @@ mod tests {
         let left_out = |took_ns: u64, still_ns: u64| {
             let mut tally = IoTally::under(None, 1);
             tally.count(&done(0, took_ns), 4096, true);
-            tally.leave_out(&[Standstill { from_ns: 10, to_ns: 10 + still_ns }]);
+            tally.leave_out(&[HostStall { from_ns: 10, to_ns: 10 + still_ns }]);
             tally.disturbance.map_or(0, |seen| seen.left_out)
         };
         assert_eq!(left_out(60_000_000, 15_000_000), 1);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
 use device::{Device, Extent, ExtentGuard, HostStalls, WriteBudget};
 use record::units::{MIB, SECOND_NS};
-use record::{Cell, Ended, PlannedCell, Standstill, Stop, TargetKind, test};
+use record::{Cell, Ended, HostStall, PlannedCell, Stop, TargetKind, test};
 use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 
@@ -129,13 +129,13 @@ fn fault(random: &mut Random, capacity_bytes: u64) -> InjectedFault {
 }
 
 /// Stretches in which the host stands still.
-fn stalls(random: &mut Random) -> Vec<Standstill> {
+fn stalls(random: &mut Random) -> Vec<HostStall> {
     let mut at_ns = 0;
     let mut stalls = Vec::new();
     for _ in 0..random.below(6) {
         let from_ns = at_ns + random.below(3 * SECOND_NS);
         at_ns = from_ns + (random.log_uniform(0.02, 3.0) * SECOND_NS as f64) as u64;
-        stalls.push(Standstill { from_ns, to_ns: at_ns });
+        stalls.push(HostStall { from_ns, to_ns: at_ns });
     }
     stalls
 }
@@ -194,7 +194,7 @@ fn plan(random: &mut Random, target: &TargetInfo) -> Option<Plan> {
 /// What comes between a run and its end.
 struct Scene {
     faults: Vec<InjectedFault>,
-    stalls: Vec<Standstill>,
+    stalls: Vec<HostStall>,
     stops_after: Option<u64>,
     fails_after: Option<u64>,
     backup: Option<FailingBackup>,

@@ -2,7 +2,7 @@
 
 use device::{Completion, IoError, IoErrorKind};
 use record::units::SECOND_NS;
-use record::{Flag, Standstill, Stop};
+use record::{Flag, HostStall, Stop};
 use stats::{Random, StopRule};
 
 use super::one_in;
@@ -38,7 +38,7 @@ fn drawn(random: &mut Random) -> IoTally {
         if took_ns > 40_000_000 && one_in(random, 2) {
             let from_ns = now_ns + random.below(took_ns);
             let to_ns = from_ns + random.below(took_ns) + 1;
-            stalls.push(Standstill { from_ns, to_ns });
+            stalls.push(HostStall { from_ns, to_ns });
         }
         let done = Completion {
             slot: 0,

@@ -2,7 +2,7 @@
 //! that stands still. Drawn at random.
 
 use device::{Device, HostStalls, Pauses, Pausing};
-use record::Standstill;
+use record::HostStall;
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS};
 
 use super::cache::Cache;
@@ -15,7 +15,7 @@ pub struct Trouble {
     /// Pauses of the medium, and what its flushes cost.
     pub pausing: Pausing,
     /// Of the host, by the device's clock.
-    pub host: Vec<Standstill>,
+    pub host: Vec<HostStall>,
 }
 
 /// No run here takes longer by the device's clock.
@@ -38,7 +38,7 @@ impl Trouble {
         // something to do or not.
         let idle_flush_ns = if cache.lies() { flush_ns } else { 0 };
         let pausing = Pausing { flush_ns, idle_flush_ns, ..pauses(write_mbps, dice) };
-        Trouble { pausing, host: standstills(dice) }
+        Trouble { pausing, host: host_stalls(dice) }
     }
 
     /// The same on a host that never stands still.
@@ -68,7 +68,7 @@ fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
 
 /// A host that stands still for 30 ms to 7 s at a time, for a two-hundredth to a twentieth of all
 /// time.
-fn standstills(dice: &mut Dice) -> Vec<Standstill> {
+fn host_stalls(dice: &mut Dice) -> Vec<HostStall> {
     const SHORTEST_S: f64 = 0.03;
     let longest_s = dice.spread(0.1, 7.0);
     let mean_s = (longest_s - SHORTEST_S) / (longest_s / SHORTEST_S).ln();
@@ -77,7 +77,7 @@ fn standstills(dice: &mut Dice) -> Vec<Standstill> {
     while at_ns < HORIZON_NS {
         let from_ns = at_ns + (dice.between(0.1, 1.9) * gap_s * SECOND_NS as f64) as u64;
         at_ns = from_ns + (dice.spread(SHORTEST_S, longest_s) * SECOND_NS as f64) as u64;
-        stalls.push(Standstill { from_ns, to_ns: at_ns });
+        stalls.push(HostStall { from_ns, to_ns: at_ns });
     }
     stalls
 }

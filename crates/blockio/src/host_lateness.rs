@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use record::Standstill;
+use record::HostStall;
 
 use crate::clock::now_ns;
 use crate::priority::RaisedPriority;
@@ -24,7 +24,7 @@ const WAITS: u32 = 50;
 
 #[derive(Default)]
 struct Seen {
-    stalls: VecDeque<Standstill>,
+    stalls: VecDeque<HostStall>,
     looked_ns: u64,
 }
 
@@ -59,13 +59,13 @@ fn look() {
             if seen.stalls.len() == MOST {
                 seen.stalls.pop_front();
             }
-            seen.stalls.push_back(Standstill { from_ns: due_ns, to_ns: now_ns });
+            seen.stalls.push_back(HostStall { from_ns: due_ns, to_ns: now_ns });
         }
     }
 }
 
 /// Those that ended after `from_ns`, oldest first; what goes on at this moment is waited for.
-pub fn since(from_ns: u64) -> Vec<Standstill> {
+pub fn since(from_ns: u64) -> Vec<HostStall> {
     let Some(seen) = seen() else { return Vec::new() };
     let asked_ns = now_ns();
     for _ in 0..WAITS {
@@ -78,7 +78,7 @@ pub fn since(from_ns: u64) -> Vec<Standstill> {
     }
     // The thread has not run for long: the host stands still right now.
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-    let late = Standstill { from_ns: seen.looked_ns, to_ns: now_ns() };
+    let late = HostStall { from_ns: seen.looked_ns, to_ns: now_ns() };
     seen.stalls.iter().filter(|stall| stall.to_ns > from_ns).copied().chain(Some(late)).collect()
 }
 

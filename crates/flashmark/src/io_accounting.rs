@@ -1,12 +1,12 @@
-//! Whether what a cell issued reached the medium it is about.
+//! I/O accounting: compares what a cell issued with what the kernel counted on its medium.
 
 use host::{DeviceNumber, Roots};
-use record::{Cell, Flag, Reach, Target};
+use record::{Cell, Flag, IoAccounting, Target};
 
 use crate::open_target::OpenTarget;
 
-/// What is to be marked with a caveat of every cell of a run.
-pub struct Doubts {
+/// Check that the cells of a run are of its medium.
+pub struct MediumCheck {
     /// There is no medium: memory answers.
     is_memory: bool,
     /// What the kernel counts of the medium is all that reaches it, and as many bytes as are
@@ -14,21 +14,23 @@ pub struct Doubts {
     is_counted: bool,
 }
 
-impl Doubts {
+impl MediumCheck {
     /// Of an opened target.
-    pub fn of(opened: &OpenTarget) -> Doubts {
+    pub fn of(opened: &OpenTarget) -> MediumCheck {
         let is_memory = opened.flags.contains(&Flag::MemoryFilesystem);
         // What a file system compresses is fewer bytes on the medium.
         let is_compressed = opened.flags.contains(&Flag::CompressedFilesystem);
-        Doubts { is_memory, is_counted: !is_compressed && is_counted(&opened.target) }
+        MediumCheck { is_memory, is_counted: !is_compressed && is_counted(&opened.target) }
     }
 
     /// The cell with what was issued and counted of it, and the caveats that follow.
-    pub fn told(&self, mut cell: Cell) -> Cell {
-        cell.reach = cell.activity.last().map(|last| Reach::of(&cell, &last.counters));
-        let stray = cell.reach.filter(|_| self.is_counted).and_then(|reach| reach.doubt(&cell));
-        let doubts = self.is_memory.then_some(Flag::MemoryFilesystem).into_iter().chain(stray);
-        for flag in doubts {
+    pub fn checked(&self, mut cell: Cell) -> Cell {
+        cell.reach = cell.activity.last().map(|last| IoAccounting::of(&cell, &last.counters));
+        let unexplained =
+            cell.reach.filter(|_| self.is_counted).and_then(|accounting| accounting.flag(&cell));
+        let caveats =
+            self.is_memory.then_some(Flag::MemoryFilesystem).into_iter().chain(unexplained);
+        for flag in caveats {
             if !cell.flags.contains(&flag) {
                 cell.flags.push(flag);
             }

@@ -1,7 +1,7 @@
 //! What was issued for a cell, and what the kernel counted of it on the medium: whether the figures
 //! are the medium's at all.
 
-use crate::{Cell, Content, CountUnit, Counters, Direction, Flag, Path, Reach};
+use crate::{Cell, Content, CountUnit, Counters, Direction, Flag, IoAccounting, Path};
 
 /// A sector of the kernel's counters.
 const SECTOR_BYTES: u64 = 512;
@@ -13,11 +13,11 @@ const SLACK_BYTES: u64 = 1 << 20;
 /// And so many I/Os, for the same reason.
 const SLACK_IOS: u64 = 64;
 
-impl Reach {
+impl IoAccounting {
     /// Of a cell, and what was counted from its beginning to its end.
-    pub fn of(cell: &Cell, counted: &Counters) -> Reach {
+    pub fn of(cell: &Cell, counted: &Counters) -> IoAccounting {
         let reads = cell.params.direction == Some(Direction::Read);
-        Reach {
+        IoAccounting {
             issued_ios: cell.ops,
             issued_read_bytes: if reads { cell.bytes } else { 0 },
             issued_written_bytes: cell.written_bytes,
@@ -31,7 +31,7 @@ impl Reach {
     /// The reason why the figures are not the medium's, in the direction that the cell is about: too
     /// few bytes or too few I/Os arrived. None where the page cache is what is measured, where the
     /// I/O went through a file system on top, and where less is missing than 1 MiB or a block.
-    pub fn doubt(&self, cell: &Cell) -> Option<Flag> {
+    pub fn flag(&self, cell: &Cell) -> Option<Flag> {
         if cell.params.path == Path::Buffered || cell.on.is_some() {
             return None;
         }
@@ -114,41 +114,41 @@ mod tests {
         cell
     }
 
-    fn doubt(cell: &Cell, read_bytes: u64, written_bytes: u64) -> Option<Flag> {
+    fn raised(cell: &Cell, read_bytes: u64, written_bytes: u64) -> Option<Flag> {
         let served = |bytes| Served { ios: 1 << 20, sectors: bytes / 512, ..Served::default() };
         let counters = Counters {
             read: served(read_bytes),
             write: served(written_bytes),
             ..Counters::default()
         };
-        Reach::of(cell, &counters).doubt(cell)
+        IoAccounting::of(cell, &counters).flag(cell)
     }
 
     #[test]
     fn what_does_not_arrive_is_not_of_the_medium() {
         let written = cell(Direction::Write, 1_390_000_000);
-        let flag = doubt(&written, 0, 200_192).unwrap();
+        let flag = raised(&written, 0, 200_192).unwrap();
         assert_eq!(
             flag,
             Flag::NotThisMedium { issued_bytes: 1_390_000_000, counted_bytes: 200_192 }
         );
         assert!(flag.is_impossible() && flag.to_string().starts_with("only "), "{flag}");
         assert!(
-            doubt(&cell(Direction::Read, 64 << 20), 0, 1 << 40).is_some(),
+            raised(&cell(Direction::Read, 64 << 20), 0, 1 << 40).is_some(),
             "what was written is no read"
         );
-        assert!(doubt(&cell(Direction::Read, 64 << 20), 57 << 20, 0).is_some());
+        assert!(raised(&cell(Direction::Read, 64 << 20), 57 << 20, 0).is_some());
     }
 
     #[test]
     fn what_arrives_merged_beside_others_or_nearly_is() {
-        assert_eq!(doubt(&cell(Direction::Write, 64 << 20), 0, 64 << 20), None);
-        assert_eq!(doubt(&cell(Direction::Write, 64 << 20), 0, 58 << 20), None);
-        assert_eq!(doubt(&cell(Direction::Read, 64 << 20), 1 << 40, 0), None, "others read too");
-        assert_eq!(doubt(&cell(Direction::Read, 1 << 20), 0, 0), None, "too little to tell");
+        assert_eq!(raised(&cell(Direction::Write, 64 << 20), 0, 64 << 20), None);
+        assert_eq!(raised(&cell(Direction::Write, 64 << 20), 0, 58 << 20), None);
+        assert_eq!(raised(&cell(Direction::Read, 64 << 20), 1 << 40, 0), None, "others read too");
+        assert_eq!(raised(&cell(Direction::Read, 1 << 20), 0, 0), None, "too little to tell");
         let mut large = cell(Direction::Write, 8 << 20);
         large.params.block_bytes = Some(8 << 20);
-        assert_eq!(doubt(&large, 0, 0), None, "a single block may be counted later");
+        assert_eq!(raised(&large, 0, 0), None, "a single block may be counted later");
     }
 
     #[test]
@@ -161,12 +161,12 @@ mod tests {
             ((1 << 20) + 4096, 4096, false),
         ] {
             let written = cell(Direction::Write, issued);
-            assert_eq!(doubt(&written, 0, counted).is_some(), is_short, "{issued} {counted}");
+            assert_eq!(raised(&written, 0, counted).is_some(), is_short, "{issued} {counted}");
         }
         let read = cell(Direction::Read, 8192);
         let served = Served { ios: 3, sectors: 5, ..Served::default() };
         let counters = Counters { read: served, ..Counters::default() };
-        let reach = Reach::of(&read, &counters);
+        let reach = IoAccounting::of(&read, &counters);
         assert_eq!((reach.counted_read_bytes, reach.counted_reads, reach.issued_ios), (2560, 3, 2));
         assert_eq!((reach.issued_read_bytes, reach.issued_written_bytes), (8192, 0));
     }
@@ -181,7 +181,7 @@ mod tests {
             written.metrics.iops = Some(crate::Estimate { value: 45_000.0, ci95: None, n: 65_536 });
             let served = Served { ios, sectors: 1 << 20, ..Served::default() };
             let counters = Counters { write: served, ..Counters::default() };
-            Reach::of(&written, &counters).doubt(&written)
+            IoAccounting::of(&written, &counters).flag(&written)
         };
         let gathered = Flag::Gathered { issued_ios: 65_536, counted_ios: 1029 };
         assert_eq!(reach(1029, 1), Some(gathered.clone()));
@@ -194,10 +194,10 @@ mod tests {
     fn what_goes_through_a_cache_on_purpose_is_not_judged() {
         let mut buffered = cell(Direction::Read, 1 << 30);
         buffered.params.path = Path::Buffered;
-        assert_eq!(doubt(&buffered, 0, 0), None);
+        assert_eq!(raised(&buffered, 0, 0), None);
         let mut staged = cell(Direction::Write, 1 << 30);
         staged.on = Some("ext4".to_owned());
-        assert_eq!(doubt(&staged, 0, 0), None);
+        assert_eq!(raised(&staged, 0, 0), None);
     }
 
     #[test]
