@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::collection::{Apart, CONFIRMING_SENDERS, HeadlineFigure, HostSpread};
+use record::collection::{Apart, CONFIRMING_SENDERS, FigureUnit, HeadlineFigure, HostSpread};
 
 use crate::judging::interface_bps;
 
@@ -20,6 +20,9 @@ pub const WINDOW: f64 = 2.25;
 const ENOUGH: usize = CONFIRMING_SENDERS as usize;
 /// with this share of all, and on a faster interface.
 const SHARE: f64 = 0.3;
+/// Share of what an interface carries that comes through it at least where it is what holds a medium
+/// back: packets and turns of the bus take the rest.
+const NEARLY_CARRIED: f64 = 0.5;
 
 /// What one run says of its model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,8 +36,8 @@ pub struct Vote {
     pub interface: Option<String>,
     /// The verdict in a sentence.
     pub verdict: Option<String>,
-    /// What is wrong with the medium, by the ids of findings.
-    pub faults: BTreeSet<String>,
+    /// Faults of the medium and levels of its uses ([`record::collection::RunHeadline::claims`]).
+    pub claims: BTreeSet<String>,
     /// Its headline figures.
     pub figures: BTreeMap<HeadlineFigure, f64>,
 }
@@ -44,8 +47,8 @@ pub struct Vote {
 pub struct Consensus {
     /// Each figure over those that agree on it.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// The verdict of the run that lies nearest to these figures, of those that name no fault but
-    /// what most senders name.
+    /// The verdict of the run that lies nearest to these figures, of those that claim nothing but what
+    /// most senders claim. `None` where there is no such run.
     pub verdict: Option<String>,
     /// Senders that agree with each other and with nobody else.
     pub apart: Option<Apart>,
@@ -74,12 +77,10 @@ struct Window {
 impl Window {
     fn of(votes: &[Vote], figure: HeadlineFigure) -> Option<Window> {
         let voices = voices(votes, figure);
-        let (from, to) = place(&voices, figure.smaller_is_better())?;
+        let (from, to) = place(&voices, figure)?;
         let agreeing = &voices[from..to];
-        let inside = |vote: &&Vote| {
-            vote.sender.is_none()
-                || agreeing.iter().any(|voice| voice.sender == vote.sender.as_deref())
-        };
+        let inside =
+            |vote: &&Vote| agreeing.iter().any(|voice| voice.sender == vote.sender.as_deref());
         let runs = votes
             .iter()
             .filter(inside)
@@ -134,7 +135,7 @@ fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
 
 /// The window of those that agree, as places from and up to which in rising voices. `None` where
 /// there is no voice.
-fn place(voices: &[Voice], smaller_is_better: bool) -> Option<(usize, usize)> {
+fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     let end = |from: usize| {
         let most = voices[from].value.max(0.0) * WINDOW;
         from + voices[from..].partition_point(|voice| voice.value <= most)
@@ -142,61 +143,79 @@ fn place(voices: &[Voice], smaller_is_better: bool) -> Option<(usize, usize)> {
     let windows: Vec<(usize, usize)> =
         (0..voices.len()).map(|from| (from, end(from).max(from + 1))).collect();
     let count = |(from, to): &(usize, usize)| to - from;
-    let enough = ENOUGH.max((voices.len() as f64 * SHARE).ceil() as usize);
     // Neighbouring windows share their voices: of each crowd the one that holds most stands for it.
     let is_crowd = |window: &&(usize, usize)| {
         let rivals = windows.iter().filter(|other| other.0 < window.1 && window.0 < other.1);
         rivals.map(count).max() == Some(count(window))
     };
     let mut crowds: Vec<(usize, usize)> = windows.iter().filter(is_crowd).copied().collect();
-    if !smaller_is_better {
+    if !figure.smaller_is_better() {
         crowds.reverse();
     }
-    // The first of the largest, and the fastest crowd comes first.
-    let largest = *crowds.iter().rev().max_by_key(|window| count(window))?;
-    let most_of = |window: &(usize, usize)| {
-        voices[window.0..window.1]
-            .iter()
-            .filter_map(|voice| voice.interface_bps)
-            .max_by(f64::total_cmp)
-    };
+    // Of equally large ones the worse: who lies has more from being better.
+    let largest = *crowds.iter().max_by_key(|window| count(window))?;
+    let enough = ENOUGH.max((voices.len() as f64 * SHARE).ceil() as usize);
     let is_held_back = |faster: &&(usize, usize)| {
-        let theirs: Option<Vec<f64>> =
-            voices[faster.0..faster.1].iter().map(|voice| voice.interface_bps).collect();
-        let slowest = theirs.and_then(|theirs| theirs.into_iter().min_by(f64::total_cmp));
-        let is_on_a_faster_interface =
-            most_of(&largest).zip(slowest).is_some_and(|(largest, faster)| faster > largest);
-        count(faster) >= enough && is_on_a_faster_interface
+        count(faster) >= enough
+            && figure.unit() == FigureUnit::Bps
+            && is_held_back(&voices[largest.0..largest.1], &voices[faster.0..faster.1])
     };
     let faster = crowds.iter().take_while(|window| **window != largest).find(is_held_back);
     Some(*faster.unwrap_or(&largest))
 }
 
-/// What is wrong with the medium as more than half of the senders say, and at least [`ENOUGH`] of
-/// them where there are as many. A sender says of a medium what half of its runs of it say.
-fn faults(votes: &[Vote]) -> BTreeSet<String> {
+/// Tells whether the first of two crowds was held back by its interface, in bytes a second: half of them
+/// had none that carries more, most of that was reached, and each of the faster ones had a faster
+/// interface and gained no more than that explains.
+fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
+    let mut known: Vec<f64> = slower.iter().filter_map(|voice| voice.interface_bps).collect();
+    known.sort_by(f64::total_cmp);
+    let carried = known.get(known.len() / 2).copied();
+    let theirs: Option<Vec<f64>> = faster.iter().map(|voice| voice.interface_bps).collect();
+    let least = theirs.and_then(|theirs| theirs.into_iter().min_by(f64::total_cmp));
+    let Some((carried, least)) = carried.zip(least) else { return false };
+    let (slow, fast) = (middle(slower, |it| it.value), middle(faster, |it| it.value));
+    least > carried
+        && slow >= carried * NEARLY_CARRIED
+        && fast / slow <= least / carried / NEARLY_CARRIED
+}
+
+/// What more than half of the senders claim of the medium, and at least [`ENOUGH`] of them where there
+/// are as many; of the level of a use, of the senders that judged it. A sender claims what at least half
+/// of its runs do.
+fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
     let mut by_sender: BTreeMap<Option<&str>, Vec<&Vote>> = BTreeMap::new();
     for vote in votes {
         by_sender.entry(vote.sender.as_deref()).or_default().push(vote);
     }
-    let mut named: BTreeMap<&String, usize> = BTreeMap::new();
-    for of_sender in by_sender.values() {
-        let all: BTreeSet<&String> = of_sender.iter().flat_map(|vote| &vote.faults).collect();
-        for fault in all {
-            let runs = of_sender.iter().filter(|vote| vote.faults.contains(fault)).count();
-            *named.entry(fault).or_default() += usize::from(runs * 2 >= of_sender.len());
+    let all: BTreeSet<&str> =
+        votes.iter().flat_map(|vote| &vote.claims).map(String::as_str).collect();
+    let is_shared = |claim: &&str| {
+        let (mut asked, mut agreeing) = (0, 0);
+        for runs in by_sender.values() {
+            let judged = runs.iter().filter(|vote| has_judged(vote, claim)).count();
+            let said = runs.iter().filter(|vote| vote.claims.contains(*claim)).count();
+            asked += usize::from(judged > 0);
+            agreeing += usize::from(judged > 0 && said * 2 >= judged);
         }
-    }
-    let senders = by_sender.len();
-    let is_shared = |count: usize| count * 2 > senders && count >= ENOUGH.min(senders);
-    named.into_iter().filter(|(_, count)| is_shared(*count)).map(|(id, _)| id.clone()).collect()
+        agreeing * 2 > asked && agreeing >= ENOUGH.min(by_sender.len())
+    };
+    all.into_iter().filter(is_shared).collect()
 }
 
-/// The verdict of the run whose figures lie nearest to these, by the mean of their logarithms. A run
-/// that names a fault which senders do not share has none; one that lacks a shared fault or some of
-/// the figures comes after those that have more: what it says may rest on little.
+/// Tells whether a run could have made a claim: one on a use only if it judged that.
+fn has_judged(vote: &Vote, claim: &str) -> bool {
+    let Some((wanted, _)) = claim.split_once('=') else { return true };
+    let is_of_it = |other: &String| other.split_once('=').is_some_and(|(use_, _)| use_ == wanted);
+    vote.claims.iter().any(is_of_it)
+}
+
+/// The verdict of the run whose figures lie nearest to these, by the mean of their logarithms, of those
+/// that claim nothing but what senders share; one's own runs share all. A run that lacks a shared claim
+/// or some of the figures comes after those that have more: what it says may rest on little.
 fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Option<String> {
-    let shared = faults(votes);
+    let has_senders = votes.iter().any(|vote| vote.sender.is_some());
+    let shared = shared_claims(votes);
     let rank = |vote: &Vote| {
         let logs: Vec<f64> = vote
             .figures
@@ -204,12 +223,15 @@ fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Op
             .filter_map(|(figure, value)| Some((value / figures.get(figure)?.median).ln().abs()))
             .filter(|log| log.is_finite())
             .collect();
-        let lacks = (shared.len() - vote.faults.len(), figures.len() - logs.len());
+        let claimed = vote.claims.iter().filter(|claim| shared.contains(claim.as_str())).count();
+        let lacks = (shared.len() - claimed, figures.len() - logs.len());
         (lacks, logs.iter().sum::<f64>() / logs.len().max(1) as f64)
     };
+    let is_shared =
+        |vote: &&Vote| !has_senders || vote.claims.iter().all(|it| shared.contains(it.as_str()));
     votes
         .iter()
-        .filter(|vote| vote.faults.is_subset(&shared))
+        .filter(is_shared)
         .filter_map(|vote| Some((rank(vote), vote.verdict.as_ref()?)))
         .min_by(|((a, x), one), ((b, y), other)| {
             a.cmp(b).then(x.total_cmp(y)).then_with(|| one.cmp(other))

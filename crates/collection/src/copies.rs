@@ -16,21 +16,24 @@ const POINTS: [u64; 16] =
     [5, 10, 25, 50, 100, 200, 300, 400, 600, 700, 800, 900, 950, 975, 990, 995];
 /// Cells that a sketch takes, those with most I/Os.
 const CELLS: usize = 8;
-/// I/Os that a cell of a sketch has at least.
-const SKETCHED: u64 = 100;
+/// I/Os that a cell of a sketch has at least: of fewer the first two points are one.
+const SKETCHED: u64 = 101;
 /// Places of a histogram from which on its counts are equal to others by no chance.
 const DIFFERENT: usize = 20;
-/// Logarithms of the latencies that nine in ten I/Os are above and below lie so far apart at least:
-/// narrower cells are alike on all media, to the three digits of a histogram.
-const BROAD: f64 = 0.05;
+/// Points of a sketch between the tails, by their places.
+const INNER: std::ops::Range<usize> = 3..13;
 /// Rates that are equal to others by no chance, although a tool prints three digits of each.
 const RATES: usize = 6;
 /// Neighbours in a histogram differ by so much, as a logarithm.
 const GRAIN: f64 = 0.001;
+/// Numbers of samples of two cells that are compared differ by no more, as a factor.
+const NEAR_COUNTS: f64 = 1.5;
+/// A copy may be stretched by so much, as a factor of the logarithms.
+const MOST_STRETCH: f64 = 1.1;
 /// Two sketches are of one measurement below this mean of the squared differences of their shares,
-/// over what the number of samples makes of two measurements of one medium: those have 1 on average.
-/// Of 3,555 pairs of cells of six simulated media with six seeds each none was below 0.17; a copy
-/// whose latencies were changed by 1 % each had 0.06 to 0.17 in the middle, but 1.2 on an SSD.
+/// over what the number of samples makes of two measurements of one medium. Of 3,747 pairs of cells of
+/// six simulated media with six seeds each and a disk with three runs none was below 0.17; a copy whose
+/// latencies were changed by 1 % each had 0.06 to 0.17 in the middle, but 1.2 on an SSD.
 const COPY: f64 = 0.15;
 
 /// The shapes of a run's latencies in little: by which a copy of it is found again, whatever else
@@ -58,30 +61,43 @@ impl CellSketch {
         CellSketch { samples, logs }
     }
 
-    /// Tells whether it is known well enough to be told from others.
-    fn is_broad(&self) -> bool {
-        let at = |thousandths| POINTS.iter().position(|point| *point == thousandths);
-        let log = |thousandths| at(thousandths).and_then(|at| self.logs.get(at)).copied();
-        log(900).zip(log(100)).is_some_and(|(high, low)| f64::from(high - low) >= BROAD)
+    /// Tells whether it can be told from others: of a cell whose latencies are a few steps, as of a
+    /// clock or a bus, quantiles are equal by chance.
+    fn is_smooth(&self) -> bool {
+        let inner = self.logs.get(INNER).unwrap_or_default();
+        !inner.is_empty() && inner.windows(2).all(|pair| f64::from(pair[1] - pair[0]) >= GRAIN)
     }
 
+    /// Few smooth samples are like the many of any measurement of the medium: only near counts are
+    /// compared.
     fn is_like(&self, other: &CellSketch) -> bool {
-        self.difference(other) < COPY
+        let (few, many) = (self.samples.min(other.samples), self.samples.max(other.samples));
+        let is_whole = |sketch: &CellSketch| sketch.logs.len() == POINTS.len();
+        is_whole(self)
+            && is_whole(other)
+            && many as f64 <= few as f64 * NEAR_COUNTS
+            && self.difference(other) < COPY
     }
 
     /// The mean, over the points, of the squared difference of the shares of samples there, over its
-    /// variance in two measurements of one medium.
+    /// variance in two measurements of one medium; once one is stretched as the other, by a little.
     fn difference(&self, other: &CellSketch) -> f64 {
         let (n, m) = (self.samples as f64, other.samples as f64);
         let effective = n * m / (n + m);
         let share = |at: usize| POINTS[at] as f64 / 1000.0;
-        let log = |at: usize| f64::from(self.logs[at] + other.logs[at]) / 2.0;
+        let pairs =
+            || self.logs.iter().zip(&other.logs).map(|(a, b)| (f64::from(*a), f64::from(*b)));
+        let product: f64 = pairs().map(|(a, b)| a * b).sum();
+        let stretch = product / pairs().map(|(_, b)| b * b).sum::<f64>().max(f64::MIN_POSITIVE);
+        let stretch = stretch.clamp(1.0 / MOST_STRETCH, MOST_STRETCH);
+        let pairs: Vec<(f64, f64)> = pairs().map(|(a, b)| (a, b * stretch)).collect();
+        let log = |at: usize| (pairs[at].0 + pairs[at].1) / 2.0;
         let last = POINTS.len() - 1;
         let squared = |at: usize| {
             let (before, after) = (at.saturating_sub(1), (at + 1).min(last));
             let width = (log(after) - log(before)).max(GRAIN);
             let density = (share(after) - share(before)) / width;
-            let difference = f64::from(self.logs[at] - other.logs[at]) * density;
+            let difference = (pairs[at].0 - pairs[at].1) * density;
             difference * difference * effective / (share(at) * (1.0 - share(at)))
         };
         (0..=last).map(squared).sum::<f64>() / POINTS.len() as f64
@@ -103,8 +119,9 @@ fn largest(run: &Published) -> Vec<&Histogram> {
 
 impl RunSketch {
     fn of(cells: &[&Histogram]) -> RunSketch {
-        let sketches = cells.iter().map(|histogram| CellSketch::of(histogram));
-        RunSketch(sketches.filter(CellSketch::is_broad).collect())
+        let told_apart = cells.iter().filter(|histogram| has_many_places(histogram));
+        let sketches = told_apart.map(|histogram| CellSketch::of(histogram));
+        RunSketch(sketches.filter(CellSketch::is_smooth).collect())
     }
 
     /// Tells whether it says nothing: no run is a copy of one like that.
@@ -113,17 +130,38 @@ impl RunSketch {
     }
 
     /// Tells whether two runs have the latencies of one measurement: at least two cells, and half of
-    /// those of the smaller sketch, have a cell of the same shape in the other, whatever they are
-    /// called.
+    /// those of the smaller sketch, have a cell of the same shape in the other, each another one,
+    /// whatever they are called. The same either way round.
     fn is_copy_of(&self, other: &RunSketch) -> bool {
-        let mut theirs: Vec<&CellSketch> = other.0.iter().collect();
-        let is_there = |mine: &&CellSketch| {
-            let found = theirs.iter().position(|cell| mine.is_like(cell));
-            found.map(|at| theirs.swap_remove(at)).is_some()
-        };
-        let alike = self.0.iter().filter(is_there).count();
+        let alike = most_pairs(&self.0, &other.0);
         alike >= 2 && alike * 2 >= self.0.len().min(other.0.len())
     }
+}
+
+/// How many cells can be paired with like ones at most (Kuhn's algorithm).
+fn most_pairs(ours: &[CellSketch], theirs: &[CellSketch]) -> usize {
+    fn pair(
+        at: usize,
+        like: &[Vec<usize>],
+        seen: &mut BTreeSet<usize>,
+        of: &mut [Option<usize>],
+    ) -> bool {
+        like[at].iter().any(|other| {
+            let is_free = |seen: &mut BTreeSet<usize>, of: &mut [Option<usize>]| {
+                of[*other].is_none_or(|before| pair(before, like, seen, of))
+            };
+            let found = seen.insert(*other) && is_free(seen, of);
+            if found {
+                of[*other] = Some(at);
+            }
+            found
+        })
+    }
+    let like_of =
+        |mine: &CellSketch| (0..theirs.len()).filter(|at| mine.is_like(&theirs[*at])).collect();
+    let like: Vec<Vec<usize>> = ours.iter().map(like_of).collect();
+    let mut of = vec![None; theirs.len()];
+    (0..ours.len()).filter(|at| pair(*at, &like, &mut BTreeSet::new(), &mut of)).count()
 }
 
 /// By what a run is known again.
@@ -146,7 +184,7 @@ impl RunMarks {
     pub fn of(run: &Published) -> RunMarks {
         let cells = largest(run);
         RunMarks {
-            exact: if cells.is_empty() {
+            exact: if cells.is_empty() && !run.software.is_flashmark() {
                 marks_of_rates(run)
             } else {
                 cells.iter().filter_map(|histogram| mark(histogram)).collect()
@@ -173,9 +211,16 @@ impl RunMarks {
     }
 }
 
+/// Tells whether the counts of a histogram are those of another by no chance.
+fn has_many_places(histogram: &Histogram) -> bool {
+    histogram.buckets().nth(DIFFERENT - 1).is_some()
+}
+
 /// The mark of a histogram; none of one whose counts may be those of another by chance.
 fn mark(histogram: &Histogram) -> Option<String> {
-    histogram.buckets().nth(DIFFERENT - 1)?;
+    if !has_many_places(histogram) {
+        return None;
+    }
     let mut text = String::new();
     for (ns, count) in histogram.buckets() {
         // Writing to a string does not fail.
@@ -184,15 +229,13 @@ fn mark(histogram: &Histogram) -> Option<String> {
     Some(mark_of(&text))
 }
 
-/// The marks of a run that another tool measured without latencies: each [`RATES`] rates of it
-/// together.
+/// The marks of a run that another tool measured without latencies: each [`RATES`] cells in
+/// succession by their rates.
 fn marks_of_rates(run: &Published) -> BTreeSet<String> {
     let metrics = run.cells.iter().map(|cell| &cell.metrics);
-    let rates: Vec<f64> = metrics
-        .flat_map(|metrics| [metrics.iops, metrics.bps])
-        .filter_map(|rate| Some(rate?.value))
-        .collect();
-    rates.chunks_exact(RATES).map(|rates| mark_of(&format!("{rates:?}"))).collect()
+    let rates: Vec<f64> =
+        metrics.filter_map(|metrics| Some(metrics.bps.or(metrics.iops)?.value)).collect();
+    rates.windows(RATES).map(|rates| mark_of(&format!("{rates:?}"))).collect()
 }
 
 fn mark_of(text: &str) -> String {
@@ -218,8 +261,9 @@ pub trait KnownRuns {
         is_taken: &mut dyn FnMut(&Self::Name) -> bool,
     ) -> Result<Option<Self::Name>, Self::Error>;
 
-    /// The same with the runs of the model, of whatever capacity, and their sketches; of many, the
-    /// newest may be all that is looked through.
+    /// The same with the measured runs of the model, of whatever capacity, and their sketches; of
+    /// many, the newest may be all that is looked through. Simulated ones are no reason: anybody can
+    /// make those that are nearly like all measurements of a medium.
     ///
     /// # Errors
     /// Where they cannot be read.
@@ -304,7 +348,7 @@ impl KnownRuns for CopyRegister {
         let mut known = self.near.get(&of_any_size(&marks.model)).into_iter().flatten();
         let is_found = |number: &&usize| {
             let theirs = &self.runs[*number];
-            marks.may_copy(theirs.is_simulated) && is_taken(number, &theirs.sketch)
+            !theirs.is_simulated && is_taken(number, &theirs.sketch)
         };
         Ok(known.find(is_found).copied())
     }
@@ -412,14 +456,66 @@ mod tests {
 
     #[test]
     fn cells_that_are_alike_on_all_media_tell_nothing() {
-        let narrow = |draw| drawn(draw, 500, &mut |normal| 3e6 * (0.001 * normal).exp());
+        let narrow = |draw| drawn(draw, 500, &mut |normal| 3e6 * (0.0005 * normal).exp());
         assert_eq!(found(&[narrow(1)], &narrow(2)), None);
+        // Two modes, each as sharp as a clock; and the frames of a bus.
+        let modes = |normal: f64| if normal > 1.0 { 5e6 } else { 1e6 } * (1.0 + 2e-4 * normal);
+        let frames = |normal: f64| (8.0 + (normal + 1.0).clamp(0.0, 2.0).round()) * 125e3;
+        for (draw, other) in (0..20).flat_map(|draw| (20..40).map(move |other| (draw, other))) {
+            let sharp = |draw| drawn(draw, 1000, &mut |normal| modes(normal));
+            let framed = |draw| drawn(draw, 1000, &mut |normal| frames(normal));
+            assert_eq!(found(&[sharp(draw)], &sharp(other)), None);
+            assert_eq!(found(&[framed(draw)], &framed(other)), None);
+        }
+    }
+
+    /// A smooth record with few I/Os was like each of the later measurements of the medium.
+    #[test]
+    fn few_smooth_ios_are_like_no_measurement() {
+        let mut rank = 0.0;
+        let smooth = drawn(0, 150, &mut |_| {
+            rank = (rank + 1.0) % 150.0;
+            2e6 * (1.0 + 0.8 * (rank + 0.5) / 150.0)
+        });
+        for draw in 1..20 {
+            let mut random = stats::Random::for_purpose(draw, "uniform");
+            let measured = drawn(draw, 2000, &mut |_| 2e6 * (1.0 + 0.8 * random.unit()));
+            assert_eq!(found(std::slice::from_ref(&smooth), &measured), None);
+        }
+    }
+
+    #[test]
+    fn a_copy_that_is_stretched_is_found() {
+        let measured = |stretch: f64| {
+            drawn(1, 1000, &mut |normal| {
+                3e6 * (stretch * (0.3 * normal + 0.1 * normal.powi(3))).exp()
+            })
+        };
+        assert_eq!(found(&[measured(1.0)], &measured(1.06)), Some(0));
+    }
+
+    /// A run was made that is a copy of another, and that other none of it.
+    #[test]
+    fn pairs_are_as_many_either_way_round() {
+        let sketch = |histogram: fn(f64) -> f64| {
+            let run = drawn(1, 500, &mut |normal| histogram(normal));
+            CellSketch::of(run.cells[0].histogram.as_ref().unwrap())
+        };
+        let (broad, broader) =
+            (sketch(|it| 1e6 * (0.40 * it).exp()), sketch(|it| 1e6 * (0.46 * it).exp()));
+        let between = sketch(|it| 1e6 * (0.43 * it).exp());
+        assert!(broad.is_like(&between) && broader.is_like(&between));
+        let (ours, theirs) = ([broad.clone(), between.clone()], [between, broad]);
+        assert_eq!(most_pairs(&ours, &theirs), 2);
+        assert_eq!(most_pairs(&theirs, &ours), 2);
+        assert_eq!(most_pairs(&ours, &[broader]), 1);
     }
 
     #[test]
     fn a_run_without_latencies_is_known_by_its_rates() {
         let rated = |factor: f64| {
             let mut run = run(1, false);
+            run.software.name = "dd".to_owned();
             let cell = run.cells[0].clone();
             run.cells = (1..=8).map(|_| cell.clone()).collect();
             for (at, cell) in run.cells.iter_mut().enumerate() {
@@ -432,7 +528,7 @@ mod tests {
         };
         let mut copy = rated(43.5);
         copy.model = Some("other".to_owned());
-        copy.cells[7].metrics.iops = None;
+        copy.cells.remove(0);
         assert_eq!(found(&[rated(43.5)], &copy), Some(0));
         assert_eq!(found(&[rated(43.5)], &rated(43.6)), None);
     }

@@ -125,7 +125,7 @@ pub fn other_names_of(kind: MediumKind, vendor: &str, model: &str) -> String {
 }
 
 /// Names that a person has to look at: praise, two makers, a program that is nearly called
-/// Flashmark, a drive with the name of a card.
+/// Flashmark.
 pub(crate) fn doubts(run: &Published) -> Vec<String> {
     let (vendor, model) = run.spelled();
     let (vendor, model) = (folded(&vendor), folded(&model));
@@ -145,30 +145,7 @@ pub(crate) fn doubts(run: &Published) -> Vec<String> {
     let is_like_ours = letters.contains("flashmark") && !run.software.is_flashmark();
     let imitated =
         is_like_ours.then(|| format!("its software is called {software}, and is not Flashmark"));
-    let misplaced = other_kind_of(run, &vendor, &model).map(|kind| {
-        format!("it is called {}, and a product of that name is {kind}", run.kind.words())
-    });
-    [praised, two, imitated, misplaced].into_iter().flatten().collect()
-}
-
-/// Of which kind a product of this name is, where no drive is called so: somebody may put a card among
-/// drives, which may be faster. A card in a reader of USB is a USB medium to the host.
-fn other_kind_of(run: &Published, vendor: &str, model: &str) -> Option<&'static str> {
-    if !matches!(run.kind, MediumKind::Nvme | MediumKind::Ssd | MediumKind::Disk)
-        || vendor.is_empty()
-    {
-        return None;
-    }
-    let (vendor, model) = parted(&TABLE.vendor, vendor, model);
-    let is_named = |product: &&Product| {
-        product.vendor_folded == vendor && product.folded.iter().any(|name| is_like(&model, name))
-    };
-    let named: Vec<&Product> = TABLE.medium.iter().filter(is_named).collect();
-    let is_card = |product: &&&Product| {
-        matches!(product.kind, MediumKind::Sd | MediumKind::Emmc | MediumKind::CompactFlash)
-    };
-    let is_elsewhere = named.iter().all(|product| product.kind != run.kind);
-    named.iter().find(is_card).filter(|_| is_elsewhere).map(|product| product.kind.words())
+    [praised, two, imitated].into_iter().flatten().collect()
 }
 
 /// Whether nothing tells what medium it is: no name at all, or only that of a reader or of a machine

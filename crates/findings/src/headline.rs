@@ -2,9 +2,9 @@
 
 use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
-use record::{Finding, Record, Severity};
+use record::{Finding, Record, Severity, Use};
 
-use crate::{Figures, TRICKS, conclude, gate, is_verdict, matrix, stalls};
+use crate::{Figures, TRICKS, conclude, gate, is_verdict, matrix, stalls, verdict};
 
 /// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever
 /// findings the record brings along: who sends one in might have written them.
@@ -33,7 +33,19 @@ pub fn headline(record: &Record) -> RunHeadline {
         .collect();
     faults.sort();
     faults.dedup();
-    RunHeadline { figures, verdict, faults, is_fake: genuineness::is_fake(record) }
+    let levels = verdict::all(record).into_iter().filter_map(|wanted| level(record, wanted));
+    let levels = levels.collect();
+    RunHeadline { figures, verdict, faults, levels, is_fake: genuineness::is_fake(record) }
+}
+
+/// A use with its level, as a word; `None` where it was not judged.
+fn level(record: &Record, wanted: Use) -> Option<String> {
+    let level = verdict::verdict_on(record, wanted)?.level.word().replace(' ', "-");
+    let name = wanted.verdict_id().trim_start_matches("verdict-");
+    Some(match wanted {
+        Use::Video { mbit } => format!("{name}={level}-{mbit}"),
+        _ => format!("{name}={level}"),
+    })
 }
 
 /// A failed check, or a trick of the controller that someone may fall for.

@@ -27,8 +27,21 @@ pub struct RunHeadline {
     pub verdict: Option<String>,
     /// What is wrong with it, by the ids of the findings (`capacity-fake`, `span-cache`, ...).
     pub faults: Vec<String>,
+    /// The levels of the uses that it was judged for, a word each: `root-disk=good`,
+    /// `video=usable-100` with the rate in Mbit/s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<String>,
     /// Whether less is there than it says: it is left out of the figures of its model.
     pub is_fake: bool,
+}
+
+impl RunHeadline {
+    /// Its faults and levels, with a space between them: what it says of the medium beside figures.
+    pub fn claims(&self) -> String {
+        let claims: Vec<&str> =
+            self.faults.iter().chain(&self.levels).map(String::as_str).collect();
+        claims.join(" ")
+    }
 }
 
 /// Stands where nobody knows when a run came in: before all that do. RFC 3339.
@@ -161,7 +174,8 @@ pub struct CollectionRun {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Spread"))]
 pub struct HostSpread {
-    /// The median over runs, each host counted once (the median of the hosts' medians).
+    /// The median over senders that agree, or over hosts where senders are not told apart; each of
+    /// these by the median of its runs.
     pub median: f64,
     /// The lowest value of any run; of any sender, where these are told apart.
     pub low: f64,

@@ -50,7 +50,7 @@ pub const LAYERS: &[Layer] = &[
     layer("import", &["record", "collection"], &[],
         "it turns bytes into records; whoever has a text can repeat it"),
     layer("store", &["record", "collection"], &["stats", "import"], "it keeps what it is given; a server has its own crate"),
-    layer("collection", &["record", "findings"], &["import"],
+    layer("collection", &["record", "findings"], &["import", "stats"],
         "a verdict on a run is a function of its bytes; whoever has them can repeat it"),
     layer("report", &["record", "findings", "stats"], &[],
         "a report is a function of records: same record, same bytes"),

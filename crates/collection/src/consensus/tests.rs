@@ -63,39 +63,63 @@ fn three_senders_confirm_a_figure() {
     assert!(Consensus::of(&[own]).figures[&FIGURE].is_confirmed(), "nobody asks one's own runs");
 }
 
+/// Reads of so many MB/s over an interface.
+fn reading(sender: &str, interface: Option<&str>, mbps: f64) -> Vote {
+    let interface = interface.map(str::to_owned);
+    let figures = [(HeadlineFigure::SequentialRead, mbps * 1e6)].into();
+    Vote { interface, figures, ..vote(sender, 0.0) }
+}
+
+/// Five senders over USB 2.0 at `slow` MB/s, and three over another interface at `fast`.
+fn two_crowds(slow: f64, interface: Option<&str>, fast: f64) -> Consensus {
+    let held_back =
+        (0..5).map(|at| reading(&format!("slow {at}"), Some("usb 2.0"), slow + f64::from(at)));
+    let faster = (0..3).map(|at| reading(&format!("fast {at}"), interface, fast + f64::from(at)));
+    Consensus::of(&held_back.chain(faster).collect::<Vec<_>>())
+}
+
 #[test]
-fn a_slow_host_holds_a_medium_back_and_is_told() {
-    let on = |sender: &str, interface: &str, value: f64| Vote {
-        interface: Some(interface.to_owned()),
-        ..vote(sender, value)
-    };
-    let all: Vec<Vote> = (0..5)
-        .map(|at| on(&format!("slow {at}"), "usb 2.0", 20.0 + f64::from(at)))
-        .chain((0..3).map(|at| on(&format!("fast {at}"), "usb 3.0", 90.0 + f64::from(at))))
-        .collect();
-    let found = Consensus::of(&all);
-    assert_eq!((found.figures[&FIGURE].median, found.figures[&FIGURE].senders), (91.0, 3));
+fn a_slow_interface_holds_a_medium_back_and_is_told() {
+    let found = two_crowds(32.0, Some("usb 3.0"), 90.0);
+    let figure = found.figures[&HeadlineFigure::SequentialRead];
+    assert_eq!((figure.median, figure.senders), (91e6, 3));
     let apart = found.apart.unwrap();
-    assert_eq!((apart.senders, apart.figures[&FIGURE].median), (5, 22.0));
+    assert_eq!((apart.senders, apart.figures[&HeadlineFigure::SequentialRead].median), (5, 34e6));
     assert_eq!(apart.reason(), "other hosts: usb 2.0");
 }
 
-/// Three forgers were before five honest senders, because they were faster.
+/// Three forgers were before five honest senders because they were faster, and before seven because
+/// they called their interface faster.
 #[test]
-fn fewer_voices_count_before_more_only_on_a_faster_interface() {
-    let crowd = |fast: Option<&str>| {
-        let slow = (0..5).map(|at| Vote {
-            interface: Some("usb 2.0".to_owned()),
-            ..vote(&format!("honest {at}"), 20.0 + f64::from(at))
-        });
-        let fast = (0..3).map(|at| Vote {
-            interface: fast.map(str::to_owned),
-            ..vote(&format!("forger {at}"), 90.0)
-        });
-        median(&slow.chain(fast).collect::<Vec<_>>())
+fn fewer_voices_count_before_more_only_where_an_interface_holds_these_back() {
+    let read = |slow: f64, interface: Option<&str>, fast: f64| {
+        two_crowds(slow, interface, fast).figures[&HeadlineFigure::SequentialRead].median / 1e6
     };
-    assert_eq!([crowd(None), crowd(Some("usb 2.0")), crowd(Some("carrier pigeon"))], [22.0; 3]);
-    assert_eq!(crowd(Some("usb 3.0")), 90.0);
+    for interface in [None, Some("usb 2.0"), Some("carrier pigeon")] {
+        assert_eq!(read(32.0, interface, 90.0), 34.0, "{interface:?}");
+    }
+    assert_eq!(read(8.0, Some("usb 3.0"), 90.0), 10.0, "USB 2.0 carries more than that");
+    assert_eq!(read(32.0, Some("usb 3.0"), 900.0), 34.0, "USB 3.0 does not explain that");
+    let one_fast = (0..5).map(|at| {
+        let interface = if at == 4 { "usb 3.0" } else { "usb 2.0" };
+        reading(&format!("honest {at}"), Some(interface), 32.0 + f64::from(at))
+    });
+    let faster = (0..3).map(|at| reading(&format!("fast {at}"), Some("usb 3.0"), 90.0));
+    let found = Consensus::of(&one_fast.chain(faster).collect::<Vec<_>>());
+    assert_eq!(
+        found.figures[&HeadlineFigure::SequentialRead].median,
+        90e6,
+        "a slow reader on a fast bus"
+    );
+    assert_eq!(median(&votes(&[20.0; 3], &[90.0; 3])), 20.0, "as many");
+    let small = |sender: String, interface: &str, value: f64| Vote {
+        interface: Some(interface.to_owned()),
+        ..vote(&sender, value)
+    };
+    let honest = (0..7).map(|at| small(format!("honest {at}"), "usb 2.0", 212.0));
+    let forgers = (0..3).map(|at| small(format!("forger {at}"), "usb 3.0", 8484.0));
+    let found = Consensus::of(&honest.chain(forgers).collect::<Vec<_>>());
+    assert_eq!(found.figures[&FIGURE].median, 212.0, "no interface holds small writes back");
 }
 
 /// A damaged `capacity` cell beside published medians set "Do not use it" for everyone.
@@ -103,7 +127,7 @@ fn fewer_voices_count_before_more_only_on_a_faster_interface() {
 fn a_fault_that_one_sender_names_sets_no_verdict() {
     let faulty = |sender: &str, value: f64| Vote {
         verdict: Some("do not use it".to_owned()),
-        faults: ["capacity".to_owned()].into(),
+        claims: ["capacity".to_owned()].into(),
         ..vote(sender, value)
     };
     let verdict = |votes: &[Vote]| Consensus::of(votes).verdict;
@@ -120,6 +144,33 @@ fn a_fault_that_one_sender_names_sets_no_verdict() {
         Some("verdict of 100"),
         "two are not three"
     );
+}
+
+/// One sender with published medians and a single slow commit wrote "Not suitable for a database".
+#[test]
+fn a_level_that_one_sender_names_sets_no_verdict() {
+    let judged = |sender: &str, value: f64, levels: &[&str]| Vote {
+        claims: levels.iter().map(|level| (*level).to_owned()).collect(),
+        verdict: Some(levels.join(", ")),
+        ..vote(sender, value)
+    };
+    let honest = ["root-disk=usable", "database=good"];
+    let mut all: Vec<Vote> = [("a", 90.0), ("b", 100.0), ("c", 130.0)]
+        .map(|(name, value)| judged(name, value, &honest))
+        .into();
+    let verdict = |votes: &[Vote]| Consensus::of(votes).verdict;
+    all.push(judged("liar", 100.0, &["root-disk=usable", "database=not-suitable"]));
+    assert_eq!(verdict(&all).as_deref(), Some("root-disk=usable, database=good"));
+    all.push(judged("liar", 100.0, &["root-disk=usable", "logger=poor"]));
+    assert_eq!(verdict(&all).as_deref(), Some("root-disk=usable, database=good"), "nobody else");
+    all.extend(["d", "e"].map(|name| judged(name, 100.0, &["root-disk=usable"])));
+    assert_eq!(
+        verdict(&all).as_deref(),
+        Some("root-disk=usable, database=good"),
+        "more was judged"
+    );
+    let split = [("a", "x=good"), ("b", "x=good"), ("c", "x=poor"), ("d", "x=poor")];
+    assert_eq!(verdict(&split.map(|(name, level)| judged(name, 100.0, &[level]))), None);
 }
 
 /// A thousand runs of one sender set the lowest and the highest.

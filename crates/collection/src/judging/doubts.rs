@@ -16,7 +16,7 @@ const ENOUGH: u64 = 5;
 /// controllers).
 const USUAL_FACTOR: f64 = 4.0;
 /// And a run may be so much farther from the median, in logarithms, than the farthest one that is
-/// known.
+/// known, or the farthest sender where these are told apart.
 const BEYOND_THE_FARTHEST: f64 = 2.0;
 /// A test of a month is no test of a medium.
 const LONG_NS: u64 = 31 * 86_400 * 1_000_000_000;
@@ -170,6 +170,7 @@ pub(super) fn outliers(headline: &RunHeadline, line: &CollectionLine) -> Vec<Str
 /// the farthest of them stands for the spread.
 fn allowed_factor(spread: &HostSpread) -> Option<f64> {
     let is_known = (spread.runs >= ENOUGH || spread.hosts >= ENOUGH)
+        && spread.is_confirmed()
         && spread.low > 0.0
         && spread.median >= spread.low;
     let farthest = (spread.high / spread.median).max(spread.median / spread.low);

@@ -14,6 +14,8 @@ const ALIKE: usize = 3;
 /// Kolmogorov and Smirnov's statistic, times the square root of the effective number of samples,
 /// below which two shapes count as one: a value that equal shapes exceed once in a hundred.
 const SAME: f64 = 1.63;
+/// Cells that are held against each other: those with most I/Os.
+const CELLS: usize = 24;
 /// Shapes that are known no better than this are like too many others.
 const RESOLUTION: f64 = 0.06;
 
@@ -41,15 +43,9 @@ const SAME_DEVIATION: f64 = 0.15;
 /// Two cells of different tests or sizes whose latencies are drawn from one lognormal distribution,
 /// as far as their many I/Os can tell. `None` for real media.
 pub(super) fn lognormal(run: &Published) -> Option<(&str, &str)> {
-    let drawn: Vec<(&Cell, f64)> = run
-        .cells
-        .iter()
-        .filter(|cell| is_comparable(cell))
-        .filter_map(|cell| {
-            let shape = LatencyShape::of(cell.histogram.as_ref()?, MANY)?;
-            Some((cell, lognormal_deviation(&shape)?))
-        })
-        .collect();
+    let shapes = shapes(run, MANY).into_iter();
+    let drawn: Vec<(&Cell, f64)> =
+        shapes.filter_map(|(cell, shape)| Some((cell, lognormal_deviation(&shape)?))).collect();
     drawn.iter().enumerate().find_map(|(at, (one, deviation))| {
         let is_like = |(other, theirs): &&(&Cell, f64)| {
             sort(one) != sort(other) && (theirs / deviation - 1.0).abs() < SAME_DEVIATION
@@ -75,12 +71,7 @@ const TAILS: f64 = 0.005;
 /// Cells whose latencies have one shape, where there are enough of them in different tests or
 /// sizes to be no chance: the signature of a simulated medium. Empty for real media.
 pub(super) fn signature(run: &Published) -> Vec<&str> {
-    let shapes: Vec<(&Cell, LatencyShape)> = run
-        .cells
-        .iter()
-        .filter(|cell| is_comparable(cell))
-        .filter_map(|cell| Some((cell, LatencyShape::of(cell.histogram.as_ref()?, ENOUGH)?)))
-        .collect();
+    let shapes = shapes(run, ENOUGH);
     let alike = |(center, shape): &(&Cell, LatencyShape)| -> Vec<(&str, (String, Option<u64>))> {
         let same = |(other, theirs): &&(&Cell, LatencyShape)| {
             other.id == center.id || is_one_shape(shape, theirs)
@@ -96,6 +87,21 @@ pub(super) fn signature(run: &Published) -> Vec<&str> {
         return Vec::new();
     }
     best.into_iter().map(|(id, _)| id).collect()
+}
+
+/// The shapes of the [`CELLS`] comparable cells with most I/Os that have at least so many.
+fn shapes(run: &Published, least: u64) -> Vec<(&Cell, LatencyShape)> {
+    let mut cells: Vec<(&Cell, &record::Histogram)> = run
+        .cells
+        .iter()
+        .filter(|cell| is_comparable(cell))
+        .filter_map(|cell| Some((cell, cell.histogram.as_ref()?)))
+        .collect();
+    cells.sort_by_key(|(_, histogram)| std::cmp::Reverse(histogram.len()));
+    let known = cells.into_iter().take(CELLS);
+    known
+        .filter_map(|(cell, histogram)| Some((cell, LatencyShape::of(histogram, least)?)))
+        .collect()
 }
 
 /// One I/O at a time, of one size: what several under way do to each other is the queue's shape.
@@ -116,4 +122,22 @@ fn is_one_shape(one: &LatencyShape, other: &LatencyShape) -> bool {
     let effective = n * m / (n + m);
     let limit = SAME / effective.sqrt();
     limit <= RESOLUTION * SAME && distance(one, other) < limit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of a kilobyte with 64 cells of 20,000 places each was judged for 80 s.
+    #[test]
+    fn few_cells_are_held_against_each_other_however_many_there_are() {
+        let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
+        let mut run = Published::from(&record::Record::from_json(text).unwrap());
+        let mut cell = run.cells.last().unwrap().clone();
+        let mut histogram = record::Histogram::default();
+        (1..=500).for_each(|place| histogram.record(place * 10_000));
+        cell.histogram = Some(histogram);
+        run.cells = vec![cell; 64];
+        assert_eq!(shapes(&run, ENOUGH).len(), CELLS);
+    }
 }

@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 3] = [
     (".github/workflows/publish.yml", include_str!("../../repository/publish.yml")),
 ];
 
-/// Records that a pull request changes, at most: more are looked through by no person.
+/// Files that a pull request changes, at most: more are looked through by no person.
 const MOST_CHANGED: usize = 100;
 
 /// Makes a repository, or judges one.
@@ -74,9 +74,20 @@ fn check(flags: &CollectionCheckFlags) -> Result {
         Some(revision) => Some(changes(repository.dir(), revision)?),
         None => None,
     };
+    let count = changes.as_ref().map_or(0, Vec::len);
+    if count > MOST_CHANGED {
+        print(&format!(
+            "{count} files change; at most {MOST_CHANGED} are looked at in one pull request\n"
+        ))?;
+        return Ok(Exit::MediumFailed);
+    }
     let mut wrong = Vec::new();
     for change in changes.iter().flatten() {
         wrong.extend(foreign(change, sender.as_deref()));
+        // Another repository in this one.
+        if repository.dir().join(change).symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            wrong.push(format!("{}: {MISPLACED}", shown(change)));
+        }
     }
     // No change of a pull request is a directory; a link to one is.
     let is_file = |place: &PathBuf| {
@@ -97,12 +108,6 @@ fn check(flags: &CollectionCheckFlags) -> Result {
         if let Err(why) = &one.verdict {
             wrong.push(format!("{}: {why}", shown(repository.place_of(&one.file.path))));
         }
-    }
-    if changes.is_some() && asked.len() > MOST_CHANGED {
-        let records = asked.len();
-        wrong.push(format!(
-            "refused: {records} records change; at most {MOST_CHANGED} are taken in one pull request"
-        ));
     }
     wrong.iter().try_for_each(|line| print(&format!("{}\n", clean(line))))?;
     let taken = asked.iter().filter(|one| one.verdict.is_ok()).count();

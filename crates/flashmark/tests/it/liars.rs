@@ -338,7 +338,7 @@ fn lies_move_nothing(lab: &Lab) {
 
     for seed in 120..124 {
         let slow = card(seed, 0.4);
-        lab.attack("one sender, often and slow", &slow, "mallory", &[Taken, Waits]);
+        lab.attack("one sender, often and slow", &slow, "mallory", &[Taken]);
     }
     for kind in [CapacityKind::Damaged, CapacityKind::Limbo, CapacityKind::Wraparound] {
         let faulty = probed(card(130 + kind as u64, 1.0), kind);
@@ -357,9 +357,6 @@ fn lies_move_nothing(lab: &Lab) {
     lab.attack("praise", &praised, "mallory", &[Waits]);
     let two = named(card(142, 1.0), "SanDisk", "Samsung EVO Plus");
     lab.attack("two makers", &two, "mallory", &[Waits]);
-    let mut drive = named(card(143, 1.0), "SanDisk", "Extreme Pro");
-    drive.medium.kind = MediumKind::Nvme;
-    lab.attack("a card among drives", &drive, "mallory", &[Waits]);
 }
 
 /// Three accounts of one person: what they agree on is confirmed, so they may not be believed more than
@@ -374,8 +371,14 @@ fn three_accounts_move_nothing(lab: &Lab) {
         lab.attack("an unknown kind at 15 million IOPS", &unknown, sender, &[Waits]);
         let fio = named(by(card(seed + 10, 25_000.0), "fio"), "Acme", "R");
         lab.attack("a card at 5 million IOPS by fio", &fio, sender, &[Waits]);
-        let faster = card(seed + 20, 3.5);
+        let mut faster = card(seed + 20, 3.5);
         lab.attack("three that are faster than five", &faster, sender, &[Taken]);
+        let link = faster.target.link.get_or_insert_default();
+        link.mode = Some("5000 Mbit/s".to_owned());
+        faster.medium.interface = Some("usb".to_owned());
+        faster.run.seed += 50;
+        faster.cells = card(seed + 70, 3.5).cells;
+        lab.attack("three with a faster interface", &faster, sender, &[Taken]);
         let damaged = probed(card(seed + 30, 1.0), CapacityKind::Damaged);
         lab.attack("three with damage", &damaged, sender, &[Taken]);
     }

@@ -235,7 +235,8 @@ fn fakes_said(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String
     if line.is_fake || line.fakes == 0 {
         return None;
     }
-    let by_senders = line.figures.values().any(|spread| spread.senders > 0);
+    let lines = beside.iter().chain([line]);
+    let by_senders = lines.flat_map(|line| line.figures.values()).any(|spread| spread.senders > 0);
     let word = if by_senders { "sender" } else { "run" };
     let fakes = words::count(line.fakes as usize, word);
     let apart = if beside.iter().any(|other| other.is_fake) {

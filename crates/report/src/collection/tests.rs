@@ -43,7 +43,7 @@ fn entry(id: &str, record: &Record) -> CollectionRun {
         .into(),
         verdict: Some("good for a camera, not suitable for a root disk".into()),
         faults: vec!["span-cache".into()],
-        is_fake: false,
+        ..RunHeadline::default()
     };
     let (received, standing) = ("2026-11-20T10:00:00Z".into(), SubmissionStatus::Accepted);
     CollectionRun {

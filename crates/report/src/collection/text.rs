@@ -411,18 +411,20 @@ fn column_meaning(name: &str) -> &'static str {
         "vendor" | "model" => "as the medium says, without case and odd spaces",
         "capacity_gb" => "whole GB (10^9 bytes) as a maker would print it",
         "origin" => "measured, imported, reference, simulated",
-        "interface" => "of the first run",
+        "interface" => "as most senders have it",
         "classes" => "what it claims: speed, UHS, video and application classes",
         "runs" => "runs behind the line",
         "fakes" => "senders (runs, where senders are not told apart) that had a fake of it",
         "is_fake" => "whether the line is that of the fakes of a model",
         "latest" => "when the latest run came in",
-        "verdict" => "of the latest run",
+        "verdict" => "of the run nearest to the medians that claims what most senders do",
         _ if !of_figure => "",
         _ if name.ends_with("_runs") => "runs behind the figure",
         _ if name.ends_with("_hosts") => "different hosts among them",
-        _ if name.contains("_low_") => "the lowest run",
-        _ if name.contains("_high_") => "the highest run",
-        _ => "the median over runs, each host counted once",
+        _ if name.contains("_low_") => "the lowest sender, or run where senders are not told apart",
+        _ if name.contains("_high_") => {
+            "the highest sender, or run where senders are not told apart"
+        }
+        _ => "the median over senders that agree, or over hosts where senders are not told apart",
     }
 }

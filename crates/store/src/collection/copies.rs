@@ -31,7 +31,7 @@ pub(super) fn mark(
     Ok(())
 }
 
-/// Marks all runs and notes their faults, from what is kept of them.
+/// Marks all runs and notes their claims, from what is kept of them.
 pub(super) fn mark_all(connection: &mut dyn Connection) -> Result<(), CollectionError> {
     for mut row in connection.query("SELECT number FROM runs", &[]).reading()? {
         let number = row.number()?;
@@ -39,9 +39,8 @@ pub(super) fn mark_all(connection: &mut dyn Connection) -> Result<(), Collection
         for mut row in connection.query(newest, &[SqlValue::from(number)]).reading()? {
             let RevisionDocument { run, headline, .. } = RevisionDocument::unpack(&row.blob()?)?;
             mark(connection, number, &run)?;
-            let values =
-                [SqlValue::from(headline.faults.join(" ").as_str()), SqlValue::from(number)];
-            let sql = "UPDATE runs SET faults = $1 WHERE number = $2";
+            let values = [SqlValue::from(headline.claims().as_str()), SqlValue::from(number)];
+            let sql = "UPDATE runs SET claims = $1 WHERE number = $2";
             connection.execute(sql, &values).changing()?;
         }
     }
@@ -105,14 +104,11 @@ impl KnownRuns for Accepted<'_> {
         marks: &RunMarks,
         is_taken: &mut dyn FnMut(&String, &RunSketch) -> bool,
     ) -> Result<Option<String>, CollectionError> {
-        let sql = format!(
-            "SELECT id, sketch FROM (SELECT r.number, r.id, r.sketch \
+        let sql = "SELECT id, sketch FROM (SELECT r.number, r.id, r.sketch \
              FROM runs r JOIN lines l ON l.number = r.line \
              WHERE l.kind = $1 AND l.vendor = $2 AND l.model = $3 AND r.sketch IS NOT NULL \
-             AND r.standing = 'accepted'{} ORDER BY r.number DESC LIMIT $4) AS newest \
-             ORDER BY number",
-            may_be_copied(marks)
-        );
+             AND r.standing = 'accepted' AND l.origin <> 'simulated' ORDER BY r.number DESC LIMIT $4) AS newest \
+             ORDER BY number";
         let model = marks.model();
         let values = [
             SqlValue::from(model.kind.name()),
@@ -120,7 +116,7 @@ impl KnownRuns for Accepted<'_> {
             SqlValue::from(model.model.as_str()),
             SqlValue::from(LOOKED_THROUGH),
         ];
-        for mut row in self.0.query(&sql, &values).reading()? {
+        for mut row in self.0.query(sql, &values).reading()? {
             let (id, theirs) = (row.text()?, row.text()?);
             let theirs: RunSketch = serde_json::from_str(&theirs)
                 .map_err(|error| CollectionError::damaged(format!("sketch of {id}: {error}")))?;

@@ -28,7 +28,7 @@ const COUNTED: &str = "FROM runs WHERE line = $1 AND standing = 'accepted'";
 /// What each run of a line says.
 fn votes_of(connection: &mut dyn Connection, line: u64) -> Result<Vec<Vote>, CollectionError> {
     let sql = format!(
-        "SELECT sender, host, interface, verdict, faults, {} {COUNTED}",
+        "SELECT sender, host, interface, verdict, claims, {} {COUNTED}",
         columns::figures()
     );
     let rows = connection.query(&sql, &[SqlValue::from(line)]).reading()?;
@@ -38,14 +38,14 @@ fn votes_of(connection: &mut dyn Connection, line: u64) -> Result<Vec<Vote>, Col
 fn vote(mut row: SqlRow) -> Result<Vote, CollectionError> {
     let (sender, host) = (row.optional_text()?, row.optional_text()?);
     let (interface, verdict) = (row.optional_text()?, row.optional_text()?);
-    let faults = row.text()?.split_whitespace().map(str::to_owned).collect();
+    let claims = row.text()?.split_whitespace().map(str::to_owned).collect();
     let mut figures = BTreeMap::new();
     for figure in HeadlineFigure::ALL {
         if let Some(value) = row.optional_real()? {
             figures.insert(figure, value);
         }
     }
-    Ok(Vote { sender, host, interface, verdict, faults, figures })
+    Ok(Vote { sender, host, interface, verdict, claims, figures })
 }
 
 /// A bit for each confirmed figure, in the order of `HeadlineFigure::ALL`.
@@ -56,17 +56,16 @@ fn confirmed(figures: &BTreeMap<HeadlineFigure, HostSpread>) -> u64 {
     figures.iter().map(bit).sum()
 }
 
-/// A text of the runs as most senders have it; of equals, as the run that came first. `condition`
-/// says which runs have one.
+/// A text of the runs as most senders have it; of equals, as the run that came first of those that
+/// have one.
 fn usual(
     connection: &mut dyn Connection,
     line: u64,
     column: &str,
-    condition: &str,
 ) -> Result<Option<String>, CollectionError> {
     let sql = format!(
-        "SELECT {column} {COUNTED}{condition} GROUP BY {column} \
-         ORDER BY count(DISTINCT coalesce(sender, '')) DESC, min(received), min(number) LIMIT 1"
+        "SELECT {column} {COUNTED} GROUP BY {column} ORDER BY count(DISTINCT coalesce(sender, '')) DESC, \
+         CASE WHEN coalesce({column}, '') = '' THEN 1 ELSE 0 END, min(received), min(number) LIMIT 1"
     );
     let row = connection.query(&sql, &[SqlValue::from(line)]).reading()?.into_iter().next();
     row.map_or(Ok(None), |mut row| row.optional_text())
@@ -84,10 +83,8 @@ pub(super) fn refresh(
     let newest = format!("SELECT max(received) {COUNTED}");
     let newest = connection.query(&newest, &[SqlValue::from(line)]).reading()?.into_iter().next();
     let latest = newest.map_or(Ok(None), |mut row| row.optional_text())?;
-    let mut usual = |column: &str, condition: &str| usual(connection, line, column, condition);
-    let name = usual("name", "")?;
-    let interface = usual("interface", " AND interface IS NOT NULL")?;
-    let classes = usual("classes", " AND classes <> ''")?;
+    let mut usual = |column: &str| usual(connection, line, column);
+    let (name, interface, classes) = (usual("name")?, usual("interface")?, usual("classes")?);
     let mut names = vec!["interface", "classes", "runs", "latest", "changed", "confirmed"];
     let mut values = vec![
         SqlValue::from(line),

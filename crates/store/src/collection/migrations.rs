@@ -16,7 +16,7 @@ const STEPS: [(&str, &str); 7] = [
     ("media told apart", include_str!("migrations/0004_media_told_apart.sql")),
     ("judging many", include_str!("migrations/0005_judging_many.sql")),
     ("marks of cells", include_str!("migrations/0006_marks_of_cells.sql")),
-    ("faults have voices", include_str!("migrations/0007_faults_have_voices.sql")),
+    ("claims have voices", include_str!("migrations/0007_claims_have_voices.sql")),
 ];
 
 /// Brings a database to the form that this version knows.

@@ -130,7 +130,7 @@ impl Collection {
         let prepared = Prepared::of(submission)?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
-            let is_known = writer.receipt_of(&prepared.content)?.is_some();
+            let is_known = writer.receipt_of(&prepared)?.is_some();
             if !is_known && !may(prepared.body.len() as u64) {
                 return Ok(None);
             }
@@ -332,17 +332,24 @@ impl Prepared {
         Prepared::of(submission)
     }
 
+    /// The id where that of the content is taken.
+    fn id_of_sender(&self) -> String {
+        let sender = self.sender.as_deref().unwrap_or_default();
+        let text = format!("{} {sender}", self.content);
+        id_of(&sha2::Sha256::digest(text.as_bytes()).into())
+    }
+
     /// Columns of `runs` that come out of the run, with their values.
     fn facts(&self) -> (Vec<&'static str>, Vec<SqlValue>) {
         let (run, headline) = (&self.document.run, &self.document.headline);
-        let mut columns = vec!["name", "host", "medium_key", "classes", "verdict", "faults"];
+        let mut columns = vec!["name", "host", "medium_key", "classes", "verdict", "claims"];
         let mut values = vec![
             SqlValue::from(collection::name_of(run).as_str()),
             SqlValue::from(facts::host_key(run).as_deref()),
             SqlValue::from(run.medium_key.as_deref()),
             SqlValue::from(facts::classes(run).as_str()),
             SqlValue::from(headline.verdict.as_deref()),
-            SqlValue::from(headline.faults.join(" ").as_str()),
+            SqlValue::from(headline.claims().as_str()),
         ];
         for facet in Facet::ALL {
             columns.push(facet.name());
@@ -441,12 +448,14 @@ impl<'a> Writer<'a> {
         one: &Prepared,
         wanted: Option<&str>,
     ) -> Result<SubmissionReceipt, CollectionError> {
-        if let Some(receipt) = self.receipt_of(&one.content)? {
+        if let Some(receipt) = self.receipt_of(one)? {
             return Ok(receipt);
         }
         let id = match wanted.filter(|id| !id.is_empty() && facts::slug(id) == *id) {
             Some(id) if self.present(id)?.is_none() => id.to_owned(),
-            _ => one.id.clone(),
+            _ if self.present(&one.id)?.is_none() => one.id.clone(),
+            // Somebody else withdrew a run with this content.
+            _ => one.id_of_sender(),
         };
         let (line, slug) = self.line(one)?;
         let number = self.next_run;
@@ -497,7 +506,7 @@ impl<'a> Writer<'a> {
             });
         }
         // An older revision of the same run may come back.
-        if let Some(other) = self.receipt_of(&one.content)?.filter(|receipt| receipt.id != id) {
+        if let Some(other) = self.receipt_of(one)?.filter(|receipt| receipt.id != id) {
             return Err(CollectionError::AlreadyThere { id: other.id });
         }
         let (line, slug) = self.line(one)?;
@@ -591,12 +600,17 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The run that has this content in any of its revisions.
-    fn receipt_of(&mut self, content: &str) -> Result<Option<SubmissionReceipt>, CollectionError> {
+    /// The run that has this content in any of its revisions. One that another sender withdrew is
+    /// none: what somebody copied and took back would keep its owner out.
+    fn receipt_of(&mut self, one: &Prepared) -> Result<Option<SubmissionReceipt>, CollectionError> {
         let sql = "SELECT r.id, l.slug, r.revision, r.standing FROM revisions v JOIN runs r ON r.number = v.run \
-                   JOIN lines l ON l.number = r.line WHERE v.content = $1 ORDER BY r.number LIMIT 1";
-        let found =
-            self.connection.query(sql, &[SqlValue::from(content)]).reading()?.into_iter().next();
+                   JOIN lines l ON l.number = r.line WHERE v.content = $1 \
+                   AND (r.standing <> 'withdrawn' OR coalesce(r.sender, '') = $2) ORDER BY r.number LIMIT 1";
+        let values = [
+            SqlValue::from(one.content.as_str()),
+            SqlValue::from(one.sender.as_deref().unwrap_or_default()),
+        ];
+        let found = self.connection.query(sql, &values).reading()?.into_iter().next();
         found
             .map(|mut row| {
                 Ok(SubmissionReceipt {
@@ -675,30 +689,35 @@ impl<'a> Writer<'a> {
         Ok((number, slug))
     }
 
-    /// "sandisk-sd32g-32-gb"; what is not of the first kind says so; what is taken gets a piece of
-    /// the hash of what it is.
+    /// "sandisk-sd32g-32-gb"; what is not of the first kind says so, and what only is called so does
+    /// not; what is taken gets a hash of what it is.
     fn free_slug(
         &mut self,
         (model, origin, is_fake): &LineKey,
         name: &str,
     ) -> Result<String, CollectionError> {
-        let origin = if *origin == Origin::Measured { "" } else { origin.name() };
+        let name = facts::slug(name);
+        let suffix = if *origin == Origin::Measured { "" } else { origin.name() };
         let fake = if *is_fake { "fake" } else { "" };
-        let plain = facts::slug(&format!("{} {origin} {fake}", facts::slug(name)));
-        let marked = format!(
-            "{plain}-{}",
-            &hex(&sha2::Sha256::new_with_prefix(format!("{model:?}")).finalize())[..8]
-        );
-        for slug in [plain, marked] {
-            let taken = self
-                .connection
-                .query("SELECT number FROM lines WHERE slug = $1", &[SqlValue::from(slug.as_str())])
-                .reading()?;
-            if taken.is_empty() {
+        let plain = facts::slug(&format!("{name} {suffix} {fake}"));
+        let of_others = Origin::ALL.map(Origin::name).into_iter().chain(["fake"]);
+        let is_called_so =
+            name.rsplit('-').next().is_some_and(|last| of_others.clone().any(|it| it == last));
+        // Somebody may have taken the name of any hash before.
+        for attempt in 0.. {
+            let slug = if attempt == 0 && !is_called_so {
+                plain.clone()
+            } else {
+                let text = format!("{attempt} {model:?} {origin:?} {is_fake}");
+                let hash = hex(&sha2::Sha256::digest(text.as_bytes()));
+                format!("{plain}-{}", &hash[..8])
+            };
+            let sql = "SELECT number FROM lines WHERE slug = $1";
+            if self.connection.query(sql, &[SqlValue::from(slug.as_str())]).reading()?.is_empty() {
                 return Ok(slug);
             }
         }
-        Err(CollectionError::damaged(format!("two models have the hash of {model:?}")))
+        Err(CollectionError::damaged(format!("no address is left for {model:?}")))
     }
 }
 

@@ -339,6 +339,24 @@ pub fn what_is_withdrawn_stays_withdrawn(database: &Database) {
     );
 }
 
+/// Who copied a run, sent it first and took it back kept its owner out.
+pub fn a_copy_that_was_withdrawn_keeps_nobody_out(database: &Database) {
+    let collection = database.open();
+    let of = |sender: &str| Submission {
+        sender: Some(sender.to_owned()),
+        ..submission(1, "SD32G", None, 10.0)
+    };
+    let copy = collection.submit(of("mallory")).unwrap();
+    collection.withdraw(&copy.id, "mallory", "", "2026-06-01T00:00:00Z").unwrap();
+    let mine = collection.submit(of("ada")).unwrap();
+    assert_eq!((mine.is_new, mine.standing), (true, SubmissionStatus::Accepted));
+    assert_ne!(mine.id, copy.id);
+    assert!(!collection.submit(of("ada")).unwrap().is_new);
+    let again = collection.submit(of("mallory")).unwrap();
+    assert_eq!((again.id, again.standing), (copy.id, SubmissionStatus::Withdrawn));
+    assert_eq!(collection.check().unwrap(), Vec::<String>::new());
+}
+
 pub fn the_audit_shows_every_deed_and_every_meddling(database: &Database) {
     let collection = database.open();
     let receipt = collection.submit(submission(1, "SD32G", None, 10.0)).unwrap();
@@ -505,6 +523,30 @@ pub fn names_that_look_alike_get_addresses_of_their_own(database: &Database) {
         assert!(slug.starts_with("sandisk-sd-32g-32-gb"), "{slug}");
         assert!(collection.line(&slug).unwrap().is_some());
     }
+}
+
+/// Two models that were called like both addresses of a third kept it out, for ever.
+pub fn an_address_cannot_be_taken_in_advance(database: &Database) {
+    let collection = database.open();
+    let named = |number, vendor: &str, model: &str| {
+        let mut sent = submission(number, "SD32G", None, 10.0);
+        sent.run.vendor = Some(vendor.to_owned()).filter(|vendor| !vendor.is_empty());
+        sent.run.model = Some(model.to_owned());
+        sent.run.capacity_bytes = None;
+        sent
+    };
+    let slug = |collection: &Collection, sent| collection.submit(sent).unwrap().slug;
+    let plain = slug(&collection, named(1, "Acme", "X."));
+    assert_eq!(plain, "acme-x");
+    let victim = named(2, "Acme", "X");
+    let elsewhere = database.backup().open();
+    let marked = slug(&elsewhere, victim.clone());
+    let squatter = named(3, "", &marked.replace('-', " "));
+    assert_eq!(slug(&collection, squatter), marked);
+    let free = slug(&collection, victim);
+    assert!(free != plain && free != marked, "{free}");
+    let reference = slug(&collection, named(4, "Acme", "X reference"));
+    assert!(!reference.ends_with("-reference"), "{reference} is one of published data");
 }
 
 pub fn hostile_texts_are_only_texts(database: &Database) {

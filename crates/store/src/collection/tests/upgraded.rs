@@ -134,7 +134,7 @@ pub fn an_earlier_collection_is_brought_up_to_date(database: &Database) {
         .pool
         .look(|connection| connection.query(marked, &[]).unwrap().remove(0).number());
     assert_eq!(marked.unwrap(), SENT.len() as u64);
-    let faults = "SELECT count(*) FROM runs WHERE faults = 'capacity span-cache'";
+    let faults = "SELECT count(*) FROM runs WHERE claims = 'capacity span-cache'";
     let faulty = collection
         .pool
         .look(|connection| connection.query(faults, &[]).unwrap().remove(0).number());
