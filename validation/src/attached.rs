@@ -1,4 +1,5 @@
-//! `cargo validation attached`: what other tools measure on attached media, against what the models say.
+//! `cargo validation attached`: what other tools measure on attached media, against what the models
+//! say.
 //!
 //! Every measurement gets a fresh medium with the same seed, and the model is asked in virtual time
 //! about the very requests that the tool made (or, where a tool does not tell them, about the
@@ -89,9 +90,9 @@ struct Course {
     /// flashbench: allocation units written in turn, and the shortest write. Past the open units
     /// every write takes long.
     open_aus: &'static [(u64, u64)],
-    /// Whether flashbench looks for boundaries by reading.
+    /// True if flashbench looks for boundaries by reading.
     boundaries: bool,
-    /// Whether f3probe looks for flash that is not there.
+    /// True if f3probe looks for flash that is not there.
     is_fake: bool,
     /// Words that keep flashmark's run short.
     flashmark: &'static [&'static str],
@@ -100,9 +101,9 @@ struct Course {
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// flashmark's own tests of a card, in less than a minute. Writes in a row begin with closing what
-/// random writes left open, so they need more than the five seconds of the suite, or one write more
-/// or less would show.
+/// flashmark's own tests of a card, in less than a minute. Sequential writes begin with closing
+/// what random writes left open, so they need more than the five seconds of the suite, or one write
+/// more or less would show.
 const OWN_TESTS: &[&str] = &[
     "--only=random-write,sequential-write,random-read,sequential-read",
     "--set=random-write.block=4KiB,16KiB",
@@ -237,7 +238,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Whether this profile or file system was asked for: all are where none is named.
+/// True if this profile or file system was asked for: all are where none is named.
 fn is_wanted(only: &[String], name: &str) -> bool {
     only.is_empty() || only.iter().any(|wanted| wanted == name)
 }

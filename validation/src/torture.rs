@@ -48,25 +48,25 @@ pub struct Flags {
 struct Part {
     name: &'static str,
     tests: &'static [&'static str],
-    told: fn(&Flags) -> (&'static str, u64),
+    variable: fn(&Flags) -> (&'static str, u64),
 }
 
 const PARTS: &[Part] = &[
     Part {
         name: "kills",
         tests: &["crash::no_finished_cell", "torture::kills"],
-        told: |flags| ("KILLS", kills_each(flags.kills)),
+        variable: |flags| ("KILLS", kills_each(flags.kills)),
     },
-    Part { name: "spans", tests: &["span::"], told: |flags| ("SPANS", flags.spans) },
-    Part { name: "stops", tests: &["torture::stops"], told: |flags| ("STOPS", flags.times) },
-    Part { name: "results", tests: &["torture::results"], told: |flags| ("RESULTS", flags.times) },
+    Part { name: "spans", tests: &["span::"], variable: |flags| ("SPANS", flags.spans) },
+    Part { name: "stops", tests: &["torture::stops"], variable: |flags| ("STOPS", flags.times) },
+    Part { name: "results", tests: &["torture::results"], variable: |flags| ("RESULTS", flags.times) },
     Part {
         name: "medium",
         tests: &["torture::medium", "vm::away"],
-        told: |flags| ("GONE", flags.times.div_ceil(5)),
+        variable: |flags| ("GONE", flags.times.div_ceil(5)),
     },
-    Part { name: "power", tests: &["torture::power"], told: |flags| ("CUTS", flags.times) },
-    Part { name: "cards", tests: &["vm::cards", "vm::lent", "vm::in_use"], told: |flags| ("CARDS", flags.times) },
+    Part { name: "power", tests: &["torture::power"], variable: |flags| ("CUTS", flags.times) },
+    Part { name: "cards", tests: &["vm::cards", "vm::lent", "vm::in_use"], variable: |flags| ("CARDS", flags.times) },
 ];
 
 /// How often each command is killed so that all together come to `kills`: run on a simulated medium
@@ -109,8 +109,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         for (part, came) in
             if flags.at_once { side_by_side(&parts, one) } else { one_by_one(&parts, one) }
         {
-            let (passed, told) = came?;
-            told.iter().for_each(|told| rows.add(told));
+            let (passed, variable) = came?;
+            variable.iter().for_each(|variable| rows.add(variable));
             if !passed {
                 failed.push(format!("{} (seed {seed})", part.name));
             }
@@ -176,9 +176,9 @@ fn side_by_side<'a>(
 fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -> Came {
     println!("== {}, seed {seed}", part.name);
     let scratch = tempfile::tempdir().context("cannot make a directory for what the tests tell")?;
-    let told = scratch.path().join("tally");
-    let (name, count) = (part.told)(flags);
-    let mut tests = tests_program::about_to_try(root, program, part.tests, &told);
+    let variable = scratch.path().join("tally");
+    let (name, count) = (part.variable)(flags);
+    let mut tests = tests_program::about_to_try(root, program, part.tests, &variable);
     tests
         .env("FLASHMARK_SEED", seed.to_string())
         .env(format!("FLASHMARK_{name}"), count.to_string());
@@ -190,26 +190,26 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
         tests.stdout(log.try_clone().context("cannot keep what a part prints")?).stderr(log);
     }
     let passed = tests.status().context("cannot start the tests")?.success();
-    let lines = tests_program::told(&told)?;
+    let lines = tests_program::variable(&variable)?;
     println!("== {}, seed {seed}: {}", part.name, if passed { "ended" } else { "FAILED" });
     Ok((passed && !lines.is_empty(), lines))
 }
 
 impl Rows {
-    fn add(&mut self, told: &Value) {
-        let word = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
+    fn add(&mut self, variable: &Value) {
+        let word = |key: &str| variable[key].as_str().unwrap_or_default().to_owned();
         let key = (word("part"), word("what"));
         let at = self.0.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
             self.0.push((key, Row::default()));
             self.0.len() - 1
         });
         let row = &mut self.0[at].1;
-        row.tries += told["tries"].as_u64().unwrap_or_default();
-        for (name, count) in told["counts"].as_object().into_iter().flatten() {
+        row.tries += variable["tries"].as_u64().unwrap_or_default();
+        for (name, count) in variable["counts"].as_object().into_iter().flatten() {
             *row.counts.entry(name.clone()).or_default() += count.as_u64().unwrap_or_default();
         }
         row.lost.extend(
-            told["lost"]
+            variable["lost"]
                 .as_array()
                 .into_iter()
                 .flatten()
@@ -257,9 +257,9 @@ mod tests {
     #[test]
     fn what_is_told_twice_is_one_row() {
         let mut rows = Rows::default();
-        let told = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
-        rows.add(&told(&[]));
-        rows.add(&told(&["a cell"]));
+        let variable = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
+        rows.add(&variable(&[]));
+        rows.add(&variable(&["a cell"]));
         let flags = Flags {
             only: vec!["kills".to_owned()],
             kills: 10,

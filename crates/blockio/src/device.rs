@@ -37,7 +37,7 @@ pub struct RealDevice {
     buffers: Arc<Buffers>,
     /// Which slots are between submission and completion.
     busy: Vec<bool>,
-    /// Whether the engine can no longer tell what became of its I/Os.
+    /// True if the engine can no longer tell what became of its I/Os.
     lost: bool,
     facts: Facts,
     target: Arc<Target>,
@@ -133,7 +133,7 @@ impl RealDevice {
         })
     }
 
-    /// Whether direct I/O was refused, so that every number is one of the page cache.
+    /// True if direct I/O was refused, so that every number is one of the page cache.
     pub fn direct_refused(&self) -> bool {
         self.target.direct.is_none()
     }
@@ -166,7 +166,7 @@ impl RealDevice {
         }
     }
 
-    /// Why a request cannot be taken.
+    /// The reason why a request cannot be taken.
     #[inline]
     fn objection(&self, request: &Request) -> Option<IoError> {
         let Some(&busy) = self.busy.get(request.slot as usize) else {
@@ -218,7 +218,7 @@ fn objection(kind: IoErrorKind, request: &Request, why: &str) -> Option<IoError>
     Some(IoError::new(kind, request, why))
 }
 
-/// Whether io_uring is wanted and to be had. Without direct I/O it is not wanted: the page cache is
+/// True if io_uring is wanted and to be had. Without direct I/O it is not wanted: the page cache is
 /// emptied before each read instead.
 fn uring_available(choice: EngineChoice, target: &Target) -> bool {
     choice != EngineChoice::Psync && target.direct.is_some() && uring::is_available()

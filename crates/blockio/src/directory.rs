@@ -91,7 +91,7 @@ impl Directory {
         Ok(file)
     }
 
-    /// Whether the file is on the device of the directory. An overlay gives its files the numbers
+    /// True if the file is on the device of the directory. An overlay gives its files the numbers
     /// of its layers.
     fn holds(&self, file: &File) -> bool {
         const OVERLAYFS_MAGIC: u32 = 0x794c_7630;

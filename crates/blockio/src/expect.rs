@@ -23,7 +23,7 @@ pub enum Expect {
     },
 }
 
-/// Why something could not be opened.
+/// The reason why something could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The kernel refused to open it, or to tell what it is.

@@ -35,7 +35,7 @@ pub enum NameChange {
 pub struct NameEvent {
     /// The thread that did it.
     pub thread: u32,
-    /// Whether it is a directory.
+    /// True if it is a directory.
     pub directory: bool,
     /// The name; of a rename the old one. None on another file system.
     pub name: Option<NameInDirectory>,

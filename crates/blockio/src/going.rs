@@ -23,8 +23,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 const BLOCK: usize = 4096;
 
 impl Target {
-    /// Whether the medium has been taken out, as far as the kernel knows now or says within the next
-    /// seconds. A medium that can be read elsewhere is there, and is not waited for.
+    /// True if the medium has been taken out, as far as the kernel knows now or says within the
+    /// next seconds. A medium that can be read elsewhere is there, and is not waited for.
     pub fn is_gone_or_going(&self) -> bool {
         let (FileKind::Block, Some(direct)) = (self.kind, &self.direct) else {
             return self.is_gone();
@@ -73,7 +73,7 @@ fn watch(
     }
 }
 
-/// Whether the first block can be read, past the page cache.
+/// True if the first block can be read, past the page cache.
 fn answers(direct: &OwnedFd) -> bool {
     let mut room = vec![0; 2 * BLOCK];
     let at = room.as_ptr().align_offset(BLOCK);

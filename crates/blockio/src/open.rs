@@ -53,7 +53,7 @@ pub struct OpenSettings {
 pub struct OpenOptions {
     /// File or device node to open.
     pub path: PathBuf,
-    /// Whether for writing too. A block device is then opened exclusively, unless the caller holds
+    /// True if for writing too. A block device is then opened exclusively, unless the caller holds
     /// it: the kernel refuses it while anything mounts or holds it.
     pub writable: bool,
     /// What it must be.
@@ -131,8 +131,8 @@ fn reopen_direct(file: BorrowedFd<'_>, writable: bool) -> io::Result<Option<Owne
     }
 }
 
-/// Reading is not to write: the time of the last access stays as it is, where the file is ours or we
-/// are root. The kernel spends a twentieth of a small read on it otherwise.
+/// Reading is not to write: the time of the last access stays as it is, where the file is ours or
+/// we are root. The kernel spends a twentieth of a small read on it otherwise.
 fn keep_atime(file: &OwnedFd) {
     if let Ok(flags) = fcntl_getfl(file) {
         let _ = fcntl_setfl(file, flags | OFlags::NOATIME);
@@ -199,11 +199,11 @@ fn common_facts(target: &Target, settings: &OpenSettings) -> Facts {
 /// The unit of direct I/O as the file system says it (STATX_DIOALIGN, Linux 6.1); 0 if it has none.
 fn direct_unit(file: BorrowedFd<'_>) -> Option<u64> {
     let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-    let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
-    told.then_some(u64::from(stat.stx_dio_offset_align))
+    let is_reported = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
+    is_reported.then_some(u64::from(stat.stx_dio_offset_align))
 }
 
-/// Whether a file is in tmpfs or ramfs, which take O_DIRECT since Linux 6.6 and go to the page
+/// True if a file is in tmpfs or ramfs, which take O_DIRECT since Linux 6.6 and go to the page
 /// cache all the same.
 fn lives_in_memory(file: &File) -> bool {
     const TMPFS_MAGIC: u32 = 0x0102_1994;
@@ -211,7 +211,7 @@ fn lives_in_memory(file: &File) -> bool {
     fstatfs(file).is_ok_and(|stat| [TMPFS_MAGIC, RAMFS_MAGIC].contains(&(stat.f_type as u32)))
 }
 
-/// Whether a block device discards ranges, by its queue's account; a partition has its medium's.
+/// True if a block device discards ranges, by its queue's account; a partition has its medium's.
 /// The ioctl is not tried with an empty range: some kernels drop all that they have cached of the
 /// device for it.
 fn takes_discards(fd: &OwnedFd) -> bool {

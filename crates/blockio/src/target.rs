@@ -13,7 +13,7 @@ use crate::ioctl;
 /// Every block device by its number, as long as the kernel knows it.
 const BLOCK_DEVICES: &str = "/sys/dev/block";
 
-/// Whether the block device of this number has gone from a directory of all. Nothing can be told
+/// True if the block device of this number has gone from a directory of all. Nothing can be told
 /// where there is none, or of a file system without a device of its own (major number 0).
 fn is_unknown(all: &FsPath, number: u64) -> bool {
     let (major, minor) = (major(number), minor(number));
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Whether the medium has been taken out: a block device then has no size, and that of a file
+    /// True if the medium has been taken out: a block device then has no size, and that of a file
     /// is not known to the kernel any more.
     pub fn is_gone(&self) -> bool {
         match self.kind {
@@ -59,7 +59,7 @@ impl Target {
         }
     }
 
-    /// Whether the file is long enough for the request.
+    /// True if the file is long enough for the request.
     pub fn reaches(&self, request: &Request) -> bool {
         rustix::fs::fstat(&self.buffered).is_ok_and(|stat| {
             stat.st_size as u64 >= request.offset_bytes.saturating_add(request.length_bytes)

@@ -39,9 +39,9 @@ pub(crate) struct Uring {
     inner: ManuallyDrop<(IoUring, Arc<Buffers>)>,
     target: Arc<Target>,
     flights: Arc<Flights>,
-    /// Whether the buffers could be registered; the limit on locked memory may forbid it.
+    /// True if the buffers could be registered; the limit on locked memory may forbid it.
     fixed: bool,
-    /// Whether one call can wait for completions and for a time (Linux 5.11).
+    /// True if one call can wait for completions and for a time (Linux 5.11).
     waits_timed: bool,
     /// What each slot is doing.
     pending: Vec<Pending>,
@@ -62,7 +62,7 @@ struct Pending {
     moved_bytes: u32,
 }
 
-/// Whether this system lets us use io_uring at all (containers and hardened kernels do not).
+/// True if this system lets us use io_uring at all (containers and hardened kernels do not).
 pub(crate) fn is_available() -> bool {
     IoUring::new(2).is_ok()
 }

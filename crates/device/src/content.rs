@@ -165,8 +165,8 @@ mod tests {
     fn no_compressor_shrinks_incompressible_data() {
         let data = filled(MIB, Content::Incompressible, 0, 0);
         assert!(deflated_bytes(&data) > data.len());
-        // One word of every sector in a row: what a compressor with a model of the layout would
-        // look at.
+        // One word of every sector in succession: what a compressor with a model of the layout
+        // would look at.
         for word in [0, 4, 127] {
             let column: Vec<u8> = data
                 .chunks(SECTOR_BYTES)

@@ -38,14 +38,14 @@ pub struct Facts {
     pub max_transfer_bytes: Option<u64>,
     /// Most I/Os in flight.
     pub max_in_flight: u32,
-    /// Whether writes are refused.
+    /// True if writes are refused.
     pub read_only: bool,
-    /// Whether ranges can be discarded.
+    /// True if ranges can be discarded.
     pub discards: bool,
-    /// Whether there is a page cache on the way, so that `Path::Buffered` differs from
+    /// True if there is a page cache on the way, so that `Path::Buffered` differs from
     /// `Path::Direct`.
     pub has_page_cache: bool,
-    /// Whether buffers matter: false for a simulated medium that keeps no data, whose writers need
+    /// True if buffers matter: false for a simulated medium that keeps no data, whose writers need
     /// not fill them.
     pub keeps_data: bool,
     /// How I/O is issued, in words: "io_uring", "pread/pwrite", "virtual time".

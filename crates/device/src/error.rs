@@ -64,7 +64,7 @@ impl IoError {
         }
     }
 
-    /// Whether going on is of no use.
+    /// True if going on is of no use.
     pub fn is_gone(&self) -> bool {
         self.kind == IoErrorKind::Gone
     }

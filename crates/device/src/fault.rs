@@ -40,7 +40,8 @@ impl FaultWindow {
 pub enum InjectedFault {
     /// Reads and writes that touch the extent fail with EIO.
     EioAt(Extent, Lasts),
-    /// Of every million reads and writes about so many fail with EIO, chosen by the seed.
+    /// Of every million sequential and random writes and reads of 32 KiB, at about so many fail
+    /// with EIO, chosen by the seed.
     EioNowAndThen {
         /// How many of a million.
         per_million: u32,
@@ -130,7 +131,8 @@ impl<D: Device> FaultInjection<D> {
         if self.gone {
             return Some(Err(gone(request)));
         }
-        let moment = Moment { number, now_ns: self.inner.now(), written_bytes: self.written_bytes };
+        let moment =
+            RequestContext { number, now_ns: self.inner.now(), written_bytes: self.written_bytes };
         let (index, outcome) = self
             .faults
             .iter()
@@ -181,7 +183,7 @@ impl<D: Device> FaultInjection<D> {
 
 /// When a request comes.
 #[derive(Clone, Copy)]
-struct Moment {
+struct RequestContext {
     number: u64,
     now_ns: u64,
     written_bytes: u64,
@@ -189,8 +191,8 @@ struct Moment {
 
 impl InjectedFault {
     /// What comes of this request by this fault alone.
-    fn strike(&self, request: &Request, moment: Moment) -> Option<Result<(), IoError>> {
-        let Moment { number, now_ns, written_bytes } = moment;
+    fn strike(&self, request: &Request, moment: RequestContext) -> Option<Result<(), IoError>> {
+        let RequestContext { number, now_ns, written_bytes } = moment;
         let touches = |extent: &Extent| {
             extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
         };

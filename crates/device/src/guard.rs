@@ -22,13 +22,13 @@ impl Extent {
         self.offset_bytes.saturating_add(self.bytes)
     }
 
-    /// Whether `other` lies inside.
+    /// True if `other` lies inside.
     pub fn contains(&self, other: &Extent) -> bool {
         other.offset_bytes >= self.offset_bytes
             && other.offset_bytes.checked_add(other.bytes).is_some_and(|end| end <= self.end())
     }
 
-    /// Whether they share a byte.
+    /// True if they share a byte.
     pub fn overlaps(&self, other: &Extent) -> bool {
         self.offset_bytes < other.end() && other.offset_bytes < self.end()
     }
@@ -56,7 +56,7 @@ impl Extents {
         Extents(merged)
     }
 
-    /// Whether the whole range lies inside. An empty range never does.
+    /// True if the whole range lies inside. An empty range never does.
     pub fn contain(&self, range: &Extent) -> bool {
         let after = self.0.partition_point(|extent| extent.offset_bytes <= range.offset_bytes);
         range.bytes > 0 && after > 0 && self.0[after - 1].contains(range)

@@ -66,7 +66,7 @@ impl MemoryDevice {
         }
     }
 
-    /// Why a request cannot be taken.
+    /// The reason why a request cannot be taken.
     fn objection(&self, request: &Request) -> Option<IoError> {
         let objection = |kind, why: &str| Some(IoError::new(kind, request, why));
         let range = Extent::new(request.offset_bytes, request.length_bytes);

@@ -62,7 +62,7 @@ impl Request {
         Request { op: Op::Flush, ..Request::read(slot, 0, 0) }
     }
 
-    /// Whether it changes the medium.
+    /// True if it changes the medium.
     pub fn modifies(&self) -> bool {
         matches!(self.op, Op::Write | Op::Discard)
     }

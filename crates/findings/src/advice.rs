@@ -135,19 +135,19 @@ fn file_system(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
 fn ext4(record: &Record, au: Option<u64>, draft: FindingBuilder) -> FindingBuilder {
     let page = geometry::page_bytes(record).filter(|page| page.is_multiple_of(4 * KIB));
     let au = au.filter(|au| au.is_multiple_of(4 * KIB));
-    let told = [("stride", page), ("stripe_width", au)]
+    let options = [("stride", page), ("stripe_width", au)]
         .into_iter()
         .filter_map(|(name, bytes)| Some(format!("{name}={}", bytes? / 4096)));
-    let told: Vec<String> = told.collect();
+    let options: Vec<String> = options.collect();
     let known: Vec<String> = [page, au].into_iter().flatten().map(size).collect();
-    if told.is_empty() {
+    if options.is_empty() {
         return draft
             .note(format!("command (erases the partition): mkfs.ext4 -b 4096 {PARTITION}"));
     }
     draft
         .note(format!(
             "command (erases the partition): mkfs.ext4 -b 4096 -E {} {PARTITION}",
-            told.join(",")
+            options.join(",")
         ))
         .note(format!(
             "  why: it programs and erases in pieces of {}; the allocator then aligns to them",

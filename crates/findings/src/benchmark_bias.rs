@@ -12,7 +12,7 @@ const BIASES: [(&str, &str); 3] = [
     ("compression", "zeros are written faster than data"),
 ];
 
-/// Whether these findings name something that makes benchmarks faster than work.
+/// True if these findings name something that makes benchmarks faster than work.
 pub fn is_overstated(findings: &[Finding]) -> bool {
     reasons(findings).next().is_some()
 }
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn what_is_certain_is_named_first_and_nothing_else() {
-        let told = |findings: &[Finding]| {
+        let verdict_with = |findings: &[Finding]| {
             let mut verdicts = vec![
                 FindingBuilder::info("verdict", "Poor as a root disk.").done(),
                 FindingBuilder::info("verdict-camera", "Good.").done(),
@@ -54,13 +54,13 @@ mod tests {
         };
         let zeros = FindingBuilder::warning("compression", "").done();
         let span = FindingBuilder::warning("span-cache", "").done();
-        assert_eq!(told(&[]), "Poor as a root disk.");
+        assert_eq!(verdict_with(&[]), "Poor as a root disk.");
         assert_eq!(
-            told(&[FindingBuilder::info("pattern-cheat", "").done()]),
+            verdict_with(&[FindingBuilder::info("pattern-cheat", "").done()]),
             "Poor as a root disk."
         );
         assert_eq!(
-            told(&[zeros, span]),
+            verdict_with(&[zeros, span]),
             "Benchmarks overstate it: it is fast only in small spans and zeros are written faster than data. Poor as a root disk."
         );
     }

@@ -207,7 +207,7 @@ fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
         .filter(|cliff| cliff.at >= LEAST_FLASH)
 }
 
-/// Whether the longest fill met a fast cache that ran full.
+/// True if the longest fill met a fast cache that ran full.
 pub(crate) fn has_cliff(record: &Record) -> bool {
     slc_cliff(record).is_some()
 }

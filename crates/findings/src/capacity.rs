@@ -7,7 +7,7 @@ use record::{CapacityKind, Cell, Finding, Record, Stop, metric, test};
 use crate::damaged_places::{DamageExtent, DamagedPlaces, like};
 use crate::failing::fails_beyond;
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::{MOST, Sectors, number, told};
+use crate::genuineness::{MOST, Sectors, capacity_verdict, number};
 use crate::phrases::{COPY_NOW, IS_FAKE};
 use crate::{figure, usability};
 
@@ -17,7 +17,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 fn probe(record: &Record) -> Option<Finding> {
-    let (cell, kind) = told(record)?;
+    let (cell, kind) = capacity_verdict(record)?;
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
     let real = number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64);
     let says = declared
@@ -97,7 +97,7 @@ fn nothing_kept(cell: &Cell) -> String {
     .to_owned()
 }
 
-/// Why only a bound is known of what is there.
+/// The reason why only a bound is known of what is there.
 const NOT_FOUND: &str = "was not found in this time";
 
 /// What it has, in the units of what it declares: to the sector, or between what was seen to keep

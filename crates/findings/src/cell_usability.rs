@@ -1,10 +1,10 @@
-//! Why no figure of a cell may be used, as the cell itself tells.
+//! The reason why no figure of a cell may be used, as the cell itself tells.
 
 use std::fmt;
 
 use record::{Bound, Cell, Flag, test};
 
-/// Why a cell's figures may not be used.
+/// The reason why a cell's figures may not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExclusionReason {
     /// The medium or a person ended it before it was done.
@@ -68,7 +68,7 @@ pub(crate) fn of_any(cell: &Cell) -> Option<ExclusionReason> {
     is_impossible(cell).then_some(ExclusionReason::Impossible)
 }
 
-/// Whether the numbers of a cell cannot be those of a medium.
+/// True if the numbers of a cell cannot be those of a medium.
 pub(crate) fn is_impossible(cell: &Cell) -> bool {
     cell.flags.iter().any(Flag::is_impossible)
 }
@@ -79,14 +79,14 @@ pub(crate) fn bound(cell: &Cell) -> Option<Bound> {
 }
 
 /// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a
-/// standstill is a dip in it and moves no level. Such dips may take this share of it.
+/// host stall is a dip in it and moves no level. Such dips may take this share of it.
 const MAX_STALL_OF_COURSE: f64 = 0.3;
 
 /// Writes out of order within a unit are asked how many of them waited for a merge: those that met
-/// a standstill are not among them.
+/// a host stall are not among them.
 const MAX_STALL_OF_COUNT: f64 = 0.3;
 
-/// Loads of `pattern` are told apart from twice the rate on: a standstill of this share makes 1.4
+/// Loads of `pattern` are told apart from twice the rate on: a host stall of this share makes 1.4
 /// of it.
 const MAX_STALL_OF_CONTRAST: f64 = 0.3;
 
@@ -94,7 +94,7 @@ const MAX_STALL_OF_CONTRAST: f64 = 0.3;
 const MAX_STALL_OF_SPAN: f64 = 0.15;
 
 /// Units of `front-area` are compared by the medians of their writes, which the few that met a
-/// standstill do not move.
+/// host stall do not move.
 const MAX_STALL_OF_MEDIAN: f64 = 0.5;
 
 /// Whether the host stood still for too much of a cell.

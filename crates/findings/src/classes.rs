@@ -30,8 +30,8 @@ const QUEUE: u64 = 32;
 struct Need<'a> {
     measured: Option<UsableEstimate<'a>>,
     least: f64,
-    /// Why being below says nothing of the class, where it does not: it was not measured as the
-    /// class defines it.
+    /// The reason why being below says nothing of the class, where it does not: it was not measured
+    /// as the class defines it.
     excuse: Option<&'static str>,
 }
 
@@ -218,7 +218,7 @@ struct ClassCheck<'a> {
     promised: f64,
     measured: Option<Measured<'a>>,
     show: fn(f64) -> String,
-    /// Why being below breaks no promise, where it does not.
+    /// The reason why being below breaks no promise, where it does not.
     excuse: Option<&'static str>,
 }
 
@@ -412,7 +412,8 @@ mod tests {
     use super::*;
     use crate::testing::{empty, iops, known};
 
-    /// Written and read in sequence in bytes a second, random reads and writes of 4 KiB a second.
+    /// Written and read in sequence in bytes a second, random sequential and random writes and
+    /// reads of 32 KiB, at of 4 KiB a second.
     type Rates = [f64; 4];
 
     /// What each class asks for at the least, as the SD association, Android and Raspberry Pi OS
@@ -460,7 +461,7 @@ mod tests {
         Record { cells, ..empty() }
     }
 
-    fn told(class: &Class, rates: Rates, share: f64) -> ClassResult {
+    fn result_of(class: &Class, rates: Rates, share: f64) -> ClassResult {
         class_result(&medium(rates, if class.is_queued { 32 } else { 1 }, share), class).0
     }
 
@@ -472,11 +473,15 @@ mod tests {
         );
         for (class, (name, asked)) in every_class().zip(ASKED) {
             let ample = asked.map(|least| if least > 0.0 { least } else { 1.0 } * 1.01);
-            assert_eq!(told(&class, ample, 0.0001), ClassResult::Held, "{name}");
+            assert_eq!(result_of(&class, ample, 0.0001), ClassResult::Held, "{name}");
             for (at, _) in asked.iter().enumerate().filter(|(_, least)| **least > 0.0) {
                 let mut short = ample;
                 short[at] = asked[at] * 0.99;
-                assert_eq!(told(&class, short, 0.0001), ClassResult::Missed, "{name}, figure {at}");
+                assert_eq!(
+                    result_of(&class, short, 0.0001),
+                    ClassResult::Missed,
+                    "{name}, figure {at}"
+                );
             }
         }
     }
@@ -485,7 +490,7 @@ mod tests {
     #[test]
     fn what_is_too_close_is_said_to_be() {
         let v30 = VIDEO[2];
-        let of = |factor: f64, share: f64| told(&v30, [30e6 * factor, 1.0, 1.0, 1.0], share);
+        let of = |factor: f64, share: f64| result_of(&v30, [30e6 * factor, 1.0, 1.0, 1.0], share);
         let cases = [
             (1.036, 0.05, ClassResult::Held),
             (1.031, 0.05, ClassResult::Unclear),

@@ -40,7 +40,7 @@ fn measured(record: &Record) -> Option<Commits<'_>> {
     let journals = [("rollback", "with a rollback journal"), ("wal", "with a write-ahead log")];
     let known: Vec<(UsableEstimate, &str)> =
         journals.into_iter().filter_map(|(form, words)| Some((of(form)?, words))).collect();
-    let told: Vec<String> = known
+    let parts: Vec<String> = known
         .iter()
         .enumerate()
         .map(|(at, (figure, words))| {
@@ -54,11 +54,11 @@ fn measured(record: &Record) -> Option<Commits<'_>> {
         .collect();
     let evidence = known.iter().map(|(figure, _)| figure.to_string()).collect();
     let (figure, _) = known.into_iter().next()?;
-    Some(Commits { figure, reason: told.join(", "), evidence })
+    Some(Commits { figure, reason: parts.join(", "), evidence })
 }
 
 /// No more than its synced writes allow: the least of what single records made durable and writes
-/// with a flush after each come to. The latter alone, a few in a row, promise nothing.
+/// with a flush after each come to. The latter alone, a few in succession, promise nothing.
 fn allowed(record: &Record) -> Option<Commits<'_>> {
     let is_synced = |cell: &&record::Cell| {
         cell.params.form.as_deref() == Some("random-write") && cell.params.sync != Sync::None

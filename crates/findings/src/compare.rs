@@ -47,7 +47,7 @@ pub use works::{ComparedFigure, WorkComparison, WorkRow};
 pub struct MediaComparison {
     /// What was compared, in the order given.
     pub media: Vec<Compared>,
-    /// Whether these are two states of one medium: first after a change, then before it.
+    /// True if these are two states of one medium: first after a change, then before it.
     pub is_change: bool,
     /// What differs about the hosts and the runs and could explain a difference; to be read first.
     pub differences: Vec<String>,
@@ -91,7 +91,8 @@ pub struct Compared {
     /// What the user typed for it, where it is called something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<String>,
-    /// Why nobody should use it, where a run of it found a fake, lost data or failing parts.
+    /// The reason why nobody should use it, where a run of it found a fake, lost data or failing
+    /// parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// Ids of its runs.
@@ -201,7 +202,7 @@ pub fn compare_change(before: ComparisonSide, after: ComparisonSide) -> MediaCom
     MediaComparison { is_change: true, ..held_against_each_other(&as_typed(&[after, before])) }
 }
 
-/// Whether all of these are runs of one medium.
+/// True if all of these are runs of one medium.
 pub fn is_one_medium(records: &[Record]) -> bool {
     records.windows(2).all(|pair| identity(&pair[0].medium) == identity(&pair[1].medium))
 }
@@ -255,7 +256,7 @@ fn curves_of(groups: &[RunGroup]) -> MediaComparison {
         ranks: Vec::new(),
         figures: Vec::new(),
         matrices: Vec::new(),
-        not_compared: told(not_compared.into_iter().flatten()),
+        not_compared: reason_lines(not_compared.into_iter().flatten()),
     }
 }
 
@@ -267,7 +268,7 @@ struct NotCompared {
 }
 
 /// A line for each reason, with all block sizes that it is the reason of; of several pairs once.
-fn told(all: impl Iterator<Item = NotCompared>) -> Vec<String> {
+fn reason_lines(all: impl Iterator<Item = NotCompared>) -> Vec<String> {
     let mut lines: Vec<(String, String, Vec<u64>)> = Vec::new();
     for NotCompared { test, block, why } in all {
         match lines.iter_mut().find(|(known, reason, _)| *known == test && *reason == why) {

@@ -35,7 +35,7 @@ pub(crate) fn caveat_of_negative(record: &Record) -> Option<&'static str> {
     genuine(record)
 }
 
-/// Why nobody knows whether its capacity is real, where nobody does.
+/// The reason why nobody knows whether its capacity is real, where nobody does.
 fn genuine(record: &Record) -> Option<&'static str> {
     if genuineness::is_genuine(record) {
         return None;
@@ -72,7 +72,7 @@ fn flags_of_writes(record: &Record) -> impl Iterator<Item = &Flag> {
     random.chain(figure::sustained_write(record)).flat_map(|figure| figure.cell.flags.iter())
 }
 
-/// Whether `sustained` wrote on until every cache was full.
+/// True if `sustained` wrote on until every cache was full.
 fn was_filled(record: &Record) -> bool {
     figure::form(record, test::SUSTAINED, "first").is_some_and(|cell| {
         cell.bytes >= 16 * MIB && cell.metrics.other.contains_key(metric::SUSTAINED_BPS)

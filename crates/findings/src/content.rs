@@ -21,7 +21,7 @@ struct Pair<'a> {
     ratio: Ratio,
     /// What the interval must leave out.
     least: f64,
-    /// Whether the ratio is that of the medians and not of the rates.
+    /// True if the ratio is that of the medians and not of the rates.
     is_of_medians: bool,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Pair<'a> {
         format!("{lead} {} against {}", self.easy.with_interval(), self.hard.with_interval())
     }
 
-    /// Whether it is certain that the one data is no faster than the other.
+    /// True if it is certain that the one data is no faster than the other.
     fn is_equal(&self) -> bool {
         self.ratio.ci95.is_some_and(|[_, high]| high < TELLING)
     }
@@ -78,7 +78,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [compression(record), repeats(record), rewrites(record)].into_iter().flatten().collect()
 }
 
-/// Whether a fill went on as fast as it began: what got hot on the way, or filled a cache, tells
+/// True if a fill went on as fast as it began: what got hot on the way, or filled a cache, tells
 /// nothing of the data. Other cells are too short for that.
 fn is_of_one_level(cell: &Cell) -> bool {
     let is_fill = [test::ZERO_FILL, test::RANDOM_FILL].contains(&cell.test.as_str());
@@ -138,7 +138,7 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
         .max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
 }
 
-/// Whether the same data was faster in smaller blocks: larger ones make nothing slower, so the
+/// True if the same data was faster in smaller blocks: larger ones make nothing slower, so the
 /// medium had changed before this cell.
 fn fell_before(cell: &Cell, sweep: &[&Cell]) -> bool {
     let rate = |cell| UsableEstimate::of(cell, metric::BPS).map_or(0.0, |figure| figure.value);
@@ -152,7 +152,7 @@ fn fell_before(cell: &Cell, sweep: &[&Cell]) -> bool {
     sweep.iter().any(|other| is_smaller(other) && rate(other) >= TELLING * rate(cell))
 }
 
-fn told(id: &str, pair: &Pair, statement: String) -> Finding {
+fn finding(id: &str, pair: &Pair, statement: String) -> Finding {
     let asked =
         format!("{}; threshold {TELLING}x (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
     FindingBuilder::warning(id, statement)
@@ -170,7 +170,7 @@ fn compression(record: &Record) -> Option<Finding> {
         figure::times(pair.ratio.value),
         pair.rates()
     );
-    Some(told("compression", &pair, statement))
+    Some(finding("compression", &pair, statement))
 }
 
 fn repeats(record: &Record) -> Option<Finding> {
@@ -180,7 +180,7 @@ fn repeats(record: &Record) -> Option<Finding> {
         figure::times(pair.ratio.value),
         pair.rates()
     );
-    Some(told("repeats-recognised", &pair, statement))
+    Some(finding("repeats-recognised", &pair, statement))
 }
 
 /// Data that lies there already, written again, against new data.
@@ -193,5 +193,5 @@ fn rewrites(record: &Record) -> Option<Finding> {
         "Rewriting the same data is {} faster than writing new data: the controller skips equal data.",
         figure::times(pair.ratio.value)
     );
-    pair.tells().then(|| told("equal-rewrites-skipped", &pair, statement))
+    pair.tells().then(|| finding("equal-rewrites-skipped", &pair, statement))
 }

@@ -13,7 +13,7 @@ const AREA: f64 = 0.125;
 const SPREAD: f64 = 0.5;
 const PARTS: u64 = 8;
 const SPREAD_PARTS: usize = 4;
-/// Failed marks in a row up to the end that make a part that fails as a whole.
+/// Consecutive failed marks up to the end that make a part that fails as a whole.
 const CLEAR_TAIL: usize = 3;
 /// The last damage lies at least so far behind where all to the end is damaged.
 const NEAR_END: f64 = 0.9;
@@ -92,12 +92,12 @@ impl DamagedPlaces {
         }
     }
 
-    /// Whether marks were kept, all of them before the first damage, and several were lost.
+    /// True if marks were kept, all of them before the first damage, and several were lost.
     fn is_tail(&self, from: u64) -> bool {
         self.bad.len() >= CLEAR_TAIL && self.good.last().is_some_and(|good| *good < from)
     }
 
-    /// Whether they lie in several parts of the medium with something between that works.
+    /// True if they lie in several parts of the medium with something between that works.
     fn is_spread(&self) -> bool {
         let Some(capacity) = self.capacity_bytes else { return self.bad.len() >= SPREAD_PARTS };
         let part =
@@ -115,7 +115,7 @@ impl DamagedPlaces {
 
 /// The bounds of the end of what works, where a probe found that all behind it fails with errors.
 fn failing_tail(record: &Record) -> Option<[u64; 2]> {
-    let (cell, kind) = crate::genuineness::told(record)?;
+    let (cell, kind) = crate::genuineness::capacity_verdict(record)?;
     let is_tail = kind == CapacityKind::Damaged && code(cell) == Some(CapacityKind::Limbo);
     let real = cell.metrics.other.get(metric::REAL_BYTES).filter(|_| is_tail)?;
     let known = |bytes: f64| (0.0..MOST).contains(&bytes).then_some(bytes as u64);
@@ -211,7 +211,7 @@ mod tests {
         crate::testing::failed(test, number, medium_error(direction, at))
     }
 
-    fn told(record: &Record) -> String {
+    fn statement_of(record: &Record) -> String {
         crate::conclude(record)[0].statement.clone()
     }
 
@@ -229,17 +229,21 @@ mod tests {
         let of = |name| probe(CapacityKind::Limbo, 536_900_000, &[("good", &good), (name, &bad)]);
         let record_of = |name| record(2 * GIB, vec![of(name)]);
         assert_eq!(
-            told(&record_of("unusable")),
+            statement_of(&record_of("unusable")),
             "Do not use it. Beyond 512 MiB, every read or write fails with an error. Whether it is damaged or a fake cannot be told. Copy what is on it now, before anything else."
         );
         assert!(!crate::genuineness::is_fake(&record_of("unusable")));
         assert_eq!(
-            told(&record_of("lost")),
+            statement_of(&record_of("lost")),
             "Do not use it. It is a fake: it says 2 GiB, it has 512 MiB. Data written beyond that is lost without an error."
         );
         let mut then = record_of("unusable");
         then.cells.push(failed("prime", 1, Direction::Write, GIB));
-        assert_eq!(told(&then), told(&record_of("unusable")), "one statement of one fact");
+        assert_eq!(
+            statement_of(&then),
+            statement_of(&record_of("unusable")),
+            "one statement of one fact"
+        );
     }
 
     /// "It is damaged: nothing that was written could be read back. Throw it away."
@@ -247,7 +251,7 @@ mod tests {
     fn a_medium_that_drops_writes_is_copied_first() {
         let lost = every(GIB, 0, 8 * GIB);
         let mut probe = probe(CapacityKind::Damaged, 0, &[("lost", &lost)]);
-        let unknown = told(&record(8 * GIB, vec![probe.clone()]));
+        let unknown = statement_of(&record(8 * GIB, vec![probe.clone()]));
         assert!(
             unknown.contains("writes are accepted and have no effect (worn out or read-only), or")
                 && unknown.ends_with("Copy what can still be read first, then throw it away."),
@@ -256,7 +260,7 @@ mod tests {
         let restored = Estimate { value: 3e8, ci95: None, n: 1 };
         probe.metrics.other.insert(metric::RESTORED_BYTES.into(), restored);
         assert_eq!(
-            told(&record(8 * GIB, vec![probe])),
+            statement_of(&record(8 * GIB, vec![probe])),
             "Do not use it. It ignores writes (worn out or read-only). What was on it can still be read: copy it now."
         );
     }
@@ -266,7 +270,7 @@ mod tests {
         let marks = [("good", good), ("lost", bad)];
         let record = record(capacity, vec![probe(CapacityKind::Damaged, capacity, &marks)]);
         assert_eq!(
-            told(&record),
+            statement_of(&record),
             format!(
                 "Do not use it. It is damaged: {place}data was not read back as written. Copy what can still be read first, then throw it away."
             )
@@ -292,7 +296,7 @@ mod tests {
     fn reads_that_worked_are_told_where_every_write_fails() {
         let read = iops("random-read", 1, 4096, 900.0, 1);
         let write = || failed("prime", 1, Direction::Write, GIB);
-        let of = |cells| told(&record(8 * GIB, cells));
+        let of = |cells| statement_of(&record(8 * GIB, cells));
         assert!(of(vec![write()]).contains("A write failed at 1 GiB. What else fails was not"));
         assert!(of(vec![write(), write()]).contains("Not tested: whether it can still be read."));
         assert!(of(vec![write(), read.clone()]).contains("and reads still work"));
@@ -315,7 +319,7 @@ mod tests {
         ];
         let record = record(8 * GIB, cells);
         assert_eq!(
-            told(&record),
+            statement_of(&record),
             "Do not use it. It fails in places all over it. Copy what is on it now, before anything else."
         );
         assert!(!crate::conclude(&record).iter().any(|finding| finding.id == "capacity"));

@@ -34,18 +34,18 @@ fn kind(cell: &Cell) -> Option<IoErrorKind> {
     Some(cell.error?.kind).filter(|_| cell.stop == Stop::Error)
 }
 
-/// Whether the medium itself ended a cell: neither a medium that is gone nor a full file system
+/// True if the medium itself ended a cell: neither a medium that is gone nor a full file system
 /// does.
 fn is_by_medium(cell: &Cell) -> bool {
     matches!(kind(cell), Some(IoErrorKind::Medium | IoErrorKind::ReadOnly))
 }
 
-/// Whether a cell ended because its device was not there any more.
+/// True if a cell ended because its device was not there any more.
 fn is_gone(cell: &Cell) -> bool {
     kind(cell) == Some(IoErrorKind::Gone)
 }
 
-/// Whether anything went through in a cell.
+/// True if anything went through in a cell.
 fn has_worked(cell: &Cell) -> bool {
     cell.ops > 0 || cell.written_bytes > 0
 }
@@ -77,7 +77,8 @@ fn place(cell: &Cell) -> Option<u64> {
     cell.error?.offset_bytes
 }
 
-/// What reads and writes came to from the first error of the medium on.
+/// What sequential and random writes and reads of 32 KiB, at came to from the first error of the
+/// medium on.
 struct Seen<'a> {
     failed: Vec<&'a Cell>,
     good_reads: usize,
@@ -109,7 +110,7 @@ impl<'a> Seen<'a> {
         self.failed.iter().filter(|cell| direction(cell) == Some(wanted)).count()
     }
 
-    /// Whether reads went through before the first error.
+    /// True if reads went through before the first error.
     fn has_read_before(record: &Record) -> bool {
         let marks_read = |cell: &Cell| number(cell, "marks_good").is_some_and(|marks| marks > 0.0);
         let is_read = |cell: &Cell| cell.params.direction == Some(Direction::Read) && cell.ops > 0;
@@ -118,7 +119,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Whether the medium itself reported errors that ended tests.
+/// True if the medium itself reported errors that ended tests.
 pub(crate) fn is_reported(record: &Record) -> bool {
     !failed_by_medium(record).is_empty()
 }
@@ -132,7 +133,7 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
     Some(FindingBuilder::warning("io-error", said).outcome(Outcome::DeviceGone))
 }
 
-/// Whether the medium fails, so that whoever has data on it copies that before anything else is
+/// True if the medium fails, so that whoever has data on it copies that before anything else is
 /// done to it: it reported errors, or hangs.
 pub fn is_failing(record: &Record) -> bool {
     is_reported(record)

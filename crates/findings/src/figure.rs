@@ -371,13 +371,13 @@ pub(crate) fn bound_of<'a>(
 
 /// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the
 /// command.
-const IN_SEQUENCE: u64 = 64 << 10;
+const LEAST_SEQUENTIAL_BYTES: u64 = 64 << 10;
 
 /// The rate of a sequential test at the largest block up to 1 MiB, after every cache where that was
 /// measured.
 pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstimate<'a>> {
     let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
-    let largest = sizes.filter(|bytes| (IN_SEQUENCE..=1 << 20).contains(bytes)).max()?;
+    let largest = sizes.filter(|bytes| (LEAST_SEQUENTIAL_BYTES..=1 << 20).contains(bytes)).max()?;
     let cell = standard(record, test, largest)?;
     UsableEstimate::of(cell, metric::SUSTAINED_BPS)
         .or_else(|| UsableEstimate::of(cell, metric::BPS))
@@ -401,7 +401,8 @@ pub(crate) fn sustained_of(cell: &Cell) -> Option<UsableEstimate<'_>> {
 /// writes, else a fill with incompressible data, else `prime`. Of large blocks, and with its
 /// interval.
 pub(crate) fn sustained_write(record: &Record) -> Option<UsableEstimate<'_>> {
-    let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= IN_SEQUENCE);
+    let is_large =
+        |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= LEAST_SEQUENTIAL_BYTES);
     let known = |figure: &UsableEstimate| figure.ci95.is_some();
     let fill = |test| {
         cells(record, test)
@@ -444,7 +445,7 @@ pub(crate) fn size(bytes: u64) -> String {
     Bytes(bytes).to_string()
 }
 
-/// Whether a cell writes.
+/// True if a cell writes.
 pub(crate) fn writes(cell: &record::Cell) -> bool {
     cell.params.direction == Some(Direction::Write)
 }

@@ -181,8 +181,8 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         .note(format!("its fastest rate over 16 MiB and more: {}", figure::quantity(metric::BPS, fastest))),
         Flush::TooFast(times) => {
             let [low, high] = times.both_ns();
-            // It accuses nobody: a cache that outlives a power cut is honest, and the kernel may
-            // have sent no flush at all.
+            // It is no finding against the medium: a cache that outlives a power cut is honest, and
+            // the kernel may have sent no flush at all.
             FindingBuilder::info(
                 "flush",
                 format!(

@@ -6,7 +6,7 @@ use record::{CapacityKind, Cell, Record, metric, test};
 
 use crate::cell_usability;
 
-/// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a
+/// True if the cell came to its end. Not asked of the whole run: what a fake is found by is of a
 /// fake.
 fn is_sound(cell: &Cell) -> bool {
     cell_usability::of_cell(cell).is_none()
@@ -15,7 +15,7 @@ fn is_sound(cell: &Cell) -> bool {
 /// What the probes came to. A suite may have a short one and a thorough one: what a medium has
 /// hidden from the one, the other may show, so one that finds something wrong stands before one
 /// that does not, and then the later one.
-pub(crate) fn told(record: &Record) -> Option<(&Cell, CapacityKind)> {
+pub(crate) fn capacity_verdict(record: &Record) -> Option<(&Cell, CapacityKind)> {
     let kinds = record
         .cells_of(test::CAPACITY)
         .filter(|cell| is_sound(cell))
@@ -39,17 +39,18 @@ pub(crate) fn number(cell: &Cell, name: &str) -> Option<f64> {
 
 /// True where the capacity was probed, and the probe has not come to its end.
 pub(crate) fn is_probe_cut(record: &Record) -> bool {
-    told(record).is_none() && record.cells_of(test::CAPACITY).next().is_some()
+    capacity_verdict(record).is_none() && record.cells_of(test::CAPACITY).next().is_some()
 }
 
 /// What the probe found to be there, in bytes; none where it was not run, or not to its end.
 pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
-    number(told(record)?.0, metric::REAL_BYTES).map(|bytes| bytes as u64)
+    number(capacity_verdict(record)?.0, metric::REAL_BYTES).map(|bytes| bytes as u64)
 }
 
-/// Whether the probe found to the sector how much is there.
+/// True if the probe found to the sector how much is there.
 pub(crate) fn is_size_found(record: &Record) -> bool {
-    let found = told(record).and_then(|(cell, _)| cell.metrics.other.get(metric::REAL_BYTES));
+    let found =
+        capacity_verdict(record).and_then(|(cell, _)| cell.metrics.other.get(metric::REAL_BYTES));
     found.is_some_and(|size| size.ci95.is_none_or(|[low, high]| low >= high))
 }
 
@@ -59,11 +60,11 @@ fn read_back(record: &Record) -> Sectors {
     Sectors::of(record.cells_of(test::VERIFY).filter(is_read))
 }
 
-/// Whether less is there than it says: by the probe, or because what was read back is, for a
+/// True if less is there than it says: by the probe, or because what was read back is, for a
 /// hundredth of the medium and more (our choice), data that was written to another address. Damage
 /// alone does not do that.
 pub(crate) fn is_fake(record: &Record) -> bool {
-    let probed = told(record).map(|(_, kind)| kind);
+    let probed = capacity_verdict(record).map(|(_, kind)| kind);
     let sectors = read_back(record);
     let folded = sectors.overwritten > 0
         && sectors.overwritten.saturating_mul(100) >= sectors.good.saturating_add(sectors.bad());
@@ -74,10 +75,10 @@ pub(crate) fn is_fake(record: &Record) -> bool {
 /// is what a suite leaves at the end.
 const WHOLE: f64 = 0.99;
 
-/// Whether its capacity is known to be real: by the probe, or because all of it was written and
+/// True if its capacity is known to be real: by the probe, or because all of it was written and
 /// read back.
 pub(crate) fn is_genuine(record: &Record) -> bool {
-    let probed = told(record).map(|(_, kind)| kind);
+    let probed = capacity_verdict(record).map(|(_, kind)| kind);
     let sectors = read_back(record);
     let whole = record
         .medium
@@ -141,7 +142,7 @@ impl Sectors {
         self.corrupted.saturating_sub(self.unreadable)
     }
 
-    /// Whether all that is bad gave errors: no data was read that was not written.
+    /// True if all that is bad gave errors: no data was read that was not written.
     pub(crate) fn is_only_unreadable(&self) -> bool {
         self.unreadable > 0 && self.bad() <= self.unreadable
     }

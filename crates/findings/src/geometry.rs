@@ -35,7 +35,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Whether the step is large enough to be one (docs/field/allocation-units.md#size-from-reads,
+    /// True if the step is large enough to be one (docs/field/allocation-units.md#size-from-reads,
     /// validated on 48 listings of microSD cards).
     pub fn is_visible(&self) -> bool {
         self.high_ns - self.low_ns > STEP_NS.max(3.0 * self.residual_ns)
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn the_smallest_unit_that_is_told_is_an_eighth_of_a_mebibyte() {
-        let told = |au: u64| {
+        let unit_of = |au: u64| {
             let mut cell = crate::testing::cell(test::ALIGN_READ, 1, 512);
             cell.series.push(record::Series {
                 name: "diff".into(),
@@ -419,9 +419,9 @@ mod tests {
             let record = crate::testing::record_of(vec![cell]);
             (au_bytes(&record), conclude(&record).first().map(|found| found.statement.clone()))
         };
-        let (au, said) = told(SMALLEST_AU);
+        let (au, said) = unit_of(SMALLEST_AU);
         assert_eq!(au, Some(128 * KIB));
         assert_eq!(said.as_deref(), Some("Its erase block (allocation unit) is 128 KiB."));
-        assert_eq!(told(SMALLEST_AU / 2).0, None);
+        assert_eq!(unit_of(SMALLEST_AU / 2).0, None);
     }
 }

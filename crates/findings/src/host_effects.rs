@@ -34,7 +34,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Vec<Finding>> {
 }
 
 fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
-    let (mut told, mut evidence) = (Vec::new(), Vec::new());
+    let (mut statements, mut evidence) = (Vec::new(), Vec::new());
     for (form, name, metric) in READS {
         let of_side = |side: &str| -> Vec<f64> {
             let is_it = |cell: &&Cell| {
@@ -53,7 +53,7 @@ fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
             continue;
         }
         let is_held = |value: &f64| reaches_limit(record, metric, *value);
-        told.push(match as_is.iter().chain(&changed).all(is_held) {
+        statements.push(match as_is.iter().chain(&changed).all(is_held) {
             true => format!("{name} are held by the limit of the control group"),
             false => effect(name, &as_is, &changed),
         });
@@ -67,7 +67,7 @@ fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
         "{} instead of {}: {}.",
         words(setting, value),
         worded(setting, before),
-        told.join("; ")
+        statements.join("; ")
     );
     FindingBuilder::info("host-effects", statement).notes(evidence).done()
 }
@@ -75,7 +75,7 @@ fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
 /// A rate in short windows is above or below a limit by the bursts that the kernel lets through.
 const HELD: f64 = 0.8;
 
-/// Whether a limit of the control group on reads holds a figure back.
+/// True if a limit of the control group on reads holds a figure back.
 fn reaches_limit(record: &Record, metric: &str, value: f64) -> bool {
     record.flags.iter().any(|flag| {
         let Flag::IoLimit { limit, per_second } = flag else { return false };

@@ -111,7 +111,7 @@ fn open_units(record: &Record) -> Option<Finding> {
         let (first, ratio, confidence) = cliff(&ratios)?;
         Some((ratios[first - 1].0, ratios[first].0, ratio, confidence))
     });
-    let (statement, confidence) = told(order, most, found);
+    let (statement, confidence) = conclusion(order, most, found);
     Some(
         FindingBuilder::info("open-units", statement)
             .notes(evidence)
@@ -124,7 +124,11 @@ fn open_units(record: &Record) -> Option<Finding> {
 
 /// What is said of the last count before the lower level, the first of it, the ratio of both and
 /// its probability.
-fn told(order: &str, most: u64, found: Option<(u64, u64, f64, f64)>) -> (String, Option<f64>) {
+fn conclusion(
+    order: &str,
+    most: u64,
+    found: Option<(u64, u64, f64, f64)>,
+) -> (String, Option<f64>) {
     let no = |why: String| {
         (format!("Cannot be told here: how many erase blocks it keeps open{order}. {why}"), None)
     };

@@ -328,7 +328,7 @@ pub fn about(id: &str) -> Option<&'static str> {
     PAGES.get(rank(id)).copied()
 }
 
-/// Whether a finding is part of the verdict: what a reader wants to know first.
+/// True if a finding is part of the verdict: what a reader wants to know first.
 pub fn is_verdict(finding: &Finding) -> bool {
     finding.id == "verdict" || finding.id.starts_with("verdict-")
 }

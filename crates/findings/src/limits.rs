@@ -43,7 +43,7 @@ fn rate(what: &str, least: f64, measured: Option<UsableEstimate>) -> Finding {
         }
         None => format!("{} measured", measured.text()),
     };
-    told(&claim, is_above, &found).figure(&measured).done()
+    claim_finding(&claim, is_above, &found).figure(&measured).done()
 }
 
 /// On which side of a limit a whole interval lies: above it or on it, below it, or neither.
@@ -70,12 +70,12 @@ fn p99(claims: &Claims, writes: Option<UsableEstimate>) -> Option<Finding> {
                 () => None,
             };
             let found = format!("{} measured ({} to {})", Nanos(p99), Nanos(low), Nanos(high));
-            told(&claim, is_within, &found).figure(&writes).done()
+            claim_finding(&claim, is_within, &found).figure(&writes).done()
         }
         None => {
             let n = latency.map_or(0, |latency| latency.n);
             let found = format!("{n} writes are too few to tell a p99 with its interval");
-            told(&claim, None, &found).figure(&writes).done()
+            claim_finding(&claim, None, &found).figure(&writes).done()
         }
     })
 }
@@ -100,7 +100,7 @@ fn longest(record: &Record, claims: &Claims) -> Option<Finding> {
         () if n < TELLING => (None, format!("{found}, which are too few")),
         () => (Some(true), format!("{found}; at most 1 of {} is longer", n / 3)),
     };
-    let found = told(&claim, holds, &found).note(all.to_string());
+    let found = claim_finding(&claim, holds, &found).note(all.to_string());
     Some(found.done())
 }
 
@@ -110,7 +110,7 @@ fn untested(claim: &str) -> Finding {
         .done()
 }
 
-fn told(claim: &str, holds: Option<bool>, found: &str) -> FindingBuilder {
+fn claim_finding(claim: &str, holds: Option<bool>, found: &str) -> FindingBuilder {
     let draft = match holds {
         Some(true) => {
             FindingBuilder::info("claim", format!("The claim of {claim} holds: {found}."))

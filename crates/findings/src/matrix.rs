@@ -16,7 +16,7 @@ pub use stats::ContestRank;
 pub struct Way {
     /// Name of the file system: "ext4-nojournal".
     pub filesystem: String,
-    /// Whether mkfs was told of the allocation units.
+    /// True if mkfs was told of the allocation units.
     pub align: bool,
     /// Mount options, separated by commas.
     pub mount_options: String,
@@ -43,7 +43,7 @@ pub struct Overall {
     pub relative: f64,
     /// The work at which it loses most, and how near it comes to the best there.
     pub weakest: (String, f64),
-    /// Whether at least one work has a best that can be shown; if not, the order may be chance.
+    /// True if at least one work has a best that can be shown; if not, the order may be chance.
     pub is_shown: bool,
 }
 
@@ -52,14 +52,14 @@ pub struct Overall {
 pub struct WorkPlaces {
     /// Name of the work, such as "untar".
     pub work: String,
-    /// Whether figures are rates (more is better) or seconds.
+    /// True if figures are rates (more is better) or seconds.
     pub larger_is_better: bool,
     /// The ways that gave a result and never failed, the best first.
     pub places: Vec<CombinationResult>,
     /// Ways that failed by themselves, why, and what they gave in other repeats. They are not
     /// ranked.
     pub failed: Vec<(Way, String)>,
-    /// Whether one of those gave a figure before.
+    /// True if one of those gave a figure before.
     pub is_cut_short: bool,
 }
 
@@ -201,7 +201,7 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
     }
 }
 
-/// Why a way failed, and what it gave before.
+/// The reason why a way failed, and what it gave before.
 fn with_repeats(reason: String, good: &[(f64, bool)]) -> String {
     let figures: Vec<String> =
         good.iter().map(|(figure, larger)| figure_words(*figure, *larger)).collect();

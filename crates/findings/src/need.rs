@@ -131,7 +131,7 @@ impl Need {
             Nanos(good_ns),
             Nanos(fair_ns)
         );
-        let told = format!(
+        let statement = format!(
             "the third slowest of {} writes took {} ({})",
             stalls.n,
             Nanos(third.ns),
@@ -141,7 +141,7 @@ impl Need {
             .into_iter()
             .flatten()
             .collect();
-        Some(Need { level, reason: reason(&told, third.ns), evidence, confidence })
+        Some(Need { level, reason: reason(&statement, third.ns), evidence, confidence })
     }
 }
 

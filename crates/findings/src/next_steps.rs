@@ -58,7 +58,8 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
         let mut steps = vec![NextStep::act("Return it to the seller, and keep no data on it.")];
         let is_found = genuineness::is_size_found(record);
         // Where addresses repeat, a check does not write enough to find the end of what is real.
-        let wraps = matches!(genuineness::told(record), Some((_, CapacityKind::Wraparound)));
+        let wraps =
+            matches!(genuineness::capacity_verdict(record), Some((_, CapacityKind::Wraparound)));
         let size: Option<&[&str]> = match record.target.kind {
             _ if is_found => None,
             _ if !wraps => Some(&["check", target, "--budget", LONGER]),
@@ -80,12 +81,12 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
 /// What the verdicts on uses leave to do.
 fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     let levels = levels_of(&record.findings);
-    let is_unfit = |of: &&UseLevel| {
+    let is_not_suitable = |of: &&UseLevel| {
         matches!(of.level, Fitness::NotSuitable | Fitness::Poor) && of.few_samples.is_none()
     };
     let mut steps: Vec<NextStep> = levels
         .iter()
-        .find(is_unfit)
+        .find(is_not_suitable)
         .map(|of| another(record, of.wanted, target))
         .into_iter()
         .collect();

@@ -144,7 +144,7 @@ pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
     }
 }
 
-/// Whether the search had further to go than to so many units in turn.
+/// True if the search had further to go than to so many units in turn.
 fn is_unfinished(steps: &[Step], reached: u64) -> bool {
     let most = steps
         .iter()
@@ -160,7 +160,7 @@ const STALLED: f64 = 0.7;
 /// What a unit is taken for at least: of smaller ones not all merges stand out.
 const SMALLEST_AU: f64 = (2 * MIB) as f64;
 
-/// Of what was written out of order, so much must have been written in a row with writes of the
+/// Of what was written out of order, so much must have been written sequentially with writes of the
 /// same size, to tell how often the medium pauses.
 const ENOUGH_SEEN: f64 = 0.25;
 
@@ -183,8 +183,8 @@ fn left_out_s(cell: &Cell, bps: f64) -> f64 {
     })
 }
 
-/// How long a medium pauses while it is written in a row, in seconds for each byte: what does so
-/// then does so out of order, too. Seen where everything was written, in larger writes; and in
+/// How long a medium pauses while it is written sequentially, in seconds for each byte: what does
+/// so then does so out of order, too. Seen where everything was written, in larger writes; and in
 /// writes to as few units in turn as it keeps open, where there are enough of them (they may pay
 /// for what was open before).
 fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64) -> f64 {
@@ -222,11 +222,11 @@ enum Cause {
     AnyOrder,
 }
 
-/// Why writing to more units in turn is slow. An allocation unit that is written out of order has
-/// to be merged when it is full, so for each unit's worth of such writes a merge is paid, which is
-/// what a write costs past the limit; a cache costs none. And where writes out of order within one
-/// unit cost as much as writes to one too many, the units have no part in it: so it is where pages
-/// are mapped, and behind a write cache.
+/// The reason why writing to more units in turn is slow. An allocation unit that is written out of
+/// order has to be merged when it is full, so for each unit's worth of such writes a merge is paid,
+/// which is what a write costs past the limit; a cache costs none. And where writes out of order
+/// within one unit cost as much as writes to one too many, the units have no part in it: so it is
+/// where pages are mapped, and behind a write cache.
 fn cause(record: &Record) -> Cause {
     let linear = steps(record, "linear");
     let Some(Limit::Between(_, first)) = limit(&linear) else { return Cause::OpenUnits };

@@ -24,7 +24,8 @@ impl<'a> Contrast<'a> {
     /// Against the load of this form; `explained` is what else makes such a difference.
     fn of(record: &'a Record, form: &str, explained: f64) -> Option<Contrast<'a>> {
         let other = figure::form(record, test::PATTERN, form).and_then(rate)?;
-        // What the benchmark's load does at least accuses as well as what it does.
+        // What the benchmark's load does at least counts against the medium as well as what it
+        // does.
         let at_least = |cell| {
             UsableEstimate::bounding(cell, metric::IOPS)
                 .filter(|figure| figure.bound == Some(Bound::AtLeast))
@@ -51,7 +52,7 @@ impl<'a> Contrast<'a> {
         self.ratio.is_above(CHEAT * self.explained)
     }
 
-    /// Whether the other load came before the benchmark's.
+    /// True if the other load came before the benchmark's.
     fn came_before(&self, record: &Record) -> bool {
         let place = |figure: &UsableEstimate| {
             record.cells.iter().position(|cell| cell.id == figure.cell.id)
@@ -63,7 +64,7 @@ impl<'a> Contrast<'a> {
 /// `pattern-cheat`: the common benchmark's pattern against the same load over a span that no
 /// benchmark has; shifted, where that was not measured. What comes first meets emptier caches, and
 /// what comes last a medium that has paid its debts: only a pattern that is faster than what came
-/// before it and what came after it accuses.
+/// before it and what came after it counts against the medium.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let mut contrasts: Vec<Contrast> = ["odd-span", "odd-span-again"]
         .into_iter()

@@ -31,5 +31,5 @@ pub const STAYS_FAST: &str = "whether it stays this fast";
 pub const FEW_SAMPLES: &str = "few samples";
 /// What a verdict by random writes speaks of.
 pub const RANDOM_WRITES: &str = "random writes";
-/// Why nothing is said of how fast a device is that lies in the memory of its host.
+/// The reason why nothing is said of how fast a device is that lies in the memory of its host.
 pub const HOST_CACHED: &str = "the host's page cache answers in its place";

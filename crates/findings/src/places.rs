@@ -65,7 +65,7 @@ const FIRST_UNITS: u64 = 2;
 /// area ends some MiB later than it does.
 const FILLED: f64 = 0.7;
 
-/// Whether the pieces that differ lie together at the front. Those of a host that does other work
+/// True if the pieces that differ lie together at the front. Those of a host that does other work
 /// lie anywhere. Within the last unit they may lie anywhere, too: a unit is written round and
 /// round, and what a cache passes on may show a part of a round later.
 fn is_an_area(odd: &[&Piece], all: &[Piece]) -> bool {
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_first_gibibyte_is_held_against_the_rest() {
-        let told = |front: f64, rest: f64, many: usize| {
+        let finding_of = |front: f64, rest: f64, many: usize| {
             let mut cell = crate::testing::cell(test::WHOLE_VIEW, 1, 1 << 20);
             let points = (0..many).map(|n| {
                 let at = n as f64 * GIB as f64 / 4.0;
@@ -328,8 +328,8 @@ mod tests {
             along(&crate::testing::record_of(vec![cell]))
                 .map(|found| (found.severity == record::Severity::Warning, found.statement))
         };
-        assert_eq!(told(10e6, 10e6, 9), None);
-        let (warns, said) = told(13.9e6, 10e6, 12).expect("enough places");
+        assert_eq!(finding_of(10e6, 10e6, 9), None);
+        let (warns, said) = finding_of(13.9e6, 10e6, 12).expect("enough places");
         assert_eq!(
             (warns, said.as_str()),
             (
@@ -337,13 +337,13 @@ mod tests {
                 "Along the whole medium, reads reach 10.0 MB/s (median), 10.0 MB/s to 13.9 MB/s."
             )
         );
-        let (warns, said) = told(14.0e6, 10e6, 12).expect("enough places");
+        let (warns, said) = finding_of(14.0e6, 10e6, 12).expect("enough places");
         assert!(
             warns && said.ends_with("The first GiB reaches 14.0 MB/s, the rest 10.0 MB/s."),
             "{said}"
         );
-        assert!(told(10e6, 14.0e6, 12).is_some_and(|(warns, _)| warns));
-        assert!(told(10e6, 10e6, 10).is_some());
+        assert!(finding_of(10e6, 14.0e6, 12).is_some_and(|(warns, _)| warns));
+        assert!(finding_of(10e6, 10e6, 10).is_some());
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) fn primary(cell: &Cell) -> Option<UsableEstimate<'_>> {
     })
 }
 
-/// Whether more of a metric is better: of rates it is, of times it is not; `None` of a count.
+/// True if more of a metric is better: of rates it is, of times it is not; `None` of a count.
 pub(crate) fn larger_is_better(name: &str) -> Option<bool> {
     let ends = |all: &[&str]| all.iter().any(|end| name.ends_with(end));
     match name {

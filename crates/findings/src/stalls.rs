@@ -121,7 +121,7 @@ impl fmt::Display for Stalls<'_> {
     }
 }
 
-/// Tests whose small writes are those of work: at random, in a row, in files. All others provoke a
+/// Tests whose small writes are those of work: random, sequential, in files. All others provoke a
 /// medium on purpose (writes beside its units, more open units than it has, flushes one after the
 /// other), and how long it stands still then says nothing of work.
 pub(crate) const EVERYDAY: [&str; 9] = [
@@ -176,7 +176,7 @@ pub(crate) fn of_tests<'a>(record: &'a Record, tests: &[&str]) -> Option<Stalls<
 
 /// Cells whose writes of up to this many bytes are looked at. A test that reckons several I/Os as
 /// one (`ext2-fill`'s files) has no block size, and is not among them; neither is one in which the
-/// host stood still.
+/// Host stood still.
 fn looked_into(
     record: &Record,
     wanted: impl Fn(&Cell) -> bool,
@@ -257,7 +257,7 @@ struct Apart {
 }
 
 impl Apart {
-    /// Whether a limit is above what waits for no stall.
+    /// True if a limit is above what waits for no stall.
     fn is_among(&self, limit_ns: u64) -> bool {
         limit_ns >= self.others_ns
     }

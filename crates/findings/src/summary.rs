@@ -86,7 +86,7 @@ fn skipped<'a>(record: &'a Record, test: &str) -> Option<&'a str> {
 const PROBE_CUT: &str = "the probe of its capacity was not done when its time was up; `flashmark run` with \
                          `--only capacity` takes as long as it needs.";
 
-/// Why the probe of the capacity has no result.
+/// The reason why the probe of the capacity has no result.
 fn not_probed(record: &Record) -> String {
     match skipped(record, test::CAPACITY) {
         Some(reason) => format!("the probe of its capacity was left out: {reason}."),
@@ -114,7 +114,7 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
     let said = statement(findings, "capacity").or_else(|| statement(findings, "verify"));
     let said = said.unwrap_or_default();
     let hint = statement(findings, "counterfeit-hints");
-    match genuineness::told(record).map(|(_, kind)| kind) {
+    match genuineness::capacity_verdict(record).map(|(_, kind)| kind) {
         _ if genuineness::is_fake(record) => (Answer::No, said),
         _ if genuineness::is_genuine(record) => match hint {
             Some(hint) => (Answer::CannotBeTold, format!("{said} {hint}")),
@@ -178,7 +178,7 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     (answer, if reasons.is_empty() { not_judged(record) } else { reasons.join(" ") })
 }
 
-/// Why there is no verdict.
+/// The reason why there is no verdict.
 fn not_judged(record: &Record) -> String {
     let skip = [test::RANDOM_WRITE, test::SEQUENTIAL_WRITE]
         .into_iter()
@@ -195,7 +195,7 @@ fn not_judged(record: &Record) -> String {
 /// Faults that are of the medium's health, and not of its genuineness.
 const FAULTS: [&str; 3] = ["io-error", "verify", "capacity"];
 
-/// Why the capacity of a damaged medium is not told.
+/// The reason why the capacity of a damaged medium is not told.
 const DAMAGED: &str = "a damaged medium cannot show whether all of its capacity is there.";
 
 /// The first finding against its health.
@@ -252,10 +252,11 @@ mod tests {
 
     #[test]
     fn of_what_was_only_read_it_is_said_what_would_test_it() {
-        let mut lent = record_in_words("medium.capacity_bytes=32GiB; random-read 4KiB 1500/s");
+        let mut restoring = record_in_words("medium.capacity_bytes=32GiB; random-read 4KiB 1500/s");
         let reason = "what lies on /dev/sdX is kept; --erase ID allows it to be overwritten";
-        lent.skipped = [test::RANDOM_WRITE, test::CAPACITY].map(|it| Skip::new(it, reason)).into();
-        let found = crate::Analysis::of(&lent, &[]).summary;
+        restoring.skipped =
+            [test::RANDOM_WRITE, test::CAPACITY].map(|it| Skip::new(it, reason)).into();
+        let found = crate::Analysis::of(&restoring, &[]).summary;
         assert!(found.genuine_reason.contains("--erase") && found.fit_reason.contains("--erase"));
         assert!(found.random_read_4k_iops.is_some() && found.random_write_4k_iops.is_none());
     }

@@ -27,7 +27,7 @@ struct Heat<'a> {
     slow_bps: f64,
 }
 
-/// Whether heat is seen anywhere.
+/// True if heat is seen anywhere.
 pub(crate) fn is_heat(record: &Record) -> bool {
     heat(record).is_some()
 }
@@ -86,7 +86,7 @@ fn readings(record: &Record) -> Vec<UsableEstimate<'_>> {
     reads
 }
 
-/// Whether it read as fast right after writing as after pauses.
+/// True if it read as fast right after writing as after pauses.
 fn reads_on(record: &Record) -> bool {
     matches!(readings(record).as_slice(), [slow, .., fast] if fast.value / slow.value < STEP)
 }
@@ -191,7 +191,7 @@ pub(crate) fn heat_caveat(record: &Record, cell: &Cell) -> (bool, &'static str) 
 
 fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> {
     let rates = cell.series.iter().filter(|series| series.y == SeriesAxis::Bps).map(view);
-    let told = rates.into_iter().find_map(|series| {
+    let outcome_of = rates.into_iter().find_map(|series| {
         let segments = Some(levels(&series)).filter(|levels| levels.len() > 1)?;
         if lasted_s(cell, &series, segments[0]) < SOONEST_S {
             return None;
@@ -202,13 +202,13 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
         );
         // What is hot for most of the time and reads as fast as ever is not hot.
         let returns = || returns(&series, &segments).filter(|_| !reads_on(record));
-        // Pauses and standstills that come in a bunch make a stretch a little slower, too.
+        // Pauses and host stalls that come in a bunch make a stretch a little slower, too.
         let is_clear = fast_bps >= STEP * STEP * slow_bps || !reads_on(record);
         let alternates = alternation(&segments).filter(|_| is_clear);
         let reason = alternates.or_else(returns).or_else(|| warmth(cell, &series, &segments))?;
         Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
     });
-    told.or_else(|| {
+    outcome_of.or_else(|| {
         let flagged = cell.flags.contains(&Flag::Throttled);
         let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
         flagged.then(|| Heat {
@@ -250,7 +250,7 @@ fn alternation(levels: &[(f64, f64)]) -> Option<String> {
 
 /// What is as good as the first level, when it comes back.
 const BACK: f64 = 0.8;
-/// Windows in a row that make a short return, or the slow stretch before it; one alone may be
+/// Consecutive windows that make a short return, or the slow stretch before it; one alone may be
 /// chance.
 const SHORT: usize = 2;
 /// Short returns that tell. A cache that empties a little while nothing is asked of it may be fast
@@ -440,24 +440,24 @@ mod tests {
 
     #[test]
     fn what_comes_back_is_four_fifths_of_the_first_and_more_than_once() {
-        let told = |rates: &[f64]| {
+        let outcome_of = |rates: &[f64]| {
             let levels = (1..).map(|end| f64::from(end) * 100.0).zip(rates.iter().copied());
             alternation(&levels.collect::<Vec<_>>())
         };
         assert_eq!(
-            told(&[10.0, 5.0, 8.0, 5.0, 8.0]).as_deref(),
+            outcome_of(&[10.0, 5.0, 8.0, 5.0, 8.0]).as_deref(),
             Some("fell 2 times and was fast again 2 times, without a pause")
         );
-        assert!(told(&[10.0, 5.0, 7.9, 5.0, 7.9]).is_none());
-        assert!(told(&[10.0, 5.0, 4.0]).is_none());
-        assert!(told(&[5.0, 10.0]).is_none());
+        assert!(outcome_of(&[10.0, 5.0, 7.9, 5.0, 7.9]).is_none());
+        assert!(outcome_of(&[10.0, 5.0, 4.0]).is_none());
+        assert!(outcome_of(&[5.0, 10.0]).is_none());
         // Once, and no dip: it stayed slow for a third of the time.
-        assert!(told(&[10.0, 5.0, 8.0]).is_some());
+        assert!(outcome_of(&[10.0, 5.0, 8.0]).is_some());
     }
 
     #[test]
     fn it_is_warm_from_ten_degrees_more_and_sixty_on() {
-        let told = |start: f64, at_fall: f64, rates: [f64; 2]| {
+        let outcome_of = |start: f64, at_fall: f64, rates: [f64; 2]| {
             let mut cell = crate::testing::cell(test::SUSTAINED, 1, 1 << 20);
             let series = |y, points| Series { name: "a".into(), x: SeriesAxis::Bytes, y, points };
             cell.series.push(series(
@@ -467,14 +467,14 @@ mod tests {
             let curve = series(SeriesAxis::Bps, vec![]);
             warmth(&cell, &curve, &[(50.0, rates[0]), (90.0, rates[1])]).is_some()
         };
-        assert!(told(50.0, 60.0, [9.0, 5.0]) && told(60.0, 70.0, [9.0, 5.0]));
-        assert!(!told(40.0, 59.9, [9.0, 5.0]) && !told(60.1, 70.0, [9.0, 5.0]));
-        assert!(!told(50.0, 60.0, [5.0, 9.0]) && !told(50.0, 60.0, [5.0, 5.0]));
+        assert!(outcome_of(50.0, 60.0, [9.0, 5.0]) && outcome_of(60.0, 70.0, [9.0, 5.0]));
+        assert!(!outcome_of(40.0, 59.9, [9.0, 5.0]) && !outcome_of(60.1, 70.0, [9.0, 5.0]));
+        assert!(!outcome_of(50.0, 60.0, [5.0, 9.0]) && !outcome_of(50.0, 60.0, [5.0, 5.0]));
     }
 
     #[test]
     fn two_short_returns_of_two_windows_tell() {
-        let told = |rates: &[f64], first: f64, slow: f64| {
+        let outcome_of = |rates: &[f64], first: f64, slow: f64| {
             let points = rates.iter().zip(1..).map(|(bps, n)| [100.0 + f64::from(n), *bps]);
             let series = Series {
                 name: "rate".into(),
@@ -485,14 +485,14 @@ mod tests {
             returns(&series, &[(100.0, first), (200.0, slow)]).is_some()
         };
         let twice = [5.0, 5.0, 8.0, 8.0, 5.0, 5.0, 8.0, 8.0];
-        assert!(told(&twice, 10.0, 5.0));
-        assert!(!told(&twice[..6], 10.0, 5.0), "once");
-        assert!(!told(&[5.0, 5.0, 8.0, 5.0, 5.0, 8.0], 10.0, 5.0), "single windows");
-        assert!(!told(&[5.0, 8.0, 8.0, 5.0, 8.0, 8.0], 10.0, 5.0), "after single windows");
-        assert!(!told(&[5.0, 5.0, 7.9, 7.9, 5.0, 5.0, 7.9, 7.9], 10.0, 5.0));
+        assert!(outcome_of(&twice, 10.0, 5.0));
+        assert!(!outcome_of(&twice[..6], 10.0, 5.0), "once");
+        assert!(!outcome_of(&[5.0, 5.0, 8.0, 5.0, 5.0, 8.0], 10.0, 5.0), "single windows");
+        assert!(!outcome_of(&[5.0, 8.0, 8.0, 5.0, 8.0, 8.0], 10.0, 5.0), "after single windows");
+        assert!(!outcome_of(&[5.0, 5.0, 7.9, 7.9, 5.0, 5.0, 7.9, 7.9], 10.0, 5.0));
         // From 1.25 times 1.25 on.
-        assert!(told(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
-        assert!(!told(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
+        assert!(outcome_of(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
+        assert!(!outcome_of(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
     }
 
     #[test]

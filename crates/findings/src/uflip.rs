@@ -10,7 +10,7 @@ use crate::finding_builder::FindingBuilder;
 
 /// The size around which everything varies (uFLIP's choice).
 const BASE_BYTES: u64 = 32 * KIB;
-/// Up to so many times the cost of a write in a row counts as the same.
+/// Up to so many times the cost of a sequential write counts as the same.
 const SAME: f64 = 2.0;
 /// A pause that makes writes so much cheaper is made use of.
 const HELPS: f64 = 1.5;
@@ -52,7 +52,7 @@ fn at<'a, 'f>(
     found.iter().find(|(other, _)| *other == value).map(|(_, figure)| figure)
 }
 
-/// A write of 32 KiB in a row: what all others are held against.
+/// A write of sequential 32 KiB: what all others are held against.
 fn sequential(record: &Record) -> Option<UsableEstimate<'_>> {
     let rows = writes(record, "granularity", Pattern::Sequential);
     at(&rows, BASE_BYTES as f64).or(at(&writes(record, "order", Pattern::Sequential), 1.0)).cloned()
@@ -85,7 +85,7 @@ struct CostRange<'a> {
     same: Option<f64>,
     /// The first value that surely costs more.
     more: Option<(f64, UsableEstimate<'a>)>,
-    /// Whether none lies between both of which neither is sure.
+    /// True if none lies between both of which neither is sure.
     is_clear: bool,
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     .collect()
 }
 
-/// Within how much random writes cost no more than writes in a row.
+/// Within how much random writes cost no more than sequential writes.
 fn locality(record: &Record) -> Option<Finding> {
     let base = sequential(record)?;
     let found = writes(record, "locality", Pattern::Uniform);
@@ -317,7 +317,7 @@ fn share(part: f64) -> String {
     format!("{} %", significant(part * 100.0))
 }
 
-/// How long random writes disturb reads in a row; none where nothing was seen.
+/// How long random writes disturb sequential reads; none where nothing was seen.
 fn after_effect_ns(record: &Record) -> Option<(&Cell, f64)> {
     let cell = figure::form(record, test::UFLIP, "pause")?;
     let pause_ns = cell
@@ -429,7 +429,7 @@ mod tests {
         cell
     }
 
-    fn told(cells: Vec<Cell>) -> Vec<String> {
+    fn statements(cells: Vec<Cell>) -> Vec<String> {
         conclude(&Record { cells, ..empty() })
             .into_iter()
             .map(|finding| format!("{}: {}", finding.id, finding.statement))
@@ -476,7 +476,7 @@ mod tests {
             series("parallelism", Pattern::Uniform, &[(1.0, 100.0), (2.0, 100.0), (4.0, 99.0)]),
             vec![start, pause],
         ];
-        insta::assert_snapshot!(told(cells.concat()).join("\n"), @"
+        insta::assert_snapshot!(statements(cells.concat()).join("\n"), @"
         random-locality: Random writes within 512 KiB cost less than twice as much as sequential ones; over 512 MiB they cost 33x as much. Keep random writes within such a range.
         write-rows: It handles up to 4 sequential write streams; with 8 in turn each write costs 30x as much. Programs that write more files at once should take turns.
         write-order: Write order matters. Against sequential writes, these cost more: backwards 20x, in one place 17x, in steps of 8 MiB 33x. These cost less than twice as much: in steps of 64 KiB.
@@ -497,14 +497,14 @@ mod tests {
             series("pause-before", Pattern::Uniform, &[(1e5, 1.1)]),
             series("parallelism", Pattern::Uniform, &[(1.0, 1.0), (4.0, 0.3), (16.0, 0.1)]),
         ];
-        insta::assert_snapshot!(told(cells.concat()).join("\n"), @"
+        insta::assert_snapshot!(statements(cells.concat()).join("\n"), @"
         random-locality: Random writes cost at most 1.1x as much as sequential ones, over 512 MiB and over less: location does not matter.
         write-rows: It handles 256 sequential write streams without slowing down.
         write-order: Write order does not matter: backwards, in one place and in steps, writes cost less than twice as much as sequential ones.
         pauses: Pauses do not help: with 100 us before each, random writes take 100 % of the time they take without.
         parallel: It processes several I/Os in parallel: random writes are 10x faster with 16 I/Os in flight.
         ");
-        assert_eq!(told(Vec::new()), [""; 0]);
+        assert_eq!(statements(Vec::new()), [""; 0]);
     }
 
     /// The cell of a form with one of its figures, of so many writes.
@@ -517,12 +517,12 @@ mod tests {
 
     #[test]
     fn a_disturbance_is_half_of_what_the_test_keeps() {
-        let told = |ns: f64| {
+        let statements = |ns: f64| {
             after_effect_ns(&with("pause", "pause_ns", ns, 1))
                 .map(|(_, after_effect_ns)| after_effect_ns)
         };
-        assert_eq!(told(100e6), None);
-        assert_eq!(told(100.1e6), Some(50.05e6));
-        assert_eq!(told(f64::INFINITY), None);
+        assert_eq!(statements(100e6), None);
+        assert_eq!(statements(100.1e6), Some(50.05e6));
+        assert_eq!(statements(f64::INFINITY), None);
     }
 }

@@ -11,7 +11,7 @@ use crate::genuineness;
 pub use crate::cell_usability::ExclusionReason;
 pub(crate) use crate::cell_usability::{bound, host_stalled, is_impossible, of_any, of_cell};
 
-/// Why no figure of this cell may be used as a level; `None` where it may be.
+/// The reason why no figure of this cell may be used as a level; `None` where it may be.
 pub fn exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
     of_cell(cell).or_else(|| of_run(record))
 }
@@ -28,7 +28,7 @@ pub(crate) fn of_a_medium(record: &Record) -> impl Iterator<Item = &Cell> {
     cells.iter()
 }
 
-/// Why no figure of a whole run may be used, ranked or published as a medium's.
+/// The reason why no figure of a whole run may be used, ranked or published as a medium's.
 pub fn of_run(record: &Record) -> Option<ExclusionReason> {
     if strayed(&record.flags, &record.cells).is_some() {
         return Some(ExclusionReason::NoMedium);
@@ -36,7 +36,8 @@ pub fn of_run(record: &Record) -> Option<ExclusionReason> {
     genuineness::is_fake(record).then_some(ExclusionReason::Fake)
 }
 
-/// Why nothing may be said against the medium from this cell: an adverse finding asks for more.
+/// The reason why nothing may be said against the medium from this cell: an adverse finding asks
+/// for more.
 pub fn adverse_exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
     exclusion(record, cell)
         .or_else(|| host_stalled(cell))
@@ -49,7 +50,7 @@ pub(crate) fn adverse_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     cells(record).filter(move |cell| !is_cached && host_stalled(cell).is_none())
 }
 
-/// Whether the device lay in the host's page cache.
+/// True if the device lay in the host's page cache.
 pub(crate) fn is_host_cached(record: &Record) -> bool {
     record.flags.contains(&Flag::HostCached)
         || record.cells.iter().any(|cell| cell.flags.contains(&Flag::HostCached))
@@ -117,8 +118,8 @@ mod tests {
                     .all(|rank| rank.order.len() <= 1),
                 "{reason:?} is ranked"
             );
-            let told = crate::conclude(&record);
-            let praised = told
+            let findings = crate::conclude(&record);
+            let praised = findings
                 .iter()
                 .find(|finding| finding.id == "classes" || finding.id.starts_with("advice"));
             assert!(praised.is_none(), "{reason:?}: {praised:?}");

@@ -130,9 +130,9 @@ mod tests {
             [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];
         let memory = Record { flags: vec![record::Flag::MemoryFilesystem], ..system(200.0) };
         for wanted in uses {
-            let told = verdict::untested(&empty(), wanted);
-            assert_eq!(told.level(), Some(Fitness::NotTested), "{}", told.statement);
-            let record = Record { findings: vec![told], ..empty() };
+            let concluded = verdict::untested(&empty(), wanted);
+            assert_eq!(concluded.level(), Some(Fitness::NotTested), "{}", concluded.statement);
+            let record = Record { findings: vec![concluded], ..empty() };
             assert_eq!(of(&record, wanted), Fitness::NotTested);
             let of_memory = crate::conclude_for(&memory, &[wanted]);
             assert_eq!(of_memory[1].level(), Some(Fitness::CannotTell));
@@ -186,8 +186,8 @@ mod tests {
     fn each_recording_rate_that_was_asked_for_stands_for_itself() {
         let record = system(20.0);
         let wanted = [Use::Video { mbit: 50 }, Use::Video { mbit: 400 }];
-        let told = Record { findings: crate::conclude_for(&record, &wanted), ..record };
-        let levels: Vec<(Use, Fitness)> = use_levels(&told)
+        let concluded = Record { findings: crate::conclude_for(&record, &wanted), ..record };
+        let levels: Vec<(Use, Fitness)> = use_levels(&concluded)
             .into_iter()
             .filter(|found| found.wanted.verdict_id() == "verdict-video")
             .map(|found| (found.wanted, found.level))

@@ -70,7 +70,7 @@ fn root_disk(record: &Record) -> Option<UseVerdict> {
     }
     needs.extend(safety_need(record));
     if let Some(stalls) = stalls::everyday(record) {
-        let reason = |told: &str, _: u64| format!("{told}; the system freezes for that long");
+        let reason = |wording: &str, _: u64| format!("{wording}; the system freezes for that long");
         // A stall alone makes a system disk a nuisance, not unsuitable.
         let source = "people notice one second and take five for a crash; our choice";
         needs.extend(Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source));
@@ -124,8 +124,8 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     );
     let stall = stalls.and_then(|stalls| {
         let held = |ns: u64| quantity("_bytes", need_bps * ns as f64 / 1e9);
-        let reason = |told: &str, ns: u64| {
-            format!("{told}; the camera must buffer {} for that long", held(ns))
+        let reason = |wording: &str, ns: u64| {
+            format!("{wording}; the camera must buffer {} for that long", held(ns))
         };
         let source = "a camera buffers one or two seconds; our choice";
         Need::at_most(&stalls, [SECOND_NS, 2 * SECOND_NS], Some(10 * SECOND_NS), reason, source)
@@ -198,7 +198,7 @@ fn database(record: &Record) -> Option<UseVerdict> {
         return None;
     }
     needs.extend(stalls::of_tests(record, &stalls::COMMITTING).and_then(|stalls| {
-        let reason = |told: &str, _: u64| format!("{told}; a commit waits that long");
+        let reason = |wording: &str, _: u64| format!("{wording}; a commit waits that long");
         let source = "a locked database usually times out after five seconds; our choice";
         Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
@@ -414,7 +414,7 @@ pub(crate) fn all(record: &Record) -> [Use; 5] {
 }
 
 impl UseVerdict {
-    /// Whether fit or unfit can be told: it depends on nothing that no run tells, and what the few
+    /// True if fit or unfit can be told: it depends on nothing that no run tells, and what the few
     /// samples leave open is not the border between both.
     pub(crate) fn is_told(&self) -> bool {
         let is_at_border = matches!(self.level, Fitness::Poor | Fitness::Usable);
@@ -422,7 +422,7 @@ impl UseVerdict {
     }
 }
 
-/// Whether a figure is certain enough to be said flatly.
+/// True if a figure is certain enough to be said flatly.
 pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
     few_samples(verdict.confidence).is_none()
 }
@@ -568,11 +568,11 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
 /// The uses of this level that depend on nothing that cannot be told, as a list; of which few
 /// samples tell it is said.
 fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
-    let told = |verdict: &UseVerdict| format!("{}{}", verdict.wanted, in_brackets(verdict));
+    let wording = |verdict: &UseVerdict| format!("{}{}", verdict.wanted, in_brackets(verdict));
     let names = verdicts
         .iter()
         .filter(|verdict| verdict.level == level && verdict.condition.is_none())
-        .map(told);
+        .map(wording);
     if level == Fitness::NotSuitable { listed_with(names, "or") } else { listed(names) }
 }
 
@@ -605,7 +605,7 @@ fn unusable(fault: &str) -> String {
     format!("{DO_NOT_USE} {fault}")
 }
 
-/// Whether a verdict says all that another finding says.
+/// True if a verdict says all that another finding says.
 pub fn repeats(verdict: &Finding, other: &Finding) -> bool {
     match &verdict.outcome {
         Some(Outcome::Unusable { because }) => {
@@ -647,10 +647,10 @@ mod tests {
         {
             let verdict = of(confidence, Fitness::NotSuitable);
             assert_eq!(is_sure(&verdict), sure, "{confidence:?}");
-            let told = finding(&verdict, true);
-            assert_eq!(told.statement.contains(FEW_SAMPLES), !sure, "{confidence:?}");
+            let wording = finding(&verdict, true);
+            assert_eq!(wording.statement.contains(FEW_SAMPLES), !sure, "{confidence:?}");
             assert_eq!(
-                told.severity,
+                wording.severity,
                 if sure { Severity::Failure } else { Severity::Warning },
                 "{confidence:?}"
             );

@@ -12,7 +12,7 @@ use crate::geometry;
 pub(crate) struct WearEstimate {
     /// Bytes that all cells of the run wrote.
     pub written_bytes: u64,
-    /// Programmed at most, in bytes; none where no rate of writing in a row is known to judge by.
+    /// Programmed at most, in bytes; none where no rate of sequential writing is known to judge by.
     pub programmed_bytes: Option<u64>,
 }
 
@@ -50,8 +50,8 @@ impl WearEstimate {
     }
 }
 
-/// What a cell had programmed at most: as much as could be written in a row in the time it took,
-/// and a whole allocation unit for each write where that is less and the unit is known.
+/// What a cell had programmed at most: as much as could be written sequentially in the time it
+/// took, and a whole allocation unit for each write where that is less and the unit is known.
 fn programmed_bytes(cell: &Cell, rate_bps: f64, unit_bytes: Option<u64>) -> u64 {
     if cell.written_bytes == 0
         || cell.params.pattern == Some(Pattern::Sequential)

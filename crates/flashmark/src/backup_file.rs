@@ -24,7 +24,7 @@ impl BackupOnDisk {
     }
 
     fn log(&mut self) -> Result<&mut BackupLog, String> {
-        self.log.as_mut().ok_or_else(|| "no room was made for the backup".to_owned())
+        self.log.as_mut().ok_or_else(|| "the backup file was not created".to_owned())
     }
 }
 

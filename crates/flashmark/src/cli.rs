@@ -53,8 +53,8 @@ pub enum Command {
     /// command, governor. Writes nothing, and puts every setting back.
     #[cfg(feature = "lab")]
     HostEffects(HostEffectsFlags),
-    /// Puts back what a run only borrowed of a medium and could not put back itself: it was killed,
-    /// or the medium was pulled out.
+    /// Restores data that a run overwrote and could not restore itself: it was killed, or the
+    /// medium was pulled out.
     Restore(RestoreFlags),
     /// Prints the summary of a run.
     Show(ShowFlags),
@@ -103,7 +103,8 @@ pub enum Command {
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.
     Watch(WatchFlags),
     #[cfg(feature = "lab")]
-    /// Records the block I/O of your own work, or what it does with files, to replay it. Needs root.
+    /// Records the block I/O of your own work, or what it does with files, to replay it. Needs
+    /// root.
     Capture(CaptureFlags),
     /// Explains a finding, or a word such as p99: what it means and what it is concluded from.
     Explain(ExplainFlags),
@@ -307,8 +308,8 @@ pub struct StationFlags {
     /// Words before the number of each check; together they are the label of its run.
     #[arg(long, default_value = "station ")]
     pub label: String,
-    /// Overwrites every medium that is plugged in: faster, and larger caches are found. Asks for the
-    /// word once, when it begins.
+    /// Overwrites every medium that is plugged in: faster, and larger caches are found. Asks for
+    /// the word once, when it begins.
     #[arg(long)]
     pub erase: bool,
     /// Progress on standard error, as of `run`.
@@ -386,8 +387,8 @@ pub struct RunFlags {
     /// Spends about this long, for example 5m: more time makes rates more certain.
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["precision", "time_limit"])]
     pub time: Option<String>,
-    /// Measures every rate so often, one whole turn after the other, in one record: how far the turns
-    /// differ is the interval from three on.
+    /// Measures every rate so often, one whole turn after the other, in one record: how far the
+    /// turns differ is the interval from three on.
     #[arg(long, value_name = "N")]
     pub repeat: Option<NonZeroU32>,
     /// Goes on measuring a medium that turned out to be a fake.
@@ -717,8 +718,8 @@ pub struct MatrixFlags {
     /// Which schedulers: none, mq-deadline, kyber, bfq, or all that the kernel offers.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..", default_value = "all")]
     pub scheduler: Vec<String>,
-    /// Which work: record-ops, threads, rrd, untar, sqlite, logger, boot, trace:FILE (recorded block
-    /// I/O), files:TRACE (recorded operations on files).
+    /// Which work: record-ops, threads, rrd, untar, sqlite, logger, boot, trace:FILE (recorded
+    /// block I/O), files:TRACE (recorded operations on files).
     #[arg(long, value_delimiter = ',', value_name = "WORK,..", default_value = "record-ops")]
     pub work: Vec<String>,
     /// Changes a setting of a work. May be given several times.
@@ -974,8 +975,8 @@ pub struct ValidateFlags {
 /// What to do with a collection that is a repository of records.
 #[derive(Debug, Subcommand)]
 pub enum CollectionCommand {
-    /// Makes a repository: settings, a page for contributors, workflows that judge pull requests and
-    /// publish pages.
+    /// Makes a repository: settings, a page for contributors, workflows that judge pull requests
+    /// and publish pages.
     Init(CollectionInitFlags),
     /// Judges the records of a repository, or those that changed.
     Check(CollectionCheckFlags),
@@ -1020,7 +1021,8 @@ pub struct SubmitFlags {
     /// by `collection init`: its directory, or an address of git.
     #[arg(long, value_name = "URL", env = "FLASHMARK_COLLECTION")]
     pub to: Option<String>,
-    /// Your account at the forge, where the collection is a repository; git's github.user otherwise.
+    /// Your account at the forge, where the collection is a repository; git's github.user
+    /// otherwise.
     #[arg(long, value_name = "ACCOUNT", conflicts_with_all = ["withdraw", "pending", "replace"])]
     pub sender: Option<String>,
     /// Prints all that would be sent, to the last digit, and sends nothing.

@@ -23,7 +23,7 @@ pub struct Question<'a> {
     pub id: &'a str,
     /// What lies on it.
     pub contents: &'a Contents,
-    /// Whether `--yes` was given: then nothing is asked.
+    /// True if `--yes` was given: then nothing is asked.
     pub yes: bool,
 }
 
@@ -71,8 +71,8 @@ pub fn ask(question: &Question<'_>) -> Result<()> {
     }
 }
 
-/// Asks for the word before anything is known of what will be overwritten; refused where nobody sits
-/// in front of it.
+/// Asks for the word before anything is known of what will be overwritten; refused where nobody
+/// sits in front of it.
 pub fn give_all_away(what: &str) -> Result<()> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return refuse("--erase of a station needs a terminal to ask at; nothing was written");

@@ -46,7 +46,7 @@ impl Exit {
     }
 }
 
-/// Whether a file met the limit of its size (`ulimit -f`), which no medium sets.
+/// True if a file met the limit of its size (`ulimit -f`), which no medium sets.
 fn is_size_limit(error: &IoError) -> bool {
     error.errno == Some(rustix::io::Errno::FBIG.raw_os_error())
 }
@@ -72,7 +72,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the program cannot go on: one line for people, and the exit code.
+/// The reason why the program cannot go on: one line for people, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
     /// The code that the program ends with.

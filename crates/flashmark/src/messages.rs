@@ -18,7 +18,7 @@ pub fn write_json() {
     IS_JSON.store(true, Ordering::Relaxed);
 }
 
-/// Whether standard error holds events in place of text.
+/// True if standard error holds events in place of text.
 pub fn are_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }

@@ -77,12 +77,12 @@ impl Outputs {
         check(self.json.iter().chain(&self.html))
     }
 
-    /// Whether no progress is shown.
+    /// True if no progress is shown.
     pub fn is_silent(&self) -> bool {
         self.progress.is_silent(self.quiet)
     }
 
-    /// Whether anything is printed at the end for a person to read.
+    /// True if anything is printed at the end for a person to read.
     pub fn shows_a_screen(&self) -> bool {
         !self.quiet || !matches!(self.end_screen, EndScreen::Summary)
     }
@@ -148,8 +148,8 @@ pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     )
 }
 
-/// The summary of a check as one line of JSON, at the same path as in a record, with the run that it
-/// is of. `cached` says when it was measured, where that was not now.
+/// The summary of a check as one line of JSON, at the same path as in a record, with the run that
+/// it is of. `cached` says when it was measured, where that was not now.
 pub fn check_line(record: &Record, dir: &RunDir, exit: Exit, cached: Option<&str>) -> String {
     let line = serde_json::json!({
         "run": dir.name(),

@@ -367,9 +367,9 @@ fn finished(name: &str, cell: &Cell) -> String {
         }
         _ => words::figure(cell),
     };
-    let doubt =
+    let caveat =
         if cell.flags.iter().any(Flag::is_impossible) { "  IMPOSSIBLE, see below" } else { "" };
-    row(name, &format!("{figure}{doubt}"))
+    row(name, &format!("{figure}{caveat}"))
 }
 
 /// One line about what will be measured, for `--plan`.
@@ -415,12 +415,12 @@ mod tests {
     fn what_is_left_only_shrinks_or_is_unknown() {
         let mut line = Line::default();
         let seconds = [100, 90, 92, 200, 150, 80, 0, 70];
-        let told = seconds.map(|seconds: u64| {
+        let remaining = seconds.map(|seconds: u64| {
             line.take_left(seconds * 1_000_000_000);
             line.left()
         });
         assert_eq!(
-            told,
+            remaining,
             [
                 "at most 100 s left",
                 "at most 90 s left",

@@ -1,5 +1,5 @@
-//! The part of a run that others get to see: the same for `submit`, `publish` and `export`, so that a run has
-//! one name everywhere.
+//! The part of a run that others get to see: the same for `submit`, `publish` and `export`, so that
+//! a run has one name everywhere.
 
 use std::mem;
 
@@ -17,8 +17,8 @@ const SHORTEST: usize = 5;
 
 /// The published part of a record, and in how many of its texts something was blanked. A test may
 /// have put a path into the words for an error, a medium its serial number into its name: wherever
-/// the record's own private words occur in a text, they are blanked. What cannot be printed is taken
-/// out. Keys of medium and host are added only where `keys` is given.
+/// the record's own private words occur in a text, they are blanked. What cannot be printed is
+/// taken out. Keys of medium and host are added only where `keys` is given.
 ///
 /// # Errors
 /// Where a number of it is not finite.
@@ -38,7 +38,7 @@ pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)>
     let sound = serde_json::from_value::<Published>(value).ok();
     let Some(mut run) = sound.filter(|_| numbers.iter().all(CellNumbers::are_finite)) else {
         return usage(
-            "the record holds a number that is none (not finite), so it cannot be sent; measure again",
+            "a number in the record is not finite, so the record cannot be sent; measure again",
         );
     };
     run.cells.iter_mut().zip(numbers).for_each(|(cell, numbers)| numbers.put_back(cell));

@@ -91,7 +91,7 @@ impl Earlier<'_> {
         places
     }
 
-    /// Whether it says of itself what the medium said. Whoever names the place by hand may have put
+    /// True if it says of itself what the medium said. Whoever names the place by hand may have put
     /// it into another reader: then only the size counts.
     fn may_be_it(&self, opened: &OpenTarget, by_hand: bool) -> Result<()> {
         let same =

@@ -229,7 +229,7 @@ pub(crate) fn fresh_seed() -> u64 {
 }
 
 impl RunRequest {
-    /// Whether a raw medium may be written without having been given away: by nothing but a test
+    /// True if a raw medium may be written without having been given away: by nothing but a test
     /// that was asked for by name and restores what it overwrites.
     pub fn must_restore(&self) -> bool {
         self.restoring && self.erase.is_none()

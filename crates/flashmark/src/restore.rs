@@ -86,7 +86,7 @@ pub fn when_it_is_back(
         if why != said {
             say(&format!(
                 "data from the medium must be put back ({}): {why}; waiting up to {} s for it",
-                owed_words(dir),
+                size_left(dir),
                 left.as_secs()
             ));
             said = why;
@@ -105,14 +105,14 @@ fn once(
     match recognised {
         Recognition::Ours => on(&mut opened, earlier, dir, stop),
         Recognition::Strange { why, .. } | Recognition::CannotTell { why } => refuse(format_args!(
-            "{} is not the medium that this run borrowed from: {why}{}; nothing was written",
+            "{} is not the medium whose data this run has to restore: {why}{}; nothing was written",
             opened.target.path,
             opened.holds()
         )),
     }
 }
 
-/// Whether waiting may help: the medium is not there, does not answer, or is held by whoever looks
+/// True if waiting may help: the medium is not there, does not answer, or is held by whoever looks
 /// at new media.
 fn may_pass(failure: &Failure) -> bool {
     failure.exit != Exit::Internal
@@ -121,23 +121,23 @@ fn may_pass(failure: &Failure) -> bool {
 fn not_there(why: &str, exit: Exit, dir: &RunDir) -> Failure {
     let error = anyhow::anyhow!(
         "{why}. NOT PUT BACK: {}; put the medium in and type: flashmark restore {}",
-        owed_words(dir),
+        size_left(dir),
         dir.name()
     );
     Failure { exit, error }
 }
 
-fn owed_words(dir: &RunDir) -> String {
+fn size_left(dir: &RunDir) -> String {
     dir.unrestored()
         .map_or_else(|| "nothing".to_owned(), |unrestored| Bytes(unrestored.bytes).to_string())
 }
 
 /// What came of it, in a few lines for people, and how the program ends by it.
-pub fn told(put: &Restored, dir: &RunDir) -> (String, Exit) {
+pub fn outcome(put: &Restored, dir: &RunDir) -> (String, Exit) {
     let not_all = |why: &str| {
         format!(
             "{why} before everything was put back ({}); go on with: flashmark restore {}",
-            owed_words(dir),
+            size_left(dir),
             dir.name()
         )
     };
@@ -183,7 +183,7 @@ pub fn note(journal: &mut Journal, put: &Restored) -> Result<()> {
         return Ok(());
     }
     let text = format!(
-        "{} that were borrowed of the medium were put back later, after the run had been cut short",
+        "{} of overwritten data were restored later, after the run had been cut short",
         Bytes(put.bytes)
     );
     journal.append(&Flag::Note { text }.into()).or_internal()
@@ -202,7 +202,7 @@ mod tests {
         std::fs::create_dir(&run).unwrap();
         std::fs::write(run.join(store::JOURNAL_FILE), "").unwrap();
         let dir = store::Store::open(home.path().to_owned()).find(run.to_str().unwrap()).unwrap();
-        let exit = |interrupted| told(&Restored { interrupted, ..Restored::default() }, &dir).1;
+        let exit = |interrupted| outcome(&Restored { interrupted, ..Restored::default() }, &dir).1;
         let gone = Interruption::Medium(IoError::general(IoErrorKind::Gone, "pulled out"));
         assert_eq!(
             [exit(Some(gone)), exit(Some(Interruption::Stopped)), exit(None)],

@@ -109,7 +109,7 @@ impl Shared {
 /// The counters of one cell from its beginning on.
 #[derive(Default)]
 struct Course {
-    /// Whether a cell is under way.
+    /// True if a cell is under way.
     open: bool,
     /// Of the host when it began.
     pressure: HostPressure,

@@ -141,7 +141,7 @@ fn give_back(
     });
     match put {
         Ok(Some(put)) => {
-            crate::say!("flashmark: {}", restore::told(&put, dir).0);
+            crate::say!("flashmark: {}", restore::outcome(&put, dir).0);
             if let Err(error) = restore::note(journal, &put) {
                 crate::say!("flashmark: {error}");
             }
@@ -429,8 +429,8 @@ pub fn judged_and_written(dir: &RunDir, request: &RunRequest) -> Result<Record> 
     Ok(record)
 }
 
-/// Why a run could not be finished though the medium gave no error (a file system that could not be
-/// made).
+/// The reason why a run could not be finished though the medium gave no error (a file system that
+/// could not be made).
 fn unfinished(record: &Record) -> String {
     record
         .cells

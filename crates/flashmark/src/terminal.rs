@@ -20,7 +20,7 @@ pub enum OutputStream {
 }
 
 impl OutputStream {
-    /// Whether somebody sits in front of it.
+    /// True if somebody sits in front of it.
     pub fn is_terminal(self) -> bool {
         match self {
             OutputStream::Output => std::io::stdout().is_terminal(),
@@ -30,14 +30,14 @@ impl OutputStream {
 
     /// How many columns it has, where it or `COLUMNS` says so.
     fn columns(self) -> Option<usize> {
-        let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+        let answer = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
         let size = |fd| rustix::termios::tcgetwinsize(fd).ok().map(|size| size.ws_col.into());
         let own = match self {
             _ if !self.is_terminal() => None,
             OutputStream::Output => size(rustix::stdio::stdout()),
             OutputStream::Error => size(rustix::stdio::stderr()),
         };
-        own.or(told).filter(|columns| *columns > 0)
+        own.or(answer).filter(|columns| *columns > 0)
     }
 
     /// How many columns a text may take: those of the terminal, 80 where it is none, and never more
@@ -51,13 +51,13 @@ impl OutputStream {
         self.columns().unwrap_or(USUAL).max(1)
     }
 
-    /// Whether lines may be broken within a word: on a terminal it would break it anyway, but who
+    /// True if lines may be broken within a word: on a terminal it would break it anyway, but who
     /// reads a pipe looks for whole words.
     pub fn breaks_words(self) -> bool {
         self.columns().is_some()
     }
 
-    /// Whether colours are shown: on a terminal, where `NO_COLOR` is not set.
+    /// True if colours are shown: on a terminal, where `NO_COLOR` is not set.
     pub fn has_colour(self) -> bool {
         let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -72,7 +72,7 @@ impl OutputStream {
     }
 }
 
-/// Whether the locale has the letters of Unicode.
+/// True if the locale has the letters of Unicode.
 pub fn has_utf8() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();

@@ -149,7 +149,7 @@ impl Claim {
         if uses.is_empty() { Ok(()) } else { in_use(uses) }
     }
 
-    /// Whether the device is held at the moment.
+    /// True if the device is held at the moment.
     pub fn is_held(&self) -> bool {
         self.held.is_some()
     }

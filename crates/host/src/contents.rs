@@ -33,7 +33,7 @@ pub struct ContentItem {
     /// What it is, as libblkid names it ("ext4", "LVM2_member", "gpt"); `several` where signatures
     /// contradict one another; none for a partition without any.
     pub kind: Option<String>,
-    /// Whether it is a partition table.
+    /// True if it is a partition table.
     pub table: bool,
     /// Its label, as it stands there.
     pub label: Option<String>,
@@ -50,7 +50,7 @@ pub struct ContentItem {
 pub struct Contents {
     /// What was found, in order of place; the partition table first.
     pub things: Vec<ContentItem>,
-    /// Why not everything could be looked at.
+    /// The reason why not everything could be looked at.
     pub unknown: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Contents {
         Contents { things: Vec::new(), unknown: Some(why.into()) }
     }
 
-    /// Whether no signature lies on it; `None` where that cannot be told. Data without a signature,
+    /// True if no signature lies on it; `None` where that cannot be told. Data without a signature,
     /// as an earlier run leaves it, counts as nothing.
     pub fn is_empty(&self) -> Option<bool> {
         match (&self.unknown, self.things.iter().any(|thing| thing.kind.is_some())) {
@@ -142,7 +142,7 @@ pub fn contents_of_file(path: &Path, size_bytes: u64) -> Contents {
         .unwrap_or_else(Contents::unknown)
 }
 
-/// Why there is nothing to be looked at.
+/// The reason why there is nothing to be looked at.
 fn not_there(roots: &Roots, path: &Path, number: DeviceNumber, size_bytes: u64) -> Option<String> {
     if size_bytes == 0 {
         return Some("no medium is in it".to_owned());

@@ -76,7 +76,7 @@ impl StatFile {
     }
 }
 
-/// Whether the kernel's counters of a device tell all that reaches it: they are on, have ever
+/// True if the kernel's counters of a device tell all that reaches it: they are on, have ever
 /// counted anything, and the file system on it does not lie on other devices too. `filesystem` is
 /// that through which it is used.
 pub fn counts_all(roots: &Roots, number: DeviceNumber, filesystem: Option<&str>) -> bool {
@@ -93,7 +93,7 @@ pub fn counts_all(roots: &Roots, number: DeviceNumber, filesystem: Option<&str>)
     counts && !is_off && !is_one_of_several(roots, &dir, filesystem)
 }
 
-/// Whether the file system spreads its data over several devices, of which this is one.
+/// True if the file system spreads its data over several devices, of which this is one.
 fn is_one_of_several(roots: &Roots, dir: &std::path::Path, filesystem: Option<&str>) -> bool {
     match filesystem {
         Some("btrfs") => {

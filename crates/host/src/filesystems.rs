@@ -101,7 +101,7 @@ pub fn fs_class(kind: &str) -> FsClass {
     }
 }
 
-/// Whether the file system may store something smaller than what was written.
+/// True if the file system may store something smaller than what was written.
 ///
 /// ZFS compresses unless told not to, and does not say so in its mount options; UBIFS and JFFS2
 /// compress unless told not to.

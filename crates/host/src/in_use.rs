@@ -1,5 +1,5 @@
-//! Why a medium is in use and must be left alone: mounted partitions, swap, holders, the running
-//! system. Decided by device number, never by name. `target/block.rs` refuses for it.
+//! The reason why a medium is in use and must be left alone: mounted partitions, swap, holders, the
+//! running system. Decided by device number, never by name. `target/block.rs` refuses for it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -112,8 +112,8 @@ pub fn summary(uses: &[InUseReason]) -> String {
     words.join(", ")
 }
 
-/// Why the whole device of that kernel name is in use: itself, its partitions, and everything above
-/// and below it.
+/// The reason why the whole device of that kernel name is in use: itself, its partitions, and
+/// everything above and below it.
 ///
 /// Reads sysfs and proc only. What holds a device exclusively without leaving a trace there is
 /// found by [`exclusively_open`].
@@ -122,7 +122,7 @@ pub fn uses(roots: &Roots, disk: &str) -> Vec<InUseReason> {
     topology.named(disk).map(|slot| topology.uses(slot)).unwrap_or_default()
 }
 
-/// Whether someone else holds the device node exclusively (O_EXCL fails with EBUSY). Opens the
+/// True if someone else holds the device node exclusively (O_EXCL fails with EBUSY). Opens the
 /// device for reading, so it needs the right to; without it the answer is no.
 pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
     use rustix::fs::{Mode, OFlags, open};
@@ -131,7 +131,7 @@ pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
 }
 
 impl BlockTopology<'_> {
-    /// Why a whole device is in use, most serious first, each reason once.
+    /// The reason why a whole device is in use, most serious first, each reason once.
     pub fn uses(&self, slot: &BlockDeviceEntry) -> Vec<InUseReason> {
         let mut found = BTreeSet::new();
         self.collect(slot, &mut BTreeSet::new(), &mut found);

@@ -24,7 +24,7 @@ pub struct InventoryEntry {
     pub diskseq: Option<u64>,
     /// Size; 0 for a reader without a card.
     pub size_bytes: u64,
-    /// Whether the kernel refuses writes (the lock slider of a card).
+    /// True if the kernel refuses writes (the lock slider of a card).
     pub read_only: bool,
     /// Identity of the medium: kind, names, serial number, registers, as sysfs tells them.
     pub medium: Medium,
@@ -32,8 +32,8 @@ pub struct InventoryEntry {
     pub link: Link,
     /// Its partitions, in order of their place in the table.
     pub partitions: Vec<Partition>,
-    /// Why it must be left alone; empty when it is free. From the traces in sysfs and proc (see
-    /// [`crate::uses()`]); [`list`] adds what other processes have open.
+    /// The reason why it must be left alone; empty when it is free. From the traces in sysfs and
+    /// proc (see [`crate::uses()`]); [`list`] adds what other processes have open.
     pub uses: Vec<InUseReason>,
 }
 
@@ -61,13 +61,13 @@ impl InventoryEntry {
         paths.map(|path| path.display().to_string()).collect()
     }
 
-    /// Whether `id` names this very medium as a whole, so that all of it may be erased (`--erase
+    /// True if `id` names this very medium as a whole, so that all of it may be erased (`--erase
     /// ID`).
     pub fn answers_to(&self, id: &str) -> bool {
         self.answers_for(None, id)
     }
 
-    /// Whether `id` names what is to be erased: this medium, or that partition of it. Letter case
+    /// True if `id` names what is to be erased: this medium, or that partition of it. Letter case
     /// does not matter in a CID or serial number, and does in names and paths; a leading
     /// `/dev/disk/by-id/` may stand before a name.
     pub fn answers_for(&self, partition: Option<&Partition>, id: &str) -> bool {

@@ -1,5 +1,5 @@
-//! Limits that control groups set to what this process reads and writes of a device
-//! (docs/field/linux-io.md#control-groups).
+//! Limits that control groups set to what this process sequential and random writes and reads of 32
+//! KiB, at of a device (docs/field/linux-io.md#control-groups).
 
 use std::fs;
 use std::io;
@@ -138,7 +138,7 @@ impl IoLimit {
         fs::write(&self.file, format!("{} {value}", self.number))
     }
 
-    /// Whether its control group and its device are still there.
+    /// True if its control group and its device are still there.
     pub(crate) fn is_there(&self) -> bool {
         let device = Roots::default().sys.join("dev/block").join(self.number.to_string());
         self.file.exists() && device.exists()

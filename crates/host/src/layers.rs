@@ -34,12 +34,12 @@ pub(crate) fn stored_on(topology: &BlockTopology<'_>, mount: &Mount, path: &Path
     follow(topology, mount, path, 0)
 }
 
-/// Whether a block device keeps its data in memory: itself, or the file that it is made of.
+/// True if a block device keeps its data in memory: itself, or the file that it is made of.
 pub(crate) fn in_memory(topology: &BlockTopology<'_>, number: DeviceNumber) -> bool {
     device_in_memory(topology, number, 0)
 }
 
-/// Whether a file is kept in memory, by the mount it is on.
+/// True if a file is kept in memory, by the mount it is on.
 pub(crate) fn file_in_memory(topology: &BlockTopology<'_>, path: &Path) -> bool {
     path_in_memory(topology, path, 0)
 }

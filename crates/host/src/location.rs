@@ -31,7 +31,7 @@ pub struct Location {
     /// The one medium at the bottom of a stack; `None` where there are several or there is no
     /// stack.
     pub medium_below: Option<InventoryEntry>,
-    /// Whether what is written there stays in memory: on tmpfs, on an overlay whose upper layer is,
+    /// True if what is written there stays in memory: on tmpfs, on an overlay whose upper layer is,
     /// on a file system in a file there.
     pub in_memory: bool,
     /// True where a loop device below goes through the page cache of this host.

@@ -18,9 +18,9 @@ pub struct LoopOptions {
     pub offset_bytes: u64,
     /// How much of the backing file is seen; 0 is all of it.
     pub size_bytes: u64,
-    /// Whether the kernel looks for partitions in it.
+    /// True if the kernel looks for partitions in it.
     pub partitions: bool,
-    /// Whether writes are refused.
+    /// True if writes are refused.
     pub read_only: bool,
     /// Smallest addressable unit; 0 is the usual 512.
     pub block_bytes: u64,
@@ -114,12 +114,12 @@ impl Loop {
         &self.backing
     }
 
-    /// Whether it goes past the page cache, as the kernel says: not every file system can.
+    /// True if it goes past the page cache, as the kernel says: not every file system can.
     pub fn direct_io(&self) -> bool {
         flag(&attributes(self.number).join("dio")).unwrap_or(false)
     }
 
-    /// Whether it is over exactly this file, whatever its name leads to now.
+    /// True if it is over exactly this file, whatever its name leads to now.
     pub fn is_over(&self, file: FileIdentity) -> bool {
         self.backing.file == (file.device, file.inode)
     }
@@ -188,7 +188,7 @@ impl Backing {
         Ok(Backing { file, offset_bytes: options.offset_bytes, size_bytes: options.size_bytes })
     }
 
-    /// Whether the loop device with that number is attached to this, and nothing else.
+    /// True if the loop device with that number is attached to this, and nothing else.
     pub(crate) fn is_that_of(&self, number: DeviceNumber) -> bool {
         if let Some(known) = loop_backing(&Roots::default(), number) {
             let file =

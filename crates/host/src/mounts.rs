@@ -46,7 +46,7 @@ impl Mount {
         })
     }
 
-    /// Whether an option is set, for this mount or for the whole file system.
+    /// True if an option is set, for this mount or for the whole file system.
     pub fn has_option(&self, name: &str) -> bool {
         self.all_options().any(|option| option == name)
     }

@@ -133,8 +133,8 @@ impl OpenFiles {
         found
     }
 
-    /// Why a disk is in use by the processes that hold it or what is below it, and by mounts in
-    /// other namespaces.
+    /// The reason why a disk is in use by the processes that hold it or what is below it, and by
+    /// mounts in other namespaces.
     pub(crate) fn uses(
         &self,
         topology: &BlockTopology<'_>,

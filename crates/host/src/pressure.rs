@@ -41,7 +41,7 @@ impl HostPressure {
         }
     }
 
-    /// Whether this kernel tells how long tasks waited: it does from Linux 4.20 on, where it was
+    /// True if this kernel tells how long tasks waited: it does from Linux 4.20 on, where it was
     /// not switched off.
     pub fn tells_pressure(&self) -> bool {
         self.cpu_pressure_us.is_some() && self.memory_pressure_us.is_some()

@@ -48,7 +48,7 @@ enum Alignment {
     Boundary,
 }
 
-/// Why a file system cannot be tried here.
+/// The reason why a file system cannot be tried here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// `mkfs.KIND` is neither in `PATH` nor in the system's own folders.
@@ -147,7 +147,8 @@ const NOT_TRIED: [(&str, &str); 4] = [
     ("ntfs", "it is mounted through FUSE here, and what is cached there is not the medium's"),
 ];
 
-/// Why a file system is not tried that exists; `None` of those that are tried, and of any other name.
+/// The reason why a file system is not tried that exists; `None` of those that are tried, and of
+/// any other name.
 pub fn why_not_tried(name: &str) -> Option<&'static str> {
     NOT_TRIED.iter().find(|(known, _)| *known == name).map(|(_, why)| *why)
 }
@@ -243,7 +244,7 @@ impl Recipe {
     }
 }
 
-/// Whether the kernel knows the file system, or has a module of its name to load.
+/// True if the kernel knows the file system, or has a module of its name to load.
 fn has_driver(roots: &Roots, kind: &str) -> bool {
     let known = fs::read_to_string(roots.proc.join("filesystems")).unwrap_or_default();
     if known.lines().any(|line| line.split_whitespace().next_back() == Some(kind)) {

@@ -36,7 +36,7 @@ fn node_like(roots: &Roots, disk: InventoryEntry, record: &Record) -> Option<Pat
     same.then_some(path)
 }
 
-/// Whether two media say the same of themselves, their size apart: register, serial number, maker
+/// True if two media say the same of themselves, their size apart: register, serial number, maker
 /// and model.
 fn says_the_same(now: &Medium, then: &Medium) -> bool {
     let says = |medium: &Medium| {

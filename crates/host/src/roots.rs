@@ -63,7 +63,7 @@ impl DeviceNumber {
         rustix::fs::makedev(self.major, self.minor)
     }
 
-    /// Whether no device has it: file systems without a device of their own (tmpfs, nfs, btrfs,
+    /// True if no device has it: file systems without a device of their own (tmpfs, nfs, btrfs,
     /// overlay) get major 0.
     pub fn is_anonymous(self) -> bool {
         self.major == 0
@@ -127,7 +127,7 @@ impl Roots {
         }
     }
 
-    /// Whether `/dev` is the running system's.
+    /// True if `/dev` is the running system's.
     pub fn is_real(&self) -> bool {
         self.dev == Path::new("/dev")
     }

@@ -83,7 +83,7 @@ impl QueueOf {
         &self.disk
     }
 
-    /// Whether the same medium is still behind that name.
+    /// True if the same medium is still behind that name.
     pub fn is_there(&self) -> bool {
         let dir = self.dir();
         let same_number =

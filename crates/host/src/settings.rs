@@ -24,7 +24,7 @@ pub struct HostSetting {
     pub now: String,
     /// What to try instead; empty where there is nothing else.
     pub others: Vec<String>,
-    /// Whether this user may change it.
+    /// True if this user may change it.
     pub may_change: bool,
 }
 
@@ -37,7 +37,8 @@ const READ_AHEADS_KB: [u64; 2] = [128, 4096];
 /// Largest commands that are tried, in KiB, beside what the hardware takes.
 const SMALL_COMMAND_KB: u64 = 128;
 
-/// The settings that there are around this medium; what the kernel has no file of is not among them.
+/// The settings that there are around this medium; what the kernel has no file of is not among
+/// them.
 pub fn host_settings(roots: &Roots, disk: &InventoryEntry) -> Vec<HostSetting> {
     let queue = QueueOf::new(disk);
     let of_queue = |name: &'static str, others: Vec<String>| {

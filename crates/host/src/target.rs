@@ -80,7 +80,7 @@ impl BlockTarget {
         self.partition.as_ref().map_or(self.disk.number, |partition| partition.number)
     }
 
-    /// Whether the kernel refuses writes to what was named.
+    /// True if the kernel refuses writes to what was named.
     pub fn is_read_only(&self, roots: &Roots) -> bool {
         let of_partition = |partition: &Partition| {
             let dir = roots.sys.join("block").join(&self.disk.name).join(&partition.name);

@@ -76,7 +76,7 @@ pub(crate) struct ToolReport {
     pub complaint: String,
 }
 
-/// Why a program said nothing.
+/// The reason why a program said nothing.
 #[derive(Debug)]
 pub(crate) enum NoLook {
     /// It is not installed.
@@ -162,7 +162,7 @@ fn wait_for(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>>
     }
 }
 
-/// Whether a program is installed, where [`run`] looks for it.
+/// True if a program is installed, where [`run`] looks for it.
 pub(crate) fn is_there(tool: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     let folders = format!("{path}:{SYSTEM_FOLDERS}");

@@ -38,7 +38,8 @@ const TESTS: [(&str, &str, Option<Direction>, Pattern); 12] = [
 ];
 const SEEKS: usize = 5;
 const FILES: usize = 6;
-/// What bonnie++ reads and writes at once where nobody says otherwise.
+/// What bonnie++ sequential and random writes and reads of 32 KiB, at at once where nobody says
+/// otherwise.
 const CHUNK_BYTES: u64 = 8 * KIB;
 
 /// The results of one run. A figure is missing where it was not measured, or too quick to be.

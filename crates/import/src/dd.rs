@@ -36,8 +36,8 @@ fn has_summary(source: &ImportText) -> bool {
     source.numbered().any(|(at, line)| summary_at(source, at, line).is_some())
 }
 
-/// The summary that begins in a line, and how many lines it takes. One that was wrapped has to agree
-/// with itself, and none of its lines is a summary alone.
+/// The summary that begins in a line, and how many lines it takes. One that was wrapped has to
+/// agree with itself, and none of its lines is a summary alone.
 fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(DdSummary, usize)> {
     if let Some(found) = summary(line) {
         return Some((found, 1));
@@ -65,8 +65,8 @@ fn command(line: &str) -> Option<Command> {
     let dd = words.iter().position(|word| *word == "dd" || word.ends_with("/dd"))?;
     let own = &words[dd..];
     let after = |names: &'static [&str]| {
-        let told = own.iter().filter_map(|word| word.split_once('='));
-        told.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
+        let operands = own.iter().filter_map(|word| word.split_once('='));
+        operands.filter(|(name, _)| names.contains(name)).map(|(_, value)| value)
     };
     let path = |names| after(names).next_back().map_or_else(String::new, |path| short(path, 200));
     let lists = after(&["iflag", "oflag", "conv"]);

@@ -1,6 +1,6 @@
 //! Microsoft's diskspd: its text, and its XML (`-Rxml`: each `<TimeSpan>` with a
-//! `<TestTimeSeconds>` is a run; what was asked stands in the `<Profile>` before it). Its KiB and MiB
-//! are powers of 1024, its times are ms.
+//! `<TestTimeSeconds>` is a run; what was asked stands in the `<Profile>` before it). Its KiB and
+//! MiB are powers of 1024, its times are ms.
 
 use std::collections::BTreeMap;
 
@@ -216,7 +216,8 @@ fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// Of reads and of writes, over all threads.
 fn of_elements(at: usize, run: &str) -> Result<Vec<Total>, ImportTrouble> {
     let seconds = value(run, "TestTimeSeconds").and_then(number).filter(|seconds| *seconds > 0.0);
-    let seconds = seconds.ok_or_else(|| ImportTrouble::at(at, "the time of the test is none"))?;
+    let seconds = seconds
+        .ok_or_else(|| ImportTrouble::at(at, "the time of the test is not a number of seconds"))?;
     // The sum of all elements of a name.
     let sum = |name: String| {
         run.split(&format!("<{name}>")).skip(1).try_fold(0.0, |sum, rest| {

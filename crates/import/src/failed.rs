@@ -99,7 +99,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
     }
 }
 
-/// Whether a job of fio says that it ended with this error.
+/// True if a job of fio says that it ended with this error.
 fn is_said(found: &[ImportedRun], error: &Errno) -> bool {
     let mut as_said = cell("fio", Params::default());
     end(&mut as_said, "fio", error);

@@ -20,7 +20,7 @@ const MOST_NS: f64 = 3.2e17;
 /// No medium holds so many bytes.
 const MOST_BYTES: u64 = 1 << 60;
 
-/// Why a line or a whole output cannot be read, in words.
+/// The reason why a line or a whole output cannot be read, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ImportTrouble {
     /// The place of the line in the text, counted from 0, where it is one.

@@ -268,13 +268,13 @@ fn of_row(
     caveat: Option<&'static str>,
 ) -> Vec<Cell> {
     let guessed = if figures.len() == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
-    let told = head.unit.or(hints.iozone_unit);
+    let stated_unit = head.unit.or(hints.iozone_unit);
     let of_figure = |(column, figure): (usize, f64)| {
         let mut cell = of_column(head, column, record_kib, file_kib);
-        figure_of(&mut cell, figure, told.unwrap_or(guessed), file_kib / record_kib);
+        figure_of(&mut cell, figure, stated_unit.unwrap_or(guessed), file_kib / record_kib);
         let bytes = cell.params.span_bytes.unwrap_or(0);
         moved(&mut cell, bytes, file_kib / record_kib);
-        if told.is_none() {
+        if stated_unit.is_none() {
             note(
                 &mut cell,
                 match guessed {
@@ -423,7 +423,7 @@ fn children(
     };
     let Some(column) = COLUMNS.iter().position(|(name, ..)| *name == form) else { return Ok(None) };
     let threads = group(seen, 1);
-    head.threads = threads.parse().map_err(|_| bad("the number of threads is none"))?;
+    head.threads = threads.parse().map_err(|_| bad("the number of threads is not a number"))?;
     let figure = number(group(seen, 4)).ok_or_else(|| bad("the throughput is no number"))?;
     let is_ops = group(seen, 5).starts_with("ops");
     let unit = if is_ops { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };

@@ -113,7 +113,7 @@ impl<'a> Reading<'a> {
         self.refused.len()
     }
 
-    /// Why the first line was refused that was.
+    /// The reason why the first line was refused that was.
     pub fn first_refusal(&self) -> Option<String> {
         let (at, what) = self.refused.first()?;
         Some(format!("line {}: {what}", self.number(*at)))

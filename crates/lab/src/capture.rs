@@ -66,7 +66,7 @@ pub struct Captured {
     pub elapsed_ns: u64,
     /// Processor time it cost this process, user and system.
     pub cpu_ns: u64,
-    /// Whether it ended because the trace had the size that was allowed.
+    /// True if it ended because the trace had the size that was allowed.
     pub full: bool,
 }
 
@@ -103,18 +103,18 @@ pub fn prepare() -> Result<(), CaptureError> {
     recorder::prepare()
 }
 
-/// Records until a limit or `stop`; `hear` is told several times a second how far it is. What it
-/// makes in tracefs is gone when it returns.
+/// Records until a limit or `stop`; `on_progress` is told several times a second how far it is.
+/// What it makes in tracefs is gone when it returns.
 pub fn capture<W: Write>(
     source: &CaptureSource,
     header: &TraceHeader,
     out: W,
     limits: CaptureLimits,
     stop: &AtomicBool,
-    hear: &mut dyn FnMut(&Captured),
+    on_progress: &mut dyn FnMut(&Captured),
 ) -> Result<Captured, CaptureError> {
     let mut sink = Sink::new(out, header, limits)?;
-    recorder::record(source, &mut sink, stop, hear)?;
+    recorder::record(source, &mut sink, stop, on_progress)?;
     sink.finish()
 }
 
@@ -179,13 +179,13 @@ impl<W: Write> Sink<W> {
         self.writer.lost(time_ns, events).map_err(CaptureError::Write)
     }
 
-    /// Whether the trace is as long as it may be.
+    /// True if the trace is as long as it may be.
     fn is_full(&mut self) -> bool {
         self.captured.full = self.limits.size_bytes.is_some_and(|most| self.bytes.get() >= most);
         self.captured.full
     }
 
-    /// Whether the time is up.
+    /// True if the time is up.
     fn is_over(&self) -> bool {
         self.limits.time.is_some_and(|most| u128::from(self.elapsed_ns()) >= most.as_nanos())
     }

@@ -144,8 +144,8 @@ mod tests {
         for (name, bytes) in [("a", 8192), ("sub/b", 4096), ("inline", 3)] {
             fs::write(dir.path().join(name), vec![1; bytes]).unwrap();
         }
-        let told = |path: &Path| Ok(if path.ends_with("inline") { 0 } else { 3 });
-        let found = Fragmentation::of(dir.path(), &told);
+        let extents_of = |path: &Path| Ok(if path.ends_with("inline") { 0 } else { 3 });
+        let found = Fragmentation::of(dir.path(), &extents_of);
         assert_eq!(found, Fragmentation { files: 2, extents: 6, bytes: 12288, untold: 0 });
         assert_eq!(found.extents_per_file(), Some(3.0));
         let silent = Fragmentation::of(dir.path(), &|_| Err(io::Error::other("not supported")));

@@ -9,7 +9,7 @@ use record::{Cell, Direction, Estimate, Params, Path, Pattern, Stop, test};
 
 mod reader;
 
-pub use reader::{MomentReader, RANDOM_BLOCK_BYTES, SEQUENTIAL_BLOCK_BYTES};
+pub use reader::{EffectReader, RANDOM_BLOCK_BYTES, SEQUENTIAL_BLOCK_BYTES};
 
 /// How a medium is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,15 +44,15 @@ pub trait MatrixBackend {
     /// In words. Nothing further may be tried then.
     fn end(&mut self) -> Result<(), String>;
 
-    /// Whether the medium still reads and writes. Asked after a try that failed, while nothing is
-    /// mounted.
+    /// Whether the medium still sequential and random writes and reads of 32 KiB, at. Asked after a
+    /// try that failed, while nothing is mounted.
     ///
     /// # Errors
     /// What it answered instead.
     fn answers(&mut self) -> Result<(), MediumFailure>;
 }
 
-/// Why nothing more can be tried on a medium.
+/// The reason why nothing more can be tried on a medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediumFailure {
     /// In words.
@@ -86,7 +86,7 @@ pub struct Prepared {
     pub free_bytes: u64,
 }
 
-/// Why a combination cannot be tried.
+/// The reason why a combination cannot be tried.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unready {
     /// This one cannot, others may; why, in words.

@@ -20,7 +20,7 @@ use record::units::Bytes;
 pub use cells::{TEST, cells, planned, title};
 pub use fill::fill;
 pub use placing::{CapacityFit, Left, Placing};
-pub use player::{Done, Heard, Player, ReplayOutcome};
+pub use player::{Done, Player, ReplayOutcome, ReplayProgress};
 
 /// When requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub struct ReplaySettings {
     pub seed: u64,
 }
 
-/// Why a trace cannot be done again here.
+/// The reason why a trace cannot be done again here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// It touches places that the medium does not have.

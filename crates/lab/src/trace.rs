@@ -55,7 +55,7 @@ impl Marks {
         if given { self } else { Marks::NONE }
     }
 
-    /// Whether all of `other` are among them.
+    /// True if all of `other` are among them.
     pub fn has(self, other: Marks) -> bool {
         self.0 & other.0 == other.0
     }

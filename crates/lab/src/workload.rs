@@ -2,11 +2,11 @@
 //! as a row of blocks.
 //!
 //! A [`Workload`] is done in a directory ([`WorkloadContext`]) of a file system that somebody else
-//! made and mounted, and gives cells like those of a suite; the first one is its headline. What it may
-//! do meanwhile (files, syncs, checkpoints) it does through its [`WorkloadRun`](run::WorkloadRun). Its
-//! files are gone when it ends, however it ends. It never prints: it tells a listener how far it
-//! is. What it measures through the kernel's file interface it measures by the clock of the real
-//! devices (`CLOCK_MONOTONIC_RAW`).
+//! made and mounted, and gives cells like those of a suite; the first one is its headline. What it
+//! may do meanwhile (files, syncs, checkpoints) it does through its
+//! [`WorkloadRun`](run::WorkloadRun). Its files are gone when it ends, however it ends. It never
+//! prints: it tells a listener how far it is. What it measures through the kernel's file interface
+//! it measures by the clock of the real devices (`CLOCK_MONOTONIC_RAW`).
 
 mod boot;
 mod clock;
@@ -48,15 +48,15 @@ pub struct WorkloadContext<'a> {
     /// [`WorkError::Interrupted`].
     pub stop: &'a AtomicBool,
     /// Hears how far it is, ten times a second at most.
-    pub hear: &'a mut dyn FnMut(WorkloadProgress),
+    pub on_progress: &'a mut dyn FnMut(WorkloadProgress),
     /// To be called while nothing is timed and the files lie as they are: whoever made the file
     /// system looks at them (how fragmented they are).
-    pub look: &'a mut dyn FnMut(Moment),
+    pub look: &'a mut dyn FnMut(WorkPhase),
 }
 
 /// When the files of a work are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum WorkPhase {
     /// Before the measured part, in works that have files by then.
     Before,
     /// After the measured part, before the files are removed.

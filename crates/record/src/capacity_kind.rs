@@ -27,14 +27,15 @@ impl CapacityKind {
         CapacityKind::Chain,
     ];
 
-    /// Whether less is there than the medium says; a damaged one has lost it since.
+    /// True if less is there than the medium says; a damaged one has lost it since.
     pub fn is_fake(self) -> bool {
         matches!(self, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
     }
 
-    /// What a probe came to, by its metrics: the one rule for all who ask whether a medium is a fake.
-    /// A tail that fails with errors is damage or a fake, which cannot be told, so it is damaged: a
-    /// fake loses data without an error. `None` where the probe did not come to an answer.
+    /// What a probe came to, by its metrics: the one rule for all who ask whether a medium is a
+    /// fake. A tail that fails with errors is damage or a fake, which cannot be told, so it is
+    /// damaged: a fake loses data without an error. `None` where the probe did not come to an
+    /// answer.
     pub fn of_probe(probe: &Cell) -> Option<CapacityKind> {
         let kind = CapacityKind::of_code(probe.metrics.other.get("type")?.value)?;
         let is_open = kind == CapacityKind::Limbo && CapacityKind::is_by_errors(probe);

@@ -82,7 +82,7 @@ pub struct Metrics {
     pub other: BTreeMap<String, Estimate>,
 }
 
-/// Why a cell ended.
+/// The reason why a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -102,7 +102,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Whether the medium or a person ended it before it was done, so that it has no result and is
+    /// True if the medium or a person ended it before it was done, so that it has no result and is
     /// repeated when the run is resumed.
     pub fn cut_short(self) -> bool {
         matches!(self, Stop::Error | Stop::Interrupted)
@@ -335,7 +335,7 @@ impl Cell {
         rate.or(time).filter(|(value, _)| *value > 0.0 && value.is_finite())
     }
 
-    /// Whether a try of a matrix failed because the medium did, and not what was tried on it: its
+    /// True if a try of a matrix failed because the medium did, and not what was tried on it: its
     /// label [`FAILED_BY`] says so.
     pub fn is_failed_by_medium(&self) -> bool {
         self.label(FAILED_BY) == BY_MEDIUM

@@ -52,11 +52,11 @@ pub struct Disturbance {
     pub other_time_host_stall_ns: Option<u64>,
 }
 
-/// Standstills that are kept.
+/// Host stalls that are kept.
 const MOST: usize = 16;
 
 /// A host that stood still for more than this share of a cell may have made any contrast or stall
-/// in it; our choice. A standstill of 50 ms is left out of every latency already, so that only many
+/// in it; our choice. A host stall of 50 ms is left out of every latency already, so that only many
 /// of them matter.
 pub const MAX_HOST_STALL_SHARE: f64 = 0.05;
 

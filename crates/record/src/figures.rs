@@ -1,5 +1,5 @@
-//! The figures that stand for a medium: what each is called, where it is measured, in what unit, and
-//! what it is held against. One more figure is one more entry here.
+//! The figures that stand for a medium: what each is called, where it is measured, in what unit,
+//! and what it is held against. One more figure is one more entry here.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{metric, test};
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureUnit {
-    /// I/Os a second, for random reads and writes.
+    /// I/Os a second, for random sequential and random writes and reads of 32 KiB, at.
     Iops,
     /// Bytes a second, for sequential I/O and fills.
     Bps,
@@ -45,8 +45,8 @@ const fn mark(name: &'static str, value: f64, meaning: &'static str) -> Referenc
 }
 
 /// Random I/Os a second of a 5400 rpm laptop disk at small blocks
-/// (docs/field/published-figures.md#other-figures, docs/field/ftl.md#profile-12: 90 over the 16 % of
-/// the span a system uses).
+/// (docs/field/published-figures.md#other-figures, docs/field/ftl.md#profile-12: 90 over the 16 %
+/// of the span a system uses).
 pub const DISK_IOPS: f64 = 90.0;
 /// Sequential bytes a second of that disk, between 70 MB/s outside and 35 MB/s inside
 /// (docs/field/ftl.md#profile-12).
@@ -110,8 +110,8 @@ impl Figure {
 macro_rules! figures {
     ($($(#[$meta:meta])* $variant:ident $name:literal $column:literal $label:literal
         $test:ident $block:expr, $metrics:expr, $unit:ident $yardstick:ident $classes:expr;)*) => {
-        /// The figures a collection is sorted and filtered by, in the order in which they are shown:
-        /// random write first, worst stall second.
+        /// The figures a collection is sorted and filtered by, in the order in which they are
+        /// shown: random write first, worst stall second.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
@@ -206,7 +206,7 @@ impl HeadlineFigure {
         self.entry().unit
     }
 
-    /// Whether a small value is the good one.
+    /// True if a small value is the good one.
     pub const fn smaller_is_better(self) -> bool {
         matches!(self.unit(), FigureUnit::Ns)
     }

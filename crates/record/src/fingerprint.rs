@@ -12,7 +12,7 @@ pub struct FingerprintMark {
     pub bytes: u64,
     /// CRC-32C of what was read.
     pub crc32c: u32,
-    /// Whether some of it was data of the run itself: if so, the medium can later be asked to show
+    /// True if some of it was data of the run itself: if so, the medium can later be asked to show
     /// it again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ours: bool,

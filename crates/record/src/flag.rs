@@ -271,7 +271,7 @@ impl Flag {
         }
     }
 
-    /// Whether the figure must not be taken for the medium's.
+    /// True if the figure must not be taken for the medium's.
     pub fn is_impossible(&self) -> bool {
         matches!(
             self,

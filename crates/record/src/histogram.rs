@@ -21,7 +21,7 @@ pub struct Histogram(Repr);
 #[derive(Clone, Debug)]
 enum Repr {
     Counted(Counts),
-    Told(EncodedCounts),
+    Encoded(EncodedCounts),
 }
 
 /// One that was read. Counts are made of it when something is added to it or to others of it: most
@@ -88,7 +88,7 @@ fn counts_of(mut plain: &[u8]) -> Result<Counts, HistogramError> {
 impl PartialEq for Histogram {
     fn eq(&self, other: &Histogram) -> bool {
         match (&self.0, &other.0) {
-            (Repr::Told(one), Repr::Told(two)) if one.text == two.text => true,
+            (Repr::Encoded(one), Repr::Encoded(two)) if one.text == two.text => true,
             _ => self.buckets().eq(other.buckets()),
         }
     }
@@ -110,19 +110,19 @@ impl Histogram {
     fn counts(&self) -> Cow<'_, Counts> {
         match &self.0 {
             Repr::Counted(counts) => Cow::Borrowed(counts),
-            Repr::Told(told) => Cow::Owned(told.counts()),
+            Repr::Encoded(encoded_counts) => Cow::Owned(encoded_counts.counts()),
         }
     }
 
     /// The counts to add to; its text is then no longer true.
     #[inline]
     fn counts_mut(&mut self) -> &mut Counts {
-        if matches!(self.0, Repr::Told(_)) {
+        if matches!(self.0, Repr::Encoded(_)) {
             self.make_counted();
         }
         match &mut self.0 {
             Repr::Counted(counts) => counts,
-            Repr::Told(_) => unreachable!("it was replaced above"),
+            Repr::Encoded(_) => unreachable!("it was replaced above"),
         }
     }
 
@@ -161,11 +161,11 @@ impl Histogram {
     pub fn len(&self) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.len(),
-            Repr::Told(told) => told.len(),
+            Repr::Encoded(encoded_counts) => encoded_counts.len(),
         }
     }
 
-    /// Whether nothing was counted.
+    /// True if nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -174,7 +174,9 @@ impl Histogram {
     pub fn min(&self) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.min(),
-            Repr::Told(told) => told.few.first().map_or(0, |(place, _)| text::values(*place).0),
+            Repr::Encoded(encoded_counts) => {
+                encoded_counts.few.first().map_or(0, |(place, _)| text::values(*place).0)
+            }
         }
     }
 
@@ -182,7 +184,9 @@ impl Histogram {
     pub fn max(&self) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.max(),
-            Repr::Told(told) => told.few.last().map_or(0, |(place, _)| text::values(*place).1),
+            Repr::Encoded(encoded_counts) => {
+                encoded_counts.few.last().map_or(0, |(place, _)| text::values(*place).1)
+            }
         }
     }
 
@@ -190,7 +194,7 @@ impl Histogram {
     pub fn mean(&self) -> f64 {
         match &self.0 {
             Repr::Counted(counts) => counts.mean(),
-            Repr::Told(told) => told.mean(),
+            Repr::Encoded(encoded_counts) => encoded_counts.mean(),
         }
     }
 
@@ -198,7 +202,7 @@ impl Histogram {
     pub fn quantile(&self, share: f64) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.value_at_quantile(share),
-            Repr::Told(told) => told.quantile(share),
+            Repr::Encoded(encoded_counts) => encoded_counts.quantile(share),
         }
     }
 
@@ -218,7 +222,7 @@ impl Histogram {
     pub fn count_above(&self, latency_ns: u64) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.len() - counts.count_between(0, latency_ns),
-            Repr::Told(told) => told
+            Repr::Encoded(encoded_counts) => encoded_counts
                 .few
                 .iter()
                 .filter(|(place, _)| text::values(*place).0 > latency_ns)
@@ -229,19 +233,19 @@ impl Histogram {
 
     /// The buckets that are not empty: (largest value in it, in ns; samples).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let (counted, told) = match &self.0 {
+        let (counted, encoded_counts) = match &self.0 {
             Repr::Counted(counts) => (Some(counts), None),
-            Repr::Told(told) => (None, Some(told)),
+            Repr::Encoded(encoded_counts) => (None, Some(encoded_counts)),
         };
         let counted = counted.into_iter().flat_map(|counts| counts.iter_recorded());
         let counted = counted.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
-        counted.chain(told.into_iter().flat_map(EncodedCounts::buckets))
+        counted.chain(encoded_counts.into_iter().flat_map(EncodedCounts::buckets))
     }
 
     /// The text form kept in a record. One that was read and not added to is passed on as it came.
     pub fn encode(&self) -> String {
         match &self.0 {
-            Repr::Told(told) => told.text.to_string(),
+            Repr::Encoded(encoded_counts) => encoded_counts.text.to_string(),
             Repr::Counted(counts) => encoded(counts),
         }
     }
@@ -255,7 +259,7 @@ impl Histogram {
     fn read(text: Box<str>) -> Result<Self, HistogramError> {
         let plain = text::plain(&text)?;
         if plain.is_ours {
-            return Ok(Histogram(Repr::Told(EncodedCounts { text, few: plain.counts.into() })));
+            return Ok(Histogram(Repr::Encoded(EncodedCounts { text, few: plain.counts.into() })));
         }
         let mut ours = nothing();
         ours.add(&counts_of(&plain.bytes)?).map_err(|e| HistogramError(e.to_string()))?;
@@ -274,7 +278,7 @@ fn encoded(counts: &Counts) -> String {
 impl serde::Serialize for Histogram {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Repr::Told(told) => serializer.serialize_str(&told.text),
+            Repr::Encoded(encoded_counts) => serializer.serialize_str(&encoded_counts.text),
             Repr::Counted(counts) => serializer.serialize_str(&encoded(counts)),
         }
     }
@@ -384,17 +388,17 @@ mod tests {
         ) {
             let mut counted = Histogram::default();
             samples.iter().for_each(|&s| counted.record(s));
-            let told = Histogram::decode(&counted.encode()).unwrap();
-            assert_eq!((told.len(), told.min(), told.is_empty()), (counted.len(), counted.min(), counted.is_empty()));
-            assert_eq!(told.buckets().collect::<Vec<_>>(), counted.buckets().collect::<Vec<_>>());
+            let encoded_counts = Histogram::decode(&counted.encode()).unwrap();
+            assert_eq!((encoded_counts.len(), encoded_counts.min(), encoded_counts.is_empty()), (counted.len(), counted.min(), counted.is_empty()));
+            assert_eq!(encoded_counts.buckets().collect::<Vec<_>>(), counted.buckets().collect::<Vec<_>>());
             for limit in samples.iter().copied().chain([asked, asked / 1_000_000, 0, u64::MAX]) {
-                assert_eq!(told.count_above(limit), counted.count_above(limit), "above {limit}");
+                assert_eq!(encoded_counts.count_above(limit), counted.count_above(limit), "above {limit}");
             }
-            assert_eq!((told.max(), told.mean()), (counted.max(), counted.mean()));
+            assert_eq!((encoded_counts.max(), encoded_counts.mean()), (counted.max(), counted.mean()));
             for share in [0.0, 0.001, 0.5, 0.9, 1.0, 1.5] {
-                assert_eq!(told.quantile(share), counted.quantile(share), "{share}");
+                assert_eq!(encoded_counts.quantile(share), counted.quantile(share), "{share}");
             }
-            assert_eq!(told, counted);
+            assert_eq!(encoded_counts, counted);
         }
 
         #[test]

@@ -28,9 +28,9 @@ impl IoAccounting {
         }
     }
 
-    /// The reason why the figures are not the medium's, in the direction that the cell is about: too
-    /// few bytes or too few I/Os arrived. None where the page cache is what is measured, where the
-    /// I/O went through a file system on top, and where less is missing than 1 MiB or a block.
+    /// The reason why the figures are not the medium's, in the direction that the cell is about:
+    /// too few bytes or too few I/Os arrived. None where the page cache is what is measured, where
+    /// the I/O went through a file system on top, and where less is missing than 1 MiB or a block.
     pub fn flag(&self, cell: &Cell) -> Option<Flag> {
         if cell.params.path == Path::Buffered || cell.on.is_some() {
             return None;
@@ -56,7 +56,8 @@ impl IoAccounting {
     fn missing_ios(&self, cell: &Cell, reads: bool) -> Option<Flag> {
         let params = &cell.params;
         let one_by_one = params.queue_depth <= 1 && params.threads <= 1;
-        // A probe reads and writes in one cell, and has no rate.
+        // A probe sequential and random writes and reads of 32 KiB, at in one cell, and has no
+        // rate.
         let has_rate = cell.metrics.iops.is_some() || cell.metrics.bps.is_some();
         let counts_ios = has_rate && cell.unit.is_none_or(|unit| unit == CountUnit::Ios);
         let issued_ios = self.issued_ios;

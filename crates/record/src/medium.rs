@@ -203,9 +203,9 @@ Medium {
     classes: Option<SpeedClasses>,
     /// The card sits behind a reader that hides its registers; identity is the reader's.
     behind_reader: Option<bool>,
-    /// Whether it has turning platters; null where that is not told.
+    /// True if it has turning platters; null where that is not told.
     rotational: Option<bool>,
-    /// Whether it can be taken out.
+    /// True if it can be taken out.
     removable: Option<bool>,
     /// Stable names under /dev/disk/by-id (hold the serial number; never published).
     by_id: Vec<String>,
@@ -234,7 +234,7 @@ Link {
     usb_name: Option<String>,
     /// Commands the device takes at once.
     queue_depth: Option<u32>,
-    /// Whether command queueing of an SD or MMC card is on.
+    /// True if command queueing of an SD or MMC card is on.
     command_queue: Option<bool>,
 }}
 
@@ -263,7 +263,7 @@ Queue {
     discard_granularity_bytes: Option<u64>,
     /// "write back" or "write through".
     write_cache: Option<String>,
-    /// Whether it takes writes with forced unit access, which are durable without a flush.
+    /// True if it takes writes with forced unit access, which are durable without a flush.
     fua: Option<bool>,
     /// How far the kernel reads ahead through the page cache, in KiB.
     read_ahead_kb: Option<u64>,

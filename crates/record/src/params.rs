@@ -41,7 +41,7 @@ pub enum Region {
     /// From the first byte.
     Front,
     /// From half of the capacity on: where the headline tests run, so that a faster front area does
-    /// not flatter them.
+    /// not overstate them.
     Middle,
     /// All of the medium, from its first byte to its last.
     Whole,
@@ -67,7 +67,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Whether the same bytes stand at every place of the medium.
+    /// True if the same bytes stand at every place of the medium.
     pub fn is_same_everywhere(self) -> bool {
         matches!(self, Content::Zeros | Content::Byte(_))
     }

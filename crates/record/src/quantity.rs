@@ -31,7 +31,7 @@ fn scaled(found: &Estimate, divisor: f64) -> Estimate {
     Estimate { value: found.value / divisor, ci95, n: found.n }
 }
 
-/// Whether one I/O is under way at a time: what several do is another quantity.
+/// True if one I/O is under way at a time: what several do is another quantity.
 fn is_single(cell: &Cell) -> bool {
     cell.params.in_flight() == 1
 }
@@ -118,8 +118,8 @@ fn of_threads(cell: &Cell) -> Vec<QuantityFigure> {
     THREAD_VIEWS.into_iter().filter_map(figure).collect()
 }
 
-/// The thread view of a cell in MB/s: all children together, the parent, the slowest and the fastest
-/// thread; `None` where it is not of several threads.
+/// The thread view of a cell in MB/s: all children together, the parent, the slowest and the
+/// fastest thread; `None` where it is not of several threads.
 pub fn thread_views(cell: &Cell) -> Option<[Option<f64>; 4]> {
     thread_form(cell).filter(|_| cell.params.threads > 1)?;
     let block = cell.params.block_bytes? as f64;

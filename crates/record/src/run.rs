@@ -100,7 +100,7 @@ pub struct PlannedCell {
 pub struct Skip {
     /// The test, or the cell's id.
     pub test: String,
-    /// Why it was not run, in one sentence.
+    /// The reason why it was not run, in one sentence.
     pub reason: String,
     /// The block size that was left out, where that is all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -221,7 +221,7 @@ impl Record {
 }
 
 impl PlannedCell {
-    /// Whether it may not take any time: a limit of 1000 hours, as the published tests are given,
+    /// True if it may not take any time: a limit of 1000 hours, as the published tests are given,
     /// is none.
     pub fn has_time_limit(&self) -> bool {
         self.max_ns < 1000 * 3600 * crate::units::SECOND_NS

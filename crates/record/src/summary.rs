@@ -36,8 +36,8 @@ impl Answer {
 }
 
 /// What a run comes to. Figures are null where they were not measured, or are not the medium's;
-/// `_low` and `_high` are the ends of the 95 % interval, or the rounds that differ too much for one; null
-/// where it was measured once only.
+/// `_low` and `_high` are the ends of the 95 % interval, or the rounds that differ too much for
+/// one; null where it was measured once only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -88,7 +88,8 @@ pub struct Summary {
     pub longest_write_ns: Option<u64>,
     /// How many writes it is the longest of.
     pub longest_write_n: Option<u64>,
-    /// Why one of the four figures is null, by its name: "at most 1006 IOPS: ..", "left out: ..".
+    /// The reason why one of the four figures is null, by its name: "at most 1006 IOPS: ..", "left
+    /// out: ..".
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, String>,
 }

@@ -11,7 +11,7 @@ const CACHED_NS_PER_BYTE: f64 = 100.0;
 /// allocation units hold most of what is written to it.
 pub const WIDE_BYTES: u64 = 100 * MIB;
 
-/// Whether a cache may have taken single writes of `block_bytes` that took `mean_ns` each.
+/// True if a cache may have taken single writes of `block_bytes` that took `mean_ns` each.
 pub fn may_be_cached(mean_ns: f64, block_bytes: u64) -> bool {
     mean_ns < CACHED_NS + CACHED_NS_PER_BYTE * block_bytes as f64
 }

@@ -39,7 +39,7 @@ pub(crate) fn state(record: &Record) -> Option<String> {
     }
 }
 
-/// Whether a run ended because its device was not there any more, which is no word on its medium.
+/// True if a run ended because its device was not there any more, which is no word on its medium.
 fn has_gone(record: &Record) -> bool {
     record.findings.iter().any(|finding| finding.outcome == Some(Outcome::DeviceGone))
 }
@@ -58,7 +58,7 @@ fn first_error(record: &Record) -> String {
         .unwrap_or_default()
 }
 
-/// Why a cell failed, in words.
+/// The reason why a cell failed, in words.
 pub(crate) fn error(cell: &Cell) -> String {
     cell.reason.as_deref().map(words::clean).unwrap_or_else(|| "no reason was recorded".to_owned())
 }
@@ -69,7 +69,7 @@ pub(crate) struct RecordCaveat {
     pub about: String,
     /// What was seen and what to do.
     pub text: String,
-    /// Whether numbers were withheld for it, or a cell failed.
+    /// True if numbers were withheld for it, or a cell failed.
     pub severe: bool,
     /// The ids of those cells.
     pub cells: Vec<String>,
@@ -80,7 +80,7 @@ impl RecordCaveat {
         RecordCaveat { about: String::new(), text, severe: false, cells: Vec::new() }
     }
 
-    /// Whether it is about every figure: of the run, or why numbers were withheld.
+    /// True if it is about every figure: of the run, or why numbers were withheld.
     pub fn is_of_all(&self) -> bool {
         self.severe || self.about.is_empty()
     }
@@ -183,7 +183,8 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
 /// Said of a test that was not in the plan.
 pub(crate) const NOT_PLANNED: &str = "not part of this run";
 
-/// Why a test (at a block size, where one is asked for) has no cell in this record; one phrase.
+/// The reason why a test (at a block size, where one is asked for) has no cell in this record; one
+/// phrase.
 pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
     let asked = |cell: &&PlannedCell| {
         cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes)

@@ -151,7 +151,7 @@ pub struct Reference {
 }
 
 impl Chart {
-    /// Whether a measured point can be drawn.
+    /// True if a measured point can be drawn.
     pub fn is_empty(&self) -> bool {
         let drawn = |line: &ChartLine| {
             line.style.stroke != Stroke::Yardstick
@@ -160,7 +160,7 @@ impl Chart {
         !self.series.iter().any(drawn)
     }
 
-    /// Whether a point has a place on both axes.
+    /// True if a point has a place on both axes.
     pub(crate) fn fits(&self, point: &ChartPoint) -> bool {
         self.x.scale.takes(point.x) && self.y.scale.takes(point.y)
     }

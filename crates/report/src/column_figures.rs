@@ -104,7 +104,7 @@ pub(crate) fn mean_of_repeats(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, ci95, n: values.len() as u64 })
 }
 
-/// Whether two cells of other tools in one run are the same done again: an output that holds a test
+/// True if two cells of other tools in one run are the same done again: an output that holds a test
 /// several times, or rows of a publication that call themselves repeats.
 pub(crate) fn repeats(one: &Cell, other: &Cell) -> bool {
     let is_same = |label: &str| one.label(label) == other.label(label);
@@ -132,29 +132,32 @@ mod tests {
         cell
     }
 
-    fn told(cells: &[Cell]) -> Vec<String> {
+    fn figure_texts(cells: &[Cell]) -> Vec<String> {
         let all = column_figures(cells).into_values();
         all.map(|it| format!("{}: {} ({})", it.column.name, it.text(), it.interval())).collect()
     }
 
     #[test]
     fn one_is_one_run_and_repeats_have_students_interval() {
-        assert_eq!(told(&[dd(20.0)]), ["dd-read-1m: 20.0 MB/s (one run)"]);
+        assert_eq!(figure_texts(&[dd(20.0)]), ["dd-read-1m: 20.0 MB/s (one run)"]);
         // 4.303 times 1 over the root of 3.
         assert_eq!(
-            told(&[dd(19.0), dd(20.0), dd(21.0)]),
+            figure_texts(&[dd(19.0), dd(20.0), dd(21.0)]),
             ["dd-read-1m: 20.0 MB/s (17.5 to 22.5, 3 runs)"]
         );
         let five = [20.0, 20.0, 21.0, 19.0, 20.0].map(dd);
-        assert_eq!(told(&five), ["dd-read-1m: 20.0 MB/s (19.1 to 20.9, 5 runs)"]);
-        assert_eq!(told(&[dd(1.0), dd(30.0)]), ["dd-read-1m: 15.5 MB/s (0 to 200, 2 runs)"]);
+        assert_eq!(figure_texts(&five), ["dd-read-1m: 20.0 MB/s (19.1 to 20.9, 5 runs)"]);
+        assert_eq!(
+            figure_texts(&[dd(1.0), dd(30.0)]),
+            ["dd-read-1m: 15.5 MB/s (0 to 200, 2 runs)"]
+        );
     }
 
     #[test]
     fn what_was_done_otherwise_is_no_repeat() {
         let mut other = dd(90.0);
         other.params.span_bytes = Some(1 << 30);
-        assert_eq!(told(&[dd(20.0), other]), ["dd-read-1m: 20.0 MB/s (one run)"]);
+        assert_eq!(figure_texts(&[dd(20.0), other]), ["dd-read-1m: 20.0 MB/s (one run)"]);
         let published = |mbps, repeat: &str| {
             let mut cell = dd(mbps);
             for (name, value) in [("row", "r"), ("repeat", repeat)] {
@@ -163,16 +166,16 @@ mod tests {
             cell
         };
         let rows = [published(20.0, ""), published(22.0, "")];
-        assert_eq!(told(&rows), ["dd-read-1m: 20.0 MB/s (one run)"], "of another person");
+        assert_eq!(figure_texts(&rows), ["dd-read-1m: 20.0 MB/s (one run)"], "of another person");
         let rounds = [published(20.0, "1"), published(22.0, "2")];
-        assert_eq!(told(&rounds), ["dd-read-1m: 21.0 MB/s (8.29 to 33.7, 2 runs)"]);
+        assert_eq!(figure_texts(&rounds), ["dd-read-1m: 21.0 MB/s (8.29 to 33.7, 2 runs)"]);
     }
 
     #[test]
     fn what_has_an_interval_comes_first() {
         let mut certain = dd(10.0);
         certain.metrics.bps = Some(Estimate { value: 10e6, ci95: Some([9e6, 11e6]), n: 99 });
-        assert_eq!(told(&[dd(20.0), certain]), ["dd-read-1m: 10.0 MB/s (9.00 to 11.0)"]);
+        assert_eq!(figure_texts(&[dd(20.0), certain]), ["dd-read-1m: 10.0 MB/s (9.00 to 11.0)"]);
     }
 
     #[test]
@@ -182,7 +185,7 @@ mod tests {
         cell.metrics.iops = Some(Estimate { value: 20.0, ci95: Some([19.0, 21.0]), n: 400 });
         let cpu = Estimate { value: 50_000.0, ci95: None, n: 400 };
         cell.metrics.other.insert(metric::CPU_NS_PER_IO.into(), cpu);
-        assert_eq!(told(&[cell]), ["cpu-dd-read-1m: 0.100 % (mean of 400)"]);
+        assert_eq!(figure_texts(&[cell]), ["cpu-dd-read-1m: 0.100 % (mean of 400)"]);
     }
 
     /// The columns of hdparm stayed empty for a single run, and that of -T always.
@@ -196,8 +199,8 @@ mod tests {
             cell
         };
         let cached = Some(record::Flag::Cached);
-        assert_eq!(told(&[form("device", None)]), ["hdparm: 20.0 MiB/s (one run)"]);
-        assert_eq!(told(&[form("device", cached.clone())]), [""; 0]);
-        assert_eq!(told(&[form("cache", cached)]), ["hdparm-cache: 20.0 MiB/s (one run)"]);
+        assert_eq!(figure_texts(&[form("device", None)]), ["hdparm: 20.0 MiB/s (one run)"]);
+        assert_eq!(figure_texts(&[form("device", cached.clone())]), [""; 0]);
+        assert_eq!(figure_texts(&[form("cache", cached)]), ["hdparm-cache: 20.0 MiB/s (one run)"]);
     }
 }

@@ -90,7 +90,7 @@ const ONE_MEDIUM: &str = "All runs are of one medium: there is nothing to compar
 /// What is said where no figure was measured of two media.
 const NOTHING: &str = "Nothing to compare: no figure that may be used was measured of two of them.";
 
-/// Whether several media have no figure in common.
+/// True if several media have no figure in common.
 fn is_empty(comparison: &MediaComparison) -> bool {
     comparison.media.len() > 1
         && comparison.works.is_empty()
@@ -167,7 +167,7 @@ pub(crate) struct ComparisonContent {
     pub parts: Vec<ComparisonPart>,
     /// How many more runs would tell what cannot be told.
     pub more_runs: Vec<String>,
-    /// Why there is nothing to compare.
+    /// The reason why there is nothing to compare.
     pub nothing: Option<&'static str>,
     pub not_compared: Vec<String>,
 }
@@ -370,8 +370,8 @@ fn title(curve: &Curve) -> String {
     )
 }
 
-/// "1. X (good, random writes of 4 KiB: 1480 IOPS) or Y (..); 3. Z (..). Not ranked: W (commits were
-/// not measured)".
+/// "1. X (good, random writes of 4 KiB: 1480 IOPS) or Y (..); 3. Z (..). Not ranked: W (commits
+/// were not measured)".
 fn order(rank: &findings::Rank) -> String {
     let mut told = String::new();
     for (at, place) in rank.order.iter().enumerate() {

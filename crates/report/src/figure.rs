@@ -14,7 +14,7 @@ pub(crate) struct MetricText {
 }
 
 impl MetricText {
-    /// Whether it is what single I/Os took.
+    /// True if it is what single I/Os took.
     pub fn is_latency(&self) -> bool {
         self.name.starts_with(LATENCY)
     }
@@ -78,12 +78,12 @@ impl Shown {
         }
     }
 
-    /// Whether it is a single figure.
+    /// True if it is a single figure.
     pub fn is_single(&self) -> bool {
         matches!(self, Shown::Single { .. })
     }
 
-    /// Why there is no number, where there is none.
+    /// The reason why there is no number, where there is none.
     pub fn withheld(&self) -> Option<&str> {
         match self {
             Shown::Number { .. } | Shown::Single { .. } => None,
@@ -92,7 +92,7 @@ impl Shown {
     }
 }
 
-/// Why a cell's numbers cannot be the medium's, where they cannot.
+/// The reason why a cell's numbers cannot be the medium's, where they cannot.
 pub(crate) fn impossible(cell: &Cell) -> Option<String> {
     impossible_flags(cell).next().map(said_impossible)
 }
@@ -135,7 +135,7 @@ fn fact(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether another tool measured it, which prints no interval: importers and the reference
+/// True if another tool measured it, which prints no interval: importers and the reference
 /// collection say which. What we measure ourselves has an interval, or too few samples to be shown.
 pub(crate) fn is_of_others(cell: &Cell) -> bool {
     !cell.label("tool").is_empty()
@@ -183,7 +183,7 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     }
 }
 
-/// Whether what a cell says of a metric is a single figure.
+/// True if what a cell says of a metric is a single figure.
 pub(crate) fn is_single(cell: &Cell, name: &str) -> bool {
     estimate(cell, name).is_some_and(|found| show(cell, name, found).is_single())
 }
@@ -241,7 +241,7 @@ pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
     (!figures.is_empty()).then(|| figures.swap_remove(best))
 }
 
-/// Why a probe of the capacity has no size.
+/// The reason why a probe of the capacity has no size.
 fn not_found(cell: &Cell) -> &'static str {
     match cell.stop {
         Stop::Time => "not found before its time was up",

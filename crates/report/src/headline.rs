@@ -27,7 +27,7 @@ pub(crate) struct HeadlineRow<'a> {
 }
 
 impl HeadlineRow<'_> {
-    /// Why the cell ended.
+    /// The reason why the cell ended.
     pub fn stop(&self) -> &'static str {
         self.cell.map_or("", words::stop_of)
     }
@@ -191,7 +191,7 @@ fn sized(name: &str, cell: Option<&Cell>) -> String {
     }
 }
 
-/// Whether a record speaks of a test at all.
+/// True if a record speaks of a test at all.
 fn is_known(record: &Record, test: &str) -> bool {
     let planned = || record.plan.iter().any(|cell| cell.test == test);
     let skipped = || record.skipped.iter().any(|skip| skip.test == test);

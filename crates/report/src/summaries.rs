@@ -19,7 +19,7 @@ pub struct MediumSummary<'a> {
     pub summary: Option<&'a Summary>,
     /// How that ended, where there is no run: "refused".
     pub outcome: &'a str,
-    /// Why there is no run.
+    /// The reason why there is no run.
     pub why: &'a str,
     /// Name of its run.
     pub run: Option<&'a str>,

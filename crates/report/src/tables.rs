@@ -24,7 +24,7 @@ pub struct Table {
 pub struct TableColumn {
     /// Text of the head, without the `#` that [`Table::new`] takes for numbers.
     pub name: Cow<'static, str>,
-    /// Whether it holds numbers, which stand to the right.
+    /// True if it holds numbers, which stand to the right.
     pub numeric: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct TableRow {
     pub cells: Vec<String>,
     /// Footnotes that belong to it.
     pub notes: Vec<usize>,
-    /// Whether a new thing begins here (the first row of a cell).
+    /// True if a new thing begins here (the first row of a cell).
     pub leads: bool,
 }
 

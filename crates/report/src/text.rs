@@ -355,7 +355,7 @@ impl Page {
         let said = |finding: &Finding| {
             record.findings.iter().any(|verdict| findings::repeats(verdict, finding))
         };
-        // A standstill is no footnote, also where it may have been the machine's.
+        // A host stall is no footnote, also where it may have been the machine's.
         let is_first = |finding: &&Finding| {
             finding.severity == Severity::Failure || finding.id == "standstill"
         };
@@ -576,7 +576,7 @@ impl Page {
     }
 }
 
-/// Whether it is of a test that the headline does not speak of, or one of many that were imported.
+/// True if it is of a test that the headline does not speak of, or one of many that were imported.
 fn is_other(cell: &Cell) -> bool {
     !headline::TESTS.contains(&cell.test.as_str()) || figure::is_of_others(cell)
 }

@@ -218,8 +218,8 @@ pub fn whole_label(test: &str, params: &Params) -> String {
 /// Half of the width over the figure from which on nothing has converged: no test asks for less.
 const NEVER_ASKED: f64 = 0.5;
 
-/// Why a cell ended, in a word or two. Of one that was measured in rounds these ended it, where its
-/// interval is not as narrow as asked for.
+/// The reason why a cell ended, in a word or two. Of one that was measured in rounds these ended
+/// it, where its interval is not as narrow as asked for.
 pub fn stop_of(cell: &Cell) -> &'static str {
     let is_open = |flag: &Flag| matches!(flag, Flag::NotConverged { .. });
     let is_one_look = cell.is_one_look();
@@ -234,7 +234,7 @@ pub fn stop_of(cell: &Cell) -> &'static str {
     }
 }
 
-/// Why a cell ended, in one word.
+/// The reason why a cell ended, in one word.
 pub fn stop(stop: Stop) -> &'static str {
     match stop {
         Stop::Converged => "converged",

@@ -38,7 +38,7 @@ impl WriteCache {
         }
     }
 
-    /// Whether durable means durable.
+    /// True if durable means durable.
     pub(crate) fn is_honest(&self) -> bool {
         self.honest
     }
@@ -101,7 +101,7 @@ impl CombiningCache {
         }
     }
 
-    /// Whether durable means durable.
+    /// True if durable means durable.
     pub(crate) fn is_honest(&self) -> bool {
         self.honest
     }

@@ -32,7 +32,7 @@ pub struct SimOptions {
     pub seed: u64,
     /// Another size than the profile's, in bytes; a fake shrinks or grows in proportion.
     pub capacity: Option<u64>,
-    /// Whether reads return what was written. Without data, writers need not fill their buffers,
+    /// True if reads return what was written. Without data, writers need not fill their buffers,
     /// and long runs are fast.
     pub keep_data: bool,
 }
@@ -173,7 +173,7 @@ impl SimDevice {
         self.in_flight.peek().map(|next| next.0.completion.completed_ns)
     }
 
-    /// Why a request cannot be taken.
+    /// The reason why a request cannot be taken.
     #[inline]
     fn objection(&self, request: &Request) -> Option<IoError> {
         let Some(slot) = self.slots.get(request.slot as usize) else {

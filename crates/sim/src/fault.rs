@@ -98,13 +98,13 @@ impl Faults {
         }
     }
 
-    /// Whether nothing can go wrong.
+    /// True if nothing can go wrong.
     #[inline]
     pub(crate) fn none(&self) -> bool {
         self.armed.is_empty()
     }
 
-    /// Whether the power may go, so that writes that are not durable must be remembered.
+    /// True if the power may go, so that writes that are not durable must be remembered.
     pub(crate) fn may_lose_power(&self) -> bool {
         self.armed.iter().any(|armed| armed.fault.kind == FaultKind::PowerCut)
     }

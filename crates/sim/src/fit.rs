@@ -74,7 +74,7 @@ impl FitCheck {
         (self.modelled / self.published - 1.0) * 100.0
     }
 
-    /// Whether the model is as close as is claimed.
+    /// True if the model is as close as is claimed.
     pub fn holds(&self) -> bool {
         self.error_percent().abs() <= self.claimed_percent
     }

@@ -50,7 +50,7 @@ impl Medium {
         self.mapping
     }
 
-    /// Whether the time of a write depends on what is written.
+    /// True if the time of a write depends on what is written.
     pub(crate) fn looks_at_content(&self) -> bool {
         self.compression.is_some()
     }

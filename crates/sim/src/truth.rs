@@ -60,7 +60,7 @@ impl SteadyLoad {
         }
     }
 
-    /// Writes of incompressible data in a row, from the middle of the medium on.
+    /// Sequential writes of incompressible data, from the middle of the medium on.
     pub fn sequential_write(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
         SteadyLoad {
             pattern: Pattern::Sequential,
@@ -68,7 +68,7 @@ impl SteadyLoad {
         }
     }
 
-    /// Reads in a row, from the middle of the medium on.
+    /// Sequential reads, from the middle of the medium on.
     pub fn sequential_read(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
         SteadyLoad {
             direction: Direction::Read,
@@ -105,9 +105,9 @@ pub struct LongRunFigures {
     pub random_write_16k_iops: f64,
     /// Random reads of 4 KiB in 512 MiB, a second.
     pub random_read_4k_iops: f64,
-    /// Writes of 1 MiB in a row, in bytes a second.
+    /// Sequential writes of 1 MiB, in bytes a second.
     pub write_bps: f64,
-    /// Reads of 1 MiB in a row, in bytes a second.
+    /// Sequential reads of 1 MiB, in bytes a second.
     pub read_bps: f64,
 }
 
@@ -164,8 +164,8 @@ pub fn random_read_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, se
     iops(profile, &SteadyLoad::random_read(block_bytes, span_bytes), seed)
 }
 
-/// Bytes a second in the long run, in a row, from the middle of the medium on, over 1 GiB again and
-/// again.
+/// Bytes a second in the long run, sequential, from the middle of the medium on, over 1 GiB again
+/// and again.
 pub fn sequential_bps(profile: &Profile, direction: Direction, block_bytes: u64, seed: u64) -> f64 {
     let work = SteadyLoad { direction, ..SteadyLoad::sequential_write(block_bytes, 1 << 30) };
     iops(profile, &work, seed) * block_bytes as f64
@@ -245,7 +245,7 @@ impl RunningLoad {
         }
     }
 
-    /// Writes this much in a row, so that no cache has room left.
+    /// Writes this much sequentially, so that no cache has room left.
     fn fill(&mut self, bytes: u64) {
         let blocks = (self.device.facts().capacity_bytes - self.start) / FILL_BYTES;
         for i in 0..bytes.div_ceil(FILL_BYTES) {

@@ -72,7 +72,8 @@ const POOLED_FROM: f64 = 0.4;
 const MOST_RUNS: u32 = 20;
 
 /// Compares the results of runs (rates or times, all positive) of A and B of which nothing else is
-/// known, as [`compare_runs`] does. `None` below two runs each; three are the least to be published.
+/// known, as [`compare_runs`] does. `None` below two runs each; three are the least to be
+/// published.
 pub fn compare(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
     let bare = |runs: &[f64]| runs.iter().copied().map(RunRate::bare).collect::<Vec<_>>();
     let is_repeated = a.len().min(b.len()) > 1;
@@ -87,8 +88,8 @@ pub fn compare(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
 /// - *One run of one of both*: it is taken to vary as the runs of the other do.
 /// - *One run of each*: the runs' own intervals, which know nothing of changes between runs.
 ///
-/// The interval is never narrower than what varies within runs (levels of variance after Kalibera and
-/// Jones 2013). `None` without runs, with a value that is not positive, or with one run of each
+/// The interval is never narrower than what varies within runs (levels of variance after Kalibera
+/// and Jones 2013). `None` without runs, with a value that is not positive, or with one run of each
 /// where one has no interval.
 pub fn compare_runs(a: &[RunRate], b: &[RunRate]) -> Option<RatioEstimate> {
     let logarithms = [logarithms(a)?, logarithms(b)?];
@@ -102,7 +103,7 @@ pub fn compare_runs(a: &[RunRate], b: &[RunRate]) -> Option<RatioEstimate> {
 }
 
 impl RatioEstimate {
-    /// Whether it is of one run of each, which know nothing of changes between runs.
+    /// True if it is of one run of each, which know nothing of changes between runs.
     pub fn is_single(&self) -> bool {
         self.spread.is_single()
     }
@@ -117,8 +118,8 @@ impl RatioEstimate {
         self.more_runs_to(if is_fine { finer } else { noise })
     }
 
-    /// Runs to add on each side until the ratio would be told from this one, one at least. `None` of
-    /// more than 20.
+    /// Runs to add on each side until the ratio would be told from this one, one at least. `None`
+    /// of more than 20.
     pub fn more_runs_from(&self, limit: f64) -> Option<u32> {
         self.more_runs_to((self.ratio / limit).ln().abs())
     }

@@ -63,7 +63,7 @@ pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<Placed> {
     places.iter().enumerate().map(place).collect()
 }
 
-/// Whether more results are needed to say which of the best two is better, or that they are the
+/// True if more results are needed to say which of the best two is better, or that they are the
 /// same. Nothing is open about a single one.
 pub fn is_open(places: &[Placed]) -> bool {
     places.get(1).is_some_and(|second| second.rank == ContestRank::Unclear)

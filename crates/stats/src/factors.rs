@@ -1,7 +1,7 @@
 //! How much of the differences between results does each of several factors explain? Additive
 //! effects by least squares, on grids that may be incomplete, unbalanced and repeated (Scheffe, The
-//! Analysis of Variance, 1959, chapters 4 and 5). Given the logarithms of rates, effects are factors
-//! by which rates are multiplied.
+//! Analysis of Variance, 1959, chapters 4 and 5). Given the logarithms of rates, effects are
+//! factors by which rates are multiplied.
 
 mod linear;
 
@@ -30,8 +30,8 @@ pub struct FactorRun {
 pub enum EffectBasis {
     /// From how much repeats of a combination differ, with so many degrees of freedom.
     Repeats(usize),
-    /// From the runs' own variances, widened so many times (1 and more) by how badly the effects add
-    /// up (Birge, Phys. Rev. 40, 207, 1932).
+    /// From the runs' own variances, widened so many times (1 and more) by how badly the effects
+    /// add up (Birge, Phys. Rev. 40, 207, 1932).
     Own(f64),
     /// From nothing: no combination has repeats, and not every run tells its variance.
     Nothing,
@@ -41,7 +41,7 @@ pub enum EffectBasis {
 #[derive(Debug, Clone, PartialEq)]
 pub enum FactorEffect {
     /// Its effect can be told from that of the others.
-    Told(LevelEffects),
+    Known(LevelEffects),
     /// It cannot: it changes together with these other factors, by number.
     Confounded(Vec<usize>),
 }
@@ -60,7 +60,8 @@ pub struct LevelEffects {
     /// Half the width of its 95 % interval. Of more than two levels the pair was chosen after
     /// looking: Bonferroni's, over all pairs. `None` where nothing tells one.
     pub half_width: Option<f64>,
-    /// The same difference, `range`, at each combination of the other factors' levels that has both.
+    /// The same difference, `range`, at each combination of the other factors' levels that has
+    /// both.
     pub simple: Vec<SimpleEffect>,
 }
 
@@ -88,14 +89,14 @@ pub struct CombinationMean {
     pub half_width: Option<f64>,
 }
 
-/// How much larger the effect of the first factor is at one level of the second than at another, all
-/// other factors being equal.
+/// How much larger the effect of the first factor is at one level of the second than at another,
+/// all other factors being equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CrossEffect {
     /// The difference of both differences, 0 or more.
     pub difference: f64,
-    /// Half the width of its 95 % interval (Bonferroni's, over all that could have been chosen), never
-    /// widened for effects that do not add up; `None` where nothing tells one.
+    /// Half the width of its 95 % interval (Bonferroni's, over all that could have been chosen),
+    /// never widened for effects that do not add up; `None` where nothing tells one.
     pub half_width: Option<f64>,
 }
 
@@ -211,7 +212,7 @@ impl<'a> Data<'a> {
         let lowest = (0..many).min_by(by_effect).unwrap_or(0);
         let [high, low] = [highest, lowest].map(|level| column(self.levels, factor, level));
         let pairs = (many * many.saturating_sub(1) / 2).max(1);
-        FactorEffect::Told(LevelEffects {
+        FactorEffect::Known(LevelEffects {
             range: levels[highest] - levels[lowest],
             half_width: self.half_width(&self.fit.weights(high, low), pairs),
             simple: self.simple(factor, [lowest, highest]),
@@ -221,7 +222,7 @@ impl<'a> Data<'a> {
         })
     }
 
-    /// Whether no level of a factor is a mixture of levels of these others.
+    /// True if no level of a factor is a mixture of levels of these others.
     fn is_free(&self, factor: usize, others: &[usize]) -> bool {
         let with: Vec<usize> = others.iter().copied().chain([factor]).collect();
         self.rank(&with) == self.rank(others) + self.levels[factor] - 1
@@ -338,8 +339,8 @@ impl<'a> Data<'a> {
             .collect()
     }
 
-    /// The F test for lack of fit, against the variance between repeats, or what the runs themselves
-    /// tell where that is more.
+    /// The F test for lack of fit, against the variance between repeats, or what the runs
+    /// themselves tell where that is more.
     fn interaction(&self) -> Interaction {
         let EffectBasis::Repeats(within) = self.basis else { return Interaction::Untold };
         let degrees = self.combinations.len() - self.fit.rank();

@@ -2,10 +2,11 @@
 
 /// As many values as can show one: of fewer, any order may be chance.
 const FEWEST: usize = 5;
-/// Standard deviations of the statistic from which on there is a trend: of five values, all in order.
+/// Standard deviations of the statistic from which on there is a trend: of five values, all in
+/// order.
 const TREND: f64 = 2.2;
 
-/// Whether values rise or fall in the order they have (Mann 1945, Kendall 1975): of values without
+/// True if values rise or fall in the order they have (Mann 1945, Kendall 1975): of values without
 /// one, at most 3 of 100 series seem to. Always false of fewer than five.
 pub fn has_trend(values: &[f64]) -> bool {
     if values.len() < FEWEST {

@@ -72,7 +72,7 @@ pub fn atomic_write_with(
         .map_err(WriteError::at(path))
 }
 
-/// Whether there is something at this path that must not be replaced by a file.
+/// True if there is something at this path that must not be replaced by a file.
 fn is_special(path: &Path) -> bool {
     // /dev/stdout may lead to a regular file, but it is a link that all programs share, and others
     // may hold the file open.
@@ -160,7 +160,7 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether this is the plain name of something in a directory: no path, nothing hidden, nothing
+/// True if this is the plain name of something in a directory: no path, nothing hidden, nothing
 /// that upsets a terminal.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let one_component = Path::new(name).file_name() == Some(OsStr::new(name));

@@ -52,7 +52,7 @@ pub struct BackupPiece {
     pub offset_bytes: u64,
     /// How long it is.
     pub bytes: u64,
-    /// Whether it can be read as it was kept.
+    /// True if it can be read as it was kept.
     pub sound: bool,
 }
 
@@ -298,8 +298,8 @@ fn piece(kept: &LocatedPiece) -> BackupPiece {
     }
 }
 
-/// What a run's directory says is to be restored; none where there is no log, or an empty one. Reads
-/// headers only.
+/// What a run's directory says is to be restored; none where there is no log, or an empty one.
+/// Reads headers only.
 pub(crate) fn unrestored(directory: &Path) -> Option<Unrestored> {
     let file = open_regular(&directory.join(BACKUP_FILE), false).ok().flatten()?;
     let found = survey(&file, false).ok()?;

@@ -5,9 +5,9 @@ use std::fmt;
 /// Something in a journal that is not as it was written. It costs what it says and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The line, counted from 1; of several in a row the first.
+    /// The line, counted from 1; of several in succession the first.
     pub first: u64,
-    /// The last of several lines in a row; else the same.
+    /// The last of several lines in succession; else the same.
     pub last: u64,
     /// What is wrong there.
     pub wrong: Wrong,
@@ -49,7 +49,7 @@ impl Damage {
         Damage { first: number, last: number, wrong, cells: Vec::new() }
     }
 
-    /// Whether something that was acknowledged may be missing.
+    /// True if something that was acknowledged may be missing.
     pub fn is_loss(&self) -> bool {
         matches!(
             self.wrong,
@@ -57,7 +57,7 @@ impl Damage {
         )
     }
 
-    /// Whether it is worth telling a person: a torn last line costs nothing that was acknowledged.
+    /// True if it is worth telling a person: a torn last line costs nothing that was acknowledged.
     pub fn is_told(&self) -> bool {
         self.wrong != Wrong::Torn
     }
@@ -109,16 +109,16 @@ impl fmt::Display for Damage {
             Wrong::Torn => f.write_str("the last line of the journal is incomplete: it was being written when the program was ended"),
             Wrong::Flipped(_) => write!(f, "{}: {}", self.lines("is damaged", "are damaged"), self.cost()),
             Wrong::Missing => write!(f, "{}: {}", self.lines("is missing", "are missing"), self.cost()),
-            Wrong::Doubled => write!(f, "{}", self.lines("stands there twice: it counts once", "stand there twice: they count once")),
+            Wrong::Doubled => write!(f, "{}", self.lines("is there twice: it counts once", "are there twice: they count once")),
             Wrong::Misplaced => {
                 write!(
                     f,
                     "{}",
-                    self.lines("stands out of order: it was read in its place", "stand out of order: they were read in their place")
+                    self.lines("is out of order: it was read in its place", "are out of order: they were read in their place")
                 )
             }
-            Wrong::Foreign => write!(f, "{} stand lines of another run: they are left out", self.place()),
-            Wrong::Junk => write!(f, "{} stands what is no line: it is left out", self.place()),
+            Wrong::Foreign => write!(f, "{} are lines of another run: they are left out", self.place()),
+            Wrong::Junk => write!(f, "{} is something that is not a line of it: it is left out", self.place()),
             Wrong::Unknown(reason) => {
                 write!(f, "{} ({reason}): {}", self.lines("cannot be understood", "cannot be understood"), self.cost())
             }

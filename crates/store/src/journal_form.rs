@@ -38,7 +38,7 @@ pub enum JournalError {
     NoHeader {
         /// Path of the journal file.
         path: PathBuf,
-        /// Why the first line cannot be read, in words.
+        /// The reason why the first line cannot be read, in words.
         reason: String,
     },
     /// Written by a newer version.

@@ -54,9 +54,9 @@ pub(crate) struct Scan<'a> {
     pub pieces: Vec<LinePiece<'a>>,
     /// How many bytes the pieces take. What follows is torn.
     pub sound_bytes: u64,
-    /// Whether something follows that is no whole line: the writer was stopped in the middle of it.
+    /// True if something follows that is no whole line: the writer was stopped in the middle of it.
     pub torn_tail: bool,
-    /// Whether the newline behind the last line is something else: it must be written before the
+    /// True if the newline behind the last line is something else: it must be written before the
     /// next line.
     pub open_end: bool,
 }

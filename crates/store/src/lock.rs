@@ -22,7 +22,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Whether the kernel keeps it. Where the file system knows no locks nobody is kept out.
+    /// True if the kernel keeps it. Where the file system knows no locks nobody is kept out.
     pub fn is_held(&self) -> bool {
         self.is_held
     }
@@ -114,7 +114,7 @@ fn holder(file: &mut File) -> Option<u32> {
     text.parse().ok()
 }
 
-/// Whether a live process writes to the run in `dir`. Where that cannot be found out, nobody does.
+/// True if a live process writes to the run in `dir`. Where that cannot be found out, nobody does.
 pub(crate) fn is_taken(dir: &Path) -> bool {
     let Ok(file) = File::open(dir.join(LOCK_FILE)) else { return false };
     matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))

@@ -73,7 +73,7 @@ pub(crate) struct Ordered {
     pub next: u64,
 }
 
-/// Whether a line looks like the first one of a journal.
+/// True if a line looks like the first one of a journal.
 pub(crate) fn looks_like_header(json: &[u8]) -> bool {
     [&b"{\"form\":\"flashmark-journal/"[..], b"{\"line\":1,\"form\":\"flashmark-journal/"]
         .iter()

@@ -32,9 +32,9 @@ pub(crate) struct JournalContents<H, E> {
 pub(crate) struct Tail {
     /// Length without what is torn, in bytes.
     pub sound_bytes: u64,
-    /// Whether a torn line follows.
+    /// True if a torn line follows.
     pub torn: bool,
-    /// Whether the newline behind the last line is damaged.
+    /// True if the newline behind the last line is damaged.
     pub open: bool,
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn without_place(error: &serde_json::Error) -> String {
 pub(crate) struct JournalHeader<'a> {
     /// Its JSON text, without checksum and newline.
     pub json: &'a [u8],
-    /// Whether the lines behind it carry numbers.
+    /// True if the lines behind it carry numbers.
     is_numbered: bool,
 }
 
@@ -194,7 +194,7 @@ impl<'a> JournalHeader<'a> {
     }
 }
 
-/// Why there is no header.
+/// The reason why there is no header.
 #[derive(Debug)]
 pub(crate) enum Missing {
     /// Written by a newer version: its form.

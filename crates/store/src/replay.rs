@@ -26,7 +26,7 @@ pub struct Replayed {
     pub command: serde_json::Value,
     /// By what the medium is known again.
     pub traces: JournalFingerprints,
-    /// Whether the last line was incomplete. It was never acknowledged, and is cut off when the
+    /// True if the last line was incomplete. It was never acknowledged, and is cut off when the
     /// journal is continued.
     pub torn_tail: bool,
     /// What of the journal is not as it was written, by line. A cell that is lost by it is not
@@ -140,7 +140,7 @@ fn name_lost_cells(record: &mut Record, damage: &mut [Damage]) {
     }
 }
 
-/// Whether a planned cell has to be measured.
+/// True if a planned cell has to be measured.
 fn is_unfinished(record: &Record, id: &str) -> bool {
     let is_finished = record.cells.iter().any(|cell| cell.id == id && !cell.stop.cut_short());
     !is_finished && is_planned(record, id) && !is_skipped(record, id)

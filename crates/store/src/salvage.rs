@@ -18,7 +18,7 @@ use crate::replay::{Replayed, replay};
 pub struct Salvage {
     /// All of it, where the journal says what was run.
     pub replayed: Option<Replayed>,
-    /// Why it does not.
+    /// The reason why it does not.
     pub header: Option<String>,
     /// The results, in the order in which they were written; a cell that was measured again is
     /// there more than once.
@@ -50,13 +50,13 @@ pub(crate) fn salvage(journal: &Path) -> Result<Salvage, JournalError> {
         }
     }
     let (replayed, header, damage) = match whole {
-        Ok(contents) => told(contents),
+        Ok(contents) => salvaged(contents),
         Err(error) => (None, Some(error.to_string()), damage),
     };
     Ok(Salvage { replayed, header, cells, parts, damage })
 }
 
-fn told(
+fn salvaged(
     contents: JournalContents<Opening, JournalEntry>,
 ) -> (Option<Replayed>, Option<String>, Vec<Damage>) {
     let replayed = replay(contents);

@@ -19,7 +19,7 @@ pub struct RunSummary {
     pub overview: Result<Overview, String>,
     /// What of its journal is damaged, as far as that is worth telling.
     pub damage: Vec<Damage>,
-    /// Whether its written record is there and as far as the journal.
+    /// True if its written record is there and as far as the journal.
     pub has_its_record: bool,
 }
 
@@ -112,7 +112,7 @@ fn of_journal(contents: JournalContents<Outline, EntryOutline>, dir: RunDir) -> 
     }
 }
 
-/// Whether the written record is as far as the journal, by its outline.
+/// True if the written record is as far as the journal, by its outline.
 fn is_written(dir: &RunDir, ended: Ended, resumed: u32, cells: usize) -> bool {
     let outline = |bytes: Vec<u8>| serde_json::from_slice::<RecordOutline>(&bytes).ok();
     let written = reading::read_regular(dir.record_path()).ok().and_then(outline);

@@ -89,8 +89,9 @@ fn one(head: &Cell, record: &Record) -> Try {
         parts.iter().find_map(|cell| cell.metrics.other.get(name)).map(|estimate| estimate.value)
     };
     let stall = |cell: &&Cell| {
-        let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
-        told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
+        let stall_ns =
+            cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
+        stall_ns.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
     };
     let worst = parts.iter().filter_map(stall).max_by(f64::total_cmp);
     let latency = head.metrics.latency_ns.as_ref();
@@ -460,9 +461,9 @@ mod tests {
     #[test]
     fn a_summary_row_is_a_combination() {
         let rows = rows(&tries(&record()));
-        let told: Vec<(&str, Option<f64>)> =
+        let stall_ns: Vec<(&str, Option<f64>)> =
             rows.iter().map(|row| (row.labels[1].as_str(), row.mean())).collect();
-        assert_eq!(told, [("ext4", Some(105.0)), ("jfs", None), ("xfs", Some(50.0))]);
+        assert_eq!(stall_ns, [("ext4", Some(105.0)), ("jfs", None), ("xfs", Some(50.0))]);
         assert_eq!(best_of(&rows), Some(105.0));
     }
 

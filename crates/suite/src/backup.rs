@@ -36,7 +36,7 @@ pub trait Backup {
     /// Where a piece lay, by its number, also where the piece itself can no longer be read; `None`
     /// where even that is not known.
     fn place(&mut self, number: usize) -> Option<Extent>;
-    /// Whether what is sealed outlives the process: what could not be restored by it can then be
+    /// True if what is sealed outlives the process: what could not be restored by it can then be
     /// restored by another one.
     fn outlives_process(&self) -> bool {
         true

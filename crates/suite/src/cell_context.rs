@@ -171,7 +171,7 @@ impl CellContext<'_> {
         self.reporter.written_bytes
     }
 
-    /// Whether the run is to end.
+    /// True if the run is to end.
     pub fn must_stop(&self) -> bool {
         self.reporter.must_stop()
     }

@@ -29,7 +29,7 @@ spec! {
         inode_bytes: u64,
         /// Bytes of medium for each inode (`-i`).
         inode_ratio_bytes: u64,
-        /// Whether blocks are reserved for the descriptor table to grow into (`-O resize_inode`).
+        /// True if blocks are reserved for the descriptor table to grow into (`-O resize_inode`).
         resize_inode: bool,
     }
 }
@@ -60,7 +60,7 @@ pub struct Group {
     pub first: u64,
     /// The block after its last.
     pub end: u64,
-    /// Whether a superblock and the descriptor table lie at its start.
+    /// True if a superblock and the descriptor table lie at its start.
     pub has_backup: bool,
     /// The block that holds the block bitmap.
     pub block_bitmap: u64,
@@ -254,11 +254,11 @@ mod tests {
 
     /// A group as `dumpe2fs` tells of it: block bitmap, inode bitmap, first and last block of the
     /// table, last block of the descriptors.
-    type Told = (u64, u64, u64, u64, Option<u64>);
+    type GroupFacts = (u64, u64, u64, u64, Option<u64>);
 
     /// What the real `mke2fs` makes on a file of this size, by group; `None` where e2fsprogs is not
     /// installed.
-    fn real(capacity_bytes: u64, choices: Choices) -> Option<BTreeMap<u64, Told>> {
+    fn real(capacity_bytes: u64, choices: Choices) -> Option<BTreeMap<u64, GroupFacts>> {
         let image = tempfile::NamedTempFile::new().unwrap();
         image.as_file().set_len(capacity_bytes).unwrap();
         let feature = if choices.resize_inode { "resize_inode" } else { "^resize_inode" };
@@ -282,9 +282,10 @@ mod tests {
         ];
         let made = Command::new("mke2fs").args(options).arg(image.path()).output().ok()?;
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let told = Command::new("dumpe2fs").arg(image.path()).env("LC_ALL", "C").output().ok()?;
+        let group_facts =
+            Command::new("dumpe2fs").arg(image.path()).env("LC_ALL", "C").output().ok()?;
         Some(
-            String::from_utf8(told.stdout)
+            String::from_utf8(group_facts.stdout)
                 .unwrap()
                 .split("\nGroup ")
                 .skip(1)
@@ -293,7 +294,7 @@ mod tests {
         )
     }
 
-    fn read_group(text: &str) -> (u64, Told) {
+    fn read_group(text: &str) -> (u64, GroupFacts) {
         let range = |key: &str| {
             let after = text.split_once(key)?.1.trim_start();
             let word: String =
@@ -303,14 +304,14 @@ mod tests {
         };
         let number = text.split(':').next().unwrap().parse().unwrap();
         let table = range("Inode table at ").unwrap();
-        let told = (
+        let group_facts = (
             range("Block bitmap at ").unwrap().0,
             range("Inode bitmap at ").unwrap().0,
             table.0,
             table.1,
             range("Group descriptors at ").map(|r| r.1),
         );
-        (number, told)
+        (number, group_facts)
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub enum Recognition {
     },
     /// There is nothing to compare.
     CannotTell {
-        /// Why not: nothing was kept to compare with, or none of it can be read.
+        /// The reason why not: nothing was kept to compare with, or none of it can be read.
         why: String,
     },
 }
@@ -145,7 +145,7 @@ pub fn read_marks(
     Ok(steady.map(|found| mark(&found, filler)).collect())
 }
 
-/// Whether the place held nothing but zeros or 0xFF.
+/// True if the place held nothing but zeros or 0xFF.
 pub fn is_empty(mark: &FingerprintMark) -> bool {
     [0, 0xff].iter().any(|byte| CRC.checksum(&vec![*byte; mark.bytes as usize]) == mark.crc32c)
 }
@@ -173,7 +173,7 @@ fn mark(found: &PlaceRead, filler: Option<&Filler>) -> FingerprintMark {
     }
 }
 
-/// Whether a sector holds data of the run's seed, of whatever place and pass.
+/// True if a sector holds data of the run's seed, of whatever place and pass.
 fn is_ours(verdict: SectorVerdict) -> bool {
     matches!(
         verdict,

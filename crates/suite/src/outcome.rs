@@ -93,7 +93,7 @@ impl CellOutcome {
         }
     }
 
-    /// Whether it is over: an error or an interruption.
+    /// True if it is over: an error or an interruption.
     pub fn is_over(&self) -> bool {
         self.cell.stop.cut_short()
     }

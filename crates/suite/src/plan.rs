@@ -27,7 +27,7 @@ pub struct Choice {
     pub repeat: Option<NonZeroU32>,
 }
 
-/// Why there is no plan.
+/// The reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// A test or setting that cannot be.
@@ -38,7 +38,7 @@ pub enum PlanError {
     Empty(String),
 }
 
-/// Whether later cells need what this one leaves on the medium: where that is lost between two
+/// True if later cells need what this one leaves on the medium: where that is lost between two
 /// sittings, it is done again first.
 pub fn is_filling(cell: &PlannedCell) -> bool {
     cell.test == test::PRIME || catalogue::verify::is_writing(cell)
@@ -119,7 +119,7 @@ impl Plan {
         Extents::of(self.cells.iter().filter(|cell| cell.max_written_bytes > 0).map(span_of))
     }
 
-    /// Whether any of it looks at what it reads; if not, a simulated medium need not keep data.
+    /// True if any of it looks at what it reads; if not, a simulated medium need not keep data.
     pub fn needs_data(&self) -> bool {
         self.cells
             .iter()
@@ -207,7 +207,7 @@ fn settings_of(
     Ok(settings)
 }
 
-/// Why this test cannot be run here at all.
+/// The reason why this test cannot be run here at all.
 fn refusal(test: &dyn Test, target: &TargetInfo) -> Option<String> {
     let needs = test.needs();
     if needs.raw && target.is_file() {

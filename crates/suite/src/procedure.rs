@@ -43,8 +43,8 @@ pub trait Procedure: Sync {
     /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured
     /// before.
     fn run(&self, cell: &TypedCell<Self::Spec>, context: &mut CellContext<'_>) -> CellOutcome;
-    /// Shortens the numbers of a cell to what a round measures: for so long, or for as many bytes as
-    /// a rate in bytes a second makes of that. How many bytes fewer it then writes.
+    /// Shortens the numbers of a cell to what a round measures: for so long, or for as many bytes
+    /// as a rate in bytes a second makes of that. How many bytes fewer it then writes.
     fn shorten(&self, _spec: &mut Self::Spec, _round_ns: u64, _bps: f64) -> u64 {
         0
     }
@@ -153,7 +153,7 @@ impl<S: CellSpec> Cells<'_, S> {
             .unwrap_or(otherwise_bytes)
     }
 
-    /// Whether I/Os can be shifted by so much; they are left out where not.
+    /// True if I/Os can be shifted by so much; they are left out where not.
     pub fn can_shift(&mut self, shift_bytes: u64) -> bool {
         let unit_bytes = self.target.facts.logical_block_bytes;
         let can = shift_bytes.is_multiple_of(unit_bytes);
@@ -164,7 +164,7 @@ impl<S: CellSpec> Cells<'_, S> {
         can
     }
 
-    /// Whether a block fits into so many bytes; it is left out where not.
+    /// True if a block fits into so many bytes; it is left out where not.
     pub fn fits(&mut self, block_bytes: u64, span_bytes: u64) -> bool {
         let fits = block_bytes <= span_bytes;
         if !fits {
@@ -174,7 +174,8 @@ impl<S: CellSpec> Cells<'_, S> {
         fits
     }
 
-    /// The span that was set, in this region, or nothing, where the test is left out for want of it.
+    /// The span that was set, in this region, or nothing, where the test is left out for want of
+    /// it.
     pub fn span(
         &mut self,
         wanted: &WantedSpan,

@@ -26,7 +26,7 @@ pub struct ProgressReporter<'a> {
     pub(crate) index: usize,
     pub(crate) cell_started_ns: u64,
     pub(crate) allotted_ns: u64,
-    /// Whether that is a limit, and not only the longest time there is.
+    /// True if that is a limit, and not only the longest time there is.
     pub(crate) has_limit: bool,
     /// What the later cells will take; `None` where that is not known.
     pub(crate) later_ns: Option<u64>,

@@ -38,7 +38,7 @@ const MOST_RETRIES: u32 = 2;
 /// a fake, so no other cell takes it from them.
 const PROBES_SHARE: u64 = 8;
 
-/// Why the rest is left out.
+/// The reason why the rest is left out.
 const OF_A_FAKE: &str = "the medium is a fake";
 
 /// What a run is given beside device and plan.
@@ -91,7 +91,7 @@ pub struct RunEnd {
     pub ended: Ended,
     /// The medium's last error, where there was one.
     pub error: Option<IoError>,
-    /// Why the listener ended it, where it did.
+    /// The reason why the listener ended it, where it did.
     pub failed: Option<String>,
     /// Device time used, earlier parts included.
     pub elapsed_ns: u64,
@@ -100,7 +100,7 @@ pub struct RunEnd {
 /// What came of a cell, and what it wrote.
 struct Measured {
     outcome: CellOutcome,
-    /// Why the listener ended it, where it did.
+    /// The reason why the listener ended it, where it did.
     failed: Option<String>,
     /// What the run has written so far, in bytes.
     written_bytes: u64,
@@ -272,7 +272,7 @@ impl Runner<'_> {
         goes_on
     }
 
-    /// Whether the host stood still for too much of a cell, and time and the bytes of the plan
+    /// True if the host stood still for too much of a cell, and time and the bytes of the plan
     /// allow to measure it once more.
     fn is_worth_another(&self, index: usize, measured: &Measured, medium: &mut Guarded) -> bool {
         let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
@@ -479,9 +479,9 @@ impl Runner<'_> {
                 Ended::Interrupted
             });
         }
-        let heard = listener.on_event(&RunEvent::CellFinished { index, cell: &cell });
+        let recorded = listener.on_event(&RunEvent::CellFinished { index, cell: &cell });
         self.end.cells.push(cell);
-        if let Err(reason) = heard {
+        if let Err(reason) = recorded {
             return self.fail(reason);
         }
         if stop != Stop::Error {
@@ -510,9 +510,9 @@ impl Runner<'_> {
 
     fn leave_out(&mut self, test: String, reason: String, listener: &mut dyn RunListener) -> bool {
         let skip = Skip::new(test, reason);
-        let heard = listener.on_event(&RunEvent::Skipped(&skip));
+        let recorded = listener.on_event(&RunEvent::Skipped(&skip));
         self.end.skipped.push(skip);
-        match heard {
+        match recorded {
             Ok(()) => true,
             Err(reason) => self.fail(reason),
         }

@@ -2,7 +2,7 @@
 
 use device::{Device, Extent};
 
-/// Why there is no file.
+/// The reason why there is no file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileStageError {
     /// There is no file system to put it on; the test is left out for this reason.

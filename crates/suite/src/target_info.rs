@@ -52,19 +52,19 @@ impl TargetInfo {
         self.au_bytes.filter(|au| *au >= self.facts.logical_block_bytes).unwrap_or(2 * MIB)
     }
 
-    /// Whether the target is a file on a file system rather than a medium of its own.
+    /// True if the target is a file on a file system rather than a medium of its own.
     pub fn is_file(&self) -> bool {
         matches!(self.kind, TargetKind::Directory | TargetKind::File)
     }
 
-    /// Whether there is only one place on it: all of a file, or the range that the user named.
+    /// True if there is only one place on it: all of a file, or the range that the user named.
     pub fn is_bounded(&self) -> bool {
         self.is_file() || self.only.is_some()
     }
 
     /// The range of at most `wanted_bytes` in this region, or why there is none. On a raw medium
     /// `Middle` begins at half of the capacity, aligned to the allocation unit, so that a faster
-    /// front area does not flatter the headline (docs/field/classic-tools.md#dd,
+    /// front area does not overstate the headline (docs/field/classic-tools.md#dd,
     /// docs/field/cautions.md#cautions).
     pub fn region(&self, region: Region, wanted_bytes: u64) -> Result<Extent, String> {
         let capacity = self.facts.capacity_bytes;

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::CellOutcome;
 
-    fn told(test: &str, range: f64, slope: f64) -> Cell {
+    fn cell_with(test: &str, range: f64, slope: f64) -> Cell {
         let planned = PlannedCell {
             id: format!("{test}/1"),
             test: test.into(),
@@ -75,14 +75,14 @@ mod tests {
     #[test]
     fn what_went_one_way_by_half_is_a_bound_and_what_moved_less_a_wider_interval() {
         let ends = |cell: &Cell| cell.metrics.iops.unwrap().ci95;
-        let fell = told("random-write", 1.9, -1.5);
+        let fell = cell_with("random-write", 1.9, -1.5);
         assert_eq!((fell.transient(), ends(&fell)), (Some(Bound::AtMost), None));
-        assert_eq!(told("random-write", 0.6, 0.5).transient(), Some(Bound::AtLeast));
-        let swayed = told("random-write", 0.6, 0.1);
+        assert_eq!(cell_with("random-write", 0.6, 0.5).transient(), Some(Bound::AtLeast));
+        let swayed = cell_with("random-write", 0.6, 0.1);
         assert_eq!(swayed.transient(), None);
         assert!(ends(&swayed).is_some_and(|[low, high]| low < 77.0 && high > 129.0), "{swayed:?}");
         assert_eq!(
-            ends(&told("prime", 1.9, -1.5)),
+            ends(&cell_with("prime", 1.9, -1.5)),
             Some([98.0, 103.0]),
             "its course is what it is for"
         );

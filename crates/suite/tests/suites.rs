@@ -778,9 +778,9 @@ fn what_is_left_is_unknown_until_such_io_was_seen() {
     };
     assert!(of("zero-fill").iter().all(|ns| *ns == 0), "no such write was seen before");
     let took_ns: u64 = end.cells.iter().skip(1).map(|cell| cell.elapsed_ns).sum();
-    let told = of("random-fill");
-    let known: Vec<u64> = told.iter().copied().filter(|ns| *ns > 0).collect();
-    assert!(known.len() > told.len() / 2, "{} of {}", known.len(), told.len());
+    let fill_cells = of("random-fill");
+    let known: Vec<u64> = fill_cells.iter().copied().filter(|ns| *ns > 0).collect();
+    assert!(known.len() > fill_cells.len() / 2, "{} of {}", known.len(), fill_cells.len());
     assert!(known.iter().all(|ns| *ns < 4 * took_ns), "{took_ns}: {:?}", known.first());
 }
 

@@ -1,5 +1,5 @@
-//! `cargo validation attached --busy`: attached media beside a program that loads both processors and
-//! the disk in bursts, against the same media in virtual time, where there is no host: no first
+//! `cargo validation attached --busy`: attached media beside a program that loads both processors
+//! and the disk in bursts, against the same media in virtual time, where there is no host: no first
 //! line may say what no quiet run says.
 
 use std::collections::BTreeSet;
@@ -100,7 +100,7 @@ const TOLERANCE: f64 = 0.10;
 
 /// What a run says first, and its headline.
 struct Told {
-    /// Level of each use ("verdict-database: good"), and what the medium is accused of.
+    /// Level of each use ("verdict-database: good"), and what is said against the medium.
     lines: BTreeSet<String>,
     /// Random writes of 4 KiB a second.
     headline: Option<f64>,
@@ -160,7 +160,7 @@ struct Row {
 }
 
 impl Row {
-    /// What no quiet run says, and what all quiet runs accuse it of and the busy one does not.
+    /// What no quiet run says, and what all quiet runs say against it and the busy one does not.
     fn wrong(&self) -> Vec<String> {
         let said = |line: &&String| !self.quiet.iter().any(|quiet| quiet.lines.contains(*line));
         let extra = self.busy.lines.iter().filter(said).map(|line| format!("said {line}"));

@@ -43,10 +43,10 @@ const LOOKING: &str = "prime,random-write,sequential-write,zero-fill,random-fill
 fn about_the_medium(record: &Value) -> BTreeMap<String, (String, String)> {
     let findings = record["findings"].as_array().cloned().unwrap_or_default();
     let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
-    let told = findings.iter().map(|finding| {
+    let conclusion = findings.iter().map(|finding| {
         (text(finding, "id"), (text(finding, "severity"), text(finding, "statement")))
     });
-    told.filter(|(id, _)| {
+    conclusion.filter(|(id, _)| {
         !OF_THE_RUN.contains(&id.as_str())
             && !id.starts_with("advice")
             && !id.starts_with("verdict-")
@@ -104,19 +104,19 @@ pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
         let ids: std::collections::BTreeSet<&String> =
             simulated.keys().chain(attached.keys()).collect();
         for id in ids {
-            let told = |of: &BTreeMap<String, (String, String)>| {
+            let conclusion = |of: &BTreeMap<String, (String, String)>| {
                 of.get(id).map(|(severity, statement)| {
                     (severity.clone(), sizes(statement), statement.clone())
                 })
             };
-            let (here, there) = (told(&simulated), told(&attached));
-            if here.as_ref().map(|told| (&told.0, &told.1))
-                != there.as_ref().map(|told| (&told.0, &told.1))
+            let (here, there) = (conclusion(&simulated), conclusion(&attached));
+            if here.as_ref().map(|conclusion| (&conclusion.0, &conclusion.1))
+                != there.as_ref().map(|conclusion| (&conclusion.0, &conclusion.1))
             {
                 wrong.push(format!("{profile}: {id}"));
             }
-            let cell = |told: Option<(String, Vec<String>, String)>| {
-                told.map_or("-".to_owned(), |told| told.2.replace('|', "/"))
+            let cell = |conclusion: Option<(String, Vec<String>, String)>| {
+                conclusion.map_or("-".to_owned(), |conclusion| conclusion.2.replace('|', "/"))
             };
             writeln!(table, "| {profile} | {id} | {} | {} |", cell(here), cell(there))?;
         }
@@ -154,9 +154,9 @@ fn on_a_loop_device(program: &Program, home: &Path) -> Result<Vec<String>> {
         &[&node, "--erase", &node, "--yes", &format!("--only={LOOKING}")],
     );
     run(&["--detach", &node])?;
-    let told = about_the_medium(&ran?);
+    let conclusion = about_the_medium(&ran?);
     // That its capacity is real is no claim of a cheat.
-    let cheats = told.into_iter().filter(|(id, (severity, _))| {
+    let cheats = conclusion.into_iter().filter(|(id, (severity, _))| {
         CHEATS.contains(&id.as_str()) && (id != "capacity" || severity != "info")
     });
     Ok(cheats.map(|(id, (_, statement))| format!("{id}: {statement}")).collect())

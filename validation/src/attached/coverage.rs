@@ -1,5 +1,5 @@
-//! `cargo validation attached --coverage`: how often printed intervals hold the truth on attached media,
-//! through the kernel, on a host with nothing else to do.
+//! `cargo validation attached --coverage`: how often printed intervals hold the truth on attached
+//! media, through the kernel, on a host with nothing else to do.
 //!
 //! The way through two drivers takes time of its own, which no model tells: 1 MiB arrives in
 //! pieces, a sync journals what the kernel's clock says. So each medium is run over and over, fresh
@@ -193,7 +193,7 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let columns = self.coverage.map(|coverage| format!(" {} |", told(coverage))).concat();
+        let columns = self.coverage.map(|coverage| format!(" {} |", coverage_text(coverage))).concat();
         format!("| {} |{columns}", self.profile)
     }
 }
@@ -242,7 +242,7 @@ impl Truth<'_> {
     }
 }
 
-/// Whether the latencies of these are the time that they took. Those of lines that are due are not:
+/// True if the latencies of these are the time that they took. Those of lines that are due are not:
 /// lines wait for one another.
 fn latencies_add_up(cells: &[&Cell]) -> bool {
     let of = |cell: &&Cell| {
@@ -347,7 +347,7 @@ fn quantile(cells: &[&Cell], share: f64) -> Option<f64> {
     (!all.is_empty()).then(|| all.quantile(share) as f64)
 }
 
-fn told(coverage: Coverage) -> String {
+fn coverage_text(coverage: Coverage) -> String {
     coverage
         .percent()
         .map_or("-".to_owned(), |percent| format!("{percent:.1} % of {}", coverage.runs))
@@ -372,7 +372,7 @@ fn table(rows: &[Row]) -> Result<(String, Vec<String>)> {
     let missed = FIGURES.iter().zip(all.coverage).filter(|(_, coverage)| is_missed(coverage));
     Ok((
         text,
-        missed.map(|(figure, coverage)| format!("{}: {}", figure.name(), told(coverage))).collect(),
+        missed.map(|(figure, coverage)| format!("{}: {}", figure.name(), coverage_text(coverage))).collect(),
     ))
 }
 

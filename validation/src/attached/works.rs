@@ -1,6 +1,6 @@
-//! `cargo validation attached --works`: what verdicts on databases and loggers promise, against what the
-//! works `sqlite` and `logger` do on the same medium: simulated media as block devices with an
-//! ext4, and directories of real file systems.
+//! `cargo validation attached --works`: what verdicts on databases and loggers promise, against
+//! what the works `sqlite` and `logger` do on the same medium: simulated media as block devices
+//! with an ext4, and directories of real file systems.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -84,7 +84,7 @@ const PROMISES: [Promise; 3] = [
 struct Rate {
     value: f64,
     ci95: Option<[f64; 2]>,
-    /// Whether it is quoted only to say that it may be anything.
+    /// True if it is quoted only to say that it may be anything.
     is_open: bool,
 }
 

@@ -54,7 +54,7 @@ pub struct Circumstances {
     pub start_bytes: u64,
     /// How much of the span the run had, where a bad place ended the filling of it early; else all.
     pub span_bytes: u64,
-    /// Whether it had had a rest, so that a volatile cache was empty.
+    /// True if it had had a rest, so that a volatile cache was empty.
     pub is_rested: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Truth {
     pub rate: f64,
     /// p50 and p99 in nanoseconds.
     pub percentiles: [u64; 2],
-    /// Whether 98 of 100 I/Os take the same time, to half a percent: chance then has no part in
+    /// True if 98 of 100 I/Os take the same time, to half a percent: chance then has no part in
     /// what a run says.
     pub is_constant: bool,
 }
@@ -118,7 +118,7 @@ pub fn lasting_rate(profile: &Profile, params: &Params) -> f64 {
     f64::from(done) * 1e9 / busy_ns as f64
 }
 
-/// Whether such I/O, so many a second, slows down the longer it goes on: it fills a cache or a fast
+/// True if such I/O, so many a second, slows down the longer it goes on: it fills a cache or a fast
 /// way, or makes the medium hot.
 pub fn may_slow_down(profile: &Profile, params: &Params, rate: f64) -> bool {
     let is_write = params.direction == Some(Direction::Write);
@@ -126,7 +126,7 @@ pub fn may_slow_down(profile: &Profile, params: &Params, rate: f64) -> bool {
         || gets_hot(profile, params, rate)
 }
 
-/// Whether the temperature at which it would lose as much warmth as it gains lies well above the
+/// True if the temperature at which it would lose as much warmth as it gains lies well above the
 /// limit: if it hardly gets there, it hardly slows down.
 fn gets_hot(profile: &Profile, params: &Params, rate: f64) -> bool {
     let spec = profile.spec();
@@ -138,12 +138,12 @@ fn gets_hot(profile: &Profile, params: &Params, rate: f64) -> bool {
     })
 }
 
-/// Whether one unit of the product is not like the next, and each ages as it is written.
+/// True if one unit of the product is not like the next, and each ages as it is written.
 pub fn is_worn(profile: &Profile) -> bool {
     profile.spec().wear.is_some()
 }
 
-/// Whether the fast way of a cheat takes this I/O, so that a run which does not use it up measures
+/// True if the fast way of a cheat takes this I/O, so that a run which does not use it up measures
 /// nothing else.
 pub fn takes_fast_way(profile: &Profile, params: &Params) -> bool {
     let is_sequential =
@@ -207,7 +207,7 @@ struct Medium<'a> {
     found: Circumstances,
     device: SimDevice,
     span: Extent,
-    /// Where the next I/O in a row begins: one that began anew at the front would find what was
+    /// Where the next sequential I/O begins: one that began anew at the front would find what was
     /// just written there in a cache and in open allocation units.
     row_at: u64,
     random: Random,
@@ -319,7 +319,7 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Writes so much in a row, over and over.
+    /// Writes so much sequentially, over and over.
     fn fill(&mut self, span: Extent, bytes: u64) {
         let ops = Length::ops(bytes.div_ceil(FILL_BYTES));
         self.run(

@@ -26,12 +26,12 @@ pub struct Experiment {
     pub figures: Vec<ExplainedFigure>,
     /// Runs and figures that were left out, and why.
     pub left_out: Vec<String>,
-    /// Whether readers may hide that runs are of one card.
+    /// True if readers may hide that runs are of one card.
     pub hides_cards: bool,
     /// What the medium is told apart from, where the user named it: the second factor then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<ComparedBy>,
-    /// Why nothing can be split between the medium and what the user named.
+    /// The reason why nothing can be split between the medium and what the user named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsplit: Option<String>,
 }
@@ -55,7 +55,7 @@ pub struct ExplainedFigure {
     /// How many times wider the runs' own intervals were made, because effects do not multiply as
     /// well as they let one expect; 1 where they do.
     pub widened: f64,
-    /// Whether effects depend on each other; null where that cannot be told.
+    /// True if effects depend on each other; null where that cannot be told.
     pub interacts: Option<bool>,
     /// How many times a combination is off the product of effects, at most.
     pub departure: f64,
@@ -100,7 +100,7 @@ pub struct CombinationFigure {
 #[serde(rename_all = "kebab-case", tag = "effect")]
 pub enum Explained {
     /// So many times.
-    Told {
+    Known {
         /// How many times the figure of the lowest level that of the highest is.
         ratio: f64,
         /// Its 95 % interval; null where nothing tells one.
@@ -167,7 +167,7 @@ pub(super) fn crossed(records: &[&Record], by: ComparedBy) -> Experiment {
     let unsplit = unsplit(&factors[0], &factors[1]);
     let mut found = of_factors(&known, factors, left_out, Some(by));
     let is_split = |figure: &ExplainedFigure| {
-        figure.effects[..2].iter().all(|effect| matches!(effect, Explained::Told { .. }))
+        figure.effects[..2].iter().all(|effect| matches!(effect, Explained::Known { .. }))
     };
     let none = || "no figure was measured of media and levels that cross".to_owned();
     found.unsplit = unsplit.or_else(|| (!found.figures.iter().any(is_split)).then(none));
@@ -249,7 +249,7 @@ fn explained(
     let varied: Vec<(&ExperimentFactor, &Present)> = varied.iter().map(named).collect();
     let effect = |factor: &ExperimentFactor| {
         let at = varied.iter().position(|(of, _)| of.name == factor.name);
-        at.map_or(Explained::Constant, |at| told(&fit.factors[at], at, &varied))
+        at.map_or(Explained::Constant, |at| explain(&fit.factors[at], at, &varied))
     };
     let (repeats, widened) = match fit.basis {
         EffectBasis::Repeats(repeats) => (Some(repeats), 1.0),
@@ -360,13 +360,13 @@ fn interval(log: f64, half_width: Option<f64>) -> Option<[f64; 2]> {
     half_width.map(|half| [(log - half).exp(), (log + half).exp()])
 }
 
-fn told(
+fn explain(
     effect: &FactorEffect,
     factor: usize,
     varied: &[(&ExperimentFactor, &Present)],
 ) -> Explained {
     let effects: &LevelEffects = match effect {
-        FactorEffect::Told(effects) => effects,
+        FactorEffect::Known(effects) => effects,
         FactorEffect::Confounded(with) => {
             let with = with.iter().map(|other| varied[*other].0.name.clone()).collect();
             return Explained::Confounded { with };
@@ -384,7 +384,7 @@ fn told(
         ci95: interval(simple.difference, simple.half_width),
     };
     let levels = &varied[factor].1.levels;
-    Explained::Told {
+    Explained::Known {
         ratio: effects.range.exp(),
         ci95: interval(effects.range, effects.half_width),
         highest: levels[effects.highest].clone(),
@@ -393,7 +393,7 @@ fn told(
     }
 }
 
-/// Whether it was the link that decided.
+/// True if it was the link that decided.
 fn is_limited(record: &Record, of: &Measured) -> bool {
     let block = of.figure.cell.params.block_bytes.unwrap_or(0) as f64;
     let bps =

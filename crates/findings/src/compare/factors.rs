@@ -103,7 +103,7 @@ fn factor(name: String, values: &[String]) -> ExperimentFactor {
     ExperimentFactor { name, levels, with: Vec::new(), of_run }
 }
 
-/// Whether a factor is the same wherever all of these are.
+/// True if a factor is the same wherever all of these are.
 fn follows(factor: &ExperimentFactor, before: &[&ExperimentFactor]) -> bool {
     let key = |run: usize| before.iter().map(|of| of.of_run[run]).collect::<Vec<_>>();
     let runs = factor.of_run.len();
@@ -131,7 +131,8 @@ fn merged(mut host: Vec<ExperimentFactor>) -> Vec<ExperimentFactor> {
     kept.into_iter().map(named).collect()
 }
 
-/// Why nothing can be split between a medium and a factor, by the levels of both for each run.
+/// The reason why nothing can be split between a medium and a factor, by the levels of both for
+/// each run.
 pub(super) fn unsplit(medium: &ExperimentFactor, by: &ExperimentFactor) -> Option<String> {
     let (medium_name, name) = (&medium.name, &by.name);
     let bare = name.trim_start_matches("the ");
@@ -150,17 +151,17 @@ pub(super) fn unsplit(medium: &ExperimentFactor, by: &ExperimentFactor) -> Optio
         return None;
     }
     let bare_medium = medium_name.trim_start_matches("the ");
-    let told = |(media, levels): &(Vec<usize>, Vec<usize>)| {
+    let group_text = |(media, levels): &(Vec<usize>, Vec<usize>)| {
         let join = |all: &[usize], of: &ExperimentFactor| {
             all.iter().map(|at| of.levels[*at].as_str()).collect::<Vec<_>>().join(" and ")
         };
         format!("{} with {}", join(media, medium), join(levels, by))
     };
-    let told: Vec<String> = groups.iter().map(told).collect();
+    let group_text: Vec<String> = groups.iter().map(group_text).collect();
     Some(format!(
         "the runs fall into {} groups that have neither a {bare_medium} nor a {bare} in common ({}), so a difference between groups may come from either. Measure a {bare_medium} of each group with the {bare} of another",
         groups.len(),
-        told.join("; ")
+        group_text.join("; ")
     ))
 }
 

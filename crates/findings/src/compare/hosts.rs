@@ -115,8 +115,8 @@ pub(super) fn facts() -> impl Iterator<Item = &'static Fact> + Clone {
 
 /// What a fact is for the runs of a group; several values where they differ.
 pub(super) fn values(group: &RunGroup, fact: fn(&Record) -> Option<String>) -> Vec<String> {
-    let told = |record: &&Record| fact(record).unwrap_or_else(|| "not known".into());
-    let mut values: Vec<String> = group.records.iter().map(told).collect();
+    let fact_values = |record: &&Record| fact(record).unwrap_or_else(|| "not known".into());
+    let mut values: Vec<String> = group.records.iter().map(fact_values).collect();
     values.sort();
     values.dedup();
     values
@@ -146,10 +146,10 @@ fn difference(groups: &[RunGroup], fact: &Fact) -> Option<String> {
     if all.iter().all(is_told) {
         return None;
     }
-    let told = all
+    let fact_values = all
         .iter()
         .map(|(medium, values)| format!("{medium}: {}", values.join(" and ")))
         .collect::<Vec<_>>()
         .join("; ");
-    differs.then(|| format!("{} differs ({told})", fact.name))
+    differs.then(|| format!("{} differs ({fact_values})", fact.name))
 }

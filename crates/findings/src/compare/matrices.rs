@@ -21,7 +21,7 @@ mod missing;
 pub struct MatrixComparison {
     /// Name of the work, such as "untar".
     pub work: String,
-    /// Whether figures are rates (operations a second; more is better) or seconds.
+    /// True if figures are rates (operations a second; more is better) or seconds.
     pub larger_is_better: bool,
     /// A row for each way that two or more media have a figure of.
     pub rows: Vec<CombinationRow>,
@@ -99,7 +99,7 @@ fn is_headline(cell: &Cell, work: &str) -> bool {
     cell.label("work") == work && cell.label("part").is_empty() && !cell.stop.cut_short()
 }
 
-/// Why a work of one medium is another work than that of the others.
+/// The reason why a work of one medium is another work than that of the others.
 fn unlike(groups: &[RunGroup], tried: &[Option<Tried>]) -> Option<String> {
     let known =
         || groups.iter().zip(tried).filter_map(|(group, tried)| Some((group, tried.as_ref()?)));

@@ -35,9 +35,9 @@ pub(super) fn namesakes(groups: &mut [RunGroup]) {
             .iter()
             .map(|at| RunGroup::new(name.clone(), groups[*at].records.clone()))
             .collect();
-        let told = told_apart(&alike).map(|(told, _)| told);
-        let told = told.unwrap_or_else(|| same.iter().map(|at| letters(*at)).collect());
-        for (at, what) in same.into_iter().zip(told) {
+        let run_names = told_apart(&alike).map(|(run_names, _)| run_names);
+        let run_names = run_names.unwrap_or_else(|| same.iter().map(|at| letters(*at)).collect());
+        for (at, what) in same.into_iter().zip(run_names) {
             groups[at].name = format!("{name} ({what})");
         }
     }
@@ -108,10 +108,11 @@ fn told_apart(groups: &[RunGroup]) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 fn by_fact(groups: &[RunGroup], facts: &[&Fact]) -> Option<(Vec<String>, Vec<String>)> {
-    let each = |told: &dyn Fn(&Fact, &RunGroup) -> Option<String>| -> Option<Vec<String>> {
+    let each = |run_names: &dyn Fn(&Fact, &RunGroup) -> Option<String>| -> Option<Vec<String>> {
         let of_group = |group: &RunGroup| -> Option<String> {
-            let told: Option<Vec<String>> = facts.iter().map(|fact| told(fact, group)).collect();
-            told.map(|told| told.join(", "))
+            let run_names: Option<Vec<String>> =
+                facts.iter().map(|fact| run_names(fact, group)).collect();
+            run_names.map(|run_names| run_names.join(", "))
         };
         groups.iter().map(of_group).collect()
     };
@@ -214,8 +215,8 @@ mod tests {
             old(record);
             scheduler("none")(record);
         };
-        let told = names(&[run(|_| ()), run(old), run(scheduler("none")), run(both)]);
-        assert_eq!(told[3].0, "kernel 5.4, scheduler none");
+        let run_names = names(&[run(|_| ()), run(old), run(scheduler("none")), run(both)]);
+        assert_eq!(run_names[3].0, "kernel 5.4, scheduler none");
         let alike = names(&[run(|_| ()), run(|_| ())]);
         assert_eq!(alike, [("run 0".to_owned(), None), ("run 1".to_owned(), None)]);
     }

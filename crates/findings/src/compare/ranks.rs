@@ -34,7 +34,7 @@ pub struct RankPlace {
     pub caveat: Option<String>,
 }
 
-/// Why a fake or a failing medium has no rank; its fault is told with its name.
+/// The reason why a fake or a failing medium has no rank; its fault is told with its name.
 const MUST_NOT_BE_USED: &str = "must not be used";
 
 const USES: [Use; 5] =
@@ -101,7 +101,7 @@ mod tests {
     use super::MUST_NOT_BE_USED;
     use crate::testing::{empty, iops, known};
 
-    /// A medium of so many bytes a second in a row, known to a share of it.
+    /// A medium of so many bytes a second of sequential I/O, known to a share of it.
     fn medium(name: &str, bps: f64, share: f64) -> Record {
         let mut writing = iops(test::SEQUENTIAL_WRITE, 1, MIB, 1.0, 1_000_000);
         writing.metrics.bps = Some(known(bps, share, 200));

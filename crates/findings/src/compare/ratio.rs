@@ -53,11 +53,11 @@ impl From<stats::LargerRate> for FasterMedium {
 /// As many more runs would tell, if they vary as those that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MoreRuns {
-    /// Whether even these are too few.
+    /// True if even these are too few.
     pub is_too_few: bool,
     /// Runs to add on each side, 20 at most.
     pub of_each: u32,
-    /// Whether that comes from one run of each, which know nothing of changes between runs.
+    /// True if that comes from one run of each, which know nothing of changes between runs.
     pub is_from_single_runs: bool,
 }
 

@@ -47,7 +47,7 @@ pub struct Regression {
 }
 
 impl Regression {
-    /// Whether figures were compared and none of them could be told.
+    /// True if figures were compared and none of them could be told.
     pub fn tells_nothing(&self) -> bool {
         self.slower.is_empty() && self.kept.is_empty() && !self.unclear.is_empty()
     }
@@ -140,7 +140,7 @@ fn of_figure(row: &FigureRow, held: &MediaRatio) -> Held {
     (figure, *held)
 }
 
-/// Whether it is below the least that it may be; `None` where the interval does not tell, or the
+/// True if it is below the least that it may be; `None` where the interval does not tell, or the
 /// difference may be one between two runs.
 fn changed(
     ratio: f64,
@@ -190,9 +190,9 @@ mod tests {
             (time(1.0), time(10.0)),
         ] {
             let found = crate::compare_change(side("before", before), side("after", after));
-            let told = regression(&found, 0.1);
-            assert_eq!((told.slower.len(), told.kept.len()), (1, 0), "{told:?}");
-            assert!((told.slower[0].ratio - 0.1).abs() < 1e-9, "{told:?}");
+            let judged = regression(&found, 0.1);
+            assert_eq!((judged.slower.len(), judged.kept.len()), (1, 0), "{judged:?}");
+            assert!((judged.slower[0].ratio - 0.1).abs() < 1e-9, "{judged:?}");
         }
     }
 

@@ -157,7 +157,7 @@ fn three_media_have_one_table_a_work_and_the_fastest_is_told_from_the_next() {
     ];
     let found = compare(&media);
     let [work] = &found.works[..] else { panic!("{:?}", found.works) };
-    let told: Vec<_> = work
+    let work_names: Vec<_> = work
         .rows
         .iter()
         .map(|row| {
@@ -166,7 +166,7 @@ fn three_media_have_one_table_a_work_and_the_fastest_is_told_from_the_next() {
         })
         .collect();
     assert_eq!(
-        told,
+        work_names,
         [
             (4 * KIB, 1, 2, FasterMedium::Faster),
             (16 * KIB, 1, 2, FasterMedium::Same),

@@ -129,7 +129,7 @@ fn sustained_writing_is_told_by_the_best_there_is() {
         cell.metrics.bps = Some(known(bps, 0.01, 9));
         cell
     };
-    let told = |cells: &[Cell]| sustained_write(&record_of(cells.to_vec())).map(|it| it.value);
+    let rate_of = |cells: &[Cell]| sustained_write(&record_of(cells.to_vec())).map(|it| it.value);
     let (prime, fill) = (of(test::PRIME, MIB, 1.0), of(test::RANDOM_FILL, MIB, 2.0));
     let row = of(test::SEQUENTIAL_WRITE, MIB, 3.0);
     let mut sustained = of(test::SUSTAINED, MIB, 9.0);
@@ -137,10 +137,10 @@ fn sustained_writing_is_told_by_the_best_there_is() {
     sustained.metrics.other.insert(metric::SUSTAINED_BPS.into(), known(4.0, 0.01, 9));
     let all = [prime, fill, row, sustained];
     for (have, expected) in [(1, 1.0), (2, 2.0), (3, 3.0), (4, 4.0)] {
-        assert_eq!(told(&all[..have]), Some(expected));
+        assert_eq!(rate_of(&all[..have]), Some(expected));
     }
-    assert_eq!(told(&[of(test::PRIME, 63 * KIB, 1.0)]), None);
-    assert_eq!(told(&[of(test::PRIME, 64 * KIB, 1.0)]), Some(1.0));
+    assert_eq!(rate_of(&[of(test::PRIME, 63 * KIB, 1.0)]), None);
+    assert_eq!(rate_of(&[of(test::PRIME, 64 * KIB, 1.0)]), Some(1.0));
 }
 
 /// The interval of a fill that ended at `value`, its windows at rates of 1, 2, 3 and so on.

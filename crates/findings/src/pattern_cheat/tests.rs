@@ -63,11 +63,11 @@ fn a_short_fast_way_accuses_too() {
     let mut seconds = [1.0; 64];
     seconds[..8].fill(0.1);
     let other = |number, form: &str| in_windows(number, form, &[1.0; 64], 512);
-    let told = |tuned: Cell| {
+    let findings_of = |tuned: Cell| {
         let cells = vec![other(1, "odd-span"), tuned, other(3, "odd-span-again")];
         conclude(&record_of(cells)).map(|found| found.severity)
     };
-    assert_eq!(told(in_windows(2, "common", &seconds, 512)), Some(Severity::Warning));
+    assert_eq!(findings_of(in_windows(2, "common", &seconds, 512)), Some(Severity::Warning));
     seconds[..8].fill(0.6);
-    assert_eq!(told(in_windows(2, "common", &seconds, 512)), None);
+    assert_eq!(findings_of(in_windows(2, "common", &seconds, 512)), None);
 }

@@ -13,8 +13,8 @@ pub(super) fn field(wanted: HeadlineFigure) -> String {
     format!("{column}_{}", unit.name())
 }
 
-/// Why the summary has no level for this figure: a bound with the reason for it, or what kept it
-/// from being measured or used.
+/// The reason why the summary has no level for this figure: a bound with the reason for it, or what
+/// kept it from being measured or used.
 pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
     if let Some(refused) = usability::of_run(record) {
         return refused.to_string();

@@ -159,8 +159,8 @@ impl DrawnMedium {
         };
         hold(Use::RootDisk, &writes);
         hold(Use::Database, &|| {
-            let (slow, told) = writes();
-            (slow || !self.is_honest, format!("{told}, honest: {}", self.is_honest))
+            let (slow, claimed) = writes();
+            (slow || !self.is_honest, format!("{claimed}, honest: {}", self.is_honest))
         });
         hold(Use::Logger, &|| {
             let (rate, late_ns) = self.lines();

@@ -203,13 +203,13 @@ fn level(record: &Record, wanted: Use) -> String {
         let found = levels.iter().find(|it| it.wanted == wanted);
         found.map_or_else(|| "none".into(), |it| it.level.word().replace(' ', "-"))
     };
-    let told = of(&Record { findings: conclude_for(record, &[wanted]), ..record.clone() });
+    let actual = of(&Record { findings: conclude_for(record, &[wanted]), ..record.clone() });
     let silent = of(record);
     // Nobody asked for another rate of video, and where nothing can be told nothing is.
-    if matches!(wanted, Use::Video { .. }) || silent == "not-tested" || told == silent {
-        return told;
+    if matches!(wanted, Use::Video { .. }) || silent == "not-tested" || actual == silent {
+        return actual;
     }
-    format!("{told}, and {silent} without its findings")
+    format!("{actual}, and {silent} without its findings")
 }
 
 /// How grave the finding of this id is, and all that it says.
@@ -231,7 +231,7 @@ fn found(record: &Record, id: &str) -> (String, String) {
 fn differs(asked: &str, record: &mut Record, expected: &[String]) -> Option<String> {
     let (kind, of) = asked.split_once(' ').unwrap_or((asked, ""));
     let last = || record.cells.last().unwrap();
-    let told = match kind {
+    let actual = match kind {
         "level" => level(record, of.parse().unwrap()),
         "refuses" => usability::exclusion(record, last()).map_or("no".into(), |it| word(&it)),
         "accuses" => {
@@ -269,7 +269,7 @@ fn differs(asked: &str, record: &mut Record, expected: &[String]) -> Option<Stri
         }
         _ => panic!("nobody knows how to ask {asked:?}"),
     };
-    (expected != [told.as_str()]).then_some(told)
+    (expected != [actual.as_str()]).then_some(actual)
 }
 
 /// Parts between these letters, but not within quotation marks.
@@ -324,9 +324,9 @@ fn every_threshold_is_where_the_file_says() {
                 cells = cells.replace(&format!("{{{at}}}"), part);
             }
             assert!(!expected.is_empty(), "line {number}: {case} says not what is expected");
-            let told = catch_unwind(|| differs(asked, &mut record_in_words(&cells), expected));
-            if let Some(told) = told.unwrap_or_else(|_| Some("a panic, see above".into())) {
-                let _ = writeln!(wrong, "line {number}, {asked}, {case}: it is {told}");
+            let actual = catch_unwind(|| differs(asked, &mut record_in_words(&cells), expected));
+            if let Some(actual) = actual.unwrap_or_else(|_| Some("a panic, see above".into())) {
+                let _ = writeln!(wrong, "line {number}, {asked}, {case}: it is {actual}");
             }
         }
     }

@@ -107,7 +107,7 @@ impl AttachedMedium {
         loopdev::over(&self.file())
     }
 
-    /// Whether its server lives.
+    /// True if its server lives.
     pub fn is_served(&self) -> bool {
         // A lock that cannot be opened is not ours to judge.
         File::open(self.lock_path())
@@ -121,7 +121,7 @@ impl AttachedMedium {
         Owner::parse(&text)
     }
 
-    /// Whether it is this user's to end without being named: attached in the background by the same
+    /// True if it is this user's to end without being named: attached in the background by the same
     /// user, or left by a server that was killed. What is served in the foreground belongs to
     /// whoever sits before it.
     pub fn is_ours(&self) -> bool {
@@ -206,7 +206,7 @@ pub struct Owner {
     pub server: i32,
     /// Number of the user.
     pub user: u32,
-    /// Whether it was started with --background.
+    /// True if it was started with --background.
     pub in_background: bool,
 }
 

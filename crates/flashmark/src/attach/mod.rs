@@ -124,7 +124,7 @@ impl Attached {
         self.node.path()
     }
 
-    /// Whether it is still attached: somebody may have detached the loop device, or unmounted the
+    /// True if it is still attached: somebody may have detached the loop device, or unmounted the
     /// file system.
     pub fn is_there(&self) -> bool {
         self.server.is_mounted() && !loopdev::over(&self.directory.file()).is_empty()

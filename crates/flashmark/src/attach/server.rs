@@ -86,7 +86,7 @@ impl MediumServer {
         self.shared.state().running = Some(Running { since: Instant::now(), cost });
     }
 
-    /// Whether the file system is still there: an administrator may have unmounted it.
+    /// True if the file system is still there: an administrator may have unmounted it.
     pub fn is_mounted(&self) -> bool {
         self.session.as_ref().is_some_and(|session| !session.guard.is_finished())
     }

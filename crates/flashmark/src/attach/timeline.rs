@@ -55,7 +55,7 @@ impl<W> Timeline<W> {
         })
     }
 
-    /// Whether another request can be taken.
+    /// True if another request can be taken.
     pub fn has_room(&self) -> bool {
         !self.free.is_empty()
     }

@@ -205,7 +205,7 @@ fn size(text: &str) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Whether two names are of one device node.
+/// True if two names are of one device node.
 fn is_same(node: &Path, named: &Path) -> bool {
     node == named || fs::canonicalize(named).is_ok_and(|named| named == node)
 }

@@ -120,7 +120,7 @@ fn check_output(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether a file lies on what is recorded.
+/// True if a file lies on what is recorded.
 fn is_on(roots: &Roots, path: &Path, source: &CaptureSource) -> bool {
     let place = host::device_of_directory(roots, path).ok();
     let names = place

@@ -145,7 +145,7 @@ fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, 
     Ok(None)
 }
 
-/// Whether what was measured then still stands: of this medium, by this program, within a day.
+/// True if what was measured then still stands: of this medium, by this program, within a day.
 fn stands(before: &Record, medium: &Medium, now: Timestamp) -> bool {
     is_same_medium(&before.medium, medium)
         && before.run.software == run::software()

@@ -198,7 +198,7 @@ impl Source {
         Ok(Source::Machine { store, keys, since, is_single: runs == 1 })
     }
 
-    /// Whether there may be more than one run.
+    /// True if there may be more than one run.
     fn is_of_several(&self) -> bool {
         match self {
             Source::Named(entries) => entries.len() != 1,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::{Access, Changes, HostSetting, InventoryEntry, ResolvedTarget, Roots};
 use lab::host_effects::{
-    EffectsEnd, EffectsEvent, HostUnderTest, MomentReader, ReadFigures, ReadKind, SettingChange,
+    EffectReader, EffectsEnd, EffectsEvent, HostUnderTest, ReadFigures, ReadKind, SettingChange,
     try_changes,
 };
 use record::units::Nanos;
@@ -35,7 +35,7 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
     let (path, bytes) = what_is_read(&found, &disk);
     let settings = host::host_settings(&roots, &disk);
     let (changes, skipped) = what_is_tried(&settings, is_root());
-    let mut reader = MomentReader::new(path.clone(), bytes, window.0.max(1), blockio::now_ns, SEED);
+    let mut reader = EffectReader::new(path.clone(), bytes, window.0.max(1), blockio::now_ns, SEED);
     if let Err(error) = reader.read(ReadKind::Sequential) {
         let sudo = if is_root() { "" } else { "run it with sudo, or " };
         return refuse(format_args!(
@@ -83,7 +83,8 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Why a setting is left as it is; root may be shut out as well, where /sys is mounted read-only.
+/// The reason why a setting is left as it is; root may be shut out as well, where /sys is mounted
+/// read-only.
 fn not_allowed(is_root: bool) -> &'static str {
     if is_root {
         "the system lets nobody change it here, as in a container; run it on the host itself"
@@ -137,7 +138,7 @@ fn planned(changes: &[SettingChange], rounds: u32) -> Vec<PlannedCell> {
 /// The medium and the settings around it; what is changed is noted first.
 struct Machine {
     disk: InventoryEntry,
-    reader: MomentReader,
+    reader: EffectReader,
     noted: Changes,
 }
 
@@ -172,14 +173,14 @@ impl Session<'_> {
         let Session { flags, changes, mut machine, dir, mut journal } = self;
         let stop = signals::listen()?;
         let began = blockio::now_ns();
-        let mut told = None;
+        let mut last_progress = None;
         let end = try_changes(&changes, flags.rounds, &mut machine, &stop, &mut |event| {
             let kept = match event {
                 EffectsEvent::Measured(cell) => {
                     let now = (cell.label("setting").to_owned(), cell.label("value").to_owned());
-                    if !flags.quiet && told.as_ref() != Some(&now) {
+                    if !flags.quiet && last_progress.as_ref() != Some(&now) {
                         crate::say!("trying {} {}", now.0, now.1);
-                        told = Some(now);
+                        last_progress = Some(now);
                     }
                     journal.append(&(*cell).into())
                 }

@@ -123,11 +123,15 @@ fn corrected(stored: Option<&Record>, record: &Record) -> String {
         ]
     };
     let Some(stored) = stored else { return " (corrected)".to_owned() };
-    let told = facts(stored).into_iter().zip(facts(record)).filter_map(|((name, was), (_, is))| {
-        let is = is.filter(|is| was.as_ref() != Some(is))?;
-        Some(format!("; {name}: {is}{}", was.map(|was| format!(", was {was}")).unwrap_or_default()))
-    });
-    format!(" (corrected){}", told.collect::<String>())
+    let differences =
+        facts(stored).into_iter().zip(facts(record)).filter_map(|((name, was), (_, is))| {
+            let is = is.filter(|is| was.as_ref() != Some(is))?;
+            Some(format!(
+                "; {name}: {is}{}",
+                was.map(|was| format!(", was {was}")).unwrap_or_default()
+            ))
+        });
+    format!(" (corrected){}", differences.collect::<String>())
 }
 
 /// Lists the lines that look like figures and were not taken.

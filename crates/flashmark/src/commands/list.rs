@@ -62,7 +62,7 @@ fn escaped(json: &str) -> String {
     words::harmless(json, |c| format!("\\u{:04x}", u32::from(c)))
 }
 
-/// Why a medium may be erased by its name alone, or what speaks against it.
+/// The reason why a medium may be erased by its name alone, or what speaks against it.
 fn why(disk: &InventoryEntry, contents: &Contents) -> (bool, String) {
     if disk.size_bytes == 0 {
         return (false, "no medium is in it".to_owned());

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
-use lab::replay::{self, CapacityFit, Heard, Pace, Placing, Player, ReplayOutcome, ReplaySettings};
+use lab::replay::{
+    self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
+};
 use lab::trace::{self, Trace, TraceSurvey};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Stop, TargetKind};
@@ -236,8 +238,8 @@ impl ReplaySession {
             allotted_ns: self.plan.cells[0].max_ns,
         });
         if let Some(extent) = fill {
-            match replay::fill(medium, extent, self.settings.seed, &self.stop, &mut |heard| {
-                progress(screen, "filling", heard)
+            match replay::fill(medium, extent, self.settings.seed, &self.stop, &mut |progress| {
+                show_progress(screen, "filling", progress)
             }) {
                 Ok(true) => {}
                 Ok(false) => {
@@ -249,14 +251,14 @@ impl ReplaySession {
                 Err(error) => return Ok(failed(error)),
             }
         }
-        let mut hear = |heard| progress(screen, "replaying", heard);
+        let mut on_progress = |progress| show_progress(screen, "replaying", progress);
         let player = match Player::new(
             medium,
             &self.survey,
             &self.placing,
             self.settings,
             &self.stop,
-            &mut hear,
+            &mut on_progress,
         ) {
             Ok(player) => player,
             Err(error) => return Ok(failed(error)),
@@ -311,23 +313,23 @@ impl ReplaySession {
     }
 }
 
-fn progress(screen: &Screen, phase: &'static str, heard: Heard) {
-    let seconds = (heard.elapsed_ns as f64 / 1e9).max(1e-9);
-    let left = if heard.share > 0.0 {
-        heard.elapsed_ns as f64 * (1.0 - heard.share) / heard.share
+fn show_progress(screen: &Screen, phase: &'static str, progress: ReplayProgress) {
+    let seconds = (progress.elapsed_ns as f64 / 1e9).max(1e-9);
+    let left = if progress.share > 0.0 {
+        progress.elapsed_ns as f64 * (1.0 - progress.share) / progress.share
     } else {
         0.0
     };
     screen.show(&RunEvent::Progress(CellProgress {
         index: 0,
         phase,
-        share: heard.share,
-        ops: heard.ops,
-        bytes: heard.bytes,
-        elapsed_ns: heard.elapsed_ns,
-        iops: heard.ops as f64 / seconds,
-        bps: heard.bytes as f64 / seconds,
-        written_bytes: heard.written_bytes,
+        share: progress.share,
+        ops: progress.ops,
+        bytes: progress.bytes,
+        elapsed_ns: progress.elapsed_ns,
+        iops: progress.ops as f64 / seconds,
+        bps: progress.bytes as f64 / seconds,
+        written_bytes: progress.written_bytes,
         remaining_ns: left as u64,
     }));
 }

@@ -21,12 +21,12 @@ pub fn run(flags: &RestoreFlags) -> Result {
     clean_up_after_killed_runs();
     let store = Store::open(Store::default_root());
     let Some((dir, by_hand)) = choose(&store, flags)? else {
-        print("No run owes anything to a medium.\n")?;
+        print("No run has data left to restore.\n")?;
         return Ok(Exit::Done);
     };
     let lock = crate::run_lock::take(&dir).or_refuse()?;
     if dir.unrestored().is_none() {
-        print(&format!("{} owes nothing to its medium.\n", dir.name()))?;
+        print(&format!("{} has no data left to restore.\n", dir.name()))?;
         return Ok(Exit::Done);
     }
     if flags.forget {
@@ -53,7 +53,7 @@ pub fn run(flags: &RestoreFlags) -> Result {
     let Some(put) = put else { return Ok(Exit::Done) };
     restore::note(&mut dir.journal(lock).or_internal()?, &put)?;
     judged_and_written(&dir, &request)?;
-    let (text, exit) = restore::told(&put, &dir);
+    let (text, exit) = restore::outcome(&put, &dir);
     print(&format!("{}: {text}\n", dir.name()))?;
     Ok(exit)
 }

@@ -73,7 +73,7 @@ fn choose(flags: &ResumeFlags) -> Result<Choice> {
     }
 }
 
-/// Whether every planned cell has its result or was left out.
+/// True if every planned cell has its result or was left out.
 fn is_done(replayed: &Replayed) -> bool {
     let done: Vec<&str> = replayed.finished_cells().map(|cell| cell.id.as_str()).collect();
     let skipped = |id: &str| replayed.record.skipped.iter().any(|skip| skip.test == id);
@@ -167,7 +167,7 @@ fn permit(
     };
     if dir.unrestored().is_some() {
         return refuse(format_args!(
-            "{} still owes what it borrowed to another medium: {why}{held}; put that one in, or give up what was kept: flashmark restore {} --forget",
+            "{} still has data of another medium to restore: {why}{held}; connect that medium, or give up the backup: flashmark restore {} --forget",
             dir.name(),
             dir.name()
         ));
@@ -210,7 +210,7 @@ fn give_back_first(
 ) -> Result<()> {
     let stop = signals::listen()?;
     let Some(put) = restore::on(opened, earlier, dir, &stop)? else { return Ok(()) };
-    let (text, exit) = restore::told(&put, dir);
+    let (text, exit) = restore::outcome(&put, dir);
     crate::say!("flashmark: {text}");
     restore::note(journal, &put)?;
     if exit == Exit::Done { Ok(()) } else { Err(anyhow::anyhow!("{text}")).or_io() }

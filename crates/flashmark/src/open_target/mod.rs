@@ -166,12 +166,12 @@ impl OpenTarget {
             .unwrap_or_default()
     }
 
-    /// Whether what was written is gone after the process: a test file is.
+    /// True if what was written is gone after the process: a test file is.
     pub fn loses_its_data(&self) -> bool {
         matches!(self.target.kind, TargetKind::Directory | TargetKind::Simulated)
     }
 
-    /// Whether there is no real medium.
+    /// True if there is no real medium.
     pub fn is_simulated(&self) -> bool {
         self.target.kind == TargetKind::Simulated
     }
@@ -255,7 +255,7 @@ impl OpenTarget {
         }
     }
 
-    /// Whether `--erase ID` names exactly this.
+    /// True if `--erase ID` names exactly this.
     pub fn answers_to(&self, id: &str) -> bool {
         match (&self.target.kind, &self.disk) {
             (TargetKind::Block, Some(disk)) => disk.answers_for(self.partition(disk), id),

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use device::tracing::TracedIo;
 use device::{Device, Extent, Op, Tracing};
-use lab::replay::{CapacityFit, Heard, Pace, Placing, Player, ReplaySettings};
+use lab::replay::{CapacityFit, Pace, Placing, Player, ReplayProgress, ReplaySettings};
 use lab::trace::{self, Issue, Marks, TraceEvent, TraceHeader, TraceSurvey, TraceWriter};
 use sim::{Profile, SimDevice, SimOptions};
 
@@ -63,7 +63,7 @@ fn check_traced(path: &Path, profile: &str, pace: Pace) {
         Extent::new(0, device.facts().capacity_bytes),
     )
     .unwrap();
-    let mut hear = |_: Heard| {};
+    let mut hear = |_: ReplayProgress| {};
     let player = Player::new(&mut device, &survey, &placing, settings, &stop, &mut hear).unwrap();
     let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
     assert_eq!(outcome.ops(), recorded.len() as u64);

@@ -26,9 +26,9 @@ pub struct ProbeWindow<'a> {
     node: &'a Path,
     offset_bytes: u64,
     size_bytes: u64,
-    /// Whether it is the whole node.
+    /// True if it is the whole node.
     whole: bool,
-    /// Whether it is a regular file.
+    /// True if it is a regular file.
     file: bool,
 }
 
@@ -275,7 +275,7 @@ fn plain(value: &str) -> String {
     plain
 }
 
-/// Why a tool gave no answer.
+/// The reason why a tool gave no answer.
 fn because(error: &NoLook) -> String {
     match error {
         NoLook::Missing { tool, package } => {

@@ -120,17 +120,17 @@ fn of_many_things_four_are_named_and_the_rest_is_counted() {
 fn a_medium_that_ends_early_is_not_taken_for_an_empty_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("image");
-    let told = |bytes: usize, said_bytes| {
+    let described = |bytes: usize, said_bytes| {
         std::fs::write(&path, vec![0x5a; bytes]).unwrap();
         probe::medium(&probe::ProbeWindow::file(&path, said_bytes), Vec::new())
             .map(|contents| contents.things.len())
     };
-    assert_eq!(told(1 << 20, 1 << 20), Ok(0));
-    assert_eq!(told(2_000, 2_000), Ok(0), "the last sector need not be whole");
+    assert_eq!(described(1 << 20, 1 << 20), Ok(0));
+    assert_eq!(described(2_000, 2_000), Ok(0), "the last sector need not be whole");
     let short = "only 524288 of 1048576 bytes could be read at byte 0";
-    assert_eq!(told(512 << 10, 1 << 20), Err(short.to_owned()));
+    assert_eq!(described(512 << 10, 1 << 20), Err(short.to_owned()));
     let no_end = "only 0 of 1048576 bytes could be read at byte 3145728";
-    assert_eq!(told(2 << 20, 4 << 20), Err(no_end.to_owned()));
+    assert_eq!(described(2 << 20, 4 << 20), Err(no_end.to_owned()));
 }
 
 /// Every day until after 2400, the one leap year of four centuries that ends in 00.

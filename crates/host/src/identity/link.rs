@@ -134,11 +134,11 @@ fn nvme(dir: &Path, common: Link) -> Link {
     };
     let speed = text(&pci.join("current_link_speed"));
     let transfers = speed.as_ref().and_then(|speed| speed.split(' ').next()?.parse::<f64>().ok());
-    let lanes = number(&pci.join("current_link_width"));
+    let width = number(&pci.join("current_link_width"));
     Link {
         driver: common.driver.or_else(|| link_name(&pci.join("driver"))),
-        mode: transfers.zip(lanes).map(|(rate, lanes)| format!("PCIe {rate} GT/s x{lanes}")),
-        max_bps: transfers.zip(lanes).map(|(rate, lanes)| pcie_bps(rate) * lanes as f64),
+        mode: transfers.zip(width).map(|(rate, width)| format!("PCIe {rate} GT/s x{width}")),
+        max_bps: transfers.zip(width).map(|(rate, width)| pcie_bps(rate) * width as f64),
         ..common
     }
 }

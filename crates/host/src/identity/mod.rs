@@ -212,7 +212,7 @@ fn above(dir: &Path, prefix: &str) -> Option<std::path::PathBuf> {
     ancestors(dir).into_iter().find(|path| name_begins(path).is_some())
 }
 
-/// Whether a directory of sysfs holds an entry whose name begins so, other than `except`.
+/// True if a directory of sysfs holds an entry whose name begins so, other than `except`.
 fn has_other(dir: &Path, prefix: &str, except: &str) -> bool {
     names(dir).iter().any(|name| name.starts_with(prefix) && name != except)
 }

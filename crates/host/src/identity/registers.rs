@@ -67,7 +67,7 @@ pub struct Cid {
     pub year: Option<u32>,
     /// Month of manufacture, 1 to 12 on an honest card.
     pub month: u32,
-    /// Whether the checksum fits; `None` where the host controller has cut it off.
+    /// True if the checksum fits; `None` where the host controller has cut it off.
     pub checksum_fits: Option<bool>,
 }
 

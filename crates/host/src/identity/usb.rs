@@ -47,7 +47,7 @@ fn kind(dir: &Path, scsi: &Medium, reader: bool) -> MediumKind {
     }
 }
 
-/// Whether the USB device is a card reader: several slots (logical units), a name that says so, or
+/// True if the USB device is a card reader: several slots (logical units), a name that says so, or
 /// the id of a reader chip.
 fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
     /// Chips that are in nothing but card readers: Genesys, Alcor, Realtek, Super Top, Microchip,
@@ -101,7 +101,7 @@ fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
     said || genesys || has_siblings(dir) || id(usb).is_some_and(|id| CHIPS.contains(&id.as_str()))
 }
 
-/// Whether the same SCSI target has other logical units: the slots of a multi-slot reader.
+/// True if the same SCSI target has other logical units: the slots of a multi-slot reader.
 fn has_siblings(dir: &Path) -> bool {
     let Some(own) = link_name(&dir.join("device")) else {
         return false;

@@ -20,12 +20,12 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Whether it is on this file.
+    /// True if it is on this file.
     pub fn is_on(&self, file: FileIdentity) -> bool {
         (self.device, self.inode) == (DeviceNumber::from_raw(file.device), file.inode)
     }
 
-    /// Whether this process took it.
+    /// True if this process took it.
     pub fn is_ours(&self) -> bool {
         self.ours
     }

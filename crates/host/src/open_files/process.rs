@@ -151,7 +151,7 @@ fn holds(info: &str) -> Vec<Option<Hold>> {
     std::iter::once(access).chain(locks.map(|kind| Some(Hold::Lock(kind)))).collect()
 }
 
-/// Whether a descriptor can write, from its fdinfo.
+/// True if a descriptor can write, from its fdinfo.
 pub(crate) fn writes(info: &str) -> bool {
     holds(info).contains(&Some(Hold::Writing))
 }
@@ -189,7 +189,7 @@ fn namespace(dir: &Path) -> Option<PathBuf> {
     fs::read_link(dir.join("ns/mnt")).ok()
 }
 
-/// Whether it is a part of the kernel, which has no files: PF_KTHREAD in the flags of its stat
+/// True if it is a part of the kernel, which has no files: PF_KTHREAD in the flags of its stat
 /// (proc_pid_stat(5)).
 fn is_kernel_thread(dir: &Path) -> bool {
     const KERNEL_THREAD: u64 = 0x0020_0000;

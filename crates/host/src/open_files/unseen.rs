@@ -12,9 +12,9 @@ use crate::roots::Roots;
 pub struct NotSeen {
     /// Processes whose open files may not be looked at.
     pub processes: u32,
-    /// Whether `/proc` hides the processes of other users (mount option hidepid).
+    /// True if `/proc` hides the processes of other users (mount option hidepid).
     pub hidden: bool,
-    /// Whether there are processes outside of this PID namespace.
+    /// True if there are processes outside of this PID namespace.
     pub outside: bool,
     /// Loop devices of which only the name of the file below is known, not its identity.
     pub loops: u32,
@@ -72,7 +72,8 @@ pub(super) fn limits(roots: &Roots) -> NotSeen {
     }
 }
 
-/// Whether processes of other users are out of sight: of what was mounted at /proc, the last counts.
+/// True if processes of other users are out of sight: of what was mounted at /proc, the last
+/// counts.
 fn is_hidden(roots: &Roots, is_root: bool) -> bool {
     let table = mounts(roots);
     let proc = table.iter().rev().find(|mount| mount.at == roots.proc);
@@ -84,7 +85,7 @@ fn hides(proc: &Mount) -> bool {
     proc.option("hidepid").is_some_and(|how| !matches!(how, "0" | "off"))
 }
 
-/// Whether this process is in a PID namespace of its own: the first one has a fixed number
+/// True if this process is in a PID namespace of its own: the first one has a fixed number
 /// (linux/proc_ns.h, PROC_PID_INIT_INO).
 fn is_contained(proc: &Path) -> bool {
     fs::read_link(proc.join("self/ns/pid")).is_ok_and(|name| name != Path::new("pid:[4026531836]"))

@@ -33,7 +33,7 @@ impl Note {
         self.directory.join("mnt")
     }
 
-    /// Whether the directory has the form that is made here.
+    /// True if the directory has the form that is made here.
     fn is_ours(&self) -> bool {
         self.directory
             .file_name()

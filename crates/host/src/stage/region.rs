@@ -71,7 +71,7 @@ impl StagedRegion {
         Ok(planned)
     }
 
-    /// Whether the kernel would refuse to mount it while the target is claimed: it is the target,
+    /// True if the kernel would refuse to mount it while the target is claimed: it is the target,
     /// or a partition of it.
     pub fn is_on_the_claimed(&self) -> bool {
         matches!(self, StagedRegion::Partition { .. } | StagedRegion::Whole { .. })

@@ -11,7 +11,7 @@ use crate::in_use::{InUseReason, summary};
 pub const NO_MOUNTS: &str =
     "/proc/self/mountinfo cannot be read; type `mount -t proc proc /proc` as root first";
 
-/// Why a target cannot be tested. Each says what was found and what to do instead.
+/// The reason why a target cannot be tested. Each says what was found and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// Nothing has that name or path.

@@ -76,7 +76,7 @@ impl Look {
     }
 }
 
-/// Whether the kernel knows of anybody who has the file open for writing; `None` where it does not
+/// True if the kernel knows of anybody who has the file open for writing; `None` where it does not
 /// tell.
 fn has_writer(path: &Path, identity: FileIdentity) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -87,7 +87,7 @@ fn has_writer(path: &Path, identity: FileIdentity) -> Option<bool> {
     blockio::has_writer(&file).ok()?
 }
 
-/// Whether this very process has it open for writing: the kernel's count has no names.
+/// True if this very process has it open for writing: the kernel's count has no names.
 fn we_have_it_open(identity: FileIdentity) -> bool {
     let writes = |name: &str| {
         let info = fs::read_to_string(format!("/proc/self/fdinfo/{name}")).unwrap_or_default();

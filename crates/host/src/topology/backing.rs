@@ -30,7 +30,7 @@ impl BackingFile {
             .or_else(|| fs::metadata(&self.path).ok().map(|metadata| FileIdentity::of(&metadata)))
     }
 
-    /// Whether the kernel did not say which file it is.
+    /// True if the kernel did not say which file it is.
     pub fn is_by_name_only(&self) -> bool {
         self.known.is_none()
     }

@@ -21,7 +21,7 @@ fn write(path: &Path, offset: u64, bytes: &[u8]) {
     fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, offset).unwrap();
 }
 
-/// Whether a tool could be started; says so where it is not there.
+/// True if a tool could be started; says so where it is not there.
 fn tool(program: &str, words: &[&str]) -> bool {
     match Command::new(program).args(words).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").output() {
         Ok(output) => {

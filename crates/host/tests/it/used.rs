@@ -1,4 +1,5 @@
-//! Why media are in use: by number, through every stack, for whole devices and partitions alike.
+//! The reason why media are in use: by number, through every stack, for whole devices and
+//! partitions alike.
 
 use std::path::Path;
 

@@ -103,7 +103,7 @@ fn ended(
         let read: Option<Vec<u64>> = words.iter().map(|word| size(word)).collect();
         *sizes = read.filter(|sizes| (1..=MOST_SIZES).contains(&sizes.len()));
         if sizes.is_none() && words.iter().any(|word| size(word).is_some()) {
-            reading.refuse(*at, "a block size is none, or there are too many");
+            reading.refuse(*at, "a word is not a block size, or there are too many block sizes");
         }
     } else if words.iter().any(|word| word.ends_with("B/s"))
         && let Some(cells) = reading.accept(*at, of_rates(begun, sizes.as_deref()))

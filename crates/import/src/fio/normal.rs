@@ -36,8 +36,8 @@ pub(crate) const IMPORTER: Importer = Importer {
     },
 };
 
-/// A line of results. Of fio 3 "read: IOPS=25.7k, BW=100MiB/s (105MB/s)(1000MiB/10001msec)", of fio 2
-/// "read : io=1000.0MB, bw=102400KB/s, iops=25600, runt= 10001msec".
+/// A line of results. Of fio 3 "read: IOPS=25.7k, BW=100MiB/s (105MB/s)(1000MiB/10001msec)", of fio
+/// 2 "read : io=1000.0MB, bw=102400KB/s, iops=25600, runt= 10001msec".
 const RESULT: &str = r"(?m)^[ \t]*(read|write|mixed)[ \t]*:\s*(?:IOPS=|io=.*iops=)";
 
 /// The result of a direction of a job while its lines are read.
@@ -66,7 +66,7 @@ impl Part {
 }
 
 /// A job of which the lines that follow tell.
-struct Told<'a> {
+struct JobResult<'a> {
     at: usize,
     name: &'a str,
     job: Job,
@@ -76,7 +76,8 @@ struct Told<'a> {
     process: Option<&'a str>,
     error: Option<Errno>,
     parts: Vec<Part>,
-    /// The lines that follow are of reads and writes together, which has no figures.
+    /// The lines that follow are of sequential and random writes and reads of 32 KiB, at together,
+    /// which has no figures.
     is_between: bool,
 }
 
@@ -133,22 +134,22 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun { form: FORMS[1], ..ImportedRun::by("fio") };
     let mut described = Described::default();
-    let mut told: Vec<Told> = Vec::new();
+    let mut job_results: Vec<JobResult> = Vec::new();
     for (at, line) in source.numbered() {
         let trimmed = line.trim();
         if described.read(line) {
         } else if let Some(version) = trimmed.strip_prefix("fio-") {
             found.version = short(version, 40);
         } else if let Some((name, rest)) = line.split_once(": (groupid=") {
-            if told.len() < MOST_CELLS {
-                told.push(begun_job(at, name, rest, &described));
+            if job_results.len() < MOST_CELLS {
+                job_results.push(begun_job(at, name, rest, &described));
             }
-        } else if let Some(job) = told.last_mut() {
+        } else if let Some(job) = job_results.last_mut() {
             job.read(at, trimmed, reading);
         }
     }
     let several = |name: &str| described.several.contains(name);
-    for (at, cell) in added_up(last_looks(told), several) {
+    for (at, cell) in added_up(last_looks(job_results), several) {
         reading.add(&mut found, at, cell);
     }
     let mut names = source.numbered().skip_while(|(_, line)| !line.starts_with("Disk stats"));
@@ -159,13 +160,13 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
 }
 
 /// "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 12:00:00 2026".
-fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described) -> Told<'a> {
+fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described) -> JobResult<'a> {
     let mut job = described.jobs.get(name).cloned().unwrap_or_else(Job::unknown);
     let count = |pattern: &Regex| group(&pattern.captures(rest)?, 1).parse::<u32>().ok();
     job.threads = count(re!(r"jobs=(\d+)\)")).unwrap_or(1);
     let number = count(re!(r"err=\s*(\d+)")).filter(|number| *number > 0);
     let process = re!("pid=([^:]*)").captures(rest).and_then(|found| found.get(1));
-    Told {
+    JobResult {
         at,
         name,
         group: rest.split(',').next(),
@@ -177,7 +178,7 @@ fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described)
     }
 }
 
-impl Told<'_> {
+impl JobResult<'_> {
     fn read(&mut self, at: usize, line: &str, reading: &mut Reading) {
         if line.starts_with("mixed: IOPS=0,") {
             // With `unified_rw_reporting=both` the text has no figures of both.
@@ -222,14 +223,15 @@ impl Told<'_> {
 }
 
 /// Without looks at a job on the way (`--status-interval`): the same process tells of it again.
-fn last_looks(told: Vec<Told<'_>>) -> Vec<Told<'_>> {
-    let places: BTreeMap<_, usize> = told
+fn last_looks(job_results: Vec<JobResult<'_>>) -> Vec<JobResult<'_>> {
+    let places: BTreeMap<_, usize> = job_results
         .iter()
         .zip(0..)
         .filter_map(|(job, at)| Some(((job.name, job.group, job.process?), at)))
         .collect();
     let last: BTreeSet<usize> = places.into_values().collect();
-    told.into_iter()
+    job_results
+        .into_iter()
         .zip(0..)
         .filter(|(job, at)| job.process.is_none() || last.contains(at))
         .map(|(job, _)| job)
@@ -237,10 +239,13 @@ fn last_looks(told: Vec<Told<'_>>) -> Vec<Told<'_>> {
 }
 
 /// The cells of jobs, those that fio made of one added up.
-fn added_up(told: Vec<Told>, is_one_of_several: impl Fn(&str) -> bool) -> Vec<(usize, Cell)> {
+fn added_up(
+    job_results: Vec<JobResult>,
+    is_one_of_several: impl Fn(&str) -> bool,
+) -> Vec<(usize, Cell)> {
     let mut cells: Vec<(usize, Cell)> = Vec::new();
     let mut sums: BTreeMap<(String, Option<String>, String), usize> = BTreeMap::new();
-    for job in told {
+    for job in job_results {
         let (name, group) = (job.name.to_owned(), job.group.map(str::to_owned));
         let is_part = job.job.threads == 1 && is_one_of_several(&name);
         for (at, cell) in job.cells() {
@@ -350,8 +355,8 @@ fn detail(part: &mut Part, line: &str) {
     }
 }
 
-/// "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed. From them and the time follow the figures
-/// to more digits than are printed.
+/// "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed. From them
+/// and the time follow the figures to more digits than are printed.
 fn issued(parts: &mut [Part], text: &str) {
     let counts = |mark: &str| -> Vec<u64> {
         let listed =
@@ -388,8 +393,8 @@ fn issued(parts: &mut [Part], text: &str) {
     }
 }
 
-/// How many commits there were: fsyncs are the fourth of the totals, and fdatasyncs, for which there
-/// is no place, the first of the short ones.
+/// How many commits there were: fsyncs are the fourth of the totals, and fdatasyncs, for which
+/// there is no place, the first of the short ones.
 fn commits(totals: &[u64], short: &[u64]) -> u64 {
     let fsyncs = totals.get(3).copied().filter(|count| *count > 0);
     fsyncs.or(short.first().copied()).unwrap_or(0)

@@ -29,7 +29,7 @@ const NOT_SIMPLE: [&str; 14] = [
 ];
 
 /// Engines that have one I/O in flight, whatever `iodepth` says.
-const ONE_AT_A_TIME: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "null"];
+const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "null"];
 
 /// What is known of a job.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl Job {
         }
     }
 
-    /// True if it both reads and writes.
+    /// True if it both sequential and random writes and reads of 32 KiB, at.
     pub fn is_mixed(&self) -> bool {
         matches!(self.kind.as_str(), "rw" | "readwrite" | "randrw" | "trimwrite" | "randtrimwrite")
     }
@@ -123,7 +123,7 @@ impl Job {
     /// Takes engine and depth.
     pub fn set_depth(&mut self, engine: &str, depth: Option<u64>) {
         let depth = depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(1).max(1);
-        self.queue_depth = if ONE_AT_A_TIME.contains(&engine) { 1 } else { depth };
+        self.queue_depth = if SYNCHRONOUS.contains(&engine) { 1 } else { depth };
     }
 
     /// Reads the options of a job over those of all jobs. Nothing said of a thing is what fio does

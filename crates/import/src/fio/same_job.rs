@@ -16,23 +16,23 @@ type Place = (usize, usize);
 /// Takes out what is in the text in a form that says more, too, and notes it there.
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
     let rank = |run: &ImportedRun| FORMS.iter().position(|form| *form == run.form);
-    let mut told: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
+    let mut printed_places: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
     let mut gone: BTreeSet<Place> = BTreeSet::new();
     for lesser in 1..FORMS.len() {
         for jobs in jobs_of(found, |run| rank(run) == Some(lesser)) {
             let fuller = |run: &ImportedRun| rank(run).is_some_and(|rank| rank < lesser);
             let is_free = |place: &Place| {
                 !gone.contains(place)
-                    && told.get(place).is_none_or(|forms| !forms.contains(&lesser))
+                    && printed_places.get(place).is_none_or(|forms| !forms.contains(&lesser))
             };
             let same = fuller_form(found, &jobs, fuller, is_free);
             for (job, place) in same {
-                told.entry(place).or_default().insert(lesser);
+                printed_places.entry(place).or_default().insert(lesser);
                 gone.insert(job);
             }
         }
     }
-    for ((run, at), forms) in told {
+    for ((run, at), forms) in printed_places {
         let forms: Vec<&str> = forms.into_iter().map(|rank| FORMS[rank]).collect();
         let text = format!("the same job is in the text as fio's {}, too", forms.join(" and "));
         note(&mut found[run].cells[at], text);

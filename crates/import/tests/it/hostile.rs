@@ -149,7 +149,7 @@ fn whole_jobs_of_a_truncated_json_are_kept() {
 #[test]
 fn the_error_of_a_job_is_the_mediums_or_the_hosts_by_its_number() {
     let (json, normal) = (text("fio_enospc.json"), text("fio_enospc.txt"));
-    let mut told = String::new();
+    let mut output = String::new();
     for number in [1, 2, 5, 6, 12, 13, 19, 22, 24, 25, 28, 42, 61, 84, 95, 117, 121] {
         let of = |text: String| {
             let record = understood(text.as_bytes()).records.remove(0);
@@ -159,9 +159,9 @@ fn the_error_of_a_job_is_the_mediums_or_the_hosts_by_its_number() {
         };
         let of_json = of(json.replace("\"error\" : 28", &format!("\"error\" : {number}")));
         assert_eq!(of_json, of(normal.replace("err=28", &format!("err={number}"))));
-        told += &format!("{number}: {of_json}\n");
+        output += &format!("{number}: {of_json}\n");
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(output);
 }
 
 #[test]

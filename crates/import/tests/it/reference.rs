@@ -105,8 +105,8 @@ fn figures_of(row_id: &str) -> String {
     let has_row = |cell: &Cell| cell.label("row") == row_id;
     let entry = entries.iter().find(|entry| entry.run.cells.iter().any(has_row)).unwrap();
     let figures = entry.headline.figures.iter();
-    let told = figures.map(|(figure, value)| format!("{} {value}", figure.name()));
-    told.collect::<Vec<_>>().join(", ")
+    let figures_text = figures.map(|(figure, value)| format!("{} {value}", figure.name()));
+    figures_text.collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -154,32 +154,32 @@ fn a_published_format_stands_beside_the_simple_form_of_ours() {
     // Seagate Momentus: 141 groups a second, and a fill of 5.07 MB/s.
     let (format, fill) = (cell_of("article-00275"), cell_of("article-00276"));
     assert_eq!(format.params.form.as_deref(), Some("simple"));
-    let told = |cell: &Cell| {
+    let figures_text = |cell: &Cell| {
         let (column, figure) = quantities(cell).remove(0);
         (column.name, column.command, figure.value)
     };
     assert_eq!(
-        told(format),
+        figures_text(format),
         (
             "format-groups".to_owned(),
             "run TARGET --only ext2-format --set ext2-format.form=simple".to_owned(),
             141.0
         )
     );
-    assert_eq!(told(fill).0, "ext2-fill");
+    assert_eq!(figures_text(fill).0, "ext2-fill");
     let order = "the source does not say in which order metadata was written";
     assert!(fill.flags.contains(&Flag::Note { text: order.to_owned() }), "{:?}", fill.flags);
 }
 
 #[test]
 fn yardsticks_are_looked_up_and_not_typed_in() {
-    let told: Vec<String> = yardsticks()
+    let figures_text: Vec<String> = yardsticks()
         .iter()
         .map(|one| {
             format!("{} {} {} ({})", one.name, one.figure.name(), one.value, one.row.source_date)
         })
         .collect();
-    insta::assert_debug_snapshot!(told, @r#"
+    insta::assert_debug_snapshot!(figures_text, @r#"
     [
         "5400 rpm laptop disk random-write-4k 90 (2012-01-25)",
         "5400 rpm laptop disk random-read-4k 90 (2012-01-25)",

@@ -138,7 +138,7 @@ fn record(record: &Record) -> String {
 }
 
 /// All that is made of a text.
-pub fn told(import: &Result<Import, ImportError>) -> String {
+pub fn outcome_text(import: &Result<Import, ImportError>) -> String {
     let import = match import {
         Ok(import) => import,
         Err(error) => return format!("refused: {error}\n"),
@@ -155,7 +155,7 @@ pub fn told(import: &Result<Import, ImportError>) -> String {
 }
 
 fn told_of(bytes: &[u8]) -> String {
-    told(&understand("text", bytes, &Hints::default()))
+    outcome_text(&understand("text", bytes, &Hints::default()))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Why nothing can be recorded.
+//! The reason why nothing can be recorded.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub enum CaptureError {
         "tracefs cannot be mounted: {why}; it needs root outside of a container, and a kernel with CONFIG_FTRACE. Where blktrace works, `blktrace -d DEV -o NAME` records, and NAME can be replayed"
     )]
     NoTracefs {
-        /// Why mounting failed, in words: "the kernel is built without it".
+        /// The reason why mounting failed, in words: "the kernel is built without it".
         why: String,
     },
     /// A file of it cannot be used.

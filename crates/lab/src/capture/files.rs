@@ -1,11 +1,11 @@
 //! Recording what programs do with the files below a directory.
 //!
 //! System calls, with their descriptors, offsets, results and times, come from the events
-//! `syscalls/sys_enter_*` and `sys_exit_*` of a private instance of tracefs. Paths are only pointers
-//! there, so they come from fanotify: it holds each opening for an instant, which therefore lies
-//! between the begin and the end of one system call of its thread; names that were made, removed or
-//! changed come in the order in which their thread did it. Which descriptor is which file is
-//! followed through dup, fork, exec and exit.
+//! `syscalls/sys_enter_*` and `sys_exit_*` of a private instance of tracefs. Paths are only
+//! pointers there, so they come from fanotify: it holds each opening for an instant, which
+//! therefore lies between the begin and the end of one system call of its thread; names that were
+//! made, removed or changed come in the order in which their thread did it. Which descriptor is
+//! which file is followed through dup, fork, exec and exit.
 
 mod calls;
 mod directories;
@@ -49,12 +49,12 @@ pub struct CapturedFiles {
     pub elapsed_ns: u64,
     /// Processor time it cost this process, user and system.
     pub cpu_ns: u64,
-    /// Whether it ended because the trace had the size that was allowed.
+    /// True if it ended because the trace had the size that was allowed.
     pub full: bool,
 }
 
-/// Records what is done below a directory until a limit or `stop`; `hear` is told several times a
-/// second how far it is. What it makes in the kernel is gone when it returns, or is killed.
+/// Records what is done below a directory until a limit or `stop`; `on_progress` is told several
+/// times a second how far it is. What it makes in the kernel is gone when it returns, or is killed.
 ///
 /// # Errors
 /// What is missing, or went wrong.
@@ -64,7 +64,7 @@ pub fn capture_files<W: Write>(
     out: W,
     limits: CaptureLimits,
     stop: &AtomicBool,
-    hear: &mut dyn FnMut(&CapturedFiles),
+    on_progress: &mut dyn FnMut(&CapturedFiles),
 ) -> Result<CapturedFiles, CaptureError> {
     let refused = |what: &str, source| CaptureError::Refused { what: what.to_owned(), source };
     let missing = |source| CaptureError::Directory { directory: directory.to_owned(), source };
@@ -131,7 +131,7 @@ pub fn capture_files<W: Write>(
             cpu_ns: clock_ns(ClockId::ProcessCPUTime).saturating_sub(begun_cpu_ns),
             full,
         };
-        hear(&captured);
+        on_progress(&captured);
         if over || full {
             recorder
                 .writer

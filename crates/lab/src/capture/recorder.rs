@@ -46,7 +46,7 @@ pub fn record<W: Write>(
     source: &CaptureSource,
     sink: &mut Sink<W>,
     stop: &AtomicBool,
-    hear: &mut dyn FnMut(&Captured),
+    on_progress: &mut dyn FnMut(&Captured),
 ) -> Result<(), CaptureError> {
     let tracefs = Tracefs::open()?;
     let layout = tracefs.layout()?;
@@ -92,7 +92,7 @@ pub fn record<W: Write>(
         let settled_ns = if over { u64::MAX } else { clock_ns(clock).saturating_sub(SETTLED_NS) };
         let most_pages = rounds.go(settled_ns, sink)?;
         sink.keep()?;
-        hear(sink.so_far());
+        on_progress(sink.so_far());
         if over || sink.is_full() {
             return Ok(());
         }

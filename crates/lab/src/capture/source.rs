@@ -18,7 +18,7 @@ pub struct CaptureSource {
     device: u32,
     /// Where the partition begins and ends, in sectors of the whole device.
     part: Option<(u64, u64)>,
-    /// Whether its driver takes requests; device mapper, MD and zram take what file systems hand
+    /// True if its driver takes requests; device mapper, MD and zram take what file systems hand
     /// them, and have other events.
     has_requests: bool,
     logical_block_bytes: Option<u64>,
@@ -65,7 +65,7 @@ impl CaptureSource {
         }
     }
 
-    /// Whether [`CaptureSource::events`] are those of requests.
+    /// True if [`CaptureSource::events`] are those of requests.
     pub(super) fn has_requests(&self) -> bool {
         self.has_requests
     }

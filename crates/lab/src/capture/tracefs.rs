@@ -94,13 +94,13 @@ impl Tracefs {
     }
 }
 
-/// Whether a process of that number runs this program.
+/// True if a process of that number runs this program.
 fn is_flashmark(pid: u32) -> bool {
     let command = |pid: &str| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
     command(&pid.to_string()).is_some_and(|comm| Some(comm) == command("self"))
 }
 
-/// Why the kernel refuses to mount it, in words.
+/// The reason why the kernel refuses to mount it, in words.
 fn why_not(errno: Errno) -> String {
     match errno {
         Errno::PERM | Errno::ACCESS => "the kernel refuses it to this user".into(),
@@ -146,7 +146,8 @@ impl Instance {
         written.map_err(|source| refused(name, source))
     }
 
-    /// Sets the best clock there is: the raw monotonic one, or on kernels before 4.17 the monotonic.
+    /// Sets the best clock there is: the raw monotonic one, or on kernels before 4.17 the
+    /// monotonic.
     pub fn set_clock(&self) -> Result<ClockId, CaptureError> {
         match self.set("trace_clock", "mono_raw") {
             Ok(()) => Ok(ClockId::MonotonicRaw),

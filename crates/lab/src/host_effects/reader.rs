@@ -1,5 +1,5 @@
-//! Reads a file or a block device for a moment. It is opened anew each time: the kernel takes over a
-//! read-ahead when a file is opened.
+//! Reads a file or a block device for a moment. It is opened anew each time: the kernel takes over
+//! a read-ahead when a file is opened.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSliceMut};
@@ -20,7 +20,7 @@ pub const RANDOM_BLOCK_BYTES: u64 = 4 << 10;
 const ALIGNED: usize = 4096;
 
 /// Reads what is at a path, at most its `bytes`.
-pub struct MomentReader {
+pub struct EffectReader {
     path: PathBuf,
     bytes: u64,
     window_ns: u64,
@@ -31,7 +31,7 @@ pub struct MomentReader {
     buffer: Vec<u8>,
 }
 
-impl MomentReader {
+impl EffectReader {
     /// A reader of so many bytes at a path, for so long each time.
     pub fn new(
         path: PathBuf,
@@ -39,9 +39,9 @@ impl MomentReader {
         window_ns: u64,
         clock: fn() -> u64,
         seed: u64,
-    ) -> MomentReader {
+    ) -> EffectReader {
         let buffer = vec![0; SEQUENTIAL_BLOCK_BYTES as usize + ALIGNED];
-        MomentReader { path, bytes, window_ns, clock, random: Random::new(seed), at: 0, buffer }
+        EffectReader { path, bytes, window_ns, clock, random: Random::new(seed), at: 0, buffer }
     }
 
     /// Reads for a moment; `None` where it cannot be read past the page cache, or is too small.

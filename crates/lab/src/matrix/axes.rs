@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Combination {
     /// Name of the recipe: "ext4-nojournal".
     pub filesystem: String,
-    /// Whether mkfs is told of the allocation units.
+    /// True if mkfs is told of the allocation units.
     pub align: bool,
     /// Mount options, separated by commas.
     pub mount_options: String,

@@ -19,7 +19,7 @@ pub fn result_of(cell: &Cell) -> Option<(f64, bool)> {
 pub struct Failed {
     /// Place of the combination in the list of all, from 0.
     pub combination: usize,
-    /// Why it failed, in the words of its cell.
+    /// The reason why it failed, in the words of its cell.
     pub reason: String,
 }
 
@@ -81,7 +81,7 @@ impl Results {
             .push(ns);
     }
 
-    /// Whether this repeat of it need not be tried: it is done, or the combination failed before.
+    /// True if this repeat of it need not be tried: it is done, or the combination failed before.
     pub fn is_over(&self, number: usize, repeat: u32) -> bool {
         self.figures[number].contains_key(&repeat)
             || self.failed.iter().any(|failed| failed.combination == number)

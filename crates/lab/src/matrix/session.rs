@@ -10,7 +10,7 @@ use stats::Random;
 use super::error_streak::{ErrorStreak, FailedTry};
 use super::{Combination, MatrixBackend, MediumFailure, Prepared, Results, Unready, order};
 use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
-use crate::workload::{Moment, WorkError, Workload, WorkloadContext, WorkloadProgress};
+use crate::workload::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadProgress};
 
 /// When to stop trying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,14 +85,14 @@ pub enum End {
 }
 
 /// Hears of a session. An `Err` ends it: what cannot be kept must not be measured.
-pub type Hear<'a> = &'a mut dyn FnMut(&MatrixEvent<'_>) -> Result<(), String>;
+pub type EventSink<'a> = &'a mut dyn FnMut(&MatrixEvent<'_>) -> Result<(), String>;
 
 /// Tries what is left of the combinations. `results` holds what earlier sittings found.
 pub fn run(
     trial: &MatrixTrial<'_>,
     backend: &mut dyn MatrixBackend,
     results: &mut Results,
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> End {
     let began = (trial.clock)();
     let mut row = ErrorStreak::default();
@@ -123,9 +123,9 @@ pub fn run(
                 .copied()
                 .filter(|number| !results.is_over(*number, repeat))
                 .collect();
-            let announced = announce(trial, results, (combination, repeat), &rest, hear);
+            let announced = announce(trial, results, (combination, repeat), &rest, events);
             if let Err(reason) = announced
-                .and_then(|()| one(trial, backend, results, &mut row, (number, repeat), hear))
+                .and_then(|()| one(trial, backend, results, &mut row, (number, repeat), events))
             {
                 return reason;
             }
@@ -134,7 +134,7 @@ pub fn run(
     End::Complete
 }
 
-/// Whether what this combination is expected to take goes beyond the limit. The first is always
+/// True if what this combination is expected to take goes beyond the limit. The first is always
 /// tried: without it nothing is known.
 fn is_time_up(
     trial: &MatrixTrial<'_>,
@@ -154,7 +154,7 @@ fn announce(
     results: &Results,
     (combination, repeat): (&Combination, u32),
     rest: &[usize],
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> Result<(), End> {
     let expected = |number: usize| results.expected_ns(&trial.combinations[number]);
     let failed = |number: usize| results.failed().iter().any(|failed| failed.combination == number);
@@ -169,7 +169,7 @@ fn announce(
         .zip(sum(&alive))
         .map(|(rest, block)| rest.saturating_add(block.saturating_mul(blocks_after)));
     let of = results.done() + rest.len() + alive.len() * blocks_after as usize;
-    hear(&MatrixEvent::Begun { combination, repeat, done: results.done(), of, left_ns })
+    events(&MatrixEvent::Begun { combination, repeat, done: results.done(), of, left_ns })
         .map_err(end_failed)
 }
 
@@ -184,7 +184,7 @@ struct Tried {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Failure {
     /// The file system could not be made or mounted, or the work does not fit it.
-    Unfit,
+    NotSuitable,
     /// The work met an error of the kernel, or found its data damaged.
     Error,
 }
@@ -196,11 +196,11 @@ fn one(
     results: &mut Results,
     row: &mut ErrorStreak,
     which: (usize, u32),
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> Result<(), End> {
     let combination = &trial.combinations[which.0];
     let began = (trial.clock)();
-    let (tried, ended) = attempt(trial, backend, which, hear)?;
+    let (tried, ended) = attempt(trial, backend, which, events)?;
     if ended.is_ok() {
         results.took(combination, (trial.clock)().saturating_sub(began));
     }
@@ -208,10 +208,12 @@ fn one(
     match tried.failure {
         None => {
             row.end();
-            keep(results, trial, which, &cells, hear)?;
+            keep(results, trial, which, &cells, events)?;
             ended.map_err(end_failed)
         }
-        Some(failure) => judge(trial, backend, results, row, (which, failure, cells, ended), hear),
+        Some(failure) => {
+            judge(trial, backend, results, row, (which, failure, cells, ended), events)
+        }
     }
 }
 
@@ -220,7 +222,7 @@ fn attempt(
     trial: &MatrixTrial<'_>,
     backend: &mut dyn MatrixBackend,
     (number, repeat): (usize, u32),
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> Result<(Tried, Result<(), String>), End> {
     let combination = &trial.combinations[number];
     let prepared = match backend.begin(combination) {
@@ -233,26 +235,27 @@ fn attempt(
             return Ok((
                 Tried {
                     cells: vec![failed_cell(combination, &reason)],
-                    failure: Some(Failure::Unfit),
+                    failure: Some(Failure::NotSuitable),
                 },
                 Ok(()),
             ));
         }
         Ok(prepared) => prepared,
     };
-    let worked = work(trial, combination, repeat, &prepared, hear);
+    let worked = work(trial, combination, repeat, &prepared, events);
     let ended = backend.end();
     let (cells, failure) = match worked {
         Err(error) if error.is_interrupted() || trial.stop.load(Ordering::Relaxed) => {
             return Err(ended.err().map_or(End::Interrupted, end_failed));
         }
         Err(error) => {
-            let failure = if error.is_of_kernel() { Failure::Error } else { Failure::Unfit };
+            let failure = if error.is_of_kernel() { Failure::Error } else { Failure::NotSuitable };
             (vec![failed_cell(combination, &error.to_string())], Some(failure))
         }
-        Ok(cells) if cells.is_empty() => {
-            (vec![failed_cell(combination, "the work measured nothing")], Some(Failure::Unfit))
-        }
+        Ok(cells) if cells.is_empty() => (
+            vec![failed_cell(combination, "the work measured nothing")],
+            Some(Failure::NotSuitable),
+        ),
         // What was measured is kept even if the file system cannot be taken away.
         Ok(cells) => (cells, None),
     };
@@ -267,7 +270,7 @@ fn judge(
     results: &mut Results,
     row: &mut ErrorStreak,
     (which, failure, cells, ended): ((usize, u32), Failure, Vec<Cell>, Result<(), String>),
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> Result<(), End> {
     let failed = FailedTry { number: which.0, repeat: which.1, cells };
     let said = failed.reason().to_owned();
@@ -279,9 +282,9 @@ fn judge(
     });
     if let Err(failure) = answered {
         let all = row.take().into_iter().chain([failed]).collect();
-        return Err(blame_medium(trial, results, all, failure, hear));
+        return Err(blame_medium(trial, results, all, failure, events));
     }
-    keep(results, trial, which, &failed.cells, hear)?;
+    keep(results, trial, which, &failed.cells, events)?;
     match (failure == Failure::Error).then(|| row.add(failed)).flatten() {
         Some(all) => {
             let reason = format!(
@@ -289,7 +292,7 @@ fn judge(
                 all.len()
             );
             let failure = MediumFailure { reason, error: Some(IoErrorKind::Medium) };
-            Err(blame_medium(trial, results, all, failure, hear))
+            Err(blame_medium(trial, results, all, failure, events))
         }
         None => Ok(()),
     }
@@ -301,12 +304,13 @@ fn blame_medium(
     results: &mut Results,
     all: Vec<FailedTry>,
     failure: MediumFailure,
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> End {
     for failed in all {
         results.pardon(failed.number);
         let failed = failed.by_medium();
-        if let Err(end) = keep(results, trial, (failed.number, failed.repeat), &failed.cells, hear)
+        if let Err(end) =
+            keep(results, trial, (failed.number, failed.repeat), &failed.cells, events)
         {
             return end;
         }
@@ -352,12 +356,12 @@ fn keep(
     trial: &MatrixTrial<'_>,
     (number, repeat): (usize, u32),
     cells: &[Cell],
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> Result<(), End> {
     if !cells[0].is_failed_by_medium() {
         results.add(trial.combinations, number, repeat, &cells[0]);
     }
-    hear(&MatrixEvent::Finished(cells)).map_err(end_failed)
+    events(&MatrixEvent::Finished(cells)).map_err(end_failed)
 }
 
 /// Does the work, looks at its files, and adds what was seen to the headline.
@@ -366,7 +370,7 @@ fn work(
     combination: &Combination,
     repeat: u32,
     prepared: &Prepared,
-    hear: Hear<'_>,
+    events: EventSink<'_>,
 ) -> Result<Vec<Cell>, WorkError> {
     let name = combination.work.clone();
     let impossible = |reason: String| WorkError::Impossible { work: name.clone(), reason };
@@ -384,8 +388,8 @@ fn work(
     let mut look = |moment| {
         let seen = Fragmentation::of(&prepared.directory, trial.count_extents);
         match moment {
-            Moment::Before => before = Some(seen),
-            Moment::After => {
+            WorkPhase::Before => before = Some(seen),
+            WorkPhase::After => {
                 after = Some(seen);
                 cost = fragmentation::cost(&prepared.directory, trial.open);
             }
@@ -397,9 +401,9 @@ fn work(
         // the same data and the same choices on every file system, others in every repeat
         seed: Random::for_purpose(trial.seed, &format!("{} {repeat}", combination.work)).bits(),
         stop: trial.stop,
-        hear: &mut |progress| {
+        on_progress: &mut |progress| {
             // progress that is not heard is no reason to end
-            let _ = hear(&MatrixEvent::Progress(progress));
+            let _ = events(&MatrixEvent::Progress(progress));
         },
         look: &mut look,
     };

@@ -9,10 +9,10 @@ use record::units::MIB;
 use record::{Cell, Stop};
 
 use crate::replay::{
-    self, CapacityFit, Heard, Pace, Placing, Player, ReplayOutcome, ReplaySettings,
+    self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
 };
 use crate::trace::{self, Trace, TraceSurvey};
-use crate::workload::{Moment, WorkError, Workload, WorkloadContext, WorkloadProgress};
+use crate::workload::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadProgress};
 
 /// What a work of this kind begins with on the command line.
 pub const PREFIX: &str = "trace:";
@@ -70,25 +70,27 @@ impl TraceWork {
             reads_only: false,
             seed: context.seed,
         };
-        let filled = replay::fill(device, room, context.seed, context.stop, &mut |heard| {
-            tell(context.hear, "filling", &heard)
+        let filled = replay::fill(device, room, context.seed, context.stop, &mut |progress| {
+            tell(context.on_progress, "filling", &progress)
         });
         if !filled.map_err(|error| WorkError::device(&self.name, "filling its file", &error))? {
             return Err(WorkError::Interrupted { work: self.name.clone() });
         }
-        (context.look)(Moment::Before);
+        (context.look)(WorkPhase::Before);
         let facts = device.facts().clone();
         let placing = Placing::new(&self.survey, &settings, &facts, room)
             .map_err(|error| failed(error.to_string()))?;
         let planned = replay::planned(&self.survey, &placing, &settings, &facts);
-        let mut hear = |heard: Heard| tell(context.hear, "replaying", &heard);
-        let player = Player::new(device, &self.survey, &placing, settings, context.stop, &mut hear);
+        let mut on_progress =
+            |progress: ReplayProgress| tell(context.on_progress, "replaying", &progress);
+        let player =
+            Player::new(device, &self.survey, &placing, settings, context.stop, &mut on_progress);
         let player =
             player.map_err(|error| WorkError::device(&self.name, "making buffers", &error))?;
         let mut steps = self.trace.steps().map_err(|error| failed(error.to_string()))?;
         let outcome: ReplayOutcome =
             player.play(&mut *steps).map_err(|error| failed(error.to_string()))?;
-        (context.look)(Moment::After);
+        (context.look)(WorkPhase::After);
         match (&outcome.failure, outcome.stop) {
             (Some(error), _) => Err(WorkError::device(&self.name, "replaying", error)),
             (None, Some(Stop::Interrupted)) => {
@@ -99,10 +101,17 @@ impl TraceWork {
     }
 }
 
-fn tell(hear: &mut dyn FnMut(WorkloadProgress), what: &'static str, heard: &Heard) {
-    let rate_iops =
-        if heard.elapsed_ns > 0 { heard.ops as f64 * 1e9 / heard.elapsed_ns as f64 } else { 0.0 };
-    hear(WorkloadProgress { share: heard.share.clamp(0.0, 1.0), what, rate_iops });
+fn tell(
+    on_progress: &mut dyn FnMut(WorkloadProgress),
+    what: &'static str,
+    progress: &ReplayProgress,
+) {
+    let rate_iops = if progress.elapsed_ns > 0 {
+        progress.ops as f64 * 1e9 / progress.elapsed_ns as f64
+    } else {
+        0.0
+    };
+    on_progress(WorkloadProgress { share: progress.share.clamp(0.0, 1.0), what, rate_iops });
 }
 
 impl Workload for TraceWork {

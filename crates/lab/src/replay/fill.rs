@@ -6,10 +6,10 @@ use device::{Completion, Device, Extent, Filler, IoError, Request};
 use record::Content;
 use record::units::MIB;
 
-use super::Heard;
+use super::ReplayProgress;
 
 /// Most writes of 1 MiB kept in flight.
-const LANES: u32 = 4;
+const MOST_IN_FLIGHT: u32 = 4;
 
 /// Writes all of `extent` once, in sequence, with data that no controller shrinks; `false` if it
 /// was stopped.
@@ -18,9 +18,9 @@ pub fn fill(
     extent: Extent,
     seed: u64,
     stop: &AtomicBool,
-    hear: &mut dyn FnMut(Heard),
+    on_progress: &mut dyn FnMut(ReplayProgress),
 ) -> Result<bool, IoError> {
-    let in_flight = LANES.min(device.facts().max_in_flight);
+    let in_flight = MOST_IN_FLIGHT.min(device.facts().max_in_flight);
     device.prepare(in_flight, MIB as usize)?;
     let (filler, started_ns) = (Filler::new(seed), device.now());
     let mut free: Vec<u32> = (0..in_flight).collect();
@@ -52,7 +52,7 @@ pub fn fill(
         }
         let elapsed_ns = device.now().saturating_sub(started_ns);
         let share = asked as f64 / extent.bytes.max(1) as f64;
-        hear(Heard { ops, bytes: asked, written_bytes: asked, share, elapsed_ns });
+        on_progress(ReplayProgress { ops, bytes: asked, written_bytes: asked, share, elapsed_ns });
     }
     Ok(true)
 }

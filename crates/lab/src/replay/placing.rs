@@ -24,7 +24,7 @@ pub enum CapacityFit {
     Skip,
 }
 
-/// Why a request is left out.
+/// The reason why a request is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// The medium ends before it.
@@ -122,7 +122,7 @@ impl Placing {
         Ok(Extent::new(self.room.offset_bytes + start, bytes))
     }
 
-    /// Whether a request had to be widened to whole blocks.
+    /// True if a request had to be widened to whole blocks.
     pub fn widens(&self, issue: &Issue) -> bool {
         issue.op != Op::Flush
             && !(issue.offset_bytes | issue.length_bytes).is_multiple_of(self.unit)

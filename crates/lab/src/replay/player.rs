@@ -28,7 +28,7 @@ const BEAT: u64 = 4096;
 
 /// How far a replay is.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct ReplayProgress {
     /// Requests done so far; of a fill, its writes.
     pub ops: u64,
     /// Bytes read and written so far.
@@ -80,7 +80,7 @@ pub struct ReplayOutcome {
     pub course: Course,
     /// Processor time used, where there is a processor.
     pub cpu_ns: Option<u64>,
-    /// Why it ended early; `None` where all of the trace was played.
+    /// The reason why it ended early; `None` where all of the trace was played.
     pub stop: Option<Stop>,
     /// What the medium said, where it failed.
     pub failure: Option<IoError>,
@@ -120,7 +120,7 @@ pub struct Player<'a> {
     settings: ReplaySettings,
     filler: Filler,
     stop: &'a AtomicBool,
-    hear: &'a mut dyn FnMut(Heard),
+    on_progress: &'a mut dyn FnMut(ReplayProgress),
     /// What is in flight in each slot.
     flights: Vec<Option<Flight>>,
     free: Vec<Slot>,
@@ -136,15 +136,15 @@ pub struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    /// Makes buffers and looks at the clock. `hear` is told now and then how far it is; `stop` ends
-    /// it.
+    /// Makes buffers and looks at the clock. `on_progress` is told now and then how far it is;
+    /// `stop` ends it.
     pub fn new(
         device: &'a mut dyn Device,
         survey: &TraceSurvey,
         placing: &'a Placing,
         settings: ReplaySettings,
         stop: &'a AtomicBool,
-        hear: &'a mut dyn FnMut(Heard),
+        on_progress: &'a mut dyn FnMut(ReplayProgress),
     ) -> Result<Player<'a>, IoError> {
         let slot_bytes = placing.slot_bytes(survey);
         let limit = (survey.completions == 0).then_some(settings.depth.max(1));
@@ -161,7 +161,7 @@ impl<'a> Player<'a> {
             settings,
             filler: Filler::new(settings.seed),
             stop,
-            hear,
+            on_progress,
             flights: vec![None; slots as usize],
             free: (0..slots).rev().collect(),
             done: Vec::with_capacity(slots as usize),
@@ -237,7 +237,7 @@ impl<'a> Player<'a> {
         let (ops, bytes) = (self.outcome.ops(), self.outcome.bytes());
         let elapsed_ns = self.device.now().saturating_sub(self.started_ns);
         let share = ops as f64 / self.requests.max(1) as f64;
-        (self.hear)(Heard {
+        (self.on_progress)(ReplayProgress {
             ops,
             bytes,
             written_bytes: self.outcome.written_bytes(),

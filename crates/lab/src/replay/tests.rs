@@ -60,8 +60,9 @@ fn play(
     let mut device = Tracing::new(MemoryDevice::new(capacity));
     let placing = Placing::new(&survey, &settings, device.facts(), Extent::new(0, capacity))?;
     let plan = planned(&survey, &placing, &settings, device.facts());
-    let mut hear = |_: Heard| {};
-    let player = Player::new(&mut device, &survey, &placing, settings, &stop, &mut hear).unwrap();
+    let mut on_progress = |_: ReplayProgress| {};
+    let player =
+        Player::new(&mut device, &survey, &placing, settings, &stop, &mut on_progress).unwrap();
     let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
     let cells = cells(&plan, &survey, &settings, &outcome);
     Ok((device.take_log(), outcome, cells))
@@ -310,8 +311,9 @@ fn a_medium_that_fails_ends_it_with_what_was_done() {
     let seen = MemoryDevice::new(MIB);
     let placing = Placing::new(&survey, &settings, seen.facts(), Extent::new(0, MIB)).unwrap();
     let mut device = MemoryDevice::new(5 * 512);
-    let mut hear = |_: Heard| {};
-    let player = Player::new(&mut device, &survey, &placing, settings, &stop, &mut hear).unwrap();
+    let mut on_progress = |_: ReplayProgress| {};
+    let player =
+        Player::new(&mut device, &survey, &placing, settings, &stop, &mut on_progress).unwrap();
     let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
     assert_eq!((outcome.ops(), outcome.stop), (5, Some(record::Stop::Error)));
     assert!(outcome.failure.is_some());
@@ -328,8 +330,9 @@ fn someone_who_stops_it_is_heard() {
     let mut device = MemoryDevice::new(MIB);
     let placing = Placing::new(&survey, &settings, device.facts(), Extent::new(0, MIB)).unwrap();
     let stop = AtomicBool::new(true);
-    let mut hear = |_: Heard| {};
-    let player = Player::new(&mut device, &survey, &placing, settings, &stop, &mut hear).unwrap();
+    let mut on_progress = |_: ReplayProgress| {};
+    let player =
+        Player::new(&mut device, &survey, &placing, settings, &stop, &mut on_progress).unwrap();
     let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
     assert_eq!((outcome.ops(), outcome.stop), (0, Some(record::Stop::Interrupted)));
     assert!(TraceSurvey::of(&trace, &stop).unwrap().is_none());

@@ -10,7 +10,7 @@ use super::{Notes, Steps, TraceError, TraceEvent};
 /// Lines by whose actions it is told whether there are events of the driver.
 const SAMPLE: usize = 50_000;
 
-/// Whether this is a line of such a text.
+/// True if this is a line of such a text.
 pub(super) fn is_begun(line: &str) -> bool {
     event_or_else(line).is_some()
 }

@@ -42,12 +42,12 @@ mod bits {
     pub const ACTION: u32 = 0xff;
 }
 
-/// Whether these are the first bytes of such a file.
+/// True if these are the first bytes of such a file.
 pub(super) fn is_begun(head: &[u8]) -> bool {
     head.len() >= 4 && byte_order(head).is_some()
 }
 
-/// Whether the numbers are big-endian; `None` if it is no such file.
+/// True if the numbers are big-endian; `None` if it is no such file.
 fn byte_order(head: &[u8]) -> Option<bool> {
     let bytes = [head[0], head[1], head[2], head[3]];
     match (u32::from_le_bytes(bytes) & !0xff, u32::from_be_bytes(bytes) & !0xff) {

@@ -1,4 +1,4 @@
-//! Why a trace cannot be read: one line each, with what was found and what would do.
+//! The reason why a trace cannot be read: one line each, with what was found and what would do.
 
 use std::io;
 use std::path::PathBuf;

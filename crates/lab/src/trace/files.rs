@@ -1,6 +1,7 @@
 //! Recorded operations on files, as text that anybody can read: a JSON object a line, the first of
 //! them a [`FileTraceHeader`], the others a [`FileOperation`] each, in the order in which they
-//! began. The last line counts them, so that a trace that was cut is known; it holds what comes before.
+//! began. The last line counts them, so that a trace that was cut is known; it holds what comes
+//! before.
 //!
 //! Paths are relative to the recorded directory. What was written is not in it, only how much.
 
@@ -66,7 +67,7 @@ pub enum FileAction {
         file: u64,
         /// Words of [`open_flags`], joined by `+`: "read+write+create".
         flags: String,
-        /// Whether it was made by this.
+        /// True if it was made by this.
         #[serde(default)]
         new: bool,
         /// Its length before, in bytes.
@@ -141,7 +142,7 @@ pub enum FileAction {
         from: String,
         /// Its new path.
         to: String,
-        /// Whether it is a directory.
+        /// True if it is a directory.
         #[serde(default)]
         directory: bool,
     },
@@ -180,7 +181,7 @@ pub struct FileTraceEnd {
     /// Events that the kernel lost.
     #[serde(default)]
     pub lost: u64,
-    /// Whether the trace has no last line: the recorder was killed, or the file was cut.
+    /// True if the trace has no last line: the recorder was killed, or the file was cut.
     #[serde(skip)]
     pub cut: bool,
 }
@@ -293,7 +294,7 @@ impl FileAction {
         }
     }
 
-    /// Why it cannot be; none where it can.
+    /// The reason why it cannot be; none where it can.
     fn objection(&self) -> Option<String> {
         let outside = |path: &String| {
             let inside = path.split('/').all(|part| !matches!(part, "" | "." | ".."));

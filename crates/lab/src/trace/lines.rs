@@ -56,7 +56,7 @@ impl TraceLines {
         Ok(Some(self.line.trim_end()))
     }
 
-    /// Whether the line that was read last is whole.
+    /// True if the line that was read last is whole.
     pub fn ended_by_newline(&self) -> bool {
         self.raw.last() == Some(&b'\n')
     }

@@ -104,7 +104,7 @@ impl TraceSurvey {
         &self.by_op[op_index(op)]
     }
 
-    /// Whether it writes or discards.
+    /// True if it writes or discards.
     pub fn modifies(&self) -> bool {
         self.of_op(Op::Write).requests + self.of_op(Op::Discard).requests > 0
     }
@@ -221,7 +221,7 @@ impl Course {
         Series { name: name.into(), x: SeriesAxis::ElapsedNs, y: SeriesAxis::LatencyNs, points }
     }
 
-    /// Whether it has no point.
+    /// True if it has no point.
     pub fn is_empty(&self) -> bool {
         self.stretches.is_empty()
     }

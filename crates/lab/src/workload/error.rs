@@ -7,7 +7,8 @@ use rustix::io::Errno;
 
 use super::KINDS;
 
-/// Why there is no result. Each is the failure of one work on one file system; others may go on.
+/// The reason why there is no result. Each is the failure of one work on one file system; others
+/// may go on.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// There is no such work.
@@ -93,17 +94,17 @@ impl WorkError {
         }
     }
 
-    /// Whether the file system was full.
+    /// True if the file system was full.
     pub fn is_no_space(&self) -> bool {
         matches!(self, WorkError::NoSpace { .. })
     }
 
-    /// Whether the kernel told of an error, or the data was damaged: the medium may have failed.
+    /// True if the kernel told of an error, or the data was damaged: the medium may have failed.
     pub fn is_of_kernel(&self) -> bool {
         matches!(self, WorkError::Failed { .. } | WorkError::Damaged { .. })
     }
 
-    /// Whether it was ended from outside.
+    /// True if it was ended from outside.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, WorkError::Interrupted { .. })
     }

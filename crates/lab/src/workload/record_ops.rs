@@ -15,7 +15,7 @@ use suite::{
 
 use super::run::WorkloadRun;
 use super::{
-    Moment, OpenFile, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
+    OpenFile, WorkError, WorkPhase, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
 };
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
@@ -116,10 +116,13 @@ impl Workload for RecordOps {
         let mut medium = ExtentGuard::new(medium, Extents::default());
         let context = &mut *run.context;
         let mut stage = Directory { open: &mut *context.open, file, on, failed: None };
-        let mut ears =
-            Ears { hear: &mut *context.hear, look: &mut *context.look, cells: plan.cells.len() };
+        let mut forwarder = ProgressForwarder {
+            on_progress: &mut *context.on_progress,
+            look: &mut *context.look,
+            cells: plan.cells.len(),
+        };
         let options = RunOptions::new(context.seed, &target, context.stop);
-        let end = suite::run(&mut medium, &mut stage, &plan, options, &mut ears);
+        let end = suite::run(&mut medium, &mut stage, &plan, options, &mut forwarder);
         if let Some(error) = stage.failed.take() {
             return Err(error);
         }
@@ -208,13 +211,13 @@ impl Drop for Remove {
 }
 
 /// Passes on how far it is, and when to look.
-struct Ears<'a> {
-    hear: &'a mut dyn FnMut(WorkloadProgress),
-    look: &'a mut dyn FnMut(Moment),
+struct ProgressForwarder<'a> {
+    on_progress: &'a mut dyn FnMut(WorkloadProgress),
+    look: &'a mut dyn FnMut(WorkPhase),
     cells: usize,
 }
 
-impl RunListener for Ears<'_> {
+impl RunListener for ProgressForwarder<'_> {
     fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
         match event {
             RunEvent::Progress(progress) => {
@@ -224,11 +227,11 @@ impl RunListener for Ears<'_> {
                 } else {
                     "laying down the file"
                 };
-                (self.hear)(WorkloadProgress { share, what, rate_iops: progress.iops });
+                (self.on_progress)(WorkloadProgress { share, what, rate_iops: progress.iops });
             }
             // The file is there until the last form has been heard of.
             RunEvent::CellFinished { index, .. } if index + 1 == self.cells => {
-                (self.look)(Moment::After)
+                (self.look)(WorkPhase::After)
             }
             _ => {}
         }

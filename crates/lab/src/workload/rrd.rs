@@ -30,7 +30,7 @@ use self::poll::Polls;
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure};
 use super::run::{self, WorkloadRun};
-use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "rrd",
@@ -129,7 +129,7 @@ impl Rrd {
         let mut polls = Polls::new(&self.shape, self.files, run);
         polls.make_files(run)?;
         run.sync()?;
-        run.show(Moment::Before);
+        run.show(WorkPhase::Before);
         let mut journal = match coalesce {
             1 => None,
             _ => Some(run.check("making the journal", File::create_new(run.path("journal")))?),
@@ -200,7 +200,7 @@ impl Rrd {
             "coalesced" => self.buffered(self.coalesce, run)?,
             _ => self.buffered(1, run)?,
         };
-        run.show(Moment::After);
+        run.show(WorkPhase::After);
         run.empty()?;
         Ok(self.cell(number, form, account))
     }

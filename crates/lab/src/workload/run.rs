@@ -11,7 +11,7 @@ use record::units::MILLISECOND_NS;
 use stats::Random;
 
 use super::clock::now_ns;
-use super::{Moment, WorkError, WorkloadContext, WorkloadProgress};
+use super::{WorkError, WorkPhase, WorkloadContext, WorkloadProgress};
 
 /// Time between two beats of progress.
 const BEAT_NS: u64 = 100 * MILLISECOND_NS;
@@ -123,7 +123,7 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
             let seconds = now_ns.saturating_sub(self.left_ns).max(1) as f64 / 1e9;
             let (from, to) = self.part;
             let share = from + (to - from) * share.clamp(0.0, 1.0);
-            (self.context.hear)(WorkloadProgress {
+            (self.context.on_progress)(WorkloadProgress {
                 share,
                 what,
                 rate_iops: done.saturating_sub(self.done) as f64 / seconds,
@@ -153,7 +153,7 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
     }
 
     /// Shows the files as they lie to whoever made the file system.
-    pub fn show(&mut self, moment: Moment) {
+    pub fn show(&mut self, moment: WorkPhase) {
         (self.context.look)(moment);
     }
 

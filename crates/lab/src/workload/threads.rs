@@ -30,7 +30,7 @@ use self::worker::Worker;
 use super::clock::now_ns;
 use super::ledger::figure;
 use super::run::WorkloadRun;
-use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "threads",
@@ -192,7 +192,7 @@ impl Threads {
             let number = cells.len() + 1;
             cells.push(self.phase(form, phase, &paths, number, run)?);
         }
-        run.show(Moment::After);
+        run.show(WorkPhase::After);
         paths.iter().try_for_each(|path| run.remove(path))
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use flashmark_lab::workload::{KINDS, Moment, WorkError, WorkloadContext, find};
+use flashmark_lab::workload::{KINDS, WorkError, WorkPhase, WorkloadContext, find};
 use host::loopdev::attach_with;
 use host::{Loop, LoopOptions};
 use tempfile::TempDir;
@@ -142,7 +142,7 @@ fn our_polls(mounted: &Mounted) -> (u64, u64) {
     let (mut before, mut after) = ((0, 0), (0, 0));
     let mut look = |moment| {
         let now = written(mounted.medium.path());
-        if moment == Moment::Before { before = now } else { after = now }
+        if moment == WorkPhase::Before { before = now } else { after = now }
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
     let mut context = WorkloadContext {
@@ -150,7 +150,7 @@ fn our_polls(mounted: &Mounted) -> (u64, u64) {
         open: &mut FileDevice::open,
         seed: 5,
         stop: &stop,
-        hear: &mut |_| {},
+        on_progress: &mut |_| {},
         look: &mut look,
     };
     find("rrd", &settings).unwrap().run(&mut context).unwrap();

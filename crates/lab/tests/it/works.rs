@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flashmark_lab::workload::{KINDS, Moment, WorkError, WorkloadContext, WorkloadProgress, find};
+use flashmark_lab::workload::{
+    KINDS, WorkError, WorkPhase, WorkloadContext, WorkloadProgress, find,
+};
 use record::{Cell, Stop};
 
 use crate::file_device::FileDevice;
@@ -25,9 +27,9 @@ pub fn small(name: &str) -> Vec<(String, String)> {
 
 /// What went on while a work ran.
 #[derive(Default)]
-pub struct Heard {
+pub struct Counted {
     pub shares: Vec<f64>,
-    pub moments: Vec<Moment>,
+    pub moments: Vec<WorkPhase>,
 }
 
 /// Runs a work; `interrupt` is asked at each beat of progress whether to stop.
@@ -36,10 +38,10 @@ pub fn run(
     settings: &[(String, String)],
     directory: &Path,
     mut interrupt: impl FnMut(&WorkloadProgress) -> bool,
-) -> (Result<Vec<Cell>, WorkError>, Heard) {
+) -> (Result<Vec<Cell>, WorkError>, Counted) {
     let stop = AtomicBool::new(false);
     let (mut shares, mut moments) = (Vec::new(), Vec::new());
-    let mut hear = |progress: WorkloadProgress| {
+    let mut on_progress = |progress: WorkloadProgress| {
         shares.push(progress.share);
         if interrupt(&progress) {
             stop.store(true, Ordering::Relaxed);
@@ -51,11 +53,11 @@ pub fn run(
         open: &mut FileDevice::open,
         seed: 11,
         stop: &stop,
-        hear: &mut hear,
+        on_progress: &mut on_progress,
         look: &mut look,
     };
     let result = find(name, settings).and_then(|work| work.run(&mut context));
-    (result, Heard { shares, moments })
+    (result, Counted { shares, moments })
 }
 
 fn is_empty(directory: &Path) -> bool {
@@ -66,12 +68,12 @@ fn done(name: &str, more: &[(&str, &str)]) -> Vec<Cell> {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = small(name);
     settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-    let (result, heard) = run(name, &settings, folder.path(), |_| false);
-    assert!(heard.moments.contains(&Moment::After), "{name} shows its files");
+    let (result, counted) = run(name, &settings, folder.path(), |_| false);
+    assert!(counted.moments.contains(&WorkPhase::After), "{name} shows its files");
     assert!(
-        heard.shares.iter().all(|share| (0.0..=1.0).contains(share)),
+        counted.shares.iter().all(|share| (0.0..=1.0).contains(share)),
         "{name}: {:?}",
-        heard.shares
+        counted.shares
     );
     assert!(is_empty(folder.path()), "{name} leaves nothing behind");
     result.unwrap()

@@ -21,7 +21,7 @@ fn figure(value: f64) -> Estimate {
 }
 
 /// Each column of a cell with its figure: "random-write-4k 100 IOPS".
-fn told(cell: &Cell) -> Vec<String> {
+fn column_texts(cell: &Cell) -> Vec<String> {
     let figures = quantities(cell).into_iter();
     figures.map(|(of, found)| format!("{} {} {}", of.name, found.value, of.unit)).collect()
 }
@@ -78,7 +78,7 @@ fn each_form_of_a_format_and_of_a_fill_has_its_own_column() {
         let mut cell = cell(test, form, 1);
         cell.params.form = Some(form.to_owned()).filter(|form| !form.is_empty());
         cell.metrics.other.insert(metric::GROUPS_PER_S.to_owned(), figure(2.0));
-        told(&cell)
+        column_texts(&cell)
     };
     assert_eq!(columns_of(test::EXT2_FORMAT, "simple"), ["format-groups 2 groups/s"]);
     assert_eq!(columns_of(test::EXT2_FORMAT, "mke2fs"), ["format-groups-mke2fs 2 groups/s"]);
@@ -111,10 +111,13 @@ fn iozones_threads_and_ours_are_the_same_columns() {
         "threads-random-write-4k-4-maximum 2.048 MB/s",
         "threads-random-write-4k-4-parent 3.072 MB/s",
     ];
-    assert_eq!(told(&printed), want);
-    assert_eq!(told(&ours), want);
+    assert_eq!(column_texts(&printed), want);
+    assert_eq!(column_texts(&ours), want);
     ours.params.form = Some("honest-random-write".to_owned());
-    assert!(told(&ours)[0].starts_with("threads-honest-random-write-4k-4-children"), "{ours:?}");
+    assert!(
+        column_texts(&ours)[0].starts_with("threads-honest-random-write-4k-4-children"),
+        "{ours:?}"
+    );
 }
 
 #[test]
@@ -128,24 +131,28 @@ fn a_poll_of_ours_stands_beside_the_published_completion_times() {
     labelled(&mut published, "xfs", "cfq");
     published.labels.insert("tool".to_owned(), "Cacti".to_owned());
     published.metrics.other.insert("completion_time_ns".to_owned(), figure(97e9));
-    assert_eq!(told(&published), ["completion-xfs-nolazy-bfq 97 s"]);
+    assert_eq!(column_texts(&published), ["completion-xfs-nolazy-bfq 97 s"]);
     let mut ours = cell("rrd", "buffered", 1);
     (ours.metrics.iops, ours.metrics.bps) = (None, None);
     ours.elapsed_ns = 60_000_000_000;
     ours.metrics.other.insert("poll_ns".to_owned(), figure(10e9));
     labelled(&mut ours, "xfs-nolazy", "bfq");
-    assert_eq!(told(&ours), ["completion-xfs-nolazy-bfq 10 s"], "of one poll, not of all six");
+    assert_eq!(
+        column_texts(&ours),
+        ["completion-xfs-nolazy-bfq 10 s"],
+        "of one poll, not of all six"
+    );
     ours.params.form = Some("page".to_owned());
-    assert_eq!(told(&ours), [""; 0]);
+    assert_eq!(column_texts(&ours), [""; 0]);
 }
 
 #[test]
 fn cpu_use_is_a_share_of_one_processor() {
     let mut cell = cell(test::RANDOM_WRITE, "", 1);
     cell.metrics.other.insert(metric::CPU_NS_PER_IO.to_owned(), figure(50_000.0));
-    assert_eq!(told(&cell), ["random-write-4k 100 IOPS", "cpu-random-write-4k 0.5 %"]);
+    assert_eq!(column_texts(&cell), ["random-write-4k 100 IOPS", "cpu-random-write-4k 0.5 %"]);
     cell.params.queue_depth = 8;
-    assert_eq!(told(&cell), [""; 0], "what several do at once is another quantity");
+    assert_eq!(column_texts(&cell), [""; 0], "what several do at once is another quantity");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) const PLACES: u64 = 33_792;
 pub(super) struct Plain {
     /// In the plain form, head and all.
     pub bytes: Vec<u8>,
-    /// Whether its bounds are ours.
+    /// True if its bounds are ours.
     pub is_ours: bool,
     /// The counts that are not 0, with their places in a histogram of ours.
     pub counts: Vec<(u16, u64)>,

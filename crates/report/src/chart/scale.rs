@@ -12,7 +12,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Whether a value has a place on such an axis; what no medium can do has none.
+    /// True if a value has a place on such an axis; what no medium can do has none.
     pub(crate) fn takes(self, value: f64) -> bool {
         value.abs() < 1e30 && (self == Scale::Linear || value > 1e-30)
     }

@@ -24,12 +24,12 @@ fn told_by(figures: &[ChangedFigure], what: &str) -> Vec<String> {
         by_runs.entry((more.is_too_few, more.of_each)).or_default().push(named(figure));
     }
     let line = |(runs, names): (&(bool, u32), &Vec<String>)| {
-        let told = match runs {
+        let changes = match runs {
             (true, most) => format!("It takes more than {most} more runs of each to {what}"),
             (false, 1) => format!("One more run of each would {what}"),
             (false, runs) => format!("{runs} more runs of each would {what}"),
         };
-        format!("{told}: {}.", names.join("; "))
+        format!("{changes}: {}.", names.join("; "))
     };
     let lines = by_runs.iter().map(line);
     let is_single = known().any(|(_, more)| more.is_from_single_runs);
@@ -82,9 +82,9 @@ pub(crate) fn result(found: &Regression, percent: &str) -> String {
 fn without_interval(figures: &[ChangedFigure]) -> Option<String> {
     let unknown = figures.iter().filter(|figure| figure.more_runs.is_none());
     let names: Vec<String> = unknown.map(named).collect();
-    let told =
+    let changes =
         format!("Without an interval until there are two runs of each: {}.", names.join("; "));
-    (!names.is_empty()).then_some(told)
+    (!names.is_empty()).then_some(changes)
 }
 
 /// "random write, 4 KiB: 0.53x of before (0.50x to 0.56x)".
@@ -130,9 +130,9 @@ mod tests {
             ci95: None,
             more_runs: None,
         };
-        let told = changed(&figure(Some("Seeks")));
-        assert!(told.starts_with("Seeks: Seek") && told.contains("512 B"), "{told}");
-        assert!(told.ends_with("0.100x of before (no interval)"), "{told}");
+        let changes = changed(&figure(Some("Seeks")));
+        assert!(changes.starts_with("Seeks: Seek") && changes.contains("512 B"), "{changes}");
+        assert!(changes.ends_with("0.100x of before (no interval)"), "{changes}");
         assert!(changed(&figure(None)).starts_with("Seek"));
     }
 }

@@ -60,13 +60,13 @@ pub(super) fn named(figure: &ExplainedFigure) -> String {
 /// What cannot be told apart, and what to type.
 fn confounded(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
-    let mut told: Vec<&String> = Vec::new();
+    let mut effect_text: Vec<&String> = Vec::new();
     for (factor, effect) in experiment.factors.iter().zip(&figure.effects) {
         let Explained::Confounded { with } = effect else { continue };
-        if told.contains(&&factor.name) {
+        if effect_text.contains(&&factor.name) {
             continue;
         }
-        told.extend(with);
+        effect_text.extend(with);
         let all: Vec<&str> =
             std::iter::once(&factor.name).chain(with).map(String::as_str).collect();
         said.push(format!("Cannot be told: {} change together.", all.join(" and ")));
@@ -87,7 +87,7 @@ fn hides_cards(experiment: &Experiment) -> Option<String> {
 /// 4.50; most with X, least with Y), the card 1.45 (1.30 to 1.60; ...)."
 fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     let parts = experiment.factors.iter().zip(&figure.effects).filter_map(|(factor, effect)| {
-        let Explained::Told { highest, lowest, ratio: by, .. } = effect else { return None };
+        let Explained::Known { highest, lowest, ratio: by, .. } = effect else { return None };
         let what = match interval(effect) {
             Some([low, _]) if low <= 1.0 => format!("of {} no effect is told", factor.name),
             _ => format!("{} explains", factor.name),
@@ -129,7 +129,7 @@ fn interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<Stri
     let simple =
         experiment.factors.iter().zip(&figure.effects).filter_map(
             |(factor, effect)| match effect {
-                Explained::Told { simple, .. } if simple.len() > 1 => Some((factor, simple)),
+                Explained::Known { simple, .. } if simple.len() > 1 => Some((factor, simple)),
                 _ => None,
             },
         );
@@ -187,7 +187,7 @@ fn missing(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> 
 fn basis(experiment: &Experiment) -> Vec<String> {
     let figures = &experiment.figures;
     let mut said = Vec::new();
-    let is_told = |effect: &Explained| matches!(effect, Explained::Told { .. });
+    let is_told = |effect: &Explained| matches!(effect, Explained::Known { .. });
     if !figures.iter().flat_map(|figure| &figure.effects).any(is_told) {
         return said;
     }
@@ -209,7 +209,7 @@ fn basis(experiment: &Experiment) -> Vec<String> {
 
 fn interval(effect: &Explained) -> Option<[f64; 2]> {
     match effect {
-        Explained::Told { ci95, .. } => *ci95,
+        Explained::Known { ci95, .. } => *ci95,
         _ => None,
     }
 }
@@ -217,7 +217,7 @@ fn interval(effect: &Explained) -> Option<[f64; 2]> {
 /// "4.20 (3.90 to 4.50)".
 fn ratio(effect: &Explained) -> String {
     match effect {
-        Explained::Told { ratio, ci95, .. } => ratio_text(*ratio, *ci95),
+        Explained::Known { ratio, ci95, .. } => ratio_text(*ratio, *ci95),
         Explained::Confounded { .. } => "cannot be told".to_owned(),
         Explained::Constant => "-".to_owned(),
     }
@@ -231,8 +231,8 @@ fn ratio_text(ratio: f64, ci95: Option<[f64; 2]>) -> String {
     format!("{} ({ends})", significant(ratio))
 }
 
-/// A row a figure: the whole factor, and what of it each thing explains; no row where nothing can be
-/// split.
+/// A row a figure: the whole factor, and what of it each thing explains; no row where nothing can
+/// be split.
 pub(super) fn table(experiment: &Experiment) -> Table {
     let names = experiment.factors.iter().map(|factor| words::capitalised(&factor.name));
     let heads = ["Figure".to_owned(), "#Factor".to_owned()].into_iter().chain(names);
@@ -244,7 +244,7 @@ pub(super) fn table(experiment: &Experiment) -> Table {
             (Some(_), Some(found)) => ratio_text(found.ratio, found.ci95),
             (Some(_), None) => "-".to_owned(),
         };
-        let told = match figure.interacts {
+        let effect_text = match figure.interacts {
             Some(true) => ", told",
             Some(false) if experiment.by.is_none() => ", not told",
             _ => "",
@@ -252,7 +252,7 @@ pub(super) fn table(experiment: &Experiment) -> Table {
         let cells = [named(figure), significant(figure.range)]
             .into_iter()
             .chain(figure.effects.iter().map(ratio))
-            .chain([size + told])
+            .chain([size + effect_text])
             .collect();
         table.push(cells, Vec::new());
     }

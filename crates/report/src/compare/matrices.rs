@@ -32,10 +32,10 @@ pub(super) fn table(
             let figure = row.figures.get(*at).copied().flatten();
             figure.map_or("-".to_owned(), |found| ranges.number(found))
         };
-        let told = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
+        let difference = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
         let cells = std::iter::once(words::clean(&row.way))
             .chain(columns.iter().map(figure))
-            .chain(std::iter::once(told))
+            .chain(std::iter::once(difference))
             .collect();
         table.push(cells, Vec::new());
     }
@@ -58,7 +58,7 @@ pub(super) fn sentences(comparison: &MediaComparison, matrix: &MatrixComparison)
         |judgement: FasterMedium| fastest.iter().filter(move |it| it.found.judgement == judgement);
     let wins = |at: usize| of(FasterMedium::Faster).filter(|it| it.medium == at).count();
     let word = if comparison.media.len() == 2 { "faster" } else { "the fastest" };
-    let mut told: Vec<String> = comparison
+    let mut difference: Vec<String> = comparison
         .media
         .iter()
         .enumerate()
@@ -69,7 +69,7 @@ pub(super) fn sentences(comparison: &MediaComparison, matrix: &MatrixComparison)
     let same = of(FasterMedium::Same).count();
     let rest = fastest.len() - of(FasterMedium::Faster).count() - same;
     let are = if same == 1 { "is" } else { "are" };
-    told.extend((same > 0).then(|| format!("{same} {are} equal within 10 %")));
-    told.extend((rest > 0).then(|| format!("{rest} cannot be told")));
-    vec![format!("Of {}: {}.", words::count(fastest.len(), "combination"), told.join("; "))]
+    difference.extend((same > 0).then(|| format!("{same} {are} equal within 10 %")));
+    difference.extend((rest > 0).then(|| format!("{rest} cannot be told")));
+    vec![format!("Of {}: {}.", words::count(fastest.len(), "combination"), difference.join("; "))]
 }

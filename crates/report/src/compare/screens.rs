@@ -233,11 +233,11 @@ fn a_grid_of_cards_and_readers_says_what_explains_what() {
     let repeated = |reader: &str, card: &str, iops: f64| {
         [0.99, 1.0, 1.02].map(|times| in_reader(card, reader, iops * times))
     };
-    let told = |runs: &[[Record; 3]]| {
+    let screens = |runs: &[[Record; 3]]| {
         let found = findings::compare_runs(&runs.concat());
         sentences_of(&found)
     };
-    let depends = told(&[
+    let depends = screens(&[
         repeated("1:1", "a", 100.0),
         repeated("2:2", "a", 400.0),
         repeated("1:1", "b", 390.0),
@@ -248,7 +248,7 @@ fn a_grid_of_cards_and_readers_says_what_explains_what() {
     The effects depend on each other: that of the reader is 4.00 (3.89 to 4.12) with a, 1.03 (0.997 to 1.06) with b.
     Intervals come from how much repeats differ, and are never narrower than the runs' own.
     ");
-    let confounded = told(&[repeated("1:1", "a", 100.0), repeated("2:2", "b", 400.0)]);
+    let confounded = screens(&[repeated("1:1", "a", 100.0), repeated("2:2", "b", 400.0)]);
     insta::assert_snapshot!(confounded, @"
     Cannot be told: the card and the reader change together.
     A reader hides which card is in it: where runs are of one card, type card=RUN for each of them.

@@ -67,7 +67,7 @@ const FEWEST_POINTS: usize = 24;
 /// The rate over less than this is that of a handful of I/Os.
 const FEWEST_BYTES: f64 = 64.0 * 1_048_576.0;
 
-/// Whether there is a course to be seen in a curve of a test that is not a fill: enough points, a
+/// True if there is a course to be seen in a curve of a test that is not a fill: enough points, a
 /// rate over enough bytes, and not a place against a place.
 fn is_readable(series: &Series) -> bool {
     let finite = || series.points.iter().filter(|point| point.iter().all(|at| at.is_finite()));
@@ -141,7 +141,7 @@ fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
     }
 }
 
-/// Whether the curves of a chart reach so differently far that a linear axis would lay some of them
+/// True if the curves of a chart reach so differently far that a linear axis would lay some of them
 /// flat.
 fn is_wide(kept: &[Kept], at: usize) -> bool {
     let ends = || {

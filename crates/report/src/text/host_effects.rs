@@ -5,7 +5,7 @@ use record::{Flag, Record, test};
 use super::paragraph;
 use crate::{caveats, words};
 
-/// Whether a record is of settings of a host.
+/// True if a record is of settings of a host.
 pub(super) fn is_one(record: &Record) -> bool {
     record.run.suite == test::HOST_EFFECTS
 }

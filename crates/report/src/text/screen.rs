@@ -82,7 +82,7 @@ pub(crate) struct ScreenContent {
     pub sentences: Vec<String>,
     /// The table of figures.
     pub rows: Vec<RowTexts>,
-    /// Whether something is known of what single I/Os took.
+    /// True if something is known of what single I/Os took.
     pub has_times: bool,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct RowTexts {
     pub label: String,
     /// The figure, or why there is none.
     pub figure: Result<FigureTexts, String>,
-    /// Whether the figure is a single one.
+    /// True if the figure is a single one.
     pub is_single: bool,
 }
 
@@ -132,7 +132,7 @@ impl RowTexts {
 /// The most lines of each part.
 struct Caps {
     medium: usize,
-    owed: usize,
+    not_restored: usize,
     state: usize,
     faults: usize,
     fault: usize,
@@ -143,11 +143,56 @@ struct Caps {
 
 const LAST: usize = 4;
 const CAPS: [Caps; LAST + 1] = [
-    Caps { medium: 2, owed: 3, state: 3, faults: 3, fault: 2, verdict: 3, skipped: 2, caveats: 2 },
-    Caps { medium: 1, owed: 3, state: 2, faults: 3, fault: 2, verdict: 3, skipped: 1, caveats: 2 },
-    Caps { medium: 1, owed: 3, state: 2, faults: 2, fault: 2, verdict: 3, skipped: 1, caveats: 2 },
-    Caps { medium: 1, owed: 2, state: 2, faults: 1, fault: 2, verdict: 3, skipped: 1, caveats: 2 },
-    Caps { medium: 1, owed: 2, state: 1, faults: 1, fault: 1, verdict: 3, skipped: 1, caveats: 1 },
+    Caps {
+        medium: 2,
+        not_restored: 3,
+        state: 3,
+        faults: 3,
+        fault: 2,
+        verdict: 3,
+        skipped: 2,
+        caveats: 2,
+    },
+    Caps {
+        medium: 1,
+        not_restored: 3,
+        state: 2,
+        faults: 3,
+        fault: 2,
+        verdict: 3,
+        skipped: 1,
+        caveats: 2,
+    },
+    Caps {
+        medium: 1,
+        not_restored: 3,
+        state: 2,
+        faults: 2,
+        fault: 2,
+        verdict: 3,
+        skipped: 1,
+        caveats: 2,
+    },
+    Caps {
+        medium: 1,
+        not_restored: 2,
+        state: 2,
+        faults: 1,
+        fault: 2,
+        verdict: 3,
+        skipped: 1,
+        caveats: 2,
+    },
+    Caps {
+        medium: 1,
+        not_restored: 2,
+        state: 1,
+        faults: 1,
+        fault: 1,
+        verdict: 3,
+        skipped: 1,
+        caveats: 1,
+    },
 ];
 
 struct Screen<'a> {
@@ -155,7 +200,7 @@ struct Screen<'a> {
     width: usize,
     ink: Ink,
     rest: &'a Elsewhere<'a>,
-    /// Whether something is known of what single I/Os took.
+    /// True if something is known of what single I/Os took.
     has_times: bool,
     /// What to do next, as lines.
     next: String,
@@ -181,7 +226,7 @@ struct Judged {
     uses: Vec<String>,
     verdict: Option<String>,
     severity: Severity,
-    /// Whether the verdict speaks well of the medium: then it stands after the uses.
+    /// True if the verdict speaks well of the medium: then it stands after the uses.
     is_praise: bool,
 }
 
@@ -321,9 +366,9 @@ impl<'s> Screen<'s> {
         let record = self.record;
         let mut lines = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
         lines.extend(self.facts());
-        let owed = record.findings.iter().find(|finding| finding.id == NOT_PUT_BACK);
-        lines.extend(owed.into_iter().flat_map(|finding| {
-            self.prose(&words::clean(&finding.statement), 2, caps.owed, Ink::alarm)
+        let not_restored = record.findings.iter().find(|finding| finding.id == NOT_PUT_BACK);
+        lines.extend(not_restored.into_iter().flat_map(|finding| {
+            self.prose(&words::clean(&finding.statement), 2, caps.not_restored, Ink::alarm)
         }));
         if let Some(state) = crate::matrix::state(record) {
             lines.extend(self.prose(&state, 2, caps.state, Ink::warn));
@@ -405,7 +450,12 @@ impl<'s> Screen<'s> {
         let record = self.record;
         let mut lines = Vec::new();
         for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
-            lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.owed, Ink::alarm));
+            lines.extend(self.prose(
+                &words::clean(&finding.statement),
+                2,
+                caps.not_restored,
+                Ink::alarm,
+            ));
         }
         let faults = self.fault_findings();
         for finding in faults.iter().take(caps.faults) {
@@ -556,7 +606,7 @@ impl<'s> Screen<'s> {
             shown.iter().any(|row| row.cell.is_some_and(|other| std::ptr::eq(other, cell)))
         };
         let longest = findings::longest_write(self.record);
-        // Where it is in a row that is shown, its column says it.
+        // Where it is on a line that is shown, its column says it.
         let longest = longest.filter(|longest| !is_shown(longest.cell));
         let rows = headline::rows(self.record);
         let measured = rows.iter().filter(|row| row.cell.is_some_and(|cell| !is_shown(cell)));

@@ -127,7 +127,7 @@ fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
     record.findings = vec![fault];
     assert!(!details(&record, RUN, 80, false).contains("Sequential writes reach"));
     record.findings.clear();
-    // 8 KiB in a row is no rate of a medium.
+    // sequential 8 KiB is no rate of a medium.
     record
         .cells
         .retain(|cell| cell.test != "sequential-write" || cell.params.block_bytes == Some(8192));

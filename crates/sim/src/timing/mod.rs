@@ -17,9 +17,9 @@ pub(crate) struct MediumCommand {
     pub offset_bytes: u64,
     /// Length in bytes, at most the profile's `max_transfer`.
     pub bytes: u64,
-    /// Whether it is the first of its I/O.
+    /// True if it is the first of its I/O.
     pub first: bool,
-    /// Whether it is the last of an I/O that was split.
+    /// True if it is the last of an I/O that was split.
     pub tail: bool,
     /// Share of the streaming time that is left after compression.
     pub ease: f64,

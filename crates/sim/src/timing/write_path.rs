@@ -44,7 +44,7 @@ impl WritePath {
         self.tails.iter().find(|(size, _)| *size == bytes).map_or(0.0, |(_, ns)| *ns)
     }
 
-    /// Whether a range does not begin and end at a unit.
+    /// True if a range does not begin and end at a unit.
     #[inline]
     pub(super) fn is_partial(&self, start: u64, end: u64) -> bool {
         !start.is_multiple_of(self.unit) || !end.is_multiple_of(self.unit)

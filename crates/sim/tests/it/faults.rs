@@ -146,7 +146,7 @@ fn a_power_cut_tears_the_write_under_way_at_a_sector() {
     assert!(results.iter().any(|(new, _)| (1..128).contains(new)), "{results:?}");
 }
 
-/// Whether a write that was flushed is still there after a power cut.
+/// True if a write that was flushed is still there after a power cut.
 fn survives(honest: bool) -> bool {
     let text = Profile::text("flush-liar")
         .unwrap()

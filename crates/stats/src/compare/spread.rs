@@ -57,12 +57,12 @@ impl Spread {
         of(self.between).max(of(self.within))
     }
 
-    /// Whether there is one run of each.
+    /// True if there is one run of each.
     pub fn is_single(&self) -> bool {
         self.runs == [1.0; 2]
     }
 
-    /// Whether the intervals of both means, so far from each other, do not touch; never said of a
+    /// True if the intervals of both means, so far from each other, do not touch; never said of a
     /// single run.
     pub fn is_apart(&self, difference: f64) -> bool {
         let touch = |sides| self.of_mean(sides, 0) + self.of_mean(sides, 1) >= difference.abs();
@@ -123,7 +123,7 @@ fn between(logarithms: &[Vec<f64>; 2]) -> Option<[RunVariance; 2]> {
     Some([a.or(b)?, b.or(a)?])
 }
 
-/// Whether runs differ no more than what varies within them explains: an F test over both sides.
+/// True if runs differ no more than what varies within them explains: an F test over both sides.
 fn is_consistent(between: [RunVariance; 2], within: [RunVariance; 2]) -> bool {
     let degrees = |sides: [RunVariance; 2]| sides[0].degrees + sides[1].degrees;
     let times = |side: usize| between[side].degrees * between[side].value / within[side].value;

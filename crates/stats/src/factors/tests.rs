@@ -15,9 +15,9 @@ fn table(rows: &[&[f64]], variance: Option<f64>) -> Vec<FactorRun> {
     rows.iter().enumerate().flat_map(line).collect()
 }
 
-fn told(fit: &FactorFit, factor: usize) -> &LevelEffects {
+fn effects_of(fit: &FactorFit, factor: usize) -> &LevelEffects {
     match &fit.factors[factor] {
-        FactorEffect::Told(effects) => effects,
+        FactorEffect::Known(effects) => effects,
         FactorEffect::Confounded(with) => panic!("confounded with {with:?}"),
     }
 }
@@ -41,14 +41,14 @@ fn a_table_without_repeats_adds_up_as_published() {
     let fit = factor_effects(&table(&yields, Some(1.0)), &[5, 4]).unwrap();
     let EffectBasis::Own(scale) = fit.basis else { panic!("{:?}", fit.basis) };
     near(scale * scale, 226.0 / 12.0);
-    for (found, expected) in told(&fit, 0).levels.iter().zip([6.0, -3.0, -1.0, 2.0, -4.0]) {
+    for (found, expected) in effects_of(&fit, 0).levels.iter().zip([6.0, -3.0, -1.0, 2.0, -4.0]) {
         near(*found, expected);
     }
-    for (found, expected) in told(&fit, 1).levels.iter().zip([-2.0, -1.0, 3.0, 0.0]) {
+    for (found, expected) in effects_of(&fit, 1).levels.iter().zip([-2.0, -1.0, 3.0, 0.0]) {
         near(*found, expected);
     }
-    assert!((told(&fit, 0).half_width.unwrap() - 8.613_828_8).abs() < 2e-6);
-    assert!((told(&fit, 1).half_width.unwrap() - 7.241_203_2).abs() < 2e-6);
+    assert!((effects_of(&fit, 0).half_width.unwrap() - 8.613_828_8).abs() < 2e-6);
+    assert!((effects_of(&fit, 1).half_width.unwrap() - 7.241_203_2).abs() < 2e-6);
     near(fit.largest_departure, 6.0);
     near(fit.range, 20.0);
     assert_eq!(fit.interaction, Interaction::Untold, "without repeats it is noise as well");
@@ -88,11 +88,11 @@ fn repeats_decide_and_test_the_interaction() {
     assert_eq!(fit.basis, EffectBasis::Repeats(36));
     let Interaction::NotShown(p) = fit.interaction else { panic!("{:?}", fit.interaction) };
     assert!((p - 0.112_250_6).abs() < 1e-7, "{p}");
-    let poison = told(&fit, 0);
+    let poison = effects_of(&fit, 0);
     near(poison.range, 0.138_125 + 0.203_125);
     near(poison.half_width.unwrap(), 0.132_403_401_530_319_24);
-    near(told(&fit, 1).half_width.unwrap(), 0.169_990_976_266_366_22);
-    let treatment = told(&fit, 1);
+    near(effects_of(&fit, 1).half_width.unwrap(), 0.169_990_976_266_366_22);
+    let treatment = effects_of(&fit, 1);
     assert_eq!((treatment.highest, treatment.lowest), (1, 0));
     let at_first = treatment.simple.iter().find(|simple| simple.at == [0, 1]).unwrap();
     near(at_first.difference, 0.4675);
@@ -115,7 +115,7 @@ fn a_grid_may_be_incomplete_and_unbalanced() {
     ]
     .map(|(levels, value)| run(&levels, value, None));
     let fit = factor_effects(&runs, &[3, 3]).unwrap();
-    let (first, second) = (told(&fit, 0), told(&fit, 1));
+    let (first, second) = (effects_of(&fit, 0), effects_of(&fit, 1));
     near(first.levels[1] - first.levels[0], 0.575_961_538_461_539_2);
     near(first.levels[2] - first.levels[0], -1.681_730_769_230_769_3);
     near(first.half_width.unwrap(), 0.121_873_526_981_799_46);
@@ -143,9 +143,9 @@ fn own_variances_may_differ_and_are_widened_by_what_does_not_add_up() {
     let fit = factor_effects(&runs, &[2, 3]).unwrap();
     let EffectBasis::Own(scale) = fit.basis else { panic!("{:?}", fit.basis) };
     near(scale, 2.160_246_899_469_286);
-    near(told(&fit, 0).range, 0.566_666_666_666_666_2);
-    assert!((told(&fit, 0).half_width.unwrap() - 0.457_324_929_7).abs() < 1e-7);
-    assert!((told(&fit, 1).half_width.unwrap() - 0.708_148_774_7).abs() < 1e-7);
+    near(effects_of(&fit, 0).range, 0.566_666_666_666_666_2);
+    assert!((effects_of(&fit, 0).half_width.unwrap() - 0.457_324_929_7).abs() < 1e-7);
+    assert!((effects_of(&fit, 1).half_width.unwrap() - 0.708_148_774_7).abs() < 1e-7);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_changes_together_cannot_be_told() {
     let crossed: Vec<FactorRun> =
         (0..4).map(|at| run(&[at % 2, at % 2, at / 2], at as f64, Some(0.1))).collect();
     let fit = factor_effects(&crossed, &[2, 2, 2]).unwrap();
-    near(told(&fit, 2).range, 2.0);
+    near(effects_of(&fit, 2).range, 2.0);
     // Two blocks without a bridge: within each both are crossed, between them both change.
     let blocks: Vec<FactorRun> = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2], [2, 3], [3, 2], [3, 3]]
         .iter()
@@ -177,8 +177,8 @@ fn without_repeats_and_variances_there_is_no_interval() {
     let mut runs = table(&[&[1.0, 2.0], &[3.0, 4.5]], Some(0.01));
     runs[3].variance = None;
     let fit = factor_effects(&runs, &[2, 2]).unwrap();
-    assert_eq!((fit.basis, told(&fit, 0).half_width), (EffectBasis::Nothing, None));
-    near(told(&fit, 0).range, 2.25);
+    assert_eq!((fit.basis, effects_of(&fit, 0).half_width), (EffectBasis::Nothing, None));
+    near(effects_of(&fit, 0).range, 2.25);
     assert_eq!(factor_effects(&runs[..1], &[2, 2]), None);
     assert_eq!(factor_effects(&runs, &[2, 1]), None, "a level that is none");
     runs[0].value = f64::NEG_INFINITY;
@@ -194,7 +194,10 @@ fn what_runs_tell_themselves_is_the_least_of_an_interval() {
     ]
     .concat();
     let fit = factor_effects(&runs, &[2, 2]).unwrap();
-    near(told(&fit, 0).half_width.unwrap(), student_t(0.975, NORMAL) * (0.01_f64 / 2.0).sqrt());
+    near(
+        effects_of(&fit, 0).half_width.unwrap(),
+        student_t(0.975, NORMAL) * (0.01_f64 / 2.0).sqrt(),
+    );
     assert_eq!(fit.interaction, Interaction::NotShown(1.0));
 }
 
@@ -225,7 +228,7 @@ fn intervals_cover_the_truth() {
             })
             .collect();
         let fit = factor_effects(&runs, &[2, 3]).unwrap();
-        let card = told(&fit, 0);
+        let card = effects_of(&fit, 0);
         covered +=
             usize::from((card.levels[1] - card.levels[0] - 0.4).abs() <= card.half_width.unwrap());
     }
@@ -255,5 +258,5 @@ fn few_rounds_widen_the_runs_own_interval() {
     let mut runs = table(&[&[0.0, 1.0], &[0.5, 1.5]], Some(0.01));
     runs.iter_mut().for_each(|run| run.degrees = 2.0);
     let fit = factor_effects(&runs, &[2, 2]).unwrap();
-    near(told(&fit, 0).half_width.unwrap(), student_t(0.975, 8.0) * 0.1);
+    near(effects_of(&fit, 0).half_width.unwrap(), student_t(0.975, 8.0) * 0.1);
 }

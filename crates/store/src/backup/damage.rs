@@ -38,7 +38,7 @@ pub enum BackupDamage {
 }
 
 impl BackupDamage {
-    /// Whether something may be missing that was overwritten.
+    /// True if something may be missing that was overwritten.
     pub fn is_loss(&self) -> bool {
         !matches!(self, BackupDamage::Torn { .. })
     }

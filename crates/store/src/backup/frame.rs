@@ -48,7 +48,7 @@ impl PieceHeader {
         apply(self.mask, data);
     }
 
-    /// Whether this is the data that was kept, without the mask.
+    /// True if this is the data that was kept, without the mask.
     pub fn fits(&self, data: &[u8]) -> bool {
         data.len() as u64 == u64::from(self.length) && checksum(data) == self.checksum
     }

@@ -12,7 +12,7 @@ use super::{BackupDamage, MOST_PIECE_BYTES};
 pub(super) struct LocatedPiece {
     pub header: PieceHeader,
     pub at: u64,
-    /// Whether the data is as it was kept; true where that was not looked at.
+    /// True if the data is as it was kept; true where that was not looked at.
     pub sound: bool,
 }
 

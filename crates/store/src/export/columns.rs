@@ -55,7 +55,7 @@ pub struct ExportColumn<T> {
 }
 
 impl<T> ExportColumn<T> {
-    /// Its value in a row.
+    /// Its value on a line.
     pub fn of(&self, row: &T) -> ColumnValue {
         (self.value)(row)
     }

@@ -23,7 +23,7 @@ fn below(chance: &mut Random, limit: usize) -> usize {
 }
 
 /// What the fixture says.
-fn told() -> (Opening, Vec<JournalEntry>) {
+fn journal_contents() -> (Opening, Vec<JournalEntry>) {
     let mut lines = FORM_1.lines();
     let header: serde_json::Value = serde_json::from_str(&lines.next().unwrap()[9..]).unwrap();
     (
@@ -34,7 +34,7 @@ fn told() -> (Opening, Vec<JournalEntry>) {
 
 /// The same run as this version writes it.
 fn form_2(store: &Store) -> RunDir {
-    let (opening, entries) = told();
+    let (opening, entries) = journal_contents();
     let run = store.create("whole", &opening).unwrap();
     let mut journal = writer(&run);
     entries.iter().for_each(|entry| journal.append(entry).unwrap());
@@ -59,7 +59,7 @@ struct Fate {
     /// Places of the lines whose content may be lost.
     lost: BTreeSet<usize>,
     what: &'static str,
-    /// Whether a journal without numbers cannot show it.
+    /// True if a journal without numbers cannot show it.
     unseen_in_form_1: bool,
 }
 
@@ -260,15 +260,15 @@ fn what_is_damaged_is_said_with_what_it_costs() {
     ");
     insta::assert_snapshot!(after(|lines| lines.insert(2, lines[1].clone())), @r"
     abc Complete
-    line 2 of the journal stands there twice: it counts once
+    line 2 of the journal is there twice: it counts once
     ");
     insta::assert_snapshot!(after(|lines| lines.swap(1, 2)), @r"
     abc Complete
-    line 2 of the journal stands out of order: it was read in its place
+    line 2 of the journal is out of order: it was read in its place
     ");
     insta::assert_snapshot!(after(|lines| lines[1].push_str("no line\n")), @r"
     abc Complete
-    behind line 2 of the journal stands what is no line: it is left out
+    behind line 2 of the journal is something that is not a line of it: it is left out
     ");
     insta::assert_snapshot!(after(|lines| drop(lines.remove(0))), @r"
     abc Complete
@@ -294,16 +294,16 @@ fn a_line_of_another_journal_is_left_out() {
     let line = format!("{}\n", stranger.lines().nth(2).unwrap());
     insta::assert_snapshot!(after(|lines| lines[2] = line), @r"
     ac Interrupted
-    behind line 2 of the journal stand lines of another run: they are left out
+    behind line 2 of the journal are lines of another run: they are left out
     line 3 of the journal is missing: cell b is measured again by resume
     ");
     insta::assert_snapshot!(after(|lines| lines.push(stranger.clone())), @r"
     abc Complete
-    behind line 5 of the journal stand lines of another run: they are left out
+    behind line 5 of the journal are lines of another run: they are left out
     ");
     insta::assert_snapshot!(after(|lines| lines.insert(0, stranger.clone())), @r"
     abc Complete
-    before line 1 of the journal stand lines of another run: they are left out
+    before line 1 of the journal are lines of another run: they are left out
     ");
 }
 
@@ -318,7 +318,7 @@ fn without_the_first_line_and_its_copy_what_is_left_can_be_salvaged() {
     let before = sandbox.tree();
     insta::assert_snapshot!(sandbox.neutral(run.replay().unwrap_err()), @"the journal 'DIR/runs/whole/journal.jsonl' does not say what was run: its first line is damaged (its checksum does not match); start a new run, `flashmark show --salvage` shows what is left of this one");
     let salvage = run.salvage().unwrap();
-    let (_, entries) = told();
+    let (_, entries) = journal_contents();
     let cells: Vec<Cell> = entries
         .into_iter()
         .filter_map(|entry| if let JournalEntry::Cell(cell) = entry { Some(*cell) } else { None })

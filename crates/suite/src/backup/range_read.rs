@@ -22,7 +22,7 @@ pub(super) struct RangeRead {
 }
 
 impl RangeRead {
-    /// Whether a part of it could not be read.
+    /// True if a part of it could not be read.
     pub fn misses(&self, place: &Extent) -> bool {
         self.unreadable.iter().any(|hole| hole.overlaps(place))
     }
@@ -58,7 +58,7 @@ pub(super) fn read(device: &mut dyn Device, range: Extent) -> Result<RangeRead, 
     Ok(found)
 }
 
-/// Whether a sector holds data of this run, of whatever place and pass.
+/// True if a sector holds data of this run, of whatever place and pass.
 pub(super) fn is_ours(verdict: SectorVerdict) -> bool {
     matches!(
         verdict,

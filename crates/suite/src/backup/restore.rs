@@ -28,7 +28,7 @@ pub enum Trust {
     Look,
 }
 
-/// Why a place is not as it was.
+/// The reason why a place is not as it was.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Why {
     /// What was kept of it cannot be read as it was kept; in words.
@@ -50,7 +50,7 @@ pub struct LostPlace {
     pub why: Why,
 }
 
-/// Why restoring ended early. What was backed up still lies in the log.
+/// The reason why restoring ended early. What was backed up still lies in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interruption {
     /// The medium is away ([`IoErrorKind::Gone`]), takes no writes at all
@@ -73,14 +73,14 @@ pub struct Restored {
     pub left_bytes: u64,
     /// Where the first place lies that is still to be restored, where it was interrupted.
     pub first_left_bytes: Option<u64>,
-    /// Why it ended early.
+    /// The reason why it ended early.
     pub interrupted: Option<Interruption>,
-    /// Why the log could not be cleared though all is back.
+    /// The reason why the log could not be cleared though all is back.
     pub not_cleared: Option<String>,
 }
 
 impl Restored {
-    /// Whether everything is as it was.
+    /// True if everything is as it was.
     pub fn is_whole(&self) -> bool {
         self.interrupted.is_none() && self.lost.is_empty()
     }

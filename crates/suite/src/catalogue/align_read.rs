@@ -153,8 +153,8 @@ impl Grid {
         6 * self.largest_bytes
     }
 
-    /// All that is read lies in so many bytes: of ten numbers in a row at most nine are divided by
-    /// one of the primes.
+    /// All that is read lies in so many bytes: of ten numbers in succession at most nine are
+    /// divided by one of the primes.
     fn bytes(&self) -> u64 {
         PLACES * self.period_bytes() + 10 * self.largest_bytes * 3 / 2
     }

@@ -11,8 +11,8 @@
 //! With `restore` what lies where it writes is read first, kept durably
 //! ([`Backup`](crate::Backup)), and restored at the end, also after an interruption (`backed_up.rs`
 //! says why that is right where addresses fold). A raw medium that was not given away with
-//! `--erase` is probed in no other way. Then no more than `keep` is written in a row: there has to
-//! be room for it.
+//! `--erase` is probed in no other way. Then no more than `keep` is written sequentially: there has
+//! to be room for it.
 //!
 //! # What it leaves
 //! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent

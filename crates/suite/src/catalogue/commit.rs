@@ -23,7 +23,7 @@ use crate::tally::latency;
 settings! {
     CommitSettings {
         form: Words([ROLLBACK, WAL]) = "rollback,wal", "journal";
-        commits: Count = "2000", "at most so many";
+        commits: Count = "2000", "the most commits";
         span: Size = "48MiB", "file size; a raw medium is used from its middle on";
         certainty: Share = "5%", "stop when the interval is this narrow";
         min_time: Time = "2s", "least time for each";

@@ -99,7 +99,7 @@ pub struct Durable<'a, 'b> {
     files_bytes: u64,
     old_pages: Box<dyn FnMut(u32) -> Option<Extent>>,
     /// The tick of each file's time that is in the file system's journal.
-    told: [u64; 2],
+    journalled_ticks: [u64; 2],
     /// What the steps under way have taken, in nanoseconds.
     took_ns: u64,
 }
@@ -155,7 +155,7 @@ impl<'a, 'b> Durable<'a, 'b> {
             processors: context.random("processors"),
             files_bytes,
             old_pages: Box::new(old_pages),
-            told: [u64::MAX; 2],
+            journalled_ticks: [u64::MAX; 2],
             took_ns: 0,
             context,
         }
@@ -199,7 +199,7 @@ impl<'a, 'b> Durable<'a, 'b> {
         self.files += 1;
         let place = usize::from(self.processors.below(ELSEWHERE) == 0);
         self.last = self.new_files[place].next(bytes);
-        self.told[File::Log as usize] = self.tick();
+        self.journalled_ticks[File::Log as usize] = self.tick();
         self.write(self.last)
     }
 
@@ -220,8 +220,12 @@ impl<'a, 'b> Durable<'a, 'b> {
     /// Its time of modification is journalled where it has changed.
     fn sync(&mut self, file: File) -> Option<()> {
         let tick = self.tick();
-        let told = &mut self.told[file as usize];
-        if std::mem::replace(told, tick) == tick { self.flush() } else { self.commit(INODE_BYTES) }
+        let journalled_ticks = &mut self.journalled_ticks[file as usize];
+        if std::mem::replace(journalled_ticks, tick) == tick {
+            self.flush()
+        } else {
+            self.commit(INODE_BYTES)
+        }
     }
 
     fn tick(&mut self) -> u64 {

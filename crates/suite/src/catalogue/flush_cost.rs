@@ -1,7 +1,7 @@
 //! `flush-cost`: what it takes to make writes durable, and whether that is plausible
 //! (docs/field/cheats.md#cheats-and-caches).
 //!
-//! Single writes in a row with a rest after each, so that a cache has time to empty and none of
+//! Single sequential writes with a rest after each, so that a cache has time to empty and none of
 //! them waits for another: alone (*plain*), with a flush after each (*flushed*), and as writes that
 //! are durable when they are done (*durable*, O_DSYNC). A medium without a cache does all three
 //! equally fast; one with an honest cache takes as long with a flush as without the cache. One that

@@ -6,7 +6,7 @@
 //! it is sampled (docs/field/statistics.md#sampling-random-writes):
 //!
 //! 0. *Settle*: a flush and four sequential writes wait for what earlier tests left.
-//! 1. *Overwhelm*: single writes, each in another allocation unit, until everything that makes the
+//! 1. *Filling caches*: single writes, each in another allocation unit, until everything that makes the
 //!    first ones fast is used up. They count as burst only.
 //! 2. *Measure*: the beginning of a random permutation of the span's records. Its writes come in
 //!    the order in which the full pass has them, so they fall into an allocation unit that is still
@@ -511,8 +511,8 @@ fn kept_back_bytes(cell: &Cell) -> Option<u64> {
     let other = |name: &str| cell.metrics.other.get(name).copied();
     let (iops, burst, debt) =
         (cell.metrics.iops?, other(metric::BURST_IOPS)?, other(metric::DEBT_NS)?);
-    let owed_ns = burst.n as f64 * 1e9 / iops.value;
-    taken_in_bytes(cell, CACHE_RATIO).filter(|_| debt.value < KEPT_BACK_SHARE * owed_ns)
+    let expected_ns = burst.n as f64 * 1e9 / iops.value;
+    taken_in_bytes(cell, CACHE_RATIO).filter(|_| debt.value < KEPT_BACK_SHARE * expected_ns)
 }
 
 fn mean_ns(tally: &IoTally) -> Option<f64> {

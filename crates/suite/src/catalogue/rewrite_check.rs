@@ -38,7 +38,7 @@ const TOO_WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
 /// After so many that took half as long as before there is no such cache.
 const ENOUGH_SLOW: u64 = 4;
 /// Writes anywhere in the span after these: a cache that only takes in, and was emptied while the
-/// host stood still, takes them in as well, all but one at most.
+/// Host stood still, takes them in as well, all but one at most.
 const OTHERS: u64 = 16;
 /// Share of the cell's time that may go into it. A medium on which it takes longer has no such
 /// cache.

@@ -1,7 +1,7 @@
 //! `seek`: seeker's 512-byte reads at uniformly random sectors of the whole medium for 30 s
 //! (docs/field/classic-tools.md#seeker).
 //!
-//! seeker v2 reads through the page cache, which flatters small media that were read before; the
+//! seeker v2 reads through the page cache, which overstates small media that were read before; the
 //! figure to go by is `path=direct`, the published way (`path=buffered`, form "seeker v2", caches
 //! dropped first) is there to compare with published numbers. A medium that addresses larger units
 //! is read in those.

@@ -1,11 +1,11 @@
 //! `steady-state`: SNIA's rounds, until the medium does the same in each
 //! (docs/field/snia-and-uflip.md#snia-pts).
 //!
-//! First the span is written through (twice in the full form), in a row, 128 KiB at a time. Then
-//! rounds: random I/O of every size with every share of reads, each for a fixed time. The tracked
-//! figure is that of 4 KiB writes; the medium is steady when five consecutive rounds differ by no
-//! more than 20 % of their mean and their line rises or falls by no more than 10 %. After 25 rounds
-//! it is not.
+//! First the span is written through (twice in the full form), sequentially, 128 KiB at a time.
+//! Then rounds: random I/O of every size with every share of reads, each for a fixed time. The
+//! tracked figure is that of 4 KiB writes; the medium is steady when five consecutive rounds differ
+//! by no more than 20 % of their mean and their line rises or falls by no more than 10 %. After 25
+//! rounds it is not.
 //!
 //! *full* has SNIA's 56 steps a round, a minute each, over the whole medium: 5 to 23 hours.
 //! *reduced* is for slow media: 100, 65 and 0 % reads of five sizes in 1 GiB, 4 s each. I/Os come
@@ -258,7 +258,8 @@ impl Work<'_, '_> {
             }
             let is_read = |chance: u64| chance < step.read_percent;
             let now = is_read(random.below(100));
-            // As many in a row as chance has it, so that not every I/O is a stretch of its own.
+            // As many in succession as chance has it, so that not every I/O is a stretch of its
+            // own.
             let row = if matches!(step.read_percent, 0 | 100) {
                 u64::MAX
             } else {

@@ -1,4 +1,4 @@
-//! `sustained`: writes in a row to the end of every cache, once more after 30 s of rest, and once
+//! `sustained`: sequential writes to the end of every cache, once more after 30 s of rest, and once
 //! more after 300 s (docs/field/cheats.md#cheats-and-caches,
 //! docs/field/statistics.md#change-points).
 //!
@@ -51,7 +51,7 @@ spec! {
     }
 }
 
-/// Writes in a row to the end of every cache, a cell at first and one after each of two rests.
+/// Sequential writes to the end of every cache, a cell at first and one after each of two rests.
 pub struct Sustained;
 
 /// A window of the curves is this part of what was written before it.

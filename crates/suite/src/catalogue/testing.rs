@@ -474,7 +474,7 @@ pub fn cached_card() -> sim::Profile {
     sim::Profile::parse("cached", text).expect("the profile can be")
 }
 
-/// What it takes for a write of so many bytes in a row once its cache is full, in microseconds.
+/// What it takes for a write of so many sequential bytes once its cache is full, in microseconds.
 pub fn cached_card_us(bytes: u64) -> f64 {
     let partial_us = if bytes.is_multiple_of(16 << 10) { 0.0 } else { 450.0 };
     175.0 * bytes.div_ceil(128 << 10) as f64 + bytes as f64 / 270.0 + partial_us

@@ -1,16 +1,16 @@
-//! `uflip`: the nine micro-benchmarks of uFLIP around writes and reads of 32 KiB, in a row and at
-//! random (docs/field/snia-and-uflip.md#uflip).
+//! `uflip`: the nine micro-benchmarks of uFLIP around sequential and random writes and reads of 32
+//! KiB; at random (docs/field/snia-and-uflip.md#uflip).
 //!
 //! Three cells prepare. *state* writes blocks of random sizes at random places, so that every run
 //! begins from the same disorder. *start-up* writes at random for long and finds how many writes
 //! are cheap before the medium's own work begins (the truncation that makes the mean of the rest
-//! most certain, MSER-5). *pause* reads in a row, writes at random, and reads in a row again until
-//! that is as fast as before: how long a run is disturbed by the one before. Every other cell rests
-//! for that pause and leaves that start-up uncounted.
+//! most certain, MSER-5). *pause* reads sequentially, writes at random, and reads sequentially
+//! again until that is as fast as before: how long a run is disturbed by the one before. Every
+//! other cell rests for that pause and leaves that start-up uncounted.
 //!
 //! Then one parameter varies at a time: *granularity* (size), *alignment* (shift), *locality*
-//! (range of random writes), *partitioning* (rows written in turn), *order* (step between
-//! writes; -1 backwards, 0 in place), *parallelism* (in flight), *mix* (writes in a row for one at
+//! (range of random writes), *partitioning* (rows written in turn), *order* (step between writes;
+//! -1 backwards, 0 in place), *parallelism* (in flight), *mix* (sequential writes for one at
 //! random), *pause* before each write (`pause-before`), *burst* (writes between pauses of 100 ms).
 //!
 //! What a cell was asked: `form`, `value` (of the parameter), direction and pattern. Metrics:
@@ -59,7 +59,7 @@ const ENOUGH_NS: u64 = SECOND_NS;
 /// Longest start-up that is left uncounted, and longest pause that is kept.
 const MOST_START_UP: u64 = 256;
 const MOST_PAUSE_NS: u64 = 5 * SECOND_NS;
-/// Reads in a row are as fast as before when they take no more than this much longer.
+/// Sequential reads are as fast as before when they take no more than this much longer.
 const UNAFFECTED: f64 = 1.25;
 const BURST_PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 
@@ -362,7 +362,7 @@ fn start_up(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     outcome
 }
 
-/// Reads in a row, writes at random, and reads in a row until they are as fast as before.
+/// Sequential reads, writes at random, and sequential reads until they are as fast as before.
 fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let span = cell.span();
     let third_ns = context.allotted_ns / 3;

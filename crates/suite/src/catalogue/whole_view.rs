@@ -2,16 +2,17 @@
 //! graph (docs/field/classic-tools.md#rate-along-the-medium,
 //! docs/field/cautions.md#order-and-budgets).
 //!
-//! At each place one small read after a long way from another place, then a few MiB in a row; then
-//! more rounds of small reads alone. The rate of a place is that of its typical read (the median),
-//! for a single stall is no property of a place. The places are visited in an order in which each
-//! halves the widest gap, so that a view that runs out of time still shows all of the medium. With
-//! `direction=read,write` they are written too (whoever has data on the medium does not want that).
+//! At each place one small read after a long way from another place, then a few sequential MiB;
+//! then more rounds of small reads alone. The rate of a place is that of its typical read (the
+//! median), for a single stall is no property of a place. The places are visited in an order in
+//! which each halves the widest gap, so that a view that runs out of time still shows all of the
+//! medium. With `direction=read,write` they are written too (whoever has data on the medium does
+//! not want that).
 //!
 //! What a cell was asked: `form` (read, write), `places`. Series: `read rate along the medium`
 //! (offset, bytes/s), `access time along the medium` (offset, ns; the median of the rounds).
-//! Metrics: `bps` and `latency_ns` of the reads in a row, `access_ns` (median of all small reads),
-//! `first_gib_bps` and `slowest_bps`, `fastest_bps` (places).
+//! Metrics: `bps` and `latency_ns` of the sequential reads, `access_ns` (median of all small
+//! reads), `first_gib_bps` and `slowest_bps`, `fastest_bps` (places).
 
 use std::collections::BTreeMap;
 
@@ -157,7 +158,7 @@ impl View<'_, '_> {
     /// One small read, the place's access time; `false` ends the view.
     fn access(&mut self, place: Extent) -> bool {
         let bytes = ACCESS_BYTES.max(self.context.medium.facts().logical_block_bytes);
-        // At a distance from where the reading in a row ended or will begin.
+        // At a distance from where the sequential reading ended or will begin.
         let at = Extent::new(place.offset_bytes + place.bytes / 2, bytes);
         let limits = LoopLimits { max_ops: 1, ..LoopLimits::time(self.context.time_left_ns()) };
         let mut once = Some(at);
@@ -170,7 +171,7 @@ impl View<'_, '_> {
         self.goes_on(stop, error)
     }
 
-    /// All of the place in a row; `false` ends the view.
+    /// All of the place, sequentially; `false` ends the view.
     fn sequential(&mut self, place: Extent, load: &IoLoad) -> bool {
         let limits = LoopLimits::time(self.context.time_left_ns());
         let mut took_ns = Vec::new();

@@ -203,8 +203,8 @@ impl Look<'_> {
         }
     }
 
-    /// Whether data of the run was last read here, and no cell begun since writes here: what a power
-    /// cut can take is what was written since.
+    /// True if data of the run was last read here, and no cell begun since writes here: what a
+    /// power cut can take is what was written since.
     fn is_finished(&self, found: &PlaceRead, history: &[(usize, &FingerprintMark)]) -> bool {
         history.last().is_some_and(|(_, mark)| mark.ours)
             && !self.later.iter().any(|writer| writer.span.overlaps(&found.place))

@@ -66,8 +66,8 @@ pub fn written_places(facts: &Facts, span: Extent, last: &[Extent], seed: u64) -
     chosen.into_iter().map(|at| grid.place(at)).collect()
 }
 
-/// Places of a span: its first block, which whatever writes in a row writes first, some near its
-/// front, and some anywhere.
+/// Places of a span: its first block, which whatever writes sequentially writes first, some near
+/// its front, and some anywhere.
 fn of_span(grid: Grid, span: Extent, seed: u64) -> Vec<u64> {
     let mut random =
         Random::for_purpose(seed, &format!("places of {}+{}", span.offset_bytes, span.bytes));

@@ -362,7 +362,7 @@ fn places_lie_where_file_systems_are_known_by_and_inside_and_outside_of_what_is_
 #[derive(Default)]
 struct Journal {
     traces: FingerprintHistory,
-    told: Vec<String>,
+    events: Vec<String>,
 }
 
 impl RunListener for Journal {
@@ -370,17 +370,19 @@ impl RunListener for Journal {
         match event {
             RunEvent::CellStarted { cell, .. } if cell.max_written_bytes > 0 => {
                 self.traces.writers.push(UnfinishedCell::of(cell));
-                self.told.push(format!("begun {}", cell.id));
+                self.events.push(format!("begun {}", cell.id));
             }
             RunEvent::Marked(marks) => {
                 let begun = self.traces.writers.len();
                 self.traces.later.extend(marks.iter().map(|mark| (begun, *mark)));
-                self.told.push(format!(
+                self.events.push(format!(
                     "marked {}",
                     if marks.iter().any(|mark| mark.ours) { "with proof" } else { "without" }
                 ));
             }
-            RunEvent::CellFinished { cell, .. } => self.told.push(format!("finished {}", cell.id)),
+            RunEvent::CellFinished { cell, .. } => {
+                self.events.push(format!("finished {}", cell.id))
+            }
             _ => {}
         }
         Ok(())
@@ -428,7 +430,8 @@ fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
 #[test]
 fn a_cell_that_wrote_is_marked_before_it_is_finished_and_the_medium_is_known_again() {
     let (mut device, journal) = ran(TargetKind::Block);
-    let writing: Vec<&String> = journal.told.iter().filter(|told| !told.contains("seek")).collect();
+    let writing: Vec<&String> =
+        journal.events.iter().filter(|events| !events.contains("seek")).collect();
     assert_eq!(
         writing,
         [
@@ -446,7 +449,7 @@ fn a_cell_that_wrote_is_marked_before_it_is_finished_and_the_medium_is_known_aga
         recognise(&mut MemoryDevice::new(64 * MIB), &Filler::new(SEED), &journal.traces).unwrap();
     assert!(matches!(other, Recognition::Strange { .. }), "{other:?}");
     assert!(
-        ran(TargetKind::Simulated).1.told.iter().all(|told| !told.starts_with("marked")),
+        ran(TargetKind::Simulated).1.events.iter().all(|events| !events.starts_with("marked")),
         "it ends with the process"
     );
 }

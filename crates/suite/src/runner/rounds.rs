@@ -187,9 +187,9 @@ impl<'a> Runner<'a> {
             if named.max_written_bytes > left_bytes {
                 return true;
             }
-            let heard =
+            let recorded =
                 listener.on_event(&RunEvent::RoundStarted { cell: planned, number: *number });
-            if let Err(reason) = heard {
+            if let Err(reason) = recorded {
                 return self.fail(reason);
             }
             let began_ns = self.elapsed_ns(medium);
@@ -203,9 +203,9 @@ impl<'a> Runner<'a> {
             let marked = self.mark(planned, &outcome, &written_last, medium, listener);
             let mut measured = outcome.cell;
             measured.id.clone_from(&planned.id);
-            let heard = marked
+            let recorded = marked
                 .and_then(|()| listener.on_event(&RunEvent::RoundFinished { cell: &measured }));
-            if let Err(reason) = heard {
+            if let Err(reason) = recorded {
                 return self.fail(reason);
             }
             let host_stalled = measured.host_stall_share() > record::MAX_HOST_STALL_SHARE;
@@ -306,7 +306,7 @@ fn longest_round_ns(cell: &Cell) -> u64 {
     2 * limit_ns(round_ns(cell))
 }
 
-/// Whether a cell has fewer rounds than it needs by now.
+/// True if a cell has fewer rounds than it needs by now.
 fn wants_round(cell: &Cell, turn: usize) -> bool {
     let done = cell.rounds.len().max(1);
     if cell.stop.cut_short() || done >= turn {

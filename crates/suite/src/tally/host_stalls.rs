@@ -11,7 +11,7 @@ use super::IoTally;
 /// A host that stands still shows in I/Os of this length; so many of the longest are remembered.
 const SLOW_NS: u64 = 50_000_000;
 const MOST_SLOW: usize = 4096;
-/// Of an I/O that is the host's one part in this many at least was a standstill.
+/// Of an I/O that is the host's one part in this many at least was a host stall.
 const HOSTS_SHARE: u64 = 4;
 
 /// I/Os long enough for a host that stood still to show in them: submitted, completed.
@@ -39,13 +39,13 @@ impl SlowIos {
 }
 
 impl IoTally {
-    /// Whether it holds I/Os in which a host that stood still would show.
+    /// True if it holds I/Os in which a host that stood still would show.
     pub fn has_slow(&self) -> bool {
         !self.slow.0.is_empty()
     }
 
     /// Leaves out of the latencies what was under way while the host stood still, and takes the
-    /// host's part off the time: what these I/Os would have taken otherwise, nobody knows. Both
+    /// Host's part off the time: what these I/Os would have taken otherwise, nobody knows. Both
     /// figures stay: the longest with the host is in [`Disturbance`].
     pub fn leave_out(&mut self, stalls: &[HostStall]) {
         let during = |[from, to]: [u64; 2]| -> u64 {

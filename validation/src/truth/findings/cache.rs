@@ -12,12 +12,12 @@ pub enum Cache {
     None,
     /// Passes every write on.
     Queue {
-        /// Whether a flush waits until it is empty.
+        /// True if a flush waits until it is empty.
         honest: bool,
     },
     /// Combines writes to the same place.
     Combining {
-        /// Whether a flush waits until it is empty.
+        /// True if a flush waits until it is empty.
         honest: bool,
     },
 }
@@ -51,7 +51,7 @@ impl Cache {
         }
     }
 
-    /// Whether there is one that a flush does not empty.
+    /// True if there is one that a flush does not empty.
     pub fn lies(self) -> bool {
         matches!(self, Cache::Queue { honest: false } | Cache::Combining { honest: false })
     }

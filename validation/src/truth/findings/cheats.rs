@@ -139,7 +139,7 @@ fn open_aus(findings: &[Finding]) -> Option<u64> {
     (first == open + 1).then_some(open)
 }
 
-/// Whether the findings say that it has this trick.
+/// True if the findings say that it has this trick.
 pub fn claims(trick: Trick, findings: &[Finding]) -> bool {
     findings.iter().any(|finding| trick.claims().contains(&finding.id.as_str()))
 }

@@ -47,7 +47,7 @@ pub struct Paths {
     pub unit_bytes: u64,
     /// More for a write that is not of whole units.
     pub partial_us: f64,
-    /// Whether a command programs whole units.
+    /// True if a command programs whole units.
     pub whole_units: bool,
 }
 
@@ -84,7 +84,7 @@ pub struct LogBlock {
     pub erase_us: f64,
     /// Merges when the log of a unit is full.
     pub log_merges: f64,
-    /// Whether writes that continue each other share a page buffer.
+    /// True if writes that continue each other share a page buffer.
     pub page_buffer: bool,
     /// Further keys: bypass, front.
     pub keys: String,
@@ -217,12 +217,12 @@ impl Medium {
         if let Mapping::LogBlock(mapping) = &mut self.mapping { Some(mapping) } else { None }
     }
 
-    /// Whether it is a disk.
+    /// True if it is a disk.
     pub fn rotational(&self) -> bool {
         matches!(self.mapping, Mapping::Disk(_))
     }
 
-    /// What a write of so many bytes in a row takes without the mapping's say, in microseconds.
+    /// What a write of so many sequential bytes takes without the mapping's say, in microseconds.
     pub fn row_us(&self, bytes: u64) -> f64 {
         self.paths.as_ref().map_or(0.0, |paths| {
             let units =

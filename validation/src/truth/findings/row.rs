@@ -49,7 +49,7 @@ impl Row {
         Row { what: what.into(), target: Target::Seconds(seconds), of: longest_ns as f64 / 1e9, n }
     }
 
-    /// Whether it is as wanted. Of nothing it is not.
+    /// True if it is as wanted. Of nothing it is not.
     pub fn holds(&self) -> bool {
         let percent = 100.0 * self.of / self.n as f64;
         self.n > 0

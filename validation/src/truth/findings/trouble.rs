@@ -52,7 +52,7 @@ impl Trouble {
     }
 }
 
-/// Pauses of 50 ms to 0.8 s that take up to a sixth of the time of writing in a row.
+/// Pauses of 50 ms to 0.8 s that take up to a sixth of the time of sequential writing.
 fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
     let pause_s = dice.spread(0.05, 0.8);
     let every_bytes = pause_s / dice.between(0.02, 0.16) * write_mbps * 1e6;
@@ -106,7 +106,8 @@ impl Medium {
         self
     }
 
-    /// What it writes in a row at best, in MB/s: before its caches of flash are full, and zeros.
+    /// What it writes sequentially at best, in MB/s: before its caches of flash are full, and
+    /// zeros.
     pub fn fastest_mbps(&self) -> f64 {
         let rate_after = |text: &str, key: &str| -> f64 {
             let rates =
@@ -129,7 +130,7 @@ impl Medium {
             .max(front * self.write_mbps())
     }
 
-    /// What it writes in a row, in MB/s.
+    /// What it writes sequentially, in MB/s.
     pub fn write_mbps(&self) -> f64 {
         self.paths.as_ref().map_or(100.0, |paths| paths.write_mbps)
     }

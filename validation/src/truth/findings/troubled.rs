@@ -13,7 +13,7 @@ use suite::definition::Suite;
 use super::cache::Cache;
 use super::cheats::claims;
 use super::dice::Dice;
-use super::look::{look_through, suite, told};
+use super::look::{look_through, suite, use_levels};
 use super::medium::Medium;
 use super::row::{Row, Target};
 use super::trick::Trick;
@@ -68,7 +68,7 @@ impl Drawn {
             .cells
             .iter()
             .filter(|cell| tests.contains(&cell.test.as_str()))
-            .map(told)
+            .map(use_levels)
             .collect();
         let own = |finding: &&Finding| {
             tests.iter().any(|test| finding.evidence.iter().any(|line| line.contains(test)))
@@ -291,7 +291,7 @@ struct Verdict {
     /// How good it is for each use; none where that is not said, or not flatly.
     levels: [Option<Fitness>; 5],
     /// What is said of each.
-    told: [String; 5],
+    use_levels: [String; 5],
     /// What stands against it.
     blame: Vec<String>,
     /// A verdict on a use that gives no level.
@@ -312,7 +312,7 @@ impl Verdict {
         let is_blame = |finding: &&Finding| {
             Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
         };
-        let told = USES.map(|wanted| {
+        let use_levels = USES.map(|wanted| {
             of(wanted).map_or(String::new(), |it| {
                 format!("{} [{}]", it.statement, it.evidence.join("; "))
             })
@@ -323,7 +323,7 @@ impl Verdict {
             without_level: without_level
                 .map(|finding| format!("a verdict without a level: {}", finding.statement)),
             levels: USES.map(level),
-            told,
+            use_levels,
             blame: judged.iter().filter(is_blame).map(|finding| finding.id.clone()).collect(),
         }
     }
@@ -332,14 +332,14 @@ impl Verdict {
     fn otherwise(&self, other: &Verdict) -> Option<String> {
         let uses = (0..USES.len()).filter_map(|at| {
             let differs = self.levels[at]? != other.levels[at]?;
-            differs.then(|| format!("{} AND NOT {}", self.told[at], other.told[at]))
+            differs.then(|| format!("{} AND NOT {}", self.use_levels[at], other.use_levels[at]))
         });
         let blame = self.blame.iter().filter(|id| !other.blame.contains(id)).cloned();
         let said: Vec<String> = uses.chain(blame).collect();
         (!said.is_empty()).then(|| said.join("; "))
     }
 
-    /// Whether something that `other` says of a use is not said.
+    /// True if something that `other` says of a use is not said.
     fn withholds(&self, other: &Verdict) -> bool {
         self.levels
             .iter()

@@ -147,7 +147,7 @@ fn adverse_findings(profile: &Profile, findings: &[Finding]) -> Vec<String> {
     falsely.map(|finding| format!("falsely accused: {}", finding.statement)).collect()
 }
 
-/// Whether a medium of this profile is what a finding of this id says.
+/// True if a medium of this profile is what a finding of this id says.
 fn is_so(profile: &Profile, id: &str) -> bool {
     let spec = profile.spec();
     let log_block = spec.log_block.as_ref();

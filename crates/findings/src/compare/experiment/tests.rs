@@ -24,7 +24,7 @@ fn of(records: &[Record]) -> Option<Experiment> {
 #[track_caller]
 fn ratio(found: &Experiment, factor: usize) -> (f64, [f64; 2]) {
     match &found.figures[0].effects[factor] {
-        Explained::Told { ratio, ci95, .. } => (*ratio, ci95.unwrap()),
+        Explained::Known { ratio, ci95, .. } => (*ratio, ci95.unwrap()),
         other => panic!("{other:?}"),
     }
 }
@@ -85,10 +85,17 @@ fn repeats_decide_and_an_interaction_is_told_by_what_each_card_does() {
     let found = of(&runs).unwrap();
     let figure = &found.figures[0];
     assert_eq!((figure.repeats, figure.interacts), (Some(8), Some(true)));
-    let Explained::Told { simple, .. } = &figure.effects[0] else { panic!("{figure:?}") };
-    let told: Vec<(&str, f64)> = simple.iter().map(|it| (it.at.as_str(), it.ratio)).collect();
-    assert!(told.iter().any(|(at, ratio)| *at == "5.4" && (ratio - 4.0).abs() < 1e-9), "{told:?}");
-    assert!(told.iter().any(|(at, ratio)| *at == "6.1" && *ratio < 1.0), "{told:?}");
+    let Explained::Known { simple, .. } = &figure.effects[0] else { panic!("{figure:?}") };
+    let simple_effects: Vec<(&str, f64)> =
+        simple.iter().map(|it| (it.at.as_str(), it.ratio)).collect();
+    assert!(
+        simple_effects.iter().any(|(at, ratio)| *at == "5.4" && (ratio - 4.0).abs() < 1e-9),
+        "{simple_effects:?}"
+    );
+    assert!(
+        simple_effects.iter().any(|(at, ratio)| *at == "6.1" && *ratio < 1.0),
+        "{simple_effects:?}"
+    );
     assert_eq!(found.factors[1].name, "the kernel");
 }
 
@@ -98,7 +105,7 @@ fn a_figure_of_one_run_has_no_interval() {
     let mut runs = grid();
     runs[2].cells[0].metrics.iops.as_mut().unwrap().ci95 = None;
     let found = of(&runs).unwrap();
-    let Explained::Told { ratio, ci95: None, .. } = &found.figures[0].effects[1] else {
+    let Explained::Known { ratio, ci95: None, .. } = &found.figures[0].effects[1] else {
         panic!("{found:?}")
     };
     assert!((ratio - 4.0).abs() < 1e-9);

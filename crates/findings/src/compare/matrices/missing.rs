@@ -32,8 +32,8 @@ impl MissingWays {
     }
 }
 
-/// Why a medium was not tried in a way: what was left out of its matrix, or that the matrix is not
-/// finished.
+/// The reason why a medium was not tried in a way: what was left out of its matrix, or that the
+/// matrix is not finished.
 pub(super) fn why_not_tried(records: &[&Record], way: &Way, work: &str) -> String {
     let of_matrices = || records.iter().filter(|record| matrix::of(record).is_some());
     if of_matrices().next().is_none() {

@@ -185,7 +185,7 @@ impl Field {
         host::contents_of(&Roots::default(), &self.block)
     }
 
-    /// Whether `--erase ID` names exactly this.
+    /// True if `--erase ID` names exactly this.
     pub fn answers_to(&self, id: &str) -> bool {
         let is_its_path = || {
             std::fs::canonicalize(id).is_ok_and(|named| {
@@ -195,7 +195,7 @@ impl Field {
         self.block.disk.answers_for(self.block.partition.as_ref(), id) || is_its_path()
     }
 
-    /// Whether the run began on this very medium: by what it says of itself, or, where the user
+    /// True if the run began on this very medium: by what it says of itself, or, where the user
     /// named the place, by its size.
     pub fn same_as(&self, record: &Record, by_hand: bool) -> Result<()> {
         let (now, then) = (&self.medium, &record.medium);
@@ -259,9 +259,9 @@ impl Field {
             left_out.extend(left);
             possible
         });
-        let (combinations, unfit) = request.combine();
+        let (combinations, not_suitable) = request.combine();
         request.combinations = combinations;
-        left_out.extend(unfit);
+        left_out.extend(not_suitable);
         Ok(left_out)
     }
 }
@@ -341,7 +341,7 @@ pub fn erased(request: &MatrixRequest) -> String {
     consent::plan(&contents, Some(request.erase.as_deref().unwrap_or("ID")))
 }
 
-/// Whether the user has named this very thing as one that may be overwritten; the name that was
+/// True if the user has named this very thing as one that may be overwritten; the name that was
 /// given.
 fn allow<'a>(
     erase: Option<&'a str>,

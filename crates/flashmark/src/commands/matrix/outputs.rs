@@ -26,9 +26,9 @@ pub struct MatrixOutputs {
     pub xlsx: Option<PathBuf>,
     /// Where the raw values go as well, as CSV.
     pub csv: Option<PathBuf>,
-    /// Whether to print all that was found at the end, not only one screen of it.
+    /// True if to print all that was found at the end, not only one screen of it.
     pub details: bool,
-    /// Whether to show nothing on the screen but errors.
+    /// True if to show nothing on the screen but errors.
     pub quiet: bool,
     /// What is written of the progress.
     pub progress: ProgressForm,

@@ -80,7 +80,7 @@ pub(super) const CALLS: [(&str, Call); 45] = [
 ];
 
 impl Call {
-    /// Whether it names a file by its path.
+    /// True if it names a file by its path.
     pub fn takes_path(self) -> bool {
         matches!(
             self,

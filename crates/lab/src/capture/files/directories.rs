@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use host::{FileHandle, NameInDirectory};
 
-/// Why a name has no path.
+/// The reason why a name has no path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outside {
     /// It is not below the directory that is recorded.

@@ -24,8 +24,8 @@ const PROT_WRITE: u64 = 2;
 /// Operations that wait for one which began before them, at most; also names and openings of a
 /// thread that wait for their call, as those of io_uring do in vain.
 const MOST_WAITING: usize = 100_000;
-/// Time that an operation waits for an opening which began before it: that of a named pipe may never
-/// end. For calls on files that are recorded it waits until they end.
+/// Time that an operation waits for an opening which began before it: that of a named pipe may
+/// never end. For calls on files that are recorded it waits until they end.
 const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 
 /// What the kernel's trace says.
@@ -384,7 +384,7 @@ impl Matcher {
         self.closed(closed, time_ns, thread);
     }
 
-    /// Whether a thread has just made this file.
+    /// True if a thread has just made this file.
     fn was_made(&mut self, thread: u32, path: &str) -> bool {
         let Some(made) = self.names[0].get_mut(&thread) else { return false };
         let directories = &mut self.directories;

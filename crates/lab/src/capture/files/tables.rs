@@ -36,7 +36,8 @@ pub(super) struct OpenBefore {
 }
 
 impl Tables {
-    /// Everything that is open below a directory now; each file is told to `found`, which numbers it.
+    /// Everything that is open below a directory now; each file is told to `found`, which numbers
+    /// it.
     pub fn scan(&mut self, directory: &Path, found: &mut dyn FnMut(OpenBefore) -> u64) {
         for process in numbers("/proc") {
             let table = self.table(process);
@@ -76,7 +77,7 @@ impl Tables {
         old.and_then(|(old, _)| self.release(old))
     }
 
-    /// Whether a descriptor is closed by exec.
+    /// True if a descriptor is closed by exec.
     pub fn set_close_on_exec(&mut self, thread: u32, descriptor: i32, close: bool) {
         let table = self.threads.get(&thread).and_then(|table| self.tables.get_mut(table));
         if let Some(entry) = table.and_then(|table| table.files.get_mut(&descriptor)) {

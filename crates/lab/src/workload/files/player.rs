@@ -43,7 +43,7 @@ pub(super) struct OperationTimes {
     pub completed_ns: u64,
 }
 
-/// Why an operation was not done.
+/// The reason why an operation was not done.
 pub(super) enum FileReplayError {
     /// It was asked to end.
     Stopped,

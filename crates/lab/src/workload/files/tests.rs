@@ -17,7 +17,7 @@ fn replay(trace: &Path, directory: &Path, pace: &str) -> Result<Vec<Cell>, WorkE
         open: &mut |_, _| panic!("it opens its files itself"),
         seed: 3,
         stop: &AtomicBool::new(false),
-        hear: &mut |_| {},
+        on_progress: &mut |_| {},
         look: &mut |_| {},
     };
     work.run(&mut context)

@@ -26,7 +26,7 @@ const LAYING_BYTES: u64 = 1 << 20;
 pub(super) struct Worker {
     file: File,
     thread: u32,
-    /// Whether it goes past the page cache.
+    /// True if it goes past the page cache.
     pub direct: bool,
     block_bytes: u64,
     content: Content,

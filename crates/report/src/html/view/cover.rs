@@ -21,13 +21,13 @@ pub(super) struct Cover {
     pub run_facts: String,
     /// How far the run came, where that is not all the way.
     pub state: Option<String>,
-    /// Whether an error ended it.
+    /// True if an error ended it.
     pub failed: bool,
-    /// Why something was left out, and what.
+    /// The reason why something was left out, and what.
     pub skipped: Vec<(String, String)>,
     /// How it was measured: sections of names and values.
     pub how: Vec<(&'static str, Vec<(String, String)>)>,
-    /// Whether the record holds what is nobody else's business.
+    /// True if the record holds what is nobody else's business.
     pub private: bool,
     /// What the run is called.
     pub run: String,

@@ -235,7 +235,7 @@ pub(super) fn plan(record: &Record) -> Table {
     table
 }
 
-/// Whether the record holds what its owner may not want to pass on.
+/// True if the record holds what its owner may not want to pass on.
 pub(super) fn is_private(record: &Record) -> bool {
     let medium = &record.medium;
     medium.serial.is_some()

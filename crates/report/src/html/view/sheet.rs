@@ -99,7 +99,7 @@ impl Sheet {
         &self.caveats[..self.caveats.len().min(MOST_CAVEATS)]
     }
 
-    /// Whether there are others.
+    /// True if there are others.
     pub fn has_more_caveats(&self) -> bool {
         self.caveats.len() > MOST_CAVEATS
     }
@@ -109,13 +109,13 @@ impl Sheet {
         &self.untested[..self.untested.len().min(MOST_UNTESTED)]
     }
 
-    /// Whether there are others.
+    /// True if there are others.
     pub fn has_more_untested(&self) -> bool {
         self.untested.len() > MOST_UNTESTED
     }
 }
 
-/// Whether a record is of the suite that asks three questions.
+/// True if a record is of the suite that asks three questions.
 fn is_check(record: &Record) -> bool {
     record.run.suite == "check"
 }

@@ -45,7 +45,7 @@ impl TableView {
         }
     }
 
-    /// Whether it has no row.
+    /// True if it has no row.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }

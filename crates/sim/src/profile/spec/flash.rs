@@ -48,15 +48,15 @@ pub struct WriteSpec {
     /// Extra for a write that does not begin and end at a unit.
     #[serde(default)]
     pub partial: Time,
-    /// Whether a command always programs whole units.
+    /// True if a command always programs whole units.
     #[serde(default)]
     pub whole_units: bool,
     /// Extra for the last piece of an I/O that was split, by its size: `[["8 KiB", "9 ms"], ..]`.
     #[serde(default)]
     pub tails: Vec<(ByteSize, Time)>,
-    /// What a write of at most one unit to one of the last places takes beside the command: the page
-    /// is kept apart, opens and merges nothing, and what is written in order goes on around it. As
-    /// any other write where absent.
+    /// What a write of at most one unit to one of the last places takes beside the command: the
+    /// page is kept apart, opens and merges nothing, and what is written in order goes on around
+    /// it. As any other write where absent.
     pub rewrite: Option<Time>,
 }
 
@@ -75,11 +75,11 @@ pub struct LogBlock {
     /// Merges when the log of an open unit is full.
     #[serde(default = "one")]
     pub log_merges: f64,
-    /// Whether writes that continue each other share a page buffer, so that only the first of them
+    /// True if writes that continue each other share a page buffer, so that only the first of them
     /// is partial.
     #[serde(default = "yes")]
     pub page_buffer: bool,
-    /// Whether a write further on in an open unit keeps it in order: what was left out is copied at
+    /// True if a write further on in an open unit keeps it in order: what was left out is copied at
     /// once.
     #[serde(default)]
     pub fills_gaps: bool,

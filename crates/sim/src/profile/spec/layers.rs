@@ -28,7 +28,7 @@ impl Default for SpreadSpec {
 pub struct CompressionSpec {
     /// Streaming rate for zeros.
     pub zeros_rate: Rate,
-    /// Whether a block that repeats counts as zeros.
+    /// True if a block that repeats counts as zeros.
     #[serde(default)]
     pub repeats: bool,
     /// Command time of a write of nothing but zeros, which then opens and merges nothing; the usual
@@ -44,7 +44,7 @@ pub struct PatternCheatSpec {
     pub block: ByteSize,
     /// All writes of the pattern lie within this much.
     pub span: ByteSize,
-    /// Writes in a row before it is recognised.
+    /// Sequential writes before it is recognised.
     pub after: u32,
     /// What a write then takes.
     pub write: Time,
@@ -64,9 +64,9 @@ pub struct CacheSpec {
     pub rate: Rate,
     /// Time of a command that it answers.
     pub command: Time,
-    /// Whether a flush waits until it is empty. One that does not loses data when the power goes.
+    /// True if a flush waits until it is empty. One that does not loses data when the power goes.
     pub honest: bool,
-    /// Whether a write to a place that still lies in it replaces what lies there: it goes to flash
+    /// True if a write to a place that still lies in it replaces what lies there: it goes to flash
     /// once, when room is needed or the medium rests, the oldest first. Power cuts do not reach
     /// into such a cache.
     #[serde(default)]

@@ -76,7 +76,7 @@ pub struct MediumSpec {
     /// What never written places read as.
     #[serde(default)]
     pub unwritten: Blank,
-    /// Whether ranges can be discarded.
+    /// True if ranges can be discarded.
     #[serde(default)]
     pub discards: bool,
 }
@@ -145,7 +145,7 @@ pub struct DiskSpec {
     pub rate_outer: Rate,
     /// Rate at the last byte.
     pub rate_inner: Rate,
-    /// Whether a write that continues the one before loses a turn, as with the write cache off.
+    /// True if a write that continues the one before loses a turn, as with the write cache off.
     #[serde(default)]
     pub writes_lose_a_turn: bool,
 }

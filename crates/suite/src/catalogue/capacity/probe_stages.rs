@@ -2,7 +2,7 @@
 //!
 //! 1. **Mark.** Single blocks are written at random places of the upper part, in groups; each group
 //!    has a place near the end.
-//! 2. **Overwhelm.** From the front a *ramp* is written sequentially, longer and longer. Each time it
+//! 2. **Fill the cache.** From the front a *ramp* is written sequentially, longer and longer. Each time it
 //!    has doubled, one group is read, and no group twice. Where there is no flash, the marks vanish
 //!    as soon as no memory of the controller answers for them: that is the size of the cache.
 //! 3. **Fold.** Once the ramp is long enough, the addresses above it are read at random distances of

@@ -19,7 +19,7 @@ pub fn tell(
     let missing = Missing::of(found, put);
     let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
     let kept = backup.outlives_process();
-    let (unrestored_bytes, owed_bytes) = match kept {
+    let (unrestored_bytes, pending_bytes) = match kept {
         true => (missing.damaged_bytes, missing.other_bytes),
         false => (missing.damaged_bytes + missing.other_bytes, 0),
     };
@@ -27,18 +27,18 @@ pub fn tell(
     let other = &mut cell.metrics.other;
     other.insert(metric::RESTORED_BYTES.into(), figure(put.bytes));
     other.insert(metric::UNRESTORED_BYTES.into(), figure(unrestored_bytes));
-    if owed_bytes > 0 {
-        other.insert("owed_bytes".into(), figure(owed_bytes));
+    if pending_bytes > 0 {
+        other.insert("owed_bytes".into(), figure(pending_bytes));
     }
     let first = missing
         .first_bytes
         .map(|first| format!(", the first at {}", Bytes(first)))
         .unwrap_or_default();
     let mut note = |text: String| cell.flags.push(Flag::Note { text });
-    if owed_bytes > 0 {
+    if pending_bytes > 0 {
         note(format!(
             "{} of what the probe overwrote is not back yet{first}; it is kept with the run: connect the medium and put it back with: flashmark restore",
-            Bytes(owed_bytes)
+            Bytes(pending_bytes)
         ));
     }
     if unrestored_bytes > 0 {

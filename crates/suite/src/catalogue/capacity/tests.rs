@@ -345,10 +345,10 @@ mod backed_up {
             &mut (),
         );
         assert!(figure(&ruling.cell, "unrestored_bytes") > 0.0);
-        let told = ruling.cell.flags.iter().any(
+        let is_noted = ruling.cell.flags.iter().any(
             |flag| matches!(flag, Flag::Note { text } if text.contains("could not be put back")),
         );
-        assert!(told, "{:?}", ruling.cell.flags);
+        assert!(is_noted, "{:?}", ruling.cell.flags);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub struct Geometry {
     pub cache_bytes: u64,
     /// What places without flash read as: "zeros", "ones", "garbage".
     pub lost: &'static str,
-    /// Bytes a second of writing in a row.
+    /// Bytes a second of sequential writing.
     pub write_bps: u64,
     /// Whether whole allocation units are mapped, so that each write elsewhere costs a merge.
     pub merges: bool,

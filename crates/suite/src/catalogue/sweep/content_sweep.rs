@@ -1,4 +1,4 @@
-//! `content-sweep`: the same writes in a row with data of every kind, for controllers that
+//! `content-sweep`: the same sequential writes with data of every kind, for controllers that
 //! compress, recognise or skip it (docs/field/cheats.md#cheats-and-caches).
 //!
 //! Zeros, 0xFF bytes, one incompressible block over and over, and data that is never the same
@@ -53,7 +53,8 @@ const FORMS: [(&str, Content); 6] = [
     (REWRITE_NEW, Content::Incompressible),
 ];
 
-/// Writes in a row, a cell for each kind of data: zeros, 0xFF, repeated, incompressible, rewrites.
+/// Sequential writes, a cell for each kind of data: zeros, 0xFF, repeated, incompressible,
+/// rewrites.
 pub const CONTENT_SWEEP: Sweep<ContentSweepSettings> = Sweep {
     entry: Entry {
         name: test::CONTENT_SWEEP,

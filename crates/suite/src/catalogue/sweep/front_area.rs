@@ -1,4 +1,4 @@
-//! `front-area`: each of the first allocation units written in a row, against one in the middle
+//! `front-area`: each of the first allocation units written sequentially, against one in the middle
 //! (docs/field/allocation-units.md#front-area).
 //!
 //! Many cards treat their beginning, where the file allocation table lies, in another way: slower
@@ -29,7 +29,7 @@ settings! {
 /// Time to fill a cache, where there is one.
 const FILLING_NS: u64 = 20 * SECOND_NS;
 
-/// Each of the first allocation units in a row, a cell for each and one for the middle.
+/// Each of the first allocation units in succession, a cell for each and one for the middle.
 pub const FRONT_AREA: Sweep<FrontAreaSettings> = Sweep {
     entry: Entry {
         name: test::FRONT_AREA,

@@ -1,7 +1,7 @@
 //! `misalign`: what a partition that begins at the wrong place costs: writes of 4 and 64 KiB,
 //! shifted by 512 B and 4 KiB (docs/field/cheats.md#cheats-and-caches).
 //!
-//! In a row, and at random inside one allocation unit: there merges of other units do not drown the
+//! Sequentially, and at random inside one allocation unit: there merges of other units do not drown the
 //! difference. Each cell has a unit of its own.
 //!
 //! What a cell was asked: `form` (in-a-row, random), `shift_bytes` (0: aligned). Metrics: `bps`,
@@ -24,7 +24,7 @@ settings! {
 const SEQUENTIAL: &str = "in-a-row";
 const RANDOM: &str = "random";
 
-/// Writes in a row and at random, a cell for each form, block size and shift.
+/// Sequential writes and at random, a cell for each form, block size and shift.
 pub const MISALIGN: Sweep<MisalignSettings> = Sweep {
     entry: Entry {
         name: test::MISALIGN,

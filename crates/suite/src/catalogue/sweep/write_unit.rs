@@ -1,4 +1,4 @@
-//! `write-unit`: writes in a row at 512 B to 256 KiB, for the unit in which a medium programs its
+//! `write-unit`: sequential writes at 512 B to 256 KiB, for the unit in which a medium programs its
 //! flash (docs/field/allocation-units.md#write-unit).
 //!
 //! Below the unit a write takes as long as one of a whole unit; above it, time grows with the size.
@@ -26,7 +26,7 @@ settings! {
 const TOTAL_BYTES: u64 = 4 * MIB;
 const WARM_UP_OPS: u64 = 8;
 
-/// Writes in a row, a cell for each block size, for the unit in which flash is programmed.
+/// Sequential writes, a cell for each block size, for the unit in which flash is programmed.
 pub const WRITE_UNIT: Sweep<WriteUnitSettings> = Sweep {
     entry: Entry {
         name: test::WRITE_UNIT,
