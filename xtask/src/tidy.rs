@@ -16,6 +16,7 @@ mod sentences;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 
 use std::fmt;
 use std::path::Path;
@@ -57,6 +58,9 @@ const RULES: &[Rule] = &[
     names::replaced_words_stay_away,
     names::names_of_the_record_are_not_spelled_out,
     sentences::sentences_are_in_the_fields_words,
+    vocabulary::names_are_in_the_fields_words,
+    vocabulary::comments_are_in_the_fields_words,
+    vocabulary::doc_comments_name_the_thing,
     circles::modules_form_no_circle,
     commands::commands_in_documents_are_commands,
     documents::dependencies_are_explained,

@@ -38,7 +38,7 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
         .filter_map(|(at, open)| line[at + open.len()..].split_once(')').map(|(to, _)| to))
 }
 
-/// Why `path#anchor` leads nowhere, if it does.
+/// The reason why `path#anchor` leads nowhere, if it does.
 fn is_lost(project: &Project, path: &str, anchor: Option<&str>) -> Option<String> {
     let is_folder = || project.all().any(|(file, _)| file.starts_with(&format!("{path}/")));
     let Some(text) = project.text(path) else {

@@ -54,7 +54,7 @@ fn skip_comment_or_test(trees: &mut Peekable<IntoIter>) {
     }
 }
 
-/// Whether a file holds nothing but tests.
+/// True if a file holds nothing but tests.
 pub fn is_tests(path: &str) -> bool {
     path.contains("/tests/")
         || ["/tests.rs", "/testing.rs", "/trial.rs"].iter().any(|end| path.ends_with(end))

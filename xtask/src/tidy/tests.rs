@@ -245,3 +245,44 @@ mod tests {
     docs/a.md: line 12: 'certain to'; say ± or confidence
     ");
 }
+
+#[test]
+fn a_replaced_word_is_found_in_names_of_every_kind() {
+    let files = [(
+        "crates/host/src/a.rs",
+        "struct Picture;\nfn second_look(lane: u32) { let is_doubted = lane; }\nfn plane(overwhelm_time: f64) {}\n",
+    )];
+    insta::assert_snapshot!(check(vocabulary::names_are_in_the_fields_words, &files), @r"
+    crates/host/src/a.rs: line 1: Picture; say topology: BlockTopology
+    crates/host/src/a.rs: line 2: second_look; say recheck
+    crates/host/src/a.rs: line 2: lane; say slot, worker
+    crates/host/src/a.rs: line 2: is_doubted; say caveat, flag
+    crates/host/src/a.rs: line 2: lane; say slot, worker
+    ");
+}
+
+#[test]
+fn a_replaced_word_is_found_in_comments_but_not_in_code_and_links() {
+    let files = [(
+        "crates/host/src/a.rs",
+        "/// Reads in a row.\n// A standstill of `overwhelm` (docs/field/a.md#overwhelm).\n/// It is in doubt.\nfn a() {}\n",
+    )];
+    insta::assert_snapshot!(check(vocabulary::comments_are_in_the_fields_words, &files), @r"
+    crates/host/src/a.rs: line 1: 'in a row' in a comment; say sequential; of counts, in succession
+    crates/host/src/a.rs: line 2: 'standstill' in a comment; say host stall
+    ");
+}
+
+#[test]
+fn doc_comments_that_ask_are_counted() {
+    let asking = "/// What it is.\n/// Where a line goes on.\nfn a() {}\n/// A thing.\nfn b() {}\n";
+    let files = [("crates/host/src/a.rs", asking)];
+    insta::assert_snapshot!(check(vocabulary::doc_comments_name_the_thing, &files), @"crates: 1 of 2 doc comments begin with a question (50 %, at most 16 %)");
+    assert_eq!(
+        check(
+            vocabulary::doc_comments_name_the_thing,
+            &[("crates/host/src/a.rs", "/// A thing.\n")]
+        ),
+        ""
+    );
+}
