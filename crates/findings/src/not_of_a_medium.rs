@@ -1,6 +1,6 @@
 //! Runs of which nothing is a medium's: what is said of them instead of conclusions.
 
-use record::{Finding, Fitness, Flag, Outcome, Record, Severity, Use, strayed};
+use record::{Finding, Fitness, Flag, Outcome, Record, Severity, Use, not_medium_reason};
 
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::NAME_ONE;
@@ -8,7 +8,7 @@ use crate::{capacity, failing};
 
 /// The findings of a run that measured no medium; none of any other.
 pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
-    strayed(&record.flags, &record.cells)?;
+    not_medium_reason(&record.flags, &record.cells)?;
     let has = |flag: &Flag| {
         record.flags.contains(flag) || record.cells.iter().any(|cell| cell.flags.contains(flag))
     };

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use record::{Cell, Flag, Record, strayed};
+use record::{Cell, Flag, Record, not_medium_reason};
 
 use crate::genuineness;
 
@@ -30,7 +30,7 @@ pub(crate) fn of_a_medium(record: &Record) -> impl Iterator<Item = &Cell> {
 
 /// The reason why no figure of a whole run may be used, ranked or published as a medium's.
 pub fn of_run(record: &Record) -> Option<ExclusionReason> {
-    if strayed(&record.flags, &record.cells).is_some() {
+    if not_medium_reason(&record.flags, &record.cells).is_some() {
         return Some(ExclusionReason::NoMedium);
     }
     genuineness::is_fake(record).then_some(ExclusionReason::Fake)

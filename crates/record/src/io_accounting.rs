@@ -73,7 +73,7 @@ impl IoAccounting {
 /// The reason why nothing in a run is of a medium, in words that go on after its name; none where
 /// it is. One figure that something in front of the medium answered is enough: the others went the
 /// same way. What compresses may swallow zeros alone.
-pub fn strayed(flags: &[Flag], cells: &[Cell]) -> Option<&'static str> {
+pub fn not_medium_reason(flags: &[Flag], cells: &[Cell]) -> Option<&'static str> {
     let is_memory = |flags: &[Flag]| flags.contains(&Flag::MemoryFilesystem);
     if is_memory(flags) || cells.iter().any(|cell| is_memory(&cell.flags)) {
         return Some("measured memory, not a medium");
@@ -211,15 +211,15 @@ mod tests {
         };
         let elsewhere =
             || with(Some(Flag::NotThisMedium { issued_bytes: 1 << 30, counted_bytes: 0 }));
-        assert_eq!(strayed(&[], &[]), None);
-        assert_eq!(strayed(&[], &[with(None)]), None);
-        assert!(strayed(&[], &[elsewhere(), with(None)]).is_some(), "the same file");
+        assert_eq!(not_medium_reason(&[], &[]), None);
+        assert_eq!(not_medium_reason(&[], &[with(None)]), None);
+        assert!(not_medium_reason(&[], &[elsewhere(), with(None)]).is_some(), "the same file");
         let mut zeros = elsewhere();
         zeros.params.content = Some(Content::Zeros);
-        assert_eq!(strayed(&[], &[zeros, with(None)]), None);
-        assert!(strayed(&[Flag::UnknownMedium], &[with(None)]).is_some());
+        assert_eq!(not_medium_reason(&[], &[zeros, with(None)]), None);
+        assert!(not_medium_reason(&[Flag::UnknownMedium], &[with(None)]).is_some());
         assert_eq!(
-            strayed(&[Flag::MemoryFilesystem], &[with(None)]),
+            not_medium_reason(&[Flag::MemoryFilesystem], &[with(None)]),
             Some("measured memory, not a medium")
         );
     }

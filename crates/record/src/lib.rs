@@ -64,7 +64,7 @@ pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use fitness::{Condition, Fitness};
 pub use flag::{Bound, Flag, HANGS_NS, IoLimitKind};
 pub use histogram::{Histogram, HistogramError};
-pub use io_accounting::strayed;
+pub use io_accounting::not_medium_reason;
 pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,
     TargetKind, Temperature,

@@ -381,7 +381,7 @@ fn order(rank: &findings::Rank) -> String {
             0 => format!("{}. ", place.place),
             _ => format!("; {}. ", place.place),
         };
-        told += &format!("{} ({})", words::clean(&place.name), standing(place));
+        told += &format!("{} ({})", words::clean(&place.name), rank_text(place));
     }
     let left_out = rank.left_out.iter();
     let named: Vec<String> = left_out
@@ -391,7 +391,7 @@ fn order(rank: &findings::Rank) -> String {
 }
 
 /// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".
-pub(crate) fn standing(place: &findings::RankPlace) -> String {
+pub(crate) fn rank_text(place: &findings::RankPlace) -> String {
     let parts = [place.level, place.caveat.as_deref().unwrap_or_default(), &place.figure];
     let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| words::clean(part));
     parts.collect::<Vec<_>>().join(", ")

@@ -43,7 +43,7 @@ pub(crate) const ONE_RUN_MEANS: &str =
 const ONE_LOOK: &str = "one look";
 
 /// What a line of a table tells of a figure.
-pub(crate) struct Told<'a> {
+pub(crate) struct PrintedFigure<'a> {
     /// The figure with its unit.
     pub text: &'a str,
     /// Its interval, what bounds it, or that it has none.
@@ -70,10 +70,10 @@ impl Shown {
     }
 
     /// What is printed of it, or why nothing is.
-    pub fn told(&self) -> Result<Told<'_>, &str> {
+    pub fn printed(&self) -> Result<PrintedFigure<'_>, &str> {
         match self {
-            Shown::Number { text, interval, n, .. } => Ok(Told { text, interval, n: *n }),
-            Shown::Single { text, n, .. } => Ok(Told { text, interval: ONE_RUN, n: *n }),
+            Shown::Number { text, interval, n, .. } => Ok(PrintedFigure { text, interval, n: *n }),
+            Shown::Single { text, n, .. } => Ok(PrintedFigure { text, interval: ONE_RUN, n: *n }),
             Shown::Withheld(why) => Err(why),
         }
     }

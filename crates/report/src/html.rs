@@ -9,7 +9,7 @@
 //! The page of a run has two layers: a first sheet, which is all that is printed, and everything
 //! else, folded.
 
-mod carried;
+mod embedded_record;
 pub(crate) mod view;
 
 use askama::Template;

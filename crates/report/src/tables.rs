@@ -96,7 +96,7 @@ impl Table {
 
     /// Figure, interval and count of something shown; what is withheld is a footnote.
     pub(crate) fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
-        match shown.told() {
+        match shown.printed() {
             Ok(told) => {
                 if shown.is_single() {
                     notes.push(self.note(figure::ONE_RUN_MEANS.to_owned()));

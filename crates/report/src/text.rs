@@ -12,7 +12,7 @@ use comfy_table::{CellAlignment, ContentArrangement};
 use record::{Answer, Cell, Finding, Record, Severity};
 
 use crate::CellNames;
-use crate::figure::{self, Shown, Told};
+use crate::figure::{self, PrintedFigure, Shown};
 use crate::tables::{self, Table, TableColumn, TableRow};
 use crate::{caveats, display, headline, words};
 
@@ -474,8 +474,8 @@ impl Page {
 
     fn row(&mut self, label: &str, shown: &Shown, stop: &str, worst: &str) {
         let label = short(label, LABEL);
-        match shown.told() {
-            Ok(Told { text, interval, n }) => {
+        match shown.printed() {
+            Ok(PrintedFigure { text, interval, n }) => {
                 let gap = " "
                     .repeat(FIGURE.saturating_sub(display::width(&label) + display::width(text)));
                 let figure = self.ink.strong(text);

@@ -15,7 +15,7 @@ use crate::state::App;
 /// How long a body may wait for memory that others hold.
 const MEMORY_WAIT: Duration = Duration::from_secs(10);
 /// So many times the limit is read and thrown away, so that whoever sends too much can hear why.
-const HEARD_OUT: usize = 4;
+const READ_BEYOND_LIMIT: usize = 4;
 
 /// All of a body, and the hold on the memory it takes.
 pub(crate) async fn collected(
@@ -31,7 +31,7 @@ pub(crate) async fn collected(
     let said =
         headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let asks_first = headers.contains_key(EXPECT);
-    if said.is_some_and(|said| said > most * if asks_first { 1 } else { HEARD_OUT }) {
+    if said.is_some_and(|said| said > most * if asks_first { 1 } else { READ_BEYOND_LIMIT }) {
         return Err(too_large());
     }
     let reading = async {
@@ -48,7 +48,7 @@ pub(crate) async fn collected(
             if thrown_away > 0 || bytes.len() + piece.len() > most {
                 (thrown_away, bytes, held) =
                     (thrown_away + bytes.len() + piece.len(), Vec::new(), None);
-                if thrown_away > most * HEARD_OUT {
+                if thrown_away > most * READ_BEYOND_LIMIT {
                     break;
                 }
                 continue;

@@ -22,7 +22,7 @@ use store::collection::{
 use utoipa::{IntoParams, ToSchema};
 
 use crate::client::{Bearer, Client};
-use crate::problem::{Problem, ProblemBody, Whole, sentence};
+use crate::problem::{Problem, ProblemBody, SkipErrorPage, sentence};
 use crate::schema;
 use crate::sessions::{SESSION, Session};
 use crate::state::{App, now, secret};
@@ -156,7 +156,7 @@ struct Row {
 fn page(app: &App, status: StatusCode, body: &str) -> Response {
     let page = report::collection::framed(app.site(), "Moderation", body);
     let mut response = (status, [(CACHE_CONTROL, "no-store")], Html(page)).into_response();
-    response.extensions_mut().insert(Whole);
+    response.extensions_mut().insert(SkipErrorPage);
     response
 }
 

@@ -196,7 +196,7 @@ impl From<CollectionError> for Problem {
 
 /// Says of an answer that it is meant as it is, whatever its status.
 #[derive(Clone, Copy)]
-pub struct Whole;
+pub struct SkipErrorPage;
 
 /// A reason as a sentence.
 pub fn sentence(reason: &str) -> String {

@@ -6,7 +6,7 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::problem::{Problem, Whole, is_for_people, sentence};
+use crate::problem::{Problem, SkipErrorPage, is_for_people, sentence};
 use crate::state::App;
 
 #[derive(Template)]
@@ -25,7 +25,7 @@ pub async fn as_page(State(app): State<App>, request: Request, next: Next) -> Re
     let response = next.run(request).await;
     let status = response.status();
     if !(status.is_client_error() || status.is_server_error())
-        || response.extensions().get::<Whole>().is_some()
+        || response.extensions().get::<SkipErrorPage>().is_some()
     {
         return response;
     }

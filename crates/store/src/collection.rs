@@ -26,7 +26,7 @@ mod effects;
 mod error;
 mod facts;
 mod finite;
-mod known;
+mod line_index;
 mod lines;
 mod listing;
 mod media;

@@ -70,7 +70,7 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     for (name, key) in [("medium_key", &run.medium_key), ("host_key", &run.host_key)] {
         is_key(name, key.as_deref())?;
     }
-    if let Some(why) = record::strayed(&run.flags, &run.cells) {
+    if let Some(why) = record::not_medium_reason(&run.flags, &run.cells) {
         return Err(Rejection::invalid("impossible", format!("flags: the run {why}")));
     }
     check_head(run)?;
@@ -375,8 +375,8 @@ fn check_little(place: Place, cell: &Cell) -> Result<(), Rejection> {
     Err(contradiction(format_args!("{place}.metrics.latency_ns"), what))
 }
 
-/// Time that all I/Os took together, as a share of the time of the cell times those that may be under
-/// way: near 1 where the queue is always full. `None` without latencies or time.
+/// Time that all I/Os took together, as a share of the time of the cell times those that may be
+/// under way: near 1 where the queue is always full. `None` without latencies or time.
 pub(super) fn share_under_way(cell: &Cell) -> Option<f64> {
     // All I/Os are in the histogram, whatever is written beside it.
     let histogram = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;

@@ -51,7 +51,7 @@ pub fn measured(dir: &RunDir) -> Result<Record> {
     if record.cells.is_empty() {
         return usage("nothing was measured yet");
     }
-    match record::strayed(&record.flags, &record.cells) {
+    match record::not_medium_reason(&record.flags, &record.cells) {
         Some(why) => usage(format_args!("it {why}")),
         None => Ok(record),
     }

@@ -33,7 +33,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
     }
     let name = flags.run.as_deref().unwrap_or("latest");
     let record = load(name)?;
-    if let Some(why) = record::strayed(&record.flags, &record.cells) {
+    if let Some(why) = record::not_medium_reason(&record.flags, &record.cells) {
         return usage(format_args!(
             "{} {why}; it tells nothing of a medium, and is not sent. Measure a directory or a device of the medium itself",
             clean(name)

@@ -227,8 +227,8 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
 /// A use, and the media in order: "SanDisk SD32G (good, 1480 IOPS random writes of 4 KiB)".
 fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
     let place = |place: &findings::RankPlace| {
-        let standing = crate::compare::standing(place);
-        format!("{}. {}: {standing}", place.place, words::clean(&place.name))
+        let text = crate::compare::rank_text(place);
+        format!("{}. {}: {text}", place.place, words::clean(&place.name))
     };
     let left_out = rank.left_out.iter();
     let left_out = left_out

@@ -8,7 +8,7 @@ use record::{Cell, quantities};
 
 use super::picks::newest;
 use crate::column_figures::{ColumnFigure, column_figures};
-use crate::figure::{self, Told};
+use crate::figure::{self, PrintedFigure};
 use crate::words;
 
 /// A figure as a row: what, the figure with its unit, its interval.
@@ -35,7 +35,8 @@ pub(super) fn every_figure(entries: &[&CollectionRun]) -> Vec<FigureLine> {
     columns.chain(others).chain(cells.filter_map(published)).chain(imported).collect()
 }
 
-/// Published figures of a run whose column shows another run of the same medium, as on another host.
+/// Published figures of a run whose column shows another run of the same medium, as on another
+/// host.
 fn beside(entry: &CollectionRun, shown: &BTreeMap<String, ColumnFigure>) -> Vec<FigureLine> {
     let own = column_figures(&entry.run.cells);
     let is_other = |(name, figure): &(String, ColumnFigure)| {
@@ -56,7 +57,7 @@ fn beside(entry: &CollectionRun, shown: &BTreeMap<String, ColumnFigure>) -> Vec<
 /// What another tool measured and has no column: the figure that its cell is known by.
 fn imported(cell: &Cell) -> Option<FigureLine> {
     let shown = figure::primary(cell).filter(|_| quantities(cell).is_empty())?.shown;
-    shown.told().ok().map(|Told { text, interval, .. }| FigureLine {
+    shown.printed().ok().map(|PrintedFigure { text, interval, .. }| FigureLine {
         what: words::whole_label(&cell.test, &cell.params),
         text: text.to_owned(),
         interval: interval.to_owned(),

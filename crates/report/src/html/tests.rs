@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use record::{Estimate, Finding, Flag, Latency, Outcome, Series, SeriesAxis, Severity, Stop, test};
 
-use super::carried::tests::taken_out;
+use super::embedded_record::tests::taken_out;
 use super::*;
 use crate::demo;
 

@@ -273,7 +273,7 @@ fn paragraphs(page: &str) -> Vec<Paragraph> {
 }
 
 fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
-    let (figure, interval, n, why) = match row.shown.told() {
+    let (figure, interval, n, why) = match row.shown.printed() {
         Ok(told) => {
             (told.text.to_owned(), told.interval.to_owned(), told.n.to_string(), String::new())
         }

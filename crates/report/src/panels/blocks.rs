@@ -155,10 +155,10 @@ fn line(
         let Some((metric, found)) = metric(cell) else { continue };
         push_metric(table, name, cell, &metric, &found);
         let shown = figure::show(cell, &metric, &found);
-        if let (Some(value), Ok(told), Some(block)) =
-            (shown.drawn(), shown.told(), cell.params.block_bytes)
+        if let (Some(value), Ok(printed), Some(block)) =
+            (shown.drawn(), shown.printed(), cell.params.block_bytes)
         {
-            let figure::Told { text, interval, n } = told;
+            let figure::PrintedFigure { text, interval, n } = printed;
             let block_text = record::units::Bytes(block);
             let tip = format!(
                 "{name}, {block_text}: {text} ({interval}), n {n}, {}",

@@ -9,7 +9,7 @@ use crate::chart::{
     Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
     Stroke, Style,
 };
-use crate::figure::{self, Told};
+use crate::figure::{self, PrintedFigure};
 use crate::headline::{self, CellRelation};
 use crate::tables::Table;
 use crate::{words, yardstick};
@@ -77,8 +77,8 @@ fn point(table: &mut Table, cell: &Cell) -> Option<ChartPoint> {
     let span_text = Bytes(span).to_string();
     push_metric(table, &span_text, cell, metric::IOPS, &iops);
     let shown = figure::show(cell, metric::IOPS, &iops);
-    let (value, told) = (shown.drawn()?, shown.told().ok()?);
-    let Told { text, interval, n } = told;
+    let (value, printed) = (shown.drawn()?, shown.printed().ok()?);
+    let PrintedFigure { text, interval, n } = printed;
     let tip = format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop_of(cell));
     Some(ChartPoint { x: span as f64, y: value, interval: iops.ci95, tip })
 }

@@ -8,7 +8,7 @@ use record::{Cell, Finding, Fitness, Record, Severity, Use};
 use super::wrap::{self, cut};
 use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, abutted, short, spread};
 use crate::caveats::{self, RecordCaveat};
-use crate::figure::{self, Shown, Told};
+use crate::figure::{self, PrintedFigure, Shown};
 use crate::headline::{self, HeadlineRow};
 use crate::{display, words};
 
@@ -115,7 +115,7 @@ pub(crate) struct FigureTexts {
 impl RowTexts {
     /// The texts of something shown, with the times of the cell that it is of.
     pub fn of(label: &str, shown: &Shown, cell: Option<&Cell>) -> RowTexts {
-        let figure = shown.told().map(|Told { text, interval, n }| FigureTexts {
+        let figure = shown.printed().map(|PrintedFigure { text, interval, n }| FigureTexts {
             text: text.to_owned(),
             interval: interval.to_owned(),
             n,

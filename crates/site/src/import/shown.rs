@@ -12,7 +12,7 @@ use report::words;
 use super::form::ImportForm;
 use super::found::{FoundInText, FoundRecord};
 use super::{Added, CARRIED_BYTES, SHOWN_CELLS};
-use crate::problem::{Problem, Whole, sentence};
+use crate::problem::{Problem, SkipErrorPage, sentence};
 use crate::state::App;
 
 /// Records that are shown; the rest are counted.
@@ -249,6 +249,6 @@ fn answer(app: &App, status: StatusCode, page: &impl Template) -> Response {
     let body = page.render().expect("a template that compiled renders into memory");
     let page = report::collection::framed_at(app.site(), "Import", "import", &body);
     let mut response = (status, [(CACHE_CONTROL, "no-store")], Html(page)).into_response();
-    response.extensions_mut().insert(Whole);
+    response.extensions_mut().insert(SkipErrorPage);
     response
 }

@@ -5,7 +5,7 @@
 //! The database stays the truth. Before each look, what was changed since the last one is taken in,
 //! whoever changed it.
 
-use crate::collection::known::Known;
+use crate::collection::line_index::LineIndexEntry;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -15,7 +15,7 @@ use record::collection::{HeadlineFigure, SortBy};
 use super::columns::{kind_named, origin_named};
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::While;
-use super::known::Medians;
+use super::line_index::Medians;
 use super::query::PreparedQuery;
 use super::{CollectionError, columns};
 
@@ -25,7 +25,7 @@ pub(super) struct Catalogue(RwLock<Lines>);
 
 #[derive(Default)]
 struct Lines {
-    known: Vec<Known>,
+    known: Vec<LineIndexEntry>,
     places: HashMap<u64, usize>,
     /// Every change up to this one has been taken in; nothing yet where there is none.
     seen: Option<i64>,
@@ -60,7 +60,8 @@ impl Catalogue {
     /// How many lines fit, and the numbers of those at these places in their order.
     pub fn find(&self, asked: &PreparedQuery, from: usize, count: usize) -> (u64, Vec<u64>) {
         let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let with_key = |(at, line): (usize, &Known)| (key(line, asked.sort, asked.reversed), at);
+        let with_key =
+            |(at, line): (usize, &LineIndexEntry)| (key(line, asked.sort, asked.reversed), at);
         let mut fit: Vec<(u128, usize)> = lines
             .known
             .iter()
@@ -95,7 +96,7 @@ impl Catalogue {
 
 /// A number by which most lines are already told apart: of two in the order of [`compare`] the
 /// first has not the larger one.
-fn key(line: &Known, sort: SortBy, reversed: bool) -> u128 {
+fn key(line: &LineIndexEntry, sort: SortBy, reversed: bool) -> u128 {
     // Both falling where the one that is the usual order is.
     let (falling, key) = match sort {
         SortBy::Figure(figure) => {
@@ -128,7 +129,7 @@ fn beginning(text: &str) -> u128 {
 
 impl Lines {
     /// Unless someone else was faster and has taken in a later state of it.
-    fn take(&mut self, line: Known) {
+    fn take(&mut self, line: LineIndexEntry) {
         self.seen = self.seen.max(Some(line.changed));
         match self.places.get(&line.number) {
             Some(at) if self.known[*at].changed > line.changed => {}
@@ -141,8 +142,8 @@ impl Lines {
     }
 }
 
-fn known(mut row: SqlRow) -> Result<Known, CollectionError> {
-    Ok(Known {
+fn known(mut row: SqlRow) -> Result<LineIndexEntry, CollectionError> {
+    Ok(LineIndexEntry {
         number: row.number()?,
         changed: i64::try_from(row.number()?).unwrap_or(i64::MAX),
         slug: row.text()?.into(),
@@ -170,15 +171,16 @@ fn medians(row: &mut SqlRow) -> Result<Medians, CollectionError> {
 
 /// The order of the table: figures best first, then those that are not confirmed, and lines without
 /// the figure last; names and capacities rising; runs and latest falling; each the other way round
-/// where it is reversed, but these groups still in their order. Of equals the slug decides, always the same way.
-fn compare(a: &Known, b: &Known, sort: SortBy, reversed: bool) -> Ordering {
+/// where it is reversed, but these groups still in their order. Of equals the slug decides, always
+/// the same way.
+fn compare(a: &LineIndexEntry, b: &LineIndexEntry, sort: SortBy, reversed: bool) -> Ordering {
     let turned = |order: Ordering| if reversed { order.reverse() } else { order };
     let first = match sort {
         SortBy::Figure(figure) => match (a.median(figure), b.median(figure)) {
             (Some(x), Some(y)) => {
                 let usual =
                     if figure.smaller_is_better() { x.total_cmp(&y) } else { y.total_cmp(&x) };
-                let ranked = |line: &Known| line.is_confirmed(figure);
+                let ranked = |line: &LineIndexEntry| line.is_confirmed(figure);
                 ranked(b).cmp(&ranked(a)).then(turned(usual))
             }
             (x, y) => x.is_none().cmp(&y.is_none()),

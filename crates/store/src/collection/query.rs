@@ -3,7 +3,7 @@
 use record::MediumKind;
 use record::collection::{CollectionLine, HeadlineFigure, Origin, Page, Query, SortBy};
 
-use super::known::Known;
+use super::line_index::LineIndexEntry;
 use super::{Collection, CollectionError, lines};
 
 /// Lines a page, where nothing is said.
@@ -53,7 +53,7 @@ impl PreparedQuery {
     }
 
     /// What is soon decided comes first, what takes a look into texts last.
-    pub fn fits(&self, line: &Known) -> bool {
+    pub fn fits(&self, line: &LineIndexEntry) -> bool {
         // A line whose runs all went is kept for its address only.
         line.runs > 0
             && self.origins.contains(&line.origin)
@@ -68,7 +68,7 @@ impl PreparedQuery {
 }
 
 /// Nothing is as good as what is no number, and what was not measured as good as nothing.
-fn is_as_good(line: &Known, figure: HeadlineFigure, limit: f64) -> bool {
+fn is_as_good(line: &LineIndexEntry, figure: HeadlineFigure, limit: f64) -> bool {
     line.median(figure).is_some_and(|median| {
         if figure.smaller_is_better() { median <= limit } else { median >= limit }
     })

@@ -3,7 +3,7 @@
 
 use record::{Ended, Record};
 
-use super::super::carried::carried;
+use super::super::embedded_record::embedded_record;
 use super::facts;
 use crate::{caveats, words};
 
@@ -34,7 +34,7 @@ pub(super) struct Cover {
     /// What the record is called as a file.
     pub file_name: String,
     /// The record, compressed, where the page carries it.
-    pub carried: Option<String>,
+    pub embedded_record: Option<String>,
 }
 
 impl Cover {
@@ -53,12 +53,12 @@ impl Cover {
             private: facts::is_private(record),
             run: words::clean(&record.run.id),
             file_name: facts::file_name(record),
-            carried: None,
+            embedded_record: None,
         }
     }
 
     /// The same with the record in it.
     pub fn with_record(self, record: &Record) -> Cover {
-        Cover { carried: Some(carried(record)), ..self }
+        Cover { embedded_record: Some(embedded_record(record)), ..self }
     }
 }

@@ -1,8 +1,8 @@
 //! `misalign`: what a partition that begins at the wrong place costs: writes of 4 and 64 KiB,
 //! shifted by 512 B and 4 KiB (docs/field/cheats.md#cheats-and-caches).
 //!
-//! Sequentially, and at random inside one allocation unit: there merges of other units do not drown the
-//! difference. Each cell has a unit of its own.
+//! Sequentially, and at random inside one allocation unit: there merges of other units do not drown
+//! the difference. Each cell has a unit of its own.
 //!
 //! What a cell was asked: `form` (in-a-row, random), `shift_bytes` (0: aligned). Metrics: `bps`,
 //! `iops`, `latency_ns`, `warm_up_ns`.

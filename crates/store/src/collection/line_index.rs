@@ -4,7 +4,7 @@ use record::MediumKind;
 use record::collection::{HeadlineFigure, Origin};
 
 /// A line as far as it can be asked for.
-pub(super) struct Known {
+pub(super) struct LineIndexEntry {
     pub number: u64,
     /// When it became what it is, as a number in the audit.
     pub(super) changed: i64,
@@ -25,7 +25,7 @@ pub(super) struct Known {
     pub(super) confirmed: u64,
 }
 
-impl Known {
+impl LineIndexEntry {
     pub fn median(&self, figure: HeadlineFigure) -> Option<f64> {
         Some(self.medians[figure as usize]).filter(|median| !median.is_nan())
     }

@@ -1,8 +1,8 @@
 //! The record as a page carries it: JSON with its curves laid out so that they compress, gzip,
 //! base64.
 //!
-//! Curves are most of a record, and most of a curve are digits that follow from others: positions go
-//! up in equal steps, and a rate of 17 digits is a step divided by a time of a few. So points
+//! Curves are most of a record, and most of a curve are digits that follow from others: positions
+//! go up in equal steps, and a rate of 17 digits is a step divided by a time of a few. So points
 //! become `"packed"` (steps of x, values of y), or `"rates"` (steps of x, nanoseconds for each)
 //! where exactly the same rate comes out again. Whatever does not, stays as it is. The page's
 //! script turns them back.
@@ -21,7 +21,7 @@ const POINTS: &str = r#""points":[["#;
 const EXACT: i64 = 1 << 53;
 
 /// A record as text that may stand between script tags.
-pub(super) fn carried(record: &Record) -> String {
+pub(super) fn embedded_record(record: &Record) -> String {
     let json = serde_json::to_string(record).expect("a record has only string keys");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(packed(&json).as_bytes()).expect("memory takes every byte");
@@ -85,8 +85,8 @@ pub(super) mod tests {
     use super::*;
 
     /// What the page's script makes of what a page carries.
-    pub fn taken_out(carried: &str) -> String {
-        let bytes = STANDARD.decode(carried).expect("base64");
+    pub fn taken_out(embedded_record: &str) -> String {
+        let bytes = STANDARD.decode(embedded_record).expect("base64");
         let mut text = String::new();
         flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");
         unpacked(&text)
