@@ -4,7 +4,7 @@ use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
 use record::{Finding, Record, Severity, Use};
 
-use crate::{Figures, TRICKS, conclude, gate, is_verdict, matrix, stalls, verdict};
+use crate::{Figures, TRICKS, conclude, is_verdict, matrix, stalls, usability, verdict};
 
 /// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever
 /// findings the record brings along: who sends one in might have written them.
@@ -14,12 +14,12 @@ use crate::{Figures, TRICKS, conclude, gate, is_verdict, matrix, stalls, verdict
 pub fn headline(record: &Record) -> RunHeadline {
     let findings = conclude(record);
     // The cells of a matrix are of many file systems: none of them stands for the medium.
-    let asked: &[HeadlineFigure] = if matrix::of(record).is_some() || gate::of_run(record).is_some()
-    {
-        &[]
-    } else {
-        &HeadlineFigure::ALL
-    };
+    let asked: &[HeadlineFigure] =
+        if matrix::of(record).is_some() || usability::of_run(record).is_some() {
+            &[]
+        } else {
+            &HeadlineFigure::ALL
+        };
     let figures =
         asked.iter().filter_map(|&wanted| Some((wanted, value(record, wanted)?))).collect();
     let verdict = findings

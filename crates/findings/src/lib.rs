@@ -70,7 +70,6 @@ mod tests;
 mod throttling;
 mod uflip;
 pub mod usability;
-use usability as gate;
 mod use_levels;
 mod verdict;
 mod wear;

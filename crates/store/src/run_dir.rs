@@ -138,7 +138,7 @@ impl RunDir {
         lock::take(&self.dir, &self.name)
     }
 
-    /// True if a live process is writing this run at the moment.
+    /// Whether a live process is writing this run at the moment.
     pub fn is_being_written(&self) -> bool {
         self.has_journal && lock::is_taken(&self.dir)
     }
@@ -215,7 +215,7 @@ impl RunDir {
         }
     }
 
-    /// True if the written record can be read and holds all that the journal does. Where it does
+    /// Whether the written record can be read and holds all that the journal does. Where it does
     /// not, it can be made again from the journal.
     pub fn has_its_record(&self) -> bool {
         match (self.written_record(), self.replay()) {
@@ -279,7 +279,7 @@ impl RunDir {
     }
 }
 
-/// True if a written record holds all that the journal does.
+/// Whether a written record holds all that the journal does.
 fn is_as_far(written: &Record, journal: &Record) -> bool {
     let mark = |record: &Record| (record.cells.len(), record.run.ended, record.run.resumed);
     mark(written) == mark(journal)
@@ -289,7 +289,7 @@ fn is_as_measured(written: &Cell, journal: &Cell) -> bool {
     written.id == journal.id && Cell { flags: journal.flags.clone(), ..written.clone() } == *journal
 }
 
-/// True if a written record is that of the same run, says that it is complete, and holds every
+/// Whether a written record is that of the same run, says that it is complete, and holds every
 /// finished cell of the journal as it was measured. Flags may be others: some are given when the
 /// run is over.
 fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
