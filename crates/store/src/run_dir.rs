@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use record::{Cell, Ended, Record, RecordError};
+use record::{Cell, Ended, MediumKind, Published, Record, RecordError, TargetKind};
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
 use crate::backup::{self, BackupError, BackupLog, Unrestored};
@@ -257,7 +257,24 @@ impl RunDir {
             .map_err(|source| LoadError::Read { path: path.clone(), source })?;
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Record::from_json(&text).map_err(|source| LoadError::Record { path: path.clone(), source })
+        Record::from_json(&text)
+            .or_else(|error| self.published(&text).ok_or(error))
+            .map_err(|source| LoadError::Record { path: path.clone(), source })
+    }
+
+    /// A published run, as a repository of records has them, where the file is one.
+    fn published(&self, text: &str) -> Option<Record> {
+        /// By which a published run is told from a record that is broken.
+        #[derive(serde::Deserialize)]
+        struct Head {
+            #[serde(rename = "kind")]
+            _kind: MediumKind,
+            #[serde(rename = "target")]
+            _target: TargetKind,
+        }
+        let _: Head = serde_json::from_str(text).ok()?;
+        let run: Published = serde_json::from_str(text).ok()?;
+        (!self.has_journal).then(|| run.to_record(&self.name))
     }
 
     /// Writes `record.json`, whole or not at all.

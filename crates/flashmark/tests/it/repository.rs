@@ -114,6 +114,9 @@ fn a_run_becomes_a_line_of_a_published_page() {
     let checked = forge.checked("work/cards", "ada");
     assert_eq!(checked.code, Some(0), "{checked}");
     assert!(checked.out.contains("1 record taken, 0 wrong"), "{checked}");
+    // Who reviews it looks at the record.
+    let shown = forge.flashmark.done(&["show", record.to_str().unwrap()]);
+    assert!(shown.out.contains("a1") && shown.out.contains("random-write"), "{shown}");
     assert_eq!(forge.checked("work/cards", "mallory").code, Some(1), "it is ada's record");
     // The maintainer merges it, and the workflow publishes.
     forge.git("work/cards", &["push", "--quiet", "origin", "HEAD:main"]);
