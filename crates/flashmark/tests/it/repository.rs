@@ -116,7 +116,7 @@ fn a_run_becomes_a_line_of_a_published_page() {
     assert!(checked.out.contains("1 record taken, 0 wrong"), "{checked}");
     // Who reviews it looks at the record.
     let shown = forge.flashmark.done(&["show", record.to_str().unwrap()]);
-    assert!(shown.out.contains("a1") && shown.out.contains("random-write"), "{shown}");
+    assert!(shown.out.contains("a1, simulated medium") && shown.out.contains("IOPS"), "{shown}");
     assert_eq!(forge.checked("work/cards", "mallory").code, Some(1), "it is ada's record");
     // The maintainer merges it, and the workflow publishes.
     forge.git("work/cards", &["push", "--quiet", "origin", "HEAD:main"]);
