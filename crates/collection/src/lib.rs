@@ -8,8 +8,10 @@ pub mod consensus;
 pub mod copies;
 mod judging;
 mod names;
+mod reference;
 
 pub use judging::{
     Rejection, Upload, UploadLimits, check, judge, outliers, read, read_run, unpack,
 };
 pub use names::{model_of, name_of, other_names_of};
+pub use reference::reference_headline;

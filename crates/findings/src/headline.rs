@@ -4,7 +4,9 @@ use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
 use record::{Finding, Record, Severity, Use};
 
-use crate::{Figures, TRICKS, conclude, is_verdict, matrix, stalls, usability, verdict};
+use crate::{
+    Figures, TRICKS, conclude, is_verdict, matrix, other_tools, stalls, usability, verdict,
+};
 
 /// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever
 /// findings the record brings along: who sends one in might have written them.
@@ -61,6 +63,9 @@ fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
             stalls::everyday(record).map(|stalls| stalls.worst().ns as f64)
         }
         rate => {
+            if let Some(value) = other_tools::figure(record, rate) {
+                return Some(value);
+            }
             let level = Figures::of(record).sound(rate).filter(|found| found.bound.is_none())?;
             Some(level.value)
         }

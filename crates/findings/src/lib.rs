@@ -54,6 +54,7 @@ mod next_steps;
 mod not_of_a_medium;
 mod not_restored;
 mod open_aus;
+mod other_tools;
 mod pattern_cheat;
 pub mod phrases;
 mod places;

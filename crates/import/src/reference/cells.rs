@@ -25,6 +25,12 @@ pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {
     label(&mut cell, "row", &row.row_id);
     label(&mut cell, "published", &published(row));
     label(&mut cell, "repeat", repeat(row).unwrap_or_default());
+    if row.tool == "dd" && row.operation == "write" && row.sync == Some(true) {
+        label(&mut cell, "flush", "fsync");
+    }
+    if is_memory(row) {
+        cell.flags.push(Flag::Cached);
+    }
     for (name, text) in [("filesystem", &row.filesystem), ("scheduler", &row.scheduler)] {
         label(&mut cell, name, text);
     }
@@ -126,7 +132,7 @@ fn params(row: &ReferenceRow) -> Params {
         } else {
             Sync::None
         },
-        path: if row.direct == Some(false) { Path::Buffered } else { Path::Direct },
+        path: if is_direct(row) { Path::Direct } else { Path::Buffered },
         content,
         form,
         ..Params::default()
@@ -134,7 +140,7 @@ fn params(row: &ReferenceRow) -> Params {
 }
 
 /// Bytes a second of a published rate. The units are those of each tool (docs/importing.md).
-pub(super) fn bps(row: &ReferenceRow, number: f64) -> Option<f64> {
+fn bps(row: &ReferenceRow, number: f64) -> Option<f64> {
     let factor = match row.unit.as_str() {
         "KiB/s" => 1024.0,
         "MiB/s" => 1024.0 * 1024.0,
@@ -145,6 +151,16 @@ pub(super) fn bps(row: &ReferenceRow, number: f64) -> Option<f64> {
         _ => return None,
     };
     Some(number * factor)
+}
+
+/// Whether it went past the page cache. Of dd and iozone that has to be said; tables of iozone that
+/// have the depth are of the usual command line, and do not repeat it.
+fn is_direct(row: &ReferenceRow) -> bool {
+    row.direct.unwrap_or(match row.tool.as_str() {
+        "dd" => false,
+        "iozone" => row.queue_depth == Some(1),
+        _ => true,
+    })
 }
 
 fn measured(cell: &mut Cell, row: &ReferenceRow, number: f64) {
@@ -212,8 +228,8 @@ fn caveats(row: &ReferenceRow) -> Vec<String> {
     caveats
 }
 
-/// Whether a doubt says that a number is not the medium's.
-pub(super) fn is_memory(row: &ReferenceRow) -> bool {
+/// Whether its source says that a number is not the medium's.
+fn is_memory(row: &ReferenceRow) -> bool {
     row.notes.contains("page cache")
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use record::collection::{CollectionRun, HeadlineFigure, Origin, RunHeadline, SubmissionStatus};
-use record::units::{KIB, MIB};
+use collection::Upload;
+use record::collection::{CollectionRun, Origin, SubmissionStatus};
 use record::{
     Cell, Claims, Ended, Flag, Host, Medium, MediumKind, Published, Record, Run, Software, Target,
-    TargetKind, test,
+    TargetKind,
 };
 
-use super::cells::{bps, cell, doubts, is_memory, tool};
+use super::cells::{cell, doubts, tool};
 use super::{FigureKind, ReferenceRow, rows};
 
 /// What makes rows those of one medium in one source on one host.
@@ -34,7 +34,10 @@ fn group(row: &ReferenceRow) -> Group {
 }
 
 /// The reference collection as entries, in the order of the tables. Every measured figure is a cell
-/// of one of them.
+/// of one of them, and their lines are drawn from the cells as any other's.
+///
+/// # Panics
+/// Where a table says what cannot be: a test holds that none does.
 pub fn entries() -> Vec<CollectionRun> {
     let mut order: Vec<Group> = Vec::new();
     let mut groups: BTreeMap<Group, Vec<&'static ReferenceRow>> = BTreeMap::new();
@@ -57,6 +60,8 @@ fn entry(rows: &[&'static ReferenceRow]) -> Option<CollectionRun> {
     let record = record(&id, first, numbered(rows.iter().filter_map(|row| cell(row)).collect()));
     let mut run = Published::from(&record);
     run.flags = record.flags;
+    let Upload { run, headline, .. } =
+        collection::judge(run).expect("a test judges every published figure");
     Some(CollectionRun {
         id,
         local_name: None,
@@ -65,19 +70,9 @@ fn entry(rows: &[&'static ReferenceRow]) -> Option<CollectionRun> {
         standing: SubmissionStatus::Accepted,
         revision: 1,
         model: collection::model_of(&run),
-        headline: RunHeadline {
-            figures: figures(rows),
-            is_fake: is_called_fake(first),
-            ..RunHeadline::default()
-        },
+        headline: collection::reference_headline(&run, headline),
         run,
     })
-}
-
-/// Whether the source says that the medium is not what is printed on it.
-fn is_called_fake(row: &ReferenceRow) -> bool {
-    let name = row.device_model.to_lowercase();
-    ["counterfeit", "fake"].iter().any(|word| name.contains(word))
 }
 
 /// Cells under names as in runs of ours.
@@ -209,103 +204,4 @@ const COMPILED: &str = "2026-11-20";
 
 fn received(date: &str) -> String {
     format!("{}T00:00:00Z", day(date).unwrap_or_else(|| COMPILED.to_owned()))
-}
-
-/// The figures that really are those of a collection: the operation, the block, one I/O at a time,
-/// past the page cache or with the time it takes to empty it. Of several of one kind, the median.
-fn figures(rows: &[&ReferenceRow]) -> BTreeMap<HeadlineFigure, f64> {
-    let mut found: BTreeMap<HeadlineFigure, Vec<(u64, f64)>> = BTreeMap::new();
-    for row in rows {
-        if let Some((figure, preference, value)) = figure(row) {
-            found.entry(figure).or_default().push((preference, value));
-        }
-    }
-    let of_best = |mut candidates: Vec<(u64, f64)>| {
-        let best = candidates.iter().map(|(preference, _)| *preference).max()?;
-        candidates.retain(|(preference, _)| *preference == best);
-        let mut values: Vec<f64> = candidates.into_iter().map(|(_, value)| value).collect();
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        Some(if values.len() % 2 == 1 {
-            values[middle]
-        } else {
-            (values[middle - 1] + values[middle]) / 2.0
-        })
-    };
-    found
-        .into_iter()
-        .filter_map(|(figure, candidates)| Some((figure, of_best(candidates)?)))
-        .collect()
-}
-
-/// The figure that a row is, how much it stands for it among others of its medium, and its value.
-fn figure(row: &ReferenceRow) -> Option<(HeadlineFigure, u64, f64)> {
-    // The best of five runs is another figure; so is what lies in memory, a bound, and an average
-    // over mixed work.
-    let is_other = row.tool.starts_with("CrystalDiskMark")
-        || row.tool == "atop"
-        || is_memory(row)
-        || row.value_max.is_some();
-    let is_bound = matches!(row.qualifier.as_str(), "<" | "<=" | ">" | ">=");
-    if is_other || is_bound || row.filesystem.starts_with("exFAT") {
-        return None;
-    }
-    let number = row.value.as_ref()?.number;
-    match row.operation.as_str() {
-        "random_write" | "random_read" => random(row, number),
-        "write" if row.notes.starts_with("zeroes") => {
-            Some((HeadlineFigure::ZeroFill, 0, bps(row, number)?))
-        }
-        "write" if row.notes.starts_with("random data") => {
-            Some((HeadlineFigure::RandomFill, 0, bps(row, number)?))
-        }
-        "write" if row.tool == "f3" => Some((HeadlineFigure::RandomFill, 0, bps(row, number)?)),
-        "write" | "read" => in_a_row(row, number),
-        _ => None,
-    }
-}
-
-fn random(row: &ReferenceRow, number: f64) -> Option<(HeadlineFigure, u64, f64)> {
-    // Tables of the usual command line do not repeat that it goes past the cache; where depth and
-    // threads are known, it was that line.
-    let is_single = row.queue_depth.unwrap_or(1) == 1 && row.threads.unwrap_or(1) == 1;
-    let is_direct = row.direct == Some(true)
-        || row.tool == "iozone" && row.direct.is_none() && row.queue_depth == Some(1);
-    let is_own = row.tool == "author's own C benchmark";
-    if !is_single || !(is_direct || is_own) || row.tool == "flashbench" {
-        return None;
-    }
-    let test = if row.operation == "random_write" { test::RANDOM_WRITE } else { test::RANDOM_READ };
-    let figure = HeadlineFigure::at(test, row.block_size_bytes?)?;
-    let block = row.block_size_bytes? as f64;
-    let iops = match row.unit.as_str() {
-        "IOPS" => number,
-        "ms" if row.metric == "access_time" && number > 0.0 => 1e3 / number,
-        _ if row.metric == "throughput" => bps(row, number)? / block,
-        _ => return None,
-    };
-    Some((figure, 0, iops))
-}
-
-fn in_a_row(row: &ReferenceRow, number: f64) -> Option<(HeadlineFigure, u64, f64)> {
-    let figure = if row.operation == "write" {
-        HeadlineFigure::SequentialWrite
-    } else {
-        HeadlineFigure::SequentialRead
-    };
-    let direct = row.direct == Some(true)
-        || row.tool == "iozone" && row.direct.is_none() && row.queue_depth == Some(1);
-    let with_flush =
-        figure == HeadlineFigure::SequentialWrite && row.sync == Some(true) && row.tool == "dd";
-    let preference = match row.block_size_bytes {
-        // The largest up to 1 MiB, as with runs of ours; larger ones where there is nothing else.
-        Some(block) if direct && (64 * KIB..=MIB).contains(&block) => 1000 + block / KIB,
-        Some(block) if direct && block > MIB => 500,
-        _ if with_flush => 100,
-        _ if row.tool == "hdparm" || row.tool == "f3" => 50,
-        _ => return None,
-    };
-    let is_usual = matches!(row.tool.as_str(), "dd" | "iozone" | "hdparm" | "f3");
-    (is_usual && row.metric == "throughput").then_some(())?;
-    Some((figure, preference, bps(row, number)?))
 }

@@ -1,0 +1,160 @@
+//! Figures of what other tools measured: which of their operations are what a figure stands for.
+
+use record::collection::HeadlineFigure;
+use record::units::{KIB, MIB};
+use record::{Cell, Path, Record, metric, test};
+
+use crate::figure::UsableEstimate;
+
+/// The figure of a record of another tool: the median of the cells that stand for it best. A post
+/// often has the same command several times. `None` where none of them is that operation with one
+/// I/O in flight, past the page cache or with the time it takes to empty it.
+pub(crate) fn figure(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
+    if matches!(record.run.software.name.as_str(), "" | "flashmark") {
+        return None;
+    }
+    let found = || record.cells.iter().filter_map(stands_for).filter(|it| it.figure == wanted);
+    let best = found().map(|it| it.rank).max()?;
+    let mut values: Vec<f64> = found().filter(|it| it.rank == best).map(|it| it.value).collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let is_odd = values.len() % 2 == 1;
+    Some(if is_odd { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 })
+}
+
+/// A cell as a figure.
+struct Standing {
+    figure: HeadlineFigure,
+    /// How well it stands for the figure: more is better.
+    rank: u64,
+    value: f64,
+}
+
+/// Ranks of sequential rates; of blocks from 64 KiB to 1 MiB the largest comes first.
+const LARGE_BLOCKS: u64 = 1000;
+const LARGER_BLOCKS: u64 = 500;
+const WITH_FLUSH: u64 = 100;
+const READ_AHEAD: u64 = 50;
+
+fn stands_for(cell: &Cell) -> Option<Standing> {
+    let of = |figure, rank, name| {
+        Some(Standing { figure, rank, value: UsableEstimate::of(cell, name)?.value })
+    };
+    let is_direct = cell.params.path == Path::Direct && cell.params.in_flight() == 1;
+    match operation(cell)? {
+        ("iozone", way @ ("random-write" | "random-read")) if is_direct => {
+            of(HeadlineFigure::at(way, cell.params.block_bytes?)?, 0, metric::IOPS)
+        }
+        ("iozone" | "dd", way @ ("write" | "read")) if is_direct => {
+            of(sequential(way), block_rank(cell.params.block_bytes?)?, metric::BPS)
+        }
+        ("dd", "write") if !cell.label("flush").is_empty() => {
+            of(HeadlineFigure::SequentialWrite, WITH_FLUSH, metric::BPS)
+        }
+        ("hdparm" | "f3", "read") => of(HeadlineFigure::SequentialRead, READ_AHEAD, metric::BPS),
+        // f3 fills a whole medium, unless a file system is said that takes part in it.
+        ("f3", "write") if cell.label("filesystem").is_empty() => {
+            of(HeadlineFigure::RandomFill, 0, metric::BPS)
+        }
+        ("morton", _) => {
+            let time = UsableEstimate::of(cell, metric::ACCESS_TIME_NS)?.value;
+            let figure = HeadlineFigure::at(test::RANDOM_WRITE, cell.params.block_bytes?)?;
+            Some(Standing { figure, rank: 0, value: 1e9 / time })
+        }
+        _ => None,
+    }
+}
+
+/// The tool of a cell and what it did, as the names of tests tell.
+fn operation(cell: &Cell) -> Option<(&str, &str)> {
+    let form = cell.params.form.as_deref();
+    Some(match cell.test.as_str() {
+        test::SEQUENTIAL_WRITE => ("dd", "write"),
+        test::SEQUENTIAL_READ => ("dd", "read"),
+        test::BUFFERED_READ if form != Some("cache") => ("hdparm", "read"),
+        test::SECTOR_WRITE => ("morton", "write"),
+        name if name == test::RECORD_OPS || name.starts_with("iozone") => ("iozone", form?),
+        name => name.split_once(':')?,
+    })
+}
+
+fn sequential(way: &str) -> HeadlineFigure {
+    if way == "write" { HeadlineFigure::SequentialWrite } else { HeadlineFigure::SequentialRead }
+}
+
+fn block_rank(block_bytes: u64) -> Option<u64> {
+    match block_bytes {
+        _ if block_bytes > MIB => Some(LARGER_BLOCKS),
+        _ if block_bytes >= 64 * KIB => Some(LARGE_BLOCKS + block_bytes / KIB),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Flag, Params};
+
+    use super::*;
+    use crate::testing::{cell, known, record_of};
+
+    fn rated(test: &str, form: &str, block_bytes: u64, bps: f64) -> Cell {
+        let mut cell = cell(test, 1, block_bytes);
+        cell.params = Params { form: Some(form.to_owned()), path: Path::Direct, ..cell.params };
+        cell.metrics.bps = Some(known(bps, 0.1, 1));
+        cell.metrics.iops = Some(known(bps / block_bytes as f64, 0.1, 1));
+        cell
+    }
+
+    fn of(tool: &str, cells: Vec<Cell>, wanted: HeadlineFigure) -> Option<f64> {
+        let mut record = record_of(cells);
+        record.run.software.name = tool.to_owned();
+        figure(&record, wanted)
+    }
+
+    #[test]
+    fn records_of_iozone_are_random_io_of_other_tools_only() {
+        use HeadlineFigure::RandomWrite4k;
+        let at = |test: &str| rated(test, "random-write", 4096, 4096.0 * 70.0);
+        assert_eq!(of("iozone", vec![at(test::RECORD_OPS)], RandomWrite4k), Some(70.0));
+        assert_eq!(of("iozone", vec![at("iozone:random-write")], RandomWrite4k), Some(70.0));
+        assert_eq!(of("flashmark", vec![at(test::RECORD_OPS)], RandomWrite4k), None);
+        assert_eq!(of("fio", vec![at("fio:random-write")], RandomWrite4k), None);
+        let with = |change: &dyn Fn(&mut Cell)| {
+            let mut cell = at(test::RECORD_OPS);
+            change(&mut cell);
+            of("iozone", vec![cell], RandomWrite4k)
+        };
+        assert_eq!(with(&|cell| cell.params.path = Path::Buffered), None);
+        assert_eq!(with(&|cell| cell.params.threads = 4), None);
+        assert_eq!(with(&|cell| cell.flags.push(Flag::Cached)), None);
+        assert_eq!(with(&|cell| cell.params.block_bytes = Some(8192)), None);
+    }
+
+    #[test]
+    fn the_best_way_to_stream_stands_and_of_several_the_median() {
+        use HeadlineFigure::SequentialWrite;
+        let buffered = |bps| {
+            let mut cell = rated("dd:write", "", MIB, bps);
+            cell.params.path = Path::Buffered;
+            cell
+        };
+        let flushed = |bps| {
+            let mut cell = buffered(bps);
+            cell.labels.insert("flush".into(), "fsync".into());
+            cell
+        };
+        let direct = |block, bps| rated(test::SEQUENTIAL_WRITE, "", block, bps);
+        let cases = [
+            (vec![flushed(9e6), flushed(7e6), flushed(8e6)], Some(8e6)),
+            (vec![flushed(9e6), flushed(7e6)], Some(8e6)),
+            (vec![flushed(9e6), direct(4 * MIB, 6e6)], Some(6e6)),
+            (vec![direct(64 * KIB, 5e6), direct(4 * MIB, 6e6)], Some(5e6)),
+            (vec![direct(64 * KIB, 5e6), direct(MIB, 4e6)], Some(4e6)),
+            (vec![direct(32 * KIB, 5e6)], None),
+            (vec![buffered(9e9)], None),
+        ];
+        for (cells, value) in cases {
+            assert_eq!(of("dd", cells, SequentialWrite), value);
+        }
+    }
+}
