@@ -945,10 +945,11 @@ pub struct PublishFlags {
     /// A collection instead of runs: sqlite:FILE, or postgres://.. where this build knows it.
     #[arg(long, value_name = "ADDRESS")]
     pub database: Option<String>,
-    /// What the site is called.
-    #[arg(long, default_value = "Flashmark collection")]
-    pub title: String,
+    /// What the site is called; without it, what the repository says, or "Flashmark collection".
+    #[arg(long)]
+    pub title: Option<String>,
     /// The full address it will have, for example https://example.org/cards/; feed readers need it.
+    /// Without it, the one that the repository says.
     #[arg(long, value_name = "URL")]
     pub address: Option<String>,
     /// Without the built-in reference data.

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use report::words::clean;
 use serde::{Deserialize, Serialize};
 
+pub mod built_in;
 pub mod judging;
 mod packing;
 
@@ -38,12 +39,21 @@ pub struct Settings {
     /// The address at which its pages are published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// Accounts whose records are of measurements that others have published (reference data). Only
+    /// maintainers change their records and this file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reference: Vec<String>,
 }
 
 impl Settings {
     /// Settings of this version.
     pub fn new(title: &str, address: Option<String>) -> Settings {
-        Settings { schema: SCHEMA.to_owned(), title: title.to_owned(), address }
+        Settings {
+            schema: SCHEMA.to_owned(),
+            title: title.to_owned(),
+            address,
+            reference: Vec::new(),
+        }
     }
 }
 
@@ -90,6 +100,13 @@ impl Repository {
                 clean(&settings.schema)
             );
         }
+        if let Some(word) = settings.reference.iter().find(|word| !is_sender(word)) {
+            bail!(
+                "{shown}/{SETTINGS} has the account '{}', which is none: small letters, digits and \
+                 single hyphens",
+                clean(word)
+            );
+        }
         let accepted = fs::read_to_string(dir.join(ACCEPTED)).unwrap_or_default();
         let accepted = accepted
             .lines()
@@ -108,6 +125,11 @@ impl Repository {
     /// Whether a person has looked at this doubtful record and taken it.
     pub fn has_accepted(&self, id: &str) -> bool {
         self.accepted.contains(id)
+    }
+
+    /// Whether records of this account are reference data. The maintainers say so, and no record.
+    pub fn is_reference(&self, sender: &str) -> bool {
+        self.settings.reference.iter().any(|account| account == sender)
     }
 
     /// Where a record of a sender belongs.

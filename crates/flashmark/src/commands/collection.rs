@@ -83,7 +83,7 @@ fn check(flags: &CollectionCheckFlags) -> Result {
     }
     let mut wrong = Vec::new();
     for change in changes.iter().flatten() {
-        wrong.extend(foreign(change, sender.as_deref()));
+        wrong.extend(foreign(&repository, change, sender.as_deref()));
         // Another repository in this one.
         if repository.dir().join(change).symlink_metadata().is_ok_and(|it| it.is_dir()) {
             wrong.push(format!("{}: {MISPLACED}", shown(change)));
@@ -116,7 +116,14 @@ fn check(flags: &CollectionCheckFlags) -> Result {
 }
 
 /// Why a change is not the sender's to make.
-fn foreign(change: &Path, sender: Option<&str>) -> Option<String> {
+fn foreign(repository: &Repository, change: &Path, sender: Option<&str>) -> Option<String> {
+    let is_of = |account: &String| change.starts_with(Path::new(RECORDS).join(account));
+    if let Some(account) = repository.settings.reference.iter().find(|account| is_of(account)) {
+        return Some(format!(
+            "{}: refused: {account} has reference data, which maintainers change",
+            shown(change)
+        ));
+    }
     let own = sender.map(|sender| Path::new(RECORDS).join(sender));
     let is_own = match &own {
         Some(own) => change.starts_with(own),

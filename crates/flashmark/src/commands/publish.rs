@@ -6,6 +6,7 @@ use crate::cli::PublishFlags;
 use crate::commands::whole_dir::{SITE, WholeDir};
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
+use crate::repository::Repository;
 
 mod filling;
 mod intake;
@@ -19,16 +20,22 @@ use source::{OwnRuns, PublishedLines};
 /// Makes a static site of a collection or of runs; exit code 2 where there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
     let place = WholeDir::take(&flags.dir, &SITE)?;
+    let repository = flags.collection.as_deref().map(Repository::open).transpose().or_usage()?;
+    let said = repository.as_ref().map(|repository| &repository.settings);
+    let title = flags.title.clone().or(said.map(|said| said.title.clone()));
+    let given = flags.address.as_deref().or(said.and_then(|said| said.address.as_deref()));
     let made = tree::SiteSummary {
-        title: flags.title.clone(),
-        address: address(flags)?,
+        title: title.unwrap_or_else(|| "Flashmark collection".to_owned()),
+        address: given.map(address).transpose()?,
         has_published: !flags.no_reference,
     };
     tree::begin(place.scratch(), &made).or_internal()?;
     let tree = Tree::new(place.scratch(), &flags.dir).or_internal()?;
     let now = crate::clock::now();
-    let source = match (&flags.database, &flags.collection) {
-        (None, Some(dir)) => PublishedLines::of_repository(dir, flags.no_reference, &tree, &now)?,
+    let source = match (&flags.database, &repository) {
+        (None, Some(repository)) => {
+            PublishedLines::of_repository(repository, flags.no_reference, &tree, &now)?
+        }
         (Some(address), _) => PublishedLines::of_database(address, flags.no_reference)?,
         (None, None) => {
             let own = OwnRuns { names: &flags.runs, keys: flags.keys.as_deref() };
@@ -56,8 +63,7 @@ pub fn run(flags: &PublishFlags) -> Result {
 }
 
 /// The site's address with a slash at its end.
-fn address(flags: &PublishFlags) -> Result<Option<String>> {
-    let Some(address) = &flags.address else { return Ok(None) };
+fn address(address: &str) -> Result<String> {
     let has_host = ["https://", "http://"]
         .iter()
         .any(|scheme| address.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
@@ -69,5 +75,5 @@ fn address(flags: &PublishFlags) -> Result<Option<String>> {
             words::clean(address)
         ));
     }
-    Ok(Some(format!("{}/", address.trim_end_matches('/'))))
+    Ok(format!("{}/", address.trim_end_matches('/')))
 }

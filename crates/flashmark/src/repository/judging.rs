@@ -64,8 +64,9 @@ pub const MISPLACED: &str = "refused: a record is records/ACCOUNT/ID.json.gz";
 const MOST_UNPACKED: usize = 16 << 20;
 
 /// Judges records on all processors, in their order; `look` reads one ([`look_at`]). Of one
-/// measurement the first of a sender counts, and what was here before counts before what `is_new`.
-/// Where two senders have it and nobody knows who was first, neither does.
+/// measurement the first of a sender counts, what was here before counts before what `is_new`, and
+/// reference data before a copy of them. Where two other senders have it and nobody knows who was
+/// first, neither does.
 ///
 /// # Errors
 /// The first that `look` returns.
@@ -83,7 +84,8 @@ pub fn judge(
         .collect();
     let is_simulated =
         |one: &JudgedRecord| one.verdict.as_ref().is_ok_and(|run| run.marks.is_simulated());
-    judged.sort_by_key(|one| (is_new(&one.file), is_simulated(one)));
+    let is_of_a_sender = |one: &JudgedRecord| !repository.is_reference(&one.file.sender);
+    judged.sort_by_key(|one| (is_new(&one.file), is_simulated(one), is_of_a_sender(one)));
     refuse_copies(repository, &mut judged, is_new);
     Ok(judged)
 }
@@ -157,6 +159,7 @@ fn refuse_copies(
         let is_order_known = marks.is_simulated()
             || one.sender == other.sender
             || is_new(one) != is_new(other)
+            || repository.is_reference(&other.sender)
             || repository.has_accepted(&other.id) && one.id != other.id;
         let copy_of = |file: &RecordFile, rule: &str| {
             let RecordFile { sender, id, .. } = file;

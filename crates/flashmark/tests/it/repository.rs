@@ -408,3 +408,134 @@ fn what_is_no_collection_is_not_written_to() {
     let words = ["submit", crate::submit::RECORD, "--to", fresh, "--yes", "--sender", "../x"];
     assert_eq!(flashmark.run(&words).code, Some(2));
 }
+
+/// The project's own repository of reference data.
+const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference");
+
+/// Where the runs of each line of a published tree come from: slug and origin.
+fn origins(site: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(site.join("data/collection.json")).unwrap();
+    let collection: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let word = |line: &serde_json::Value, key: &str| line[key].as_str().unwrap().to_owned();
+    let lines = collection["lines"].as_array().unwrap();
+    lines.iter().map(|line| (word(line, "slug"), word(line, "origin"))).collect()
+}
+
+#[test]
+fn the_reference_data_are_published_as_the_workflow_says() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let reference = scratch.at("reference");
+    std::os::unix::fs::symlink(REFERENCE, reference).unwrap();
+    let root = Path::new(REFERENCE).parent().unwrap();
+    let workflow = fs::read_to_string(root.join(".github/workflows/reference.yml")).unwrap();
+    let steps: Vec<&str> = workflow
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- run: target/release/flashmark "))
+        .collect();
+    assert_eq!(steps.len(), 2, "{workflow}");
+    for step in steps {
+        let words: Vec<&str> = step.split(' ').collect();
+        let ran = Ran::of(flashmark.command(&words).current_dir(scratch.path()));
+        assert_eq!(ran.code, Some(0), "{step}: {ran}");
+        assert!(!ran.err.contains("left out"), "{step}: {ran}");
+    }
+    let site = scratch.at("site");
+    let lines = origins(&site);
+    assert!(lines.len() > 100, "{lines:?}");
+    for (slug, origin) in &lines {
+        assert_eq!(origin, "reference", "{slug}");
+        let page = fs::read_to_string(site.join(format!("medium/{slug}.html"))).unwrap();
+        assert!(page.contains("with the source at each run"), "{slug}");
+    }
+    let card = fs::read_to_string(site.join("medium/duracell-300x-udma-8-gb-reference.html"));
+    let card = card.unwrap_or_else(|_| panic!("{lines:?}"));
+    assert!(card.contains("href=\"http"), "its source is linked: {card}");
+    let index = fs::read_to_string(site.join("index.html")).unwrap();
+    assert!(index.contains("Published measurements of flash"), "{index}");
+    let list = fs::read_to_string(site.join("reference.html")).unwrap();
+    assert!(list.contains("-reference.html") && !list.contains("unconfirmed"), "{list}");
+    let table = fs::read_to_string(site.join("data/table.json")).unwrap();
+    assert!(lines.iter().all(|(slug, _)| table.contains(&format!("[\"{slug}\""))), "{table}");
+}
+
+/// Makes records of `published` reference data, as a maintainer does.
+fn has_reference(forge: &Forge) {
+    let settings = forge.scratch.at("owner/flashmark-collection.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    let text = text.replace("\"title\"", "\"reference\": [\"published\"],\n  \"title\"");
+    fs::write(settings, text).unwrap();
+}
+
+/// The path of a record of the project's reference data.
+fn of_reference() -> PathBuf {
+    let mut found = records(Path::new(REFERENCE));
+    found.sort();
+    found.remove(0)
+}
+
+#[test]
+fn no_record_makes_itself_reference_data() {
+    let Some(forge) = Forge::new() else { return };
+    has_reference(&forge);
+    let record = of_reference();
+    let name = record.file_name().unwrap();
+    let published = forge.scratch.directory("owner/records/published");
+    fs::copy(&record, published.join(name)).unwrap();
+    // A copy of it comes first by its name; another says of itself all that the record of a
+    // publication does.
+    let abe = forge.scratch.directory("owner/records/abe");
+    fs::copy(&record, abe.join(name)).unwrap();
+    let claims = forge.record("claims.json", |record| {
+        record["run"]["software"]["name"] = "iozone".into();
+        record["run"]["suite"] = "published".into();
+        let source = "published by others, 2012-01-25: https://example.org/mine";
+        record["flags"] = serde_json::json!([{ "flag": "note", "text": source }]);
+        record["origin"] = "reference".into();
+    });
+    let sent = forge.submit(&claims, "owner", "mallory");
+    assert_eq!(sent.code, Some(0), "{sent}");
+    let said = self::published(&forge);
+    let name = name.to_str().unwrap();
+    assert!(said.contains(&format!("records/abe/{name} is left out: doubtful: ")), "{said}");
+    assert!(!said.contains(&format!("records/published/{name} is left out")), "{said}");
+    let mut lines = origins(&forge.scratch.at("site"));
+    lines.sort_by(|a, b| a.1.cmp(&b.1));
+    let found: Vec<&str> = lines.iter().map(|(_, origin)| origin.as_str()).collect();
+    assert_eq!(found, ["imported", "reference"], "{lines:?}");
+    let page = format!("site/medium/{}.html", lines[0].0);
+    let page = fs::read_to_string(forge.scratch.at(&page)).unwrap();
+    assert!(!page.contains("href=\"https://example.org/mine"), "{page}");
+}
+
+#[test]
+fn a_pull_request_adds_no_reference_data_whoever_sends_it() {
+    let Some(forge) = Forge::new() else { return };
+    has_reference(&forge);
+    forge.commit("owner", "Name the account of reference data");
+    forge.git("owner", &["push", "--quiet", &forge.word("cards.git"), "main"]);
+    let record = of_reference();
+    let add = |dir: &Path, sender: &str| {
+        let of = dir.join("records").join(sender);
+        fs::create_dir_all(&of).unwrap();
+        fs::copy(&record, of.join(record.file_name().unwrap())).unwrap();
+    };
+    forge.change("adds", |dir| add(dir, "published"));
+    for sender in ["mallory", "published"] {
+        let said = flat(&forge.checked("adds", sender));
+        assert!(said.contains("published has reference data, which maintainers change"), "{said}");
+    }
+    forge.change("names", |dir| {
+        add(dir, "mallory");
+        let settings = dir.join("flashmark-collection.json");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, text.replace("[\"published\"]", "[\"mallory\"]")).unwrap();
+    });
+    let named = flat(&forge.checked("names", "mallory"));
+    assert!(named.contains("flashmark-collection.json: refused"), "{named}");
+    // An account that no forge has is an error of the maintainer.
+    let settings = forge.scratch.at("owner/flashmark-collection.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("[\"published\"]", "[\"../x\"]")).unwrap();
+    let checked = forge.flashmark.run(&["collection", "check", &forge.word("owner")]);
+    assert_eq!(checked.code, Some(2), "{checked}");
+}

@@ -53,6 +53,16 @@ enum RunOrigin {
     Run(RunDir),
 }
 
+/// Whose voice a run is.
+enum Voice {
+    /// One of this machine, where no senders are told apart.
+    Own,
+    /// That of who sent it.
+    Sender(String),
+    /// None: others have published it, and its source stands beside it.
+    Published,
+}
+
 /// Runs of this machine.
 pub struct OwnRuns<'a> {
     /// Those named; without a name all that measured something.
@@ -133,7 +143,7 @@ impl PublishedLines {
                 &store,
                 |dir| take(dir, &|| measured(dir)),
                 |dir, short| {
-                    runs.push((None, short, RunOrigin::Run(dir.clone())));
+                    runs.push((Voice::Own, short, RunOrigin::Run(dir.clone())));
                     Ok::<_, Failure>(())
                 },
             )?;
@@ -141,7 +151,7 @@ impl PublishedLines {
             let dirs = own.names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
             let taken = each_of(dirs.len(), |at| Ok(take(&dirs[at], &|| load_from(&dirs[at]))));
             for (dir, short) in dirs.into_iter().zip(taken.or_internal()?) {
-                runs.push((None, short?, RunOrigin::Run(dir)));
+                runs.push((Voice::Own, short?, RunOrigin::Run(dir)));
             }
         }
         PublishedLines::of(Shelf::of(runs, tree, now)?, no_reference)
@@ -149,12 +159,11 @@ impl PublishedLines {
 
     /// The records of a repository that count; the others are named on standard error.
     pub fn of_repository(
-        dir: &Path,
+        repository: &Repository,
         no_reference: bool,
         tree: &Tree,
         now: &str,
     ) -> Result<PublishedLines> {
-        let repository = Repository::open(dir).or_usage()?;
         let left_out = |path: &Path, why: &str| {
             let path = clean(&path.display().to_string());
             crate::say!("flashmark: {path} is left out: {}", clean(why));
@@ -170,17 +179,23 @@ impl PublishedLines {
             let source = Key::default().with("record").with(&bytes);
             intake::take(tree, source, || judging::run_in(&bytes))
         };
-        let judged = judge(&repository, repository.records(), |_| false, look).or_internal()?;
+        let judged = judge(repository, repository.records(), |_| false, look).or_internal()?;
         let mut runs = Vec::new();
         for JudgedRecord { file, verdict } in judged {
             match verdict {
                 Ok(short) => {
-                    runs.push((Some(file.sender.clone()), short, RunOrigin::Record(file)));
+                    let voice = if repository.is_reference(&file.sender) {
+                        Voice::Published
+                    } else {
+                        Voice::Sender(file.sender.clone())
+                    };
+                    runs.push((voice, short, RunOrigin::Record(file)));
                 }
                 Err(why) => left_out(&file.path, &why),
             }
         }
-        PublishedLines::of(Shelf::of(runs, tree, now)?, no_reference)
+        let has_reference = !repository.settings.reference.is_empty();
+        PublishedLines::of(Shelf::of(runs, tree, now)?, no_reference || has_reference)
     }
 
     fn of(theirs: Shelf, no_reference: bool) -> Result<PublishedLines> {
@@ -317,19 +332,15 @@ impl PublishedLines {
 }
 
 impl Shelf {
-    /// Runs whose files are in the tree, each with its sender. The files of others are taken back.
-    fn of(
-        runs: Vec<(Option<String>, RunInShort, RunOrigin)>,
-        tree: &Tree,
-        now: &str,
-    ) -> Result<Shelf> {
+    /// Runs whose files are in the tree, each with its voice. The files of others are taken back.
+    fn of(runs: Vec<(Voice, RunInShort, RunOrigin)>, tree: &Tree, now: &str) -> Result<Shelf> {
         let collection = Collection::open(&Address::Memory).or_internal()?;
         let (mut submissions, mut origins) = (Vec::new(), BTreeMap::new());
-        for (sender, short, origin) in runs {
+        for (voice, short, origin) in runs {
             tree.note(|made| {
                 made.runs.insert(short.source.clone(), short.clone());
             });
-            submissions.push(submission(sender, &short, now));
+            submissions.push(submission(voice, &short, now));
             origins.insert(short.id, origin);
         }
         collection.submit_all(submissions).or_internal()?;
@@ -345,19 +356,26 @@ pub fn whole(tree: &Tree, short: &CollectionRun) -> anyhow::Result<CollectionRun
     Ok(run)
 }
 
-/// A run with the voice of who sent it. It came in when it was measured, as far as that can be: a
-/// checkout keeps no times, and a clock that was wrong would lead the list for ever.
-fn submission(sender: Option<String>, short: &RunInShort, now: &str) -> Submission {
+/// A run with its voice. It came in when it was measured, as far as that can be: a checkout keeps no
+/// times, and a clock that was wrong would lead the list for ever.
+fn submission(voice: Voice, short: &RunInShort, now: &str) -> Submission {
     let has_been = |time: &String| (NO_TIME..=now).contains(&time.as_str());
     let received = short.when.as_deref().and_then(utc).filter(has_been);
     let received = received.unwrap_or_else(|| NO_TIME.to_owned());
-    let who = sender.clone().unwrap_or_else(|| "anonymous".to_owned());
-    let origin = Origin::of(&short.run);
+    let RunInShort { run, headline, .. } = short.clone();
+    let (origin, headline) = match voice {
+        Voice::Published => (Origin::Reference, collection::reference_headline(&run, headline)),
+        Voice::Own | Voice::Sender(_) => (Origin::of(&run), headline),
+    };
+    let sender = match voice {
+        Voice::Sender(sender) => Some(sender),
+        Voice::Own | Voice::Published => None,
+    };
     Submission {
-        who,
+        who: sender.clone().unwrap_or_else(|| "anonymous".to_owned()),
         sender,
         id: Some(short.id.clone()),
-        ..Submission::new(short.run.clone(), short.headline.clone(), origin, received)
+        ..Submission::new(run, headline, origin, received)
     }
 }
 
