@@ -5,6 +5,7 @@ mod dist;
 mod docs;
 mod generated;
 mod picture;
+mod reference;
 mod release_notes;
 mod schema;
 mod tasks;
@@ -43,5 +44,6 @@ mod tests {
     fn the_documents_made_from_the_code_are_what_the_code_says() {
         schema::run(root(), &Flags { check: true }).unwrap();
         docs::run(root(), &Flags { check: true }).unwrap();
+        reference::run(root(), &Flags { check: true }).unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{dist, docs, generated, picture, release_notes, schema, tidy};
+use crate::{dist, docs, generated, picture, reference, release_notes, schema, tidy};
 
 /// The workspace's own tools.
 #[derive(Parser)]
@@ -16,6 +16,8 @@ pub enum Task {
     Schema(generated::Flags),
     /// Writes docs/command-line.md and docs/tests.md from the program itself.
     Docs(generated::Flags),
+    /// Writes the built-in reference data as a repository of records to reference/.
+    Reference(generated::Flags),
     /// Draws the terminal of the README from what the program prints.
     Picture,
     /// Prints what a release says of itself, from CHANGELOG.md.
@@ -30,6 +32,7 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Tidy => tidy::run(root),
         Task::Schema(flags) => schema::run(root, &flags),
         Task::Docs(flags) => docs::run(root, &flags),
+        Task::Reference(flags) => reference::run(root, &flags),
         Task::Picture => picture::run(root),
         Task::ReleaseNotes(flags) => release_notes::run(root, &flags),
         Task::Dist(flags) => dist::run(root, &flags),
