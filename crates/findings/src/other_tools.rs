@@ -10,7 +10,7 @@ use crate::figure::UsableEstimate;
 /// often has the same command several times. `None` where none of them is that operation with one
 /// I/O in flight, past the page cache or with the time it takes to empty it.
 pub(crate) fn figure(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
-    if matches!(record.run.software.name.as_str(), "" | "flashmark") {
+    if record.run.software.is_flashmark() {
         return None;
     }
     let found = || record.cells.iter().filter_map(stands_for).filter(|it| it.figure == wanted);
