@@ -776,6 +776,7 @@ fn what_other_tools_measured_is_taken() {
     insta::assert_snapshot!(doubtful.join("\n"), @r"
     flashbench_a_1024_loop.txt: no cell has a result
     flashbench_a_16384_loop.txt: no cell has a result
+    iozone_kB.txt: sequential-write of 2.68 GB/s is beyond what any medium but an NVMe drive does; say of which kind it is
     ");
 }
 
