@@ -10,6 +10,7 @@
 use record::collection::{CollectionLine, RunHeadline};
 use record::{Published, Record};
 
+mod curves;
 mod doubts;
 mod latencies;
 mod limits;
@@ -125,10 +126,13 @@ pub fn read(
 ///
 /// # Errors
 /// As [`read`] of its JSON.
-pub fn read_run(run: Published, limits: &UploadLimits) -> Result<Upload, Rejection> {
+pub fn read_run(mut run: Published, limits: &UploadLimits) -> Result<Upload, Rejection> {
+    let curves = curves::take(&mut run, limits);
     let json = serde_json::to_vec(&run)
         .map_err(|error| Rejection::invalid("not-a-run", scan::printable(&error.to_string())))?;
     scan::scan(&unpack::unpack(&json, None, limits)?, limits)?;
+    drop(json);
+    curves::put_back(&mut run, curves);
     judge(run)
 }
 
