@@ -181,8 +181,8 @@ fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
 }
 
 /// What more than half of the senders claim of the medium, and at least [`ENOUGH`] of them where there
-/// are as many; of the level of a use, of the senders that judged it. A sender claims what at least half
-/// of its runs do.
+/// are as many; of the level of a use, of the senders that judged it, and where as many claim anything.
+/// A sender claims what at least half of its runs do.
 fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
     let mut by_sender: BTreeMap<Option<&str>, Vec<&Vote>> = BTreeMap::new();
     for vote in votes {
@@ -190,6 +190,8 @@ fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
     }
     let all: BTreeSet<&str> =
         votes.iter().flat_map(|vote| &vote.claims).map(String::as_str).collect();
+    let has_claims = |runs: &&Vec<&Vote>| runs.iter().any(|vote| !vote.claims.is_empty());
+    let claiming = by_sender.values().filter(has_claims).count();
     let is_shared = |claim: &&str| {
         let (mut asked, mut agreeing) = (0, 0);
         for runs in by_sender.values() {
@@ -198,7 +200,8 @@ fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
             asked += usize::from(judged > 0);
             agreeing += usize::from(judged > 0 && said * 2 >= judged);
         }
-        agreeing * 2 > asked && agreeing >= ENOUGH.min(by_sender.len())
+        let others = if claim.contains('=') { claiming } else { by_sender.len() };
+        agreeing * 2 > asked && agreeing >= ENOUGH.min(others)
     };
     all.into_iter().filter(is_shared).collect()
 }

@@ -76,7 +76,7 @@ impl CellSketch {
         is_whole(self)
             && is_whole(other)
             && many as f64 <= few as f64 * NEAR_COUNTS
-            && self.difference(other) < COPY
+            && self.difference(other).min(other.difference(self)) < COPY
     }
 
     /// The mean, over the points, of the squared difference of the shares of samples there, over its
@@ -509,6 +509,23 @@ mod tests {
         assert_eq!(most_pairs(&ours, &theirs), 2);
         assert_eq!(most_pairs(&theirs, &ours), 2);
         assert_eq!(most_pairs(&ours, &[broader]), 1);
+    }
+
+    proptest::proptest! {
+        /// A cell was made that was like another, and that other not like it.
+        #[test]
+        fn likeness_is_the_same_either_way_round(
+            sigma in 0.3f64..0.5,
+            other in 0.3f64..0.5,
+            bend in 0.0f64..0.1,
+        ) {
+            let sketch = |latency: &mut dyn FnMut(f64) -> f64| {
+                CellSketch::of(drawn(1, 500, latency).cells[0].histogram.as_ref().unwrap())
+            };
+            let one = sketch(&mut |normal| 1e6 * (sigma * normal).exp());
+            let bent = sketch(&mut |normal| 1e6 * (other * normal + bend * normal * normal).exp());
+            proptest::prop_assert_eq!(one.is_like(&bent), bent.is_like(&one));
+        }
     }
 
     #[test]

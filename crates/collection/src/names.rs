@@ -80,12 +80,15 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
+/// The beginning of the model of a run without a name.
+const UNNAMED: &str = "unnamed";
+
 /// The model under which a run is kept: its product where the table knows it, else what the run
 /// says, with letters that look alike made one. One without a name is a model of its own.
 pub fn model_of(run: &Published) -> Model {
     let plain = Model::of(run);
     if is_nameless(run) {
-        let model = format!("unnamed {:08x}", mark_of(run));
+        let model = format!("{UNNAMED} {:08x}", mark_of(run));
         return Model { vendor: String::new(), model, ..plain };
     }
     if run.kind == MediumKind::Simulated {
@@ -155,7 +158,8 @@ fn is_nameless(run: &Published) -> bool {
     let (vendor, model) = run.spelled();
     let pretended = matches!(run.kind, MediumKind::Virtual | MediumKind::Loop)
         || run.behind_reader == Some(true);
-    (vendor.is_empty() && model.is_empty()) || (pretended && !has_label)
+    let is_called_so = vendor.is_empty() && folded(&model).starts_with(UNNAMED);
+    (vendor.is_empty() && model.is_empty()) || (pretended && !has_label) || is_called_so
 }
 
 /// A number that two measurements hardly share (FNV-1a, 32 bits).

@@ -27,6 +27,7 @@ mod tests {
             verdict: Some("Good for a root disk.".to_owned()),
             faults: vec!["capacity-fake".to_owned()],
             is_fake: true,
+            ..RunHeadline::default()
         };
         let of = |run: &Published| reference_headline(run, drawn.clone());
         assert_eq!(

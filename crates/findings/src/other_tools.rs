@@ -16,10 +16,7 @@ pub(crate) fn figure(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     let found = || record.cells.iter().filter_map(stands_for).filter(|it| it.figure == wanted);
     let best = found().map(|it| it.rank).max()?;
     let mut values: Vec<f64> = found().filter(|it| it.rank == best).map(|it| it.value).collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let is_odd = values.len() % 2 == 1;
-    Some(if is_odd { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 })
+    stats::median(&mut values)
 }
 
 /// A cell as a figure.

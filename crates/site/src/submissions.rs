@@ -215,13 +215,11 @@ pub async fn replace(
             app.allow_submission(client.0)?;
         }
         let judged = judge(&app, &who, &headers, body, Some(id.clone())).await?;
-        let why = [kept_why(&query.why), judged.reasons.join("; ")];
-        let why = why
-            .iter()
-            .filter(|part| !part.is_empty())
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join("; ");
+        // What somebody says is no reason of the program's.
+        let said = Some(kept_why(&query.why)).filter(|said| !said.is_empty());
+        let said = said.map(|said| format!("{} says: {}", who.name(), said.replace(';', ",")));
+        let why: Vec<String> = judged.reasons.iter().cloned().chain(said).collect();
+        let why = why.join("; ");
         let submission = judged.submission(&who, why, None);
         let receipt = app.replace_within(client, &who, id, submission).await?;
         app.metrics().submission(if receipt.is_new { "replaced" } else { "known" });

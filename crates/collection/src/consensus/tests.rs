@@ -169,6 +169,13 @@ fn a_level_that_one_sender_names_sets_no_verdict() {
         Some("root-disk=usable, database=good"),
         "more was judged"
     );
+    let reading = judged("r", 100.0, &[]);
+    let two = [judged("a", 90.0, &honest), judged("b", 100.0, &honest), reading];
+    assert_eq!(
+        verdict(&two).as_deref(),
+        Some("root-disk=usable, database=good"),
+        "it judged nothing"
+    );
     let split = [("a", "x=good"), ("b", "x=good"), ("c", "x=poor"), ("d", "x=poor")];
     assert_eq!(verdict(&split.map(|(name, level)| judged(name, 100.0, &[level]))), None);
 }

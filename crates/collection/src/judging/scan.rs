@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use record::SCHEMA;
+use record::{Histogram, SCHEMA};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::{Rejection, UploadLimits};
@@ -17,6 +17,11 @@ const MOST_MEMBERS: usize = 256;
 const NAME_BYTES: usize = 128;
 /// Bytes of a histogram as text: ours have up to 8 kB, and one with every bucket filled 90 kB.
 const HISTOGRAM_BYTES: usize = 256 << 10;
+/// Filled places of all histograms of a run: a full run has 300,000. A few bytes can unpack to the
+/// 33,000 that one histogram has.
+const MOST_PLACES: usize = 2_000_000;
+/// Histograms that cannot have more.
+const FEW_HISTOGRAMS: usize = 60;
 /// What every version of the form begins with.
 const FAMILY: &str = "flashmark/";
 
@@ -25,8 +30,16 @@ const WHOLE: [&str; 3] = ["run", "medium", "plan"];
 
 /// Looks a document over.
 pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> {
-    let mut scan =
-        Scan { limits, path: Vec::new(), values: 0, schema: false, parts: 0, fault: None };
+    let mut scan = Scan {
+        limits,
+        path: Vec::new(),
+        values: 0,
+        histograms: 0,
+        places: 0,
+        schema: false,
+        parts: 0,
+        fault: None,
+    };
     let mut text = serde_json::Deserializer::from_slice(json);
     let walked =
         Walk { scan: &mut scan, depth: 0 }.deserialize(&mut text).and_then(|()| text.end());
@@ -98,6 +111,9 @@ struct Scan<'l> {
     limits: &'l UploadLimits,
     path: Vec<Step>,
     values: usize,
+    histograms: usize,
+    /// Filled places of the histograms beyond [`FEW_HISTOGRAMS`].
+    places: usize,
     /// Whether the document said that it is of our form.
     schema: bool,
     /// How many members it has that only a whole record has.
@@ -162,7 +178,8 @@ impl Scan<'_> {
             [Step::Member(cells), _, Step::Member(name)]
                 if cells == "cells" && name == "histogram" =>
             {
-                return self.long(text, HISTOGRAM_BYTES);
+                self.long(text, HISTOGRAM_BYTES)?;
+                return self.histogram(text);
             }
             _ => {}
         }
@@ -176,6 +193,19 @@ impl Scan<'_> {
                 "markup",
                 "a text with a statement for a database in it; write it without",
             ));
+        }
+        Ok(())
+    }
+
+    fn histogram<E: Error>(&mut self, text: &str) -> Result<(), E> {
+        self.histograms += 1;
+        if self.histograms <= FEW_HISTOGRAMS {
+            return Ok(());
+        }
+        self.places += Histogram::decode(text).map_or(0, |histogram| histogram.buckets().count());
+        if self.places > MOST_PLACES {
+            let what = format_args!("more than {MOST_PLACES} places of histograms are filled");
+            return Err(self.refuse("too-many", what));
         }
         Ok(())
     }

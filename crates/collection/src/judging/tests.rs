@@ -258,6 +258,24 @@ not-a-run: the document is a whole record; only the published part of one is tak
 "#);
 }
 
+/// Some kilobytes with 1500 histograms, all of whose places are filled, took gigabytes.
+#[test]
+fn filled_places_of_histograms_have_a_limit() {
+    let mut histogram = Histogram::default();
+    (1..40_000u64).for_each(|step| histogram.record(step * step));
+    let places = histogram.buckets().count();
+    let with = |count: usize| {
+        said_of(|run| {
+            let mut cell = run.cells[0].clone();
+            cell.histogram = Some(histogram.clone());
+            run.cells = vec![cell; count];
+        })
+    };
+    let most = 60 + 2_000_000 / places;
+    assert!(with(most + 1).starts_with("422 too-many: cells["), "{}", with(most + 1));
+    assert!(!with(most - 1).contains("places"), "{}", with(most - 1));
+}
+
 #[test]
 fn nesting_lists_and_texts_have_limits() {
     let limits = UploadLimits {

@@ -68,6 +68,9 @@ fn what_has_no_name_is_put_together_with_nothing() {
     let other = Published { seed: one.seed + 1, ..one.clone() };
     assert_ne!(model_of(&one), model_of(&other));
     assert_eq!(model_of(&one), model_of(&one.clone()));
+    let Model { vendor, model, .. } = model_of(&one);
+    let joins = Published { seed: one.seed + 7, ..run(&vendor, &model, 32) };
+    assert_ne!(model_of(&joins).model, model, "who types its name is not put together with it");
     let reader = Published { behind_reader: Some(true), ..run("Generic", "USB SD Reader", 32) };
     let another = Published { seed: reader.seed + 1, ..reader.clone() };
     assert_ne!(model_of(&reader), model_of(&another), "a reader is not the card in it");

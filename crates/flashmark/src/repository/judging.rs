@@ -85,7 +85,7 @@ pub fn judge(
     let is_simulated =
         |one: &JudgedRecord| one.verdict.as_ref().is_ok_and(|run| run.marks.is_simulated());
     let is_of_a_sender = |one: &JudgedRecord| !repository.is_reference(&one.file.sender);
-    judged.sort_by_key(|one| (is_new(&one.file), is_simulated(one), is_of_a_sender(one)));
+    judged.sort_by_key(|one| (is_of_a_sender(one), is_new(&one.file), is_simulated(one)));
     refuse_copies(repository, &mut judged, is_new);
     Ok(judged)
 }

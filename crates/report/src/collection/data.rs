@@ -138,7 +138,11 @@ pub fn line_csv(line: &CollectionLine) -> String {
 /// text there.
 fn text(field: &str) -> String {
     let field = words::clean(field);
-    let field = if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field };
+    let field = if field.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
+        format!("'{field}")
+    } else {
+        field
+    };
     if field.contains([',', '"', '\'']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -600,12 +600,14 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The run that has this content in any of its revisions. One that another sender withdrew is
-    /// none: what somebody copied and took back would keep its owner out.
+    /// The run that has this content, or had it in any of its revisions if the same sender sent it. One
+    /// that another sender withdrew or replaced is none: who copied a run and took it back would keep its
+    /// owner out.
     fn receipt_of(&mut self, one: &Prepared) -> Result<Option<SubmissionReceipt>, CollectionError> {
         let sql = "SELECT r.id, l.slug, r.revision, r.standing FROM revisions v JOIN runs r ON r.number = v.run \
                    JOIN lines l ON l.number = r.line WHERE v.content = $1 \
-                   AND (r.standing <> 'withdrawn' OR coalesce(r.sender, '') = $2) ORDER BY r.number LIMIT 1";
+                   AND (r.standing <> 'withdrawn' AND v.revision = r.revision OR coalesce(r.sender, '') = $2) \
+                   ORDER BY r.number LIMIT 1";
         let values = [
             SqlValue::from(one.content.as_str()),
             SqlValue::from(one.sender.as_deref().unwrap_or_default()),

@@ -207,7 +207,8 @@ impl PublishedLines {
         }
         let mut taken = BTreeSet::new();
         let mut lines = Vec::new();
-        for (shelf, Shelf { collection, origins, .. }) in shelves.iter().enumerate() {
+        // Published data keep their addresses, whatever somebody calls a medium.
+        for (shelf, Shelf { collection, origins, .. }) in shelves.iter().enumerate().rev() {
             let found = collection.all_lines().or_internal()?.into_iter();
             for line in found.filter(|line| report::collection::is_slug(&line.slug)) {
                 if taken.insert(line.slug.clone()) {

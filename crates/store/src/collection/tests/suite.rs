@@ -354,6 +354,14 @@ pub fn a_copy_that_was_withdrawn_keeps_nobody_out(database: &Database) {
     assert!(!collection.submit(of("ada")).unwrap().is_new);
     let again = collection.submit(of("mallory")).unwrap();
     assert_eq!((again.id, again.standing), (copy.id, SubmissionStatus::Withdrawn));
+    let owned = |sender: &str, number: u64, model: &str| Submission {
+        run: run(number, "SanDisk", model, None),
+        ..of(sender)
+    };
+    let copy = collection.submit(owned("mallory", 5, "SD64G")).unwrap();
+    collection.replace(&copy.id, owned("mallory", 6, "JUNK")).unwrap();
+    let mine = collection.submit(owned("ada", 5, "SD64G")).unwrap();
+    assert!(mine.is_new && mine.slug.contains("sd64g"), "{mine:?}");
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
