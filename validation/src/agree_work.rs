@@ -310,7 +310,7 @@ pub fn once(flags: &Once) -> Result<()> {
         open: &mut open,
         seed: flags.seed,
         stop: &stop,
-        hear: &mut |_| {},
+        on_progress: &mut |_| {},
         look: &mut |_| {},
     };
     let cells = lab::workload::find(&flags.work, &settings)?.run(&mut ground)?;

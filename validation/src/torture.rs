@@ -190,7 +190,7 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
         tests.stdout(log.try_clone().context("cannot keep what a part prints")?).stderr(log);
     }
     let passed = tests.status().context("cannot start the tests")?.success();
-    let lines = tests_program::variable(&variable)?;
+    let lines = tests_program::told(&tally)?;
     println!("== {}, seed {seed}: {}", part.name, if passed { "ended" } else { "FAILED" });
     Ok((passed && !lines.is_empty(), lines))
 }

@@ -31,7 +31,7 @@ const FIEMAP_FLAG_SYNC: u32 = 1;
 pub fn file_extents(path: &Path) -> io::Result<u64> {
     let file = File::open(path)?;
     let mut map = Fiemap { length: u64::MAX, flags: FIEMAP_FLAG_SYNC, ..Fiemap::default() };
-    // SAFETY: FS_IOC_FIEMAP sequential and random writes and reads of 32 KiB, at one struct fiemap,
+    // SAFETY: FS_IOC_FIEMAP reads and writes one struct fiemap,
     // of this layout, and no extent beyond it as it has room for none.
     unsafe { ioctl(&file, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map)) }?;
     Ok(u64::from(map.mapped_extents))

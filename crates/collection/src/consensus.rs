@@ -155,17 +155,17 @@ fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     // Of equally large ones the worse: who lies has more from being better.
     let largest = *crowds.iter().max_by_key(|window| count(window))?;
     let enough = ENOUGH.max((voices.len() as f64 * SHARE).ceil() as usize);
-    let is_held_back = |faster: &&(usize, usize)| {
+    let counts_first = |faster: &&(usize, usize)| {
         count(faster) >= enough
             && figure.unit() == FigureUnit::Bps
             && is_held_back(&voices[largest.0..largest.1], &voices[faster.0..faster.1])
     };
-    let faster = crowds.iter().take_while(|window| **window != largest).find(is_held_back);
+    let faster = crowds.iter().take_while(|window| **window != largest).find(counts_first);
     Some(*faster.unwrap_or(&largest))
 }
 
-/// Tells whether the first of two crowds was held back by its interface, in bytes a second: half of them
-/// had none that carries more, most of that was reached, and each of the faster ones had a faster
+/// Tells whether the first of two crowds was held back by its interface, in bytes a second: half of those
+/// whose interface is known had none that carries more, most of that was reached, and each of the faster ones had a faster
 /// interface and gained no more than that explains.
 fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
     let mut known: Vec<f64> = slower.iter().filter_map(|voice| voice.interface_bps).collect();
@@ -200,7 +200,9 @@ fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
             asked += usize::from(judged > 0);
             agreeing += usize::from(judged > 0 && said * 2 >= judged);
         }
-        let others = if claim.contains('=') { claiming } else { by_sender.len() };
+        // One who judges alone is believed alone only.
+        let judging = claiming.max(2).min(by_sender.len());
+        let others = if claim.contains('=') { judging } else { by_sender.len() };
         agreeing * 2 > asked && agreeing >= ENOUGH.min(others)
     };
     all.into_iter().filter(is_shared).collect()

@@ -40,7 +40,7 @@ impl FaultWindow {
 pub enum InjectedFault {
     /// Reads and writes that touch the extent fail with EIO.
     EioAt(Extent, Lasts),
-    /// Of every million sequential and random writes and reads of 32 KiB, at about so many fail
+    /// Of every million reads and writes about so many fail
     /// with EIO, chosen by the seed.
     EioNowAndThen {
         /// How many of a million.

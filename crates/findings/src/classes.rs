@@ -412,8 +412,7 @@ mod tests {
     use super::*;
     use crate::testing::{empty, iops, known};
 
-    /// Written and read in sequence in bytes a second, random sequential and random writes and
-    /// reads of 32 KiB, at of 4 KiB a second.
+    /// Written and read in sequence in bytes a second, random reads and writes of 4 KiB a second.
     type Rates = [f64; 4];
 
     /// What each class asks for at the least, as the SD association, Android and Raspberry Pi OS

@@ -77,7 +77,7 @@ fn place(cell: &Cell) -> Option<u64> {
     cell.error?.offset_bytes
 }
 
-/// What sequential and random writes and reads of 32 KiB, at came to from the first error of the
+/// What reads and writes came to from the first error of the
 /// medium on.
 struct Seen<'a> {
     failed: Vec<&'a Cell>,

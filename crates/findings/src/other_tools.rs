@@ -20,7 +20,7 @@ pub(crate) fn figure(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
 }
 
 /// A cell as a figure.
-struct Standing {
+struct RankedFigure {
     figure: HeadlineFigure,
     /// How well it stands for the figure: more is better.
     rank: u64,
@@ -33,9 +33,13 @@ const LARGER_BLOCKS: u64 = 500;
 const WITH_FLUSH: u64 = 100;
 const READ_AHEAD: u64 = 50;
 
-fn stands_for(cell: &Cell) -> Option<Standing> {
+fn stands_for(cell: &Cell) -> Option<RankedFigure> {
+    // "< 1 MB/s" is a bound.
+    if cell.label("published").starts_with(['<', '>']) {
+        return None;
+    }
     let of = |figure, rank, name| {
-        Some(Standing { figure, rank, value: UsableEstimate::of(cell, name)?.value })
+        Some(RankedFigure { figure, rank, value: UsableEstimate::of(cell, name)?.value })
     };
     let is_direct = cell.params.path == Path::Direct && cell.params.in_flight() == 1;
     match operation(cell)? {
@@ -56,7 +60,7 @@ fn stands_for(cell: &Cell) -> Option<Standing> {
         ("morton", _) => {
             let time = UsableEstimate::of(cell, metric::ACCESS_TIME_NS)?.value;
             let figure = HeadlineFigure::at(test::RANDOM_WRITE, cell.params.block_bytes?)?;
-            Some(Standing { figure, rank: 0, value: 1e9 / time })
+            Some(RankedFigure { figure, rank: 0, value: 1e9 / time })
         }
         _ => None,
     }

@@ -1,5 +1,5 @@
-//! Limits that control groups set to what this process sequential and random writes and reads of 32
-//! KiB, at of a device (docs/field/linux-io.md#control-groups).
+//! Limits that control groups set to what this process reads and writes of a device
+//! (docs/field/linux-io.md#control-groups).
 
 use std::fs;
 use std::io;

@@ -38,7 +38,7 @@ const TESTS: [(&str, &str, Option<Direction>, Pattern); 12] = [
 ];
 const SEEKS: usize = 5;
 const FILES: usize = 6;
-/// What bonnie++ sequential and random writes and reads of 32 KiB, at at once where nobody says
+/// What bonnie++ reads and writes at once where nobody says
 /// otherwise.
 const CHUNK_BYTES: u64 = 8 * KIB;
 

@@ -19,8 +19,8 @@ pub(super) use self::same_job::keep_fullest_form;
 pub(super) use self::terse::{FULL as TERSE, JOBS};
 
 /// A cell of a job and a direction, with its test: ours where the procedure is (one I/O at a time
-/// past the page cache, one thread), else fio's. Without a direction it is of sequential and random
-/// writes and reads of 32 KiB, at together.
+/// past the page cache, one thread), else fio's. Without a direction it is of reads and writes
+/// together.
 fn cell(job: &Job, direction: Option<Direction>) -> Cell {
     let direction = direction.or(job.direction());
     let ours = match (job.order, direction) {

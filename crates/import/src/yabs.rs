@@ -1,5 +1,4 @@
-//! YABS: the table it makes of fio. Its jobs are its own: sequential and random writes and reads of
-//! 32 KiB, at at random, half of each, two threads with 64 I/Os in flight each, past the page
+//! YABS: the table it makes of fio. Its jobs are its own: reads and writes at random, half of each, two threads with 64 I/Os in flight each, past the page
 //! cache.
 //!
 //! Its MB are 1000 KiB, since it divides fio's KiB/s by 1000; from v2026-07-03 on they are 10^6

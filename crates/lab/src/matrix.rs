@@ -44,7 +44,7 @@ pub trait MatrixBackend {
     /// In words. Nothing further may be tried then.
     fn end(&mut self) -> Result<(), String>;
 
-    /// Whether the medium still sequential and random writes and reads of 32 KiB, at. Asked after a
+    /// Whether the medium still reads and writes. Asked after a
     /// try that failed, while nothing is mounted.
     ///
     /// # Errors

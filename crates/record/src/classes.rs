@@ -11,7 +11,7 @@ pub struct Class {
     pub write_bps: f64,
     /// Sequential read in bytes a second.
     pub read_bps: Option<f64>,
-    /// Random sequential and random writes and reads of 32 KiB, at of 4 KiB a second.
+    /// Random reads and writes of 4 KiB a second.
     pub random: Option<[f64; 2]>,
     /// True if these are with a command queue, and not one at a time.
     pub is_queued: bool,
@@ -49,7 +49,7 @@ pub const VIDEO: [Class; 5] = [
     sequential("V60", 60, SD),
     sequential("V90", 90, SD),
 ];
-/// Random sequential and random writes and reads of 32 KiB, at of 4 KiB a second that class A1 asks
+/// Random reads and writes of 4 KiB a second that class A1 asks
 /// for.
 pub const A1_RANDOM: [f64; 2] = [1500.0, 500.0];
 /// The same of class A2.

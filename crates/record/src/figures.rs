@@ -10,7 +10,7 @@ use crate::{metric, test};
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureUnit {
-    /// I/Os a second, for random sequential and random writes and reads of 32 KiB, at.
+    /// I/Os a second, for random reads and writes.
     Iops,
     /// Bytes a second, for sequential I/O and fills.
     Bps,

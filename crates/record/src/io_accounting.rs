@@ -56,7 +56,7 @@ impl IoAccounting {
     fn missing_ios(&self, cell: &Cell, reads: bool) -> Option<Flag> {
         let params = &cell.params;
         let one_by_one = params.queue_depth <= 1 && params.threads <= 1;
-        // A probe sequential and random writes and reads of 32 KiB, at in one cell, and has no
+        // A probe reads and writes in one cell, and has no
         // rate.
         let has_rate = cell.metrics.iops.is_some() || cell.metrics.bps.is_some();
         let counts_ios = has_rate && cell.unit.is_none_or(|unit| unit == CountUnit::Ios);

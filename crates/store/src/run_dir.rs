@@ -274,7 +274,7 @@ impl RunDir {
         }
         let _: Head = serde_json::from_str(text).ok()?;
         let run: Published = serde_json::from_str(text).ok()?;
-        (!self.has_journal).then(|| run.to_record(&self.name))
+        (!self.has_journal && run.schema == record::SCHEMA).then(|| run.to_record(&self.name))
     }
 
     /// Writes `record.json`, whole or not at all.

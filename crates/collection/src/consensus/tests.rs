@@ -176,6 +176,9 @@ fn a_level_that_one_sender_names_sets_no_verdict() {
         Some("root-disk=usable, database=good"),
         "it judged nothing"
     );
+    let mut alone: Vec<Vote> = ["a", "b", "c"].map(|name| judged(name, 100.0, &[])).into();
+    alone.push(judged("liar", 100.0, &["database=not-suitable"]));
+    assert_eq!(verdict(&alone).as_deref(), Some(""), "who judges alone is not believed");
     let split = [("a", "x=good"), ("b", "x=good"), ("c", "x=poor"), ("d", "x=poor")];
     assert_eq!(verdict(&split.map(|(name, level)| judged(name, 100.0, &[level]))), None);
 }

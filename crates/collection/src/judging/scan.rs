@@ -17,7 +17,7 @@ const MOST_MEMBERS: usize = 256;
 const NAME_BYTES: usize = 128;
 /// Bytes of a histogram as text: ours have up to 8 kB, and one with every bucket filled 90 kB.
 const HISTOGRAM_BYTES: usize = 256 << 10;
-/// Filled places of all histograms of a run: a full run has 300,000. A few bytes can unpack to the
+/// Filled places of the histograms of a run beyond the first few: a full run has 300,000. A few bytes can unpack to the
 /// 33,000 that one histogram has.
 const MOST_PLACES: usize = 2_000_000;
 /// Histograms that cannot have more.

@@ -100,6 +100,7 @@ pub struct CombinationFigure {
 #[serde(rename_all = "kebab-case", tag = "effect")]
 pub enum Explained {
     /// So many times.
+    #[serde(rename = "told")]
     Known {
         /// How many times the figure of the lowest level that of the highest is.
         ratio: f64,

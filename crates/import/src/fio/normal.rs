@@ -76,7 +76,7 @@ struct JobResult<'a> {
     process: Option<&'a str>,
     error: Option<Errno>,
     parts: Vec<Part>,
-    /// The lines that follow are of sequential and random writes and reads of 32 KiB, at together,
+    /// The lines that follow are of reads and writes together,
     /// which has no figures.
     is_between: bool,
 }

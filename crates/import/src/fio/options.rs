@@ -91,7 +91,7 @@ impl Job {
         }
     }
 
-    /// True if it both sequential and random writes and reads of 32 KiB, at.
+    /// True if it both reads and writes.
     pub fn is_mixed(&self) -> bool {
         matches!(self.kind.as_str(), "rw" | "readwrite" | "randrw" | "trimwrite" | "randtrimwrite")
     }

@@ -2,7 +2,7 @@
 //! every reason for care as a flag.
 
 use record::{
-    Bound, Cell, Content, Direction, Flag, Params, Path, Pattern, Region, Stop, Sync, metric, test,
+    Cell, Content, Direction, Flag, Params, Path, Pattern, Region, Stop, Sync, metric, test,
 };
 
 use super::{FigureKind, ReferenceRow};
@@ -31,21 +31,11 @@ pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {
     if is_memory(row) {
         cell.flags.push(Flag::Cached);
     }
-    cell.flags.extend(bound(row).map(|bound| Flag::Transient { bound }));
     for (name, text) in [("filesystem", &row.filesystem), ("scheduler", &row.scheduler)] {
         label(&mut cell, name, text);
     }
     caveats(row).into_iter().for_each(|text| note(&mut cell, text));
     Some(cell)
-}
-
-/// The side on which "< 1 MB/s" bounds a figure.
-fn bound(row: &ReferenceRow) -> Option<Bound> {
-    match row.qualifier.chars().next()? {
-        '<' => Some(Bound::AtMost),
-        '>' => Some(Bound::AtLeast),
-        _ => None,
-    }
 }
 
 /// What it was measured with.

@@ -20,7 +20,7 @@ pub struct MediumBackend {
     probe: Probe,
 }
 
-/// Whether a block device still sequential and random writes and reads of 32 KiB, at. It leaves
+/// Whether a block device still reads and writes. It leaves
 /// what is on it as it is; what it answers instead is the error.
 pub type Probe = fn(&BlockTarget) -> Result<(), MediumFailure>;
 

@@ -123,7 +123,7 @@ fn flash(spec: &Spec) -> Result<(), Problem> {
         if let Some(bypass) = &ftl.bypass {
             at_least_one(bypass.up_to.0, &["log_block", "bypass", "up_to"])?;
             require(bypass.up_to < ftl.au, &["log_block", "bypass", "up_to"], || {
-                "a bypass takes less than an allocation unit".into()
+                "up_to must be less than an allocation unit (au)".into()
             })?;
         }
         if let Some(front) = &ftl.front {

@@ -149,7 +149,7 @@ fn what_is_replaced_stays_readable(site: &mut Site) {
     let revisions = site.json(&format!("{path}/revisions"));
     assert_eq!(
         (&revisions[0]["revision"], &revisions[1]["why"]),
-        (&json!(1), &json!("<b>old reader")),
+        (&json!(1), &json!("anonymous, by edit token says: <b>old reader")),
         "{revisions}"
     );
     let first = site.json(&format!("{path}/revisions/1"));

@@ -1,4 +1,4 @@
-"""Names of runs and lines that are there, for every other request that asks for one."""
+"""Names of runs and lines that are there, for three of four requests that ask for one."""
 
 import os
 import zlib
@@ -15,6 +15,6 @@ def map_path_parameters(context, path_parameters):
     known = KNOWN | {"id": IDS[1::2]} if context.operation.method == "delete" else KNOWN
     for name, value in (path_parameters or {}).items():
         number = zlib.crc32(repr(value).encode())
-        if name in known and number % 2 == 0:
-            path_parameters[name] = known[name][number // 2 % len(known[name])]
+        if name in known and number % 4 != 0:
+            path_parameters[name] = known[name][number // 4 % len(known[name])]
     return path_parameters

@@ -36,6 +36,6 @@ pub fn measured(vendor: &str, model: &str, seed: u64) -> Published {
     (run.vendor, run.model) = (Some(vendor.to_owned()), Some(model.to_owned()));
     (run.interface, run.capacity_bytes) = (Some("sd uhs-i".to_owned()), Some(4 << 30));
     (run.engine, run.seed) = (Some("io_uring".to_owned()), seed);
-    run.cells.retain(|cell| cell.ops < 300);
+    run.cells.retain(|cell| cell.ops <= 100);
     run
 }

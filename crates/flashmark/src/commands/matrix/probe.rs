@@ -1,4 +1,4 @@
-//! Asking a medium whether it still sequential and random writes and reads of 32 KiB, at, after
+//! Asking a medium whether it still reads and writes, after
 //! something on it failed.
 
 use blockio::{Expect, OpenError, OpenOptions, OpenSettings, RealDevice};

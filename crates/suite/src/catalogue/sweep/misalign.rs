@@ -24,7 +24,7 @@ settings! {
 const SEQUENTIAL: &str = "in-a-row";
 const RANDOM: &str = "random";
 
-/// Sequential writes and at random, a cell for each form, block size and shift.
+/// Sequential and random writes, a cell for each form, block size and shift.
 pub const MISALIGN: Sweep<MisalignSettings> = Sweep {
     entry: Entry {
         name: test::MISALIGN,
