@@ -109,8 +109,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         for (part, came) in
             if flags.at_once { side_by_side(&parts, one) } else { one_by_one(&parts, one) }
         {
-            let (passed, variable) = came?;
-            variable.iter().for_each(|variable| rows.add(variable));
+            let (passed, lines) = came?;
+            lines.iter().for_each(|line| rows.add(line));
             if !passed {
                 failed.push(format!("{} (seed {seed})", part.name));
             }
@@ -176,9 +176,9 @@ fn side_by_side<'a>(
 fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -> Came {
     println!("== {}, seed {seed}", part.name);
     let scratch = tempfile::tempdir().context("cannot make a directory for what the tests tell")?;
-    let variable = scratch.path().join("tally");
+    let tally = scratch.path().join("tally");
     let (name, count) = (part.variable)(flags);
-    let mut tests = tests_program::about_to_try(root, program, part.tests, &variable);
+    let mut tests = tests_program::about_to_try(root, program, part.tests, &tally);
     tests
         .env("FLASHMARK_SEED", seed.to_string())
         .env(format!("FLASHMARK_{name}"), count.to_string());

@@ -13,7 +13,7 @@ use suite::definition::Suite;
 use super::cache::Cache;
 use super::cheats::claims;
 use super::dice::Dice;
-use super::look::{look_through, suite, use_levels};
+use super::look::{look_through, suite, told};
 use super::medium::Medium;
 use super::row::{Row, Target};
 use super::trick::Trick;
@@ -68,7 +68,7 @@ impl Drawn {
             .cells
             .iter()
             .filter(|cell| tests.contains(&cell.test.as_str()))
-            .map(use_levels)
+            .map(told)
             .collect();
         let own = |finding: &&Finding| {
             tests.iter().any(|test| finding.evidence.iter().any(|line| line.contains(test)))
