@@ -111,14 +111,20 @@ struct Voice<'a> {
     interface_bps: Option<f64>,
 }
 
-/// The voices for a figure, rising. Runs without a sender are of one.
-fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
-    let mut by_sender: BTreeMap<Option<&str>, Vec<&Vote>> = BTreeMap::new();
+/// The runs of each sender; those without one are of one.
+fn by_sender<'a>(
+    votes: impl IntoIterator<Item = &'a Vote>,
+) -> BTreeMap<Option<&'a str>, Vec<&'a Vote>> {
+    let mut by_sender: BTreeMap<_, Vec<&Vote>> = BTreeMap::new();
     for vote in votes {
-        if vote.figures.get(&figure).is_some_and(|value| value.is_finite()) {
-            by_sender.entry(vote.sender.as_deref()).or_default().push(vote);
-        }
+        by_sender.entry(vote.sender.as_deref()).or_default().push(vote);
     }
+    by_sender
+}
+
+/// The voices for a figure, rising.
+fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
+    let has_it = |vote: &&Vote| vote.figures.get(&figure).is_some_and(|value| value.is_finite());
     let voice = |(sender, votes): (_, Vec<&Vote>)| {
         let runs = votes.iter().map(|vote| (vote.host.as_deref(), vote.figures[&figure]));
         let interfaces = votes.iter().filter_map(|vote| interface_bps(vote.interface.as_deref()?));
@@ -128,7 +134,8 @@ fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
             interface_bps: interfaces.max_by(f64::total_cmp),
         })
     };
-    let mut voices: Vec<Voice> = by_sender.into_iter().filter_map(voice).collect();
+    let mut voices: Vec<Voice> =
+        by_sender(votes.iter().filter(has_it)).into_iter().filter_map(voice).collect();
     voices.sort_by(|a, b| a.value.total_cmp(&b.value));
     voices
 }
@@ -164,9 +171,9 @@ fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     Some(*faster.unwrap_or(&largest))
 }
 
-/// Tells whether the first of two crowds was held back by its interface, in bytes a second: half of those
-/// whose interface is known had none that carries more, most of that was reached, and each of the faster ones had a faster
-/// interface and gained no more than that explains.
+/// Tells whether the first of two crowds was held back by its interface: half of those whose interface
+/// is known had none that carries more, most of that was reached, and each of the faster ones had a
+/// faster interface and gained no more than that explains.
 fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
     let mut known: Vec<f64> = slower.iter().filter_map(|voice| voice.interface_bps).collect();
     known.sort_by(f64::total_cmp);
@@ -184,10 +191,7 @@ fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
 /// are as many; of the level of a use, of the senders that judged it, and where as many claim anything.
 /// A sender claims what at least half of its runs do.
 fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
-    let mut by_sender: BTreeMap<Option<&str>, Vec<&Vote>> = BTreeMap::new();
-    for vote in votes {
-        by_sender.entry(vote.sender.as_deref()).or_default().push(vote);
-    }
+    let by_sender = by_sender(votes);
     let all: BTreeSet<&str> =
         votes.iter().flat_map(|vote| &vote.claims).map(String::as_str).collect();
     let has_claims = |runs: &&Vec<&Vote>| runs.iter().any(|vote| !vote.claims.is_empty());

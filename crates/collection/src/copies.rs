@@ -147,10 +147,8 @@ fn most_pairs(ours: &[CellSketch], theirs: &[CellSketch]) -> usize {
         of: &mut [Option<usize>],
     ) -> bool {
         like[at].iter().any(|other| {
-            let is_free = |seen: &mut BTreeSet<usize>, of: &mut [Option<usize>]| {
-                of[*other].is_none_or(|before| pair(before, like, seen, of))
-            };
-            let found = seen.insert(*other) && is_free(seen, of);
+            let found =
+                seen.insert(*other) && of[*other].is_none_or(|before| pair(before, like, seen, of));
             if found {
                 of[*other] = Some(at);
             }
@@ -303,7 +301,7 @@ pub fn find_copy<K: KnownRuns>(
 pub struct CopyRegister {
     runs: BTreeMap<usize, RunMarks>,
     exact: BTreeMap<String, Vec<usize>>,
-    /// By kind, vendor and model.
+    /// Measured ones by kind, vendor and model.
     near: BTreeMap<(MediumKind, String, String), Vec<usize>>,
 }
 
@@ -318,7 +316,7 @@ impl CopyRegister {
         for mark in &marks.exact {
             self.exact.entry(mark.clone()).or_default().push(number);
         }
-        if !marks.sketch.is_empty() {
+        if !marks.sketch.is_empty() && !marks.is_simulated {
             self.near.entry(of_any_size(&marks.model)).or_default().push(number);
         }
         self.runs.insert(number, marks.clone());
@@ -346,10 +344,7 @@ impl KnownRuns for CopyRegister {
         is_taken: &mut dyn FnMut(&usize, &RunSketch) -> bool,
     ) -> Result<Option<usize>, Self::Error> {
         let mut known = self.near.get(&of_any_size(&marks.model)).into_iter().flatten();
-        let is_found = |number: &&usize| {
-            let theirs = &self.runs[*number];
-            !theirs.is_simulated && is_taken(number, &theirs.sketch)
-        };
+        let is_found = |number: &&usize| is_taken(number, &self.runs[*number].sketch);
         Ok(known.find(is_found).copied())
     }
 }
