@@ -132,7 +132,7 @@ impl<'a> MediumPage<'a> {
         let links = Links { site, depth: 1 };
         let (fakes, sound): (Vec<&CollectionRun>, Vec<&CollectionRun>) =
             entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);
-        let shown = shown_run(&sound).or_else(|| shown_run(&fakes));
+        let shown = shown_run(&believed(line, &sound)).or_else(|| shown_run(&fakes));
         let record = shown.map(concluded);
         let found_hosts = hosts::hosts(&sound);
         let name = words::clean(&line.name);
@@ -189,6 +189,15 @@ pub(super) fn concluded(entry: &CollectionRun) -> Record {
 
 fn compare_link(links: &Links, slug: &str) -> String {
     format!("{}?m={slug}", links.text("compare"))
+}
+
+/// The runs that may stand for a line: where senders are told apart, those with its verdict. What one
+/// sender alone claims is no headline. All where none has it.
+fn believed<'a>(line: &CollectionLine, entries: &[&'a CollectionRun]) -> Vec<&'a CollectionRun> {
+    let has_senders = line.figures.values().any(|spread| spread.senders > 0);
+    let is_believed = |entry: &&&CollectionRun| entry.headline.verdict == line.verdict;
+    let believed: Vec<_> = entries.iter().filter(is_believed).copied().collect();
+    if has_senders && !believed.is_empty() { believed } else { entries.to_vec() }
 }
 
 /// The run that the charts are made from: of those with most cells the newest (entries come newest

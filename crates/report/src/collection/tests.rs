@@ -211,6 +211,25 @@ fn a_page_of_fifty_lines_stays_small() {
     assert!(all < 300_000, "{all} bytes before compression, style and script included");
 }
 
+/// The newest run with most cells made the headline, whoever had sent it.
+#[test]
+fn one_sender_makes_no_headline() {
+    let mut line = line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5);
+    line.figures.values_mut().for_each(|spread| spread.senders = 3);
+    let mut honest = entry("honest", &demo::good());
+    honest.headline.verdict = line.verdict.clone();
+    let mut liar = entry("liar", &demo::horrible());
+    liar.headline.verdict = Some("do not use it".into());
+    liar.run.cells.extend(honest.run.cells.clone());
+    let verdict = |entries: &[CollectionRun]| {
+        let page = medium(&tree(), &line, entries);
+        let start = page.find("class=\"findings verdict\"").expect("it has a verdict");
+        page[start..page.find("id=\"figures\"").expect("it has figures")].to_owned()
+    };
+    assert_ne!(verdict(std::slice::from_ref(&liar)), verdict(std::slice::from_ref(&honest)));
+    assert_eq!(verdict(&[liar, honest.clone()]), verdict(&[honest]));
+}
+
 #[test]
 fn a_medium_says_its_verdict_first_and_lists_every_run() {
     let mut fake = entry("run-3", &demo::horrible());
