@@ -1,21 +1,21 @@
-//! One of many of a kind that differs from the rest.
+//! Outliers: values that differ from all others of their kind.
 
 use crate::median;
 
-/// Fewest others that a value is held against.
+/// Fewest other values that a value is compared with.
 pub const FEWEST_OTHERS: usize = 5;
-/// Of the others, one in this many at each end says nothing of how far they lie apart: more than
-/// one of them may be bad.
+/// One in this many of the other values is left out at each end: these may be outliers too.
 const CUT: usize = 10;
-/// A value lies apart where it is farther from the median of the others than this many times the
-/// range of the rest of them, as logarithms ..
+/// A value is an outlier if its distance from the median of the others is more than this many times
+/// the range of the rest of them, in logarithms ..
 const RANGES: f64 = 3.0;
-/// .. and this divided by their number more: the range of a few is often too small.
+/// .. and more than this divided by their number: the range of a few values is often too small.
 const RANGES_OF_FEW: f64 = 15.0;
-/// .. and at least this many times more or less: what repeats to a percent has a range of nothing.
+/// .. and if it is at least this many times larger or smaller: values that repeat to a percent have
+/// next to no range.
 const LEAST_RATIO: f64 = 1.25;
 
-/// A value that lies apart from the others of its sample.
+/// A value that is far from all others of its sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlier {
     /// Place of the value in the sample, from 0.
@@ -30,9 +30,8 @@ pub struct Outlier {
     pub others: usize,
 }
 
-/// Values that lie apart from all others, in the order of `values`. They are compared as ratios:
-/// what is not positive and finite is left out. None where a value has fewer than
-/// [`FEWEST_OTHERS`] others.
+/// Outliers among `values`, in their order. Values are compared as ratios; those that are not
+/// positive and finite are left out. Empty if a value has fewer than [`FEWEST_OTHERS`] others.
 pub fn outliers(values: &[f64]) -> Vec<Outlier> {
     let is_usable = |value: f64| value.is_finite() && value > 0.0;
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| is_usable(*value)).collect();

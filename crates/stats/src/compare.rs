@@ -1,4 +1,4 @@
-//! Is one thing really faster than another?
+//! Comparison of two groups of runs: the ratio of their results and its interval.
 
 use crate::Interval;
 use crate::sample::mean;
@@ -7,7 +7,7 @@ mod spread;
 
 use spread::Spread;
 
-/// What one run measured, with what it knows of its own uncertainty.
+/// The result of one run and the uncertainty that the run itself reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunRate {
     /// A rate or a time, positive.
@@ -19,7 +19,7 @@ pub struct RunRate {
 }
 
 impl RunRate {
-    /// A run with nothing known of its uncertainty.
+    /// A run whose uncertainty is unknown.
     pub fn bare(rate: f64) -> RunRate {
         RunRate { rate, half_width: None, degrees: None }
     }
@@ -37,28 +37,28 @@ impl RunRate {
     }
 }
 
-/// The ratio A / B of what runs of A and of B measured.
+/// The ratio A / B of the results of runs of A and of B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatioEstimate {
     /// Geometric mean of A over geometric mean of B.
     pub ratio: f64,
     /// The 95 % confidence interval of the ratio.
     pub ci95: Interval,
-    /// Which of the two is larger, if that can be said.
+    /// The larger of the two, if the interval decides it.
     pub judgement: LargerRate,
     spread: Spread,
 }
 
-/// Which of two is larger, if that can be said (docs/field/statistics.md#comparing-runs).
+/// The larger of two results, if the interval decides it (docs/field/statistics.md#comparing-runs).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LargerRate {
     /// A is larger than B.
     Larger,
     /// A is smaller than B.
     Smaller,
-    /// They differ by less than 10 %, surely.
+    /// They differ by less than 10 %, with 95 % confidence.
     Same,
-    /// Too few runs, or too unlike each other, to say.
+    /// There are too few runs, or they vary too much, to decide.
     Unclear,
 }
 
@@ -68,7 +68,7 @@ const NOISE: f64 = 0.10;
 /// The variance between runs is pooled with that within them unless an F test at this level tells
 /// them apart. At the usual 25 %, intervals of two runs each hold 92 of 100 drawn differences.
 const POOLED_FROM: f64 = 0.4;
-/// As many more runs at most are worth naming.
+/// Most additional runs that are worth proposing.
 const MOST_RUNS: u32 = 20;
 
 /// Compares the results of runs (rates or times, all positive) of A and B of which nothing else is
@@ -103,13 +103,13 @@ pub fn compare_runs(a: &[RunRate], b: &[RunRate]) -> Option<RatioEstimate> {
 }
 
 impl RatioEstimate {
-    /// True if it is of one run of each, which know nothing of changes between runs.
+    /// True if there is one run of A and one of B: changes between runs are then unknown.
     pub fn is_single(&self) -> bool {
         self.spread.is_single()
     }
 
-    /// Runs to add on each side until a difference of 10 % would be told, one at least; where
-    /// differences of 10 % are told already, until this one would. `None` of more than 20.
+    /// Runs to add on each side, at least one, until a difference of 10 % can be detected; where it
+    /// can be already, until this ratio can be. `None` if more than 20 are needed.
     pub fn more_runs(&self) -> Option<u32> {
         let (noise, difference) = (NOISE.ln_1p(), self.ratio.ln().abs());
         let is_fine = self.spread.half_width() <= noise && !self.spread.is_single();
@@ -118,8 +118,8 @@ impl RatioEstimate {
         self.more_runs_to(if is_fine { finer } else { noise })
     }
 
-    /// Runs to add on each side until the ratio would be told from this one, one at least. `None`
-    /// of more than 20.
+    /// Runs to add on each side, at least one, until the ratio can be distinguished from `limit`.
+    /// `None` if more than 20 are needed.
     pub fn more_runs_from(&self, limit: f64) -> Option<u32> {
         self.more_runs_to((self.ratio / limit).ln().abs())
     }

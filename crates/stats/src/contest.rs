@@ -1,32 +1,32 @@
-//! Which of many is best, and is that certain?
+//! The best of several groups of results, and the groups that cannot be told from it.
 
 use crate::sample::mean;
 use crate::{LargerRate, RatioEstimate, compare};
 
-/// How a group of results stands to the best one.
+/// The rank of a group of results relative to the best group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContestRank {
     /// It has the best results.
     Best,
-    /// It is surely worse.
+    /// It is worse, with 95 % confidence.
     Worse,
-    /// It differs by less than 10 %, surely.
+    /// It differs by less than 10 %, with 95 % confidence.
     Same,
-    /// Too few results, or too unlike each other, to say.
+    /// There are too few results, or they vary too much, to decide.
     Unclear,
 }
 
 /// A group in a contest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed {
-    /// Its index among those that were given.
+    /// Index among the groups that were given.
     pub group: usize,
     /// The geometric mean of its results.
     pub centre: f64,
-    /// Itself against the best, as a ratio of results; `None` for the best itself and where one of
-    /// both has fewer than two results.
+    /// Ratio of its results to those of the best group; `None` for the best group itself, and if
+    /// one of the two has fewer than two results.
     pub to_best: Option<RatioEstimate>,
-    /// How the group stands to the best one.
+    /// Rank relative to the best group.
     pub rank: ContestRank,
 }
 
@@ -63,8 +63,8 @@ pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<Placed> {
     places.iter().enumerate().map(place).collect()
 }
 
-/// True if more results are needed to say which of the best two is better, or that they are the
-/// same. Nothing is open about a single one.
+/// True if more results are needed to decide which of the best two is better, or that they are the
+/// same. Always false for a single group.
 pub fn is_open(places: &[Placed]) -> bool {
     places.get(1).is_some_and(|second| second.rank == ContestRank::Unclear)
 }
@@ -106,8 +106,8 @@ mod tests {
         assert!(!open(&[vec![100.0]]) && !open(&[]) && !open(&[vec![1.0, f64::NAN], vec![2.0]]));
     }
 
-    /// Of twenty equals with a spread of 5 %, looked at after every repeat from the third to the
-    /// tenth: how often the first two are called different.
+    /// Share of false winners among twenty equal groups with a spread of 5 %, tested after every
+    /// repeat from the third to the tenth.
     #[test]
     fn a_contest_of_equals_seldom_has_a_winner() {
         let mut random = Random::new(5);

@@ -1,11 +1,11 @@
-/// How far a rate wandered over its last five windows, as shares of their mean (SNIA PTS,
+/// Change of a rate over its last five windows, as shares of their mean (SNIA PTS,
 /// docs/field/snia-and-uflip.md#snia-pts).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
     /// (largest - smallest) / mean.
     pub range: f64,
-    /// What the least-squares line gains from the first of the five windows to the last, over the
-    /// mean; negative when the rate falls.
+    /// Rise of the least-squares line from the first of the five windows to the last, over the
+    /// mean; negative if the rate falls.
     pub slope: f64,
 }
 

@@ -1,7 +1,7 @@
-//! How much of the differences between results does each of several factors explain? Additive
-//! effects by least squares, on grids that may be incomplete, unbalanced and repeated (Scheffe, The
-//! Analysis of Variance, 1959, chapters 4 and 5). Given the logarithms of rates, effects are
-//! factors by which rates are multiplied.
+//! Analysis of variance: the share of each of several factors in the differences between results.
+//! Additive effects by least squares, on grids that may be incomplete, unbalanced and repeated
+//! (Scheffe, The Analysis of Variance, 1959, chapters 4 and 5). If results are logarithms of rates,
+//! effects are factors by which rates are multiplied.
 
 mod linear;
 
@@ -12,67 +12,68 @@ use crate::student_t;
 pub use linear::least_squares;
 use linear::{Fit, rank};
 
-/// A result, and what it was got with.
+/// A result and the levels of the factors under which it was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorRun {
-    /// The result; the logarithm of a rate.
+    /// The result: the logarithm of a rate.
     pub value: f64,
-    /// The variance of the result as itself tells; `None` where it does not.
+    /// The variance of the result by the run's own interval; `None` if it has none.
     pub variance: Option<f64>,
-    /// Degrees of freedom of that variance; infinite where it is as good as known.
+    /// Degrees of freedom of that variance; infinite if the variance is known exactly.
     pub degrees: f64,
-    /// Which level each factor had, from 0; the same number of factors in all runs.
+    /// The level of each factor, from 0; all runs have the same number of factors.
     pub levels: Vec<usize>,
 }
 
-/// Where the intervals of effects come from.
+/// Source of the intervals of effects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EffectBasis {
-    /// From how much repeats of a combination differ, with so many degrees of freedom.
+    /// Differences between repeats of a combination, with so many degrees of freedom.
     Repeats(usize),
-    /// From the runs' own variances, widened so many times (1 and more) by how badly the effects
-    /// add up (Birge, Phys. Rev. 40, 207, 1932).
+    /// The runs' own variances, widened by this factor (1 or more) for effects that do not add up
+    /// (Birge, Phys. Rev. 40, 207, 1932).
     Own(f64),
-    /// From nothing: no combination has repeats, and not every run tells its variance.
+    /// None: no combination has repeats, and not every run has a variance of its own.
     Nothing,
 }
 
-/// What one factor does.
+/// The effect of one factor.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FactorEffect {
-    /// Its effect can be told from that of the others.
+    /// Its effect can be separated from those of the other factors.
     Known(LevelEffects),
-    /// It cannot: it changes together with these other factors, by number.
+    /// It cannot be separated: it changes together with these other factors (their numbers).
     Confounded(Vec<usize>),
 }
 
 /// The effects of the levels of a factor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelEffects {
-    /// Of each level, around a mean of 0.
+    /// Effect of each level; their mean is 0.
     pub levels: Vec<f64>,
     /// The level with the largest effect.
     pub highest: usize,
     /// The level with the smallest.
     pub lowest: usize,
-    /// From the smallest to the largest.
+    /// Difference between the largest and the smallest effect.
     pub range: f64,
-    /// Half the width of its 95 % interval. Of more than two levels the pair was chosen after
-    /// looking: Bonferroni's, over all pairs. `None` where nothing tells one.
+    /// Half the width of its 95 % interval. With more than two levels the pair is chosen after
+    /// looking, so Bonferroni's correction over all pairs applies. `None` without a source of
+    /// intervals.
     pub half_width: Option<f64>,
-    /// The same difference, `range`, at each combination of the other factors' levels that has
-    /// both.
+    /// The same difference, `range`, at each combination of the other factors' levels that has both
+    /// levels.
     pub simple: Vec<SimpleEffect>,
 }
 
 /// The difference between two levels of a factor while all others stay the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimpleEffect {
-    /// Levels of all factors; that of the factor itself is its highest.
+    /// Levels of all factors; the factor itself has its highest level.
     pub at: Vec<usize>,
-    /// From the lowest level to the highest.
+    /// Difference from the lowest level to the highest.
     pub difference: f64,
-    /// Half the width of its 95 % interval; `None` where nothing tells one.
+    /// Half the width of its 95 % interval; `None` without a source of intervals.
     pub half_width: Option<f64>,
 }
 
@@ -81,60 +82,60 @@ pub struct SimpleEffect {
 pub struct CombinationMean {
     /// The level of each factor.
     pub levels: Vec<usize>,
-    /// How many results.
+    /// Number of results.
     pub runs: usize,
     /// Their mean.
     pub mean: f64,
-    /// Half the width of its 95 % interval; `None` where nothing tells one.
+    /// Half the width of its 95 % interval; `None` without a source of intervals.
     pub half_width: Option<f64>,
 }
 
-/// How much larger the effect of the first factor is at one level of the second than at another,
-/// all other factors being equal.
+/// Interaction of two factors: difference between the effects of the first factor at two levels of
+/// the second, all other factors being equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CrossEffect {
-    /// The difference of both differences, 0 or more.
+    /// The difference between the two differences, 0 or more.
     pub difference: f64,
-    /// Half the width of its 95 % interval (Bonferroni's, over all that could have been chosen),
-    /// never widened for effects that do not add up; `None` where nothing tells one.
+    /// Half the width of its 95 % interval (Bonferroni's correction over all choices), never
+    /// widened for effects that do not add up; `None` without a source of intervals.
     pub half_width: Option<f64>,
 }
 
-/// Whether effects depend on each other.
+/// Result of the test for interaction: do effects depend on each other?
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Interaction {
-    /// No repeats, or no combination beyond those that the effects are made of.
+    /// Not tested: there are no repeats, or no more combinations than effects.
     Untold,
-    /// The test does not reject that effects add up, with this p.
+    /// The test does not reject that effects add up; its p-value.
     NotShown(f64),
-    /// It does.
+    /// The test rejects that effects add up; its p-value.
     Shown(f64),
 }
 
 /// The effects of all factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorFit {
-    /// By number of the factor.
+    /// Effect of each factor, in the order of the factors.
     pub factors: Vec<FactorEffect>,
-    /// Where intervals come from.
+    /// Source of the intervals.
     pub basis: EffectBasis,
-    /// Whether effects depend on each other.
+    /// Result of the test for interaction.
     pub interaction: Interaction,
-    /// The largest interaction of the first two factors; `None` where no four combinations cross.
+    /// The largest interaction of the first two factors; `None` if no four combinations cross.
     pub crossed: Option<CrossEffect>,
     /// All combinations, in the order of the runs.
     pub combinations: Vec<CombinationMean>,
-    /// How far the mean of a combination is from the sum of effects, at most.
+    /// Largest distance of the mean of a combination from the sum of effects.
     pub largest_departure: f64,
-    /// From the lowest mean of a combination to the highest.
+    /// Difference between the highest and the lowest mean of a combination.
     pub range: f64,
 }
 
-/// A test of this p rejects.
+/// Significance level: a test with a smaller p-value rejects.
 const REJECTS: f64 = 0.05;
 
-/// Effects of factors that have so many `levels` each. `None` where there is nothing to fit: fewer
-/// than two runs, a value that is not finite, a level that is none.
+/// Effects of factors with these numbers of `levels`. `None` if nothing can be fitted: fewer than
+/// two runs, a value that is not finite, a level outside its factor.
 pub fn factor_effects(runs: &[FactorRun], levels: &[usize]) -> Option<FactorFit> {
     let fits = |run: &FactorRun| {
         run.value.is_finite()
@@ -169,9 +170,9 @@ struct Data<'a> {
     combinations: Vec<Combination>,
     fit: Fit,
     basis: EffectBasis,
-    /// Variance of a run by repeats, 0 without any.
+    /// Variance of a run by repeats; 0 without repeats.
     repeats_variance: f64,
-    /// Own variances of the runs, where all tell one.
+    /// Own variances of the runs, if all runs have one.
     own: Option<Vec<f64>>,
 }
 
@@ -222,7 +223,7 @@ impl<'a> Data<'a> {
         })
     }
 
-    /// True if no level of a factor is a mixture of levels of these others.
+    /// True if no level of the factor is a mixture of levels of the others.
     fn is_free(&self, factor: usize, others: &[usize]) -> bool {
         let with: Vec<usize> = others.iter().copied().chain([factor]).collect();
         self.rank(&with) == self.rank(others) + self.levels[factor] - 1
@@ -232,7 +233,7 @@ impl<'a> Data<'a> {
         rank(self.combinations.iter().map(|of| row(&of.levels, self.levels, factors)).collect())
     }
 
-    /// Which others it changes with: each that alone is enough, or else all that are not free.
+    /// Factors that it changes with: each that alone is enough, or else all that are not free.
     fn changes_with(&self, factor: usize, others: &[usize]) -> Vec<usize> {
         let alone = others.iter().copied().filter(|other| !self.is_free(factor, &[*other]));
         let alone: Vec<usize> = alone.collect();
@@ -246,14 +247,14 @@ impl<'a> Data<'a> {
         others.iter().copied().filter(|other| !is_free(other)).collect()
     }
 
-    /// Half the width of the interval of a weighted sum of the runs, one of so many that might have
-    /// been looked at.
+    /// Half the width of the interval of a weighted sum of the runs, corrected for a choice among
+    /// `of_pairs`.
     fn half_width(&self, weights: &[f64], of_pairs: usize) -> Option<f64> {
         let scale = if let EffectBasis::Own(scale) = self.basis { scale } else { 1.0 };
         self.unwidened(weights, of_pairs).map(|half| half * scale)
     }
 
-    /// The same, as if effects added up.
+    /// The same without the widening for effects that do not add up.
     fn unwidened(&self, weights: &[f64], of_pairs: usize) -> Option<f64> {
         let p = 1.0 - 0.025 / of_pairs as f64;
         let own = self.own.as_ref().map(|own| self.by_own(weights, own, p));
@@ -263,7 +264,7 @@ impl<'a> Data<'a> {
         Some(own.map_or(repeats, |own| own.max(repeats)))
     }
 
-    /// From what the runs tell of themselves, with Satterthwaite's degrees of freedom.
+    /// Half the width by the runs' own variances, with Satterthwaite's degrees of freedom.
     fn by_own(&self, weights: &[f64], own: &[f64], p: f64) -> f64 {
         let parts = weights.iter().zip(own).map(|(weight, of)| weight * weight * of);
         let variance: f64 = parts.clone().sum();
@@ -339,8 +340,8 @@ impl<'a> Data<'a> {
             .collect()
     }
 
-    /// The F test for lack of fit, against the variance between repeats, or what the runs
-    /// themselves tell where that is more.
+    /// The F test for lack of fit, against the variance between repeats, or the mean of the runs'
+    /// own variances where that is larger.
     fn interaction(&self) -> Interaction {
         let EffectBasis::Repeats(within) = self.basis else { return Interaction::Untold };
         let degrees = self.combinations.len() - self.fit.rank();
@@ -358,7 +359,7 @@ impl<'a> Data<'a> {
         if p < REJECTS { Interaction::Shown(p) } else { Interaction::NotShown(p) }
     }
 
-    /// How far a combination is from the sum of effects.
+    /// Distance of a combination's mean from the sum of effects.
     fn departure(&self, of: &Combination) -> f64 {
         of.runs.first().map_or(0.0, |run| of.mean - self.fit.fitted(*run))
     }
@@ -376,7 +377,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// As good as infinitely many degrees of freedom.
+/// Degrees of freedom from which Student's t is as good as normal.
 const NORMAL: f64 = 1e9;
 
 fn combinations(runs: &[FactorRun]) -> Vec<Combination> {
@@ -395,7 +396,8 @@ fn combinations(runs: &[FactorRun]) -> Vec<Combination> {
     found
 }
 
-/// A line of the design: 1, then for each of these factors a column for each level but the first.
+/// A row of the design matrix: 1, then for each of these factors a column for each level but the
+/// first.
 fn row(of: &[usize], levels: &[usize], factors: &[usize]) -> Vec<f64> {
     let columns = |factor: &usize| {
         let (own, many) = (of[*factor], levels[*factor]);
@@ -404,7 +406,8 @@ fn row(of: &[usize], levels: &[usize], factors: &[usize]) -> Vec<f64> {
     std::iter::once(1.0).chain(factors.iter().flat_map(columns)).collect()
 }
 
-/// The column of a level in the design of all factors; `None` of the first level, which is 0.
+/// The column of a level in the design of all factors; `None` for the first level, whose effect is
+/// 0.
 fn column(levels: &[usize], factor: usize, level: usize) -> Option<usize> {
     let before: usize = levels[..factor].iter().map(|many| many.saturating_sub(1)).sum();
     (level > 0).then_some(before + level)

@@ -14,7 +14,7 @@ impl Interval {
         if centre == 0.0 { f64::INFINITY } else { (self.high - self.low) / (2.0 * centre.abs()) }
     }
 
-    /// Is `x` inside, ends included?
+    /// True if `x` is inside, ends included.
     pub fn contains(&self, x: f64) -> bool {
         self.low <= x && x <= self.high
     }

@@ -1,7 +1,7 @@
 //! Estimators, confidence intervals under autocorrelation, stop rules and robust comparison.
 //!
-//! Pure numbers in, pure numbers out: this crate knows neither media nor clocks nor files. What the
-//! methods are and why they were chosen is told in docs/methodology.md, "How certain a rate is".
+//! Pure numbers in, pure numbers out: this crate knows neither media nor clocks nor files. The
+//! methods and the reasons for them are described in docs/methodology.md, "How certain a rate is".
 
 mod apart;
 mod change;

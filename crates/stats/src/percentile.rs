@@ -1,4 +1,4 @@
-//! Quantiles of a correlated stream, on line and in constant memory.
+//! Quantiles of a correlated stream, online and in constant memory.
 
 use crate::quantile::fractional_ranks;
 use crate::random::Random;
@@ -10,8 +10,8 @@ use crate::{Interval, smallest_sample};
 const FULL: usize = 16_384;
 /// Batches into which the sample is cut to see how correlated it is.
 const BATCHES: usize = 32;
-/// Events in flight together are taken to share one fate, unless there are this many groups of them
-/// on the rarer side of the quantile to tell otherwise.
+/// Events in flight together count as one event, unless there are this many groups of them on the
+/// rarer side of the quantile: then their correlation is measured.
 const TELLING_GROUPS: f64 = 40.0;
 /// A value is known to 3 significant digits (docs/methodology.md, "What is timed"), and no interval
 /// is narrower.
@@ -22,7 +22,7 @@ const GRAIN: f64 = 0.001;
 /// fall in step with the thinning.
 #[derive(Debug, Clone)]
 pub struct QuantileEstimator {
-    /// In order of arrival; the order is what tells how correlated they are.
+    /// In order of arrival: the order shows their correlation.
     kept: Vec<u64>,
     group: u64,
     /// Values of the open group so far, and which of them is kept.
@@ -49,14 +49,14 @@ pub struct QuantileEstimate {
 }
 
 impl QuantileEstimator {
-    /// No values yet. `seed` decides which values are kept of a long stream.
+    /// An estimator without values. `seed` decides which values of a long stream are kept.
     pub fn new(seed: u64) -> Self {
         QuantileEstimator::overlapping(seed, 1)
     }
 
-    /// The same for the latencies of a closed loop that keeps `in_flight` events under way: each of
-    /// these waits for the others, so that one slow event makes that many slow values; and the
-    /// first ones, which found nothing under way, are left out.
+    /// An estimator of the latencies of a closed loop that keeps `in_flight` events under way. Each
+    /// of these waits for the others, so one slow event makes that many slow values; the first
+    /// values are left out, because they found nothing under way.
     pub fn overlapping(seed: u64, in_flight: u32) -> Self {
         let random = Random::new(seed);
         QuantileEstimator {
@@ -86,7 +86,7 @@ impl QuantileEstimator {
         }
     }
 
-    /// The same value so many times.
+    /// Adds the same value `times` times.
     pub fn push_same(&mut self, value: u64, mut times: u64) {
         let begins = if self.in_flight > 1 {
             self.in_flight.saturating_sub(self.events).min(times)
@@ -121,9 +121,8 @@ impl QuantileEstimator {
         self.chosen = if self.group == 1 { 0 } else { self.random.below(self.group) };
     }
 
-    /// The `q`-quantile (0..1); `None` where fewer values have arrived, or are kept, than it takes
-    /// to speak of it at all ([`smallest_sample`]). Sorts a copy of what is kept: ask at the end,
-    /// not in between.
+    /// The `q`-quantile (0..1); `None` if fewer values than [`smallest_sample`] have arrived or are
+    /// kept. Sorts a copy of the kept values: ask at the end, not in between.
     pub fn quantile(&self, q: f64) -> Option<QuantileEstimate> {
         let kept = self.kept.len() as u64;
         if !(q > 0.0 && q < 1.0) || kept < smallest_sample(q).max(smallest_sample(1.0 - q)) {
@@ -148,9 +147,9 @@ impl QuantileEstimator {
         Some(QuantileEstimate { value, ci95, n: self.events, effective })
     }
 
-    /// How much more the share of values up to `value` varies from batch to batch than it would for
-    /// independent values: 1 where no more, and never above a number that would leave less than one
-    /// batch's worth.
+    /// Variance of the share of values up to `value` between batches, over the variance of
+    /// independent values: 1 or more, and limited so that at least one batch's worth of values
+    /// remains.
     fn clustering(&self, value: f64, q: f64) -> f64 {
         let together = (self.in_flight as f64 / self.group as f64).max(1.0);
         let rarer = self.kept.len() as f64 * q.min(1.0 - q);
@@ -267,8 +266,8 @@ mod tests {
         }
     }
 
-    /// Of four in flight each slow one makes three more slow, until forty groups tell otherwise: 40
-    /// groups of 4 in the rarer tenth are 1600 values.
+    /// With four in flight each slow event makes three more slow, until forty groups show
+    /// otherwise: 40 groups of 4 in the rarer tenth are 1600 values.
     #[test]
     fn events_in_flight_share_one_fate_until_enough_of_them_tell() {
         for (values, effective) in [(1_592, 398.0), (1_612, 1_612.0)] {

@@ -1,4 +1,4 @@
-//! What order statistics say about a quantile, whatever the distribution
+//! Intervals of quantiles from order statistics, for any distribution
 //! (docs/field/statistics.md#percentiles; Hahn & Meeker 1991).
 
 use crate::student::incomplete_beta;
@@ -35,7 +35,7 @@ pub(crate) fn fractional_ranks(n: f64, q: f64, confidence: f64) -> Option<(f64, 
     Some((low as f64 + between(low, tail), (high - 1) as f64 + between(high - 1, 1.0 - tail)))
 }
 
-/// The smallest sample whose largest value lies above the `q`-quantile with 95 % confidence
+/// The smallest sample whose largest value is above the `q`-quantile with 95 % confidence
 /// (one-sided): 5 for p50, 59 for p95, 299 for p99, 2995 for p99.9
 /// (docs/field/statistics.md#percentiles). With fewer, no such percentile is printed.
 pub fn smallest_sample(q: f64) -> u64 {
@@ -48,7 +48,7 @@ pub fn smallest_sample(q: f64) -> u64 {
     (0.05_f64.ln() / q.ln()).ceil() as u64
 }
 
-/// The probability that the order statistic of `rank` (1-based) lies above the `q`-quantile: fewer
+/// The probability that the order statistic of `rank` (1-based) is above the `q`-quantile: fewer
 /// than `rank` of `n` samples fall below it, the binomial sum up to `rank - 1`.
 fn below(n: u64, q: f64, rank: u64) -> f64 {
     if rank > n { 1.0 } else { incomplete_beta((n - rank + 1) as f64, rank as f64, 1.0 - q) }
@@ -70,8 +70,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The binomial distribution function by plain summation, to hold the incomplete beta function
-    /// against.
+    /// The binomial distribution function by plain summation, as a check of the incomplete beta
+    /// function.
     fn binomial_below(n: u64, q: f64, rank: u64) -> f64 {
         let mut ln_term = n as f64 * (1.0 - q).ln();
         let mut sum = 0.0;

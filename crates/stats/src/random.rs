@@ -50,12 +50,12 @@ impl Random {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Between these, which are positive, alike in each power of ten.
+    /// A number between `low` and `high`, both positive, uniform in its logarithm.
     pub fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.unit())
     }
 
-    /// One of these, which must not be none.
+    /// One of these, all equally likely. `all` must not be empty.
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len() as u64) as usize]
     }

@@ -1,4 +1,4 @@
-//! The rate of a stream of events, on line and in constant memory.
+//! The rate of a stream of events, online and in constant memory.
 
 use crate::sample::{mean, variance};
 use crate::{Interval, student_t};
@@ -11,42 +11,43 @@ const MOST: usize = 32;
 /// ...and not fewer than this for the sake of independence alone: with fewer, Student's t costs
 /// more than it saves.
 const FEWEST: usize = 10;
-/// A lag-1 correlation above this over the root of the number of batches passes for dependence
+/// Batches count as dependent if their lag-1 correlation exceeds this over the root of their number
 /// (one-sided 10 %).
 const NOTICEABLE: f64 = 1.28;
-/// An interval of few batches whose ends are further apart than this factor tells nothing of a rate:
-/// of two that differ, Student's t makes one from picobytes to gigabytes a second. Where there are
-/// many, so wide an interval says that the rate changed.
+/// An interval of few batches whose ends differ by more than this factor is not given: from two
+/// batches that differ, Student's t makes one from picobytes to gigabytes a second. With many
+/// batches so wide an interval shows that the rate changed.
 const TELLS_NOTHING: f64 = 1000.0;
-/// An event of this many times a typical one is of the rare kind.
+/// An event that takes this many times as long as a typical one is a rare slow event.
 const RARE: f64 = 3.0;
 
-/// Rare slow events that a kind of stream is known to have. What has not been seen cannot widen an
-/// interval; this does, until so many events came without one that there must be fewer.
+/// Rare slow events that a kind of stream is known to have. Events that have not been seen cannot
+/// widen an interval; this does, until so many events came without a slow one that there must be
+/// fewer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RareEvents {
-    /// Which share of the events is slow, 0..1.
+    /// Share of the slow events among all, 0..1.
     pub share: f64,
-    /// How much longer than otherwise they take, in units of what they take otherwise.
+    /// Additional time of a slow event, in units of the time of other events.
     pub excess: f64,
 }
 
 impl RareEvents {
-    /// How much slower it may be in the long run for those that were not seen, relative: nothing where
-    /// the slowest event is one of them, `typical` being what others take in the same unit;
-    /// `unseen_share` is the share of them that may have been missed ([`RareEvents::MISSED`] over the
-    /// number of events that count).
+    /// Relative slowdown in the long run by rare events that were not seen: 0 if the slowest event
+    /// is one of them. `typical` is the time of other events in the same unit; `unseen_share` is
+    /// the share of rare events that may have been missed ([`RareEvents::MISSED`] over the number
+    /// of events that count).
     pub fn unseen(self, slowest: f64, typical: f64, unseen_share: f64) -> f64 {
         if slowest > RARE * typical { 0.0 } else { self.share.min(unseen_share) * self.excess }
     }
 
-    /// Events of which there are this many in n are missing from a run of n in 5 % of cases.
+    /// Events of which there are this many in n are missing from a run of n events in 5 % of cases.
     pub const MISSED: f64 = 3.0;
 }
 
-/// The mean time per event of a stream, on line: sums of completion-to-completion times over
-/// batches of consecutive events. Keeps 64 to 128 batches; when full, neighbours are merged in
-/// pairs and the batch size doubles.
+/// The mean time per event of a stream, online: sums of completion-to-completion times over batches
+/// of consecutive events. Keeps 64 to 128 batches; when full, neighbours are merged in pairs and
+/// the batch size doubles.
 #[derive(Debug, Clone)]
 pub struct RateEstimator {
     batches: Vec<u64>,
@@ -65,19 +66,19 @@ pub struct RateEstimate {
     pub per_second: f64,
     /// The 95 % confidence interval of the long-run rate, in events per second.
     pub ci95: Interval,
-    /// Number of events that the rate is made from.
+    /// Number of events that the rate is computed from.
     pub n: u64,
-    /// Batches that the interval was made from.
+    /// Number of batches that the interval is computed from.
     pub batches: usize,
     /// Lag-1 autocorrelation of these batches.
     pub lag1: f64,
-    /// Do the batches look independent (von Neumann's test)? Where not, the interval was widened
-    /// for what could be seen of the dependence, but should be taken with care.
+    /// True if the batches look independent (von Neumann's test). If false, the interval was
+    /// widened for the dependence that could be seen, but may still be too narrow.
     pub independent: bool,
 }
 
 impl RateEstimate {
-    /// Half the width of the interval as a share of the rate: 0.05 = known to 5 %.
+    /// Half the width of the interval as a share of the rate: 0.05 is ±5 %.
     pub fn relative_half_width(&self) -> f64 {
         self.ci95.relative_half_width(self.per_second)
     }
@@ -90,7 +91,7 @@ impl Default for RateEstimator {
 }
 
 impl RateEstimator {
-    /// An estimator to which nothing has been pushed.
+    /// An estimator without events.
     pub fn new() -> Self {
         let batches = Vec::with_capacity(FULL);
         RateEstimator {
@@ -104,7 +105,7 @@ impl RateEstimator {
         }
     }
 
-    /// No events yet of a stream that is known to have rare slow ones.
+    /// An estimator of a stream that is known to have rare slow events.
     pub fn expecting(rare: RareEvents) -> Self {
         RateEstimator { expected: Some(rare), ..RateEstimator::new() }
     }
@@ -121,7 +122,7 @@ impl RateEstimator {
         }
     }
 
-    /// So many more that ended together with the one before: no time passed between them.
+    /// Adds so many events that ended together with the one before: no time passed between them.
     pub fn push_together(&mut self, mut events: u64) {
         while events > 0 {
             let step = events.min(self.events_per_batch - self.open_events);
@@ -155,8 +156,8 @@ impl RateEstimator {
         self.batches.iter().sum::<u64>() + self.open_ns
     }
 
-    /// The rate and its interval; `None` below two batches, without any elapsed time, or where
-    /// few batches differ so much that the interval would tell nothing.
+    /// The rate and its interval; `None` below two batches, without any elapsed time, or if few
+    /// batches differ so much that the interval would say nothing.
     ///
     /// The interval is made in the logarithm of the rate, so it never reaches zero or below, and is
     /// longer towards slow rates: by the skewness of the batches, and by the rare slow events that
@@ -186,10 +187,10 @@ impl RateEstimator {
         })
     }
 
-    /// Is the rate known to `relative_half_width`, and not by luck? The first half of the batches,
-    /// taken alone, must already have known it to the square root of two times that: an interval
-    /// that is narrow because the batches so far happen to agree seldom shrinks as the root of its
-    /// length (docs/methodology.md, "Stopping").
+    /// True if the rate is known to `relative_half_width`, and not by luck. The first half of the
+    /// batches, taken alone, must already have known it to the square root of two times that: an
+    /// interval that is narrow because the batches so far happen to agree seldom shrinks as the
+    /// root of its length (docs/methodology.md, "Stopping").
     pub fn knows_rate_to(&self, relative_half_width: f64) -> bool {
         let narrow = |batches: &[u64], limit: f64| {
             Spread::of(batches).is_some_and(|s| (s.slow + s.fast) / 2.0 <= limit)
@@ -199,22 +200,22 @@ impl RateEstimator {
             && narrow(first_half, relative_half_width * std::f64::consts::SQRT_2)
     }
 
-    /// The least uncertainty of any measurement, relative: where it begins and ends decides whether
-    /// it holds one more or one less of the slowest events, and the clock has a grain of a
-    /// nanosecond. Batches that hold whole periods of a periodic stream do not see this, since they
-    /// are all equal.
+    /// The least relative uncertainty of any measurement: its start and end decide whether it
+    /// contains one more or one less of the slowest events, and the clock has a resolution of a
+    /// nanosecond. Batches that hold whole periods of a periodic stream do not show this, since
+    /// they are all equal.
     fn edge(&self) -> f64 {
         let total_ns = self.total_ns() as f64;
         let mean_ns = total_ns / self.events() as f64;
         (self.slowest_ns as f64 - mean_ns + 1.0) / total_ns
     }
 
-    /// How much slower it may be in the long run for the rare slow events that are expected, where
-    /// none was seen; relative.
+    /// Relative slowdown in the long run by rare slow events that are expected and were not seen.
     ///
-    /// What counts are the events that carry the time: where one of 70 costs as much as all others,
-    /// a run of 3500 has seen 50 of these, and not 3500, go without a slow one. Their typical
-    /// length is the mean weighed with the length itself, and their number the total over that.
+    /// The events that carry the time are counted: where one of 70 takes as long as all others
+    /// together, a run of 3500 has seen 50 of these, and not 3500, without a rare slow one. Their
+    /// typical length is the mean weighted with the length itself, and their number is the total
+    /// over that.
     fn unseen(&self) -> f64 {
         let Some(rare) = self.expected else { return 0.0 };
         let total_ns = self.total_ns() as f64;
@@ -224,10 +225,10 @@ impl RateEstimator {
     }
 }
 
-/// What batches of equal size say about the uncertainty of their mean.
+/// Uncertainty of the mean of batches of equal size.
 struct Spread {
-    /// From the mean to the ends of the 95 % interval, over the mean: towards more time per event,
-    /// and towards less.
+    /// Distance from the mean to the ends of the 95 % interval, over the mean: towards more time
+    /// per event, and towards less.
     slow: f64,
     fast: f64,
     batches: usize,
@@ -236,8 +237,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// Batch means with a widening for what dependence remains; `None` below two batches or for a
-    /// mean of zero.
+    /// Computed from batches, widened for the remaining dependence; `None` below two batches or for
+    /// a mean of zero.
     fn of(stored: &[u64]) -> Option<Spread> {
         let batches = independent_batches(stored)?;
         let k = batches.len() as f64;
@@ -288,20 +289,20 @@ fn is_dependent(lag1: f64, batches: f64) -> bool {
     lag1 > NOTICEABLE / batches.sqrt()
 }
 
-/// How much larger the variance of a mean of `k` AR(1) values is than of independent ones: (1 + r)
-/// / (1 - r). The sample correlation is too small by (1 + 3 r) / k on average (Kendall 1954), which
-/// is added; half its standard error is taken off, since negative correlation earns nothing, and of
-/// independent values every other sample is positive: intervals would be a tenth too wide on
+/// Ratio of the variance of a mean of `k` AR(1) values to that of independent ones: (1 + r) / (1 -
+/// r). The sample correlation is too small by (1 + 3 r) / k on average (Kendall 1954), which is
+/// added. Half its standard error is subtracted: negative correlation narrows nothing, and of
+/// independent values every other sample is positive, so intervals would be a tenth too wide on
 /// average.
 fn autoregressive_inflation(lag1: f64, k: f64) -> f64 {
     let r = (lag1 + (1.0 + 3.0 * lag1) / k - 0.5 / k.sqrt()).clamp(0.0, 0.9);
     (1.0 + r) / (1.0 - r)
 }
 
-/// By how many standard errors the interval of a mean is moved for the skewness of its values:
-/// Student's t with the correction of Johnson (1978) and Hall (1992), g (1 + 2 t^2) / (6 sqrt(k)).
-/// A few slow events among many lie on one side of the mean, and so does the truth when there were
-/// too few of them. At most half of t.
+/// Number of standard errors by which the interval of a mean is moved for the skewness of its
+/// values: Student's t with the correction of Johnson (1978) and Hall (1992), g (1 + 2 t^2) / (6
+/// sqrt(k)). A few slow events among many are on one side of the mean, and so is the truth when
+/// there were too few of them. At most half of t.
 fn skewness_shift(values: &[f64], t: f64) -> f64 {
     let (centre, k) = (mean(values), values.len() as f64);
     let deviation = variance(values).sqrt();

@@ -1,12 +1,12 @@
-//! The interval of a repetition: where the figure of the same work, done again, would lie 95 times of
-//! 100, told from rounds of that work that lie apart.
+//! The interval of a repetition: the result of the same work, done again, would be inside it 95
+//! times of 100. It is computed from rounds of that work that are separated in time.
 
 use crate::sample::variance;
 use crate::student_t;
 
-/// Fewer rounds tell nothing of how they differ.
+/// Fewest rounds whose differences are used.
 const FEWEST: usize = 3;
-/// Rounds that agree to less than this share do so by luck, or by the grain of the clock.
+/// Rounds that agree to less than this share do so by luck, or by the resolution of the clock.
 const LEAST: f64 = 0.001;
 
 /// A round: its rate and length, and half the width of its own 95 % interval, where it has one.
@@ -14,23 +14,24 @@ const LEAST: f64 = 0.001;
 pub struct RoundRate {
     /// Events a second.
     pub rate: f64,
-    /// How long it lasted: its weight in the figure. Any unit, the same for all.
+    /// Duration: the weight of the round in the result. Any unit, the same for all.
     pub length: f64,
     /// Half the width of its own interval, in the logarithm.
     pub half_width: Option<f64>,
 }
 
-/// Half the width of the 95 % interval of a repetition, in the logarithm of the rate: the narrower of
-/// two, each of which holds on streams of its kind.
+/// Half the width of the 95 % interval of a repetition, in the logarithm of the rate: the narrower
+/// of two, each of which is valid on streams of its kind.
 ///
-/// - *By how rounds differ*: `R` rounds with the standard deviation `s` of their logarithms,
-///   `t(R - 1) s sqrt(2 Σw²)`, as both this run and the next one are means of `R` rounds, each with its
-///   share `w` of the time; of rounds of one length that is `t(R - 1) s sqrt(2 / R)`.
-/// - *By what each knows of itself*, where few slow events decide and rounds are of different length:
-///   in place of `s²` the square of each round's own uncertainty, and what rounds differ beyond it
-///   (Paule and Mandel 1982).
+/// - *From the differences between rounds*: `R` rounds with the standard deviation `s` of their
+///   logarithms, `t(R - 1) s sqrt(2 Σw²)`, as both this run and the next one are means of `R`
+///   rounds, each with its share `w` of the time; for rounds of one length that is `t(R - 1) s
+///   sqrt(2 / R)`.
+/// - *From each round's own interval*, where few slow events decide and rounds are of different
+///   length: in place of `s²` the square of each round's own uncertainty, and the variance between
+///   rounds beyond it (Paule and Mandel 1982).
 ///
-/// `None` of fewer than three, or of one whose rate or length is no positive number.
+/// `None` for fewer than three rounds, or if a rate or length is not a positive number.
 pub fn repetition_half_width(rounds: &[RoundRate]) -> Option<f64> {
     repetition(rounds).map(|found| found.half_width)
 }
@@ -40,7 +41,7 @@ pub fn repetition_half_width(rounds: &[RoundRate]) -> Option<f64> {
 pub struct Repetition {
     /// Half its width, in the logarithm of the rate.
     pub half_width: f64,
-    /// Degrees of freedom of the variance that it comes from.
+    /// Degrees of freedom of its variance.
     pub degrees: f64,
 }
 
@@ -68,12 +69,12 @@ pub fn repetition(rounds: &[RoundRate]) -> Option<Repetition> {
 
 /// The 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.96;
-/// Enough to halve a variance down to one thousandth of a percent of it.
+/// Bisection steps: enough to find a variance to one thousandth of a percent.
 const HALVINGS: u32 = 17;
-/// Degrees of freedom of a variance that is as good as known.
+/// Degrees of freedom of a variance that is known exactly.
 pub(crate) const KNOWN: f64 = 1e9;
 
-/// The same from values with the standard error of each, and their shares in the figure.
+/// The same from values, the standard error of each, and their weights in the result.
 fn weighed(values: &[f64], errors: &[f64], shares: &[f64], t: f64) -> Option<Repetition> {
     if !errors.iter().all(|error| error.is_finite() && *error > 0.0) {
         return None;
@@ -86,8 +87,9 @@ fn weighed(values: &[f64], errors: &[f64], shares: &[f64], t: f64) -> Option<Rep
     Some(Repetition { half_width: quantile * (2.0 * of_mean).sqrt(), degrees })
 }
 
-/// The variance of values beyond their own errors: the one at which their squares around their weighed
-/// mean, each over its variance, come to the degrees of freedom (Paule and Mandel 1982).
+/// The variance of values beyond their own errors: the one at which the sum of their squared
+/// deviations from the weighted mean, each over its variance, equals the degrees of freedom (Paule
+/// and Mandel 1982).
 fn variance_between(values: &[f64], errors: &[f64]) -> f64 {
     let excess = |more: f64| {
         let weights: Vec<f64> = errors.iter().map(|error| 1.0 / (error * error + more)).collect();
@@ -155,8 +157,8 @@ mod tests {
         assert_eq!(of(&[5.0, 5.0, 5.0]), Some(LEAST));
     }
 
-    /// A stretch of seconds and four of a quarter of one, in which a rare slow event makes the rate:
-    /// that the short ones differ says less than what the long one knows of itself.
+    /// One round of seconds and four of a quarter of a second, in which a rare slow event decides
+    /// the rate: the differences of the short rounds say less than the long round's own interval.
     #[test]
     fn short_rounds_do_not_drown_a_long_one() {
         let short = [110.0, 90.0, 120.0, 84.0];

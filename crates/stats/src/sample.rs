@@ -13,8 +13,8 @@ pub fn mean_interval(samples: &[f64]) -> Option<(f64, Interval)> {
     Some((mean, Interval { low: mean - half, high: mean + half }))
 }
 
-/// The mean of the logarithms, as what it is the logarithm of; `None` of nothing. A ratio of two of
-/// these is the ratio that [`crate::compare`] has.
+/// The geometric mean; `None` for an empty sample. [`crate::compare`] gives the ratio of two of
+/// these.
 pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
     // Against the first, so that equal samples have exactly their mean.
     let first = *samples.first()?;
@@ -22,7 +22,7 @@ pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
     Some(first * (logarithms / samples.len() as f64).exp())
 }
 
-/// The middle value (the mean of the two middle ones for an even count); `None` of nothing.
+/// The median (the mean of the two middle values for an even count); `None` for an empty sample.
 /// Reorders `samples`.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
     if samples.is_empty() {
@@ -36,9 +36,9 @@ pub fn median(samples: &mut [f64]) -> Option<f64> {
     Some(neighbour.map_or(middle, |below| f64::midpoint(below, middle)))
 }
 
-/// The middle of the means of all pairs, each with itself as well (Hodges and Lehmann 1963): where
-/// nothing strays as sure as the mean, nearly, and still right where up to a quarter of the samples
-/// stray. `None` of nothing.
+/// The median of the means of all pairs, each value also paired with itself (Hodges and Lehmann
+/// 1963): nearly as precise as the mean without outliers, and still right if up to a quarter of the
+/// samples are outliers. `None` for an empty sample.
 pub fn pairwise_median(samples: &[f64]) -> Option<f64> {
     let pairs = samples
         .iter()
@@ -47,7 +47,7 @@ pub fn pairwise_median(samples: &[f64]) -> Option<f64> {
     median(&mut pairs.collect::<Vec<_>>())
 }
 
-/// The arithmetic mean; NaN of nothing.
+/// The arithmetic mean; NaN for an empty sample.
 pub(crate) fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }

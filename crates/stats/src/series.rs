@@ -1,11 +1,11 @@
-//! What consecutive values say about each other.
+//! Estimates from the order of consecutive values.
 
 use crate::sample::mean;
 
-/// Where the transient at the start of a series ends: the number of leading samples to leave out so
-/// that the mean of the rest is known best (MSER-5; White 1997): the truncation that minimises
-/// variance / count of what remains, in groups of five. `None` where that is in the second half (no
-/// steady part was reached) or there are fewer than ten samples.
+/// The end of the transient at the start of a series: the number of leading samples to leave out so
+/// that the mean of the rest is known best (MSER-5; White 1997). It is the truncation that
+/// minimises variance / count of the rest, in groups of five. `None` if that is in the second half
+/// (no steady part was reached) or there are fewer than ten samples.
 pub fn mser5(samples: &[f64]) -> Option<usize> {
     const GROUP: usize = 5;
     let groups: Vec<f64> = samples.chunks_exact(GROUP).map(mean).collect();

@@ -1,15 +1,15 @@
 use crate::{Drift, drift, drift::ROUNDS, sample::mean};
 
 /// SNIA's search for steady state, one round after the other
-/// (docs/field/snia-and-uflip.md#snia-pts): reached when five consecutive rounds lie within 20 % of
-/// their mean and their line within 10 %.
+/// (docs/field/snia-and-uflip.md#snia-pts): reached when five consecutive rounds are within 20 % of
+/// their mean and their least-squares line rises or falls by at most 10 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyState {
     rounds: Vec<f64>,
     most_rounds: usize,
 }
 
-/// Where a search for steady state stands.
+/// State of a search for steady state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rounds {
     /// Another round is wanted.
@@ -20,10 +20,10 @@ pub enum Rounds {
         first: usize,
         /// The mean of the five.
         mean: f64,
-        /// How far they wandered.
+        /// Range and slope of the five.
         drift: Drift,
     },
-    /// As many rounds as allowed, and never steady.
+    /// The most rounds allowed were done without reaching steady state.
     NotReached,
 }
 
@@ -33,8 +33,8 @@ impl SteadyState {
         SteadyState { rounds: Vec::new(), most_rounds }
     }
 
-    /// The tracked value of the next round; says where the search stands. Once steady, later rounds
-    /// are not looked at.
+    /// Adds the tracked value of the next round and returns the state of the search. Ignores rounds
+    /// after steady state was reached.
     pub fn push(&mut self, value: f64) -> Rounds {
         if !matches!(self.state(), Rounds::Reached { .. }) {
             self.rounds.push(value);
@@ -42,7 +42,7 @@ impl SteadyState {
         self.state()
     }
 
-    /// Where the search stands.
+    /// State of the search.
     pub fn state(&self) -> Rounds {
         match (self.rounds.last_chunk::<ROUNDS>(), drift(&self.rounds)) {
             (Some(last), Some(drift)) if drift.is_steady() => {

@@ -29,8 +29,8 @@ pub(crate) fn upper_tail(t: f64, degrees: f64) -> f64 {
     0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
-/// The share of Fisher's F distribution above `f`, with these degrees of freedom of its numerator and
-/// denominator (> 0); 1 at 0, NaN of what is no number.
+/// The share of Fisher's F distribution above `f`, with these degrees of freedom of its numerator
+/// and denominator (> 0); 1 at 0, NaN for NaN.
 pub(crate) fn f_upper_tail(f: f64, numerator: f64, denominator: f64) -> f64 {
     if f.is_nan() {
         return f64::NAN;

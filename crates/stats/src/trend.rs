@@ -1,13 +1,13 @@
 //! A trend in a few values.
 
-/// As many values as can show one: of fewer, any order may be chance.
+/// Fewest values that can show a trend: with fewer, any order may be chance.
 const FEWEST: usize = 5;
-/// Standard deviations of the statistic from which on there is a trend: of five values, all in
-/// order.
+/// Standard deviations of the statistic from which on there is a trend: five values that are all in
+/// order reach it.
 const TREND: f64 = 2.2;
 
-/// True if values rise or fall in the order they have (Mann 1945, Kendall 1975): of values without
-/// one, at most 3 of 100 series seem to. Always false of fewer than five.
+/// True if values rise or fall in the order they have (Mann 1945, Kendall 1975): of series without
+/// a trend, at most 3 of 100 seem to have one. Always false for fewer than five values.
 pub fn has_trend(values: &[f64]) -> bool {
     if values.len() < FEWEST {
         return false;

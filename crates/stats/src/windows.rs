@@ -1,10 +1,9 @@
 use crate::drift::{Drift, ROUNDS, drift};
 
-/// What a rate did over a run, in at most `limit` windows of equal event counts; neighbours are
-/// merged in pairs when the limit is reached, so memory stays constant whatever the length of the
-/// run.
+/// The course of a rate over a run, in at most `limit` windows of equal event counts; neighbours
+/// are merged in pairs when the limit is reached, so memory stays constant for a run of any length.
 ///
-/// The weight of an event is whatever the rate counts: 1 for operations, the size for bytes.
+/// The weight of an event is the unit of the rate: 1 for operations, the size for bytes.
 #[derive(Debug, Clone)]
 pub struct Windows {
     limit: usize,
@@ -35,7 +34,7 @@ impl Window {
 }
 
 impl Windows {
-    /// At most `limit` windows (rounded up to an even number, at least 2).
+    /// Windows without events, at most `limit` of them (rounded up to an even number, at least 2).
     pub fn new(limit: usize) -> Self {
         let limit = limit.max(2).next_multiple_of(2);
         Windows {
@@ -57,7 +56,7 @@ impl Windows {
         }
     }
 
-    /// So many more events of `weight` each that ended together with the one before.
+    /// Adds so many events of `weight` each that ended together with the one before.
     pub fn push_together(&mut self, weight: f64, mut events: u64) {
         while events > 0 {
             let step = events.min(self.events_per_window - self.open.events);
@@ -93,9 +92,9 @@ impl Windows {
     }
 
     /// The drift of the whole run: SNIA's test on its five fifths, to which the windows are joined.
-    /// `None` below ten windows. Fifths of the run are what [`crate::StopRule::judge`] wants: they
-    /// average out more of the noise than the last five of many short windows, and cover all that
-    /// the rate is made from.
+    /// `None` below ten windows. [`crate::StopRule::judge`] needs fifths of the run: they average
+    /// out more of the noise than the last five of many short windows, and cover everything that
+    /// the rate is computed from.
     pub fn drift(&self) -> Option<Drift> {
         let windows = self.with_tail();
         if windows.len() < 2 * ROUNDS || windows.iter().any(|window| window.ns == 0) {
@@ -110,7 +109,7 @@ impl Windows {
     }
 
     /// The windows with the open one. A window in which no time passed (events that ended together)
-    /// says nothing of a rate: it is counted with its neighbour.
+    /// has no rate: it is counted with its neighbour.
     fn with_tail(&self) -> Vec<Window> {
         let mut windows: Vec<Window> = Vec::with_capacity(self.full.len() + 1);
         for &window in &self.full {

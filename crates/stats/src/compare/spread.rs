@@ -1,4 +1,4 @@
-//! How far a difference of means of runs may be off: the variance between runs and within them.
+//! Uncertainty of a difference of means of runs: the variance between runs and within them.
 
 use super::{POOLED_FROM, RunRate};
 use crate::repetition::KNOWN;
@@ -22,18 +22,19 @@ impl RunVariance {
     }
 }
 
-/// What is known of the variance of runs of two sides.
+/// Variances of the runs of two sides, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spread {
     runs: [f64; 2],
-    /// By how runs differ; `None` of a single run of each.
+    /// From the differences between runs; `None` for a single run of each side.
     between: Option<[RunVariance; 2]>,
-    /// By what runs know of themselves; `None` where one knows nothing.
+    /// From the runs' own intervals; `None` if a run has none.
     within: Option<[RunVariance; 2]>,
 }
 
 impl Spread {
-    /// From the logarithms of the runs' rates, and the runs; `None` where nothing tells it.
+    /// Variances from the logarithms of the runs' rates and from the runs; `None` if neither kind
+    /// is known.
     pub fn of(logarithms: &[Vec<f64>; 2], runs: [&[RunRate]; 2]) -> Option<Spread> {
         let within = within(runs[0]).zip(within(runs[1])).map(<[RunVariance; 2]>::from);
         let has_rounds = runs.concat().iter().all(|run| run.degrees.is_some());
@@ -62,7 +63,7 @@ impl Spread {
         self.runs == [1.0; 2]
     }
 
-    /// True if the intervals of both means, so far from each other, do not touch; never said of a
+    /// True if the intervals of both means, `difference` apart, do not touch; always false for a
     /// single run.
     pub fn is_apart(&self, difference: f64) -> bool {
         let touch = |sides| self.of_mean(sides, 0) + self.of_mean(sides, 1) >= difference.abs();

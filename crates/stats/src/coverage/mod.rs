@@ -1,5 +1,5 @@
-//! Streams of completion times whose long-run truth is known, and how often an interval contains
-//! that truth.
+//! Coverage of intervals: the share that contains the truth, on streams of completion times whose
+//! long-run truth is known.
 //!
 //! This is the proof behind the intervals of this crate: [`table`] runs every stream at several
 //! lengths and under the stop rule, and counts. The tests run a small form of it; a program can
@@ -11,7 +11,7 @@ pub use streams::{STREAMS, Stream, StreamState};
 
 use crate::{Interval, QuantileEstimator, RateEstimator, StopRule, StopVerdict};
 
-/// When a simulated measurement ends.
+/// The end of a simulated measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Until {
     /// After this many events.
@@ -29,16 +29,16 @@ pub enum Estimand {
     Quantile(f64),
 }
 
-/// What became of many runs on one stream.
+/// Result of many runs on one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Coverage {
     /// Runs that gave an interval; the others had too few events for one.
     pub runs: u32,
     /// Runs whose 95 % interval contained the truth.
     pub covered: u32,
-    /// Runs whose interval lay wholly below the truth.
+    /// Runs whose whole interval was below the truth.
     pub too_low: u32,
-    /// Runs whose interval lay wholly above the truth.
+    /// Runs whose whole interval was above the truth.
     pub too_high: u32,
     /// Mean of the relative half-widths.
     pub half_width: f64,
@@ -63,7 +63,7 @@ impl Coverage {
     }
 }
 
-/// A row of the table of proof.
+/// A row of the table of coverage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoverageRow {
     /// Name of the stream, as in [`STREAMS`].
@@ -72,7 +72,7 @@ pub struct CoverageRow {
     pub what: Estimand,
     /// When the runs ended.
     pub until: Until,
-    /// How often the interval held the truth.
+    /// Number of intervals that contained the truth, and their width.
     pub coverage: Coverage,
 }
 

@@ -1,7 +1,7 @@
 use crate::random::Random;
 use crate::student::upper_tail;
 
-/// How the times of a stream come about. All times are in units of a fast event; shares are 0..1.
+/// Distribution of the times of a stream. All times are in units of a fast event; shares are 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// Independent, log-normal with this sigma of the logarithm.
@@ -26,7 +26,7 @@ pub struct Stream {
     kind: Kind,
 }
 
-/// The streams that the intervals are held against.
+/// The streams on which the intervals are tested.
 pub const STREAMS: [Stream; 10] = [
     Stream { name: "independent, sigma 0.2", kind: Kind::Independent { sigma: 0.2 } },
     Stream { name: "independent, sigma 1", kind: Kind::Independent { sigma: 1.0 } },

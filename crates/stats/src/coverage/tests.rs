@@ -66,7 +66,7 @@ fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
     }
 }
 
-/// Of 34 intervals that said of themselves that batches go together, 16 held the truth.
+/// Of 34 intervals whose batches were found to be dependent, 16 contained the truth.
 #[test]
 fn intervals_of_streams_that_look_dependent_hold_the_truth_too() {
     for (name, events) in [
@@ -94,7 +94,7 @@ fn intervals_of_streams_that_look_dependent_hold_the_truth_too() {
     }
 }
 
-/// What no method can do: an interval cannot know of what has not happened yet.
+/// The limit of every method: an interval cannot account for events that have not happened yet.
 #[test]
 fn a_slow_event_that_was_not_seen_is_not_in_the_interval() {
     let hasty = Until::Rule(StopRule {

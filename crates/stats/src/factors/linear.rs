@@ -1,6 +1,6 @@
 //! Least squares on a design whose columns may depend on each other.
 
-/// What is smaller than this is 0: designs are made of zeros and ones.
+/// Values smaller than this count as 0: designs are made of zeros and ones.
 const ZERO: f64 = 1e-9;
 
 /// A least-squares fit. Columns that depend on those before them have the coefficient 0.
@@ -35,17 +35,17 @@ impl Fit {
         Some(Fit { rows: rows.to_vec(), kept, inverse, coefficients, residuals })
     }
 
-    /// How many columns are independent.
+    /// Number of independent columns.
     pub fn rank(&self) -> usize {
         self.kept.len()
     }
 
-    /// The coefficient of a column; of none it is 0.
+    /// The coefficient of a column; 0 for `None`.
     pub fn coefficient(&self, column: Option<usize>) -> f64 {
         column.map_or(0.0, |column| self.coefficients[column])
     }
 
-    /// What the fit says of a row.
+    /// Fitted value of a row.
     pub fn fitted(&self, row: usize) -> f64 {
         dot(&self.rows[row], &self.coefficients)
     }
@@ -59,8 +59,8 @@ impl Fit {
         self.rows.iter().map(|row| dot(&self.of_kept(row), &solved)).collect()
     }
 
-    /// How many times as far from the fit the values are as these variances let one expect, 1 or
-    /// more.
+    /// Birge ratio: distance of the values from the fit over the distance that these variances
+    /// predict, 1 or more.
     pub fn scale(&self, variances: &[f64]) -> f64 {
         let squares: f64 = self.residuals.iter().map(|residual| residual * residual).sum();
         let leverage = |row: &Vec<f64>| {
@@ -82,8 +82,8 @@ impl Fit {
     }
 }
 
-/// The coefficients that fit values to rows of a design best, in the sum of squares; 0 of a column
-/// that depends on those before it. `None` where there is no row.
+/// The coefficients that fit values to rows of a design best, in the sum of squares; 0 for a column
+/// that depends on those before it. `None` without rows.
 pub fn least_squares(rows: &[Vec<f64>], values: &[f64]) -> Option<Vec<f64>> {
     Fit::of(rows, values).map(|fit| fit.coefficients)
 }
@@ -92,7 +92,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// How many rows are independent.
+/// Number of independent rows.
 pub(super) fn rank(rows: Vec<Vec<f64>>) -> usize {
     independent(&rows).len()
 }
@@ -121,7 +121,7 @@ fn independent(rows: &[Vec<f64>]) -> Vec<usize> {
     kept
 }
 
-/// Takes so much of a pivot's row away that the column is 0.
+/// Subtracts a multiple of the pivot's row, so that the column becomes 0.
 fn subtract(row: &mut [f64], pivot: &[f64], column: usize) {
     let share = row[column] / pivot[column];
     row.iter_mut().zip(pivot).for_each(|(own, of)| *own -= share * of);

@@ -185,7 +185,7 @@ fn without_repeats_and_variances_there_is_no_interval() {
     assert_eq!(factor_effects(&runs, &[2, 2]), None);
 }
 
-/// Repeats that are the same to the last digit are not certain: each run knows its own interval.
+/// Repeats that are the same to the last digit are not exact: each run has an interval of its own.
 #[test]
 fn what_runs_tell_themselves_is_the_least_of_an_interval() {
     let runs = [
@@ -235,7 +235,7 @@ fn intervals_cover_the_truth() {
     assert!((364..=396).contains(&covered), "{covered} of 400");
 }
 
-/// Whatever else the interval of a crossed pair is made of, it is not widened by itself.
+/// The interval of a crossed pair is never widened for its own effect.
 #[test]
 fn the_largest_interaction_of_two_factors_has_an_interval() {
     let crossed = |rows: &[&[f64]]| factor_effects(&table(rows, Some(0.01)), &[2, rows[0].len()]);
@@ -252,7 +252,7 @@ fn the_largest_interaction_of_two_factors_has_an_interval() {
     assert_eq!(missing.crossed, None);
 }
 
-/// Three rounds tell a variance with two degrees of freedom: four such runs have eight at most.
+/// The variance of three rounds has two degrees of freedom: four such runs have eight at most.
 #[test]
 fn few_rounds_widen_the_runs_own_interval() {
     let mut runs = table(&[&[0.0, 1.0], &[0.5, 1.5]], Some(0.01));

@@ -1,13 +1,14 @@
-//! Estimates of streams drawn at random, against their values: level, spread, memory, steps, few
-//! values, values that are alike.
+//! Estimates of streams drawn at random, compared with their values: level, spread, correlation,
+//! steps, few values, values that are alike.
 
 use crate::*;
 
-/// Streams that are drawn.
+/// Number of streams drawn.
 const DRAWN: u64 = 300;
 const LENGTHS: [usize; 15] = [0, 1, 2, 4, 5, 7, 8, 16, 24, 30, 40, 100, 257, 600, 1_500];
 
-/// Positive values: a level with noise, with or without memory, steps, a trend and rare large ones.
+/// Positive values: a level with noise, with or without correlation, steps, a trend and rare large
+/// ones.
 fn stream(random: &mut Random) -> Vec<f64> {
     let (level, spread) = (random.log_uniform(1e2, 1e7), random.unit().powi(2));
     let (memory, trend) = (*random.pick(&[0.0, 0.0, 0.5, 0.95]), random.unit() - 0.5);
@@ -77,8 +78,8 @@ fn check_level(values: &[f64]) {
     assert!(mser5(values).is_none_or(|left_out| 2 * left_out <= values.len()));
 }
 
-/// The rate is all events over all time; asking for less is known no later; the stop rule says what
-/// follows from it.
+/// The rate is all events over all time; a lower precision is reached no later; the stop rule
+/// agrees with the estimate.
 fn check_rate(values: &[f64], random: &mut Random) {
     let rare = RareEvents { share: random.unit() / 50.0, excess: random.log_uniform(1.0, 20.0) };
     let is_expecting = random.below(2) == 0;
@@ -125,7 +126,7 @@ fn check_stop(rate: &RateEstimator, drift: Option<Drift>, random: &mut Random) {
     }
 }
 
-/// Quantiles are in order, within their intervals, and values that came.
+/// Quantiles are in order, within their intervals, and equal to values of the stream.
 fn check_quantiles(number: u64, values: &[f64], random: &mut Random) {
     let mut estimator = match *random.pick(&[1, 1, 8]) {
         1 => QuantileEstimator::new(number),
