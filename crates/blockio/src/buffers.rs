@@ -6,16 +6,16 @@ use std::ptr::NonNull;
 use device::{IoError, IoErrorKind, Slot};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Every slot begins on such a boundary; no direct I/O asks for more.
+/// Alignment of every slot in bytes; no direct I/O needs more.
 const ALIGNMENT: usize = 4096;
 
-/// From this size on huge pages are asked for: fewer pages to pin for each I/O.
+/// Size in bytes from which huge pages are requested: fewer pages to pin for each I/O.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Equal slots in one anonymous mapping, which goes back to the system when the last owner is gone.
+/// Equal slots in one anonymous mapping, which is unmapped when the last owner is dropped.
 ///
-/// A slot is shared between the device and whoever does the I/O. The device's bookkeeping lends it
-/// to one of them at a time; the methods that hand out a slot are therefore unsafe.
+/// A slot is shared between the device and the code that does the I/O. The device's bookkeeping
+/// gives it to one of them at a time; the methods that return a slot are therefore unsafe.
 pub(crate) struct Buffers {
     base: NonNull<u8>,
     mapped_bytes: usize,
@@ -60,17 +60,17 @@ impl Buffers {
         Ok(Buffers { base, mapped_bytes, stride, slots, slot_bytes })
     }
 
-    /// How many there are.
+    /// Number of slots.
     pub fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// The size of each.
+    /// Size of each slot in bytes.
     pub fn slot_bytes(&self) -> usize {
         self.slot_bytes
     }
 
-    /// Where a slot begins.
+    /// Address of the first byte of a slot.
     #[inline]
     pub fn slot_ptr(&self, slot: Slot) -> *mut u8 {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
@@ -81,7 +81,7 @@ impl Buffers {
     /// A slot as a slice.
     ///
     /// # Safety
-    /// For as long as the slice lives, nobody else - no other slice, no I/O in flight - uses this
+    /// For as long as the slice lives, nobody else (no other slice, no I/O in flight) uses this
     /// slot.
     #[inline]
     #[expect(
@@ -94,7 +94,7 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(self.slot_ptr(slot), self.slot_bytes) }
     }
 
-    /// The whole mapping, to be registered with the kernel.
+    /// The whole mapping, for registration with the kernel.
     #[cfg(target_pointer_width = "64")]
     pub fn as_iovec(&self) -> libc::iovec {
         libc::iovec { iov_base: self.base.as_ptr().cast(), iov_len: self.mapped_bytes }

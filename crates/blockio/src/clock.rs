@@ -1,18 +1,18 @@
-//! The clock of real devices, and of whoever watches them.
+//! The clock of real devices and of the code that watches them.
 
 use rustix::thread::{NanosleepRelativeResult, nanosleep};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Nanoseconds on the raw monotonic clock, which no one sets and no time server bends
+/// Nanoseconds of the raw monotonic clock, which is never set or adjusted
 /// (docs/field/statistics.md#percentiles).
 #[inline]
 pub fn now_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::MonotonicRaw))
 }
 
-/// Processor time of this process, all threads, user and system.
+/// Processor time of this process in nanoseconds: all threads, user and system.
 pub(crate) fn cpu_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::ProcessCPUTime))
 }
@@ -30,12 +30,12 @@ fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64
 }
 
-/// The other way round.
+/// A duration in nanoseconds as the kernel's type.
 pub(crate) fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / NS_PER_S) as _, tv_nsec: (ns % NS_PER_S) as _ }
 }
 
-/// Sleeps for so long; less if a signal arrives.
+/// Sleeps for `ns` nanoseconds; less if a signal arrives.
 pub(crate) fn sleep(ns: u64) {
     match nanosleep(&timespec(ns)) {
         NanosleepRelativeResult::Ok

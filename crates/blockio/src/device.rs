@@ -24,20 +24,20 @@ use crate::psync::Psync;
 use crate::target::{FileKind, Target};
 use crate::uring::{self, Uring};
 
-/// How often someone who idles looks whether to stop, in nanoseconds.
+/// Interval, in nanoseconds, at which an idling device checks the stop flag.
 const SLICE_NS: u64 = 50_000_000;
 
 /// A device on this machine.
 ///
-/// What is used after [`prepare`](Device::prepare) has to stay on the thread that called it: the
-/// kernel allows io_uring's cheapest form to one thread only.
+/// After [`prepare`](Device::prepare) the device must stay on the thread that called it: the kernel
+/// allows io_uring's cheapest form to one thread only.
 pub struct RealDevice {
     // Before `buffers`: its I/O ends first.
     engine: Engine,
     buffers: Arc<Buffers>,
-    /// Which slots are between submission and completion.
+    /// For each slot, true between submission and completion.
     busy: Vec<bool>,
-    /// True if the engine can no longer tell what became of its I/Os.
+    /// True if the engine can no longer know the result of its I/Os.
     lost: bool,
     facts: Facts,
     target: Arc<Target>,
@@ -60,9 +60,9 @@ impl RealDevice {
             .and_then(|opened| RealDevice::with(opened, &options.settings, &options.path))
     }
 
-    /// Makes a file in `dir` that grows to at most `capacity_bytes` and has no name: it is gone
-    /// when the device is, or the process. For a directory that the caller has made; one that a
-    /// user has named is opened first ([`Directory::open`], [`RealDevice::create_at`]).
+    /// Makes a file in `dir` that grows to at most `capacity_bytes` and has no name: it disappears
+    /// with the device or the process. For a directory that the caller has made; open a directory
+    /// that a user has named first ([`Directory::open`], [`RealDevice::create_at`]).
     pub fn create_in(
         dir: &Path,
         capacity_bytes: u64,
@@ -71,7 +71,7 @@ impl RealDevice {
         RealDevice::create_at(&Directory::trusted(dir)?, capacity_bytes, settings)
     }
 
-    /// The same in an open directory, whatever its name leads to now.
+    /// The same in an open directory, even if its name leads elsewhere now.
     pub fn create_at(
         dir: &Directory,
         capacity_bytes: u64,
@@ -133,17 +133,17 @@ impl RealDevice {
         })
     }
 
-    /// True if direct I/O was refused, so that every number is one of the page cache.
+    /// True if direct I/O was refused, so that every result is one of the page cache.
     pub fn direct_refused(&self) -> bool {
         self.target.direct.is_none()
     }
 
-    /// Bytes of the file that no block is allocated for; `None` on a block device.
+    /// Bytes of the file for which no block is allocated; `None` for a block device.
     pub fn holes_bytes(&self) -> Option<std::io::Result<u64>> {
         (self.target.kind == FileKind::File).then(|| crate::file_holes(&self.target.buffered))
     }
 
-    /// A look at what is in flight, for other threads.
+    /// A view of the I/Os in flight, for other threads.
     pub fn watch(&self) -> InFlightWatch {
         InFlightWatch(self.flights.clone())
     }
@@ -166,7 +166,7 @@ impl RealDevice {
         }
     }
 
-    /// The reason why a request cannot be taken.
+    /// The reason for refusing a request, if there is one.
     #[inline]
     fn objection(&self, request: &Request) -> Option<IoError> {
         let Some(&busy) = self.busy.get(request.slot as usize) else {
@@ -218,7 +218,7 @@ fn objection(kind: IoErrorKind, request: &Request, why: &str) -> Option<IoError>
     Some(IoError::new(kind, request, why))
 }
 
-/// True if io_uring is wanted and to be had. Without direct I/O it is not wanted: the page cache is
+/// True if io_uring is wanted and available. Without direct I/O it is not wanted: the page cache is
 /// emptied before each read instead.
 fn uring_available(choice: EngineChoice, target: &Target) -> bool {
     choice != EngineChoice::Psync && target.direct.is_some() && uring::is_available()
@@ -340,7 +340,8 @@ impl Device for RealDevice {
         Some(cpu_ns())
     }
 
-    /// Of the thread that waits for the I/O; `None` of a pool, whose threads wait instead.
+    /// Run delay of the thread that waits for the I/O; `None` for a pool, whose threads wait
+    /// instead.
     fn run_delay_ns(&mut self) -> Option<u64> {
         if matches!(self.engine, Engine::Pool(_)) { None } else { run_delay_ns() }
     }

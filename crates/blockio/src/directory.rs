@@ -1,5 +1,4 @@
-//! A directory in which test files are made: opened once, so that no name decides later where they
-//! lie.
+//! A directory for test files, opened once: later changes of its name do not move the files.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,12 +19,12 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens `path`, which has no symbolic link in it, and which must lie on the device with the
+    /// Opens `path`, which must not contain a symbolic link and must be on the device with the
     /// number `device` (`st_dev`).
     ///
     /// # Errors
-    /// [`OpenError::Replaced`] where a link is in it now or where it lies elsewhere;
-    /// [`OpenError::WrongType`] where it is none.
+    /// [`OpenError::Replaced`] if the path now contains a link or is on another device;
+    /// [`OpenError::WrongType`] if it is not a directory.
     pub fn open(path: &Path, device: u64) -> Result<Directory, OpenError> {
         let directory = Directory::wherever(stand_for(path)?.into(), path)?;
         let found = directory
@@ -58,12 +57,13 @@ impl Directory {
         }
     }
 
-    /// As it was called when it was opened.
+    /// The path under which it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file without a name in this directory: however the process ends, nothing is left behind.
+    /// A file without a name in this directory: it disappears with the process, even if that is
+    /// killed.
     pub(crate) fn nameless_file(&self) -> Result<File, OpenError> {
         let mode = Mode::RUSR | Mode::WUSR;
         let made =
@@ -91,8 +91,8 @@ impl Directory {
         Ok(file)
     }
 
-    /// True if the file is on the device of the directory. An overlay gives its files the numbers
-    /// of its layers.
+    /// True if the file is on the device of the directory. An overlay file system gives its files
+    /// the device numbers of its layers.
     fn holds(&self, file: &File) -> bool {
         const OVERLAYFS_MAGIC: u32 = 0x794c_7630;
         let device = |file: &File| fstat(file).map(|stat| stat.st_dev);

@@ -1,4 +1,4 @@
-//! From what the kernel says to what it means.
+//! Translation of the kernel's error numbers to kinds of I/O errors.
 //!
 //! Measured on real kernel devices that were made to fail: a USB stick pulled out gives ENODEV,
 //! then reads of 0 bytes and ENOSPC; an SD card that is ejected gives EIO for 0.2 s before the
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::target::{FileKind, Target};
 
-/// The error that this number means for this request on this target.
+/// The error that `errno` means for this request on this target.
 #[cold]
 pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoError {
     let kind = match errno {
@@ -47,7 +47,7 @@ pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoEr
     IoError::new(kind, request, said).with_errno(errno.raw_os_error())
 }
 
-/// The error of a transfer that moved nothing where something had to be.
+/// The error of a transfer that moved 0 bytes before it was complete.
 #[cold]
 pub(crate) fn ended_early(target: &Target, request: &Request, moved_bytes: u64) -> IoError {
     let (verb, kind) = match (request.op, target.kind) {
@@ -72,8 +72,8 @@ pub(crate) fn ended_early(target: &Target, request: &Request, moved_bytes: u64) 
 mod tests {
     use super::*;
 
-    /// A regular file said to be a block device has no size to ask for: just what a medium that was
-    /// pulled out looks like.
+    /// A regular file that is treated as a block device has no size, as a medium that was pulled
+    /// out.
     fn kinds(errno: Errno) -> [IoErrorKind; 2] {
         [FileKind::File, FileKind::Block].map(|kind| {
             let target = Target {

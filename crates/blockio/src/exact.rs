@@ -1,5 +1,5 @@
-//! Opening exactly what was looked at: by descriptor and identity, never by what a name happens to
-//! lead to now.
+//! Opening of exactly the file that was checked: by descriptor and identity, because a name may
+//! lead elsewhere now.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -15,13 +15,13 @@ use rustix::io::Errno;
 
 use crate::expect::{Expect, FileIdentity, OpenError};
 
-/// How often a lock is asked for before someone is said to have it, and how long is waited in
-/// between: what udev probes is locked for a moment.
+/// Number of attempts to take a lock before it counts as held, and the pause between them: udev
+/// locks a device for a moment while it probes it.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// A descriptor that only stands for what `path` leads to: nothing is opened, and no symbolic link
-/// is followed on the way.
+/// A descriptor that only identifies the file at `path` (O_PATH): nothing is opened, and no
+/// symbolic link is followed on the way.
 pub(crate) fn stand_for(path: &Path) -> Result<File, OpenError> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let found = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
@@ -36,7 +36,7 @@ pub(crate) fn stand_for(path: &Path) -> Result<File, OpenError> {
     }
 }
 
-/// The same without openat2: the kernel tells afterwards where it ended up.
+/// The same without openat2: the path that the kernel reports afterwards is compared.
 fn stand_for_and_compare(path: &Path) -> rustix::io::Result<OwnedFd> {
     let found = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let place = std::fs::read_link(own_name(found.as_fd())).map_err(|_| Errno::LOOP)?;
@@ -45,7 +45,7 @@ fn stand_for_and_compare(path: &Path) -> rustix::io::Result<OwnedFd> {
     if place == path && !is_link { Ok(found) } else { Err(Errno::LOOP) }
 }
 
-/// Opens what the path led to when it was looked at, or nothing.
+/// Opens the file that was at the path when it was checked, or nothing.
 pub(crate) fn open_exactly(
     path: &Path,
     writable: bool,
@@ -82,8 +82,8 @@ pub(crate) fn open_exactly(
     Ok(file)
 }
 
-/// Holds the file against whoever asks for a lock, as long as it is open: alone to write it, with
-/// others to read it.
+/// Locks the file against other programs as long as it is open: exclusively for writing, shared for
+/// reading.
 fn lock(path: &Path, file: BorrowedFd<'_>, writable: bool) -> Result<(), OpenError> {
     let operation = if writable {
         FlockOperation::NonBlockingLockExclusive
@@ -106,7 +106,7 @@ pub(crate) fn own_name(file: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Whether this is of the kind that is expected, and the very one that was looked at.
+/// Checks that the file is of the expected kind and is the one that was checked before.
 fn check(path: &Path, metadata: &Metadata, expect: Expect) -> Result<(), OpenError> {
     let kind = metadata.file_type();
     let found = match () {

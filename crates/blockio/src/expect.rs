@@ -1,11 +1,11 @@
-//! What a path is expected to be, and why it could not be opened.
+//! The kind of file that a path must lead to, and the errors of opening it.
 
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// What a path is expected to be; anything else is refused.
+/// The kind of file that a path must lead to; anything else is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// A regular file, which may grow to so many bytes. It is reached without following symbolic
@@ -13,12 +13,12 @@ pub enum Expect {
     File {
         /// Most bytes the file may grow to; the capacity of the device that is made of it.
         capacity_bytes: u64,
-        /// Which file: the one that was looked at.
+        /// Identity of the file that was checked.
         identity: FileIdentity,
     },
     /// A block device, whole or a partition; symbolic links to its node are followed.
     Block {
-        /// Its device number (`st_rdev`): that of the device that was looked at.
+        /// Device number (`st_rdev`) of the device that was checked.
         number: u64,
     },
 }
@@ -26,36 +26,36 @@ pub enum Expect {
 /// The reason why something could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The kernel refused to open it, or to tell what it is.
+    /// The kernel refused to open it, or to report its kind.
     #[error("cannot open {path}: {source}")]
     Refused {
-        /// What was to be opened.
+        /// Path that was given to open.
         path: PathBuf,
-        /// What the kernel said; EBUSY for a block device that something else uses.
+        /// Error of the kernel; EBUSY for a block device that something else uses.
         source: io::Error,
     },
-    /// It is something else.
+    /// It is of another kind.
     #[error("{path} is {found}, not {expected}")]
     WrongType {
         /// Path that was given to open.
         path: PathBuf,
-        /// Kind of file that lies there: "a regular file", "a pipe", "something else".
+        /// Kind of file that was found: "a regular file", "a pipe", "something else".
         found: &'static str,
-        /// What it should have been.
+        /// Kind of file that was expected.
         expected: &'static str,
     },
-    /// It is not what was looked at.
+    /// It is not the file that was checked.
     #[error(
         "{path} was replaced by another file after it was looked at; nothing was written, look what it is now and start again"
     )]
     Replaced {
-        /// What was to be opened.
+        /// Path that was given to open.
         path: PathBuf,
     },
     /// Another program has a lock on it.
     #[error("{path} is locked by another program; wait for it, or end it first")]
     Locked {
-        /// What was to be opened.
+        /// Path that was given to open.
         path: PathBuf,
     },
     /// A block device without a medium.
@@ -66,8 +66,8 @@ pub enum OpenError {
     },
 }
 
-/// What tells a file from all others of a running system, whatever it is called: renamed, linked or
-/// mounted elsewhere it stays the same.
+/// Identity of a file on a running system. It stays the same when the file is renamed, linked or
+/// mounted elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileIdentity {
     /// Number of the device its file system is on (`st_dev`).
@@ -77,7 +77,7 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// Of what was looked at.
+    /// Identity of the file with this metadata.
     pub fn of(metadata: &Metadata) -> FileIdentity {
         FileIdentity { device: metadata.dev(), inode: metadata.ino() }
     }

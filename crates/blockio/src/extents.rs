@@ -1,4 +1,4 @@
-//! In how many pieces a file lies.
+//! Number of extents of a file.
 
 use std::fs::File;
 use std::io;
@@ -19,15 +19,15 @@ struct Fiemap {
 }
 
 const FS_IOC_FIEMAP: Opcode = opcode::read_write::<Fiemap>(b'f', 11);
-/// Writes the file out first: what has no place yet has no extents either.
+/// Flag that writes the file out first: data without a place on the medium has no extents yet.
 const FIEMAP_FLAG_SYNC: u32 = 1;
 
-/// How many extents a file has, as its file system tells. Two that follow each other on the medium
-/// may be told as one or as two.
+/// Number of extents of a file, as reported by its file system. Two that follow each other on the
+/// medium may be reported as one or as two.
 ///
 /// # Errors
-/// What the kernel says; "not supported" on a file system that does not tell (vfat, network file
-/// systems).
+/// Those of the kernel; "not supported" on a file system that does not report extents (vfat,
+/// network file systems).
 pub fn file_extents(path: &Path) -> io::Result<u64> {
     let file = File::open(path)?;
     let mut map = Fiemap { length: u64::MAX, flags: FIEMAP_FLAG_SYNC, ..Fiemap::default() };

@@ -1,5 +1,5 @@
-//! Who opens, makes, renames and removes which file, as the kernel says it (fanotify(7)). All of it
-//! ends with the descriptor, however the process ends.
+//! Events of files that are opened, made, renamed and removed, from the kernel (fanotify(7)). All
+//! watches end with their descriptor, and so with the process.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 const HEAD_BYTES: usize = 24;
 /// Bytes of a record before its file handle: type, length, number of the file system.
 const RECORD_BYTES: usize = 12;
-/// Bytes of a file handle before what the file system puts in it.
+/// Bytes of a file handle before the part that the file system defines.
 const HANDLE_BYTES: usize = 8;
-/// The same at most (`MAX_HANDLE_SZ`).
+/// Most bytes of that part (`MAX_HANDLE_SZ`).
 const MOST_HANDLE_BYTES: u32 = 128;
-/// Room for many events.
+/// Size in bytes of the buffer for events.
 const ROOM_BYTES: usize = 64 << 10;
 
-/// Which changes of names a [`NameWatch`] hears of. Each needs a watch of its own: the kernel joins
-/// what happens to one file, and its order would be lost.
+/// Changes of names that a [`NameWatch`] reports. Each kind needs a watch of its own: the kernel
+/// merges the events of one file, and their order would be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameChange {
     /// A file, directory or link was made.
@@ -33,20 +33,20 @@ pub enum NameChange {
 /// A change of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameEvent {
-    /// The thread that did it.
+    /// Thread ID of the thread that did it.
     pub thread: u32,
     /// True if it is a directory.
     pub directory: bool,
-    /// The name; of a rename the old one. None on another file system.
+    /// The name; for a rename the old one. `None` on another file system.
     pub name: Option<NameInDirectory>,
-    /// Of a rename, the new name.
+    /// The new name, for a rename.
     pub to: Option<NameInDirectory>,
-    /// What has the name, if it is still there.
+    /// The file or directory that has the name, if it still exists.
     pub object: Option<FileHandle>,
 }
 
-/// A file or directory as its file system numbers it, for as long as it is there
-/// (`struct file_handle`).
+/// Number of a file or directory in its file system, for as long as it exists (`struct
+/// file_handle`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileHandle(Box<[u8]>);
 
@@ -60,7 +60,7 @@ pub struct NameInDirectory {
 }
 
 impl FileHandle {
-    /// Of an open file; none where its file system has none.
+    /// The handle of an open file; `None` if its file system has no handles.
     pub fn of(file: &OwnedFd) -> Option<FileHandle> {
         let mut room = [0_u64; (HANDLE_BYTES + MOST_HANDLE_BYTES as usize) / 8];
         room[0] =
@@ -75,13 +75,13 @@ impl FileHandle {
         (got == 0).then(|| FileHandle::first(&bytes)).flatten()
     }
 
-    /// The handle that bytes begin with.
+    /// The handle at the start of `bytes`.
     fn first(bytes: &[u8]) -> Option<FileHandle> {
         let length = HANDLE_BYTES + u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?) as usize;
         Some(FileHandle(bytes.get(..length)?.into()))
     }
 
-    /// Its path now, on the file system of this directory.
+    /// Its current path, on the file system of the directory `mount`.
     pub fn path(&self, mount: &OwnedFd) -> Option<PathBuf> {
         // 64-bit words: a file handle begins with two ints, and bytes may lie anywhere.
         let words = self.0.chunks(8).map(|part| {
@@ -98,7 +98,7 @@ impl FileHandle {
     }
 }
 
-/// Hears of changes of names on file systems.
+/// Reports changes of names on file systems.
 #[derive(Debug)]
 pub struct NameWatch {
     group: OwnedFd,
@@ -109,10 +109,10 @@ pub struct NameWatch {
 }
 
 impl NameWatch {
-    /// Watches the file system that a directory lies on. Needs root and Linux 5.17.
+    /// Watches the file system of a directory. Needs root and Linux 5.17.
     ///
     /// # Errors
-    /// What the kernel says of the group, the directory or the mark.
+    /// Those of the kernel for the group, the directory or the mark.
     pub fn new(directory: &Path, change: NameChange) -> io::Result<NameWatch> {
         let group = group(
             libc::FAN_CLASS_NOTIF
@@ -127,10 +127,10 @@ impl NameWatch {
         Ok(watch)
     }
 
-    /// Watches another file system too. Its names are not told, only that something happened.
+    /// Watches another file system too. Its events have no names.
     ///
     /// # Errors
-    /// What the kernel says of the mark.
+    /// Those of the kernel for the mark.
     pub fn also(&self, directory: &Path) -> io::Result<()> {
         let mask = match self.change {
             NameChange::Made => libc::FAN_CREATE,
@@ -140,10 +140,10 @@ impl NameWatch {
         mark(&self.group, directory, mask | libc::FAN_ONDIR)
     }
 
-    /// What has happened since; none when that is all.
+    /// Events since the last call; empty when there are no more.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Those of the kernel.
     pub fn read(&mut self) -> io::Result<Vec<NameEvent>> {
         let length = match rustix::io::read(&self.group, &mut self.room) {
             Err(rustix::io::Errno::AGAIN) => 0,
@@ -173,25 +173,25 @@ impl NameWatch {
     }
 }
 
-/// A handle, and the name that follows it.
+/// A handle and the name that follows it.
 fn named(bytes: &[u8]) -> Option<NameInDirectory> {
     let directory = FileHandle::first(bytes)?;
     let name = bytes.get(directory.0.len()..)?.split(|byte| *byte == 0).next()?;
     Some(NameInDirectory { directory, name: OsString::from_vec(name.to_vec()) })
 }
 
-/// Holds every opening of a file on a file system until it is let go on.
+/// Holds back every opening of a file on a file system until it is allowed.
 #[derive(Debug)]
 pub struct OpenWatch {
     group: OwnedFd,
     room: Vec<u8>,
 }
 
-/// A file that is being opened; its opener waits until this is dropped or [let go
-/// on](OpenWatch::allow).
+/// A file that is being opened; its opener waits until this is dropped or
+/// [allowed](OpenWatch::allow).
 #[derive(Debug)]
 pub struct OpenEvent {
-    /// The thread that opens it.
+    /// Thread ID of the thread that opens it.
     pub thread: u32,
     /// The file, open for reading.
     pub file: OwnedFd,
@@ -205,20 +205,20 @@ impl OpenEvent {
 }
 
 impl OpenWatch {
-    /// Watches the file system that a directory lies on. Needs root.
+    /// Watches the file system of a directory. Needs root.
     ///
     /// # Errors
-    /// What the kernel says of the group or the mark.
+    /// Those of the kernel for the group or the mark.
     pub fn new(directory: &Path) -> io::Result<OpenWatch> {
         let group = group(libc::FAN_CLASS_CONTENT | libc::FAN_NONBLOCK)?;
         mark(&group, directory, libc::FAN_OPEN_PERM | libc::FAN_ONDIR)?;
         Ok(OpenWatch { group, room: vec![0; ROOM_BYTES] })
     }
 
-    /// Files that are being opened; none where nothing is for `wait`.
+    /// Files that are being opened; empty if there is none within `wait`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Those of the kernel.
     pub fn read(&mut self, wait: std::time::Duration) -> io::Result<Vec<OpenEvent>> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let wait = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
@@ -237,10 +237,10 @@ impl OpenWatch {
         Ok(opened.collect())
     }
 
-    /// Lets an opener go on.
+    /// Lets an opener continue.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Those of the kernel.
     pub fn allow(&self, event: &OpenEvent) -> io::Result<()> {
         let answer = [event.file.as_raw_fd().to_ne_bytes(), libc::FAN_ALLOW.to_ne_bytes()].concat();
         rustix::io::write(&self.group, &answer)?;
@@ -279,7 +279,7 @@ fn path_of(file: &OwnedFd) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
 }
 
-/// An event as the kernel lays it down.
+/// An event in the kernel's layout.
 struct Event<'a> {
     mask: u64,
     file: libc::c_int,
@@ -319,7 +319,7 @@ fn events(mut rest: &[u8]) -> impl Iterator<Item = Event<'_>> {
 mod tests {
     use super::*;
 
-    /// None, with the reason said, where it is not allowed.
+    /// Watches of all three kinds; `None`, with the reason printed, if they are not allowed.
     fn watches(directory: &Path) -> Option<[NameWatch; 3]> {
         let all = [NameChange::Made, NameChange::Removed, NameChange::Renamed]
             .map(|change| NameWatch::new(directory, change));

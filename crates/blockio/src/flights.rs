@@ -1,4 +1,4 @@
-//! What is in flight, for someone to look at from another thread while a call does not come back.
+//! I/Os in flight, visible to other threads while a call does not return.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -8,12 +8,13 @@ use device::{Op, Request, Slot};
 /// Most I/Os in flight on any device here.
 pub(crate) const MAX_SLOTS: u32 = 256;
 
-/// One entry a slot. The device writes it with relaxed stores, which cost what plain ones cost.
+/// One entry for each slot. The device writes it with relaxed stores, which are as fast as plain
+/// ones.
 pub(crate) struct Flights(Box<[Flight]>);
 
 #[derive(Default)]
 struct Flight {
-    /// When it was handed to the kernel; 0 if it is not in flight.
+    /// Time of submission to the kernel in nanoseconds; 0 if it is not in flight.
     submitted_ns: AtomicU64,
     offset_bytes: AtomicU64,
     op: AtomicU8,
@@ -24,7 +25,7 @@ impl Flights {
         Arc::new(Flights((0..MAX_SLOTS).map(|_| Flight::default()).collect()))
     }
 
-    /// Says what is about to be handed over.
+    /// Notes the request that is about to be submitted.
     #[inline]
     pub fn announce(&self, request: &Request) {
         let flight = &self.0[request.slot as usize];
@@ -32,13 +33,13 @@ impl Flights {
         flight.op.store(request.op as u8, Relaxed);
     }
 
-    /// It is handed over at this time.
+    /// Notes the time of submission.
     #[inline]
     pub fn depart(&self, slot: Slot, now_ns: u64) {
         self.0[slot as usize].submitted_ns.store(now_ns, Relaxed);
     }
 
-    /// It is back; gives the time of its departure.
+    /// Notes the completion; returns the time of submission.
     #[inline]
     pub fn arrive(&self, slot: Slot) -> u64 {
         let flight = &self.0[slot as usize];
@@ -48,10 +49,10 @@ impl Flights {
     }
 }
 
-/// An I/O that the kernel has and has not given back.
+/// An I/O that was submitted to the kernel and has not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
-    /// When it was handed over, on the clock of [`now_ns`](crate::now_ns).
+    /// Time of submission in nanoseconds, on the clock of [`now_ns`](crate::now_ns).
     pub submitted_ns: u64,
     /// Operation: read, write, flush or discard.
     pub op: Op,
@@ -64,9 +65,9 @@ pub struct InFlight {
 pub struct InFlightWatch(pub(crate) Arc<Flights>);
 
 impl InFlightWatch {
-    /// The I/O that has been in flight longest; `None` while the device is idle. A device in full
-    /// flight is seen slightly blurred (time of one I/O, place of the next in the same slot); one
-    /// that is stuck is seen exactly.
+    /// The I/O that has been in flight longest; `None` while the device is idle. On a busy device
+    /// the result may mix two I/Os (time of one, place of the next in the same slot); on one that
+    /// hangs it is exact.
     pub fn oldest(&self) -> Option<InFlight> {
         let in_flight = self.0.0.iter().filter_map(|flight| {
             Some((flight.submitted_ns.load(Relaxed), flight)).filter(|(since, _)| *since != 0)

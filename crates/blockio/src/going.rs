@@ -1,9 +1,9 @@
-//! A medium that is about to be found gone.
+//! Recognition of a medium that has just been removed.
 //!
-//! The kernel answers with an I/O error at once when a card has left its slot, and learns a moment
-//! later that it has: `mmc_detect_change` lets the switch of a slot settle for 0.2 s, slots without
-//! an interrupt are asked each second, USB readers every two (`events_dfl_poll_msecs` as systemd
-//! sets it). A card that somebody has pulled must not be called a bad one.
+//! When a card has left its slot, the kernel answers with an I/O error at once, and learns a moment
+//! later that the card is gone: `mmc_detect_change` lets the switch of a slot settle for 0.2 s,
+//! slots without an interrupt are asked each second, USB readers every two (`events_dfl_poll_msecs`
+//! as systemd sets it). A card that somebody has pulled out must not be called a bad one.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -15,16 +15,16 @@ use rustix::io::pread;
 use crate::clock::now_ns;
 use crate::target::{FileKind, Target};
 
-/// The longest that the kernel needs to notice, and some more.
+/// The longest time that the kernel needs to notice, with a margin.
 const LONGEST_NS: u64 = 3_000_000_000;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// As large as any logical block, and aligned for any.
+/// Bytes of the read that tests a medium: a multiple of any logical block, and aligned for any.
 const BLOCK: usize = 4096;
 
 impl Target {
-    /// True if the medium has been taken out, as far as the kernel knows now or says within the
-    /// next seconds. A medium that can be read elsewhere is there, and is not waited for.
+    /// True if the medium has been taken out, as far as the kernel knows now or learns within the
+    /// next seconds. Does not wait if the medium can still be read elsewhere.
     pub fn is_gone_or_going(&self) -> bool {
         let (FileKind::Block, Some(direct)) = (self.kind, &self.direct) else {
             return self.is_gone();
@@ -44,13 +44,13 @@ impl Target {
     }
 }
 
-/// What came of watching a medium.
+/// Result of watching a medium.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
     Gone,
-    /// Something of it can be read.
+    /// Some of it can be read.
     There,
-    /// Neither.
+    /// It cannot be read, and the kernel has not removed it.
     Silent,
 }
 
@@ -85,8 +85,8 @@ fn answers(direct: &OwnedFd) -> bool {
 mod tests {
     use super::*;
 
-    /// Watches a medium of which the kernel learns after so many looks that it is gone, for so many
-    /// looks.
+    /// Watches a medium for at most `most` checks; the kernel learns after `gone_after` of them
+    /// that it is gone.
     fn seen(gone_after: usize, readable: bool, most: usize) -> (Seen, usize) {
         let waited = std::cell::Cell::new(0);
         let goes_on = || {
@@ -97,7 +97,7 @@ mod tests {
         (seen, waited.get())
     }
 
-    /// A card pulled out of its slot was called a bad medium that fails everywhere.
+    /// Regression: a card pulled out of its slot was called a bad medium that fails everywhere.
     #[test]
     fn a_card_that_the_kernel_misses_late_is_gone() {
         assert_eq!(seen(0, false, 60), (Seen::Gone, 0), "known at once");

@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use rustix::fs::{SeekFrom, fstat, seek};
 use rustix::io::Errno;
 
-/// Bytes of a regular file that no block is allocated for, so that reading them measures the
-/// processor and not the medium. Moves the file's position. File systems that cannot tell report
-/// none.
+/// Bytes of a regular file for which no block is allocated, so that reading them measures the
+/// processor and not the medium. Moves the file's position. Returns 0 on file systems that do not
+/// report holes.
 pub fn file_holes(file: impl AsFd) -> std::io::Result<u64> {
     let file = file.as_fd();
     let length = fstat(file)?.st_size as u64;

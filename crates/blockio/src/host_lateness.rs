@@ -1,7 +1,7 @@
-//! Stretches in which the host did not run a thread that was ready to run: a machine that stands
-//! still, a processor that others have. Told from how late a thread is that wants to run every few
-//! milliseconds. No look at the load: what waits for a slow medium counts as load on Linux, and
-//! disturbs nothing.
+//! Stretches in which the host did not run a thread that was ready to run: the whole machine stood
+//! still, or other work had the processor. Measured by a thread that wakes up every few
+//! milliseconds and notes its delay. The load is no measure of this: on Linux, threads that wait
+//! for a slow medium count as load, and delay nothing.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,13 +13,13 @@ use record::HostStall;
 use crate::clock::now_ns;
 use crate::priority::RaisedPriority;
 
-/// The thread wants to run this often.
+/// Interval at which the thread wakes up.
 const TICK: Duration = Duration::from_millis(5);
-/// Later than this is no jitter of a timer.
+/// Delay in nanoseconds that is more than the jitter of a timer.
 const LATE_NS: u64 = 25_000_000;
-/// So many of the latest are remembered.
+/// Most stalls that are remembered, the latest.
 const MOST: usize = 4096;
-/// The latest is waited for at most so long.
+/// Most milliseconds to wait until the thread has woken up again.
 const WAITS: u32 = 50;
 
 #[derive(Default)]
@@ -28,14 +28,14 @@ struct Seen {
     looked_ns: u64,
 }
 
-/// `None` where no thread can be had: nothing is seen then, and nothing is blamed on the host.
+/// `None` if no thread can be started: then no stall is seen.
 static SEEN: OnceLock<Option<Mutex<Seen>>> = OnceLock::new();
 
 fn seen() -> Option<&'static Mutex<Seen>> {
     SEEN.get()?.as_ref()
 }
 
-/// Begins to look, once for the process.
+/// Starts the thread, once for the process.
 pub fn begin() {
     SEEN.get_or_init(|| {
         let thread = thread::Builder::new().name("host-lateness".into()).spawn(look);
@@ -64,7 +64,7 @@ fn look() {
     }
 }
 
-/// Those that ended after `from_ns`, oldest first; what goes on at this moment is waited for.
+/// Stalls that ended after `from_ns`, oldest first; waits for the end of one that is going on.
 pub fn since(from_ns: u64) -> Vec<HostStall> {
     let Some(seen) = seen() else { return Vec::new() };
     let asked_ns = now_ns();

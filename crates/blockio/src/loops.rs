@@ -1,25 +1,25 @@
-//! What a loop device is over, as the kernel knows it (linux/loop.h): a name may have been changed
-//! since, the identity cannot.
+//! The file or device behind a loop device, from the kernel (linux/loop.h): the name may have
+//! changed since, the identity cannot.
 
 use std::os::fd::AsFd;
 
 use rustix::ioctl::{Getter, Opcode, ioctl};
 
-/// LOOP_GET_STATUS64, a number from before opcodes had a form.
+/// LOOP_GET_STATUS64, a number from the time before opcodes had a structure.
 const LOOP_GET_STATUS64: Opcode = 0x4C05;
 
-/// What a loop device is over.
+/// The file or device behind a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopBacking {
     /// Number of the device that the file is on (`st_dev`).
     pub device: u64,
     /// The file's number there (`st_ino`).
     pub inode: u64,
-    /// Number of the block device that it is over (`st_rdev`); 0 for a file.
+    /// Number of the block device behind it (`st_rdev`); 0 for a file.
     pub rdevice: u64,
-    /// First byte that is seen.
+    /// Offset in bytes in the file or device at which the loop device begins.
     pub offset_bytes: u64,
-    /// How much is seen; 0 is all of it.
+    /// Visible length in bytes; 0 for everything.
     pub size_limit_bytes: u64,
 }
 
@@ -41,10 +41,10 @@ struct Info {
     init: [u64; 2],
 }
 
-/// What the loop device behind an open node is over.
+/// The file or device behind the loop device of an open node.
 ///
 /// # Errors
-/// ENXIO where nothing is attached to it; ENOTTY where it is no loop device; those of the backing
+/// ENXIO if nothing is attached to it; ENOTTY if it is not a loop device; those of the backing
 /// file's file system.
 pub fn loop_backing(node: impl AsFd) -> std::io::Result<LoopBacking> {
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, of which `Info` is the form; any

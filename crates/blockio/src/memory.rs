@@ -1,17 +1,17 @@
-//! How fast memory is, so that a rate that no medium has is not taken for one.
+//! Speed of memory: a read rate above it cannot be one of a medium.
 
 use std::hint::black_box;
 
 use crate::clock::now_ns;
 
-/// Large enough to be memory, small enough not to matter.
+/// Bytes of each copy: too large for processor caches, small enough for any machine.
 const BUFFER_BYTES: usize = 8 << 20;
 
-/// Copies made; the fastest counts, because what is asked is what the machine can do at best.
+/// Number of copies; the fastest counts, because the machine's best is asked for.
 const COPIES: u32 = 8;
 
-/// Bytes a second at which one core copies memory, measured now (some 20 ms). A read from a medium
-/// is at least one such copy by the device, so a higher rate comes from somewhere else.
+/// Rate in bytes per second at which one core copies memory, measured now (some 20 ms). A read from
+/// a medium is at least one such copy by the device, so a higher rate has another source.
 pub fn memory_copy_bps() -> f64 {
     let from = vec![1u8; BUFFER_BYTES];
     let mut to = vec![0u8; BUFFER_BYTES];

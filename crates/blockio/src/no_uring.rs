@@ -1,5 +1,5 @@
-//! Where io_uring is left alone: on 32-bit systems, for which the binding has no layouts. Stands in
-//! for `uring`, so that nothing else needs to know.
+//! Replacement of `uring` on 32-bit systems, for which the io_uring binding has no layouts: other
+//! code needs no special case.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::buffers::Buffers;
 use crate::flights::Flights;
 use crate::target::Target;
 
-/// Never made: [`Uring::new`] always fails here.
+/// Never created: [`Uring::new`] always fails here.
 pub(crate) enum Uring {}
 
 pub(crate) fn is_available() -> bool {

@@ -1,4 +1,4 @@
-//! Opening what is to be measured, and finding out what it is.
+//! Opening of a target, and its properties.
 
 use std::fs::File;
 use std::io;
@@ -19,27 +19,27 @@ use crate::expect::{Expect, OpenError};
 use crate::ioctl;
 use crate::target::{FileKind, Target};
 
-/// How I/O is issued.
+/// The way in which I/O is issued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// pread/pwrite with one slot; with more io_uring, or threads where that is refused.
+    /// pread/pwrite with one slot; with more, io_uring, or threads where that is refused.
     #[default]
     Auto,
     /// io_uring, or an error.
     Uring,
-    /// pread/pwrite; with more than one slot on a thread for each.
+    /// pread/pwrite; with more than one slot, on a thread for each.
     Psync,
 }
 
-/// What a caller may choose or knows better.
+/// Settings that a caller may choose or knows better.
 #[derive(Clone, Debug, Default)]
 pub struct OpenSettings {
-    /// How I/O is issued.
+    /// The way in which I/O is issued.
     pub engine: EngineChoice,
     /// The largest command to the medium, from the queue's limits.
     pub max_transfer_bytes: Option<u64>,
-    /// The unit of direct I/O, where the file system does not say (Linux before 6.1); 4096 if
-    /// unknown.
+    /// The unit of direct I/O in bytes, if the file system does not report it (Linux before 6.1);
+    /// 4096 if unknown.
     pub logical_block_bytes: Option<u64>,
     /// The caller holds the block device exclusively by another descriptor, so it is not claimed a
     /// second time.
@@ -48,21 +48,21 @@ pub struct OpenSettings {
     pub stop: Option<Arc<AtomicBool>>,
 }
 
-/// What to open and how.
+/// A target and the way to open it.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// File or device node to open.
     pub path: PathBuf,
-    /// True if for writing too. A block device is then opened exclusively, unless the caller holds
-    /// it: the kernel refuses it while anything mounts or holds it.
+    /// True to open it for writing too. A block device is then opened exclusively, unless the
+    /// caller holds it: the kernel refuses if anything mounts or holds it.
     pub writable: bool,
-    /// What it must be.
+    /// Kind and identity that the target must have.
     pub expect: Expect,
     /// Engine, sizes and rights that the caller chooses or knows better.
     pub settings: OpenSettings,
 }
 
-/// An open target and what it is.
+/// An open target and its properties.
 pub(crate) struct OpenedFile {
     pub target: Target,
     pub facts: Facts,
@@ -78,7 +78,7 @@ pub(crate) fn open_path(options: &OpenOptions) -> Result<OpenedFile, OpenError> 
     adopt(file, path, *writable, kind, settings)
 }
 
-/// What an open file is used as.
+/// Use of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Adopted {
     /// A regular file of which so many bytes are used.
@@ -121,7 +121,7 @@ pub(crate) fn adopt(
     Ok(OpenedFile { target, facts })
 }
 
-/// The same file past the page cache; `None` where its file system does not offer that (tmpfs).
+/// The same file past the page cache; `None` if its file system does not offer that (tmpfs).
 fn reopen_direct(file: BorrowedFd<'_>, writable: bool) -> io::Result<Option<OwnedFd>> {
     let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
     match open(own_name(file), access | OFlags::CLOEXEC | OFlags::DIRECT, Mode::empty()) {
@@ -131,8 +131,8 @@ fn reopen_direct(file: BorrowedFd<'_>, writable: bool) -> io::Result<Option<Owne
     }
 }
 
-/// Reading is not to write: the time of the last access stays as it is, where the file is ours or
-/// we are root. The kernel spends a twentieth of a small read on it otherwise.
+/// Leaves the time of the last access unchanged by reads, if the file is ours or we are root.
+/// Otherwise the kernel spends a twentieth of a small read on it.
 fn keep_atime(file: &OwnedFd) {
     if let Ok(flags) = fcntl_getfl(file) {
         let _ = fcntl_setfl(file, flags | OFlags::NOATIME);
@@ -180,7 +180,7 @@ fn file_facts(
     })
 }
 
-/// What does not depend on the target.
+/// Properties that do not depend on the target.
 fn common_facts(target: &Target, settings: &OpenSettings) -> Facts {
     Facts {
         capacity_bytes: 0,
@@ -196,24 +196,25 @@ fn common_facts(target: &Target, settings: &OpenSettings) -> Facts {
     }
 }
 
-/// The unit of direct I/O as the file system says it (STATX_DIOALIGN, Linux 6.1); 0 if it has none.
+/// The unit of direct I/O in bytes (STATX_DIOALIGN, Linux 6.1); `None` if the file system does not
+/// report it, 0 if the file has no direct I/O.
 fn direct_unit(file: BorrowedFd<'_>) -> Option<u64> {
     let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     let is_reported = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
     is_reported.then_some(u64::from(stat.stx_dio_offset_align))
 }
 
-/// True if a file is in tmpfs or ramfs, which take O_DIRECT since Linux 6.6 and go to the page
-/// cache all the same.
+/// True if a file is in tmpfs or ramfs, which accept O_DIRECT since Linux 6.6 but still use the
+/// page cache.
 fn lives_in_memory(file: &File) -> bool {
     const TMPFS_MAGIC: u32 = 0x0102_1994;
     const RAMFS_MAGIC: u32 = 0x8584_58f6;
     fstatfs(file).is_ok_and(|stat| [TMPFS_MAGIC, RAMFS_MAGIC].contains(&(stat.f_type as u32)))
 }
 
-/// True if a block device discards ranges, by its queue's account; a partition has its medium's.
-/// The ioctl is not tried with an empty range: some kernels drop all that they have cached of the
-/// device for it.
+/// True if a block device discards ranges, as its queue reports; a partition has its medium's
+/// queue. The ioctl is not tried with an empty range: some kernels then drop everything that they
+/// have cached of the device.
 fn takes_discards(fd: &OwnedFd) -> bool {
     let Ok(stat) = fstat(fd) else { return false };
     let node = format!("/sys/dev/block/{}:{}", major(stat.st_rdev), minor(stat.st_rdev));
@@ -223,7 +224,7 @@ fn takes_discards(fd: &OwnedFd) -> bool {
     most.and_then(|text| text.trim().parse().ok()).is_some_and(|bytes: u64| bytes > 0)
 }
 
-/// Tries it behind the end, where there is nothing to lose.
+/// Tries a hole behind the end of the file, where no data can be lost.
 fn punches_holes(file: &OwnedFd, size_bytes: u64) -> bool {
     let behind = size_bytes.next_multiple_of(4096);
     fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, behind, 4096).is_ok()

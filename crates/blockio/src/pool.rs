@@ -1,4 +1,4 @@
-//! Depth by threads, where io_uring is refused.
+//! Queue depth by threads, where io_uring is refused.
 
 mod handoff;
 #[cfg(test)]
@@ -20,23 +20,22 @@ use handoff::Handoff;
 /// Most threads, and so most I/Os in flight.
 pub(crate) const MAX_THREADS: u32 = 32;
 
-/// How long a pool that is dropped waits for I/Os that are still out.
+/// Longest wait of a pool that is dropped for its I/Os in flight.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A thread for each slot, each doing one I/O at a time by pread and pwrite. Times are taken on the
-/// thread that does the I/O, so what a thread needs to wake up is not counted as the medium's.
+/// thread that does the I/O, so the time to wake it up does not count.
 pub(crate) struct ThreadPool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
-    /// Submitted and not reaped.
+    /// Number of I/Os submitted and not reaped.
     in_flight: usize,
 }
 
 struct Shared {
     target: Arc<Target>,
     flights: Arc<Flights>,
-    /// Owned by every thread, so that it outlives a thread that hangs in the kernel after the pool
-    /// is gone.
+    /// Owned by every thread, so that it outlives the pool if a thread hangs in the kernel.
     buffers: Arc<Buffers>,
     handoff: Handoff<Request, Completion>,
 }
@@ -81,8 +80,8 @@ impl ThreadPool {
 }
 
 impl Drop for ThreadPool {
-    /// Waits for the threads, so that the file is closed when the device is gone; but not for long
-    /// for one that hangs in the kernel.
+    /// Waits for the threads, so that the file is closed when the device is dropped; but not for
+    /// long for one that hangs in the kernel.
     fn drop(&mut self) {
         if self.shared.handoff.close(self.threads.len(), PATIENCE) {
             self.threads.drain(..).for_each(|thread| drop(thread.join()));
@@ -91,7 +90,7 @@ impl Drop for ThreadPool {
 }
 
 impl Shared {
-    /// What a thread does from beginning to end.
+    /// Main loop of a thread.
     fn work(&self) {
         self.handoff.serve(|request| {
             // SAFETY: the request's slot is in flight from submission until its completion is
@@ -108,7 +107,7 @@ mod sync {
     pub use std::sync::{Condvar, Mutex, MutexGuard};
     use std::time::Duration;
 
-    /// Waits until the condition is false, or as long as `patience`. Whether it is false.
+    /// Waits until the condition is false, at most for `patience`. True if it is false.
     pub fn wait_while<T>(
         condvar: &Condvar,
         guard: MutexGuard<'_, T>,

@@ -1,5 +1,5 @@
-//! Priority of threads that wait for I/O: on a host that has other things to do, an I/O that is done
-//! would otherwise count until its thread gets a processor again.
+//! Priority of threads that wait for I/O. On a busy host the latency of a completed I/O would
+//! otherwise include the wait of its thread for a processor.
 //!
 //! The priority is a nice value and not a real-time policy. An ordinary thread is woken on the
 //! processor that the completion arrives at; the scheduler leaves a real-time thread where it ran
@@ -13,14 +13,14 @@ use rustix::thread::gettid;
 const HIGHEST: i32 = -20;
 
 /// The calling thread at the highest ordinary priority, until this is dropped in the same thread.
-/// Threads and processes that it begins have the usual one.
+/// Threads and processes that it starts have the usual one.
 pub struct RaisedPriority {
     is_raised: bool,
 }
 
 impl RaisedPriority {
-    /// Raises it where that is allowed (root, or CAP_SYS_NICE) and nobody has chosen another (nice,
-    /// chrt); otherwise all stays as it is.
+    /// Raises it if that is allowed (root, or CAP_SYS_NICE) and nobody has chosen another (nice,
+    /// chrt); otherwise changes nothing.
     pub fn of_this_thread() -> RaisedPriority {
         RaisedPriority {
             is_raised: has_usual_priority()
@@ -46,7 +46,7 @@ fn has_usual_priority() -> bool {
     policy == libc::SCHED_OTHER && getpriority_process(Some(gettid())) == Ok(0)
 }
 
-/// Sets the ordinary policy with these flags; false where that is not allowed.
+/// Sets the ordinary policy with these flags; false if that is not allowed.
 fn set_ordinary(flags: i32) -> bool {
     // SAFETY: plain integers, for which zero is a value of each.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };

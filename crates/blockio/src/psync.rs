@@ -1,4 +1,4 @@
-//! One I/O at a time, done in the call that submits it.
+//! One I/O at a time, done by the call that submits it.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Psync {
     }
 }
 
-/// Does one I/O between two looks at the clock.
+/// Does one I/O and reads the clock before and after it.
 #[inline]
 pub(crate) fn timed(
     target: &Target,

@@ -10,37 +10,37 @@ use rustix::fs::{major, minor};
 
 use crate::ioctl;
 
-/// Every block device by its number, as long as the kernel knows it.
+/// Directory of all block devices by number, as long as the kernel knows them.
 const BLOCK_DEVICES: &str = "/sys/dev/block";
 
-/// True if the block device of this number has gone from a directory of all. Nothing can be told
-/// where there is none, or of a file system without a device of its own (major number 0).
+/// True if the block device of this number is missing from the directory `all`. False without that
+/// directory, or for a file system without a device of its own (major number 0).
 fn is_unknown(all: &FsPath, number: u64) -> bool {
     let (major, minor) = (major(number), minor(number));
     major != 0 && all.is_dir() && !all.join(format!("{major}:{minor}")).exists()
 }
 
-/// What it is to the kernel.
+/// Kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     File,
     Block,
 }
 
-/// An open target: the same file twice, past the page cache and through it.
+/// An open target, twice: past the page cache and through it.
 pub(crate) struct Target {
     pub kind: FileKind,
     /// Through the page cache.
     pub buffered: OwnedFd,
-    /// Past it; `None` where that was refused, and `buffered` has to do.
+    /// Past it; `None` if that was refused: then `buffered` is used.
     pub direct: Option<OwnedFd>,
-    /// Whether it failed everywhere and was watched in vain: it is no card on its way out, and an
-    /// error more need not wait.
+    /// True if it failed everywhere and waiting did not help: it is not a card that was just pulled
+    /// out, and further errors do not wait.
     pub silent: AtomicBool,
 }
 
 impl Target {
-    /// The descriptor for an I/O that goes this way.
+    /// The descriptor for an I/O of this path.
     #[inline]
     pub fn fd(&self, path: Path) -> BorrowedFd<'_> {
         match (path, &self.direct) {
@@ -49,8 +49,8 @@ impl Target {
         }
     }
 
-    /// True if the medium has been taken out: a block device then has no size, and that of a file
-    /// is not known to the kernel any more.
+    /// True if the medium has been taken out: a block device then has no size, and the kernel no
+    /// longer knows the device of a file.
     pub fn is_gone(&self) -> bool {
         match self.kind {
             FileKind::Block => !ioctl::capacity_bytes(&self.buffered).is_ok_and(|bytes| bytes > 0),
@@ -73,7 +73,8 @@ mod tests {
 
     use super::*;
 
-    /// A stick that was pulled out while a file on it was written was called a bad medium.
+    /// Regression: a stick that was pulled out during a write to a file on it was called a bad
+    /// medium.
     #[test]
     fn the_device_of_a_file_goes_when_the_kernel_forgets_it() {
         let all = tempfile::tempdir().unwrap();

@@ -48,7 +48,7 @@ fn write(target: &Target, request: &Request, buffer: &[u8]) -> Result<(), IoErro
     })
 }
 
-/// What makes one write durable before it counts as done.
+/// Flags that make one write durable before it completes.
 pub(crate) fn write_flags(sync: Sync) -> ReadWriteFlags {
     match sync {
         Sync::None => ReadWriteFlags::empty(),
@@ -96,8 +96,8 @@ pub(crate) fn discard(target: &Target, request: &Request) -> Result<(), IoError>
     .map_err(|errno| io_error(target, request, errno))
 }
 
-/// Drops a range from the page cache, where there is no way past it. A file system that lives in
-/// memory does not care.
+/// Drops a range from the page cache, if direct I/O is refused. No effect on a file system in
+/// memory.
 fn forget(target: &Target, request: &Request) {
     let length = std::num::NonZeroU64::new(request.length_bytes);
     let _ = fadvise(&target.buffered, request.offset_bytes, length, Advice::DontNeed);

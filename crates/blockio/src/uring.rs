@@ -1,11 +1,11 @@
 //! Many I/Os in flight through io_uring.
 //!
-//! What it does to cost little: the file and the buffers are registered once; requests gather here
-//! and go to the kernel together, in the same call that waits for completions; completions are made
-//! on this thread, when it asks for them (SINGLE_ISSUER, DEFER_TASKRUN), not by interrupting it.
-//! Older kernels get what they understand.
+//! To be cheap, it registers the file and the buffers once; it gathers requests and submits them in
+//! the same call that waits for completions; the kernel posts completions when this thread asks for
+//! them (SINGLE_ISSUER, DEFER_TASKRUN), without interrupting it. Older kernels get the flags that
+//! they know.
 //!
-//! Time is taken once for all requests of a call, right before it, and once for all completions
+//! The time is taken once for all requests of a call, right before it, and once for all completions
 //! that it brought, right after. So an I/O's latency begins when the kernel could first know of it,
 //! and ends when this thread could first know that it is done.
 
@@ -35,34 +35,34 @@ const BUFFER: u16 = 0;
 
 /// An io_uring with its files and buffers.
 pub(crate) struct Uring {
-    /// Dropped only when the kernel has nothing left that writes into `buffers`.
+    /// Dropped only when the kernel no longer writes into `buffers`.
     inner: ManuallyDrop<(IoUring, Arc<Buffers>)>,
     target: Arc<Target>,
     flights: Arc<Flights>,
     /// True if the buffers could be registered; the limit on locked memory may forbid it.
     fixed: bool,
-    /// True if one call can wait for completions and for a time (Linux 5.11).
+    /// True if one call can wait for completions with a timeout (Linux 5.11).
     waits_timed: bool,
-    /// What each slot is doing.
+    /// The request of each slot.
     pending: Vec<Pending>,
-    /// Not handed over yet.
+    /// Slots that are not submitted yet.
     queued: Vec<Slot>,
-    /// Handed over and not back, those in `unfinished` as well.
+    /// Number of I/Os submitted and not completed, those in `unfinished` included.
     in_flight: usize,
-    /// The kernel stopped short: the rest is to be handed over once more.
+    /// Slots of short transfers: the rest must be submitted again.
     unfinished: Vec<Slot>,
-    /// Back before anyone asked.
+    /// Completions that nobody has asked for yet.
     ready: Vec<Completion>,
 }
 
 #[derive(Clone, Copy)]
 struct Pending {
     request: Request,
-    /// How much of it is done, if the kernel stopped short.
+    /// Bytes that are done, after a short transfer.
     moved_bytes: u32,
 }
 
-/// True if this system lets us use io_uring at all (containers and hardened kernels do not).
+/// True if this system allows io_uring at all (containers and hardened kernels do not).
 pub(crate) fn is_available() -> bool {
     IoUring::new(2).is_ok()
 }
@@ -107,7 +107,7 @@ impl Uring {
         })
     }
 
-    /// Queues one I/O; it is handed over when someone waits.
+    /// Queues one I/O; the next wait submits it.
     #[inline]
     pub fn submit(&mut self, request: &Request) {
         self.flights.announce(request);
@@ -118,8 +118,8 @@ impl Uring {
         self.queued.push(request.slot);
     }
 
-    /// No ring operation discards on all kernels in use; it is done at once, and nothing is lost:
-    /// nobody measures depth with it.
+    /// Discards at once, without the ring: not all kernels in use have a ring operation for it, and
+    /// discards are not measured with queue depth.
     fn discard(&mut self, request: &Request) {
         let submitted_ns = now_ns();
         self.flights.depart(request.slot, submitted_ns);
@@ -133,7 +133,7 @@ impl Uring {
         });
     }
 
-    /// Puts all that is to be handed over into the ring's memory, where the next call finds it.
+    /// Writes all queued entries into the ring's memory, where the next call finds them.
     #[inline]
     fn push_all(&mut self) {
         let (ring, buffers) = &mut *self.inner;
@@ -152,7 +152,7 @@ impl Uring {
         }
     }
 
-    /// Waits for at least `min` completions, or all there are.
+    /// Waits for at least `min` completions, or for all if fewer are in flight.
     #[inline]
     pub fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
         let outstanding = self.ready.len() + self.queued.len() + self.in_flight;
@@ -168,7 +168,7 @@ impl Uring {
         }
     }
 
-    /// Lets so much time pass while taking note of what completes meanwhile.
+    /// Waits for `duration_ns`, and notes completions meanwhile.
     pub fn idle(&mut self, duration_ns: u64) -> Result<(), IoError> {
         let end = now_ns() + duration_ns;
         let mut ready = std::mem::take(&mut self.ready);
@@ -189,7 +189,7 @@ impl Uring {
         outcome
     }
 
-    /// Hands over what is queued and waits for `want` completions, or until the time is up.
+    /// Submits what is queued and waits for `want` completions, or until the timeout.
     #[inline]
     fn enter(&mut self, want: usize, timeout_ns: Option<u64>) -> Result<(), IoError> {
         if want == 0 && self.queued.is_empty() && self.in_flight == 0 {
@@ -223,7 +223,7 @@ impl Uring {
         }
     }
 
-    /// Takes all completions that are there.
+    /// Takes all completions that are ready.
     #[inline]
     fn harvest(&mut self, done: &mut Vec<Completion>) {
         let (ring, _) = &mut *self.inner;
@@ -248,7 +248,8 @@ impl Uring {
 }
 
 impl Pending {
-    /// What is left of it, for the kernel: the slot's buffer, registered (`fixed`) or not.
+    /// Ring entry for the remaining part of the request, with the slot's buffer registered
+    /// (`fixed`) or not.
     #[inline]
     fn entry(&self, slot: Slot, fixed: bool, buffers: &Buffers) -> squeue::Entry {
         let Pending { request, moved_bytes } = self;
@@ -281,7 +282,7 @@ impl Pending {
         .user_data(u64::from(slot))
     }
 
-    /// Counts what the kernel says about this I/O; `None` if some of it is still to be done.
+    /// Counts the kernel's result of this I/O; `None` if some of it is still to be done.
     #[inline]
     fn settle(&mut self, target: &Target, result: i32) -> Option<Result<(), IoError>> {
         let request = &self.request;
@@ -306,8 +307,7 @@ impl Pending {
     }
 }
 
-/// Ways to set a ring up, the cheapest first; each kernel takes one of them (Linux 6.6, 6.1, 5.19,
-/// 5.1).
+/// Ways to set up a ring, the cheapest first, for Linux 6.6, 6.1, 5.19 and 5.1.
 fn setups() -> [io_uring::Builder; 4] {
     let mut setups = std::array::from_fn(|_| IoUring::builder());
     setups[0]
@@ -321,7 +321,7 @@ fn setups() -> [io_uring::Builder; 4] {
     setups
 }
 
-/// A ring with the cheapest set-up that this kernel knows.
+/// A ring with the cheapest setup that this kernel accepts.
 fn build(entries: u32) -> io::Result<IoUring> {
     let mut built = Err(io::ErrorKind::Unsupported.into());
     for setup in setups() {
@@ -335,7 +335,7 @@ fn build(entries: u32) -> io::Result<IoUring> {
     Ok(ring)
 }
 
-/// Saves the look-up of the ring's own descriptor on each call, from Linux 5.18 on.
+/// Registers the ring's own descriptor, which saves a look-up on each call, from Linux 5.18 on.
 fn register_itself(ring: &mut IoUring) {
     let _ = ring.submitter().register_ring_fd();
 }
@@ -352,14 +352,14 @@ fn lost(errno: Option<Errno>) -> IoError {
     IoError::general(IoErrorKind::Other, detail)
 }
 
-/// How long a ring that is dropped waits for I/Os that are still out.
+/// Longest wait of a ring that is dropped for its I/Os in flight, in nanoseconds.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
-/// How often someone looks for completions who cannot wait for them and for a time at once, in
-/// nanoseconds.
+/// Interval in nanoseconds at which completions are polled on kernels that cannot wait for them
+/// with a timeout.
 const GLANCE_NS: u64 = 100_000;
 
-/// Has the kernel make the completions it owes, without handing over anything or waiting.
+/// Asks the kernel for pending completions, without submitting anything or waiting.
 fn glance(ring: &IoUring) -> io::Result<usize> {
     /// Flag IORING_ENTER_GETEVENTS of linux/io_uring.h.
     const GET_EVENTS: u32 = 1;
@@ -368,16 +368,16 @@ fn glance(ring: &IoUring) -> io::Result<usize> {
 }
 
 impl Uring {
-    /// How many I/Os the kernel has: not those that it never took, and not those that wait to be
-    /// handed over once more.
+    /// Number of I/Os in the kernel: without those that it never took, and those that must be
+    /// submitted again.
     fn kernel_has(&mut self) -> usize {
         self.in_flight - self.unfinished.len() - self.inner.0.submission().len()
     }
 }
 
 impl Drop for Uring {
-    /// What was not handed over never is. The kernel may still write into the buffers of the rest:
-    /// if it does not finish within [`PATIENCE_NS`], the memory is left to it.
+    /// Never submits what is queued. The kernel may still write into the buffers of the rest: if it
+    /// does not finish within [`PATIENCE_NS`], the memory is leaked.
     fn drop(&mut self) {
         let end = now_ns() + PATIENCE_NS;
         let mut ignored = Vec::new();

@@ -1,12 +1,12 @@
-//! Whether anybody at all has a file open for writing, as the kernel counts it.
+//! Detection of any writer of a file, from the kernel's own count.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// Whether anybody has the regular file open for writing: processes that `/proc` does not show
+/// True if anybody has the regular file open for writing: also processes that `/proc` does not show
 /// here, descriptors on their way through a socket, the kernel itself. `file` must be open for
-/// reading only, and be the caller's only descriptor for it; `None` where the file system or the
-/// rights do not let that be told.
+/// reading only, and be the caller's only descriptor for it; `None` if the file system or the
+/// rights do not allow an answer.
 ///
 /// Takes a read lease for an instant, which the kernel grants only while nobody writes (fcntl(2),
 /// F_SETLEASE).
@@ -22,8 +22,8 @@ pub fn has_writer(file: impl AsFd) -> io::Result<Option<bool>> {
     }
 }
 
-/// Which signal tells of I/O (asm-generic/fcntl.h); the libc crate does not have it for every C
-/// library.
+/// Command that sets the signal which reports I/O (asm-generic/fcntl.h); the libc crate does not have it for
+/// every C library.
 const F_SETSIG: libc::c_int = 10;
 
 fn control(file: BorrowedFd<'_>, command: libc::c_int, argument: libc::c_int) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! The real device on real files and loop devices.
+//! Tests of the real device on real files and loop devices.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -19,7 +19,7 @@ use record::{Content, Path};
 const MIB: u64 = 1 << 20;
 const BLOCK: u64 = 4096;
 
-/// Those that this system lets us use.
+/// Engines that this system allows.
 fn engines() -> Vec<EngineChoice> {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let uring = RealDevice::create_in(dir, MIB, &settings(EngineChoice::Uring))
@@ -54,7 +54,7 @@ fn open_block(path: &std::path::Path, engine: EngineChoice) -> RealDevice {
     opened_patiently(|| RealDevice::open(&options))
 }
 
-/// What somebody else has for a moment is waited for.
+/// Opens a device, and waits if another program has it for a moment.
 fn opened_patiently(open: impl Fn() -> Result<RealDevice, OpenError>) -> RealDevice {
     let opened = patiently(60, || match open() {
         Err(OpenError::Refused { source, .. }) if source.kind() == ErrorKind::ResourceBusy => None,
@@ -181,14 +181,14 @@ fn reading_where_nothing_was_written_is_said_to_be_that() {
     }
 }
 
-/// A block device that is there with its own number.
+/// Expects a block device that exists, with its own number.
 fn block(path: impl AsRef<std::path::Path>) -> Expect {
     Expect::Block {
         number: std::os::unix::fs::MetadataExt::rdev(&std::fs::metadata(path).unwrap()),
     }
 }
 
-/// A block device that nothing is.
+/// Expects a block device whose number does not exist.
 const NO_BLOCK: Expect = Expect::Block { number: 0 };
 
 #[test]
@@ -489,7 +489,7 @@ fn a_device_dropped_in_full_flight_leaves_memory_alone() {
     }
 }
 
-/// A frozen file system lets a write wait until it is thawed, as a medium that hangs does.
+/// A frozen file system blocks a write until it is thawed, as a medium that hangs does.
 #[test]
 fn the_watch_sees_an_io_that_does_not_come_back() {
     let Some(filesystem) = TinyFilesystem::new(16 * MIB) else {
@@ -522,8 +522,7 @@ fn the_watch_sees_an_io_that_does_not_come_back() {
     }
 }
 
-/// What a card reader shows when the card is pulled: a device of size 0, reads of 0 bytes and
-/// ENOSPC.
+/// Effects of a card pulled out of a reader: a device of size 0, reads of 0 bytes and ENOSPC.
 #[test]
 fn a_medium_that_is_pulled_out_is_gone() {
     let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
@@ -593,7 +592,7 @@ fn the_watch_sees_nothing_when_nothing_is_in_flight() {
     assert_eq!(watch.oldest(), None);
 }
 
-/// Bytes of a file that lie in memory, as `fincore` counts them.
+/// Bytes of a file that are in the page cache, as `fincore` counts them.
 fn resident_bytes(path: &std::path::Path) -> u64 {
     let output = std::process::Command::new("fincore")
         .args(["--bytes", "--noheadings", "--output", "RES"])

@@ -1,13 +1,12 @@
-//! What threads and whoever gives them work hand each other: work, what came of it, the end. Of the
-//! locks it knows what [`sync`](super::sync) has, so that a test can put others in their place that
-//! try every order of threads.
+//! Queue between threads and their caller: work, results, the end. It uses the locks of
+//! [`sync`](super::sync), which a test replaces by others that try every order of threads.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::sync::{Condvar, Mutex, MutexGuard, wait_while};
 
-/// Work for threads, and what they made of it.
+/// Work for threads, and its results.
 pub(super) struct Handoff<Work, Done> {
     state: Mutex<State<Work, Done>>,
     work: Condvar,
@@ -18,7 +17,7 @@ struct State<Work, Done> {
     waiting: VecDeque<Work>,
     ready: Vec<Done>,
     closing: bool,
-    /// Threads that have nothing left to do but end.
+    /// Number of threads that have ended their loop.
     ended: usize,
 }
 
@@ -28,13 +27,13 @@ impl<Work, Done> Handoff<Work, Done> {
         Handoff { state: Mutex::new(state), work: Condvar::new(), finished: Condvar::new() }
     }
 
-    /// Gives work to whichever thread is free.
+    /// Gives work to any free thread.
     pub fn submit(&self, work: Work) {
         self.lock().waiting.push_back(work);
         self.work.notify_one();
     }
 
-    /// Waits until at least `min` are done, and puts all that are behind what is in `done`.
+    /// Waits until at least `min` results are ready, and appends all that are to `done`.
     pub fn reap(&self, min: usize, done: &mut Vec<Done>) {
         let mut state = self.lock();
         while state.ready.len() < min {
@@ -43,7 +42,7 @@ impl<Work, Done> Handoff<Work, Done> {
         done.append(&mut state.ready);
     }
 
-    /// What a thread does from beginning to end.
+    /// Main loop of a thread.
     pub fn serve(&self, mut act: impl FnMut(Work) -> Done) {
         while let Some(work) = self.next() {
             let done = act(work);
@@ -54,8 +53,8 @@ impl<Work, Done> Handoff<Work, Done> {
         self.finished.notify_one();
     }
 
-    /// Lets the threads end once nothing is waiting, and waits for all of them, but not for longer
-    /// than `patience`. Whether all have ended.
+    /// Lets the threads end once nothing is waiting, and waits for them, at most for `patience`.
+    /// True if all have ended.
     pub fn close(&self, threads: usize, patience: Duration) -> bool {
         let mut state = self.lock();
         state.closing = true;

@@ -1,5 +1,5 @@
-//! Every order in which threads can come to the lock is tried (<https://docs.rs/loom>), as far as
-//! no more than twice a thread is interrupted that could go on.
+//! Test of every order in which threads can take the lock (<https://docs.rs/loom>), with at most
+//! two preemptions.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use loom::thread;
 mod sync {
     pub use loom::sync::{Condvar, Mutex, MutexGuard};
 
-    /// Without a clock: whoever waits for what never comes is found as a deadlock.
+    /// Waits without a clock: a wait for something that never comes is found as a deadlock.
     pub fn wait_while<T>(
         condvar: &Condvar,
         mut guard: MutexGuard<'_, T>,

@@ -15,7 +15,7 @@ fn target() -> Arc<Target> {
     })
 }
 
-/// Eight writes and eight reads of what they wrote.
+/// Does eight writes, and eight reads of the same data.
 fn check(mut ring: Uring) {
     let filler = Filler::new(1);
     let all: Vec<(Slot, u64)> = (0..8).map(|slot| (slot, u64::from(slot) * 4096)).collect();
@@ -85,8 +85,8 @@ fn a_transfer_that_moves_nothing_is_an_error() {
     insta::assert_snapshot!(error, @"the system reports an error while reading 4 KiB at byte 4096: read returned 0 bytes inside the medium, after 512 of 4096");
 }
 
-/// The rest of a short transfer is read by the kernel, not only asked for: the ring is told that
-/// half of the I/O is done.
+/// The rest of a short transfer is really read: the ring is made to believe that half of the I/O is
+/// done.
 #[test]
 fn the_rest_of_a_transfer_lands_behind_what_came_first() {
     if !is_available() {
@@ -108,8 +108,8 @@ fn the_rest_of_a_transfer_lands_behind_what_came_first() {
     assert!(buffer[..1024] == [0; 1024] && buffer[1024..] == data[1024..]);
 }
 
-/// A request that was never handed over is not, when the ring goes: a run that was interrupted
-/// writes nothing more.
+/// Requests that are only queued are not submitted when the ring is dropped: a run that was
+/// interrupted writes nothing more.
 #[test]
 fn what_was_only_queued_is_never_written() {
     if !is_available() {
@@ -131,7 +131,7 @@ fn what_was_only_queued_is_never_written() {
     assert!(now.iter().all(|byte| *byte == 1), "{}", now[0]);
 }
 
-/// Kernels before 5.11 cannot wait for completions and for a time at once.
+/// Kernels before 5.11 cannot wait for completions with a timeout.
 #[test]
 fn completions_are_noted_where_waits_have_no_timeout() {
     if !is_available() {

@@ -1,4 +1,4 @@
-//! Loop devices and small file systems, undone when dropped.
+//! Loop devices and small file systems, removed when dropped.
 
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
@@ -15,14 +15,14 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Runs a program; its output if it succeeded.
+/// Runs a program; returns its output if it succeeded.
 fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Tries again while something is refused, so many seconds at most: a program that a test beside this
-/// one has just started has what was open here, for a moment.
+/// Tries again while something is refused, for at most so many seconds: a program that another test
+/// has just started inherits open files of this one for a moment.
 pub fn patiently<T>(seconds: u64, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..seconds * 50 {
         let done = attempt();
@@ -64,14 +64,14 @@ impl LoopDevice {
         &self.backing
     }
 
-    /// Makes the medium larger or smaller under whoever has it open.
+    /// Makes the medium larger or smaller while others have it open.
     pub fn resize(&self, bytes: u64) {
         self.backing.set_len(bytes).unwrap();
         let path = self.path.to_str().unwrap();
         output_of("losetup", &["--set-capacity", path]).expect("the kernel takes the new size");
     }
 
-    /// Once; the device goes when nobody has it open.
+    /// Detaches it, once; the device disappears when nobody has it open.
     pub fn detach(&self) {
         if self.attached.replace(false) {
             let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
@@ -105,7 +105,7 @@ impl TinyFilesystem {
         self.dir.path()
     }
 
-    /// Lets nothing be written until the value is dropped.
+    /// Blocks all writes until the value is dropped.
     pub fn freeze(&self) -> Option<Frozen<'_>> {
         output_of("fsfreeze", &["--freeze", self.dir().to_str()?])?;
         Some(Frozen(self))
