@@ -22,7 +22,7 @@ pub fn has_writer(file: impl AsFd) -> io::Result<Option<bool>> {
     }
 }
 
-/// Command that sets the signal which reports I/O (asm-generic/fcntl.h); the libc crate does not have it for
+/// Command that sets the signal for I/O (asm-generic/fcntl.h); the libc crate does not have it for
 /// every C library.
 const F_SETSIG: libc::c_int = 10;
 

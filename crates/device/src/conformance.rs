@@ -5,14 +5,13 @@ use record::{Content, Path, Sync};
 
 use crate::{Completion, Device, Filler, IoErrorKind, Op, Request, SectorVerdict};
 
-/// Size of the I/Os made here: a multiple of every logical block there is.
+/// Size of the I/Os in bytes: a multiple of every common logical block.
 const BLOCK: u64 = 4096;
 
-/// Tests a writable device of at least 1 MiB against the contract; what is in its first MiB is
-/// overwritten.
+/// Tests a writable device of at least 1 MiB against the contract; overwrites its first MiB.
 ///
 /// # Panics
-/// Where the device breaks its contract, saying how.
+/// If the device breaks its contract, with the reason.
 pub fn device_conformance(device: &mut dyn Device) {
     assert!(device.facts().capacity_bytes >= 1 << 20, "the suite needs a medium of 1 MiB");
     assert!(!device.facts().read_only, "the suite needs a writable medium");
@@ -53,7 +52,7 @@ fn buffers_are_as_asked_for(device: &mut dyn Device) {
     }
 }
 
-/// Also what later reads stand on: a file may only be read where it has been written.
+/// Writes the data for later reads too: a file may only be read where it has been written.
 fn the_first_mib_can_be_written(device: &mut dyn Device) {
     device.prepare(1, 64 << 10).expect("buffers are made");
     for offset in (0..1 << 20).step_by(64 << 10) {
@@ -116,7 +115,7 @@ fn reaping_waits_for_what_is_there_and_no_longer(device: &mut dyn Device) {
     run(device, Request::read(0, 0, BLOCK)).expect("a slot is free again after its completion");
 }
 
-/// One I/O from submission to completion, as its result.
+/// Does one I/O from submission to completion and returns its result.
 fn run(device: &mut dyn Device, request: Request) -> Result<(), crate::IoError> {
     device.submit(request)?;
     let mut done = Vec::new();
@@ -150,7 +149,7 @@ fn what_is_written_is_read(device: &mut dyn Device) {
     }
 }
 
-/// Whether the slot holds what `Filler::new(1)` makes for this place.
+/// Asserts that the slot holds the data that `Filler::new(1)` makes for this offset and pass.
 fn expect_data(device: &mut dyn Device, slot: u32, bytes: u64, pass: u32, offset_bytes: u64) {
     if !device.facts().keeps_data {
         return;

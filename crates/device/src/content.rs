@@ -1,23 +1,23 @@
-//! What is written: data of a chosen kind, made from a seed.
+//! The data to write: of a chosen kind, made from a seed.
 
 use pulp::{Arch, NullaryFnOnce};
 use record::Content;
 
 use crate::sector::{Keys, SECTOR_BYTES, Sector};
 
-/// The block within which repeated and compressible data are laid out: a flash page, and what
-/// compressing controllers look at.
+/// Block size in bytes within which repeated and compressible data are laid out: a flash page, and
+/// the unit of compressing controllers.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// The pass whose data is what [`Content::Repeated`] repeats; no real pass comes this far.
+/// The pass whose data [`Content::Repeated`] repeats; no real pass has this number.
 const REPEATED_PASS: u32 = u32::MAX;
 
-/// Makes the data of a run.
+/// Makes the data that a run writes.
 ///
-/// Incompressible data is a pure function of (seed, pass, sector number): nothing is ever written
-/// twice, and any sector is made again, or recognised where it does not belong
-/// ([`verify`](Filler::verify)), without a table of what was written. It is not a cipher:
-/// unpredictable to a controller, not to a cryptographer.
+/// Incompressible data is a pure function of (seed, pass, sector number): no two writes have the
+/// same data, and any sector can be made again, or recognised in a wrong place
+/// ([`verify`](Filler::verify)), without a table of the writes. It is not a cipher: unpredictable
+/// to a controller, not to a cryptographer.
 #[derive(Clone, Debug)]
 pub struct Filler {
     pub(crate) keys: Keys,
@@ -26,7 +26,7 @@ pub struct Filler {
 }
 
 impl Filler {
-    /// The data of this seed.
+    /// A generator of the data of this seed.
     pub fn new(seed: u64) -> Filler {
         let mut filler = Filler {
             keys: Keys::new(seed),
@@ -39,8 +39,8 @@ impl Filler {
         filler
     }
 
-    /// Fills `buf` with what belongs at `offset_bytes` of the medium in this pass (0, 1, ..) over
-    /// it. Panics unless `offset_bytes` is a multiple of 512; the length is free.
+    /// Fills `buf` with the data for `offset_bytes` of the medium in this pass (0, 1, ..) over it.
+    /// Panics unless `offset_bytes` is a multiple of 512; the length is free.
     pub fn fill(&self, buf: &mut [u8], content: Content, pass: u32, offset_bytes: u64) {
         match content {
             Content::Zeros => buf.fill(0),
@@ -82,13 +82,13 @@ pub(crate) fn sector_number(offset_bytes: u64) -> u64 {
     offset_bytes / SECTOR_BYTES as u64
 }
 
-/// How many zeros each block of data begins with that is compressible by so many percent, in bytes:
-/// from 100 % on all of it.
+/// Number of leading zero bytes in each block of data that is compressible by `percent`; from 100 %
+/// on the whole block.
 pub fn zeros_in_block(percent: u8) -> usize {
     BLOCK_BYTES * usize::from(percent.min(100)) / 100
 }
 
-/// Zeros the first `percent` of every 4 KiB of the medium, as far as it lies in `buf`.
+/// Zeros the first `percent` of every 4 KiB of the medium, as far as they are in `buf`.
 fn zero_in_every_block(buf: &mut [u8], percent: u8, offset_bytes: u64) {
     let zeros = zeros_in_block(percent);
     for (piece, at) in pieces(buf, offset_bytes) {
@@ -97,7 +97,7 @@ fn zero_in_every_block(buf: &mut [u8], percent: u8, offset_bytes: u64) {
     }
 }
 
-/// `buf` cut at the block boundaries of the medium, each piece with its place in its block.
+/// `buf` cut at the block boundaries of the medium, each piece with its offset in its block.
 fn pieces(buf: &mut [u8], offset_bytes: u64) -> impl Iterator<Item = (&mut [u8], usize)> {
     let at = (offset_bytes % BLOCK_BYTES as u64) as usize;
     let (head, rest) = buf.split_at_mut(buf.len().min((BLOCK_BYTES - at) % BLOCK_BYTES));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// However a range is cut into buffers, the same bytes arrive on the medium.
+        /// A range cut into buffers in any way gives the same bytes on the medium.
         #[test]
         fn data_depends_on_place_alone(
             content in proptest::sample::select(vec![

@@ -1,30 +1,30 @@
-//! What every device must do.
+//! The contract that every device fulfils.
 
 use record::HostStall;
 
 use crate::{IoError, Request, Slot};
 
-/// The end of an I/O.
+/// The completion of an I/O.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
-    /// Which buffer is free again, holding the data if it was a read.
+    /// Number of the buffer that is free again; holds the data if it was a read.
     pub slot: Slot,
-    /// When it was handed over, by the device's clock.
+    /// Time of submission in nanoseconds, by the device's clock.
     pub submitted_ns: u64,
-    /// When it was done, by the device's clock; never before `submitted_ns`.
+    /// Time of completion in nanoseconds, by the device's clock; never before `submitted_ns`.
     pub completed_ns: u64,
-    /// What came of it. A transfer that is short is an error, never a success.
+    /// Result of the I/O. A short transfer is an error, never a success.
     pub result: Result<(), IoError>,
 }
 
 impl Completion {
-    /// How long it took.
+    /// Time from submission to completion in nanoseconds.
     pub fn latency_ns(&self) -> u64 {
         self.completed_ns - self.submitted_ns
     }
 }
 
-/// What a device is, fixed while it is open.
+/// Properties of a device, fixed while it is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
     /// Size in bytes; for a file the most it may grow to.
@@ -33,8 +33,8 @@ pub struct Facts {
     pub logical_block_bytes: u64,
     /// Unit without read-modify-write, as the device declares it.
     pub physical_block_bytes: u64,
-    /// Largest command that goes to the medium in one piece, where known; larger I/Os are split
-    /// below us.
+    /// Largest command in bytes that goes to the medium in one piece, if known; the system splits
+    /// larger I/Os.
     pub max_transfer_bytes: Option<u64>,
     /// Most I/Os in flight.
     pub max_in_flight: u32,
@@ -45,14 +45,14 @@ pub struct Facts {
     /// True if there is a page cache on the way, so that `Path::Buffered` differs from
     /// `Path::Direct`.
     pub has_page_cache: bool,
-    /// True if buffers matter: false for a simulated medium that keeps no data, whose writers need
-    /// not fill them.
+    /// True if the contents of buffers matter: false for a simulated medium that keeps no data; its
+    /// writers need not fill them.
     pub keeps_data: bool,
-    /// How I/O is issued, in words: "io_uring", "pread/pwrite", "virtual time".
+    /// The way in which I/O is issued: "io_uring", "pread/pwrite", "virtual time".
     pub engine: String,
 }
 
-/// A device does I/O to a medium and is the only clock there is.
+/// A device does I/O to a medium and is the only clock.
 ///
 /// # Contract
 /// - **Clock.** [`now`](Device::now) never goes back. Times in completions come from the same
@@ -66,8 +66,8 @@ pub struct Facts {
 ///   requests are in flight, one per slot.
 /// - **Reaping** waits until at least `min` completions are there (or all that are in flight, if
 ///   fewer) and appends them in order of completion. An I/O that fails is a completion with an
-///   error, not an error of `reap`; `reap` itself fails only when the device can no longer tell
-///   what became of its I/Os.
+///   error, not an error of `reap`; `reap` itself fails only if the device can no longer know the
+///   results of its I/Os.
 /// - **Order.** Requests in flight together may be done in any order. A write that is complete is
 ///   seen by every later read.
 /// - **Durability.** A write is durable after a completed flush, or at completion if it was
@@ -87,7 +87,7 @@ pub trait Device {
     /// The buffer of a slot that is not in flight. Panics if there is no such slot.
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
 
-    /// Hands over one I/O.
+    /// Submits one I/O.
     fn submit(&mut self, request: Request) -> Result<(), IoError>;
 
     /// Waits for at least `min` completions and appends all that are there.
@@ -96,34 +96,34 @@ pub trait Device {
     /// Lets time pass without I/O.
     fn idle(&mut self, duration_ns: u64);
 
-    /// Forgets what the host has cached of the medium.
+    /// Drops everything that the host has cached of the medium.
     fn drop_caches(&mut self) -> Result<(), IoError>;
 
     /// Processor time this process has used, in nanoseconds; `None` where there is no processor
     /// (virtual time).
     fn cpu_ns(&mut self) -> Option<u64>;
 
-    /// Stretches since `from_ns` in which the host did not run what was ready to run, by this
-    /// device's clock, oldest first: what was under way then took longer by the host's doing. Empty
-    /// where nobody looks. It may wait some milliseconds until the latest is known.
+    /// Stretches since `from_ns` in which the host did not run threads that were ready to run, by
+    /// this device's clock, oldest first: they lengthen the latencies of I/Os in flight. Empty if
+    /// the device does not detect them. May wait some milliseconds until the latest is known.
     fn host_stalls(&mut self, _from_ns: u64) -> Vec<HostStall> {
         Vec::new()
     }
 
-    /// Time that the thread which waits for I/O was ready to run and waited for a processor, in
-    /// nanoseconds, since some fixed point: what other work on the host added to the I/O. `None`
-    /// where that is not known, or where there is no processor.
+    /// Time in nanoseconds, since some fixed point, in which the thread that waits for I/O was
+    /// ready to run and waited for a processor: the part of latencies that other work on the host
+    /// caused. `None` if that is not known, or if there is no processor.
     fn run_delay_ns(&mut self) -> Option<u64> {
         None
     }
 
-    /// Says whether reads will be looked at from now on. A device that keeps data in memory,
-    /// because there is no medium, may stop keeping what is written (`facts().keeps_data`): what
-    /// lies there already stays until it is overwritten. Every other has nothing to do with this.
+    /// Announces whether the data of reads is needed from now on. A simulated device that keeps
+    /// data in memory may stop keeping what is written (`facts().keeps_data`); older data stays
+    /// until it is overwritten. All other devices ignore this.
     fn set_data_needed(&mut self, _looked_at: bool) {}
 }
 
-/// What points to a device is one.
+/// Implements `Device` for a pointer to a device.
 macro_rules! through_a_pointer {
     ($pointer:ty) => {
         impl<D: Device + ?Sized> Device for $pointer {

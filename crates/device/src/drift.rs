@@ -1,19 +1,20 @@
-//! A host whose speed wanders, put on any device in virtual time: what measures must say how far a
-//! repetition would be off.
+//! Simulation of a host whose speed drifts, on any device in virtual time: a test of intervals that
+//! must contain the result of a repetition.
 
 use crate::forward::forward;
 use crate::{Completion, Device, IoError, Request};
 
-/// A device on a host that adds a share to the time of each I/O, another one in each stretch of time.
+/// A device on a host that lengthens each I/O by a share that changes from one stretch of time to
+/// the next.
 pub struct DriftingHost<D> {
     inner: D,
-    /// What is added in each stretch, as a share of the I/O's own time; they follow each other for
+    /// Additional time in each stretch, as a share of the I/O's own time; the list is repeated for
     /// ever.
     shares: Vec<f64>,
     stretch_ns: u64,
-    /// By how much the clock of this device is ahead of the inner one's.
+    /// Nanoseconds by which the clock of this device is ahead of the inner one's.
     late_ns: u64,
-    /// When the inner device was last done.
+    /// Latest completion of the inner device in nanoseconds, by its clock.
     done_ns: u64,
     submitted_ns: Vec<[u64; 2]>,
 }

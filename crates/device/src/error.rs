@@ -1,4 +1,4 @@
-//! How an I/O fails, as a process really sees it.
+//! Errors of I/Os, as a process sees them.
 
 use std::fmt;
 
@@ -7,18 +7,19 @@ use record::{CellError, Direction, IoErrorKind};
 
 use crate::{Op, Request};
 
-/// An I/O that failed, where, and in which words to say it.
+/// A failed I/O: its place, kind and description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoError {
     /// Class of the failure, such as medium error, medium gone, no space.
     pub kind: IoErrorKind,
-    /// The I/O that failed, where it was one.
+    /// Operation, offset and length in bytes of the I/O that failed; `None` if the error belongs to
+    /// no I/O.
     pub request: Option<(Op, u64, u64)>,
-    /// The kernel's error number, where it gave one.
+    /// The kernel's error number, if it gave one.
     pub errno: Option<i32>,
-    /// What was seen ("read returned 0 bytes inside the medium").
+    /// The observation in words ("read returned 0 bytes inside the medium").
     pub detail: String,
-    /// True if reads of the same place were tried after it, and worked.
+    /// True if later reads of the same place succeeded.
     pub reads_work: bool,
 }
 
@@ -45,7 +46,7 @@ impl IoError {
         self
     }
 
-    /// The same as data, for the cell that it ends.
+    /// The same as part of the record, for the cell that it ends.
     pub fn of_cell(&self) -> CellError {
         let direction = self.request.and_then(|(op, ..)| match op {
             Op::Read => Some(Direction::Read),
@@ -64,7 +65,7 @@ impl IoError {
         }
     }
 
-    /// True if going on is of no use.
+    /// True if further I/Os are useless.
     pub fn is_gone(&self) -> bool {
         self.kind == IoErrorKind::Gone
     }

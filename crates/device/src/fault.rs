@@ -1,14 +1,14 @@
-//! Faults put on top of any device, as a process sees them on real ones.
+//! Simulation of faults on any device, as a process sees them on real ones.
 
 use crate::forward::forward;
 use crate::{Completion, Device, Extent, IoError, IoErrorKind, Op, Request, Slot};
 use stats::Random;
 
-/// What an I/O that fails takes, in nanoseconds: not nothing, so that a loop that retries moves the
-/// clock.
+/// Latency of an I/O that fails, in nanoseconds: more than nothing, so that a loop of retries moves
+/// the clock.
 const FAILURE_NS: u64 = 1_000_000;
 
-/// How long a fault at a place lasts.
+/// Duration of a fault at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
     /// It strikes one I/O; the next one succeeds.
@@ -17,7 +17,7 @@ pub enum Lasts {
     Forever,
 }
 
-/// When a fault that heals is there: from the first of two, and until before the second.
+/// The time of a fault that heals: from the first of two values until before the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultWindow {
     /// By the number of the I/O.
@@ -35,36 +35,35 @@ impl FaultWindow {
     }
 }
 
-/// One fault. I/Os are counted from 0 in order of submission; "after n I/Os" strikes number n.
+/// A fault. I/Os are counted from 0 in order of submission; "after n I/Os" strikes number n.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InjectedFault {
     /// Reads and writes that touch the extent fail with EIO.
     EioAt(Extent, Lasts),
-    /// Of every million reads and writes about so many fail
-    /// with EIO, chosen by the seed.
+    /// Some reads and writes, chosen by the seed, fail with EIO.
     EioNowAndThen {
-        /// How many of a million.
+        /// Number of failures in a million, on average.
         per_million: u32,
         /// Decides, together with the number of an I/O, whether that I/O fails.
         seed: u64,
     },
     /// A read that touches the extent ends early.
     ShortRead(Extent, Lasts),
-    /// One I/O takes so much longer, and nothing else happens meanwhile.
+    /// One I/O takes longer, and nothing else happens meanwhile.
     HangFor {
         /// Nanoseconds that are added to its latency.
         ns: u64,
         /// Number of the I/O that hangs.
         after_ops: u64,
     },
-    /// The medium is pulled out: everything from then on, and what is in flight, fails for good.
+    /// The medium is pulled out: everything from then on fails for good, I/Os in flight included.
     Vanish {
         /// Number of the first I/O that finds the medium gone.
         after_ops: u64,
     },
-    /// The file system is full once so many bytes have been written.
+    /// The file system is full after so many bytes have been written.
     NoSpaceAfter {
-        /// Bytes that may be handed over for writing before writes fail.
+        /// Bytes that may be submitted for writing before writes fail.
         bytes: u64,
     },
     /// The medium refuses writes from then on, as worn-out cards do.
@@ -72,17 +71,16 @@ pub enum InjectedFault {
         /// Number of the first I/O that may be refused.
         ops: u64,
     },
-    /// The medium refuses writes for a while, as a card behind a loose contact or a system that
-    /// looks at its file system does.
+    /// The medium refuses writes for a while, as a card with a loose contact does.
     RefusesWritesDuring(FaultWindow),
-    /// Writes fail with EIO for a while, and reads do not: how a block device shows that its medium
-    /// has become read-only.
+    /// Writes fail with EIO for a while, and reads do not: a block device behaves so when its
+    /// medium has become read-only.
     FailsWritesDuring(FaultWindow),
-    /// The medium is away for a while: everything fails, and then it is there again.
+    /// The medium is missing for a while: everything fails, and later succeeds again.
     GoneDuring(FaultWindow),
-    /// What is read from the extent is wrong, and nothing says so.
+    /// Reads from the extent return wrong data without an error.
     SilentCorruption(Extent),
-    /// Writes that touch the extent are said to be done and are not, as on counterfeit media.
+    /// Writes that touch the extent report success and are lost, as on counterfeit media.
     LostWrites(Extent),
 }
 
@@ -92,19 +90,19 @@ pub struct FaultInjection<D> {
     faults: Vec<InjectedFault>,
     /// I/Os submitted so far, which is the number of the next one.
     ops: u64,
-    /// Bytes asked to be written.
+    /// Bytes submitted for writing so far.
     written_bytes: u64,
     gone: bool,
-    /// What `inner` is doing.
+    /// Requests in flight on `inner`.
     in_flight: Vec<Request>,
-    /// Slot that hangs, and for how long.
+    /// Slot that hangs, and its additional nanoseconds.
     hanging: Option<(Slot, u64)>,
-    /// What never reached `inner`: slot, submission time, what came of it.
+    /// I/Os that never reached `inner`: slot, submission time, result.
     made_up: Vec<(Slot, u64, Result<(), IoError>)>,
 }
 
 impl<D: Device> FaultInjection<D> {
-    /// Puts faults on top of `inner`.
+    /// Adds faults to `inner`.
     pub fn new(inner: D, faults: impl IntoIterator<Item = InjectedFault>) -> Self {
         FaultInjection {
             inner,
@@ -118,12 +116,12 @@ impl<D: Device> FaultInjection<D> {
         }
     }
 
-    /// Gives the device back.
+    /// Returns the inner device.
     pub fn into_inner(self) -> D {
         self.inner
     }
 
-    /// What comes of a request by the first fault that strikes it; `None` if it goes through.
+    /// Result of a request by the first fault that strikes it; `None` if it goes through.
     fn outcome(&mut self, request: &Request, number: u64) -> Option<Result<(), IoError>> {
         self.gone |= self.faults.iter().any(
             |fault| matches!(fault, InjectedFault::Vanish { after_ops } if number >= *after_ops),
@@ -146,7 +144,7 @@ impl<D: Device> FaultInjection<D> {
         Some(outcome)
     }
 
-    /// What the faults do to an I/O that `inner` has finished.
+    /// Applies the faults to an I/O that `inner` has finished.
     fn spoil(&mut self, completion: &mut Completion) {
         let index = self
             .in_flight
@@ -181,7 +179,7 @@ impl<D: Device> FaultInjection<D> {
     }
 }
 
-/// When a request comes.
+/// The circumstances of a request.
 #[derive(Clone, Copy)]
 struct RequestContext {
     number: u64,
@@ -190,7 +188,7 @@ struct RequestContext {
 }
 
 impl InjectedFault {
-    /// What comes of this request by this fault alone.
+    /// Result of this request by this fault alone.
     fn strike(&self, request: &Request, moment: RequestContext) -> Option<Result<(), IoError>> {
         let RequestContext { number, now_ns, written_bytes } = moment;
         let touches = |extent: &Extent| {
@@ -318,7 +316,7 @@ mod tests {
         device
     }
 
-    /// One I/O; its error kind, or its latency.
+    /// Does one I/O; returns its error kind, or its latency in nanoseconds.
     fn run(device: &mut impl Device, request: Request) -> Result<u64, IoErrorKind> {
         device.submit(request).unwrap();
         let mut done = Vec::new();
@@ -435,7 +433,7 @@ mod tests {
         assert_eq!(struck(), struck());
     }
 
-    /// Writes two blocks, reads them back, and counts what is wrong.
+    /// Writes two blocks, reads them back, and counts wrong sectors.
     fn read_back(fault: InjectedFault) -> VerifyCounts {
         let mut device = device(&[fault]);
         let filler = Filler::new(3);

@@ -1,6 +1,6 @@
-//! What a wrapper does not change, it hands on.
+//! Forwarding of the methods that a wrapper does not change.
 
-/// Inside `impl<D: Device> Device for Wrapper<D>`: the named methods go to `self.inner` unchanged.
+/// Inside `impl<D: Device> Device for Wrapper<D>`: forwards the named methods to `self.inner`.
 macro_rules! forward {
     ($($method:ident)*) => { $($crate::forward::forward!(@ $method);)* };
     (@ facts) => {

@@ -22,7 +22,7 @@ impl Extent {
         self.offset_bytes.saturating_add(self.bytes)
     }
 
-    /// True if `other` lies inside.
+    /// True if `other` is inside.
     pub fn contains(&self, other: &Extent) -> bool {
         other.offset_bytes >= self.offset_bytes
             && other.offset_bytes.checked_add(other.bytes).is_some_and(|end| end <= self.end())
@@ -34,7 +34,7 @@ impl Extent {
     }
 }
 
-/// A set of ranges, kept in order, apart and not touching.
+/// A set of ranges in ascending order that neither overlap nor touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents(Vec<Extent>);
 
@@ -56,7 +56,7 @@ impl Extents {
         Extents(merged)
     }
 
-    /// True if the whole range lies inside. An empty range never does.
+    /// True if the whole range is inside the set. Always false for an empty range.
     pub fn contain(&self, range: &Extent) -> bool {
         let after = self.0.partition_point(|extent| extent.offset_bytes <= range.offset_bytes);
         range.bytes > 0 && after > 0 && self.0[after - 1].contains(range)
@@ -73,8 +73,8 @@ impl Extents {
     }
 }
 
-/// Lets only writes and discards inside `allowed` through; everything is read. Suites write through
-/// this type and no other.
+/// Allows only writes and discards inside `allowed`; reads are free. Suites write through this type
+/// only.
 pub struct ExtentGuard<D> {
     inner: D,
     allowed: Extents,
@@ -82,22 +82,22 @@ pub struct ExtentGuard<D> {
 }
 
 impl<D: Device> ExtentGuard<D> {
-    /// Puts a guard on `inner` that lets writes and discards through only inside `allowed`.
+    /// Guards `inner` so that writes and discards are possible only inside `allowed`.
     pub fn new(inner: D, allowed: Extents) -> Self {
         ExtentGuard { inner, allowed, written_bytes: 0 }
     }
 
-    /// Bytes handed over for writing so far.
+    /// Bytes submitted for writing so far.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
 
-    /// Where writing is allowed.
+    /// Extents in which writing is allowed.
     pub fn allowed(&self) -> &Extents {
         &self.allowed
     }
 
-    /// Gives the device back.
+    /// Returns the inner device.
     pub fn into_inner(self) -> D {
         self.inner
     }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The set against the plainest model there is: one flag per byte.
+        /// The set compared with the simplest model: one flag per byte.
         #[test]
         fn contains_exactly_what_was_put_in(
             ranges in proptest::collection::vec((0u64..64, 0u64..16), 0..6),

@@ -1,9 +1,9 @@
-//! The contract of a device, its guards and wrappers, and what is written to it.
+//! The contract of a device, its guards and wrappers, and the data that is written to it.
 //!
-//! A *device* is the software object that does I/O to a medium. This crate defines what one must do
-//! ([`Device`]), wraps any of them ([`ExtentGuard`], [`WriteBudget`], [`Tracing`], and the faults
-//! in [`fault`]), and makes and checks the data that goes over it ([`content`], [`stamp`]). It must
-//! never know which backend is behind a device, test names, or standard output.
+//! A *device* is the software object that does I/O to a medium. This crate defines its contract
+//! ([`Device`]), wraps any device ([`ExtentGuard`], [`WriteBudget`], [`Tracing`], and the faults in
+//! [`fault`]), and makes and checks the data ([`content`], [`stamp`]). It must never know which
+//! backend is behind a device, test names, or standard output.
 
 pub mod conformance;
 pub mod content;

@@ -1,10 +1,10 @@
-//! A guard that limits how much is written: no more than was announced.
+//! A guard that limits the bytes written to the number that was announced.
 
 use crate::forward::forward;
 use crate::{Device, IoError, IoErrorKind, Op, Request};
 
-/// Lets no more than so many bytes be written: what the plan announced, so that no mistake of ours
-/// wears a medium out. Discards carry no data and are not counted.
+/// Limits the bytes written to the number that the plan announced, so that no bug of ours wears out
+/// a medium. Discards carry no data and are not counted.
 pub struct WriteBudget<D> {
     inner: D,
     left_bytes: u64,
@@ -16,12 +16,12 @@ impl<D: Device> WriteBudget<D> {
         WriteBudget { inner, left_bytes: budget_bytes }
     }
 
-    /// What may still be written.
+    /// Bytes that may still be written.
     pub fn left_bytes(&self) -> u64 {
         self.left_bytes
     }
 
-    /// Gives the device back.
+    /// Returns the inner device.
     pub fn into_inner(self) -> D {
         self.inner
     }
@@ -71,7 +71,8 @@ mod tests {
         Tracing::new(MemoryDevice::new(CAPACITY))
     }
 
-    /// Issues each request alone and waits for it; refusals are what is being tested.
+    /// Issues each request alone and waits for it; refusals are allowed, as the tests are about
+    /// them.
     fn issue_all(device: &mut impl Device, requests: &[Request]) {
         device.prepare(1, 16 * SECTOR as usize).unwrap();
         for request in requests {

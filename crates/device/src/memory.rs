@@ -1,12 +1,12 @@
-//! The plainest device that keeps the contract: a byte array in virtual time, for tests of what
-//! stands on devices.
+//! The simplest device that keeps the contract: a byte array in virtual time, for tests of code
+//! that uses devices.
 
 use crate::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 
 /// Nanoseconds that every I/O takes, one after the other.
 const SERVICE_NS: u64 = 10_000;
 
-/// Smallest unit it addresses.
+/// Logical block in bytes.
 const SECTOR_BYTES: u64 = 512;
 
 /// A medium in memory on which every I/O takes 10 microseconds of virtual time, one at a time, in
@@ -49,7 +49,7 @@ impl MemoryDevice {
         }
     }
 
-    /// What is on the medium.
+    /// Data of the medium.
     pub fn data(&mut self) -> &mut [u8] {
         &mut self.data
     }
@@ -66,7 +66,7 @@ impl MemoryDevice {
         }
     }
 
-    /// The reason why a request cannot be taken.
+    /// The reason for refusing a request, if there is one.
     fn objection(&self, request: &Request) -> Option<IoError> {
         let objection = |kind, why: &str| Some(IoError::new(kind, request, why));
         let range = Extent::new(request.offset_bytes, request.length_bytes);

@@ -1,44 +1,43 @@
-//! A medium that stands still now and then while it is written to, and whose flush costs what it
-//! costs, put on any device in virtual time.
+//! Simulation of a medium that pauses during writes and has slow flushes, on any device in virtual
+//! time.
 
 use crate::forward::forward;
 use crate::{Completion, Device, Facts, IoError, Op, Request};
 
-/// How a medium stands still.
+/// Pauses and flush times of a medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pausing {
-    /// Bytes written from one pause to the next; 0 where there are none.
+    /// Bytes written from one pause to the next; 0 for no pauses.
     pub every_bytes: u64,
-    /// How long a pause lasts, in nanoseconds.
+    /// Length of a pause in nanoseconds.
     pub pause_ns: u64,
-    /// What a flush takes more where something was written since the last one, in nanoseconds.
+    /// Additional nanoseconds of a flush after a write.
     pub flush_ns: u64,
-    /// What one takes more that has nothing to do, in nanoseconds.
+    /// Additional nanoseconds of a flush without a write before it.
     pub idle_flush_ns: u64,
 }
 
-/// A device whose medium stands still now and then: everything that is under way, and all that
-/// comes later, waits for it.
+/// A device whose medium pauses now and then: I/Os in flight and later ones wait for it.
 pub struct Pauses<D> {
     inner: D,
     how: Pausing,
     /// Bytes written since the last pause.
     since_bytes: u64,
-    /// Something was written that no flush has seen.
+    /// True if something was written since the last flush.
     is_dirty: bool,
-    /// By how much the clock of this device is ahead of the inner one's.
+    /// Nanoseconds by which the clock of this device is ahead of the inner one's.
     late_ns: u64,
-    /// When each slot was submitted, and for how long its I/O makes the medium stand still.
+    /// For each slot, its submission time and the pause that its I/O causes, in nanoseconds.
     under_way: Vec<(u64, u64)>,
 }
 
 impl<D: Device> Pauses<D> {
-    /// The medium behind `inner` stands still like this.
+    /// Adds pauses to `inner`.
     pub fn new(inner: D, how: Pausing) -> Pauses<D> {
         Pauses { inner, how, since_bytes: 0, is_dirty: false, late_ns: 0, under_way: Vec::new() }
     }
 
-    /// For how long a request makes the medium stand still.
+    /// Length in nanoseconds of the pause that a request causes.
     fn stands_still_ns(&mut self, request: &Request) -> u64 {
         match request.op {
             Op::Flush if std::mem::take(&mut self.is_dirty) => self.how.flush_ns,
@@ -94,8 +93,7 @@ mod tests {
     use super::*;
     use crate::MemoryDevice;
 
-    /// How long each of these takes more than on the medium that never stands still, in
-    /// nanoseconds.
+    /// Additional nanoseconds of each operation over a medium without pauses.
     fn more_ns(how: Pausing, ops: &[Op]) -> Vec<u64> {
         let times = |how: Pausing| {
             let mut device = Pauses::new(MemoryDevice::new(1 << 20), how);

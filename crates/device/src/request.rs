@@ -1,8 +1,8 @@
-//! What is asked of a device.
+//! Requests to a device.
 
 use record::{Content, Path, Sync};
 
-/// What an I/O does.
+/// Operation of an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Moves data from the medium to the slot's buffer.
@@ -15,26 +15,26 @@ pub enum Op {
     Discard,
 }
 
-/// Which of the device's buffers an I/O uses, from 0. A slot is busy from submission to completion.
+/// Number, from 0, of the device's buffer that an I/O uses. A slot is busy from submission to
+/// completion.
 pub type Slot = u32;
 
-/// One I/O as it is handed to [`Device::submit`](crate::Device::submit).
+/// One I/O as it is passed to [`Device::submit`](crate::Device::submit).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Operation: read, write, flush or discard.
     pub op: Op,
-    /// Where it begins, in bytes; a multiple of the logical block where `path` is direct.
+    /// Offset in bytes; a multiple of the logical block if `path` is direct.
     pub offset_bytes: u64,
-    /// How much, in bytes; at most the slot's size, except for a discard.
+    /// Length in bytes; at most the slot's size, except for a discard.
     pub length_bytes: u64,
     /// Buffer that the I/O uses; busy until its completion is reaped.
     pub slot: Slot,
-    /// When a write counts as done.
+    /// Condition under which a write counts as complete.
     pub sync: Sync,
     /// Past the page cache or through it.
     pub path: Path,
-    /// What kind of data the buffer holds. Real devices ignore it; simulated ones without data go
-    /// by it.
+    /// Kind of data in the buffer. Real devices ignore it; simulated ones without data use it.
     pub content: Content,
 }
 
@@ -52,12 +52,12 @@ impl Request {
         }
     }
 
-    /// A direct write of what the slot's buffer holds.
+    /// A direct write of the slot's buffer.
     pub fn write(slot: Slot, offset_bytes: u64, length_bytes: u64) -> Request {
         Request { op: Op::Write, ..Request::read(slot, offset_bytes, length_bytes) }
     }
 
-    /// A flush of everything written; it has neither place nor length.
+    /// A flush of everything written, without place and length.
     pub fn flush(slot: Slot) -> Request {
         Request { op: Op::Flush, ..Request::read(slot, 0, 0) }
     }

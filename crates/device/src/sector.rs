@@ -1,34 +1,34 @@
-//! One sector of incompressible data that says where it belongs.
+//! One sector of incompressible data that holds its own place.
 //!
 //! A sector is 128 little-endian words. The first four are its *name*: sector number, pass and a
 //! fixed tag, sent through a permutation of 128-bit values that the seed chooses. So the name looks
-//! like noise, no two sectors of a run share it, and whoever knows the seed reads it back. The
-//! other 124 words are a keyed mix of the name and their index. Hence any sector can be made, or
-//! recognised wherever it turns up, from 24 bytes: seed, pass and sector number.
+//! like noise, no two sectors of a run share it, and it can be read back with the seed. The other
+//! 124 words are a keyed mix of the name and their index. Hence any sector can be made, or
+//! recognised in any place, from 24 bytes: seed, pass and sector number.
 //!
-//! This layout is a format: a medium filled by one version is verified by the next. Its known
-//! answers are tested below.
+//! This layout is a format: a medium filled by one version is verified by the next. Known answers
+//! are tested below.
 
 use stats::Random;
 
-/// Bytes of a sector, whatever the medium's logical block is.
+/// Bytes of a sector, for any logical block of the medium.
 pub const SECTOR_BYTES: usize = 512;
 
-/// One sector's worth of memory.
+/// Memory of one sector.
 pub type Sector = [u8; SECTOR_BYTES];
 
 /// The name of a sector: its first 16 bytes, as four words.
 type Name = [u32; 4];
 
-/// Low half of what the permutation is applied to; a name that does not lead back to it is none of
-/// ours ("FLMK").
+/// Low half of the input of the permutation ("FLMK"): a name that does not decode to it was not
+/// written here.
 const TAG: u32 = 0x464c_4d4b;
 
 /// Golden ratio times 2^32 and 2^64, made odd: steps that visit every value.
 const STEP_32: u32 = 0x9e37_79b9;
 const STEP_64: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The permutation of names that a seed chooses.
+/// The permutation of names that belongs to a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Keys([u64; 4]);
 
@@ -51,7 +51,7 @@ impl Keys {
         [left as u32, (left >> 32) as u32, right as u32, (right >> 32) as u32]
     }
 
-    /// Fills `out` with the data that belongs into this sector in this pass.
+    /// Fills `out` with the data of this sector in this pass.
     #[inline(always)]
     pub fn write(&self, out: &mut Sector, pass: u32, sector: u64) {
         write_named(out, self.name(pass, sector));
@@ -73,9 +73,9 @@ impl Keys {
     }
 }
 
-/// Writes the sector that bears this name. Straight-line arithmetic on 32-bit words, so that every
-/// vector unit can do it: AVX-512, AVX2 and NEON multiply 32-bit lanes, only the first multiplies
-/// 64-bit ones.
+/// Writes the sector with this name. Straight-line arithmetic on 32-bit words, so that every vector
+/// unit can do it: AVX-512, AVX2 and NEON multiply 32-bit values, only the first multiplies 64-bit
+/// ones.
 #[inline(always)]
 fn write_named(out: &mut Sector, name: Name) {
     let (words, _) = out.as_chunks_mut::<4>();
@@ -87,8 +87,8 @@ fn write_named(out: &mut Sector, name: Name) {
     }
 }
 
-/// C. Wellons' `lowbias32` (the 2018 constants of least known bias) with a part of the name let in
-/// at each step.
+/// C. Wellons' `lowbias32` (the 2018 constants of least known bias), which mixes in a part of the
+/// name at each step.
 #[inline(always)]
 fn mix(name: Name, index: u32) -> u32 {
     let mut x = name[0].wrapping_add(index.wrapping_mul(STEP_32));
@@ -100,7 +100,7 @@ fn mix(name: Name, index: u32) -> u32 {
     x ^ name[3]
 }
 
-/// The Feistel round: any function does, this one has no visible structure.
+/// The Feistel round: any function is suitable, this one has no visible structure.
 #[inline(always)]
 fn round(half: u64, key: u64) -> u64 {
     let mut x = (half ^ key).wrapping_mul(STEP_64);

@@ -1,5 +1,5 @@
-//! A host that stands still now and then, put on any device in virtual time: what measures must
-//! find out that it was not the medium.
+//! Simulation of a host that stands still now and then, on any device in virtual time: a test that
+//! measurements do not blame the medium.
 
 use record::HostStall;
 
@@ -9,24 +9,24 @@ use crate::{Completion, Device, Facts, IoError, Request};
 /// A device on a host that stands still at known times.
 pub struct HostStalls<D> {
     inner: D,
-    /// Still to come, by the clock of this device, the next one last.
+    /// Stalls still to come, by the clock of this device, the next one last.
     ahead: Vec<HostStall>,
     seen: Vec<HostStall>,
-    /// By how much the clock of this device is ahead of the inner one's.
+    /// Nanoseconds by which the clock of this device is ahead of the inner one's.
     late_ns: u64,
     submitted_ns: Vec<u64>,
 }
 
 impl<D: Device> HostStalls<D> {
-    /// The host stands still in these stretches of this device's time.
+    /// Makes the host stand still in these stretches of this device's time.
     pub fn new(inner: D, stalls: impl IntoIterator<Item = HostStall>) -> HostStalls<D> {
         let mut ahead: Vec<HostStall> = stalls.into_iter().collect();
         ahead.sort_by_key(|stall| std::cmp::Reverse(stall.from_ns));
         HostStalls { inner, ahead, seen: Vec::new(), late_ns: 0, submitted_ns: Vec::new() }
     }
 
-    /// The time of this device at which something is noticed that the inner one did by `inner_ns`:
-    /// after every stretch that had begun before.
+    /// The time of this device at which the host sees an event of the inner device at `inner_ns`:
+    /// after every stall that had begun before.
     fn noticed(&mut self, inner_ns: u64) -> u64 {
         while let Some(stall) = self.ahead.pop_if(|stall| stall.from_ns <= inner_ns + self.late_ns)
         {

@@ -1,5 +1,4 @@
-//! What came back: the data of a run told from damage, from other data of the run, and from nothing
-//! at all.
+//! Verification of data that was read: intact, damaged, other data of the run, or none of it.
 
 use pulp::NullaryFnOnce;
 
@@ -7,26 +6,26 @@ use crate::Filler;
 use crate::content::sector_number;
 use crate::sector::{Keys, SECTOR_BYTES, Sector};
 
-/// Up to this many wrong bits a sector counts as the one expected, slightly damaged (f3's
+/// Most wrong bits with which a sector counts as the expected one, slightly damaged (f3's
 /// tolerance, docs/field/counterfeits.md#f3probe).
 const TOLERATED_BITS: u32 = 7;
 
-/// What a sector that should hold this run's data really holds. The first four are f3's good,
-/// changed, overwritten and corrupted.
+/// Verdict on a sector that should hold this run's data. The first four are f3's good, changed,
+/// overwritten and corrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SectorVerdict {
-    /// Bit for bit what was written there in the expected pass.
+    /// The data that was written there in the expected pass, bit for bit.
     Good,
-    /// What was written, with a few wrong bits (1 to 7).
+    /// That data with a few wrong bits (1 to 7).
     Changed {
         /// Bits that differ from what was written.
         bits: u32,
     },
     /// Data of this run that belongs to another place, or to another pass over this place. The
-    /// first is how a medium looks that is smaller than it says; the second is a write that was
+    /// first is the sign of a medium that is smaller than it claims; the second is a write that was
     /// accepted and never made.
     Overwritten {
-        /// Where the data belongs.
+        /// Offset in bytes to which the data belongs.
         by_offset_bytes: u64,
         /// Pass in which the data was written.
         by_pass: u32,
@@ -41,8 +40,8 @@ pub enum SectorVerdict {
 
 impl Filler {
     /// Judges each 512-byte sector of `buf`, which was read at `offset_bytes` and last filled with
-    /// incompressible data in `pass`; gives the offset of each sector with its verdict. A part of a
-    /// sector at the end is left out. Panics unless `offset_bytes` is a multiple of 512.
+    /// incompressible data in `pass`; returns the offset of each sector with its verdict. Leaves
+    /// out a part of a sector at the end. Panics unless `offset_bytes` is a multiple of 512.
     pub fn verify<'a>(
         &'a self,
         buf: &'a [u8],
@@ -84,8 +83,8 @@ impl Filler {
     }
 }
 
-/// Bits in which a sector differs from what belongs there; compiled for each vector unit as the
-/// writing is.
+/// Number of bits in which a sector differs from the expected data; compiled for each vector unit
+/// as the writing is.
 struct WrongBits<'a> {
     keys: Keys,
     found: &'a Sector,
@@ -111,16 +110,16 @@ impl NullaryFnOnce for WrongBits<'_> {
     }
 }
 
-/// How many sectors got which verdict.
+/// Number of sectors with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyCounts {
     /// Sectors that hold exactly what was written.
     pub good: u64,
-    /// With a few wrong bits.
+    /// Sectors with a few wrong bits (1 to 7).
     pub changed: u64,
-    /// Data of another place or pass.
+    /// Sectors with data of another place or pass.
     pub overwritten: u64,
-    /// None of this run's data.
+    /// Sectors with none of this run's data.
     pub corrupted: u64,
     /// Sectors of zeros only: discarded, never written, or thrown away.
     pub zero: u64,
@@ -141,7 +140,7 @@ impl VerifyCounts {
         } += 1;
     }
 
-    /// Sectors counted so far, whatever the verdict.
+    /// Sectors counted so far, with any verdict.
     pub fn sectors(&self) -> u64 {
         self.good + self.bad()
     }

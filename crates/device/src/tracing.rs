@@ -1,18 +1,18 @@
-//! Remembers everything that passes, for tests of what stands above.
+//! A log of all requests and completions, for tests of the code above a device.
 
 use crate::forward::forward;
 use crate::{Completion, Device, IoError, Request};
 
-/// One thing that passed.
+/// An entry of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TracedIo {
-    /// The device took it.
+    /// The device accepted it.
     Submitted(Request),
-    /// The device did not take it.
+    /// The device refused it.
     Refused(Request, IoError),
-    /// The device finished it.
+    /// The device completed it.
     Completed(Completion),
-    /// Nothing was done for so long, in nanoseconds.
+    /// Nothing was done for so many nanoseconds.
     Idled(u64),
     /// The host's caches were dropped.
     CachesDropped,
@@ -30,17 +30,17 @@ impl<D: Device> Tracing<D> {
         Tracing { inner, log: Vec::new() }
     }
 
-    /// What passed so far.
+    /// Log so far.
     pub fn log(&self) -> &[TracedIo] {
         &self.log
     }
 
-    /// Forgets what passed so far, and gives it out.
+    /// Returns the log so far and empties it.
     pub fn take_log(&mut self) -> Vec<TracedIo> {
         std::mem::take(&mut self.log)
     }
 
-    /// Gives the device back.
+    /// Returns the inner device.
     pub fn into_inner(self) -> D {
         self.inner
     }
