@@ -1,4 +1,4 @@
-//! Prints the table of modelled against published numbers, as docs/simulated-media.md has it.
+//! Prints the table of modelled and published figures that is in docs/simulated-media.md.
 #![allow(clippy::print_stdout, reason = "it prints")]
 
 fn main() {

@@ -1,8 +1,7 @@
-//! How much memory simulated media take: `cargo run --release -p flashmark-sim --example memory`
-//! (Linux).
+//! Memory of simulated media: `cargo run --release -p flashmark-sim --example memory` (Linux).
 //!
-//! The resident set of this process, from /proc/self/statm, before and after; beside what the
-//! medium says that it keeps. Each step is a medium of its own, dropped before the next.
+//! Prints the growth of the resident set of this process, from /proc/self/statm, beside the bytes
+//! that the medium reports as kept. Each step has a medium of its own, dropped before the next.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -15,16 +14,16 @@ use flashmark_sim::{Profile, SimDevice, SimOptions};
 const MIB: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
-/// What a step writes, and where.
+/// Writes of a step, and their places.
 struct Step {
     what: &'static str,
     keep_data: bool,
     writes: u64,
     bytes: u64,
-    /// How often the same places.
+    /// Number of times that the same places are written.
     laps: u64,
     random: bool,
-    /// Discards all of it afterwards.
+    /// True to discard everything afterwards.
     discards: bool,
 }
 
@@ -76,7 +75,7 @@ fn main() {
     }
 }
 
-/// Bytes that the medium keeps, and by how many this process has grown for it, its buffer included.
+/// Bytes that the medium keeps, and bytes by which this process has grown, its buffer included.
 fn measure(step: &Step) -> (u64, f64) {
     let before = resident();
     let profile = Profile::builtin("throttler").expect("it comes with the program");
@@ -107,7 +106,7 @@ fn measure(step: &Step) -> (u64, f64) {
     (device.kept_bytes(), resident() - before)
 }
 
-/// Bytes of memory this process occupies.
+/// Resident memory of this process in bytes.
 fn resident() -> f64 {
     let statm =
         std::fs::read_to_string("/proc/self/statm").expect("Linux tells what a process occupies");

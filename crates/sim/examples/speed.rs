@@ -1,7 +1,7 @@
-//! How many simulated I/Os a second one core does, every latency recorded: `cargo run --release -p
+//! Simulated I/Os per second of one core, with every latency recorded: `cargo run --release -p
 //! flashmark-sim --example speed`.
 //!
-//! The one place of this crate that asks a wall clock: it measures the simulator, not a medium.
+//! The only place of this crate that reads a wall clock: it measures the simulator, not a medium.
 #![allow(
     clippy::disallowed_types,
     clippy::print_stdout,
@@ -15,7 +15,7 @@ use device::{Completion, Device, Request};
 use flashmark_sim::{Profile, SimDevice, SimOptions};
 use record::Histogram;
 
-/// 512 MiB in records of 4 KiB, as iozone does.
+/// Number of records of 4 KiB in 512 MiB, as iozone writes them.
 const RECORDS: u64 = 131_072;
 
 fn main() {
@@ -39,7 +39,7 @@ fn main() {
     );
 }
 
-/// Uniformly random 4 KiB writes in 512 MiB: seconds of the wall clock and of the device.
+/// Uniformly random 4 KiB writes in 512 MiB; returns seconds of the wall clock and of the device.
 fn random_writes(name: &str, ios: u64) -> (f64, f64) {
     let profile = Profile::builtin(name).expect("it comes with the program");
     let mut device =

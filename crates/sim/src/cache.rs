@@ -1,4 +1,4 @@
-//! Volatile write caches: writes are done before they are on flash, and a flush waits for that, or
+//! Volatile write caches: writes complete before they are on flash, and a flush waits for that, or
 //! lies. One kind passes every write on, the other combines writes to the same place.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -7,21 +7,21 @@ use device::Extent;
 
 use crate::profile::spec;
 
-/// What a cache keeps together: a single sector takes as much room.
+/// Unit of a cache in bytes: a single sector takes as much room.
 const PAGE_BYTES: u64 = 4096;
 
 fn held_bytes(bytes: u64) -> u64 {
     bytes.next_multiple_of(PAGE_BYTES)
 }
 
-/// What lies in the cache and when each piece of it will be on flash.
+/// Data in the cache, and the time at which each piece of it will be on flash.
 #[derive(Debug)]
 pub(crate) struct WriteCache {
     size: u64,
     ns_per_byte: f64,
     command_ns: f64,
     honest: bool,
-    /// In order of arrival: when it will be on flash, and its bytes.
+    /// In order of arrival: the time in nanoseconds at which it will be on flash, and its bytes.
     waiting: VecDeque<(u64, u64)>,
     dirty: u64,
 }
@@ -38,13 +38,13 @@ impl WriteCache {
         }
     }
 
-    /// True if durable means durable.
+    /// True if a flush waits until the data is on flash.
     pub(crate) fn is_honest(&self) -> bool {
         self.honest
     }
 
-    /// When a write that comes now has been taken: at once while there is room, else when enough
-    /// has gone to flash.
+    /// Completion time in nanoseconds of a write that comes now: at once while there is room,
+    /// otherwise after enough data has gone to flash.
     pub(crate) fn take(&mut self, now_ns: u64, bytes: u64) -> u64 {
         let mut room_ns = now_ns;
         let held = held_bytes(bytes);
@@ -59,19 +59,19 @@ impl WriteCache {
         room_ns + (self.command_ns + bytes as f64 * self.ns_per_byte) as u64
     }
 
-    /// Drops what is not on flash yet, as when the medium goes away.
+    /// Drops data that is not on flash yet, as when the medium is removed.
     pub(crate) fn forget(&mut self) {
         self.waiting.clear();
         self.dirty = 0;
     }
 
-    /// The write that was just taken will be on flash at this time.
+    /// Notes the time at which the last write will be on flash.
     pub(crate) fn goes_to_flash(&mut self, on_flash_ns: u64, bytes: u64) {
         self.waiting.push_back((on_flash_ns, held_bytes(bytes)));
     }
 }
 
-/// Pages that follow each other go to flash in one write of at most so many, aligned to as many.
+/// Most consecutive pages that go to flash in one write, aligned to as many.
 const RUN_PAGES: u64 = 16;
 
 /// A write cache in which a later write to the same place replaces the earlier one.
@@ -81,9 +81,10 @@ pub(crate) struct CombiningCache {
     ns_per_byte: f64,
     command_ns: f64,
     honest: bool,
-    /// Pages that are not on flash, and when each was written last, in turns.
+    /// Pages that are not on flash, each with the number of its last write.
     dirty: BTreeMap<u64, u64>,
-    /// Pages by turn, the oldest first; an entry whose turn is not the page's last counts no more.
+    /// Pages by number of their write, the oldest first; an entry with another number than the
+    /// page's last is ignored.
     by_age: VecDeque<(u64, u64)>,
     turns: u64,
 }
@@ -101,17 +102,17 @@ impl CombiningCache {
         }
     }
 
-    /// True if durable means durable.
+    /// True if a flush waits until the data is on flash.
     pub(crate) fn is_honest(&self) -> bool {
         self.honest
     }
 
-    /// What taking so many bytes costs where there is room, in nanoseconds.
+    /// Time in nanoseconds to accept so many bytes while there is room.
     pub(crate) fn take_ns(&self, bytes: u64) -> f64 {
         self.command_ns + bytes as f64 * self.ns_per_byte
     }
 
-    /// Puts a write into it.
+    /// Adds a write to the cache.
     pub(crate) fn put(&mut self, place: Extent) {
         for page in place.offset_bytes / PAGE_BYTES..place.end().div_ceil(PAGE_BYTES) {
             self.turns += 1;
@@ -120,12 +121,12 @@ impl CombiningCache {
         }
     }
 
-    /// What has to go to flash now, as more lies in it than it holds.
+    /// Oldest data, which must go to flash now; `None` while the cache is not over its size.
     pub(crate) fn overflow(&mut self) -> Option<Extent> {
         (self.dirty.len() > self.most_pages).then(|| self.oldest()).flatten()
     }
 
-    /// The oldest page and those beside it on the medium; they go to flash now.
+    /// Removes the oldest page and its neighbours on the medium; they go to flash now.
     pub(crate) fn oldest(&mut self) -> Option<Extent> {
         let first = loop {
             let (page, turn) = self.by_age.pop_front()?;
@@ -145,7 +146,7 @@ impl CombiningCache {
         Some(Extent::new(begin * PAGE_BYTES, pages * PAGE_BYTES))
     }
 
-    /// Drops all pages that are not on flash yet, as when the medium goes away.
+    /// Drops all pages that are not on flash yet, as when the medium is removed.
     pub(crate) fn forget(&mut self) {
         self.dirty.clear();
         self.by_age.clear();

@@ -1,4 +1,4 @@
-//! Seeded chance: everything random in a simulated medium comes from here.
+//! Seeded random numbers: the only source of randomness in a simulated medium.
 
 use stats::Random;
 
@@ -35,21 +35,21 @@ impl Chance {
         result
     }
 
-    /// Uniform in 0 to 1, 1 excluded.
+    /// A uniform number from 0 to 1, 1 excluded.
     #[inline]
     pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in 0 to `n`, `n` excluded.
+    /// A uniform number from 0 to `n`, `n` excluded.
     #[inline]
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 }
 
-/// Multipliers of service times: lognormal with a heavier tail, with a mean of exactly 1, so that
-/// jitter never moves a long-run truth.
+/// Multipliers of service times: lognormal with a heavier tail and a mean of exactly 1, so that
+/// jitter never changes a long-run truth.
 ///
 /// A draw is a look-up in a table of quantiles instead of a logarithm and an exponential for every
 /// I/O.
@@ -61,8 +61,8 @@ pub(crate) struct Jitter {
 const TABLE_BITS: u32 = 12;
 
 impl Jitter {
-    /// Spread `sigma` (standard deviation of the logarithm); a share `tail_share` of the draws is 3
-    /// to `tail_factor` times as long.
+    /// A lognormal spread of `sigma` (standard deviation of the logarithm); a share `tail_share` of
+    /// the draws is 3 to `tail_factor` times as long.
     pub(crate) fn new(sigma: f64, tail_share: f64, tail_factor: f64) -> Option<Jitter> {
         if sigma == 0.0 && tail_share == 0.0 {
             return None;
@@ -90,8 +90,8 @@ impl Jitter {
     }
 }
 
-/// The value below which a standard normal variable lies with this probability (rational
-/// approximation of P. Acklam, error under 1.2e-9).
+/// The quantile of the standard normal distribution (rational approximation of P. Acklam, error
+/// under 1.2e-9).
 fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -39.696_830_286_653_76,

@@ -1,4 +1,4 @@
-//! Controllers that are fast for benchmarks: compression, and a fast way for one pattern
+//! Controllers that are fast for benchmarks: compression, and a fast path for one pattern
 //! (docs/field/cheats.md#cheats-and-caches).
 
 use record::Content;
@@ -6,7 +6,7 @@ use record::Content;
 use crate::profile::spec;
 use crate::profile::units::Rate;
 
-/// What a compressing controller makes of data.
+/// Effect of a compressing controller on the time of writes.
 #[derive(Debug)]
 pub(crate) struct Compression {
     /// Share of the streaming time that zeros take.
@@ -31,7 +31,8 @@ impl Compression {
         1.0 - self.compressible(content) * (1.0 - self.zeros_ease)
     }
 
-    /// What a whole write takes, where nothing of it needs to be stored.
+    /// Time in nanoseconds of a write of which nothing needs to be stored; `None` for any other
+    /// write.
     pub(crate) fn shortcut(&self, content: Content, bytes: u64) -> Option<f64> {
         let command_ns = self.zeros_write_ns.filter(|_| self.compressible(content) == 1.0)?;
         Some(command_ns + bytes as f64 * self.zeros_ns_per_byte)
@@ -47,7 +48,7 @@ impl Compression {
     }
 }
 
-/// What bytes look like to a compressing controller: one byte over and over, partly zeros, or
+/// Kind of data as a compressing controller sees it: one byte over and over, partly zeros, or
 /// neither.
 pub(crate) fn classify(bytes: &[u8]) -> Content {
     let first = bytes.first().copied().unwrap_or(0);
@@ -63,7 +64,7 @@ pub(crate) fn classify(bytes: &[u8]) -> Content {
     }
 }
 
-/// The detector of a benchmark's pattern, and its limited fast way.
+/// The detector of a benchmark's pattern, and its limited fast path.
 #[derive(Debug)]
 pub(crate) struct PatternCheat {
     block: u64,
@@ -94,7 +95,7 @@ impl PatternCheat {
         }
     }
 
-    /// Sees every write; the time of one that takes the fast way.
+    /// Looks at every write; returns the time in nanoseconds of one that takes the fast path.
     pub(crate) fn takes(&mut self, offset: u64, bytes: u64) -> Option<f64> {
         let end = offset + bytes;
         let (low, high) = if self.streak == 0 {
@@ -115,7 +116,7 @@ impl PatternCheat {
         Some(self.write_ns)
     }
 
-    /// Empties while the medium is idle.
+    /// Empties the fast path while the medium is idle for `ns` nanoseconds.
     pub(crate) fn idle(&mut self, ns: f64) {
         self.used = (self.used - ns * self.recovered_per_ns).max(0.0);
     }

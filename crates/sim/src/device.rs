@@ -19,18 +19,18 @@ use crate::queue::Queue;
 use crate::recent::Recent;
 use crate::write_history::WriteHistory;
 
-/// I/Os the host keeps in flight at most; the medium itself takes as many as its profile says.
+/// Most I/Os that the host keeps in flight; the medium accepts as many as its profile says.
 const MAX_IN_FLIGHT: u32 = 256;
 
 /// Medium error on Linux (EIO).
 const EIO: i32 = 5;
 
-/// How to run a profile.
+/// Options of a simulated device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimOptions {
-    /// Every chance comes from it.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Another size than the profile's, in bytes; a fake shrinks or grows in proportion.
+    /// Another size than the profile's, in bytes; the flash of a fake changes in proportion.
     pub capacity: Option<u64>,
     /// True if reads return what was written. Without data, writers need not fill their buffers,
     /// and long runs are fast.
@@ -48,7 +48,7 @@ impl Default for SimOptions {
 pub struct SimDevice {
     facts: Facts,
     clock_ns: u64,
-    /// Until when idle time has been given to the medium.
+    /// Time in nanoseconds up to which the medium has been given its idle time.
     rested_ns: u64,
     medium: Medium,
     queue: Queue,
@@ -69,11 +69,11 @@ struct SlotState {
     busy: bool,
 }
 
-/// What it takes the kernel to find that a flush need not be sent: 1 to 2 us were measured on a
-/// loop device that is declared to write through.
+/// Nanoseconds in which the kernel finds that a flush need not be sent: 1 to 2 us were measured on
+/// a loop device that is declared as write-through.
 const NOT_SENT_NS: u64 = 1000;
 
-/// An I/O under way, ordered by when it is done.
+/// An I/O in flight, ordered by its completion time.
 struct InFlight {
     sequence: u64,
     completion: Completion,
@@ -103,7 +103,7 @@ impl Ord for InFlight {
 }
 
 impl SimDevice {
-    /// The medium a profile describes, fresh.
+    /// A fresh medium as described by a profile.
     ///
     /// A size given in the options is rounded down to a whole allocation unit (or logical block)
     /// and is at least one MiB.
@@ -112,9 +112,9 @@ impl SimDevice {
         SimDevice::of_unit(profile, unit, options)
     }
 
-    /// The same unit of a product again, fresh, with other chances: `unit` decides what differs
-    /// from one unit to the next (which places are worn), the seed of the options decides
-    /// everything else. [`SimDevice::new`] takes both from the seed.
+    /// The same unit of a product again, fresh, with other random numbers: `unit` decides the
+    /// differences between units (the worn places), the seed of the options decides everything
+    /// else. [`SimDevice::new`] takes both from the seed.
     pub fn of_unit(profile: &Profile, unit: u64, options: SimOptions) -> SimDevice {
         let spec = profile.spec();
         let grain = profile.au_bytes().unwrap_or(spec.medium.logical_block.0);
@@ -158,22 +158,23 @@ impl SimDevice {
         }
     }
 
-    /// Temperature in degrees Celsius, where the profile says how the medium warms up.
+    /// Temperature in degrees Celsius, if the profile describes warming.
     pub fn celsius(&self) -> Option<f64> {
         self.medium.celsius()
     }
 
-    /// Bytes of memory the contents take.
+    /// Bytes of memory that the contents take.
     pub fn kept_bytes(&self) -> u64 {
         self.memory.as_ref().map_or(0, Memory::kept_bytes)
     }
 
-    /// When the next I/O in flight is done; for whoever drives the medium by a clock of their own.
+    /// Time in nanoseconds of the next completion, for a caller that drives the medium by its own
+    /// clock.
     pub fn next_completion_ns(&self) -> Option<u64> {
         self.in_flight.peek().map(|next| next.0.completion.completed_ns)
     }
 
-    /// The reason why a request cannot be taken.
+    /// The reason for refusing a request, if there is one.
     #[inline]
     fn objection(&self, request: &Request) -> Option<IoError> {
         let Some(slot) = self.slots.get(request.slot as usize) else {
@@ -212,7 +213,7 @@ impl SimDevice {
         None
     }
 
-    /// Takes a request and does it; `beside` is what the file system writes along with it.
+    /// Accepts a request and does it; `beside` is a write that the file system adds to it.
     pub(crate) fn take(&mut self, request: Request, beside: Option<Extent>) -> Result<(), IoError> {
         if let Some(objection) = self.objection(&request) {
             return Err(objection);
@@ -238,7 +239,7 @@ impl SimDevice {
         Ok(())
     }
 
-    /// Gives the medium the time since its last command.
+    /// Gives the medium the idle time since its last command.
     #[inline]
     fn rest(&mut self) {
         let since = self.queue.all_done_ns().max(self.rested_ns);
@@ -251,8 +252,8 @@ impl SimDevice {
         }
     }
 
-    /// Lets a combining cache write something to flash, from this moment on; when that is done.
-    /// `None` where there is nothing.
+    /// Writes the oldest data of a combining cache to flash, from this moment on; returns the
+    /// completion time in nanoseconds. `None` if there is none.
     fn write_back(
         &mut self,
         from_ns: u64,
@@ -263,7 +264,7 @@ impl SimDevice {
         Some(self.queue.schedule(from_ns, service(ns), place.bytes, true))
     }
 
-    /// Does an I/O that succeeds; returns when it is done.
+    /// Does an I/O that succeeds; returns its completion time in nanoseconds.
     #[inline]
     fn serve(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
         let &Request { op, offset_bytes, length_bytes, .. } = request;
@@ -285,7 +286,7 @@ impl SimDevice {
         done_ns
     }
 
-    /// A write is done when it is on flash, or when the cache has it.
+    /// Does a write: it completes when it is on flash, or when the cache has it.
     fn serve_write(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
         if self.combining.is_some() {
             return self.serve_combined(request, beside, delay_ns);
@@ -320,8 +321,8 @@ impl SimDevice {
         done_ns
     }
 
-    /// A write into a combining cache is done when there is room for it; a synced one into an
-    /// honest cache when all of it is on flash.
+    /// Does a write into a combining cache: it completes when there is room for it; a synced one
+    /// into an honest cache when all of it is on flash.
     fn serve_combined(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
         let place = Extent::new(request.offset_bytes, request.length_bytes);
         let Some(cache) = &mut self.combining else { return self.clock_ns };
@@ -340,8 +341,8 @@ impl SimDevice {
         done_ns
     }
 
-    /// What a compressing controller sees: the bytes where there are any, else what the request
-    /// says of them.
+    /// Content as a compressing controller sees it: from the bytes if there are any, otherwise from
+    /// the request.
     #[inline]
     fn content_of(&self, request: &Request) -> Content {
         if self.facts.keeps_data && self.medium.looks_at_content() {
@@ -357,7 +358,8 @@ impl SimDevice {
         self.queue.schedule(self.clock_ns, service(ns) + delay_ns, bytes, is_write)
     }
 
-    /// A flush is done when everything before it is on flash; a cache that lies answers at once.
+    /// Does a flush: it completes when everything before it is on flash; a cache that lies answers
+    /// at once.
     fn serve_flush(&mut self, delay_ns: u64) -> u64 {
         if self.cache.is_none() && self.combining.is_none() {
             // The kernel sends none to a medium without a cache: what is written is durable.
@@ -378,7 +380,7 @@ impl SimDevice {
         }
     }
 
-    /// A place that has worn out.
+    /// Error of a request that touches a worn-out place; `None` for all others.
     fn bad_place(&self, request: &Request) -> Option<IoError> {
         if !matches!(request.op, Op::Read | Op::Write) {
             return None;
@@ -390,7 +392,7 @@ impl SimDevice {
         )
     }
 
-    /// When an I/O that fails has failed: at once if the medium is gone, else after a command.
+    /// Time of failure in nanoseconds: at once if the medium is gone, otherwise after a command.
     fn fail(&mut self, error: &IoError) -> u64 {
         if error.is_gone() {
             return self.clock_ns + 1;
@@ -399,16 +401,16 @@ impl SimDevice {
         self.schedule(ns, 0, 0, false)
     }
 
-    /// Lets a fault happen whose moment comes before this one; true if there was one, after which
-    /// completions are others.
+    /// Triggers a fault that is due by this time; true if there was one: completions have changed
+    /// then.
     fn passes_fault(&mut self, until_ns: u64) -> bool {
         let Some((at_ns, power_lost)) = self.faults.take_away(until_ns) else { return false };
         self.lose_what_is_under_way(at_ns, power_lost);
         true
     }
 
-    /// The medium went away: what was not done fails, and what was not durable is torn where the
-    /// power went too.
+    /// Removes the medium: I/Os in flight fail, and if the power failed too, data that was not
+    /// durable is torn or lost.
     fn lose_what_is_under_way(&mut self, at_ns: u64, power_lost: bool) {
         let gone =
             || IoError::general(IoErrorKind::Gone, "the medium went away while this was under way");
@@ -431,7 +433,7 @@ impl SimDevice {
     }
 
     /// Copies between buffer and medium, through the mapping; a write is durable from `durable_ns`
-    /// on. While nobody looks at data, nothing is copied, and what is overwritten is forgotten.
+    /// on. While data is not needed, copies nothing and drops the old data of overwritten places.
     fn move_data(&mut self, request: &Request, durable_ns: u64) {
         let is_looked_at = self.facts.keeps_data;
         if request.op == Op::Flush || request.op == Op::Read && !is_looked_at {
@@ -458,7 +460,7 @@ impl SimDevice {
         }
     }
 
-    /// Copies one run that lies together; `start` is its place in the buffer.
+    /// Copies one contiguous run; `start` is its place in the buffer.
     fn move_run(
         &mut self,
         request: &Request,
@@ -497,7 +499,7 @@ impl SimDevice {
     }
 }
 
-/// What a place without flash reads as.
+/// Fills the buffer of a read from a place without flash.
 fn lost(lost: LostReads, buffer: &mut [u8], sequence: u64) {
     match lost {
         LostReads::Zeros => buffer.fill(0x00),
@@ -511,8 +513,7 @@ fn lost(lost: LostReads, buffer: &mut [u8], sequence: u64) {
     }
 }
 
-/// A service time as the clock counts it: whole nanoseconds, never none, and never so many that the
-/// clock would overflow.
+/// A service time in whole nanoseconds, at least 1, limited so that the clock cannot overflow.
 #[inline]
 fn service(ns: f64) -> u64 {
     (ns.round() as u64).clamp(1, LONGEST_NS)

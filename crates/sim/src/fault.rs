@@ -1,25 +1,25 @@
-//! Faults of the medium, seeded: what goes wrong and when, as the profile says.
+//! Seeded faults of the medium: their kinds and times, from the profile.
 
 use device::{Extent, IoError, IoErrorKind, Op, Request};
 
 use crate::chance::Chance;
 use crate::profile::spec::{FaultDirection, FaultKind, FaultSpec};
 
-/// Error numbers as Linux gives them.
+/// Error numbers of Linux.
 const EIO: i32 = 5;
 const ENODEV: i32 = 19;
 const EROFS: i32 = 30;
 
-/// What the faults do to an I/O.
+/// Effect of the faults on an I/O.
 #[derive(Debug, Default)]
 pub(crate) struct FaultEffect {
-    /// It takes this much longer.
+    /// Additional nanoseconds of its latency.
     pub delay_ns: u64,
-    /// Error that it fails with; `None` where it succeeds.
+    /// Error with which it fails; `None` if it succeeds.
     pub error: Option<IoError>,
-    /// The medium went away at this moment; what was in flight then failed.
+    /// Time in nanoseconds at which the medium was removed; I/Os in flight then failed.
     pub gone_at: Option<u64>,
-    /// With it went the power, so what was not durable is lost or torn.
+    /// True if the power failed too, so that data that was not durable is lost or torn.
     pub power_lost: bool,
 }
 
@@ -27,9 +27,9 @@ pub(crate) struct FaultEffect {
 struct Armed {
     fault: FaultSpec,
     extent: Extent,
-    /// When it began, by the device's clock.
+    /// Time of its beginning in nanoseconds, by the device's clock.
     began_ns: Option<u64>,
-    /// How many I/Os it may still hit.
+    /// Number of I/Os that it may still hit.
     left: u64,
 }
 
@@ -42,7 +42,7 @@ impl Armed {
         Armed { fault: fault.clone(), extent: Extent::new(offset, bytes), began_ns: None, left }
     }
 
-    /// Begins it when its moment has come; true if that is now.
+    /// Begins the fault when its time has come; true if that is now.
     fn begin(&mut self, now_ns: u64, ops: u64, written: u64) -> bool {
         if self.began_ns.is_some() {
             return false;
@@ -64,7 +64,7 @@ impl Armed {
         })
     }
 
-    /// True where it strikes reads or writes of a range only, and not flushes.
+    /// True if it strikes only reads or writes of a range, and not flushes.
     fn is_of_a_place(&self) -> bool {
         self.fault.offset.is_some() || self.fault.size.is_some() || self.fault.direction.is_some()
     }
@@ -79,7 +79,7 @@ impl Armed {
     }
 }
 
-/// The faults of a medium and how far they have come.
+/// The faults of a medium and their progress.
 #[derive(Debug)]
 pub(crate) struct Faults {
     armed: Vec<Armed>,
@@ -98,26 +98,26 @@ impl Faults {
         }
     }
 
-    /// True if nothing can go wrong.
+    /// True if there are no faults.
     #[inline]
     pub(crate) fn none(&self) -> bool {
         self.armed.is_empty()
     }
 
-    /// True if the power may go, so that writes that are not durable must be remembered.
+    /// True if the power may fail, so that writes that are not durable must be remembered.
     pub(crate) fn may_lose_power(&self) -> bool {
         self.armed.iter().any(|armed| armed.fault.kind == FaultKind::PowerCut)
     }
 
-    /// Randomness for what a fault does to data.
+    /// Random numbers for the effect of a fault on data.
     pub(crate) fn chance(&mut self) -> &mut Chance {
         &mut self.chance
     }
 
-    /// Begins the first fault that takes the medium away at some moment up to this one: when, and
-    /// whether the power goes with it.
+    /// Begins the first fault that removes the medium up to this time; returns its time in
+    /// nanoseconds, and true if the power fails too.
     ///
-    /// Such a fault does not wait for the next request: it fails what is in flight.
+    /// Such a fault does not wait for the next request: it fails I/Os in flight.
     pub(crate) fn take_away(&mut self, until_ns: u64) -> Option<(u64, bool)> {
         let moment = |armed: &Armed| {
             let takes_away = matches!(armed.fault.kind, FaultKind::Vanish | FaultKind::PowerCut)
@@ -137,7 +137,7 @@ impl Faults {
         Some((at_ns, armed.fault.kind == FaultKind::PowerCut))
     }
 
-    /// What happens to a request that is handed over now.
+    /// Effect of all faults on a request that is submitted now.
     pub(crate) fn consult(&mut self, request: &Request, now_ns: u64) -> FaultEffect {
         let mut effect = FaultEffect::default();
         for armed in &mut self.armed {
@@ -154,7 +154,7 @@ impl Faults {
         effect
     }
 
-    /// Pages of a write in which a bit flips: byte on the medium, and which bit.
+    /// Pages of a write in which a bit flips: the byte on the medium, and the number of the bit.
     pub(crate) fn corrupted(&mut self, offset: u64, bytes: u64) -> Vec<(u64, u32)> {
         const PAGE: u64 = crate::memory::PAGE_BYTES;
         let mut flips = Vec::new();
@@ -180,7 +180,7 @@ impl Faults {
 }
 
 impl Armed {
-    /// Adds what this fault, which has begun, does to a request.
+    /// Adds the effect of this fault, which has begun, on a request.
     fn strike(&mut self, request: &Request, now_ns: u64, begins: bool, effect: &mut FaultEffect) {
         let fail =
             |kind, errno, detail: &str| Some(IoError::new(kind, request, detail).with_errno(errno));

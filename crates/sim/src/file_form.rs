@@ -1,4 +1,4 @@
-//! A file on a simulated medium: every synchronous write takes the inode along
+//! A file on a simulated medium: every synchronous write also writes the inode
 //! (docs/field/iozone.md#single-file).
 
 use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
@@ -6,36 +6,37 @@ use record::{Path, Sync};
 
 use crate::{SimDevice, truth};
 
-/// The modification time of a file moves once in a jiffy (250 Hz).
+/// Resolution of a file's modification time in nanoseconds: one jiffy (at 250 Hz).
 const JIFFY_NS: u64 = 4_000_000;
 
-/// Block of the file system, and thus of what is written of an inode.
+/// Block of the file system in bytes, and so the size of an inode write.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Room between the inode table and the data, so that they never share an allocation unit.
+/// Distance in bytes between the inode table and the data, so that they never share an allocation
+/// unit.
 const DISTANCE_BYTES: u64 = 64 << 20;
 
-/// A file on ext4 without a journal, as iozone sees it: a device double for the file variant of
+/// A file on ext4 without a journal, as iozone uses it: a simulated device for the file variant of
 /// `record-ops`.
 ///
 /// A write with [`Sync::File`] is also a write of 4 KiB to a fixed place in the inode table,
-/// whenever size or modification time have changed: at every write that makes the file longer, else
-/// once in 4 ms. With [`Sync::Data`] only the size counts. The file lies in one piece in the second
-/// half of the medium.
+/// whenever size or modification time have changed: at every write that makes the file longer,
+/// otherwise once in 4 ms. With [`Sync::Data`] only the size counts. The file is contiguous, in the
+/// second half of the medium.
 pub struct FileForm {
     device: SimDevice,
     facts: Facts,
-    /// Where the file begins on the medium.
+    /// First byte of the file on the medium.
     start: u64,
     inode: Extent,
     length_bytes: u64,
-    /// The jiffy of the modification time on the medium.
+    /// The modification time on the medium, in jiffies.
     modified: Option<u64>,
 }
 
 impl FileForm {
-    /// An empty file on a medium. It may grow to `bytes`, or to what the second half of the medium
-    /// has room for, if that is less.
+    /// An empty file on a medium. It may grow to `bytes`, or to the size of the second half of the
+    /// medium if that is less.
     pub fn new(device: SimDevice, bytes: u64) -> FileForm {
         let medium = device.facts();
         let inode = truth::middle_bytes(medium.capacity_bytes);
@@ -53,7 +54,7 @@ impl FileForm {
         }
     }
 
-    /// The inode, if this write must take it along.
+    /// The inode, if this write must write it too.
     fn inode_of(&mut self, request: &Request) -> Option<Extent> {
         let end = request.offset_bytes + request.length_bytes;
         let grows = end > self.length_bytes;
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
     use crate::{Profile, SimOptions};
 
-    /// How long a first write of 4 KiB and a second one to the same place take, in nanoseconds.
+    /// Nanoseconds of a first write of 4 KiB and of a second one to the same place.
     fn writes_ns(sync: Sync) -> [u64; 2] {
         let profile = Profile::builtin("a1").unwrap();
         let mut file = FileForm::new(

@@ -1,5 +1,5 @@
-//! Modelled against published numbers: docs/field/ftl.md#profiles, kept by a test and printed by
-//! `fit_table`.
+//! Comparison of modelled with published figures (docs/field/ftl.md#profiles), checked by a test
+//! and printed by `fit_table`.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const SPAN: u64 = 512 * MIB;
 
-/// What a published figure is of, and its unit.
+/// Measured quantity of a published figure, and its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
     /// A dd sweep's write at this block, in MB/s (docs/field/classic-tools.md#dd).
@@ -53,28 +53,28 @@ impl std::fmt::Display for Quantity {
     }
 }
 
-/// A published number, what the model makes of it, and how far apart they may be.
+/// A published figure, the model's figure, and the claimed fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FitCheck {
     /// Name of the profile.
     pub profile: &'static str,
-    /// What the figures are of, and their unit.
+    /// Measured quantity, and its unit.
     pub quantity: Quantity,
     /// The published figure, in the unit of the quantity.
     pub published: f64,
-    /// What the model gives.
+    /// The model's figure, in the unit of the quantity.
     pub modelled: f64,
-    /// The fit that is claimed, in percent of the published number.
+    /// Claimed limit of the difference, in percent of the published figure.
     pub claimed_percent: f64,
 }
 
 impl FitCheck {
-    /// How far the model is off, in percent of the published number.
+    /// Difference of the model, in percent of the published figure.
     pub fn error_percent(&self) -> f64 {
         (self.modelled / self.published - 1.0) * 100.0
     }
 
-    /// True if the model is as close as is claimed.
+    /// True if the model is as close as claimed.
     pub fn holds(&self) -> bool {
         self.error_percent().abs() <= self.claimed_percent
     }
@@ -86,13 +86,13 @@ const K4: u64 = 4 * KIB;
 const K16: u64 = 16 * KIB;
 const K64: u64 = 64 * KIB;
 
-/// A published number: what, how much, and the claimed fit in percent.
+/// A published figure: quantity, value, and the claimed fit in percent.
 type Row = (Quantity, f64, f64);
 
-/// Published numbers by profile, but for media of the articles, whose columns a test of the program
-/// checks (`crates/flashmark/tests/it/models.rs`). Sources:
+/// Published figures by profile, without media of the articles: a test of the program checks their
+/// columns (`crates/flashmark/tests/it/models.rs`). Sources:
 /// docs/field/published-figures.md#survey-of-microsd-cards,
-/// docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles states the fits.
+/// docs/field/published-figures.md#other-figures. docs/field/ftl.md#profiles states the fits.
 #[rustfmt::skip]
 const PUBLISHED: &[(&str, &[Row])] = &[
     ("sd-class4", &[
@@ -125,8 +125,7 @@ const PUBLISHED: &[(&str, &[Row])] = &[
     ("disk-10k", &[(Seeks(100), 130.0, 3.0), (Write(MIB), 65.0, 10.0)]),
 ];
 
-/// Every published number that docs/field/ftl.md#profiles has, and what the model makes of it with
-/// the chances of this seed.
+/// Every published figure of docs/field/ftl.md#profiles, with the model's figure for this seed.
 pub fn fits(seed: u64) -> Vec<FitCheck> {
     PUBLISHED
         .iter()
@@ -144,7 +143,7 @@ pub fn fits(seed: u64) -> Vec<FitCheck> {
         .collect()
 }
 
-/// The table of modelled against published numbers, as Markdown.
+/// The table of modelled and published figures, as Markdown.
 pub fn fit_table() -> String {
     let mut table = String::from(
         "| profile | quantity | published | modelled | off by | claimed |\n|---|---|---:|---:|---:|---:|\n",
@@ -198,8 +197,8 @@ fn modelled(profile: &Profile, quantity: Quantity, seed: u64) -> f64 {
     }
 }
 
-/// flashbench --open-au: in turn over one allocation unit more than are open, 12 apart, each in
-/// ascending order, from 16 MiB on.
+/// Mean time of flashbench --open-au: in turn over one allocation unit more than the medium keeps
+/// open, 12 apart, each in ascending order, from 16 MiB on.
 fn past_open(profile: &Profile, seed: u64, block: u64) -> f64 {
     let ftl = profile
         .spec()
@@ -213,7 +212,7 @@ fn past_open(profile: &Profile, seed: u64, block: u64) -> f64 {
     })
 }
 
-/// Mean time of writes at these places, after the first third.
+/// Mean time in ms of writes at these places, without the first third.
 fn mean_ms(profile: &Profile, seed: u64, n: u64, place: impl Fn(u64) -> (u64, u64)) -> f64 {
     let mut device = SimDevice::new(profile, SimOptions { seed, capacity: None, keep_data: false });
     device.prepare(1, MIB as usize).expect("buffers in memory can be made");

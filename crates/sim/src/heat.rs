@@ -3,7 +3,7 @@
 
 use crate::profile::spec;
 
-/// How warm it is.
+/// Temperature of a medium, in degrees Celsius, and its rules.
 #[derive(Debug)]
 pub(crate) struct Heat {
     ambient: f64,
@@ -36,7 +36,8 @@ impl Heat {
         self.celsius
     }
 
-    /// Does work of this length; returns how long it takes at the present temperature.
+    /// Warms the medium by an I/O of this length; returns its time in nanoseconds at the present
+    /// temperature.
     pub(crate) fn work(&mut self, service_ns: f64, bytes: u64) -> f64 {
         self.hot = if self.hot { self.celsius > self.resume } else { self.celsius >= self.limit };
         let ns = if self.hot { service_ns * self.slowdown } else { service_ns };
@@ -45,7 +46,7 @@ impl Heat {
         ns
     }
 
-    /// Loses warmth for this long.
+    /// Cools the medium for this many nanoseconds.
     pub(crate) fn cool(&mut self, ns: f64) {
         self.celsius = self.ambient + (self.celsius - self.ambient) * (-ns / self.cooling_ns).exp();
     }

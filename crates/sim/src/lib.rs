@@ -1,9 +1,9 @@
 //! Simulated media in virtual time.
 //!
-//! A profile (TOML, `profiles/*.toml`) describes a medium; [`SimDevice`] behaves like it: it
-//! merges, caches, throttles, lies and fails as docs/field/ftl.md#translation-layers describes, and
-//! the same profile and seed give the same bytes and times. It must never know a wall clock,
-//! threads, files, or which test is running.
+//! A profile (TOML, `profiles/*.toml`) describes a medium; [`SimDevice`] simulates it: it merges,
+//! caches, throttles, lies and fails as docs/field/ftl.md#translation-layers describes, and the
+//! same profile and seed give the same bytes and times. It must never know a wall clock, threads,
+//! files, or which test is running.
 
 mod cache;
 mod chance;

@@ -1,9 +1,9 @@
-//! Which flash answers for an address: counterfeits have less of it than they announce
+//! Mapping of addresses to flash: counterfeits have less of it than they announce
 //! (docs/field/counterfeits.md#f3probe).
 
 use crate::profile::spec::{Fake, LostReads, Spec};
 
-/// What stands behind a run of addresses.
+/// The flash behind a run of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Behind {
     /// Flash, at this address.
@@ -21,8 +21,8 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// The mapping of a medium of this size. If that is not the announced size, the real one
-    /// changes with it, so that a fake stays one.
+    /// The mapping of a medium of this size. If that is not the announced size, the real size
+    /// changes in proportion, so that a fake stays a fake.
     pub(crate) fn new(spec: &Spec, capacity_bytes: u64) -> Option<Mapping> {
         let fake: &Fake = spec.fake.as_ref()?;
         let announced = spec.medium.capacity.0;
@@ -38,17 +38,17 @@ impl Mapping {
         })
     }
 
-    /// Bytes of flash there are.
+    /// Bytes of flash that really exist.
     pub(crate) fn real_bytes(&self) -> u64 {
         self.real
     }
 
-    /// What places without flash read as.
+    /// Content of reads from places without flash.
     pub(crate) fn lost(&self) -> LostReads {
         self.lost
     }
 
-    /// Splits a range into runs: what stands behind, and how many bytes.
+    /// Splits a range into runs: the flash behind each, and its bytes.
     pub(crate) fn runs(self, offset: u64, bytes: u64) -> impl Iterator<Item = (Behind, u64)> {
         let (mut at, end) = (offset, offset + bytes);
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! A medium at work: the model, and everything that stretches or shortens its times.
+//! A medium: the model, and all effects that lengthen or shorten its times.
 
 use record::Content;
 
@@ -10,7 +10,7 @@ use crate::profile::spec::Spec;
 use crate::timing::{self, MediumCommand, Timing};
 use crate::wear::Wear;
 
-/// Model and layers; answers how long each I/O takes.
+/// Model and effects; returns the time of each I/O.
 pub(crate) struct Medium {
     timing: Box<dyn Timing>,
     chance: Chance,
@@ -24,8 +24,8 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// The medium a profile describes, of this size, with the chances of this seed and the worn
-    /// places of this unit.
+    /// A medium of this size as described by a profile, with the random numbers of this seed and
+    /// the worn places of this unit.
     pub(crate) fn new(spec: &Spec, capacity_bytes: u64, seed: u64, unit: u64) -> Medium {
         let usual = spec.write.as_ref().map(|write| write.rate);
         Medium {
@@ -45,12 +45,12 @@ impl Medium {
         }
     }
 
-    /// Which flash answers for an address, where that is not plain.
+    /// The mapping of addresses to flash; `None` if every address has its own.
     pub(crate) fn mapping(&self) -> Option<Mapping> {
         self.mapping
     }
 
-    /// True if the time of a write depends on what is written.
+    /// True if the time of a write depends on its data.
     pub(crate) fn looks_at_content(&self) -> bool {
         self.compression.is_some()
     }
@@ -60,12 +60,12 @@ impl Medium {
         self.wear.as_ref()?.bad(offset, bytes)
     }
 
-    /// Temperature, where the profile has one.
+    /// Temperature in degrees Celsius, if the profile has one.
     pub(crate) fn celsius(&self) -> Option<f64> {
         self.heat.as_ref().map(Heat::celsius)
     }
 
-    /// How long a read takes, in nanoseconds.
+    /// Time of a read in nanoseconds.
     #[inline]
     pub(crate) fn read(&mut self, offset: u64, bytes: u64) -> f64 {
         let at = self.timing_offset(offset);
@@ -76,7 +76,7 @@ impl Medium {
         self.finish(ns, bytes)
     }
 
-    /// How long a write takes, in nanoseconds.
+    /// Time of a write in nanoseconds.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, bytes: u64, content: Content) -> f64 {
         let at = self.timing_offset(offset);
@@ -97,17 +97,17 @@ impl Medium {
         self.finish(ns, bytes)
     }
 
-    /// How long a discard takes, in nanoseconds.
+    /// Time of a discard in nanoseconds.
     pub(crate) fn discard(&mut self, offset: u64, bytes: u64) -> f64 {
         self.timing.discard(self.timing_offset(offset), bytes)
     }
 
-    /// How long a command without data takes, in nanoseconds.
+    /// Time of a command without data in nanoseconds.
     pub(crate) fn command(&self) -> f64 {
         self.timing.command()
     }
 
-    /// Passes time without I/O.
+    /// Passes `ns` nanoseconds without I/O.
     pub(crate) fn idle(&mut self, ns: f64) {
         self.timing.idle(ns);
         if let Some(pattern) = &mut self.pattern {
@@ -123,7 +123,7 @@ impl Medium {
         self.mapping.as_ref().map_or(offset, |mapping| mapping.timing_offset(offset))
     }
 
-    /// Splits an I/O into commands the medium takes, as the kernel does, and adds up their times.
+    /// Splits an I/O into commands of the medium, as the kernel does, and adds up their times.
     #[inline]
     fn split(
         &mut self,

@@ -1,4 +1,4 @@
-//! What was written: sparse memory in pages of 4 KiB.
+//! Contents of a medium: sparse memory in pages of 4 KiB.
 
 /// Bytes of a page.
 pub(crate) const PAGE_BYTES: u64 = 4096;
@@ -9,8 +9,8 @@ const LEAF_PAGES: u64 = 256;
 type Page = Box<[u8; PAGE_BYTES as usize]>;
 type Leaf = [Option<Page>; LEAF_PAGES as usize];
 
-/// The contents of a medium. Memory grows with what was written; pages that hold nothing but the
-/// blank byte are not kept.
+/// The contents of a medium. Memory grows with the data written; pages of blank bytes only are not
+/// kept.
 pub(crate) struct Memory {
     leaves: Vec<Option<Box<Leaf>>>,
     blank: u8,
@@ -52,7 +52,7 @@ impl Memory {
         }
     }
 
-    /// Makes a range blank; whole pages are given back.
+    /// Makes a range blank; frees whole pages.
     pub(crate) fn clear(&mut self, offset: u64, bytes: u64) {
         let (mut at, end) = (offset, offset + bytes);
         while at < end {
@@ -73,7 +73,7 @@ impl Memory {
         }
     }
 
-    /// Turns over one bit.
+    /// Inverts one bit.
     pub(crate) fn flip(&mut self, offset: u64, bit: u32) {
         self.page_mut(offset / PAGE_BYTES)[(offset % PAGE_BYTES) as usize] ^= 1 << (bit % 8);
     }
@@ -104,7 +104,7 @@ impl Memory {
     }
 }
 
-/// The pages a range touches: number, first byte inside, and which bytes of the buffer.
+/// The pages of a range: number, first byte inside, and the bytes of the buffer.
 fn pages(offset: u64, bytes: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Against the plainest model there is: an array.
+        /// Compared with the simplest model: an array.
         #[test]
         fn it_is_an_array(steps in proptest::collection::vec((0u8..3, 0u64..30_000, 1usize..9000, proptest::num::u8::ANY), 1..40)) {
             let mut memory = Memory::new(40_000, 0);

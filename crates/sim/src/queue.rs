@@ -1,10 +1,10 @@
-//! Commands at once: channels that work side by side, and the part of a command that nothing
-//! overlaps.
+//! Parallel commands: channels that work side by side, and the part of a command that cannot
+//! overlap with others.
 
 use crate::profile::spec::Spec;
 use crate::profile::units::{Rate, Time};
 
-/// When each part of the medium is free again, in nanoseconds of the device's clock.
+/// Times in nanoseconds, by the device's clock, at which each part of the medium is free again.
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// One entry for each channel.
@@ -13,11 +13,11 @@ pub(crate) struct Queue {
     shared_free_ns: u64,
     serial_read: Serial,
     serial_write: Serial,
-    /// When the last command is done.
+    /// Completion of the last command.
     all_done_ns: u64,
 }
 
-/// The part of a command that nothing overlaps.
+/// The part of a command that cannot overlap with others.
 #[derive(Clone, Copy, Debug)]
 struct Serial {
     ns: f64,
@@ -42,7 +42,7 @@ impl Queue {
         }
     }
 
-    /// When a command that comes now, takes this long and moves this much is done.
+    /// Completion time in nanoseconds of a command that comes now, with its duration and bytes.
     #[inline]
     pub(crate) fn schedule(
         &mut self,
@@ -62,9 +62,9 @@ impl Queue {
         done
     }
 
-    /// It waits for the channel that is free first, then for the shared part; both are held from
-    /// there on as long as it needs them. Alone it takes its own time; with many, the slower of
-    /// channels and shared part sets the pace.
+    /// The command waits for the first free channel, then for the shared part; it holds both as
+    /// long as it needs them. Alone it takes its own time; with many, the slower of channels and
+    /// shared part limits the rate.
     fn schedule_on_channels(
         &mut self,
         now_ns: u64,
@@ -81,14 +81,14 @@ impl Queue {
         *channel
     }
 
-    /// Drops all commands: everything is free from this moment on.
+    /// Drops all commands: everything is free from `at_ns` on.
     pub(crate) fn forget(&mut self, at_ns: u64) {
         self.free_ns.fill(at_ns);
         self.shared_free_ns = at_ns;
         self.all_done_ns = at_ns;
     }
 
-    /// When everything handed over so far is done.
+    /// Time in nanoseconds at which everything submitted so far is complete.
     #[inline]
     pub(crate) fn all_done_ns(&self) -> u64 {
         self.all_done_ns
@@ -99,7 +99,7 @@ impl Queue {
 mod tests {
     use super::*;
 
-    /// I/Os of 1000 ns that are done in 1000 ns, at this depth.
+    /// Number of I/Os of 1000 ns that complete in 1000 ns, at this depth.
     fn rate(channels: usize, serial_ns: f64, depth: usize) -> f64 {
         let serial = Serial { ns: serial_ns, ns_per_byte: 0.0 };
         let mut queue = Queue {

@@ -1,5 +1,5 @@
-//! The controller's memory of a fake: what was written last can be read back, whether there is
-//! flash for it or not (docs/field/counterfeits.md#f3probe).
+//! The controller's memory of a fake: the last writes can be read back, with or without flash for
+//! them (docs/field/counterfeits.md#f3probe).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,13 +7,12 @@ use crate::memory::PAGE_BYTES;
 
 type Page = Box<[u8; PAGE_BYTES as usize]>;
 
-/// The pages written last, by the address they were written to.
+/// The last pages written, by their address.
 pub(crate) struct Recent {
     most_pages: usize,
-    /// By number of the page: when it was written, and what, where that was looked at.
+    /// By number of the page: the number of its last write, and its data, if data is kept.
     pages: BTreeMap<u64, (u64, Option<Page>)>,
-    /// In order of writing; an entry whose number is no longer its page's has been written again
-    /// since.
+    /// Pages in order of writing; an entry with another number than the page's last is ignored.
     order: VecDeque<(u64, u64)>,
     written: u64,
 }
@@ -29,8 +28,8 @@ impl Recent {
         }
     }
 
-    /// Sees a write; no data: nobody looks at it. A page that is only partly written is not
-    /// remembered.
+    /// Notes a write; `data` is `None` if data is not kept. A page that is only partly written is
+    /// not remembered.
     pub(crate) fn write(&mut self, offset: u64, bytes: u64, data: Option<&[u8]>) {
         for (page, part) in whole_and_parts(offset, bytes as usize) {
             self.pages.remove(&page);
@@ -50,7 +49,7 @@ impl Recent {
         }
     }
 
-    /// Puts what is remembered in place of what was read.
+    /// Replaces data that was read by what is remembered.
     pub(crate) fn read(&self, offset: u64, into: &mut [u8]) {
         for (page, part) in whole_and_parts(offset, into.len()) {
             if let Some((_, Some(data))) = self.pages.get(&page) {
@@ -60,7 +59,7 @@ impl Recent {
         }
     }
 
-    /// Forgets a range that is discarded.
+    /// Forgets a range that was discarded.
     pub(crate) fn forget(&mut self, offset: u64, bytes: u64) {
         let first = offset / PAGE_BYTES;
         let touched: Vec<u64> = self

@@ -1,7 +1,7 @@
-//! What a medium does in the long run: the truth that estimates are held against.
+//! Long-run behaviour of a medium: the truth with which estimates are compared.
 //!
-//! No estimate, only a very long run without data, after everything that helps at first is used up:
-//! caches, logs for small writes, fast ways for patterns.
+//! Not an estimate but a very long run without data, after everything that is faster at first is
+//! used up: caches, logs for small writes, fast paths for patterns.
 
 use device::{Completion, Device, Op, Request};
 use record::{Content, Direction, Histogram, Pattern};
@@ -10,36 +10,36 @@ use crate::chance::Chance;
 use crate::profile::Profile;
 use crate::{SimDevice, SimOptions};
 
-/// I/Os that are measured; enough that chance moves the result by less than 0.1 %, tails included.
+/// Number of I/Os measured: enough that chance moves the result by less than 0.1 %, tails included.
 const MEASURED: u64 = 400_000;
 
-/// I/Os before that, beside those that fill what is there to be filled.
+/// Number of I/Os before that, in addition to those that fill caches.
 const WARM_UP: u64 = 20_000;
 
-/// Size of the writes that fill caches.
+/// Size in bytes of the writes that fill caches.
 const FILL_BYTES: u64 = 1 << 20;
 
 /// A load of one direction, pattern, block size and depth, without end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyLoad {
-    /// Which way data moves.
+    /// Direction in which data moves.
     pub direction: Direction,
     /// `Sequential` wraps at the end of the span; everything else is uniform.
     pub pattern: Pattern,
     /// Bytes of one I/O.
     pub block_bytes: u64,
-    /// First byte; half of the medium where absent, at a multiple of 8 MiB.
+    /// First byte; half of the medium if absent, at a multiple of 8 MiB.
     pub offset_bytes: Option<u64>,
-    /// How much of the medium it touches; at most what there is from the offset on.
+    /// Length in bytes of the range that it touches; limited to the medium's end.
     pub span_bytes: u64,
     /// I/Os kept in flight, one in each slot.
     pub queue_depth: u32,
-    /// Data that is written; counts on media that compress.
+    /// Kind of data written; matters on media that compress.
     pub content: Content,
 }
 
 impl SteadyLoad {
-    /// Random writes of incompressible data, one at a time, from the middle of the medium on.
+    /// Random writes of incompressible data at queue depth 1, from the middle of the medium on.
     pub fn random_write(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
         SteadyLoad {
             direction: Direction::Write,
@@ -52,7 +52,7 @@ impl SteadyLoad {
         }
     }
 
-    /// Random reads, one at a time, from the middle of the medium on.
+    /// Random reads at queue depth 1, from the middle of the medium on.
     pub fn random_read(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
         SteadyLoad {
             direction: Direction::Read,
@@ -77,7 +77,7 @@ impl SteadyLoad {
     }
 }
 
-/// I/Os a second in the long run.
+/// IOPS in the long run.
 pub fn iops(profile: &Profile, work: &SteadyLoad, seed: u64) -> f64 {
     let mut load = RunningLoad::new(profile, work, seed);
     let (warm_up, measured) = lengths(profile, work);
@@ -96,25 +96,25 @@ pub fn latencies(profile: &Profile, work: &SteadyLoad, seed: u64) -> Histogram {
     histogram
 }
 
-/// The long-run figures that tell media apart: what `sim list` shows.
+/// The long-run figures that distinguish media: those of `sim list`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongRunFigures {
-    /// Random writes of 4 KiB in 512 MiB, a second.
+    /// Random writes of 4 KiB in 512 MiB, in IOPS.
     pub random_write_4k_iops: f64,
-    /// Random writes of 16 KiB in 512 MiB, a second.
+    /// Random writes of 16 KiB in 512 MiB, in IOPS.
     pub random_write_16k_iops: f64,
-    /// Random reads of 4 KiB in 512 MiB, a second.
+    /// Random reads of 4 KiB in 512 MiB, in IOPS.
     pub random_read_4k_iops: f64,
-    /// Sequential writes of 1 MiB, in bytes a second.
+    /// Sequential writes of 1 MiB, in bytes per second.
     pub write_bps: f64,
-    /// Sequential reads of 1 MiB, in bytes a second.
+    /// Sequential reads of 1 MiB, in bytes per second.
     pub read_bps: f64,
 }
 
-/// The headline of a medium, from shorter runs: within about 1 % of the long-run truth, in
-/// milliseconds.
+/// The main figures of a medium, from shorter runs that are computed within milliseconds: within
+/// about 1 % of the long-run truth.
 ///
-/// A medium that gets hot is run through its cycles for the rates, which heat it; its random I/O is
+/// A medium that gets hot goes through its cycles for the rates, which heat it; its random I/O is
 /// measured cool.
 pub fn headline(profile: &Profile, seed: u64) -> LongRunFigures {
     let rate = |work: SteadyLoad| {
@@ -138,12 +138,12 @@ pub fn headline(profile: &Profile, seed: u64) -> LongRunFigures {
     }
 }
 
-/// Time in which a medium that warms up loses its excess; 0 for all others.
+/// Time constant in nanoseconds with which a medium cools; 0 if it does not warm up.
 fn cooling_ns(profile: &Profile) -> u64 {
     profile.spec().heat.as_ref().map_or(0.0, |heat| heat.cooling.0) as u64
 }
 
-/// How long a run warms up and is measured.
+/// Length of the warm-up and of the measurement.
 fn lengths(profile: &Profile, work: &SteadyLoad) -> (Length, Length) {
     // A medium that warms up goes through several cycles of hot and cool.
     let cooling_ns = cooling_ns(profile);
@@ -152,32 +152,32 @@ fn lengths(profile: &Profile, work: &SteadyLoad) -> (Length, Length) {
     (warm_up, Length { ios: MEASURED, ns: 6 * cooling_ns })
 }
 
-/// Random writes a second in the long run, one at a time, in a span from the middle of the medium
+/// IOPS of random writes in the long run at queue depth 1, in a span from the middle of the medium
 /// on.
 pub fn random_write_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, seed: u64) -> f64 {
     iops(profile, &SteadyLoad::random_write(block_bytes, span_bytes), seed)
 }
 
-/// Random reads a second in the long run, one at a time, in a span from the middle of the medium
+/// IOPS of random reads in the long run at queue depth 1, in a span from the middle of the medium
 /// on.
 pub fn random_read_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, seed: u64) -> f64 {
     iops(profile, &SteadyLoad::random_read(block_bytes, span_bytes), seed)
 }
 
-/// Bytes a second in the long run, sequential, from the middle of the medium on, over 1 GiB again
-/// and again.
+/// Sequential rate in bytes per second in the long run, from the middle of the medium on, over 1
+/// GiB again and again.
 pub fn sequential_bps(profile: &Profile, direction: Direction, block_bytes: u64, seed: u64) -> f64 {
     let work = SteadyLoad { direction, ..SteadyLoad::sequential_write(block_bytes, 1 << 30) };
     iops(profile, &work, seed) * block_bytes as f64
 }
 
-/// Where the second half of a medium begins, at a multiple of 8 MiB.
+/// First byte of the second half of a medium, at a multiple of 8 MiB.
 pub(crate) fn middle_bytes(capacity_bytes: u64) -> u64 {
     const GRAIN: u64 = 8 << 20;
     capacity_bytes / 2 / GRAIN * GRAIN
 }
 
-/// Bytes of small writes that take a faster way before a medium shows its true speed.
+/// Bytes of small writes that take a faster path before a medium shows its true speed.
 fn small_fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
     let bypass = spec
@@ -196,7 +196,7 @@ fn cached_bytes(profile: &Profile) -> u64 {
     stages + spec.cache.as_ref().map_or(0, |cache| cache.size.0)
 }
 
-/// How long a load runs: as many I/Os, and as much device time.
+/// Length of a run: a number of I/Os, and a device time in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Length {
     ios: u64,
@@ -204,13 +204,13 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// A run of this many I/Os, whatever time they take.
+    /// A run of this many I/Os, for any time.
     pub(crate) fn ios(ios: u64) -> Length {
         Length { ios, ns: 0 }
     }
 }
 
-/// A load that is running.
+/// A running load.
 pub(crate) struct RunningLoad {
     device: SimDevice,
     work: SteadyLoad,
@@ -245,7 +245,7 @@ impl RunningLoad {
         }
     }
 
-    /// Writes this much sequentially, so that no cache has room left.
+    /// Writes this many bytes sequentially, so that all caches are full.
     fn fill(&mut self, bytes: u64) {
         let blocks = (self.device.facts().capacity_bytes - self.start) / FILL_BYTES;
         for i in 0..bytes.div_ceil(FILL_BYTES) {
@@ -257,7 +257,7 @@ impl RunningLoad {
         }
     }
 
-    /// I/Os a second of a run, after a warm-up.
+    /// IOPS of a run, after a warm-up.
     pub(crate) fn rate(&mut self, warm_up: Length, measured: Length) -> f64 {
         self.run(warm_up, |_| {});
         let begin_ns = self.device.now();
@@ -265,8 +265,8 @@ impl RunningLoad {
         done as f64 * 1e9 / (self.device.now() - begin_ns) as f64
     }
 
-    /// Runs for this long with the queue full, and shows every completion; returns how many I/Os
-    /// succeeded.
+    /// Runs for this long with the queue full, and passes every completion to `see`; returns the
+    /// number of I/Os that succeeded.
     fn run(&mut self, length: Length, mut see: impl FnMut(&Completion)) -> u64 {
         let begin_ns = self.device.now();
         let (mut seen, mut succeeded) = (0, 0);

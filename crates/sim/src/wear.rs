@@ -1,9 +1,9 @@
-//! Age: bad places, weak places, and slower with every byte.
+//! Age: bad places, weak places, writes that slow down with every byte.
 
 use crate::chance::mix;
 use crate::profile::spec;
 
-/// Which places are bad or weak is the unit's, so it does not depend on the order of I/O.
+/// Bad and weak places. They belong to the unit, so they do not depend on the order of I/O.
 #[derive(Debug)]
 pub(crate) struct Wear {
     unit: u64,
@@ -44,7 +44,7 @@ impl Wear {
             .map(|block| (block * self.block).max(offset))
     }
 
-    /// What retries add to a read.
+    /// Additional time of a read for retries, in nanoseconds.
     pub(crate) fn retries_ns(&self, offset: u64, bytes: u64) -> f64 {
         let weak = |block: &u64| {
             (self.bad_share..self.bad_share + self.weak_share).contains(&self.lot(*block))
@@ -52,7 +52,7 @@ impl Wear {
         self.blocks(offset, bytes).filter(weak).count() as f64 * self.retries_ns
     }
 
-    /// How many times longer a write takes, which also ages the medium.
+    /// Factor by which a write takes longer; the write also ages the medium.
     pub(crate) fn write_factor(&mut self, bytes: u64) -> f64 {
         let factor = 1.0 + self.written * self.slower_per_byte;
         self.written += bytes as f64;

@@ -1,12 +1,12 @@
-//! Writes that are not durable yet, so that a power cut can take them back or tear them.
+//! Writes that are not durable yet, so that a power cut can undo or tear them.
 
 use crate::chance::Chance;
 use crate::memory::Memory;
 
-/// Bytes that a power cut leaves whole.
+/// Bytes that a power cut never tears.
 const SECTOR: u64 = 512;
 
-/// A write, and what it overwrote.
+/// A write, and the data that it overwrote.
 struct Undo {
     begins_ns: u64,
     durable_ns: u64,
@@ -21,7 +21,7 @@ pub(crate) struct WriteHistory {
 }
 
 impl WriteHistory {
-    /// Remembers what a write is about to overwrite.
+    /// Remembers the data that a write is about to overwrite.
     pub(crate) fn note(
         &mut self,
         memory: &Memory,
@@ -36,8 +36,8 @@ impl WriteHistory {
         self.recent.push(Undo { begins_ns: now_ns, durable_ns, offset, before });
     }
 
-    /// The power goes at this moment: writes that were under way are torn at a sector, the newest
-    /// first; cached ones are lost.
+    /// Cuts the power at this time: writes in flight are torn at a sector, the newest first; cached
+    /// ones are lost.
     pub(crate) fn power_cut(
         &mut self,
         memory: &mut Memory,

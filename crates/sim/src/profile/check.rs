@@ -1,13 +1,13 @@
-//! What a profile must not say: values that are impossible, and sizes that do not divide.
+//! Checks of a profile: values that are impossible, and sizes that do not divide.
 
 use super::spec::{FaultKind, FaultSpec, Spec};
 use super::units::ByteSize;
 use record::units::Bytes;
 
-/// The path of a key, and what is wrong with it.
+/// The path of a key, and its problem.
 type Problem = (Vec<String>, String);
 
-/// Largest medium there can be; its index of what was written takes 8 bytes for a MiB.
+/// Largest size of a medium in bytes; the index of its contents takes 8 bytes for a MiB.
 const LARGEST: u64 = 64 << 40;
 
 /// The first problem of a profile, if any.
@@ -48,7 +48,7 @@ fn divides(whole: ByteSize, part: ByteSize, path: &[&str], part_name: &str) -> R
     })
 }
 
-/// Exactly one model, with the tables it needs.
+/// Checks that there is exactly one model, with the tables that it needs.
 fn models(spec: &Spec) -> Result<(), Problem> {
     let given: Vec<&str> = [
         ("log_block", spec.log_block.is_some()),

@@ -1,11 +1,11 @@
-//! Errors of a profile name the file, the line and the key.
+//! Errors of a profile, with the file, the line and the key.
 
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A profile that cannot be used, and where and why.
+/// An error in a profile: its place and its reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}, line {line}: {}{problem}", if .key.is_empty() { String::new() } else { format!("{key}: ", key = .key) })]
 pub struct ProfileError {
@@ -13,14 +13,14 @@ pub struct ProfileError {
     pub file: String,
     /// Line in the file, counted from 1.
     pub line: usize,
-    /// Key with its table, as `log_block.au`; empty where the text is no TOML.
+    /// Key with its table, as `log_block.au`; empty if the text is not TOML.
     pub key: String,
-    /// What is wrong, and what would be right.
+    /// The problem and the correct form.
     pub problem: String,
 }
 
 impl ProfileError {
-    /// An error the reader of the TOML found, at the span it gives.
+    /// An error of the TOML reader, at its span.
     pub(crate) fn reading(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
         let span = error.span().unwrap_or(0..0);
         let key = DeTable::parse(text)
@@ -31,8 +31,8 @@ impl ProfileError {
         ProfileError { file: file.to_owned(), line: line_at(text, span.start), key, problem }
     }
 
-    /// An error in the value of a key, given as its path of tables. Where the key is absent, its
-    /// table's line is given.
+    /// An error in the value of a key, given as its path of tables. If the key is absent, the line
+    /// is that of its table.
     pub(crate) fn at(file: &str, text: &str, path: &[&str], problem: String) -> ProfileError {
         let start = DeTable::parse(text).ok().map_or(0, |table| start_of(&table, path));
         ProfileError {
@@ -71,7 +71,7 @@ fn innermost(table: &Spanned<DeTable<'_>>, span: &Range<usize>) -> Option<String
     })
 }
 
-/// Where the deepest existing part of a path begins. A number in the path counts the items of an
+/// First byte of the deepest existing part of a path. A number in the path is an index into an
 /// array.
 fn start_of(table: &Spanned<DeTable<'_>>, path: &[&str]) -> usize {
     let Some((first, rest)) = path.split_first() else { return table.span().start };

@@ -1,4 +1,4 @@
-//! Profiles: what a simulated medium is, as text that people can read, copy and change.
+//! Profiles: descriptions of simulated media, as text that people can read, copy and change.
 
 mod builtin;
 mod check;
@@ -9,7 +9,7 @@ pub mod units;
 pub use error::ProfileError;
 use spec::Spec;
 
-/// A simulated medium, described.
+/// The description of a simulated medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     name: String,
@@ -17,7 +17,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Reads a profile from the text of its file. `name` is what errors call the file; its last
+    /// Reads a profile from the text of its file. `name` is the file's name in errors; its last
     /// part without `.toml` becomes the profile's name.
     ///
     /// # Errors
@@ -39,22 +39,22 @@ impl Profile {
         &self.name
     }
 
-    /// What it is, in one line.
+    /// Description in one line.
     pub fn about(&self) -> &str {
         &self.spec.about
     }
 
-    /// Other names it goes by: its number in docs/field/ftl.md#profiles.
+    /// Other names of the profile: its number in docs/field/ftl.md#profiles.
     pub fn aliases(&self) -> &[String] {
         &self.spec.aliases
     }
 
-    /// Where its numbers come from.
+    /// Source of its numbers.
     pub fn source(&self) -> &str {
         &self.spec.source
     }
 
-    /// Which of its numbers are guesses.
+    /// The numbers that are guesses.
     pub fn guesses(&self) -> &str {
         &self.spec.guesses
     }
@@ -64,12 +64,12 @@ impl Profile {
         self.spec.medium.capacity.0
     }
 
-    /// Size of the allocation unit in bytes, where the medium has one.
+    /// Size of the allocation unit in bytes, if the medium has one.
     pub fn au_bytes(&self) -> Option<u64> {
         self.spec.log_block.as_ref().map(|ftl| ftl.au.0)
     }
 
-    /// Everything the profile says.
+    /// All tables and keys of the profile.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }

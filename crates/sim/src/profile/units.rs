@@ -1,4 +1,4 @@
-//! Sizes, times and rates as a profile writes them: text with a unit.
+//! Sizes, times and rates in a profile: text with a unit.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl Rate {
     }
 }
 
-/// Reads a value of a profile from text, with the reason if it is none.
+/// Reads a value of a profile from text; an error has the reason.
 struct FromText<T> {
     what: &'static str,
     parse: fn(&str) -> Result<T, String>,

@@ -1,10 +1,10 @@
-//! A turning disk: seek, rotation, zones (docs/field/ftl.md#model).
+//! A hard disk: seek, rotation, zones (docs/field/ftl.md#model).
 
 use super::{MediumCommand, Timing};
 use crate::chance::Chance;
 use crate::profile::spec::DiskSpec;
 
-/// Time model of a turning disk, and where its head is.
+/// Time model of a hard disk, and the position of its head.
 #[derive(Debug)]
 pub(super) struct DiskModel {
     per_byte_of_capacity: f64,
@@ -15,7 +15,7 @@ pub(super) struct DiskModel {
     rate_outer: f64,
     rate_slope: f64,
     writes_lose_a_turn: bool,
-    /// Where the head is: the end of the last transfer.
+    /// Position of the head in bytes: the end of the last transfer.
     head: u64,
 }
 

@@ -12,17 +12,17 @@ use crate::profile::spec::{Bypass, Front, LogBlock, ReadSpec, WriteSpec};
 #[derive(Clone, Copy, Debug)]
 struct OpenAu {
     index: u64,
-    /// Where the next write of an ascending run would begin.
+    /// First byte of the next write of an ascending run.
     pointer: u64,
     /// Bytes written in ascending order.
     covered: u64,
     /// Bytes in its log.
     logged: u64,
-    /// Written out of order: closing it copies all of it.
+    /// True if it was written out of order: closing it copies all of it.
     random: bool,
 }
 
-/// The small-write log and how full it is.
+/// The small-write log and its fill level.
 #[derive(Debug)]
 struct SmallLog {
     up_to: u64,
@@ -43,7 +43,7 @@ impl SmallLog {
         }
     }
 
-    /// Takes a small write while there is room.
+    /// Accepts a small write while there is room.
     #[inline]
     fn takes(&mut self, bytes: u64) -> bool {
         let takes = bytes <= self.up_to && self.used + bytes as f64 <= self.capacity;
@@ -61,7 +61,7 @@ pub(super) struct LogBlockModel {
     write: WritePath,
     rewrites: Option<Rewrites>,
     au: u64,
-    /// Least recently used first; never more than `open_aus`.
+    /// Open units, the least recently used first; never more than `open_aus`.
     open: Vec<OpenAu>,
     open_aus: usize,
     copy_ns_per_byte: f64,
@@ -72,7 +72,7 @@ pub(super) struct LogBlockModel {
     small: Option<SmallLog>,
     front: Option<Front>,
     last_end: u64,
-    /// The last write went to the log for small ones and continued none.
+    /// True if the last write went to the small-write log and did not continue another.
     single: bool,
 }
 
@@ -97,7 +97,8 @@ impl LogBlockModel {
         }
     }
 
-    /// Closes the least recently used unit: what was not written in order is copied together.
+    /// Closes the least recently used unit and copies the parts that were not written in order;
+    /// returns the time in nanoseconds.
     #[inline]
     fn evict(&mut self) -> f64 {
         let closed = self.open.remove(0);
@@ -105,8 +106,8 @@ impl LogBlockModel {
         copied as f64 * self.copy_ns_per_byte + self.erase_ns
     }
 
-    /// Makes the unit the most recently used one, opening it if need be; returns what that took. It
-    /// is then the last of `open`.
+    /// Makes the unit the most recently used one (the last of `open`) and opens it if need be;
+    /// returns the time in nanoseconds.
     #[inline]
     fn touch(&mut self, index: u64, at: u64) -> f64 {
         if let Some(position) = self.open.iter().rposition(|open| open.index == index) {
@@ -118,7 +119,8 @@ impl LogBlockModel {
         ns
     }
 
-    /// The time of a page that is kept apart; one in an open unit is not.
+    /// Time in nanoseconds of a write to a page that is kept apart; `None` for all others, and in
+    /// an open unit.
     #[inline]
     fn rewritten(&mut self, index: u64, start: u64, end: u64) -> Option<f64> {
         let rewrites = self.rewrites.as_mut()?;
@@ -126,7 +128,7 @@ impl LogBlockModel {
         if is_open { None } else { rewrites.time(start, end) }
     }
 
-    /// Streaming time of bytes at this place.
+    /// Streaming time in nanoseconds of bytes at this place.
     #[inline]
     fn stream(&self, at: u64, bytes: u64, ease: f64) -> f64 {
         let ns = bytes as f64 * self.write.ns_per_byte * ease;
@@ -136,7 +138,8 @@ impl LogBlockModel {
         }
     }
 
-    /// Writes the part of a command that lies in one allocation unit.
+    /// Writes the part of a command that is in one allocation unit; returns the time in
+    /// nanoseconds.
     #[inline]
     fn write_inside(&mut self, index: u64, start: u64, end: u64, ease: f64) -> f64 {
         let continues = start == self.last_end;
@@ -165,7 +168,7 @@ impl LogBlockModel {
         ns + self.account(start, end, partial)
     }
 
-    /// Keeps the books of the most recently used unit; returns the merges that became due.
+    /// Updates the most recently used unit; returns the time of the merges that became due.
     #[inline]
     fn account(&mut self, start: u64, end: u64, partial: bool) -> f64 {
         let bytes = end - start;

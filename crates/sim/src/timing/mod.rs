@@ -1,4 +1,4 @@
-//! How long a medium works on a command: the models of docs/field/ftl.md#model.
+//! Time that a medium needs for a command: the models of docs/field/ftl.md#model.
 
 mod disk;
 mod log_block;
@@ -25,22 +25,21 @@ pub(crate) struct MediumCommand {
     pub ease: f64,
 }
 
-/// What a medium takes for its commands, one after the other. All times in nanoseconds, means
-/// before jitter.
+/// Times of a medium's commands, one after the other, in nanoseconds: means before jitter.
 pub(crate) trait Timing: Send {
-    /// Time that reading a piece takes.
+    /// Time to read a piece.
     fn read(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
-    /// Time that writing a piece takes, merges and garbage collection included.
+    /// Time to write a piece, merges and garbage collection included.
     fn write(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
-    /// Time that discarding a range takes.
+    /// Time to discard a range.
     fn discard(&mut self, offset_bytes: u64, bytes: u64) -> f64;
-    /// Any command that moves no data.
+    /// Time of a command that moves no data.
     fn command(&self) -> f64;
-    /// Has this much time without commands, to do what it put off.
+    /// Gives the medium idle time for work that it has deferred.
     fn idle(&mut self, ns: f64);
 }
 
-/// The model a profile asks for, for a medium of this size.
+/// The model of a profile, for a medium of this size.
 pub(crate) fn model(spec: &Spec, capacity_bytes: u64) -> Box<dyn Timing> {
     if let Some(disk) = &spec.disk {
         return Box::new(disk::DiskModel::new(disk, capacity_bytes));

@@ -1,4 +1,4 @@
-//! Page mapping: any page goes anywhere, and garbage collection is paid by random writes
+//! Page mapping: any page goes to any place, and random writes cause garbage collection
 //! (docs/field/ftl.md#model).
 
 use super::read_path::ReadPath;
@@ -8,14 +8,14 @@ use super::{MediumCommand, Timing};
 use crate::chance::Chance;
 use crate::profile::spec::{PageMapped, ReadSpec, WriteSpec};
 
-/// A cache in front of the flash: full when this many bytes have been written in all, and its rate.
+/// A cache in front of the flash: the total of written bytes at which it is full, and its rate.
 #[derive(Debug)]
 struct Stage {
     until: f64,
     ns_per_byte: f64,
 }
 
-/// The controller of a better card, eMMC, stick or disk of flash.
+/// The controller of a better card, eMMC, stick or SSD.
 #[derive(Debug)]
 pub(super) struct PageMappedModel {
     read: ReadPath,
@@ -24,17 +24,17 @@ pub(super) struct PageMappedModel {
     gc_ns: f64,
     gc_ns_per_byte: f64,
     gc_burst_ns: f64,
-    /// Garbage collection put off.
+    /// Deferred garbage collection in nanoseconds.
     due_ns: f64,
     stages: Vec<Stage>,
-    /// Bytes that lie in the caches.
+    /// Bytes in the caches.
     cached: f64,
     recovered_per_ns: f64,
     recovery_after_ns: f64,
     last_end: u64,
 }
 
-/// No allocation unit shows through page mapping: one that no read straddles.
+/// Allocation unit that no read straddles: it cannot be seen through page mapping.
 const NO_AU: u64 = u64::MAX;
 
 impl PageMappedModel {
@@ -60,7 +60,8 @@ impl PageMappedModel {
         }
     }
 
-    /// Garbage collection of a random write: put off, then paid for all at once.
+    /// Time in nanoseconds of the garbage collection of a random write: deferred, then done all at
+    /// once.
     #[inline]
     fn collect(&mut self, bytes: u64) -> f64 {
         self.due_ns += self.gc_ns + self.gc_ns_per_byte * bytes as f64;

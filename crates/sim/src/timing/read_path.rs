@@ -1,4 +1,4 @@
-//! Reading flash: the same for every way of mapping.
+//! Reading of flash: the same for every way of mapping.
 
 use super::MediumCommand;
 use crate::profile::spec::ReadSpec;
@@ -64,7 +64,7 @@ impl ReadPath {
         ns
     }
 
-    /// What a command without data takes.
+    /// Time of a command without data, in nanoseconds.
     pub(super) fn command(&self) -> f64 {
         self.command_ns
     }

@@ -3,27 +3,27 @@
 
 use crate::profile::spec::WriteSpec;
 
-/// Places that are remembered.
+/// Number of places that are remembered.
 const REMEMBERED: usize = 8;
 
-/// The places of the last single writes, and what it takes to write to one of them again.
+/// The places of the last single writes, and the time of a write to one of them.
 #[derive(Debug)]
 pub(super) struct Rewrites {
     ns: f64,
     largest: u64,
-    /// Least recently written first.
+    /// Places, the least recently written first.
     places: Vec<u64>,
 }
 
 impl Rewrites {
-    /// None where the profile gives no time for them.
+    /// `None` if the profile has no time for rewrites.
     pub(super) fn new(write: &WriteSpec) -> Option<Rewrites> {
         let places = Vec::with_capacity(REMEMBERED + 1);
         write.rewrite.map(|time| Rewrites { ns: time.0, largest: write.unit.0, places })
     }
 
-    /// Remembers the place of a write that continues no other; its time beside the command where
-    /// it is one of the last places.
+    /// Remembers the place of a write that continues no other; returns its time beside the command
+    /// if it is one of the last places.
     #[inline]
     pub(super) fn time(&mut self, start: u64, end: u64) -> Option<f64> {
         if end - start > self.largest {

@@ -1,4 +1,4 @@
-//! Writing flash: what a command and its data take before the mapping has its say.
+//! Writing of flash: times of a command and its data, without the mapping.
 
 use super::MediumCommand;
 use crate::profile::spec::WriteSpec;
@@ -29,7 +29,7 @@ impl WritePath {
         }
     }
 
-    /// What the command takes without its data.
+    /// Time of the command without its data, in nanoseconds.
     #[inline]
     pub(super) fn command(&self, piece: &MediumCommand) -> f64 {
         let command = if piece.first { self.command_ns } else { self.next_command_ns };
@@ -50,8 +50,8 @@ impl WritePath {
         !start.is_multiple_of(self.unit) || !end.is_multiple_of(self.unit)
     }
 
-    /// Bytes programmed for a range; `shared` where its first unit was already paid for by the
-    /// write before.
+    /// Bytes programmed for a range; `shared` if the write before has already programmed its first
+    /// unit.
     #[inline]
     pub(super) fn programmed(&self, start: u64, end: u64, shared: bool) -> u64 {
         if !self.whole_units {

@@ -23,7 +23,7 @@ pub fn of_text(text: &str, seed: u64) -> SimDevice {
     device
 }
 
-/// One I/O from submission to completion.
+/// Does one I/O from submission to completion.
 pub fn run(device: &mut SimDevice, request: Request) -> Completion {
     device.submit(request).unwrap();
     let mut done = Vec::new();
@@ -31,7 +31,7 @@ pub fn run(device: &mut SimDevice, request: Request) -> Completion {
     done.remove(0)
 }
 
-/// One I/O, in milliseconds.
+/// Does one I/O and returns its latency in milliseconds.
 pub fn ms(device: &mut SimDevice, request: Request) -> f64 {
     run(device, request).latency_ns() as f64 / 1e6
 }

@@ -1,4 +1,4 @@
-//! Every simulated medium keeps the contract of a device.
+//! Test that every simulated medium keeps the contract of a device.
 
 use device::conformance::device_conformance;
 use flashmark_sim::{Profile, SimDevice, SimOptions};

@@ -1,5 +1,5 @@
-//! What is read is what was written, as far as the medium is honest: against the plainest model
-//! there is, an array.
+//! Test that reads return what was written, on an honest medium: compared with the simplest model,
+//! an array.
 
 use device::{Device, Op, Request};
 use flashmark_sim::{Profile, SimDevice, SimOptions};
@@ -53,7 +53,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// Runs the steps on the device and on an array behind `map`, which says where a byte really lies.
+/// Runs the steps on the device and on an array; `map` gives the real place of a byte.
 fn agree(device: &mut SimDevice, steps: Vec<Step>, map: impl Fn(u64) -> Option<u64>) {
     let mut array = vec![0u8; ANNOUNCED as usize];
     for step in steps {
@@ -126,8 +126,7 @@ fn memory_is_proportional_to_what_was_written() {
     assert_eq!(device.kept_bytes(), 100 * 64 * KIB, "what a fake drops takes no memory");
 }
 
-/// Page by page: single pages at places far apart, the same pages again, parts of them, and their
-/// end.
+/// Single pages at places far apart, the same pages again, parts of them, and their end.
 #[test]
 fn every_page_is_counted_once_and_given_back() {
     let mut device = SimDevice::new(Profile::builtin("a1").unwrap(), SimOptions::default());
@@ -167,8 +166,7 @@ fn a_long_run_without_data_keeps_nothing() {
     assert_eq!(device.kept_bytes(), 0);
 }
 
-/// One unit of a product has its worn places wherever its chances come from; another unit has
-/// others.
+/// The worn places of a unit do not depend on the seed; another unit has others.
 #[test]
 fn a_unit_is_worn_where_it_is_worn() {
     let bad = |unit: u64, seed: u64| {

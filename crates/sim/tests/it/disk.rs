@@ -1,4 +1,4 @@
-//! The disk against the arithmetic of docs/field/ftl.md#disk-arithmetic.
+//! Test of the disk against the arithmetic of docs/field/ftl.md#disk-arithmetic.
 
 use crate::common::*;
 use device::{Device, Request};

@@ -1,4 +1,4 @@
-//! Media that fail, when and as their profile says.
+//! Test of media that fail as their profile says.
 
 use device::{Device, IoErrorKind, Request};
 use flashmark_sim::{Profile, SimDevice};
@@ -110,8 +110,8 @@ fn a_medium_vanishes_at_its_moment_and_not_at_the_next_request() {
     assert!(ms(&mut device, Request::read(0, 0, 4096)) < 10.0, "it starts afresh");
 }
 
-/// How many sectors of a write of 64 KiB that was under way at a power cut hold the new data, and
-/// whether they come first.
+/// Number of sectors with the new data in a write of 64 KiB that was in flight at a power cut, and
+/// true if they come first.
 fn torn(seed: u64) -> (usize, bool) {
     // A write of 64 KiB takes about 1.3 ms.
     let mut device =
@@ -146,7 +146,7 @@ fn a_power_cut_tears_the_write_under_way_at_a_sector() {
     assert!(results.iter().any(|(new, _)| (1..128).contains(new)), "{results:?}");
 }
 
-/// True if a write that was flushed is still there after a power cut.
+/// True if a write that was flushed survives a power cut.
 fn survives(honest: bool) -> bool {
     let text = Profile::text("flush-liar")
         .unwrap()

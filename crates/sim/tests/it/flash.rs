@@ -1,5 +1,6 @@
-//! What is known of flash controllers (docs/field/published-figures.md#survey-of-microsd-cards,
-//! docs/field/ftl.md#model, docs/field/ftl.md#profiles) holds for the models.
+//! Test that the models have the known properties of flash controllers
+//! (docs/field/published-figures.md#survey-of-microsd-cards, docs/field/ftl.md#model,
+//! docs/field/ftl.md#profiles).
 
 use device::{Device, Request};
 use flashmark_sim::SimDevice;
@@ -145,7 +146,7 @@ fn reads_that_straddle_units_show_the_geometry() {
     assert!((0.18..0.29).contains(&(au - inside)), "{inside} {au}");
 }
 
-/// I/Os a second with this many in flight.
+/// IOPS with this many I/Os in flight.
 fn at_depth(name: &str, depth: u32, write: bool) -> f64 {
     let mut device = fast(name, 1);
     let mut dice = stats::Random::new(2);
@@ -164,8 +165,8 @@ fn at_depth(name: &str, depth: u32, write: bool) -> f64 {
     seen as f64 * 1e9 / device.now() as f64
 }
 
-/// Of random writes one in many follows its predecessor by chance; two that do are the beginning of
-/// a stream.
+/// One random write in many continues its predecessor by chance; two in succession are the
+/// beginning of a stream.
 #[test]
 fn a_single_write_that_follows_is_no_stream() {
     let mut device = fast("usb2-cruzer", 1);

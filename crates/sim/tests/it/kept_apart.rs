@@ -6,7 +6,7 @@ use flashmark_sim::SimDevice;
 
 use crate::common::*;
 
-/// A medium of 1 GiB with this translation layer; "rewrite" is left to the test.
+/// A medium of 1 GiB with this translation layer; the test adds "rewrite".
 fn medium(ftl: &str) -> String {
     format!(
         r#"
@@ -40,10 +40,10 @@ const MAPPED: &str = r#"
 gc = "100 ms"
 "#;
 
-/// A page that is rewritten takes 5 ms.
+/// Time of 5 ms for a page that is rewritten.
 const REWRITE: &str = "rewrite = \"5 ms\"";
 
-/// Mean ms of writes of 4 KiB in order, and of those to one place between them.
+/// Mean ms of sequential writes of 4 KiB, and of those to one place between them.
 fn between(device: &mut SimDevice, n: u64) -> [f64; 2] {
     let mut sums = [0.0; 2];
     for i in 0..n {
@@ -94,7 +94,7 @@ fn a_gap_is_copied_or_the_whole_unit_is() {
     assert!((1.35..1.45).contains(&fill(&filling)), "{}", fill(&filling));
 }
 
-/// Kingston's row of reads: 32 KiB take about as long as 64 KiB.
+/// A card of Kingston's reads 32 KiB in about the same time as 64 KiB.
 #[test]
 fn short_reads_have_a_rate_of_their_own() {
     let mean = |bytes: u64| {

@@ -1,4 +1,4 @@
-//! Simulated media from outside, as a suite sees them.
+//! Tests of simulated media through the interface that a suite uses.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! Profiles as people write them: found by name, and refused with file, line and key.
+//! Test of profiles as people write them: found by name, and refused with file, line and key.
 
 use device::{Device, Request};
 use flashmark_sim::{Profile, SimDevice, SimOptions};
@@ -85,8 +85,8 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
 }
 
 proptest::proptest! {
-    /// Whatever people do to a profile, it is read or refused with a line that exists; and what is
-    /// read can be used.
+    /// A profile with any change is read or refused with a line that exists; one that is read can
+    /// be used.
     #[test]
     fn a_damaged_one_is_read_or_refused(at in 0..GOOD.len(), gone in 0usize..12, put in "[0-9a-z\"=.\\[\\] \n-]{0,8}") {
         let mut text = GOOD.to_owned();

@@ -1,11 +1,11 @@
-//! The same profile, seed and requests give the same bytes and times.
+//! Test that the same profile, seed and requests give the same bytes and times.
 
 use device::{Completion, Device, Request};
 use flashmark_sim::{Profile, SimDevice, SimOptions};
 
 use crate::common::*;
 
-/// A mixed load on a small medium: all completions, and what is read back.
+/// A mixed load on a small medium: all completions, and the data read back.
 fn session(profile: &Profile, seed: u64) -> (Vec<Completion>, Vec<u8>) {
     let mut device =
         SimDevice::new(profile, SimOptions { seed, capacity: Some(256 * MIB), keep_data: true });

@@ -1,4 +1,4 @@
-//! Long-run truths against what can be worked out by hand.
+//! Test of long-run truths against values computed by hand.
 
 use flashmark_sim::Profile;
 use flashmark_sim::truth::{self, SteadyLoad};

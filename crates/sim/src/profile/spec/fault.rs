@@ -1,36 +1,36 @@
-//! What goes wrong, and when.
+//! Faults of a medium and their times.
 
 use serde::Deserialize;
 
 use crate::profile::units::{ByteSize, Time};
 
-/// Something that goes wrong, seeded.
+/// A seeded fault.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
-    /// Kind of fault, which decides what the other keys mean.
+    /// Kind of fault, which decides the meaning of the other keys.
     pub kind: FaultKind,
-    /// It begins after this much device time.
+    /// Device time after which it begins.
     pub after: Option<Time>,
-    /// It begins after this many I/Os.
+    /// Number of I/Os after which it begins.
     pub after_ops: Option<u64>,
-    /// It begins after this much has been written.
+    /// Bytes written after which it begins.
     pub after_written: Option<ByteSize>,
-    /// How long it lasts; for ever where absent (`hang`, `vanish`, `power-cut`).
+    /// Duration; for ever if absent (`hang`, `vanish`, `power-cut`).
     pub lasts: Option<Time>,
-    /// First byte it concerns; the whole medium where absent (`medium-error`, `corruption`).
+    /// First byte of its range; the whole medium if absent (`medium-error`, `corruption`).
     pub offset: Option<ByteSize>,
-    /// How many bytes it concerns.
+    /// Length of its range.
     pub size: Option<ByteSize>,
-    /// Which direction fails; both where absent (`medium-error`).
+    /// Direction that fails; both if absent (`medium-error`).
     pub direction: Option<FaultDirection>,
-    /// How many I/Os fail; all where absent (`medium-error`).
+    /// Number of I/Os that fail; all if absent (`medium-error`).
     pub times: Option<u64>,
     /// Share of written pages of 4 KiB in which a bit flips (`corruption`).
     pub share: Option<f64>,
 }
 
-/// What a fault does, as the key `kind` names it.
+/// Kind of a fault, as in the key `kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
@@ -48,7 +48,7 @@ pub enum FaultKind {
     ReadOnly,
 }
 
-/// Which way data moves.
+/// Direction in which data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultDirection {

@@ -1,10 +1,10 @@
-//! What lies around a model: spread, cheats, cache, fakes, heat, age.
+//! Effects around a model: spread, cheats, cache, fakes, heat, age.
 
 use serde::Deserialize;
 
 use crate::profile::units::{ByteSize, Rate, Time};
 
-/// Spread of the service times: lognormal, with a tail, keeping the mean.
+/// Spread of the service times: lognormal, with a tail; the mean does not change.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpreadSpec {
@@ -12,7 +12,7 @@ pub struct SpreadSpec {
     pub sigma: f64,
     /// Share of I/Os in the tail.
     pub tail_share: f64,
-    /// How many times longer the longest of them is; the shortest is three times as long.
+    /// Longest time of these over the usual one; the shortest is three times as long.
     pub tail_factor: f64,
 }
 
@@ -22,7 +22,7 @@ impl Default for SpreadSpec {
     }
 }
 
-/// Compression of what is written.
+/// Compression of written data.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompressionSpec {
@@ -31,24 +31,24 @@ pub struct CompressionSpec {
     /// True if a block that repeats counts as zeros.
     #[serde(default)]
     pub repeats: bool,
-    /// Command time of a write of nothing but zeros, which then opens and merges nothing; the usual
-    /// way where absent.
+    /// Command time of a write of zeros only, which then opens and merges nothing; as any other
+    /// write if absent.
     pub zeros_write: Option<Time>,
 }
 
-/// A fast way for one benchmark's pattern.
+/// A fast path for one benchmark's pattern.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PatternCheatSpec {
-    /// The only size and alignment that takes it.
+    /// The only size and alignment of its writes.
     pub block: ByteSize,
-    /// All writes of the pattern lie within this much.
+    /// Length of the range that contains all writes of the pattern.
     pub span: ByteSize,
-    /// Sequential writes before it is recognised.
+    /// Number of writes of the pattern before it is recognised.
     pub after: u32,
-    /// What a write then takes.
+    /// Time of a write on the fast path.
     pub write: Time,
-    /// Bytes it takes before it is full.
+    /// Bytes it accepts before it is full.
     pub capacity: ByteSize,
     /// Rate at which it empties while the medium is idle.
     pub recovery_rate: Rate,
@@ -58,17 +58,18 @@ pub struct PatternCheatSpec {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
-    /// Bytes it holds; a single sector takes the room of 4 KiB.
+    /// Size in bytes; a single sector takes the room of 4 KiB.
     pub size: ByteSize,
-    /// Rate at which it takes data.
+    /// Rate at which it accepts data.
     pub rate: Rate,
     /// Time of a command that it answers.
     pub command: Time,
-    /// True if a flush waits until it is empty. One that does not loses data when the power goes.
+    /// True if a flush waits until it is empty. A cache that does not wait loses data when the
+    /// power fails.
     pub honest: bool,
-    /// True if a write to a place that still lies in it replaces what lies there: it goes to flash
-    /// once, when room is needed or the medium rests, the oldest first. Power cuts do not reach
-    /// into such a cache.
+    /// True if a write to a place that is still in the cache replaces the older one: it goes to
+    /// flash once, when room is needed or the medium is idle, the oldest first. Power cuts do not
+    /// affect such a cache.
     #[serde(default)]
     pub combines: bool,
 }
@@ -77,20 +78,20 @@ pub struct CacheSpec {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fake {
-    /// Bytes that are really there.
+    /// Bytes of flash that really exist.
     pub real: ByteSize,
-    /// Addresses are taken modulo this; the announced size where absent. Up to `real` it is a
-    /// wraparound fake, beyond a chain.
+    /// Addresses are taken modulo this; the announced size if absent. Up to `real` it is a
+    /// wraparound fake, above it a chain.
     pub module: Option<ByteSize>,
-    /// What places without flash read as.
+    /// Content of reads from places without flash.
     #[serde(default)]
     pub lost: LostReads,
-    /// What was written last can be read back at its address, flash or not, until this much more
-    /// has been written.
+    /// Bytes that must be written before the last writes can no longer be read back at their
+    /// address, with or without flash.
     pub remembers: Option<ByteSize>,
 }
 
-/// What places without flash read as.
+/// Content of reads from places without flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LostReads {
@@ -99,7 +100,7 @@ pub enum LostReads {
     Zeros,
     /// Every byte reads as 0xFF.
     Ones,
-    /// Something else every time.
+    /// Other data at every read.
     Garbage,
 }
 
@@ -107,11 +108,11 @@ pub enum LostReads {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeatSpec {
-    /// Temperature at rest, in degrees Celsius.
+    /// Temperature of the surroundings, in degrees Celsius.
     pub ambient: f64,
-    /// It slows down here.
+    /// Temperature in degrees Celsius at which it slows down.
     pub limit: f64,
-    /// Cooled down to this, it is fast again, in degrees Celsius.
+    /// Temperature in degrees Celsius at which it is fast again.
     pub resume: f64,
     /// Degrees for every GiB moved.
     #[serde(default)]
@@ -119,17 +120,17 @@ pub struct HeatSpec {
     /// Degrees for every minute of work.
     #[serde(default)]
     pub per_minute: f64,
-    /// Time in which the excess falls to 1/e.
+    /// Time in which the difference to `ambient` falls to 1/e.
     pub cooling: Time,
-    /// How many times longer everything takes while it is hot.
+    /// Factor by which every I/O is slower while the medium is hot.
     pub slowdown: f64,
 }
 
-/// Age: bad places, weak places, slower with every byte.
+/// Age: bad places, weak places, writes that slow down with every byte.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WearSpec {
-    /// Size of a place.
+    /// Size of a place in bytes.
     pub block: ByteSize,
     /// Share of places that cannot be read or written.
     #[serde(default)]
@@ -137,10 +138,9 @@ pub struct WearSpec {
     /// Share of places that are read only after retries.
     #[serde(default)]
     pub weak_share: f64,
-    /// What the retries take.
+    /// Time of the retries.
     #[serde(default)]
     pub retries: Time,
-    /// Writing takes twice as long after this much has been written, three times after twice that,
-    /// and so on.
+    /// Bytes after which a write takes twice as long; three times after twice as many, and so on.
     pub slower_every: Option<ByteSize>,
 }

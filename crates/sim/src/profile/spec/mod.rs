@@ -1,5 +1,4 @@
-//! What a profile can say. Every table and key of the TOML file, as docs/simulated-media.md lists
-//! them.
+//! Contents of a profile: every table and key of the TOML file. docs/simulated-media.md lists them.
 
 mod fault;
 mod flash;
@@ -14,27 +13,27 @@ pub use layers::{
     CacheSpec, CompressionSpec, Fake, HeatSpec, LostReads, PatternCheatSpec, SpreadSpec, WearSpec,
 };
 
-/// A whole profile, as written.
+/// A whole profile, as in its file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// What it is, in one line.
+    /// Description in one line.
     pub about: String,
-    /// Other names it goes by (its number in docs/field/ftl.md#profiles).
+    /// Other names of the profile (its number in docs/field/ftl.md#profiles).
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Where its numbers come from.
+    /// Source of its numbers.
     pub source: String,
-    /// Which of its numbers are guesses.
+    /// The numbers that are guesses.
     pub guesses: String,
-    /// What every medium has.
+    /// The table `[medium]`: properties of every medium.
     pub medium: MediumSpec,
-    /// The table `[queue]`: commands in flight at once; one where absent.
+    /// The table `[queue]`: commands in flight at once; one if absent.
     #[serde(default)]
     pub queue: QueueSpec,
-    /// The table `[read]`: what reading flash takes; absent for a disk.
+    /// The table `[read]`: times of reading flash; absent for a disk.
     pub read: Option<ReadSpec>,
-    /// The table `[write]`: what writing flash takes; absent for a disk.
+    /// The table `[write]`: times of writing flash; absent for a disk.
     pub write: Option<WriteSpec>,
     /// A controller that maps whole allocation units and keeps a few open for writing.
     pub log_block: Option<LogBlock>,
@@ -45,9 +44,9 @@ pub struct Spec {
     /// Spread of the service times.
     #[serde(default)]
     pub jitter: SpreadSpec,
-    /// Compression of what is written.
+    /// Compression of written data.
     pub compression: Option<CompressionSpec>,
-    /// A fast way for one benchmark's pattern.
+    /// A fast path for one benchmark's pattern.
     pub pattern_cheat: Option<PatternCheatSpec>,
     /// A volatile write cache.
     pub cache: Option<CacheSpec>,
@@ -57,23 +56,23 @@ pub struct Spec {
     pub heat: Option<HeatSpec>,
     /// The table `[wear]`: bad and weak places, writes that slow down with age.
     pub wear: Option<WearSpec>,
-    /// What goes wrong, and when.
+    /// Faults and their times.
     #[serde(default)]
     pub fault: Vec<FaultSpec>,
 }
 
-/// What every medium has.
+/// The table `[medium]`: properties of every medium.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediumSpec {
     /// Size that the medium announces; a fake has less flash.
     pub capacity: ByteSize,
-    /// Smallest addressable unit; 512 bytes where absent.
+    /// Smallest addressable unit; 512 bytes if absent.
     #[serde(default = "sector")]
     pub logical_block: ByteSize,
     /// Largest command; larger I/Os are split.
     pub max_transfer: Option<ByteSize>,
-    /// What never written places read as.
+    /// Content of reads from places that were never written.
     #[serde(default)]
     pub unwritten: Blank,
     /// True if ranges can be discarded.
@@ -92,7 +91,7 @@ pub enum Blank {
     /// Every byte reads as 0x00.
     #[default]
     Zeros,
-    /// 0xFF, as erased flash.
+    /// Every byte reads as 0xFF, as on erased flash.
     Ones,
 }
 
@@ -106,19 +105,19 @@ impl Blank {
     }
 }
 
-/// How many commands the medium works on at once.
+/// Number of commands that the medium processes at once.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSpec {
-    /// Commands it takes before the first is done.
+    /// Commands that it accepts before the first completes.
     pub depth: u32,
-    /// Commands it works on at the same time.
+    /// Commands that it processes at the same time.
     pub channels: u32,
-    /// Part of a read that no other command can overlap, beside its data, which goes over one link
-    /// at `read.rate`.
+    /// Part of a read that no other command can overlap, in addition to its data, which uses a
+    /// single link at `read.rate`.
     pub serial_read: Time,
-    /// Part of a write that no other command can overlap, beside its data, which goes over one link
-    /// at `write.rate`.
+    /// Part of a write that no other command can overlap, in addition to its data, which uses a
+    /// single link at `write.rate`.
     pub serial_write: Time,
 }
 
@@ -128,24 +127,25 @@ impl Default for QueueSpec {
     }
 }
 
-/// A turning disk (docs/field/ftl.md#model).
+/// A hard disk (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
     /// Time of a command without positioning and data.
     pub command: Time,
-    /// Time that any seek takes at least.
+    /// Least time of any seek.
     pub seek_shortest: Time,
-    /// What a seek over the whole disk takes beyond that; the seek grows with the root of the
+    /// Additional time of a seek over the whole disk; a seek grows with the square root of the
     /// distance.
     pub seek_stroke: Time,
-    /// Turns a minute, such as 5400.
+    /// Revolutions per minute, such as 5400.
     pub rpm: f64,
     /// Rate at the first byte.
     pub rate_outer: Rate,
     /// Rate at the last byte.
     pub rate_inner: Rate,
-    /// True if a write that continues the one before loses a turn, as with the write cache off.
+    /// True if a write that continues the one before loses a revolution, as with the write cache
+    /// off.
     #[serde(default)]
     pub writes_lose_a_turn: bool,
 }
