@@ -1,8 +1,8 @@
-//! In how many pieces the files of a work lie, and what that costs.
+//! Fragmentation of the files of a work, and its cost.
 //!
-//! Extents are counted by whoever calls (FIEMAP, which not every file system answers). The cost is
-//! what reading the files takes as they lie, against reading the same bytes from a copy written in
-//! one go right after, on the same file system.
+//! The caller counts the extents (FIEMAP, which not every file system answers). The cost compares
+//! reading the files with reading the same bytes from a copy on the same file system, written in
+//! one go right after.
 
 use std::fs;
 use std::io;
@@ -18,14 +18,14 @@ pub type CountExtents<'a> = &'a dyn Fn(&Path) -> io::Result<u64>;
 /// Opens a file of at most so many bytes, past the page cache.
 pub type OpenAsDevice<'a> = &'a dyn Fn(&Path, u64) -> Result<Box<dyn Device>, WorkError>;
 
-/// More files than these are not looked at one by one.
+/// Most files that are looked at one by one.
 const MOST_FILES: usize = 20_000;
-/// The cost is measured on at most so many bytes.
+/// Most bytes on which the cost is measured.
 const MOST_READ_BYTES: u64 = 16 << 20;
 /// Bytes of one read.
 const READ_BYTES: u64 = 128 << 10;
 
-/// How the files of a directory lie on the medium.
+/// Extents of the files of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fragmentation {
     /// Files that have blocks.
@@ -34,12 +34,12 @@ pub struct Fragmentation {
     pub extents: u64,
     /// Lengths of these files together, in bytes.
     pub bytes: u64,
-    /// Files whose extents the file system does not tell.
+    /// Files whose extents the file system does not report.
     pub untold: u64,
 }
 
 impl Fragmentation {
-    /// Of all files below a directory, the first 20 000 that are met.
+    /// Counts all files below a directory, the first 20 000 that are found.
     pub fn of(directory: &Path, count: CountExtents<'_>) -> Fragmentation {
         let mut found = Fragmentation::default();
         for (path, bytes) in files_below(directory) {
@@ -57,7 +57,7 @@ impl Fragmentation {
         found
     }
 
-    /// Extents a file; `None` where there are no files or nothing is told.
+    /// Extents per file; `None` if there are no files or no extents are known.
     pub fn extents_per_file(&self) -> Option<f64> {
         (self.files > 0).then(|| self.extents as f64 / self.files as f64)
     }
@@ -80,9 +80,9 @@ fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
-/// How many times as long the largest files below a directory take to read as a copy of them takes
-/// that is written in one go; at most 16 MiB of them. `None` where there is nothing to read or a
-/// read fails: the work's own result stands without it.
+/// Ratio of the times for reading the largest files below a directory and a copy of them that was
+/// written in one go; at most 16 MiB are read. `None` if there is nothing to read or a read fails:
+/// the result of the work counts without it.
 pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
     let mut files = files_below(directory);
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -105,7 +105,7 @@ pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
     (in_one_go_ns > 0).then(|| as_they_lie_ns as f64 / in_one_go_ns as f64)
 }
 
-/// Copies the beginning of a file, durably.
+/// Copies the beginning of a file and makes the copy durable.
 fn copied(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
     use io::{Read, Write};
     let mut content = Vec::with_capacity(bytes as usize);
@@ -115,7 +115,7 @@ fn copied(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Reads the beginning of a file from one end to the other, past the page cache; nanoseconds by the
+/// Reads the beginning of a file sequentially, past the page cache; returns nanoseconds by the
 /// device's clock.
 fn read_ns(path: &Path, bytes: u64, open: OpenAsDevice<'_>) -> Option<u64> {
     let mut device = open(path, bytes).ok()?;

@@ -1,7 +1,7 @@
-//! What settings of the host do to a medium: short reads under a setting as it is (A) and changed
-//! (B), in the order A B B A, so that what changes steadily with time changes both alike.
+//! Effects of host settings on a medium: short reads under a setting as it is (A) and changed (B),
+//! in the order A B B A, so that a steady drift affects both alike.
 //!
-//! What is changed and read is behind [`HostUnderTest`]; nothing is written to a medium.
+//! The host and the medium are behind [`HostUnderTest`]; nothing is written to a medium.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,23 +11,23 @@ mod reader;
 
 pub use reader::{EffectReader, RANDOM_BLOCK_BYTES, SEQUENTIAL_BLOCK_BYTES};
 
-/// How a medium is read.
+/// Kind of read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadKind {
-    /// From one place on, through the page cache, as programs read.
+    /// Sequential reads through the page cache, as programs read.
     Sequential,
-    /// 4 KiB at random places, past the page cache.
+    /// Random reads of 4 KiB, past the page cache.
     Random,
 }
 
-/// What is tried: one other value of one setting.
+/// Change of one setting to another value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingChange {
     /// Name of the setting.
     pub setting: String,
-    /// What it is.
+    /// Value before the change.
     pub before: String,
-    /// What it is changed to.
+    /// Value to try.
     pub value: String,
 }
 
@@ -36,37 +36,37 @@ pub trait HostUnderTest {
     /// Changes a setting.
     ///
     /// # Errors
-    /// In words; it is as it was then.
+    /// The reason in words; the setting is then unchanged.
     fn set(&mut self, setting: &str, value: &str) -> Result<(), String>;
 
-    /// Reads for a moment: I/Os done, bytes read, nanoseconds. `None` where this cannot be read so.
+    /// Reads for a moment. `None` if this kind of read is not possible here.
     ///
     /// # Errors
-    /// In words, where the medium fails.
+    /// The medium fails; the reason in words.
     fn read(&mut self, kind: ReadKind) -> Result<Option<ReadFigures>, String>;
 }
 
-/// What a moment of reading came to.
+/// Counts and time of the reads of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadFigures {
-    /// Reads done.
+    /// Number of reads.
     pub ops: u64,
-    /// Bytes that they read.
+    /// Bytes read.
     pub bytes: u64,
-    /// Time from the first to the last.
+    /// Time from the first read to the last, in nanoseconds.
     pub elapsed_ns: u64,
 }
 
-/// What is told while changes are tried.
+/// Event while changes are tried.
 #[derive(Debug)]
 pub enum EffectsEvent<'a> {
-    /// One turn of reading.
+    /// Result of one turn of reading.
     Measured(Box<Cell>),
-    /// The host refuses a change, and why.
+    /// Change that the host refuses, and the reason.
     Refused(&'a SettingChange, String),
 }
 
-/// How trying ended.
+/// End of the trials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EffectsEnd {
     /// Everything was tried.
@@ -77,8 +77,8 @@ pub enum EffectsEnd {
     Failed(String),
 }
 
-/// Tries each change in so many rounds of A B B A and sets it back. What is refused is
-/// told, and the next one tried.
+/// Tries each change in so many rounds of A B B A and restores the setting. A refused change is
+/// reported, and the next one is tried.
 pub fn try_changes(
     changes: &[SettingChange],
     rounds: u32,
@@ -98,7 +98,7 @@ pub fn try_changes(
     EffectsEnd::Complete
 }
 
-/// Whether it was tried to its end and not interrupted.
+/// Tries one change; true unless it was interrupted.
 fn one(
     change: &SettingChange,
     rounds: u32,
@@ -165,7 +165,7 @@ fn cell(
 mod tests {
     use super::*;
 
-    /// A host whose read-ahead doubles the rate, and which notes what is asked of it.
+    /// A host whose read-ahead doubles the rate, and which notes its calls.
     #[derive(Default)]
     struct Noting {
         now: String,

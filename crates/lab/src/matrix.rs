@@ -1,12 +1,11 @@
-//! Every file system with every scheduler, doing real work: which combination suits the medium and
-//! the work is found by trying.
+//! Every file system with every scheduler under real work: trials find the combination that suits
+//! the medium and the work.
 //!
 //! A [`Combination`] is tried in a fixed way: its file system is made and mounted, the work is done
-//! on it, it is unmounted. [`run`] tries all of them in random order, block by block (one repeat of
-//! each is a block, so that what changes with time changes for all), and goes on with those that
-//! may still be best until the best two are told apart. What it is tried on is behind
-//! [`MatrixBackend`]: a real medium ([`MediumBackend`]), or in tests one that fails in a chosen
-//! way.
+//! on it, and it is unmounted. [`run`] tries all of them in random order, block by block (one
+//! repeat of each is a block, so that a change with time affects all), and repeats those that may
+//! still be best until the best two are significantly different. The medium is behind
+//! [`MatrixBackend`]: a real one ([`MediumBackend`]), or in tests one that fails in a chosen way.
 
 mod axes;
 mod error_streak;
@@ -28,36 +27,36 @@ use std::path::PathBuf;
 
 use device::{IoError, IoErrorKind};
 
-/// What combinations are tried on.
+/// Medium on which combinations are tried.
 pub trait MatrixBackend {
-    /// Makes ready: scheduler, file system, mount. What it gives is undone by
-    /// [`MatrixBackend::end`], which is called after every success.
+    /// Prepares scheduler, file system and mount. [`MatrixBackend::end`] undoes it, and is called
+    /// after every success.
     ///
     /// # Errors
-    /// [`Unready::Combination`] where this combination cannot be and others may; then nothing is
-    /// left of it.
+    /// [`Unready::Combination`] if this combination is not possible and others may be; then nothing
+    /// of it is left.
     fn begin(&mut self, combination: &Combination) -> Result<Prepared, Unready>;
 
-    /// Undoes what `begin` did, but for the scheduler.
+    /// Undoes all of `begin` except for the scheduler.
     ///
     /// # Errors
-    /// In words. Nothing further may be tried then.
+    /// The reason in words. Nothing more may be tried then.
     fn end(&mut self) -> Result<(), String>;
 
-    /// Whether the medium still reads and writes. Asked after a
-    /// try that failed, while nothing is mounted.
+    /// Checks that the medium still reads and writes. Called after a try that failed, while nothing
+    /// is mounted.
     ///
     /// # Errors
-    /// What it answered instead.
+    /// The failure of the medium.
     fn answers(&mut self) -> Result<(), MediumFailure>;
 }
 
-/// The reason why nothing more can be tried on a medium.
+/// Reason why nothing more can be tried on a medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediumFailure {
     /// In words.
     pub reason: String,
-    /// The error that the medium answered with; none where it was not the medium that failed.
+    /// Error that the medium returned; `None` if something other than the medium failed.
     pub error: Option<IoErrorKind>,
 }
 
@@ -76,11 +75,11 @@ impl From<IoError> for MediumFailure {
 /// A mounted file system to work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prepared {
-    /// An empty directory on it, proved to be on it.
+    /// Empty directory on it, verified to be on this file system.
     pub directory: PathBuf,
-    /// What it is, in words, for the record.
+    /// Description of the file system, for the record.
     pub on: String,
-    /// The line that makes it, for a person to type, with DEVICE for the device.
+    /// Command that makes it, for a person to type, with DEVICE in place of the device.
     pub mkfs: String,
     /// Free space there, in bytes.
     pub free_bytes: u64,
@@ -89,10 +88,10 @@ pub struct Prepared {
 /// The reason why a combination cannot be tried.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unready {
-    /// This one cannot, others may; why, in words.
+    /// This combination cannot be tried, others may; the reason in words.
     #[error("{0}")]
     Combination(String),
-    /// None can any more: the medium is gone or in use.
+    /// No combination can be tried any more: the medium is gone or in use; the reason in words.
     #[error("{0}")]
     Medium(String),
 }

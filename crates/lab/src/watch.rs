@@ -1,9 +1,9 @@
-//! What a device does from moment to moment, by the kernel's own counters: the columns of
-//! `iostat -x` (docs/field/linux-io.md#iostat-columns).
+//! Activity of a device over time, by the kernel's own counters: the columns of `iostat -x`
+//! (docs/field/linux-io.md#iostat-columns).
 //!
-//! The columns are [`record::Activity`], a pure function of two looks and the time between. Here a
-//! device is found by whatever name a person has for it, looked at, and missed when it is gone.
-//! Needs no rights.
+//! The columns are [`record::Activity`], a pure function of two readings of the counters and the
+//! time between. This module finds a device by any of its names, reads its counters, and notices
+//! when it is gone. Needs no rights.
 
 mod table;
 
@@ -17,7 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 pub use table::{COLUMNS, WatchColumn, header, line, object};
 
-/// A device cannot be watched, or not any longer.
+/// Reason why a device cannot be watched, or not any longer.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WatchError {
     /// No device has that name or path.
@@ -25,17 +25,17 @@ pub enum WatchError {
     Missing {
         /// Name or path as the user typed it.
         asked: String,
-        /// Kernel names and names under `/dev/disk/by-id` that are nearest to it.
+        /// The most similar kernel names and names under `/dev/disk/by-id`.
         near: Vec<String>,
     },
-    /// There is such a thing, but it is no block device.
+    /// The path exists, but is not a block device.
     #[error("'{asked}' is {what}, not a block device{}", on.as_ref().map(|on| format!("; it is on {on}")).unwrap_or_default())]
     NotABlockDevice {
         /// Name or path as the user typed it.
         asked: String,
-        /// What it is instead: "a directory", "a character device".
+        /// Type of the file: "a directory", "a character device".
         what: &'static str,
-        /// Kernel name of the device it is on.
+        /// Kernel name of the device that it is on.
         on: Option<String>,
     },
     /// A reader without a card, an unused loop device.
@@ -49,7 +49,7 @@ pub enum WatchError {
     Gone {
         /// Kernel name of the device: "sdb1".
         name: String,
-        /// "the kernel does not know it any more".
+        /// Reason in words: "the kernel does not know it any more".
         how: &'static str,
     },
     /// `/proc/diskstats` does not name it.
@@ -67,14 +67,14 @@ fn did_you_mean(near: &[String]) -> String {
     }
 }
 
-/// A device or partition that is watched.
+/// Device or partition that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
     /// Kernel name of the disk or partition: "sda1".
     pub name: String,
-    /// Its number: what it is known by from here on.
+    /// Device number, by which it is recognised from here on.
     pub number: DeviceNumber,
-    /// The kernel's count of media: another medium in the same slot has another one.
+    /// The kernel's count of media: another medium in the same slot has another count.
     diskseq: Option<String>,
 }
 
@@ -109,7 +109,7 @@ pub fn find(roots: &Roots, asked: &str) -> Result<Watched, WatchError> {
     }
 }
 
-/// Says what there is instead.
+/// Error that says what is there instead.
 fn not_found(roots: &Roots, asked: &str, known: &[DiskStats]) -> WatchError {
     let path = Path::new(asked);
     let what = match roots.node(path) {
@@ -144,7 +144,7 @@ fn names_in(dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// A small text that sysfs has about a device.
+/// Short text of a sysfs attribute of a device.
 fn attribute(roots: &Roots, number: DeviceNumber, name: &str) -> Option<String> {
     let directory: PathBuf = roots.sys.join("dev/block").join(number.to_string());
     fs::read_to_string(directory.join(name)).ok().map(|text| text.trim().to_owned())
@@ -155,7 +155,7 @@ impl Watched {
         attribute(roots, self.number, "size")
     }
 
-    /// Its counters in a look.
+    /// Its counters in a snapshot.
     pub fn counters(&self, look: &CounterSnapshot) -> Option<Counters> {
         look.all
             .iter()
@@ -163,8 +163,7 @@ impl Watched {
             .map(|disk| disk.counters)
     }
 
-    /// What it did between two looks; an error where it is not there any more, or is another one
-    /// under the same name.
+    /// Activity between two snapshots; an error if the device is gone, or another one has its name.
     pub fn activity(
         &self,
         roots: &Roots,
@@ -187,7 +186,7 @@ impl Watched {
     }
 }
 
-/// Looks at all devices at once.
+/// Reads the counters of all devices at once.
 pub fn look(roots: &Roots) -> CounterSnapshot {
     let at = clock_gettime(ClockId::MonotonicRaw);
     let at_ns = at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64;

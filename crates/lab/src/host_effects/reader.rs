@@ -12,27 +12,29 @@ use stats::Random;
 
 use super::{ReadFigures, ReadKind};
 
-/// Bytes of a sequential read: what copying programs ask for, and less than most read-aheads.
+/// Bytes of a sequential read: as many as programs that copy ask for, and fewer than most
+/// read-aheads.
 pub const SEQUENTIAL_BLOCK_BYTES: u64 = 64 << 10;
 /// Bytes of a random read.
 pub const RANDOM_BLOCK_BYTES: u64 = 4 << 10;
-/// What a buffer for O_DIRECT begins at a multiple of.
+/// Alignment in bytes of a buffer for O_DIRECT.
 const ALIGNED: usize = 4096;
 
-/// Reads what is at a path, at most its `bytes`.
+/// Reads a file or a device, at most its first `bytes`.
 pub struct EffectReader {
     path: PathBuf,
     bytes: u64,
     window_ns: u64,
     clock: fn() -> u64,
     random: Random,
-    /// Where the next sequential read begins.
+    /// Offset of the next sequential read, in bytes.
     at: u64,
     buffer: Vec<u8>,
 }
 
 impl EffectReader {
-    /// A reader of so many bytes at a path, for so long each time.
+    /// Reader of so many bytes at a path; each call of [`EffectReader::read`] lasts `window_ns`
+    /// nanoseconds.
     pub fn new(
         path: PathBuf,
         bytes: u64,
@@ -44,10 +46,11 @@ impl EffectReader {
         EffectReader { path, bytes, window_ns, clock, random: Random::new(seed), at: 0, buffer }
     }
 
-    /// Reads for a moment; `None` where it cannot be read past the page cache, or is too small.
+    /// Reads for `window_ns`; `None` if the target cannot be read past the page cache, or is too
+    /// small.
     ///
     /// # Errors
-    /// Those of opening and reading.
+    /// The target cannot be opened or read.
     pub fn read(&mut self, kind: ReadKind) -> io::Result<Option<ReadFigures>> {
         if self.bytes < SEQUENTIAL_BLOCK_BYTES {
             return Ok(None);
@@ -74,7 +77,7 @@ impl EffectReader {
         Ok(figures)
     }
 
-    /// Bytes from a place on that are in the page cache.
+    /// Bytes from an offset on that are in the page cache.
     fn cached_bytes(&mut self, file: &File, from: u64) -> u64 {
         let mut at = from;
         while at < self.bytes {

@@ -1,4 +1,4 @@
-//! What is tried with what.
+//! Axes of the matrix, and the combinations of their values.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Combination {
     /// Name of the recipe: "ext4-nojournal".
     pub filesystem: String,
-    /// True if mkfs is told of the allocation units.
+    /// True if mkfs gets the size of the allocation units.
     pub align: bool,
     /// Mount options, separated by commas.
     pub mount_options: String,
@@ -21,7 +21,7 @@ pub struct Combination {
 }
 
 impl Combination {
-    /// What it is called in a record: "record-ops/ext4+au/noatime/bfq". Stable.
+    /// Id of the combination in a record: "record-ops/ext4+au/noatime/bfq". Stable.
     pub fn id(&self) -> String {
         let align = if self.align { "+au" } else { "" };
         format!(
@@ -39,7 +39,7 @@ impl Combination {
         )
     }
 
-    /// As a record keeps it.
+    /// Labels of a cell of this combination and repeat.
     pub fn labels(&self, repeat: u32) -> BTreeMap<String, String> {
         let align = if self.align { "yes" } else { "no" };
         [
@@ -54,7 +54,7 @@ impl Combination {
         .into()
     }
 
-    /// The combination and the repeat that a cell is of; `None` for a cell that is of none.
+    /// Combination and repeat of a cell; `None` if the cell belongs to no combination.
     pub fn of_cell(cell: &Cell) -> Option<(Combination, u32)> {
         let label = |name: &str| cell.labels.get(name).cloned();
         let combination = Combination {
@@ -68,12 +68,12 @@ impl Combination {
     }
 }
 
-/// What is to be tried, one list a question.
+/// Values to try, one list for each axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axes {
     /// Names of the recipes for the file systems: "ext4-nojournal".
     pub filesystems: Vec<String>,
-    /// Without and with fitting to the allocation units.
+    /// File systems without (false) and with (true) fitting to the allocation units.
     pub aligns: Vec<bool>,
     /// Sets of mount options, each separated by commas.
     pub mount_options: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Axes {
     pub works: Vec<String>,
 }
 
-/// What is not tried, and why.
+/// Value that is not tried, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// "jfs", "scheduler bfq", "btrfs fitted to the AU".
@@ -93,9 +93,9 @@ pub struct LeftOut {
 }
 
 impl Axes {
-    /// Every combination, works outermost, in the order of the lists. `fits` tells whether mkfs of
-    /// a file system can be told of the allocation units; those that cannot are tried without only,
-    /// and are in the second list where both was asked for or nothing is left.
+    /// All combinations in the order of the lists; the work changes last. `fits` tells whether mkfs
+    /// of a file system takes the size of the allocation units. A file system that does not is
+    /// tried without fitting only; if fitting was asked for, it is in the second list.
     pub fn combinations(&self, fits: impl Fn(&str) -> bool) -> (Vec<Combination>, Vec<LeftOut>) {
         let (mut all, mut left_out) = (Vec::new(), Vec::new());
         for filesystem in &self.filesystems {

@@ -1,5 +1,5 @@
-//! A real medium that combinations are tried on: scheduler, mkfs, mount, proof, and all of it
-//! undone.
+//! Real medium on which combinations are tried: scheduler, mkfs, mount and verification, and all of
+//! it undone.
 
 use std::path::PathBuf;
 
@@ -7,27 +7,27 @@ use host::{BlockTarget, Changes, Claim, Roots, Staged, recipe};
 
 use super::{Combination, MatrixBackend, MediumFailure, Prepared, Unready};
 
-/// A block device, held, with what is changed of it noted.
+/// Block device that is held, with notes of all changes to it.
 pub struct MediumBackend {
     target: BlockTarget,
     claim: Claim,
     changes: Changes,
     state_dir: PathBuf,
     au_bytes: u64,
-    /// What its file systems are called.
+    /// Label of its file systems.
     label: String,
     staged: Option<Staged>,
     probe: Probe,
 }
 
-/// Whether a block device still reads and writes. It leaves
-/// what is on it as it is; what it answers instead is the error.
+/// Checks that a block device still reads and writes, without changing its contents; an error is
+/// the failure of the medium.
 pub type Probe = fn(&BlockTarget) -> Result<(), MediumFailure>;
 
 impl MediumBackend {
-    /// On `target`, which `claim` holds. `changes` notes what is changed of its queue, `state_dir`
-    /// is where mounts are noted; `au_bytes` is what file systems are fitted to where a combination
-    /// says so, `label` what they are called. `probe` asks the medium after a failure.
+    /// Backend on `target`, which `claim` holds. `changes` notes changes of its queue, and
+    /// `state_dir` holds the notes of mounts. File systems get the label `label`, and are fitted to
+    /// `au_bytes` if a combination says so. `probe` checks the medium after a failure.
     pub fn new(
         target: BlockTarget,
         claim: Claim,
@@ -39,17 +39,17 @@ impl MediumBackend {
         MediumBackend { target, claim, changes, state_dir, au_bytes, label, staged: None, probe }
     }
 
-    /// Takes a scheduler on trial: whether the kernel has it for this device.
+    /// Sets a scheduler to find out whether the kernel has it for this device.
     pub fn try_scheduler(&mut self, name: &str) -> Result<(), String> {
         self.changes
             .set_queue(&self.target.disk, "scheduler", name)
             .map_err(|error| error.to_string())
     }
 
-    /// Undoes everything, settings included, and lets go of the medium.
+    /// Undoes everything, settings included, and releases the medium.
     ///
     /// # Errors
-    /// In words; what could not be undone stays noted, for the next start.
+    /// The reason in words; changes that could not be undone stay noted, for the next start.
     pub fn leave(mut self) -> Result<(), String> {
         let ended = self.end();
         let restored = self.changes.undo().map_err(|error| error.to_string());

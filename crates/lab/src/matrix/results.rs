@@ -1,4 +1,4 @@
-//! What came of the combinations so far, and which of them are worth another repeat.
+//! Results of the combinations so far, and the choice of those that are worth another repeat.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use stats::{ContestRank, Placed, contest, is_open};
 
 use super::Combination;
 
-/// The figure of a headline cell, and whether more of it is better: what was done a second, or,
-/// where nothing is counted, seconds.
+/// Figure of a headline cell, and true if larger is better: a rate, or seconds if nothing is
+/// counted.
 pub fn result_of(cell: &Cell) -> Option<(f64, bool)> {
     cell.work_result()
 }
@@ -23,19 +23,19 @@ pub struct Failed {
     pub reason: String,
 }
 
-/// What came of each combination so far, by its number.
+/// Results of each combination so far, by its number.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     figures: Vec<BTreeMap<u32, f64>>,
     failed: Vec<Failed>,
     larger_is_better: BTreeMap<String, bool>,
-    /// What trying took, making and unmounting the file system included, in nanoseconds: by work
+    /// Times of the tries, making and unmounting the file system included, in nanoseconds: by work
     /// and file system.
     took_ns: BTreeMap<(String, String), Vec<u64>>,
 }
 
 impl Results {
-    /// From the cells of earlier sittings.
+    /// Results from the cells of earlier sessions.
     pub fn of(combinations: &[Combination], cells: &[Cell]) -> Results {
         let mut results =
             Results { figures: vec![BTreeMap::new(); combinations.len()], ..Results::default() };
@@ -53,7 +53,7 @@ impl Results {
         results
     }
 
-    /// Takes a headline cell in.
+    /// Adds a headline cell.
     pub fn add(&mut self, combinations: &[Combination], number: usize, repeat: u32, cell: &Cell) {
         match (cell.stop, result_of(cell)) {
             (Stop::Error, _) | (_, None) => {
@@ -68,12 +68,12 @@ impl Results {
         }
     }
 
-    /// Forgets that this combination failed: it was the medium.
+    /// Removes the failure of this combination: the medium has failed.
     pub fn pardon(&mut self, number: usize) {
         self.failed.retain(|failed| failed.combination != number);
     }
 
-    /// Remembers how long one took.
+    /// Adds the time of one try.
     pub fn took(&mut self, combination: &Combination, ns: u64) {
         self.took_ns
             .entry((combination.work.clone(), combination.filesystem.clone()))
@@ -81,23 +81,23 @@ impl Results {
             .push(ns);
     }
 
-    /// True if this repeat of it need not be tried: it is done, or the combination failed before.
+    /// True if this repeat need not be tried: it is done, or the combination has failed.
     pub fn is_over(&self, number: usize, repeat: u32) -> bool {
         self.figures[number].contains_key(&repeat)
             || self.failed.iter().any(|failed| failed.combination == number)
     }
 
-    /// How many tries have a figure.
+    /// Number of tries with a figure.
     pub fn done(&self) -> usize {
         self.figures.iter().map(BTreeMap::len).sum()
     }
 
-    /// Those that could not be tried.
+    /// Combinations that could not be tried.
     pub fn failed(&self) -> &[Failed] {
         &self.failed
     }
 
-    /// The combinations of a work, the best first, by their numbers.
+    /// Combinations of a work, the best first, by their numbers.
     pub fn places(&self, combinations: &[Combination], work: &str) -> Vec<Placed> {
         let of_work = |number: usize| combinations[number].work == work;
         let figures = |number: usize| {
@@ -109,8 +109,8 @@ impl Results {
         contest(&groups, self.larger_is_better.get(work).copied().unwrap_or(true))
     }
 
-    /// Those that are worth another repeat: of each work whose best two are not told apart, the
-    /// best and all that may be as good.
+    /// Combinations that are worth another repeat: for each work whose best two are not
+    /// significantly different, the best and all that may be as good.
     pub fn contenders(&self, combinations: &[Combination]) -> Vec<usize> {
         let mut works: Vec<&str> =
             combinations.iter().map(|combination| combination.work.as_str()).collect();
@@ -129,8 +129,8 @@ impl Results {
         contenders
     }
 
-    /// How long one will take, in nanoseconds, by those like it: the same work on the same file
-    /// system, else the same work, else any. `None` before the first.
+    /// Expected time of a try in nanoseconds, as the mean of similar ones: the same work on the
+    /// same file system, else the same work, else any. `None` before the first.
     pub fn expected_ns(&self, combination: &Combination) -> Option<u64> {
         let mean = |fits: &dyn Fn(&(String, String)) -> bool| {
             let all: Vec<u64> = self

@@ -1,4 +1,4 @@
-//! Trying the combinations, one after the other.
+//! Tries the combinations one after the other.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,20 +12,20 @@ use super::{Combination, MatrixBackend, MediumFailure, Prepared, Results, Unread
 use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
 use crate::workload::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadProgress};
 
-/// When to stop trying.
+/// Limits after which nothing more is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatrixLimits {
-    /// Every combination is tried so often.
+    /// Repeats of every combination.
     pub least_repeats: u32,
-    /// And those that may be best go on until they are told apart, but no more often than this.
+    /// Most repeats of those that may be best, while they are not significantly different.
     pub most_repeats: u32,
-    /// All sittings together take no longer, in nanoseconds.
+    /// Longest time of all sessions together, in nanoseconds.
     pub time_limit_ns: Option<u64>,
 }
 
-/// What is tried, on what, and with whose help.
+/// Input and means of a session.
 pub struct MatrixTrial<'a> {
-    /// What is tried; their numbers are places in this list.
+    /// Combinations to try; their numbers are positions in this list.
     pub combinations: &'a [Combination],
     /// The works that they name.
     pub works: &'a [Box<dyn Workload>],
@@ -33,61 +33,62 @@ pub struct MatrixTrial<'a> {
     pub open: OpenAsDevice<'a>,
     /// Counts the extents of a file.
     pub count_extents: CountExtents<'a>,
-    /// The time since some fixed point, in nanoseconds.
+    /// Time since some fixed point, in nanoseconds.
     pub clock: &'a dyn Fn() -> u64,
-    /// Every random choice comes from this.
+    /// Seed of every random choice.
     pub seed: u64,
-    /// Repeats and time after which nothing more is tried.
+    /// Limits after which nothing more is tried.
     pub limits: MatrixLimits,
-    /// What earlier sittings took, in nanoseconds.
+    /// Time that earlier sessions took, in nanoseconds.
     pub used_ns: u64,
-    /// Set from outside to stop at once.
+    /// Set from another thread to stop at once.
     pub stop: &'a AtomicBool,
 }
 
-/// What a session tells.
+/// Event of a session.
 #[derive(Debug)]
 pub enum MatrixEvent<'a> {
-    /// A combination is begun.
+    /// A try begins.
     Begun {
         /// The combination that is tried now.
         combination: &'a Combination,
-        /// Which repeat of it, from 1.
+        /// Number of its repeat, from 1.
         repeat: u32,
-        /// How many tries are done.
+        /// Number of finished tries.
         done: usize,
-        /// How many there will be, as far as it is known: more, if the best two are not told apart
-        /// by then.
+        /// Number of all tries, as far as it is known: there are more if the best two are not
+        /// significantly different by then.
         of: usize,
-        /// What is left of all, in nanoseconds, by those done so far.
+        /// Time left in nanoseconds, estimated from the finished tries.
         left_ns: Option<u64>,
     },
-    /// The work of that combination tells how far it is.
+    /// Progress of the work of that combination.
     Progress(WorkloadProgress),
-    /// It is done or failed. When this returns, the cells are safe; the first is the headline.
+    /// The try is done or has failed. When the listener returns, the cells are durable; the first
+    /// is the headline.
     Finished(&'a [Cell]),
-    /// Something a person should know.
+    /// Message for people.
     Note(String),
 }
 
-/// How a session ended.
+/// End of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Everything is tried, and the best two of each work are told apart or the repeats are used
-    /// up.
+    /// Everything is tried, and the best two of each work are significantly different or the
+    /// repeats are used up.
     Complete,
     /// The time was up.
     TimeIsUp,
     /// Somebody set [`MatrixTrial::stop`], as Ctrl-C does.
     Interrupted,
-    /// Nothing more can be tried; why.
+    /// Nothing more can be tried; the reason.
     Failed(MediumFailure),
 }
 
-/// Hears of a session. An `Err` ends it: what cannot be kept must not be measured.
+/// Listener of a session. An `Err` ends the session: what cannot be kept must not be measured.
 pub type EventSink<'a> = &'a mut dyn FnMut(&MatrixEvent<'_>) -> Result<(), String>;
 
-/// Tries what is left of the combinations. `results` holds what earlier sittings found.
+/// Tries the combinations that are left. `results` holds the results of earlier sessions.
 pub fn run(
     trial: &MatrixTrial<'_>,
     backend: &mut dyn MatrixBackend,
@@ -134,8 +135,8 @@ pub fn run(
     End::Complete
 }
 
-/// True if what this combination is expected to take goes beyond the limit. The first is always
-/// tried: without it nothing is known.
+/// True if the expected time of this combination exceeds the limit. The first is always tried:
+/// without it nothing is known.
 fn is_time_up(
     trial: &MatrixTrial<'_>,
     results: &Results,
@@ -173,19 +174,19 @@ fn announce(
         .map_err(end_failed)
 }
 
-/// What a try came to.
+/// Cells of a try, and its failure.
 struct Tried {
     cells: Vec<Cell>,
-    /// How it failed; none where it gave a figure.
+    /// Kind of the failure; `None` if the try gave a figure.
     failure: Option<Failure>,
 }
 
-/// What is known of a failure before the medium is asked.
+/// Kind of a failure, before the medium is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Failure {
     /// The file system could not be made or mounted, or the work does not fit it.
     NotSuitable,
-    /// The work met an error of the kernel, or found its data damaged.
+    /// The kernel returned an error to the work, or the work found its data damaged.
     Error,
 }
 
@@ -217,7 +218,8 @@ fn one(
     }
 }
 
-/// Begins, works, ends. The second value is whether the file system could be taken away.
+/// Mounts the file system, does the work, unmounts. The second value is an error if the file system
+/// could not be removed.
 fn attempt(
     trial: &MatrixTrial<'_>,
     backend: &mut dyn MatrixBackend,
@@ -298,7 +300,7 @@ fn judge(
     }
 }
 
-/// Keeps these tries as failures of the medium, and says how the session ends.
+/// Keeps these tries as failures of the medium; returns the end of the session.
 fn blame_medium(
     trial: &MatrixTrial<'_>,
     results: &mut Results,
@@ -318,12 +320,12 @@ fn blame_medium(
     End::Failed(failure)
 }
 
-/// The end of a session by something else than the medium's answer.
+/// End of a session for another reason than an error of the medium.
 fn end_failed(reason: String) -> End {
     End::Failed(reason.into())
 }
 
-/// Says in a cell what it was measured on.
+/// Adds to a cell the file system on which it was measured.
 fn made_on(prepared: &Prepared, mut cell: Cell) -> Cell {
     cell.on = Some(prepared.on.clone());
     cell.labels.insert("mkfs".to_owned(), prepared.mkfs.clone());
@@ -337,7 +339,7 @@ fn failed_cell(combination: &Combination, reason: &str) -> Cell {
     cell
 }
 
-/// The cells of a try, with their names and what they are of.
+/// Gives the cells of a try their ids and labels.
 fn named(combination: &Combination, repeat: u32, mut cells: Vec<Cell>) -> Vec<Cell> {
     for (part, cell) in cells.iter_mut().enumerate() {
         let detail = if part == 0 { String::new() } else { format!("/{part}") };
@@ -350,7 +352,7 @@ fn named(combination: &Combination, repeat: u32, mut cells: Vec<Cell>) -> Vec<Ce
     cells
 }
 
-/// Takes cells into the results and hands them over.
+/// Adds cells to the results and passes them on.
 fn keep(
     results: &mut Results,
     trial: &MatrixTrial<'_>,
@@ -364,7 +366,7 @@ fn keep(
     events(&MatrixEvent::Finished(cells)).map_err(end_failed)
 }
 
-/// Does the work, looks at its files, and adds what was seen to the headline.
+/// Does the work, counts the extents of its files, and adds the fragmentation to the headline.
 fn work(
     trial: &MatrixTrial<'_>,
     combination: &Combination,

@@ -1,4 +1,4 @@
-//! The matrix on sites that fail in a chosen way, in time that is made up.
+//! Tests of the matrix on backends that fail in a chosen way, in virtual time.
 
 use std::cell::{Cell as Slot, RefCell};
 use std::collections::BTreeMap;
@@ -25,12 +25,12 @@ fn axes() -> Axes {
     }
 }
 
-/// A work that gives the figure that its site has chosen for the combination.
+/// A work that returns the figure that its backend has chosen for the combination.
 struct Tiny<'a>(&'a Slot<f64>, u64);
 
-/// A figure that stands for a work that the kernel tells of an error.
+/// Figure that stands for an error of the kernel.
 const IO_ERROR: f64 = -1.0;
-/// A figure that stands for the same error, by a medium that has failed and stays so.
+/// Figure that stands for the same error, from a medium that has failed for good.
 const DEAD: f64 = -2.0;
 
 impl Workload for Tiny<'_> {
@@ -53,7 +53,7 @@ impl Workload for Tiny<'_> {
     }
 }
 
-/// A site on which each combination has a figure; those without one cannot be mounted. Every try
+/// A backend with a figure for each combination; one without a figure cannot be mounted. Every try
 /// takes a second.
 struct Scripted<'a> {
     figures: BTreeMap<String, Vec<f64>>,
@@ -100,7 +100,7 @@ impl MatrixBackend for Scripted<'_> {
     }
 }
 
-/// How a session went.
+/// Course of a session.
 struct Went {
     end: End,
     tries: Vec<String>,
@@ -279,7 +279,7 @@ fn what_cannot_be_fitted_is_tried_without_and_named() {
     assert_eq!(left_out[0].what, "vfat fitted to the AU");
 }
 
-/// Names of the combinations that came to nothing by themselves.
+/// Numbers of the combinations that failed for reasons of their own.
 fn failed_by_themselves(went: &Went) -> Vec<usize> {
     went.results.failed().iter().map(|failed| failed.combination).collect()
 }
@@ -327,7 +327,7 @@ fn three_combinations_in_a_row_that_meet_an_error_are_a_failing_medium() {
     assert_eq!((resumed.end, resumed.tries.len()), (End::Complete, 12));
 }
 
-/// As a journal is read: of several cells of one name the last counts.
+/// Cells as a journal is read: of several cells of one name the last counts.
 fn last_of_each(cells: &[Cell]) -> Vec<Cell> {
     let by_id: BTreeMap<&str, &Cell> = cells.iter().map(|cell| (cell.id.as_str(), cell)).collect();
     by_id.into_values().cloned().collect()

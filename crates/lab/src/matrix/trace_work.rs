@@ -1,5 +1,5 @@
-//! `trace:FILE` as a work: what was recorded is done again in a file of the file system, as fast as
-//! that can, and the time counts.
+//! `trace:FILE` as a work: a recorded trace is repeated in a file of the file system as fast as
+//! possible, and its time is the result.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -14,15 +14,15 @@ use crate::replay::{
 use crate::trace::{self, Trace, TraceSurvey};
 use crate::workload::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadProgress};
 
-/// What a work of this kind begins with on the command line.
+/// Prefix of such a work on the command line.
 pub const PREFIX: &str = "trace:";
 
-/// A trace of a larger medium is squeezed into a file of this size, each MiB as a whole.
+/// Largest file in bytes; a trace of a larger medium is scaled into it, each MiB as a whole.
 const MOST_FILE_BYTES: u64 = 512 * MIB;
-/// Requests of a trace that does not say what waited for what are done one after the other.
+/// Queue depth for a trace that does not say which request waited for which: one after the other.
 const DEPTH: u32 = 1;
 
-/// A trace, read once.
+/// A trace that has been read.
 pub struct TraceWork {
     name: String,
     trace: Trace,
@@ -55,7 +55,7 @@ impl TraceWork {
         Ok(TraceWork { name: name.to_owned(), trace, survey, file_bytes, fit })
     }
 
-    /// Fills the file, then does the trace again in it.
+    /// Fills the file, then repeats the trace in it.
     fn replay(
         &self,
         device: &mut dyn Device,

@@ -1,5 +1,5 @@
-//! What a replay came to as cells: one about the whole, and one for each kind of operation, held
-//! against what was recorded.
+//! Cells of a replay: one about the whole, and one for each kind of operation, compared with the
+//! recording.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const OPS: [(Op, &str, Option<Direction>); 4] = [
     (Op::Flush, "flushes", None),
     (Op::Discard, "discards", None),
 ];
-/// An I/O as long as this is a caveat.
+/// An I/O at least this long, in nanoseconds, is a caveat.
 const STALL_NS: u64 = 5_000_000_000;
 
 /// The pace in words: "as recorded", "10 times faster", "as fast as possible".
@@ -97,7 +97,7 @@ fn cell(number: usize, params: Params, max_ns: u64, max_written_bytes: u64) -> P
     }
 }
 
-/// The results, one cell for each that was planned.
+/// Results, one cell for each that was planned.
 pub fn cells(
     planned: &[PlannedCell],
     survey: &TraceSurvey,
@@ -180,7 +180,7 @@ fn whole(
     cell.flags = flags(survey, outcome, worst_ns);
 }
 
-/// One kind of operation, and how it compares with the recording.
+/// Adds one kind of operation to its cell, with the comparison with the recording.
 fn of_op(cell: &mut Cell, done: &Done, recorded: &Recorded) {
     cell.ops = done.ops;
     cell.bytes = done.bytes;
@@ -244,7 +244,7 @@ fn count(requests: u64) -> String {
     if requests == 1 { "1 request".into() } else { format!("{requests} requests") }
 }
 
-/// What is to be known when reading the figures.
+/// Caveats and notes about the figures.
 fn flags(survey: &TraceSurvey, outcome: &ReplayOutcome, worst_ns: u64) -> Vec<Flag> {
     let notes = &survey.notes;
     let [beyond, not_read, no_discards] = outcome.left;

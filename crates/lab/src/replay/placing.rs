@@ -1,4 +1,4 @@
-//! Where on the medium a recorded request goes.
+//! Mapping of recorded requests to offsets on the medium.
 
 use device::{Extent, Facts, Op};
 use record::units::MIB;
@@ -6,25 +6,25 @@ use record::units::MIB;
 use super::{ReplayError, ReplaySettings};
 use crate::trace::{Issue, TraceSurvey};
 
-/// The stretch that scaling moves as a whole, so that what lay together does so again: a sequential
-/// run must not become a random one.
+/// Bytes that scaling moves as a whole, so that neighbours stay neighbours: sequential requests
+/// must not become random ones.
 const CHUNK_BYTES: u64 = MIB;
 
-/// What becomes of a trace on a medium of another size.
+/// Treatment of a trace on a medium of another size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CapacityFit {
-    /// It must have room.
+    /// The trace must fit.
     #[default]
     Exact,
-    /// Squeezed or stretched to the whole medium, each MiB as a whole.
+    /// It is scaled to the whole medium, each MiB as a whole.
     Scale,
-    /// Modulo the size of the medium.
+    /// Offsets are taken modulo the size of the medium.
     Wrap,
-    /// What reaches beyond the medium is left out.
+    /// Requests beyond the end of the medium are left out.
     Skip,
 }
 
-/// The reason why a request is left out.
+/// Reason why a request is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// The medium ends before it.
@@ -35,14 +35,15 @@ pub enum Left {
     NoDiscards,
 }
 
-/// Maps the places of recorded requests to places on the medium.
+/// Maps the offsets of recorded requests to offsets on the medium.
 #[derive(Clone, Debug)]
 pub struct Placing {
     fit: CapacityFit,
-    /// Where the replay may touch the medium.
+    /// Part of the medium that the replay may touch.
     room: Extent,
     unit: u64,
-    /// Of each recorded device or file, where it begins in the trace's own address space.
+    /// Recorded devices or files, each with its beginning in the trace's own address space, in
+    /// bytes.
     bases: Vec<(u32, u64)>,
     /// Size of that address space, rounded up to the unit.
     trace_bytes: u64,
@@ -51,7 +52,7 @@ pub struct Placing {
 }
 
 impl Placing {
-    /// Places `survey`'s requests in `room` of a medium, or says why that cannot be.
+    /// Maps `survey`'s requests into `room` of a medium; an error says why that is not possible.
     pub fn new(
         survey: &TraceSurvey,
         settings: &ReplaySettings,
@@ -77,8 +78,8 @@ impl Placing {
         Ok(Placing { fit, room, unit, bases, trace_bytes, reads_only, discards: facts.discards })
     }
 
-    /// The part of the medium that may be touched: all of the room where a trace is made to fit,
-    /// else as much as the trace spans.
+    /// The part of the medium that is touched: all of the room if the trace is scaled, else as much
+    /// as the trace spans.
     pub fn span(&self) -> Extent {
         match self.fit {
             CapacityFit::Scale => self.room,
@@ -86,12 +87,13 @@ impl Placing {
         }
     }
 
-    /// The longest read or write in bytes, whole blocks of the medium.
+    /// Longest read or write in bytes, widened to whole blocks of the medium.
     pub fn slot_bytes(&self, survey: &TraceSurvey) -> u64 {
         longest_widened(survey, self.unit).clamp(self.unit, self.room.bytes)
     }
 
-    /// Where a request goes; `Err` if it is left out. A flush has no place and gets an empty one.
+    /// Place of a request on the medium; `Err` if it is left out. A flush has no place and gets an
+    /// empty one.
     #[inline]
     pub fn place(&self, issue: &Issue) -> Result<Extent, Left> {
         if self.reads_only && issue.op != Op::Read {
@@ -139,13 +141,14 @@ impl Placing {
     }
 }
 
-/// What the longest request becomes at most, widened to whole blocks: it may begin at the last byte
-/// of one and end at the first of another.
+/// Most bytes of the longest request, widened to whole blocks: it may begin at the last byte of a
+/// block and end at the first byte of another.
 fn longest_widened(survey: &TraceSurvey, unit: u64) -> u64 {
     survey.longest_bytes.saturating_add(2 * (unit - 1)) / unit * unit
 }
 
-/// Several devices or files lie one behind the other, each from a whole MiB on.
+/// Beginnings of the recorded devices or files, one behind the other, each at a multiple of 1 MiB;
+/// and the size of the address space.
 fn layout(survey: &TraceSurvey, unit: u64) -> (Vec<(u32, u64)>, u64) {
     let mut next = 0u64;
     let mut end = 0;

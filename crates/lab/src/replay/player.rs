@@ -1,4 +1,4 @@
-//! The loop that does a trace again.
+//! Loop that repeats a trace.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,25 +8,25 @@ use record::{Content, Histogram, Path, Stop, Sync};
 use super::{Left, Pace, Placing, ReplaySettings};
 use crate::trace::{Course, Issue, Marks, Steps, TraceError, TraceEvent, TraceSurvey, op_index};
 
-/// The kernel wakes a sleeper late, by its timer's slack and by what else runs: from here on the
-/// clock is watched.
+/// Time before a request is due, in nanoseconds, at which sleeping ends and the clock is watched:
+/// the kernel wakes a sleeper late, by its timer's slack and by other load.
 const SPIN_NS: u64 = 200_000;
-/// The longest sleep without looking whether to stop.
+/// Longest sleep between two looks at `stop`, in nanoseconds.
 const SLICE_NS: u64 = 50_000_000;
-/// All buffers together; more requests in flight are held back.
+/// Most bytes of all buffers together; they limit the requests in flight.
 const MOST_BUFFER_BYTES: u64 = 128 << 20;
-/// Looks at a clock after which it is known not to move by itself.
+/// Number of readings after which a clock that has not moved is virtual.
 const LOOKS: u32 = 1000;
-/// The first request has its time this long after the replay was ready, so that it is not late
+/// Time in nanoseconds from the end of preparations to the first request, so that it is not late
 /// already.
 const LEAD_NS: u64 = 1_000_000;
-/// A request that is later than this was held back by what it waited for; less is what handing over
-/// many at once takes.
+/// Delay in nanoseconds above which a request was held back by the requests that it waited for;
+/// submitting many at once causes smaller ones.
 const LATE_NS: u64 = 100_000;
-/// Events between two words about how far it is.
+/// Events between two reports of progress.
 const BEAT: u64 = 4096;
 
-/// How far a replay is.
+/// Progress of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayProgress {
     /// Requests done so far; of a fill, its writes.
@@ -37,11 +37,11 @@ pub struct ReplayProgress {
     pub written_bytes: u64,
     /// Share of the trace's requests, 0 to 1.
     pub share: f64,
-    /// Since the first request, by the device's clock.
+    /// Time since the first request, in nanoseconds by the device's clock.
     pub elapsed_ns: u64,
 }
 
-/// What came of one kind of operation.
+/// Results of one kind of operation.
 #[derive(Clone, Debug, Default)]
 pub struct Done {
     /// Requests of this operation that succeeded.
@@ -54,35 +54,35 @@ pub struct Done {
     pub worst_ns: u64,
 }
 
-/// What came of a replay.
+/// Results of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayOutcome {
-    /// By operation, in the order of [`op_index`].
+    /// Results by operation, in the order of [`op_index`].
     pub by_op: [Done; 4],
-    /// From the first submission to the last completion, by the device's clock.
+    /// Time from the first submission to the last completion, in nanoseconds by the device's clock.
     pub elapsed_ns: u64,
-    /// How far from its time each request was submitted; empty where it was as fast as possible.
+    /// Deviations of the submissions from their times, in nanoseconds; empty if it was as fast as
+    /// possible.
     pub error: Histogram,
-    /// Requests whose time had passed by more than 0.1 ms when what they waited for was done.
+    /// Requests that were due more than 0.1 ms before the requests that they waited for were done.
     pub held_back: u64,
-    /// Requests for which no buffer was free: the device takes fewer at once than the recorded one
-    /// had.
+    /// Requests for which no buffer was free: the device takes fewer at once than the recorded one.
     pub crowded: u64,
-    /// When the last request was to be submitted, and was, in nanoseconds since the first.
+    /// Planned and actual time of the last submission, in nanoseconds since the first.
     pub last_ns: (u64, u64),
-    /// Requests left out: beyond the medium, for not reading, for being discards.
+    /// Requests left out: beyond the medium, not reads, discards.
     pub left: [u64; 3],
     /// Requests widened to whole blocks.
     pub widened: u64,
-    /// I/Os that took no time at all.
+    /// I/Os with a latency of 0.
     pub zero_latencies: u64,
     /// Latencies of all operations over the time of the replay.
     pub course: Course,
-    /// Processor time used, where there is a processor.
+    /// Processor time used, in nanoseconds; `None` if it is not known.
     pub cpu_ns: Option<u64>,
-    /// The reason why it ended early; `None` where all of the trace was played.
+    /// Reason why it ended early; `None` if the whole trace was replayed.
     pub stop: Option<Stop>,
-    /// What the medium said, where it failed.
+    /// Error of the medium, if it failed.
     pub failure: Option<IoError>,
 }
 
@@ -92,7 +92,7 @@ impl ReplayOutcome {
         self.by_op.iter().map(|done| done.ops).sum()
     }
 
-    /// Bytes moved; what is discarded does not move.
+    /// Bytes read and written; discards move none.
     pub fn bytes(&self) -> u64 {
         self.by_op[..2].iter().map(|done| done.bytes).sum()
     }
@@ -103,17 +103,17 @@ impl ReplayOutcome {
     }
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Clone, Copy)]
 struct Flight {
     number: u64,
     op: Op,
     bytes: u64,
-    /// When it was to be submitted, by the device's clock.
+    /// Planned time of its submission, by the device's clock.
     due_ns: Option<u64>,
 }
 
-/// Plays a trace on a device.
+/// Replays a trace on a device.
 pub struct Player<'a> {
     device: &'a mut dyn Device,
     placing: &'a Placing,
@@ -121,14 +121,14 @@ pub struct Player<'a> {
     filler: Filler,
     stop: &'a AtomicBool,
     on_progress: &'a mut dyn FnMut(ReplayProgress),
-    /// What is in flight in each slot.
+    /// Request in flight in each slot.
     flights: Vec<Option<Flight>>,
     free: Vec<Slot>,
     done: Vec<Completion>,
     fills: bool,
-    /// Time passes only where it is made to.
+    /// True if time is virtual.
     is_virtual: bool,
-    /// Nothing is known of what waited for what; at most so many at once.
+    /// Most requests in flight, if the trace does not say which request waited for which.
     limit: Option<usize>,
     requests: u64,
     started_ns: u64,
@@ -136,8 +136,8 @@ pub struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    /// Makes buffers and looks at the clock. `on_progress` is told now and then how far it is;
-    /// `stop` ends it.
+    /// Makes buffers and reads the clock. `on_progress` is called now and then; `stop` ends the
+    /// replay.
     pub fn new(
         device: &'a mut dyn Device,
         survey: &TraceSurvey,
@@ -174,7 +174,8 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// Does all of it. An `Err` is one of the trace; what the medium did is in the outcome.
+    /// Replays all of it. An `Err` is an error of the trace; errors of the medium are in the
+    /// outcome.
     pub fn play(mut self, steps: &mut dyn Steps) -> Result<ReplayOutcome, TraceError> {
         let cpu_before = self.device.cpu_ns();
         self.started_ns = self.device.now();
@@ -216,7 +217,7 @@ impl<'a> Player<'a> {
         Ok(self.outcome)
     }
 
-    /// An error of the medium, an error of a request, or someone wants it to end.
+    /// True after an error of the medium or of a request, or if the user wants it to end.
     fn is_over(&mut self) -> bool {
         if self.stop.load(Ordering::Relaxed) {
             self.outcome.stop.get_or_insert(Stop::Interrupted);
@@ -246,7 +247,7 @@ impl<'a> Player<'a> {
         });
     }
 
-    /// Submits a request when its time has come and what it waits for is done.
+    /// Submits a request when it is due and the requests that it waits for are done.
     fn issue(&mut self, issue: &Issue, number: u64) -> Result<(), IoError> {
         let place = match self.placing.place(issue) {
             Ok(place) => place,
@@ -301,7 +302,7 @@ impl<'a> Player<'a> {
         if due_ns.is_some() { self.reap(0) } else { Ok(()) }
     }
 
-    /// A free buffer; `None` if it is over before there is one.
+    /// A free buffer; `None` if the replay ends before there is one.
     fn slot(&mut self) -> Result<Option<Slot>, IoError> {
         if let Some(limit) = self.limit {
             while self.in_flight() >= limit && !self.is_over() {
@@ -315,8 +316,7 @@ impl<'a> Player<'a> {
         Ok(if self.is_over() { None } else { self.free.pop() })
     }
 
-    /// The request that completed here when it was recorded must be done before anything else is
-    /// issued.
+    /// Waits until the request is done that completed at this point of the recording.
     fn wait_for(&mut self, number: u64) -> Result<(), IoError> {
         while self.flights.iter().flatten().any(|flight| flight.number == number) && !self.is_over()
         {
@@ -325,7 +325,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Sleeps, then watches the clock; `false` if it is over before.
+    /// Sleeps, then watches the clock; false if the replay ends before.
     fn wait_until(&mut self, due_ns: u64) -> Result<bool, IoError> {
         let mut now_ns = self.device.now();
         self.outcome.held_back += u64::from(now_ns.saturating_sub(due_ns) > LATE_NS);

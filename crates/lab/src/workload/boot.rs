@@ -1,13 +1,12 @@
-//! `boot`: a read-mostly trace like that of a system that starts, on a tree like that of a Linux
-//! root.
+//! `boot`: a read-mostly trace like that of a booting system, on a tree like that of a Linux root.
 //!
 //! The model, drawn from the seed: units start one after the other. A unit has a few files of its
-//! own, mostly small ones; it reads its configuration whole, lists a directory and asks for every
+//! own, mostly small ones. It reads its configuration whole, lists a directory and asks for every
 //! file in it, asks for files that are not there, loads shared libraries (few files that most units
-//! want, read in pieces of 16 to 128 KiB as page faults with read-ahead do), and reads its program.
+//! need, read in pieces of 16 to 128 KiB as page faults with read-ahead do), and reads its program.
 //! One step in 12 writes: a line to the log, or a state file that is written anew, made durable and
-//! renamed into place. The page cache is part of the work, as it is at a real boot: what one unit
-//! has read costs the next nothing. It is empty at the start.
+//! renamed. The page cache is part of the work, as in a real boot: a file that one unit has read
+//! costs the next nothing. It is empty at the start.
 
 mod caches;
 
@@ -48,35 +47,35 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
     make: |settings| Ok(Box::new(Boot::new(settings)?)),
 };
 
-/// Steps of a unit, in the mean.
+/// Steps of a unit, on average.
 const STEPS_PER_UNIT: u64 = 30;
-/// One file in so many is a shared library that any unit may want.
+/// One file of so many is a shared library that any unit may need.
 const LIBRARY_SHARE: u64 = 30;
-/// What a step is, in percent: the rest is reading a small file whole.
+/// Share of each kind of step, in percent; the rest are reads of whole small files.
 const LIBRARY: u64 = 35;
 const LISTING: u64 = 8;
 const MISSING: u64 = 10;
 const LOG_LINE: u64 = 6;
 const STATE: u64 = 2;
-/// Largest read at once: the kernel's read-ahead.
+/// Largest read, in bytes: the kernel's read-ahead.
 const READ_BYTES: usize = 128 << 10;
-/// Smallest piece of a library that is read at once.
+/// Smallest piece of a library in one read, in bytes.
 const PIECE_BYTES: u64 = 16 << 10;
 
 /// One step of the trace, drawn from the seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// A file is read whole.
+    /// Reads a whole file.
     Whole(usize),
-    /// So many bytes of a file from there on, as far as it goes.
+    /// Reads so many bytes of a file from an offset on, as far as it goes.
     Piece(usize, u64, u64),
-    /// A directory is listed, and every entry asked for.
+    /// Lists a directory, and asks for every entry.
     List(PathBuf),
-    /// Something that is not there is asked for.
+    /// Asks for a file that is not there.
     Missing(PathBuf),
-    /// So many bytes are appended to the log.
+    /// Appends so many bytes to the log.
     Log(usize),
-    /// A state file of so many bytes is replaced.
+    /// Replaces a state file by one of so many bytes.
     State(u64, usize),
 }
 
@@ -103,7 +102,7 @@ impl Boot {
         })
     }
 
-    /// Unpacks the tree, durable and out of the caches; whether they are really empty.
+    /// Unpacks the tree, durable and out of the caches; true if the caches are really empty.
     fn lay_down(
         &self,
         top: &Path,
@@ -200,7 +199,7 @@ fn trace(steps: u64, tree: &Tree, random: &mut Random) -> Vec<Step> {
         .collect()
 }
 
-/// What steps are done with.
+/// Means of the steps.
 struct Doer<'a> {
     tree: &'a Tree,
     folder: &'a Path,
@@ -209,7 +208,7 @@ struct Doer<'a> {
 }
 
 impl Doer<'_> {
-    /// Does one step; bytes read, and written.
+    /// Does one step; returns bytes read and bytes written.
     fn step(&mut self, step: &Step) -> io::Result<(u64, u64)> {
         match step {
             Step::Whole(file) => self.read(*file, 0, u64::MAX),

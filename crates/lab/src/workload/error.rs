@@ -1,4 +1,4 @@
-//! How a work fails.
+//! Errors of a work.
 
 use std::io;
 
@@ -7,19 +7,19 @@ use rustix::io::Errno;
 
 use super::KINDS;
 
-/// The reason why there is no result. Each is the failure of one work on one file system; others
-/// may go on.
+/// Reason why there is no result. Each is the failure of one work on one file system; others may go
+/// on.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// There is no such work.
     #[error("there is no work '{name}'; there are {known}, trace:FILE, and files:TRACE")]
     Unknown {
-        /// What was asked for.
+        /// Name as it was typed.
         name: String,
         /// Names of all works, separated by commas.
         known: String,
     },
-    /// A setting that cannot be.
+    /// A setting is not possible.
     #[error(transparent)]
     Setting(#[from] suite::SettingError),
     /// The file system is full.
@@ -29,33 +29,33 @@ pub enum WorkError {
     NoSpace {
         /// Name of the work: "untar".
         work: String,
-        /// What it was doing.
+        /// Step that failed.
         doing: String,
     },
-    /// The medium or the kernel refused.
+    /// The medium or the kernel returned an error.
     #[error("{work}: {doing} failed: {source}")]
     Failed {
         /// Name of the work: "untar".
         work: String,
-        /// What it was doing.
+        /// Step that failed.
         doing: String,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// It cannot be done on this file system, or not with what this machine has.
+    /// The work is not possible on this file system or on this machine.
     #[error("{work}: {reason}")]
     Impossible {
         /// Name of the work: "untar".
         work: String,
-        /// Why, and what would help.
+        /// Reason, and what would help.
         reason: String,
     },
-    /// What was written is not what is there.
+    /// The data read differ from the data written.
     #[error("{work}: the data came back damaged: {reason}")]
     Damaged {
         /// Name of the work: "untar".
         work: String,
-        /// What was found instead, in words.
+        /// Data that were found instead, in words.
         reason: String,
     },
     /// Somebody set [`WorkloadContext::stop`](super::WorkloadContext::stop), as Ctrl-C does.
@@ -73,7 +73,7 @@ impl WorkError {
         WorkError::Unknown { name: name.to_owned(), known }
     }
 
-    /// An error of the kernel.
+    /// Failure of a work by an error of the kernel while `doing` a step.
     pub fn io(work: &str, doing: impl Into<String>, source: io::Error) -> WorkError {
         let (work, doing) = (work.to_owned(), doing.into());
         // A quota that is used up is a full file system to whoever writes.
@@ -85,7 +85,7 @@ impl WorkError {
         }
     }
 
-    /// An error of a device.
+    /// Failure of a work by an error of a device.
     pub fn device(work: &str, doing: impl Into<String>, error: &IoError) -> WorkError {
         let (work, doing) = (work.to_owned(), doing.into());
         match error.kind {
@@ -99,12 +99,12 @@ impl WorkError {
         matches!(self, WorkError::NoSpace { .. })
     }
 
-    /// True if the kernel told of an error, or the data was damaged: the medium may have failed.
+    /// True after an error of the kernel, or if the data was damaged: the medium may have failed.
     pub fn is_of_kernel(&self) -> bool {
         matches!(self, WorkError::Failed { .. } | WorkError::Damaged { .. })
     }
 
-    /// True if it was ended from outside.
+    /// True if it was interrupted.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, WorkError::Interrupted { .. })
     }

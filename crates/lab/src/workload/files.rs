@@ -1,7 +1,7 @@
-//! `files:TRACE`: what a program did with its files, done again with the same system calls. Files
-//! that were there before are made beforehand; what they hold is random, as only lengths are
-//! recorded. Operations go one after the other as they were recorded, those that overlapped go
-//! side by side, in a thread for each that was recorded. The time counts until all is durable.
+//! `files:TRACE`: the recorded file operations of a program, repeated with the same system calls.
+//! Files that existed before are made beforehand, with random contents, as only lengths are
+//! recorded. Operations follow each other as they were recorded; those that overlapped run in
+//! parallel, in a thread for each recorded one. The time counts until all is durable.
 
 mod player;
 #[cfg(test)]
@@ -26,7 +26,7 @@ use super::{WorkError, WorkPhase, Workload, WorkloadContext};
 use crate::trace::TraceError;
 use crate::trace::files::{FileAction, FileTrace, FileTraceSurvey};
 
-/// What a work of this kind begins with on the command line.
+/// Prefix of such a work on the command line.
 pub const PREFIX: &str = "files:";
 pub(super) const NAME: &str = "files";
 pub(super) const SETTINGS: &[Setting] = &[Setting {
@@ -35,14 +35,14 @@ pub(super) const SETTINGS: &[Setting] = &[Setting {
     about: "max: without the pauses of the recording; recorded: no operation earlier than then",
 }];
 
-/// Operations that are read at once; reading them is not timed.
+/// Operations that are read from the trace at once; reading them is not timed.
 const BATCH: usize = 4096;
-/// Blocks, inode and directory entry of a small file.
+/// Bytes for the blocks, inode and directory entry of a small file.
 const ROOM_PER_NAME: u64 = 8 * KIB;
-/// Room for logs of a file system that are not reused at once.
+/// Bytes for logs of a file system that are not reused at once.
 const ROOM: u64 = 16 * MIB;
 
-/// A recording, read once.
+/// A recording that has been read.
 pub(super) struct FilesWork {
     name: String,
     trace: FileTrace,
@@ -67,7 +67,7 @@ impl FilesWork {
         Ok(FilesWork { name: name.to_owned(), trace, survey, recorded_pace })
     }
 
-    /// Makes what was there before, durable and out of the page cache.
+    /// Makes the files that existed before, durable and out of the page cache.
     fn prepare(&self, run: &mut WorkloadRun<'_, '_>) -> Result<(), WorkError> {
         let before = &self.survey.before;
         let piece = random_piece(&mut run.random("content"));
@@ -119,7 +119,7 @@ impl FilesWork {
         Ok(self.cells(account, sync_ns))
     }
 
-    /// Of all operations, and of those of each name.
+    /// Cells of all operations together, and of those of each name.
     fn cells(&self, account: Account, sync_ns: u64) -> Vec<Cell> {
         let mut cell = account.all.cell(NAME, 1, params("all"), Stop::Ops);
         cell.elapsed_ns = account.busy_ns + sync_ns;
@@ -147,7 +147,7 @@ impl FilesWork {
     }
 }
 
-/// A file of so many bytes, durable and out of the page cache.
+/// Makes a file of so many bytes, durable and out of the page cache.
 fn make(path: &Path, bytes: u64, piece: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     let mut file = File::create_new(path)?;
@@ -165,7 +165,7 @@ fn random_piece(random: &mut Random) -> Vec<u8> {
     (0..MIB / 8).flat_map(|_| random.bits().to_ne_bytes()).collect()
 }
 
-/// What operations came to.
+/// Latencies of all operations, and of those of each name.
 #[derive(Default)]
 struct Account {
     all: Ledger,

@@ -1,4 +1,4 @@
-//! Times what a work does, one thing after the other, and makes cells of it.
+//! Times the steps of a work, one after the other, and makes cells of them.
 
 use std::io;
 
@@ -8,15 +8,15 @@ use suite::IoTally;
 
 use super::clock::now_ns;
 
-/// What one stretch of work came to. Rates are over busy time: what the work needs between two
-/// steps to make data does not count.
+/// Steps of one part of a work. Rates are over busy time: making data between two steps does not
+/// count.
 #[derive(Default)]
 pub(super) struct Ledger {
     pub tally: IoTally,
 }
 
 impl Ledger {
-    /// Does something and counts it as one step of so many bytes, unless it fails.
+    /// Times a step and counts it with so many bytes, unless it fails.
     #[inline]
     pub fn time<T, E>(&mut self, bytes: u64, step: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let submitted_ns = now_ns();
@@ -25,7 +25,7 @@ impl Ledger {
         Ok(done)
     }
 
-    /// Counts a step that somebody else timed.
+    /// Counts a step that was timed elsewhere.
     #[inline]
     pub fn count(&mut self, submitted_ns: u64, completed_ns: u64, bytes: u64) {
         self.tally.count(
@@ -69,7 +69,7 @@ pub(super) fn figure(value: f64, n: u64) -> Estimate {
     Estimate { value, ci95: None, n }
 }
 
-/// A system call of rustix as `std` says it.
+/// Result of a rustix call as an `io::Result`.
 pub(super) fn sys<T>(result: rustix::io::Result<T>) -> io::Result<T> {
     result.map_err(io::Error::from)
 }

@@ -1,5 +1,4 @@
-//! What every work does alike: its folder, telling how far it is, ending when asked to, naming what
-//! went wrong.
+//! Common parts of all works: the folder, progress, interruption, and naming of failures.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,12 +12,12 @@ use stats::Random;
 use super::clock::now_ns;
 use super::{WorkError, WorkPhase, WorkloadContext, WorkloadProgress};
 
-/// Time between two beats of progress.
+/// Time between two reports of progress, in nanoseconds.
 const BEAT_NS: u64 = 100 * MILLISECOND_NS;
-/// The longest sleep at once, so that an interruption is seen.
+/// Longest sleep in nanoseconds, so that an interruption is noticed.
 const NAP_NS: u64 = 50 * MILLISECOND_NS;
 
-/// One run of a work. What it made is removed when this is dropped.
+/// One run of a work. Its files are removed when this is dropped.
 pub(super) struct WorkloadRun<'g, 'a> {
     pub context: &'g mut WorkloadContext<'a>,
     work: &'static str,
@@ -29,8 +28,8 @@ pub(super) struct WorkloadRun<'g, 'a> {
     done: u64,
 }
 
-/// A whole run of a work that does the same in several forms: a cell for each, numbered from 1, in
-/// an equal part of it.
+/// Runs a work in several forms: a cell for each, numbered from 1, each an equal part of the
+/// progress.
 pub(super) fn each(
     work: &'static str,
     context: &mut WorkloadContext<'_>,
@@ -47,7 +46,7 @@ pub(super) fn each(
     Ok(cells)
 }
 
-/// A folder that goes with all that is in it.
+/// A folder that is removed with its contents when dropped.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -59,7 +58,7 @@ impl Drop for Folder {
 }
 
 impl<'g, 'a> WorkloadRun<'g, 'a> {
-    /// Makes the work's folder. What a killed run left of the same work goes first.
+    /// Makes the work's folder. Files that a killed run of the same work left are removed first.
     pub fn begin(
         work: &'static str,
         context: &'g mut WorkloadContext<'a>,
@@ -84,12 +83,12 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
         })
     }
 
-    /// The folder in which the work may do what it likes.
+    /// Folder of the work.
     pub fn folder(&self) -> &Path {
         &self.folder.0
     }
 
-    /// A new file's place in it.
+    /// Path of a new file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.0.join(name)
     }
@@ -99,13 +98,14 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
         Random::for_purpose(self.context.seed, &format!("{}/{purpose}", self.work))
     }
 
-    /// The stretch that follows is this part of the work.
+    /// Sets the part of the work's progress to which the next steps belong, from 0 to 1.
     pub fn part(&mut self, from: f64, to: f64) {
         self.part = (from, to);
         (self.left_ns, self.done) = (now_ns(), 0);
     }
 
-    /// Now and then: tells how far the stretch is (0 to 1), having done so many of what it counts.
+    /// Reports, now and then, the progress of the present part (0 to 1) and the number of things
+    /// done.
     ///
     /// # Errors
     /// [`WorkError::Interrupted`] if it is to end.
@@ -132,14 +132,14 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
         Ok(())
     }
 
-    /// Whether the work may go on; `Err` once `stop` is set.
+    /// Checks that the work may go on; `Err` once `stop` is set.
     #[inline]
     pub fn go_on(&self) -> Result<(), WorkError> {
         let stop = self.context.stop.load(Ordering::Relaxed);
         if stop { Err(WorkError::Interrupted { work: self.work.to_owned() }) } else { Ok(()) }
     }
 
-    /// Waits, and ends early when it is to end.
+    /// Sleeps for `ns` nanoseconds; an interruption ends it early.
     pub fn rest(&self, ns: u64) -> Result<(), WorkError> {
         let until_ns = now_ns() + ns;
         loop {
@@ -152,17 +152,17 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
         }
     }
 
-    /// Shows the files as they lie to whoever made the file system.
+    /// Lets the caller examine the files.
     pub fn show(&mut self, moment: WorkPhase) {
         (self.context.look)(moment);
     }
 
-    /// What went wrong, as this work's failure.
+    /// Turns an error into this work's failure while `doing` a step.
     pub fn check<T>(&self, doing: &str, result: io::Result<T>) -> Result<T, WorkError> {
         result.map_err(|error| WorkError::io(self.work, doing, error))
     }
 
-    /// Makes everything on the file system durable; what that took, in nanoseconds.
+    /// Makes everything on the file system durable; returns the time that it took, in nanoseconds.
     pub fn sync(&self) -> Result<u64, WorkError> {
         let folder = self.check("opening its folder", File::open(self.folder()))?;
         let before_ns = now_ns();
@@ -179,14 +179,14 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
         self.check("removing its files", removed)
     }
 
-    /// Removes what is in its folder; another form begins with nothing.
+    /// Empties the folder, so that another form begins with nothing.
     pub fn empty(&self) -> Result<(), WorkError> {
         let removed =
             fs::remove_dir_all(self.folder()).and_then(|()| fs::create_dir(self.folder()));
         self.check("removing its files", removed)
     }
 
-    /// Removes everything, and says so if that fails.
+    /// Removes everything; an error says that this failed.
     pub fn end(self) -> Result<(), WorkError> {
         self.check("removing its files", fs::remove_dir_all(self.folder()))
     }

@@ -1,14 +1,14 @@
-//! `threads`: several threads, each with a file of its own, one I/O at a time past the page cache
+//! `threads`: several threads, each with a file of its own, at queue depth 1 past the page cache
 //! (docs/field/iozone.md#threads).
 //!
 //! `published` is `iozone -T -t 4 -s 1m -r 4k -I -i 0 -i 1 -i 2`: files of 1 MiB, every record
-//! once; when the first thread is through, the others' figures stand as they are (stonewall). Those
-//! that write for the first time or at random then finish their file untimed, all others end. A
-//! megabyte fits the cache of every card, so `honest` does the same with large files and for a
-//! time: each phase goes round its file until the time is up.
+//! once; when the first thread has finished, the figures of the others are final (stonewall).
+//! Threads that write for the first time or at random then finish their file untimed, all others
+//! end. A megabyte fits the cache of every card, so `honest` does the same with large files and for
+//! a fixed time: each phase repeats its file until the time is up.
 //!
-//! *Children see* the sum of the threads' own rates; the *parent sees* all counted bytes over the
-//! time until every thread was through.
+//! *Children see* is the sum of the threads' own rates; *parent sees* is all counted bytes over the
+//! time until every thread has finished.
 
 mod turns;
 mod worker;
@@ -81,7 +81,7 @@ struct Phase {
     pub name: &'static str,
     pub direction: Direction,
     pub pattern: Pattern,
-    /// Its threads go on, untimed, when the first of them is through; else they end there.
+    /// True if its threads go on, untimed, when the first of them has finished; else they end then.
     pub finishes: bool,
 }
 
@@ -104,9 +104,9 @@ const PHASES: [Phase; 6] = [
 
 /// The phase that decides whether a medium is usable under a system.
 const HEADLINE: &str = "random-write";
-/// More threads than this say nothing more about a medium.
+/// Most threads: more say nothing more about a medium.
 const MOST_THREADS: u64 = 256;
-/// How often the parent looks up.
+/// Time between two looks of the parent at its threads.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// One of the two forms.
@@ -114,7 +114,8 @@ const LOOK: Duration = Duration::from_millis(20);
 struct Form {
     pub name: &'static str,
     pub size_bytes: u64,
-    /// Ends each phase; without it, the end of the file does (the first thread's, for the figures).
+    /// Time that ends each phase; without it, a phase ends with the file (for the figures, the
+    /// first thread's).
     pub time_ns: Option<u64>,
 }
 
@@ -171,7 +172,7 @@ impl Threads {
         })
     }
 
-    /// All phases of a form, on files of its own.
+    /// Runs all phases of a form, on files of its own.
     fn form(
         &self,
         form: Form,
@@ -196,8 +197,7 @@ impl Threads {
         paths.iter().try_for_each(|path| run.remove(path))
     }
 
-    /// Writes what is missing of the files, without measuring: all of it where no write phase came
-    /// before.
+    /// Completes the files without measuring; writes all of them if no write phase came before.
     fn lay_down(
         &self,
         form: Form,
@@ -216,7 +216,7 @@ impl Threads {
         Ok(())
     }
 
-    /// One phase: all threads begin together.
+    /// Runs one phase: all threads begin together.
     fn phase(
         &self,
         form: Form,
@@ -260,7 +260,7 @@ impl Threads {
         Ok(self.cell(form, phase, number, ends, parent_ns, direct))
     }
 
-    /// Looks on until all threads are through; `Err` if they were told to give up.
+    /// Watches until all threads have finished; `Err` after an interruption.
     fn watch(
         &self,
         form: Form,
@@ -335,19 +335,19 @@ impl Threads {
     }
 }
 
-/// What parent and threads tell each other.
+/// Signals between parent and threads.
 struct Signals {
     begin: Barrier,
-    /// The first thread is through: the others' figures stand as they are.
+    /// Set when the first thread has finished: the figures of the others are final.
     stonewall: AtomicBool,
-    /// All are to end at once.
+    /// Set to end all threads at once.
     give_up: AtomicBool,
     done: AtomicU64,
     finished: AtomicUsize,
 }
 
 impl Signals {
-    /// Of so many that wait for each other at the start.
+    /// Signals for so many that wait for each other at the start.
     fn new(beginners: usize) -> Signals {
         Signals {
             begin: Barrier::new(beginners),
@@ -365,8 +365,8 @@ fn named((thread, mut series): (usize, record::Series)) -> record::Series {
     series
 }
 
-/// The sum, with an interval that lets all threads err together; the parent's view; how evenly it
-/// was shared.
+/// Metrics of a phase: the sum of the rates, with an interval as if all threads erred together; the
+/// parent's view; and the fairness.
 fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_ns: u64) -> Metrics {
     let rates: Vec<f64> = ends.iter().map(WorkerEnd::iops).collect();
     let (ops, sum): (u64, f64) = (ends.iter().map(|end| end.ops).sum(), rates.iter().sum());
@@ -404,7 +404,7 @@ fn metrics(ends: &[WorkerEnd], histogram: &Histogram, block_bytes: u64, parent_n
     metrics
 }
 
-/// Each caveat that a thread's numbers raise, once.
+/// Caveats of all threads, each once.
 fn flags(ends: &[WorkerEnd]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::new();
     for flag in ends.iter().flat_map(|end| end.ledger.tally.flags()) {
@@ -427,8 +427,8 @@ impl Workload for Threads {
         bytes + bytes / 64 + (16 << 20)
     }
 
-    /// A cell for each phase of each form, the random writes of the first form before all others.
-    /// Beside `iops` (children see): `parent_iops`, `thread_min_iops`, `thread_mean_iops`,
+    /// Returns a cell for each phase of each form, the random writes of the first form before all
+    /// others. Beside `iops` (children see): `parent_iops`, `thread_min_iops`, `thread_mean_iops`,
     /// `thread_max_iops`, `fairness` (Jain's index), `min_transferred_bytes`.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         let mut run = WorkloadRun::begin(KIND.name, context)?;

@@ -1,4 +1,4 @@
-//! Making a tree on the file system, entry by entry.
+//! Makes a tree on the file system, entry by entry.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -14,23 +14,23 @@ use super::ledger::{Ledger, sys};
 use super::run::WorkloadRun;
 use super::tree::TreeEntry;
 
-/// Files are written in pieces of this size at most, so that an interruption is seen; tar's own are
-/// 10 KiB, cp's 128 KiB.
+/// Largest write in bytes, so that an interruption is noticed; tar's own are 10 KiB, cp's 128 KiB.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// How a tree is made.
+/// Makes the entries of a tree.
 pub(super) struct Unpacker {
     filler: Filler,
     content: Content,
     piece: Vec<u8>,
-    /// Every file is made durable before the next one, as package managers do.
+    /// True to make every file durable before the next one, as package managers do.
     sync_each: bool,
-    /// Symbolic links that the file system does not know (vfat, exfat), as tar leaves them out.
+    /// Number of symbolic links that the file system does not support (vfat, exfat) and that are
+    /// left out, as tar does.
     pub links_left_out: u64,
 }
 
 impl Unpacker {
-    /// Files of this content, drawn from the seed.
+    /// Unpacker for files of this content, drawn from the seed.
     pub fn new(seed: u64, content: Content, sync_each: bool) -> Unpacker {
         Unpacker {
             filler: Filler::new(seed),

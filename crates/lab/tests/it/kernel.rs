@@ -1,5 +1,5 @@
-//! Works on file systems made for the purpose (root): one that is too small, and the writes that
-//! reach the medium.
+//! Works on file systems made for the purpose (needs root): one that is too small, and the writes
+//! that reach the medium.
 #![allow(clippy::print_stdout, reason = "a test that cannot be run says so")]
 
 use std::fs::File;
@@ -44,7 +44,7 @@ impl Drop for Mounted {
     }
 }
 
-/// `None` (and said) where this may not be done.
+/// `None` if file systems may not be mounted here, which is printed.
 fn mounted(bytes: u64) -> Option<Mounted> {
     let folder = tempfile::tempdir().unwrap();
     let (file, point) = (folder.path().join("medium"), folder.path().join("mounted"));
@@ -131,7 +131,7 @@ fn written(device: &Path) -> (u64, u64) {
 const FILES: usize = 300;
 const POLLS: u64 = 7;
 
-/// Our polls, from the moment when the files lie there.
+/// Writes and bytes of our polls that reach the medium, without making the files.
 fn our_polls(mounted: &Mounted) -> (u64, u64) {
     let settings = [
         ("forms", "buffered".to_owned()),
@@ -157,7 +157,7 @@ fn our_polls(mounted: &Mounted) -> (u64, u64) {
     (after.0 - before.0, after.1 - before.1)
 }
 
-/// The same polls by the real rrdtool; `None` where it is not installed.
+/// The same for polls by the real rrdtool; `None` if it is not installed.
 fn rrdtools_polls(mounted: &Mounted) -> Option<(u64, u64)> {
     let folder = mounted.point.join("theirs");
     for number in 0..FILES {
@@ -204,7 +204,7 @@ fn rrdtools_polls(mounted: &Mounted) -> Option<(u64, u64)> {
     Some((after.0 - before.0, after.1 - before.1))
 }
 
-/// Commands to one rrdtool that stays open.
+/// Passes commands to one rrdtool that stays open.
 fn rrdtool(lines: impl Iterator<Item = String>) -> Option<()> {
     let child =
         Command::new("rrdtool").arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
@@ -222,9 +222,9 @@ fn rrdtool(lines: impl Iterator<Item = String>) -> Option<()> {
     Some(())
 }
 
-/// Files that have been there for long are in the page cache by single pages, as they were asked
-/// for. Just made, they are there in larger pieces, and a kernel since Linux 6.16 writes the whole
-/// piece when a mapped page of it changes.
+/// Drops a file from the page cache. Files that exist for long are in the page cache by single
+/// pages, as they were read. New files are there in larger pieces, and a kernel since Linux 6.16
+/// writes the whole piece when a mapped page of it changes.
 fn forget(path: &Path) {
     rustix::fs::fadvise(File::open(path).unwrap(), 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
@@ -233,8 +233,7 @@ fn sync(point: &Path) {
     rustix::fs::syncfs(File::open(point).unwrap()).unwrap();
 }
 
-/// What reaches the medium of our polls is what reaches it of real rrdtool's, in writes and in
-/// bytes.
+/// Our polls write as much to the medium as those of the real rrdtool, in writes and in bytes.
 #[test]
 fn polls_write_what_rrdtool_writes() {
     let Some(mounted) = mounted(160 << 20) else { return };

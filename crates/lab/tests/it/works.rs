@@ -10,7 +10,7 @@ use record::{Cell, Stop};
 
 use crate::file_device::FileDevice;
 
-/// What each work is told, so that it takes a moment.
+/// Settings with which each work takes a moment.
 pub fn small(name: &str) -> Vec<(String, String)> {
     let settings: &[(&str, &str)] = match name {
         "record-ops" => &[("size", "256KiB")],
@@ -25,14 +25,14 @@ pub fn small(name: &str) -> Vec<(String, String)> {
     settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// What went on while a work ran.
+/// Progress and phases that a work reported.
 #[derive(Default)]
 pub struct Counted {
     pub shares: Vec<f64>,
     pub moments: Vec<WorkPhase>,
 }
 
-/// Runs a work; `interrupt` is asked at each beat of progress whether to stop.
+/// Runs a work; `interrupt` decides at each report of progress whether to stop.
 pub fn run(
     name: &str,
     settings: &[(String, String)],

@@ -1,4 +1,4 @@
-//! Does recorded operations again.
+//! Repeats recorded operations.
 
 mod side;
 
@@ -18,50 +18,50 @@ use self::side::side_by_side;
 use super::super::clock::now_ns;
 use crate::trace::files::{FileAction, FileOperation, open_flags};
 
-/// Longer transfers are done in pieces of this size.
+/// Bytes of a piece into which longer transfers are split.
 const PIECE_BYTES: u64 = 16 << 20;
-/// What files are made with; the file system keeps it, and it costs nothing.
+/// Mode of new files; the file system keeps it, and it costs nothing.
 const MODE: Mode = Mode::from_raw_mode(0o644);
-/// Alignment that direct I/O asks for at most.
+/// Alignment in bytes that direct I/O needs at most.
 const ALIGN_BYTES: usize = 4096;
-/// The longest wait at once, so that an interruption is seen.
+/// Longest sleep, so that an interruption is noticed.
 const NAP: Duration = Duration::from_millis(50);
 
-/// When operations begin.
+/// Speed at which operations begin.
 #[derive(Clone, Copy)]
 pub(super) enum FilePace {
-    /// As soon as those before them are done.
+    /// As soon as the operations before them are done.
     Max,
-    /// No earlier after this time than in the recording.
+    /// No earlier than at the recorded time, counted from `begun_ns`.
     Recorded { begun_ns: u64 },
 }
 
-/// When an operation was done.
+/// Times of an operation.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OperationTimes {
     pub submitted_ns: u64,
     pub completed_ns: u64,
 }
 
-/// The reason why an operation was not done.
+/// Reason why an operation was not done.
 pub(super) enum FileReplayError {
-    /// It was asked to end.
+    /// It was interrupted.
     Stopped,
-    /// The kernel refused.
+    /// The kernel returned an error.
     Operation { doing: String, error: io::Error },
 }
 
-/// Open files, and where they lie.
+/// Open files, and the directory that they are in.
 pub(super) struct FilePlayer<'a> {
     root: PathBuf,
     files: Mutex<HashMap<u64, Arc<OwnedFd>>>,
     stop: &'a AtomicBool,
-    /// What is written; random, so that nothing that compresses it gains by it.
+    /// Data to write; random, so that a compressing file system or controller gains nothing.
     content: AlignedBuffer,
 }
 
 impl<'a> FilePlayer<'a> {
-    /// In this directory, with transfers of so many bytes at most.
+    /// Player in this directory, with transfers of at most so many bytes.
     pub fn new(root: &Path, stop: &'a AtomicBool, longest_bytes: u64) -> FilePlayer<'a> {
         let mut content = AlignedBuffer::new(longest_bytes.min(PIECE_BYTES));
         let mut random = Random::for_purpose(0, "files/content");
@@ -76,7 +76,7 @@ impl<'a> FilePlayer<'a> {
         self.perform(action, &mut AlignedBuffer::new(0)).map_err(|error| refused(action, error))
     }
 
-    /// Does operations again; those that overlapped in the recording side by side.
+    /// Repeats operations; those that overlapped in the recording run in parallel.
     pub fn play(
         &self,
         operations: &[FileOperation],
@@ -111,7 +111,7 @@ impl<'a> FilePlayer<'a> {
         Ok(OperationTimes { submitted_ns, completed_ns })
     }
 
-    /// A buffer for what one thread reads.
+    /// Buffer for the reads of one thread.
     pub fn scratch(&self) -> AlignedBuffer {
         AlignedBuffer::new(self.content.room())
     }
@@ -187,7 +187,7 @@ fn refused(action: &FileAction, error: io::Error) -> FileReplayError {
     FileReplayError::Operation { doing, error }
 }
 
-/// How many operations from the first on overlapped, one with the next.
+/// Number of operations from the first on of which each overlapped with one before it.
 fn together(operations: &[FileOperation]) -> usize {
     let mut end_ns = 0;
     let joined = operations.iter().take_while(|operation| {
@@ -198,7 +198,7 @@ fn together(operations: &[FileOperation]) -> usize {
     joined.count()
 }
 
-/// Bytes at a place in memory that direct I/O takes.
+/// Bytes with the alignment that direct I/O needs.
 pub(super) struct AlignedBuffer(Vec<u8>);
 
 impl AlignedBuffer {

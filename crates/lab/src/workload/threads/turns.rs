@@ -1,4 +1,4 @@
-//! Which I/Os of a thread count, and when it ends (docs/field/iozone.md#threads).
+//! I/Os of a thread that count, and the end of the thread (docs/field/iozone.md#threads).
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -9,40 +9,40 @@ use super::{Form, Phase, Signals};
 use crate::workload::clock::now_ns;
 use crate::workload::ledger::Ledger;
 
-/// The records of a thread's file, one after the other.
+/// Sequence of the records of a thread's file.
 pub(super) struct Turns<'a> {
     pub form: Form,
     pub phase: &'a Phase,
     pub block_bytes: u64,
-    /// Where the records come in no order of their places.
+    /// Random order of the records; `None` for sequential ones.
     pub order: Option<Permutation>,
     pub limit_ns: u64,
     pub signals: &'a Signals,
 }
 
-/// What a thread came to, up to the stonewall.
+/// Results of a thread, up to the stonewall.
 #[derive(Default)]
 pub(super) struct WorkerEnd {
-    /// Every I/O that counts.
+    /// Latencies of every I/O that counts.
     pub ledger: Ledger,
     /// I/Os that count: all, or in iozone's form those completed before the stonewall.
     pub ops: u64,
-    /// From the common start to the last of them, or to the end of the one that was under way at
-    /// the stonewall.
+    /// Time from the common start to the end of the last of them, or of the one that was in flight
+    /// at the stonewall, in nanoseconds.
     pub elapsed_ns: u64,
     /// All bytes, counted or not.
     pub moved_bytes: u64,
-    /// It was the time that ended it.
+    /// True if the time limit ended it.
     pub timed_out: bool,
 }
 
 impl WorkerEnd {
-    /// I/Os a second by the clock on the wall, as iozone counts.
+    /// I/Os per second of wall-clock time, as iozone counts.
     pub fn iops(&self) -> f64 {
         self.ops as f64 * 1e9 / self.elapsed_ns.max(1) as f64
     }
 
-    /// Its 95 % interval.
+    /// 95 % interval of these I/Os per second.
     pub fn interval(&self) -> Option<[f64; 2]> {
         let busy = self.ledger.tally.rate.estimate()?;
         Some([busy.ci95.low, busy.ci95.high].map(|end| end / busy.per_second * self.iops()))
@@ -50,7 +50,7 @@ impl WorkerEnd {
 }
 
 impl Turns<'_> {
-    /// Moves record after record with `transfer`, which is given the place in the file in bytes.
+    /// Moves record after record with `transfer`, which gets the offset in the file in bytes.
     pub fn run(&self, mut transfer: impl FnMut(u64) -> io::Result<()>) -> io::Result<WorkerEnd> {
         let mut end = WorkerEnd::default();
         let begun_ns = now_ns();
@@ -76,8 +76,8 @@ impl Turns<'_> {
         Ok(end)
     }
 
-    /// Counts an I/O, unless another thread was through meanwhile: as iozone, which takes its time
-    /// and not its bytes.
+    /// Counts an I/O, unless another thread has finished meanwhile: like iozone, which counts its
+    /// time and not its bytes.
     fn count(&self, end: &mut WorkerEnd, before_ns: u64, after_ns: u64) {
         if self.is_walled() {
             return;
@@ -87,7 +87,7 @@ impl Turns<'_> {
         self.signals.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether, in iozone's form, a thread is through.
+    /// True if, in iozone's form, a thread has finished.
     fn is_walled(&self) -> bool {
         self.form.time_ns.is_none() && self.signals.stonewall.load(Ordering::Relaxed)
     }

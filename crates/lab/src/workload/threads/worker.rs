@@ -1,4 +1,4 @@
-//! One thread's file, and what the thread does to it.
+//! The file of one thread, and the thread's I/O to it.
 
 use std::fs::File;
 use std::io;
@@ -17,9 +17,9 @@ use super::turns::{Turns, WorkerEnd};
 use super::{Form, Phase, Signals};
 use crate::workload::ledger::sys;
 
-/// What direct I/O asks of the buffer's place in memory, at most.
+/// Alignment in bytes that direct I/O needs at most.
 const ALIGNMENT: usize = 4096;
-/// What is written at once where nothing is measured.
+/// Bytes of one write while nothing is measured.
 const LAYING_BYTES: u64 = 1 << 20;
 
 /// A thread's file, open.
@@ -54,7 +54,7 @@ impl Aligned {
 }
 
 impl Worker {
-    /// Opens or makes a file, past the page cache if its file system lets it.
+    /// Opens or makes a file, past the page cache if its file system allows that.
     pub fn open(
         path: &Path,
         content: Content,
@@ -80,7 +80,7 @@ impl Worker {
         })
     }
 
-    /// Writes the next piece of what the file lacks of `size_bytes`; `true` when it lacks nothing.
+    /// Writes the next piece that the file lacks of `size_bytes`; true if it is complete.
     pub fn lay_piece(&mut self, size_bytes: u64) -> io::Result<bool> {
         let at = self.file.metadata()?.len() / self.block_bytes * self.block_bytes;
         if at >= size_bytes {
@@ -93,7 +93,7 @@ impl Worker {
         Ok(false)
     }
 
-    /// Does one phase, from the common start on.
+    /// Runs one phase, from the common start on.
     pub fn run(
         mut self,
         form: Form,

@@ -7,10 +7,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use super::{FilePace, FilePlayer, FileReplayError, OperationTimes};
 use crate::trace::files::FileOperation;
 
-/// Recorded threads beyond these share theirs with another.
+/// Most threads; further recorded threads share one of these.
 const MOST_THREADS: u32 = 256;
 
-/// How far all threads are.
+/// Progress of all threads.
 struct Progress {
     /// Operations done, by thread.
     done: Mutex<State>,
@@ -22,7 +22,7 @@ struct State {
     failed: bool,
 }
 
-/// Does a group of operations; when each was done, in the same order.
+/// Does a group of operations; returns their times, in the same order.
 pub(super) fn side_by_side(
     player: &FilePlayer<'_>,
     group: &[FileOperation],
@@ -54,7 +54,7 @@ pub(super) fn side_by_side(
     Ok(all)
 }
 
-/// The operations of one thread, in their order; fewer where another one failed.
+/// Does the operations of one thread, in their order; fewer if another one failed.
 fn one_thread(
     player: &FilePlayer<'_>,
     group: &[FileOperation],
@@ -76,8 +76,8 @@ fn one_thread(
     Ok(all)
 }
 
-/// How many operations of each thread had ended before this one began; only those that stand before
-/// it count, so that no two wait for each other.
+/// Number of operations of each thread that had ended before this one began. Only operations before
+/// it in the recording count, so that no two wait for each other.
 fn ended_before(group: &[FileOperation], threads: &[Vec<usize>], this: usize) -> Vec<usize> {
     let ended = |number: &usize| {
         let operation = &group[*number];
@@ -89,7 +89,7 @@ fn ended_before(group: &[FileOperation], threads: &[Vec<usize>], this: usize) ->
 }
 
 impl Progress {
-    /// Waits until so many are done; whether all is well.
+    /// Waits until each thread has done so many; false if an operation failed.
     fn wait(&self, needed: &[usize]) -> bool {
         let behind = |state: &mut State| {
             !state.failed && state.done.iter().zip(needed).any(|(done, needed)| done < needed)
