@@ -1,11 +1,11 @@
-//! What the box claims, as it is typed. Whether it holds is the business of `findings`.
+//! Claims of the packaging, as they are typed. `findings` decides whether they hold.
 
 use record::Claims;
 use record::units::{Bytes, Nanos};
 
 use crate::exit::{Result, usage};
 
-/// What may be claimed, or set as a limit.
+/// Names of what may be claimed, or set as a limit.
 const NAMES: [&str; 11] = [
     "capacity",
     "class",
@@ -86,14 +86,15 @@ fn class_number(text: &str, letter: char) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// "500IOPS". With its unit: a bare number may be meant as MB/s, as it is of `write`.
+/// Reads "500IOPS". The unit must be there: a bare number may be meant as MB/s, as it is for
+/// `write`.
 fn iops(text: &str) -> Option<f64> {
     let text = text.to_ascii_lowercase();
     let number = text.strip_suffix("iops")?.trim().parse::<f64>().ok()?;
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-/// "20ms", with its unit.
+/// Reads "20ms" as nanoseconds; the unit must be there.
 fn time_ns(text: &str) -> Option<u64> {
     let has_unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
     text.parse::<Nanos>().ok().map(|ns| ns.0).filter(|ns| has_unit && *ns > 0)

@@ -1,8 +1,8 @@
-//! Whether what lies on a medium may be overwritten: the one place in the program that decides.
+//! Consent to overwrite what is on a medium: the one place in the program that decides.
 //!
-//! `--erase ID` says which medium is meant. Where something lies on it, or nobody can tell, that is
-//! not enough: what lies there is shown, and the word is typed by who sits in front of it, or
-//! `--yes` is said in a script.
+//! `--erase ID` says which medium is meant. If it is not empty, or nobody can tell, that is not
+//! enough: its contents are shown, and the user types the word at a terminal, or a script says
+//! `--yes`.
 
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
@@ -15,23 +15,23 @@ use rustix::termios::{QueueSelector, tcflush};
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::{say, say_text, signals, words};
 
-/// What is to be overwritten, and what lies on it.
+/// Target to overwrite, and its contents.
 pub struct Question<'a> {
     /// The medium or file as it is named to the user.
     pub what: &'a str,
     /// The name to type behind `--erase`, for messages.
     pub id: &'a str,
-    /// What lies on it.
+    /// Contents of the medium or file.
     pub contents: &'a Contents,
     /// True if `--yes` was given: then nothing is asked.
     pub yes: bool,
 }
 
-/// The word that gives a medium away.
+/// Word by which the user allows overwriting a medium.
 const WORD: &str = "erase";
 
-/// Goes on where nothing lies there, or who sits in front of it says so; refuses otherwise. Nothing
-/// has been written yet.
+/// Returns if the medium is empty, or the user agrees; refuses otherwise. Nothing has been written
+/// yet.
 pub fn ask(question: &Question<'_>) -> Result<()> {
     if question.yes || question.contents.is_empty() == Some(true) {
         return Ok(());
@@ -71,8 +71,8 @@ pub fn ask(question: &Question<'_>) -> Result<()> {
     }
 }
 
-/// Asks for the word before anything is known of what will be overwritten; refused where nobody
-/// sits in front of it.
+/// Asks for the word before anything is known of what will be overwritten; refuses without a
+/// terminal.
 pub fn give_all_away(what: &str) -> Result<()> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return refuse("--erase of a station needs a terminal to ask at; nothing was written");
@@ -94,7 +94,7 @@ pub fn go_on() -> Result<()> {
     }
 }
 
-/// What was found, for a refusal.
+/// Contents of the medium, for a refusal.
 fn finding(question: &Question<'_>) -> String {
     match question.contents.is_empty() {
         None => format!("what {} holds {}", question.what, question.contents.summary()),
@@ -106,8 +106,8 @@ fn finding(question: &Question<'_>) -> String {
     }
 }
 
-/// A line from the terminal, without surrounding blanks; `None` where it has ended. Ctrl-C is
-/// heard: the main thread is told of it, and this one only waits.
+/// A line from the terminal, without surrounding blanks; `None` at its end. Ctrl-C ends the wait as
+/// an interruption.
 fn answer() -> Result<Option<String>> {
     const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     let stop = signals::listen()?;
@@ -134,7 +134,7 @@ fn answer() -> Result<Option<String>> {
     }
 }
 
-/// What lies there, for `--plan`: what would be erased, or is only read.
+/// Contents for `--plan`, as what would be erased or is only read.
 pub fn plan(contents: &Contents, erase: Option<&str>) -> String {
     let lines: String = contents.lines().iter().map(|line| format!("  {line}\n")).collect();
     let Some(id) = erase else {

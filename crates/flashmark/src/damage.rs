@@ -1,14 +1,14 @@
-//! What is wrong with a run's files, in a line or two on the terminal.
+//! Damage of a run's files, in a line or two on the terminal.
 
 use std::io::Write;
 
 use report::words::clean;
 use store::{Damage, RunDir};
 
-/// As many places of a journal are named one by one.
+/// Most places of a journal that are named one by one.
 const MOST_LINES: usize = 5;
 
-/// A line for each place, and one for those that are too many.
+/// A line for each place of damage, up to five, and one with the number of the others.
 pub fn lines<'a>(damage: impl Iterator<Item = &'a Damage>) -> Vec<String> {
     let all: Vec<String> = damage.map(|damage| clean(&damage.to_string())).collect();
     let mut shown: Vec<String> = all.iter().take(MOST_LINES).cloned().collect();
@@ -21,7 +21,7 @@ pub fn lines<'a>(damage: impl Iterator<Item = &'a Damage>) -> Vec<String> {
     shown
 }
 
-/// All of it in one line; none where nothing is damaged.
+/// All damage in one line; `None` if nothing is damaged.
 pub fn line(damage: &[Damage]) -> Option<String> {
     match damage {
         [] => None,
@@ -36,13 +36,13 @@ pub fn line(damage: &[Damage]) -> Option<String> {
     }
 }
 
-/// Says on standard error, a line each, what of a run's journal is damaged. Nobody need be there to
-/// read it.
+/// Prints the damage of a run's journal on standard error, a line each. Errors of printing are
+/// ignored.
 pub fn warn<'a>(dir: &RunDir, damage: impl Iterator<Item = &'a Damage>) {
     lines(damage).iter().for_each(|line| tell(dir, line));
 }
 
-/// One line about a run on standard error.
+/// Prints one line about a run on standard error.
 pub fn tell(dir: &RunDir, line: &str) {
     let _ = writeln!(std::io::stderr(), "flashmark: {}: {line}", clean(dir.name()));
 }

@@ -1,4 +1,4 @@
-//! How much time a run gets: `--precision` and `--time`, said in the settings that the tests have.
+//! Time that a run gets: `--precision` and `--time`, expressed in the settings of its tests.
 
 use record::units::{MILLISECOND_NS, Nanos, SECOND_NS, saturating_sum};
 use suite::Choice;
@@ -8,13 +8,13 @@ use suite::definition::{Suite, SuiteEntry};
 
 use crate::exit::{Result, usage};
 
-/// Settings that say how certain a figure must be before its cell ends.
+/// Settings that say how narrow the interval of a figure must be before its cell ends.
 const CERTAINTY: [&str; 2] = ["certainty", "slow_certainty"];
-/// The longest that a cell may take.
+/// Setting of the longest time of a cell.
 const MOST: &str = "max_time";
-/// The least that it takes where it is certain.
+/// Setting of the shortest time of a cell that is precise enough.
 const LEAST: &str = "min_time";
-/// A cell gets at most so many times the time that its suite gives it.
+/// Most times the suite's time that a cell gets.
 const MOST_TIMES: f64 = 100.0;
 
 /// Reads `--precision`: a share of the figure, as "2%" or "0.02".
@@ -30,8 +30,8 @@ pub fn read_precision(text: &str) -> Result<f64> {
     }
 }
 
-/// The tests that only `--only` names stand in no suite: they are added, at their published
-/// settings, so that they can be changed like the others.
+/// All entries of the suite. A test that only `--only` names is in no suite: it is added, with its
+/// published settings, so that it can be changed like the others.
 fn all_entries<'a>(
     suite: &'a mut Suite,
     choice: &Choice,
@@ -44,8 +44,8 @@ fn all_entries<'a>(
     suite.tests.iter_mut()
 }
 
-/// A setting as the suite has it, or else as it was published; `None` where the test has none of
-/// this name.
+/// A setting as the suite has it, or else its published value; `None` if the test has no such
+/// setting.
 fn typed(entry: &SuiteEntry, name: &str) -> Option<String> {
     let own = entry.settings.iter().rev().find(|(known, _)| known == name);
     let published = || {
@@ -71,13 +71,14 @@ fn duration_ns(entry: &SuiteEntry, name: &str) -> Option<u64> {
     typed(entry, name)?.parse::<Nanos>().ok().map(|ns| ns.0)
 }
 
-/// A time as a setting takes it; at least a millisecond.
+/// A time as a setting takes it, in milliseconds; at least one.
 fn in_words(ns: f64) -> String {
     format!("{}ms", (ns / MILLISECOND_NS as f64).round().max(1.0) as u64)
 }
 
-/// Every rate is measured until its interval is this narrow on either side, and gets the time that
-/// it takes: four times as much for half the width. A test without such a setting stays as it is.
+/// Measures every rate until its interval is ± `wanted` (a share of the figure). Half the width
+/// needs four times the time, so the time limits grow. A test without such a setting does not
+/// change.
 pub fn be_precise(suite: &mut Suite, choice: &mut Choice, wanted: f64) {
     let mut longest = 1.0_f64;
     for entry in all_entries(suite, choice) {
@@ -101,8 +102,8 @@ pub fn be_precise(suite: &mut Suite, choice: &mut Choice, wanted: f64) {
     }
 }
 
-/// The run is made to take about this long: what can be measured for longer is never certain
-/// enough, and gets in proportion what the other cells leave. `plan` is what the suite would do.
+/// Makes the run take about `time_ns`: the cells that can run for longer share, in proportion, the
+/// time that the others leave. `plan` is the plan of the unchanged suite.
 pub fn spend(suite: &mut Suite, choice: &mut Choice, plan: &Plan, time_ns: u64) {
     let can_stretch = |test: &str| {
         let test = find(test).map(|test| test.settings()).unwrap_or_default();

@@ -6,27 +6,27 @@ use std::process::ExitCode;
 use device::{IoError, IoErrorKind};
 use record::{Ended, Record, Severity, Stop};
 
-/// How the program ends. Scripts rely on the numbers.
+/// End of the program. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// What was asked for is done, and no check failed.
+    /// The task is done, and no check failed.
     Done = 0,
-    /// The medium failed a check (fake, verify error, below its claim).
+    /// The medium failed a check (fake, verify error, less than it claims).
     MediumFailed = 1,
-    /// The command line, a suite, a profile or a file given cannot be understood.
+    /// The command line, a suite, a profile or a given file cannot be understood.
     Usage = 2,
     /// Refused for safety; nothing was written.
     Refused = 3,
     /// I/O error on the medium; a partial record was kept.
     Io = 4,
-    /// Our own fault, or the machine's beside the medium.
+    /// A bug of the program, or a fault of the machine beside the medium.
     Internal = 5,
     /// Interrupted; the record was kept and can be resumed.
     Interrupted = 130,
 }
 
 impl Exit {
-    /// How a run ends for a script, from what it came to and the medium's last error.
+    /// Exit code of a run, from its record and the last error of the medium.
     pub fn of(record: &Record, error: Option<&IoError>) -> Exit {
         match (&record.run.ended, error) {
             (_, Some(error)) if error.kind == IoErrorKind::Refused || is_size_limit(error) => {
@@ -52,7 +52,7 @@ fn is_size_limit(error: &IoError) -> bool {
 }
 
 impl Exit {
-    /// From the code that this program ended with.
+    /// Reads a code with which this program ended.
     pub fn from_code(code: i32) -> Exit {
         let all = [
             Exit::Done,
@@ -77,7 +77,7 @@ impl From<Exit> for ExitCode {
 pub struct Failure {
     /// The code that the program ends with.
     pub exit: Exit,
-    /// What was found, and what to type instead.
+    /// Cause, and what to type instead.
     pub error: anyhow::Error,
 }
 
@@ -96,18 +96,18 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What every command returns.
+/// Result of a command.
 pub type Result<T = Exit> = std::result::Result<T, Failure>;
 
 /// Gives an error its exit code.
 pub trait OrExit<T> {
-    /// The command line or a file given is at fault.
+    /// Blames the command line or a given file.
     fn or_usage(self) -> Result<T>;
-    /// It is not safe.
+    /// Refuses for safety.
     fn or_refuse(self) -> Result<T>;
-    /// The medium is at fault.
+    /// Blames the medium.
     fn or_io(self) -> Result<T>;
-    /// We are, or the machine is.
+    /// Blames this program or the machine.
     fn or_internal(self) -> Result<T>;
 }
 
@@ -126,12 +126,12 @@ impl<T, E: Into<anyhow::Error>> OrExit<T> for std::result::Result<T, E> {
     }
 }
 
-/// A usage error in words.
+/// Usage error with this message.
 pub fn usage<T>(message: impl fmt::Display) -> Result<T> {
     Err(anyhow::anyhow!("{message}")).or_usage()
 }
 
-/// A refusal in words.
+/// Refusal with this message.
 pub fn refuse<T>(message: impl fmt::Display) -> Result<T> {
     Err(anyhow::anyhow!("{message}")).or_refuse()
 }

@@ -1,6 +1,6 @@
-//! What root measures by sudo is the user's too: a finished run is handed to a process with his
-//! rights, which keeps a copy in his home, so that he finds it without sudo. Root itself writes
-//! nothing in places that others can change.
+//! Copy of a finished run for the user who called sudo: root hands the run to a process with the
+//! user's rights, which keeps a copy in the user's home, so that `show` finds it without sudo. Root
+//! itself writes nothing in places that others can change.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,11 +12,11 @@ use std::process::{Command, Stdio};
 use report::words::clean;
 use store::RunDir;
 
-/// The hidden command of that process.
+/// Hidden command of that process.
 pub const COMMAND: &str = "keep-copy";
-/// Files of a run that only its maker needs: its lock, and what of a medium has yet to be restored.
+/// Files that only the maker of a run needs: its lock, and the backup that is yet to be restored.
 const NOT_COPIED: [&str; 2] = [store::LOCK_FILE, store::BACKUP_FILE];
-/// A longer run is no run of ours.
+/// Most bytes of a run that are taken.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A user of this machine who became root through sudo.
@@ -29,7 +29,8 @@ struct Invoker {
 }
 
 impl Invoker {
-    /// The invoking user, where this process is root by sudo and nobody said where results go.
+    /// The user who called sudo; `None` if this process is not root by sudo, or the user chose
+    /// where results go.
     fn of_process() -> Option<Invoker> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         if variable("FLASHMARK_HOME").is_some() || !rustix::process::geteuid().is_root() {
@@ -42,8 +43,8 @@ impl Invoker {
         Invoker::of(variable, account)
     }
 
-    /// The same from variables, and from the line of an account as passwd(5) has it. sudo sets
-    /// `SUDO_UID` and `SUDO_GID` (sudo(8), "ENVIRONMENT").
+    /// The invoking user from variables, and from the line of an account as passwd(5) has it. sudo
+    /// sets `SUDO_UID` and `SUDO_GID` (sudo(8), "ENVIRONMENT").
     fn of(
         variable: impl Fn(&str) -> Option<OsString>,
         account: impl Fn(u32) -> Option<String>,
@@ -57,7 +58,8 @@ impl Invoker {
         home.is_absolute().then(|| Invoker { user, group, name: fields[0].to_owned(), home })
     }
 
-    /// Hands the files of a run to a process with his rights; the directory that it made.
+    /// Hands the files of a run to a process with the user's rights; returns the directory that it
+    /// made.
     fn keep(&self, dir: &RunDir) -> io::Result<PathBuf> {
         let mut child = Command::new(std::env::current_exe()?)
             .args([COMMAND, dir.name()])
@@ -100,7 +102,7 @@ fn send(dir: &Path, to: &mut impl Write) -> io::Result<()> {
 /// Reads the files of a run as [`to_invoker`] sends them: name and bytes of each.
 ///
 /// # Errors
-/// Where they are cut off, or longer than any run.
+/// They are cut off, or longer than any run.
 pub fn receive(from: &mut impl BufRead) -> io::Result<Vec<(String, Vec<u8>)>> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidData, "these are no files of a run");
     let (mut files, mut all) = (Vec::new(), 0u64);
@@ -124,7 +126,7 @@ pub fn receive(from: &mut impl BufRead) -> io::Result<Vec<(String, Vec<u8>)>> {
     }
 }
 
-/// Keeps a copy of a finished run for the user who called sudo, and says where.
+/// Keeps a copy of a finished run for the user who called sudo, and prints where.
 pub fn to_invoker(dir: &RunDir, quiet: bool) {
     let Some(invoker) = Invoker::of_process() else { return };
     match invoker.keep(dir) {

@@ -5,17 +5,16 @@ use record::{Cell, Flag, IoAccounting, Target};
 
 use crate::open_target::OpenTarget;
 
-/// Check that the cells of a run are of its medium.
+/// Checks that the I/O of a cell reached its medium.
 pub struct MediumCheck {
-    /// There is no medium: memory answers.
+    /// True if the target is memory, without a medium.
     is_memory: bool,
-    /// What the kernel counts of the medium is all that reaches it, and as many bytes as are
-    /// issued.
+    /// True if the kernel counts for the medium exactly the bytes that reach it, uncompressed.
     is_counted: bool,
 }
 
 impl MediumCheck {
-    /// Of an opened target.
+    /// Check for an opened target.
     pub fn of(opened: &OpenTarget) -> MediumCheck {
         let is_memory = opened.flags.contains(&Flag::MemoryFilesystem);
         // What a file system compresses is fewer bytes on the medium.
@@ -23,7 +22,7 @@ impl MediumCheck {
         MediumCheck { is_memory, is_counted: !is_compressed && is_counted(&opened.target) }
     }
 
-    /// The cell with what was issued and counted of it, and the caveats that follow.
+    /// Cell with its I/O accounting, and the caveats that follow from it.
     pub fn checked(&self, mut cell: Cell) -> Cell {
         cell.reach = cell.activity.last().map(|last| IoAccounting::of(&cell, &last.counters));
         let unexplained =

@@ -15,7 +15,7 @@ const SECRET_BYTES: usize = 32;
 /// Bytes of a key of a medium or a host.
 const KEY_BYTES: usize = 16;
 
-/// The secret of whoever owns the media, out of a file.
+/// Secret key of the owner of the media, from a file.
 pub struct KeyFile {
     secret: [u8; SECRET_BYTES],
     /// The file, for messages.
@@ -26,7 +26,7 @@ impl KeyFile {
     /// Reads a file with 64 hexadecimal digits.
     ///
     /// # Errors
-    /// Where it cannot be read or holds something else; the error says how to make one.
+    /// It cannot be read or holds something else; the error says how to make one.
     pub fn read(path: &Path) -> Result<KeyFile> {
         let shown = clean(&path.display().to_string());
         let text = match std::fs::read_to_string(path) {
@@ -41,7 +41,7 @@ impl KeyFile {
         }
     }
 
-    /// The file of a flag, where one was given.
+    /// Reads the file that a flag names, if it was given.
     ///
     /// # Errors
     /// As [`KeyFile::read`].
@@ -49,8 +49,8 @@ impl KeyFile {
         path.map(KeyFile::read).transpose()
     }
 
-    /// Adds the keys of the medium and the host to what is published of a run, as far as the record
-    /// says which they are.
+    /// Adds the keys of the medium and the host to a published run, as far as the record identifies
+    /// them.
     pub fn add(&self, record: &Record, run: &mut Published) {
         let medium = Some(&record.medium).filter(|medium| knows_itself(medium));
         let medium = medium.and_then(|medium| medium.cid.as_ref().or(medium.serial.as_ref()));
@@ -59,7 +59,7 @@ impl KeyFile {
         run.host_key = host.map(|identity| self.key("host", identity));
     }
 
-    /// What is said of the keys of a run before it is sent.
+    /// Message about the keys of a run before it is sent.
     pub fn announced(&self, run: &Published) -> String {
         let of = match (&run.medium_key, &run.host_key) {
             (Some(_), Some(_)) => "the medium and the host",

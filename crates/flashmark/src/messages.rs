@@ -1,8 +1,8 @@
-//! What is said beside the results, on standard error.
+//! Messages beside the results, on standard error.
 //!
-//! The macros of the standard library end the program when the terminal is closed, the reader of a
-//! pipe has gone, or the file behind it is full. A run must outlast all three: nothing that
-//! measures ends because nobody listens. Clippy refuses them (`print_stderr`).
+//! The macros of the standard library end the program if the terminal is closed, the reader of a
+//! pipe has gone away, or the file behind it is full. A run must outlast all three: no measurement
+//! ends because nobody reads. Clippy refuses these macros (`print_stderr`).
 
 use std::fmt;
 use std::io::Write;
@@ -23,7 +23,7 @@ pub fn are_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }
 
-/// Says this; whoever cannot hear it is no reason to end.
+/// Prints a message on standard error; errors of printing are ignored.
 pub fn beside(words: fmt::Arguments<'_>) {
     let words = words.to_string();
     if are_json() {
@@ -33,7 +33,7 @@ pub fn beside(words: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes an event of that name on standard error, an object with these members, where events are
+/// Writes an event of that name on standard error, an object with these members, if events are
 /// written there.
 pub fn event(name: &str, members: Value) {
     #[derive(Serialize)]
@@ -56,13 +56,13 @@ fn write_whole(text: &str) {
     let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
 }
 
-/// Says a line on standard error, as `format!` words it.
+/// Prints a line on standard error, formatted as by `format!`.
 #[macro_export]
 macro_rules! say {
     ($($words:tt)+) => { $crate::messages::beside(format_args!("{}\n", format_args!($($words)+))) };
 }
 
-/// Says a text on standard error that ends as it is.
+/// Prints a text on standard error without adding a line break.
 #[macro_export]
 macro_rules! say_text {
     ($($words:tt)+) => { $crate::messages::beside(format_args!($($words)+)) };

@@ -1,4 +1,4 @@
-//! Where results go: the terminal, the run's directory, and the files the user named.
+//! Outputs of a run: the terminal, the run's directory, and the files that the user named.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Outputs {
     pub end_screen: EndScreen,
 }
 
-/// What is written of the progress of a run, on standard error.
+/// Form of a run's progress, on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ProgressForm {
     /// A bar on a terminal, lines elsewhere.
@@ -53,26 +53,26 @@ pub enum ProgressForm {
 }
 
 impl ProgressForm {
-    /// Whether nothing is written, where `--quiet` is given or not.
+    /// True if nothing is written, with `--quiet` (`quiet`) or without it.
     pub fn is_silent(self, quiet: bool) -> bool {
         self == ProgressForm::None || quiet && self == ProgressForm::Auto
     }
 }
 
-/// What a run prints when it ends.
+/// Text that a run prints when it ends.
 #[derive(Clone, Debug, Default)]
 pub enum EndScreen {
     /// The summary.
     #[default]
     Summary,
-    /// Three answers and four figures.
+    /// Three answers and four figures, as `check` prints them.
     Check,
     /// The same as one line of JSON.
     CheckLine,
 }
 
 impl Outputs {
-    /// Whether files can be written there, before anything is measured.
+    /// Checks that the files can be written, before anything is measured.
     pub fn check(&self) -> Result<()> {
         check(self.json.iter().chain(&self.html))
     }
@@ -88,7 +88,7 @@ impl Outputs {
     }
 }
 
-/// Whether files can be written there; "-" is standard output.
+/// Checks that the files can be written; "-" is standard output.
 pub fn check<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
     for path in paths.filter(|path| path.as_os_str() != "-") {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -137,7 +137,7 @@ pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> 
     show(record, dir.name(), &files, outputs.details, stream)
 }
 
-/// Three answers and four figures, and where the rest is.
+/// Three answers and four figures, and where to find the rest.
 pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     let (width, colour) = (OutputStream::Output.width(), OutputStream::Output.has_colour());
     format!(
@@ -148,8 +148,8 @@ pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     )
 }
 
-/// The summary of a check as one line of JSON, at the same path as in a record, with the run that
-/// it is of. `cached` says when it was measured, where that was not now.
+/// Summary of a check as one line of JSON, at the same path as in a record, with the name of the
+/// run. `cached` is the time of the measurement, if it was not made now.
 pub fn check_line(record: &Record, dir: &RunDir, exit: Exit, cached: Option<&str>) -> String {
     let line = serde_json::json!({
         "run": dir.name(),
@@ -161,7 +161,7 @@ pub fn check_line(record: &Record, dir: &RunDir, exit: Exit, cached: Option<&str
     format!("{line}\n")
 }
 
-/// The files that every run has, for the end of a screen.
+/// Files that every run has, for the end of a screen.
 pub fn files(dir: &RunDir) -> Vec<(&'static str, String)> {
     let page = dir.path().join(PAGE_FILE);
     [("Record", dir.record_path()), ("Page", page.as_path())]
@@ -170,8 +170,8 @@ pub fn files(dir: &RunDir) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Prints what a run came to: one screen, or all of it; `run` is what to call it in `show`, and
-/// `files` are what it left.
+/// Prints the results of a run: one screen, or all of them; `run` is its name for `show`, and
+/// `files` are the files that it left.
 pub fn show(
     record: &Record,
     run: &str,
@@ -200,14 +200,14 @@ pub fn show(
     }
 }
 
-/// Prints for a person, to standard output: no line is wider than the terminal, no letter beyond
-/// what the locale has. A reader that has gone away is no error.
+/// Prints for a person, to standard output: no line is wider than the terminal, and no letter is
+/// beyond the locale. A reader that has gone away is no error.
 pub fn print(text: &str) -> Result<()> {
     print_document(&OutputStream::Output.fitted(text))
 }
 
-/// Prints to standard output as it is: for programs, and for files. A reader that has gone away is
-/// no error.
+/// Prints to standard output without changes, for programs and files. A reader that has gone away
+/// is no error.
 pub fn print_document(text: &str) -> Result<()> {
     match print_whole(text) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -223,15 +223,15 @@ pub fn write_page(path: &Path, page: &str) -> Result<()> {
     print_document(&format!("{}\n", path.display()))
 }
 
-/// Prints to standard output; whoever asked for a document is owed all of it.
+/// Prints a whole text to standard output; returns every error of writing.
 fn print_whole(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-/// Prints the record of a run to standard output. One that does not arrive whole is an error, also
-/// where the reader has gone away.
+/// Prints the record of a run to standard output. A record that is not written completely is an
+/// error, also if the reader has gone away.
 pub fn print_record(record: &Record, dir: &RunDir) -> Result<()> {
     let unheard = |error: std::io::Error| {
         let name = dir.name();
@@ -242,7 +242,7 @@ pub fn print_record(record: &Record, dir: &RunDir) -> Result<()> {
     print_whole(&record.to_json()).map_err(unheard).or_internal()
 }
 
-/// What to do where the results of a run cannot be kept: the run is not lost.
+/// Failure if the results of a run cannot be kept: it says how to go on, as the run is not lost.
 pub fn keepable<T>(
     done: std::result::Result<T, impl Into<anyhow::Error>>,
     dir: &RunDir,

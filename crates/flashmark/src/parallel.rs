@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 
-/// What each of so many pieces of work comes to, in their order.
+/// Results of `count` pieces of work, in their order.
 ///
 /// # Errors
-/// The first that `work` returns; what is left is then not begun by its thread.
+/// The first error that `work` returns; its thread then begins no other piece.
 pub fn each_of<T: Send + Sync>(
     count: usize,
     work: impl Fn(usize) -> Result<T> + Sync,
@@ -22,7 +22,7 @@ pub fn each_of<T: Send + Sync>(
     Ok(done.into_iter().filter_map(OnceLock::into_inner).collect())
 }
 
-/// Does each of so many pieces of work once, on as many threads as there are processors.
+/// Does each of `count` pieces of work once, on as many threads as there are processors, at most 8.
 pub fn on_all_processors(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
     let worker = || -> Result<()> {

@@ -1,5 +1,5 @@
-//! What the person in front of it sees while a run goes on: a progress bar with its ETA on a
-//! terminal, plain lines elsewhere; never silent for more than 2 s.
+//! Progress of a run for people: a progress bar with its ETA on a terminal, plain lines elsewhere;
+//! never silent for more than 2 s.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -17,11 +17,11 @@ use report::{CellNames, display};
 
 /// Time between two updates of the screen.
 const TICK: Duration = Duration::from_millis(200);
-/// A plain line at least this often.
+/// Longest time between two plain lines.
 const PLAIN: Duration = Duration::from_millis(1900);
-/// A call longer than this is announced while it lasts.
+/// Duration above which a call is announced while it lasts.
 const LONG_CALL_NS: u64 = 5_000_000_000;
-/// On a narrower terminal there is no bar, and a cell and its figure stand on a line each.
+/// Fewest columns for a bar; on a narrower terminal a cell and its figure take a line each.
 const WIDE: usize = 64;
 
 /// The screen. Dropping it wipes the bar.
@@ -39,27 +39,27 @@ struct State {
     share: f64,
     over: bool,
     last_plain: Option<Instant>,
-    /// When an event of progress was written for a program last, of the present cell.
+    /// Time of the latest event of progress about the present cell.
     last_event: Option<Instant>,
 }
 
-/// What the line of progress is made of.
+/// Parts of the line of progress.
 #[derive(Clone, Debug, Default)]
 struct Line {
     cells: usize,
     done: usize,
     cell: String,
-    /// What is left of the run, in nanoseconds: it only shrinks.
+    /// Time left for the run, in nanoseconds: it only shrinks.
     left_ns: Option<u64>,
-    /// More seems to be left than was told: it is not known.
+    /// True if more time seems to be left than was shown: then no time is shown.
     is_longer: bool,
     /// Rate, phase, time and bytes, the most important first.
     more: Vec<String>,
 }
 
 impl Line {
-    /// Takes note of what is left. Never more than was told before; where that cannot hold, it is
-    /// not known until it holds again.
+    /// Notes the time that is left. It never grows beyond what was shown; if that cannot hold, no
+    /// time is shown until it holds again.
     fn take_left(&mut self, left_ns: u64) {
         let is_told = left_ns > 0;
         let known = self.left_ns.unwrap_or(u64::MAX);
@@ -76,7 +76,8 @@ impl Line {
         }
     }
 
-    /// In at most so many columns; what has no room is left out, the least important first.
+    /// The line in at most so many columns; parts that do not fit are left out, the least important
+    /// first.
     fn text(&self, width: usize) -> String {
         if self.cell.is_empty() {
             return String::new();
@@ -113,11 +114,11 @@ fn roughly(ns: u64) -> String {
     }
 }
 
-/// Tells how long the I/O under way has lasted, in nanoseconds; 0 when there is none.
+/// Returns how long the oldest I/O in flight has lasted, in nanoseconds; 0 if there is none.
 pub type IoWait = Box<dyn Fn() -> u64 + Send>;
 
 impl Screen {
-    /// Opens the screen for a run of `cells` cells. `waiting` is asked about calls that do not
+    /// Opens the screen for a run of `cells` cells. `waiting` is polled for I/Os that do not
     /// return.
     pub fn open(cells: usize, quiet: bool, waiting: IoWait) -> Screen {
         let terminal = OutputStream::Error.is_terminal();
@@ -137,24 +138,24 @@ impl Screen {
         Screen { state, bar, plain, ticker, names: CellNames::default() }
     }
 
-    /// The same with the names of these cells.
+    /// The same screen with the names of these cells.
     pub fn naming(mut self, plan: &[PlannedCell]) -> Screen {
         self.names = words::names(plan);
         self
     }
 
-    /// What a cell is called on the screen; one that was not planned from the start has no other
-    /// beside it.
+    /// Name of a cell on the screen; a cell that was not planned from the start is named without
+    /// regard to others.
     fn name(&self, id: &str, test: &str, params: &Params) -> String {
         self.names.get(id).map_or_else(|| words::cell(test, params), str::to_owned)
     }
 
-    /// So many cells are planned by now.
+    /// Sets the number of planned cells.
     pub fn expect(&self, cells: usize) {
         lock(&self.state).progress.cells = cells;
     }
 
-    /// Shows an event: as a line where something ended, else in the bar.
+    /// Shows an event: as a line if something ended, else in the bar.
     pub fn show(&self, event: &RunEvent<'_>) {
         if messages::are_json() {
             let cells = lock(&self.state).take_event(event);
@@ -227,8 +228,8 @@ impl Screen {
 }
 
 impl State {
-    /// The number of cells, where an event is due: of progress only the first of a cell, and then
-    /// one each [`TICK`].
+    /// The number of cells if an event is due: of progress only the first of a cell, and then one
+    /// each [`TICK`].
     fn take_event(&mut self, event: &RunEvent<'_>) -> Option<usize> {
         if let RunEvent::Progress(_) = event {
             let is_due = self.last_event.is_none_or(|last| last.elapsed() >= TICK);
@@ -239,7 +240,7 @@ impl State {
         Some(self.progress.cells)
     }
 
-    /// So many cells are done.
+    /// Begins the screen with so many cells done.
     fn begin(&mut self, done: usize) {
         self.progress.done = done;
         self.progress.more.clear();
@@ -322,8 +323,8 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
     }
 }
 
-/// A line that had room on a wider terminal takes several on a narrower one; the bar would wipe
-/// only the last.
+/// Clears the bar before its width changes. A line drawn on a wider terminal takes several rows on
+/// a narrower one; the bar would clear only the last.
 fn resize(bar: &ProgressBar, drawn: usize, width: usize) {
     bar.suspend(|| {
         let above = drawn.div_ceil(width.max(1)).saturating_sub(1);
@@ -350,7 +351,7 @@ fn rate(progress: &CellProgress<'_>) -> String {
     }
 }
 
-/// A name and what is said of it: side by side, or below each other where there is no room.
+/// A name and its text: side by side, or below each other if they do not fit.
 fn row(name: &str, said: &str) -> String {
     if OutputStream::Error.width() < WIDE {
         format!("  {name}\n    {said}")

@@ -1,5 +1,5 @@
-//! Progress for programs (`--progress json`): what a run tells, as JSON, an object a line on
-//! standard error. Names and members are stable; docs/progress.md lists them.
+//! Progress for programs (`--progress json`): events of a run as JSON, an object a line on standard
+//! error. Names and members are stable; docs/progress.md lists them.
 
 use record::{Cell, Flag, PlannedCell, Record, Skip};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::messages::event;
 use crate::words;
 
-/// What is going to be done, before anything is.
+/// Writes what is going to be done, before anything is.
 pub fn planned(dir: &RunDir, cells: &[PlannedCell], skipped: &[Skip], done: &[Cell]) {
     let done: Vec<&str> = done.iter().map(|cell| cell.id.as_str()).collect();
     let record = dir.record_path();
@@ -20,7 +20,7 @@ pub fn planned(dir: &RunDir, cells: &[PlannedCell], skipped: &[Skip], done: &[Ce
     );
 }
 
-/// The conclusions of a run, and where its record is.
+/// Writes the conclusions of a run, and the path of its record.
 pub fn concluded(record: &Record, dir: &RunDir) {
     for finding in &record.findings {
         event("finding", json!(finding));
@@ -32,7 +32,7 @@ pub fn concluded(record: &Record, dir: &RunDir) {
     );
 }
 
-/// The last event of all.
+/// Writes the last event of all.
 pub fn ended(exit: Exit) {
     event("ended", json!({ "exit": exit as u8 }));
 }
@@ -84,7 +84,7 @@ fn members(progress: &CellProgress<'_>, cells: usize) -> Value {
     })
 }
 
-/// How much of a run of so many cells is done, 0 to 1.
+/// Share of a run of so many cells that is done, 0 to 1.
 pub fn run_share(progress: &CellProgress<'_>, cells: usize) -> f64 {
     (progress.index as f64 + progress.share) / cells.max(1) as f64
 }

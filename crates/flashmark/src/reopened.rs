@@ -1,9 +1,9 @@
-//! The medium of an earlier session: found under whatever node it is now, and known again by what
-//! lies on it.
+//! The medium of an earlier session: found at whatever node it has now, and recognised by its
+//! contents.
 //!
 //! Names are not enough. Behind a reader, serial number, model and size are the reader's, and the
-//! same card may have been formatted and filled by its owner meanwhile. So before anything is
-//! written, what the journal says of the medium is held against what is there.
+//! owner may have formatted and filled the same card meanwhile. So before anything is written, the
+//! medium is compared with what the journal says of it.
 
 use device::content::Filler;
 use host::Roots;
@@ -17,19 +17,19 @@ use crate::exit::{OrExit, Result, refuse};
 use crate::open_target::OpenTarget;
 use crate::request::RunRequest;
 
-/// What an earlier session left to go by.
+/// Facts that an earlier session left.
 pub struct Earlier<'a> {
-    /// What was asked for then.
+    /// Request of that session.
     pub request: &'a RunRequest,
-    /// What its journal says.
+    /// Its journal, replayed.
     pub replayed: &'a Replayed,
-    /// What was to be done.
+    /// Its plan.
     pub plan: &'a Plan,
-    /// What the run is called.
+    /// Name of the run.
     pub run: &'a str,
 }
 
-/// How a medium looks before a run writes to it; none where no data of others can be at stake.
+/// Fingerprint of a medium before a run writes to it; `None` if no data of others can be at risk.
 pub fn fingerprint(opened: &mut OpenTarget, plan: &Plan, seed: u64) -> Result<Option<Fingerprint>> {
     if !matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
         return Ok(None);
@@ -47,9 +47,9 @@ impl Earlier<'_> {
         &self.replayed.record
     }
 
-    /// Opens the run's medium, and says whether it is the one: where it was, where it is found by
-    /// what it says of itself, or where the user says it is (`by_hand`). Of several that may be it,
-    /// the one that is known again.
+    /// Opens the run's medium and recognises it: where it was, where it is found by its identity,
+    /// or where the user says that it is (`by_hand`). Of several candidates the one that is
+    /// recognised is taken.
     pub fn open(&self, by_hand: Option<&str>) -> Result<(OpenTarget, Recognition)> {
         let mut refused = None;
         let mut strange = None;
@@ -73,7 +73,7 @@ impl Earlier<'_> {
         }
     }
 
-    /// Where the medium may be, the likeliest first.
+    /// Places where the medium may be, the likeliest first.
     fn whereabouts(&self, by_hand: Option<&str>) -> Vec<String> {
         if let Some(target) = by_hand {
             return vec![target.to_owned()];
@@ -91,15 +91,15 @@ impl Earlier<'_> {
         places
     }
 
-    /// True if it says of itself what the medium said. Whoever names the place by hand may have put
-    /// it into another reader: then only the size counts.
+    /// True if its identity is that of the run's medium. A user who names the place by hand may
+    /// have put the card into another reader: then only the size counts.
     fn may_be_it(&self, opened: &OpenTarget, by_hand: bool) -> Result<()> {
         let same =
             if by_hand { opened.as_large_as(self.record()) } else { opened.same_as(self.record()) };
         same.or_refuse()
     }
 
-    /// Holds what lies on the medium against what the journal says of it. Reads only.
+    /// Compares the contents of the medium with the journal. Reads only.
     fn recognise(&self, opened: &mut OpenTarget) -> Result<Recognition> {
         if !matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
             return Ok(Recognition::Ours);
@@ -125,7 +125,7 @@ impl Earlier<'_> {
     }
 }
 
-/// What a run still plans: everything of its journal but what was left out.
+/// Plan of a resumed run: all cells of its journal except those that were left out.
 pub fn plan_of(record: &Record, time_limit_ns: Option<u64>) -> Plan {
     let skipped = |id: &str| record.skipped.iter().any(|skip| skip.test == id);
     let cells = record.plan.iter().filter(|planned| !skipped(&planned.id)).cloned().collect();

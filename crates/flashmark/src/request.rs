@@ -1,4 +1,4 @@
-//! From flags to what is meant: everything that can be checked without touching the target.
+//! Request of a run, made of its flags: everything that can be checked without touching the target.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ use crate::outputs::Outputs;
 /// Name of the suite that `flashmark check` runs.
 pub const CHECK_SUITE: &str = "check";
 
-/// What the user wants measured, and how. Kept in the journal, so that a run can be resumed.
+/// Request of a run. Kept in the journal, so that the run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRequest {
     /// The target as named.
@@ -30,53 +30,54 @@ pub struct RunRequest {
     /// `--yes` was given with it.
     #[serde(skip)]
     pub yes: bool,
-    /// What lay on it was shown, or was nothing, and may be overwritten; on the same medium it is
-    /// not asked for again.
+    /// True if the user has seen the contents, or there were none, and they may be overwritten; on
+    /// the same medium the program does not ask again.
     #[serde(default)]
     pub confirmed: bool,
-    /// It is measured though it is a fake.
+    /// True to measure a medium even if it is a fake.
     #[serde(default)]
     pub anyway: bool,
-    /// A test was asked for by name that restores what it overwrites.
+    /// True if the user named a test that restores what it overwrites.
     #[serde(default)]
     pub restoring: bool,
     /// The only range to touch: offset and size in bytes.
     pub span: Option<(u64, u64)>,
-    /// How I/O is issued.
+    /// I/O engine: "uring", "psync" or "auto".
     pub engine: String,
-    /// Every random choice comes from this.
+    /// Seed of every random choice.
     pub seed: u64,
-    /// What the box claims.
+    /// Claims of the packaging.
     pub claims: Option<Claims>,
-    /// What the medium is wanted for; none: everything is judged, and nothing fails by it.
+    /// Uses that the medium is wanted for. If it is empty, all uses are judged, and no use makes
+    /// the run fail.
     #[serde(default)]
     pub uses: Vec<Use>,
-    /// What cannot be told of a use or a claim counts as failed.
+    /// True if a use or a claim that was not decided counts as failed.
     #[serde(default)]
     pub strict: bool,
-    /// The longest the run may take, in nanoseconds.
+    /// Longest time of the run, in nanoseconds.
     pub time_limit_ns: Option<u64>,
-    /// Largest span any cell touches; a test file is made this large.
+    /// Largest span that any cell touches, in bytes; a test file is made this large.
     pub file_bytes: u64,
-    /// The medium was given away under another name or node; what lies on it tells whether it is
-    /// the one.
+    /// True if the user allowed overwriting under another name or node; the contents tell whether
+    /// it is the same medium.
     #[serde(skip)]
     pub reopened: bool,
 }
 
-/// What to run of which suite, and where results go.
+/// Tests to run of a suite, and places that get the results.
 pub struct Wanted {
     /// The suite to run: a built-in one, or one from a file.
     pub suite: Suite,
-    /// Tests and settings that the user chose of it, and a time limit.
+    /// Tests and settings that the user chose, and a time limit.
     pub choice: Choice,
-    /// About how long the run is to take, where the user said so; in nanoseconds.
+    /// Approximate time of the run in nanoseconds, if the user gave one.
     pub time_ns: Option<u64>,
     /// The user's words for the run (`--label`).
     pub label: Option<String>,
-    /// Where results go beside the store.
+    /// Places that get the results beside the store.
     pub outputs: Outputs,
-    /// Only say what would be done.
+    /// True to print only what would be done.
     pub plan_only: bool,
 }
 
@@ -206,7 +207,7 @@ pub fn read_span(text: &str) -> Result<(u64, u64)> {
     }
 }
 
-/// The largest span any test of the suite asks for: how large a test file is made.
+/// Largest span that any test of the suite asks for, in bytes: the size of a test file.
 fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
     let from_suite = suite.tests.iter().flat_map(|entry| {
         entry.settings.iter().map(move |(name, value)| (&entry.test, name, value))
@@ -220,7 +221,7 @@ fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
     largest.unwrap_or(512 << 20)
 }
 
-/// A seed nobody chose: from the time and the process, mixed.
+/// A seed that nobody chose, mixed from the time and the process.
 pub(crate) fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -229,22 +230,21 @@ pub(crate) fn fresh_seed() -> u64 {
 }
 
 impl RunRequest {
-    /// True if a raw medium may be written without having been given away: by nothing but a test
-    /// that was asked for by name and restores what it overwrites.
+    /// True if only tests may write that restore what they overwrite: the user named such a test,
+    /// and did not allow the raw medium to be overwritten.
     pub fn must_restore(&self) -> bool {
         self.restoring && self.erase.is_none()
     }
 
-    /// How a run ends for a script: with `--strict`, what cannot be told of what was asked for
-    /// counts as failed.
+    /// Exit code of a run: with `--strict`, a use or a claim that was not decided counts as failed.
     pub fn exit(&self, record: &Record, error: Option<&IoError>) -> Exit {
         let exit = Exit::of(record, error);
         let is_open = || !findings::untold(record, &self.uses).is_empty();
         if exit == Exit::Done && self.strict && is_open() { Exit::MediumFailed } else { exit }
     }
 
-    /// Says what decides how a script goes on, where a screen does not: what failed, where nothing
-    /// is shown; and what was asked for and cannot be told, which is neither a yes nor a no.
+    /// Prints what decides how a script goes on: what failed, if no screen shows it; and uses and
+    /// claims that were not decided, which is neither a yes nor a no.
     pub fn say_what_decides(&self, record: &Record, exit: Exit, is_shown: bool) {
         if !matches!(exit, Exit::Done | Exit::MediumFailed) {
             return;
@@ -267,7 +267,7 @@ impl RunRequest {
         }
     }
 
-    /// The only range to touch, where one was named.
+    /// The only range to touch, if one was named.
     pub fn only(&self) -> Option<Extent> {
         self.span.map(|(offset, size)| Extent::new(offset, size))
     }

@@ -1,8 +1,8 @@
-//! What the kernel counts of the medium while it is measured, ten times a second, beside the
-//! measurement; and what the host had to do meanwhile.
+//! Samples of the kernel's counters of the medium, ten times a second beside the measurement, and
+//! of what the host had to do meanwhile.
 //!
-//! Each cell keeps the counters as they stood at up to [`MOST`] moments. When there are more, every
-//! second one is left out and from then on only every second is taken: as they are running totals,
+//! Each cell keeps the counters of up to [`MOST`] moments. When there are more, every second one is
+//! left out, and from then on only every second is taken. As the counters are running totals,
 //! nothing between two of them is lost.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,12 +13,12 @@ use std::time::Duration;
 use host::{DeviceNumber, HostPressure, Roots, StatFile};
 use record::{Counters, Disturbance, Sample, Target};
 
-/// Time between two looks at the counters.
+/// Time between two samples.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Moments a cell keeps; even, so that it halves.
+/// Most samples that a cell keeps; even, so that it halves.
 const MOST: usize = 64;
 
-/// Looks at the counters in a thread of its own. Dropping it ends that.
+/// Reads the counters in a thread of its own, which ends when this is dropped.
 pub struct Sampler {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -29,13 +29,13 @@ struct Shared {
     stat: StatFile,
     course: Mutex<Course>,
     over: AtomicBool,
-    /// What the clock said when the run's time was 0.
+    /// Time of the clock at the run's time 0, in nanoseconds.
     began_ns: u64,
 }
 
 impl Sampler {
-    /// For a run that has been measured for `used_ns` before. None where the kernel counts nothing:
-    /// a simulated medium has no counters.
+    /// Starts for a run that was measured for `used_ns` before. `None` if the kernel counts
+    /// nothing, as for a simulated medium.
     pub fn start(target: &Target, used_ns: u64) -> Option<Sampler> {
         let number: DeviceNumber = target.device_number.as_ref()?.parse().ok()?;
         let roots = Roots::default();
@@ -60,7 +60,7 @@ impl Sampler {
         Some(Sampler { shared, thread })
     }
 
-    /// A cell begins: counters of medium and host are taken down.
+    /// Begins a cell: notes the counters of medium and host.
     pub fn begin(&self) {
         *self.shared.course() = Course {
             open: true,
@@ -70,7 +70,7 @@ impl Sampler {
         self.shared.look(true);
     }
 
-    /// It has ended; what was counted meanwhile, of the medium and of the host.
+    /// Ends the cell; returns what was counted meanwhile, of the medium and of the host.
     pub fn end(&self) -> (Vec<Sample>, Disturbance) {
         self.shared.look(true);
         let course = std::mem::take(&mut *self.shared.course());
@@ -95,7 +95,7 @@ impl Shared {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the counters down; a medium that has gone has none.
+    /// Reads the counters; a medium that has gone has none.
     fn look(&self, due: bool) {
         let mut course = self.course();
         if course.open
@@ -106,21 +106,21 @@ impl Shared {
     }
 }
 
-/// The counters of one cell from its beginning on.
+/// Samples of one cell.
 #[derive(Default)]
 struct Course {
     /// True if a cell is under way.
     open: bool,
-    /// Of the host when it began.
+    /// Pressure of the host when the cell began.
     pressure: HostPressure,
     moments: Vec<(u64, Counters)>,
-    /// Of so many looks (two to this power) one is kept.
+    /// Binary logarithm of the number of looks of which one is kept.
     halvings: u32,
     looks: u64,
 }
 
 impl Course {
-    /// `due`: whatever the turn, this moment is kept.
+    /// Takes a sample; with `due` it is kept in any case.
     fn take(&mut self, at_ns: u64, counters: Counters, due: bool) {
         self.looks += 1;
         if !due && !self.looks.is_multiple_of(1 << self.halvings) {
@@ -137,7 +137,7 @@ impl Course {
         self.moments.push((at_ns, counters));
     }
 
-    /// Counted from the first moment on; nothing where the counters became another device's.
+    /// Counts since the first sample; empty if the counters became those of another device.
     fn samples(self) -> Vec<Sample> {
         let Some((_, first)) = self.moments.first().copied() else { return Vec::new() };
         let since = |(at_ns, counters): (u64, Counters)| {
@@ -155,7 +155,7 @@ mod tests {
         Counters::from_fields(&[reads, 0, reads * 8, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap()
     }
 
-    /// A cell of so many looks, a tenth of a second and ten reads apart.
+    /// Samples of a cell of so many looks, a tenth of a second and ten reads apart.
     fn course(looks: u64) -> Vec<Sample> {
         let mut course = Course::default();
         (0..looks).for_each(|look| {

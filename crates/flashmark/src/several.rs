@@ -1,6 +1,6 @@
-//! Several media in one call: each is measured by a process of its own, so that one that hangs or is
-//! pulled out takes nothing from the others. What shares a bus takes turns; the rest goes side by
-//! side.
+//! Several media in one call. Each is measured by a process of its own, so that one that hangs or
+//! is pulled out does not disturb the others. Media that share a bus take turns; the others are
+//! measured side by side.
 
 mod child;
 mod interference;
@@ -28,8 +28,7 @@ use screen::SeveralScreen;
 /// Time between two looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Names of all targets where several were typed; `None` where there is one, which then stands in
-/// `target`.
+/// Names of all targets if several were typed; `None` if there is one, which is then in `target`.
 pub fn targets(target: &mut String, more: &mut MoreTargets) -> Result<Option<Vec<String>>> {
     let all: Vec<String> = std::iter::once(target.clone()).chain(more.more.drain(..)).collect();
     match more.nth.take() {
@@ -56,21 +55,21 @@ pub struct SeveralFlags<'a> {
     pub quiet: bool,
 }
 
-/// One of the media.
+/// One of several targets.
 struct OneTarget {
     /// As it was typed.
     name: String,
     /// Its place among the targets that were typed.
     nth: usize,
     disk: Option<InventoryEntry>,
-    /// What may be read of it to find out whether it slows others down.
+    /// Path that may be read to find out whether it slows others down.
     readable: Option<PathBuf>,
-    /// Names in `--erase` that are its own.
+    /// Names in `--erase` that are those of this medium.
     erase: Vec<String>,
     buses: BTreeSet<PathBuf>,
 }
 
-/// Measures all of them and prints one table. The exit code is the largest of theirs.
+/// Measures all of them and prints one table. The exit code is the largest of their exit codes.
 pub fn run(names: &[String], flags: &SeveralFlags<'_>) -> Result {
     let targets = look_at(names, flags.erase)?;
     let stop = signals::listen()?;
@@ -101,7 +100,7 @@ pub fn run(names: &[String], flags: &SeveralFlags<'_>) -> Result {
     Ok(exits.max_by_key(|exit| *exit as u8).unwrap_or(Exit::Internal))
 }
 
-/// Finds out what was named; refuses what names one medium twice.
+/// Finds out what was named; refuses names of one medium that occur twice.
 fn look_at(names: &[String], erase: &[String]) -> Result<Vec<OneTarget>> {
     let roots = Roots::default();
     let mut targets: Vec<OneTarget> =
@@ -160,7 +159,7 @@ fn answers_to(one: &OneTarget, id: &str) -> bool {
         })
 }
 
-/// Targets that share a bus, in groups: those of a group take turns.
+/// Targets grouped by bus: those of a group share one and take turns.
 fn grouped(targets: &[OneTarget]) -> Vec<Vec<&OneTarget>> {
     let mut groups: Vec<(BTreeSet<PathBuf>, Vec<&OneTarget>)> = Vec::new();
     for one in targets {
@@ -178,7 +177,8 @@ fn grouped(targets: &[OneTarget]) -> Vec<Vec<&OneTarget>> {
     groups.into_iter().map(|(_, members)| members).collect()
 }
 
-/// Starts a process for the first of each group, and the next when that has ended.
+/// Measures all targets: starts a process for the first of each group, and the next one when it has
+/// ended.
 fn all_ended(
     groups: &[Vec<&OneTarget>],
     screen: &SeveralScreen,

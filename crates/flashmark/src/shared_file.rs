@@ -14,16 +14,16 @@ use serde_json::value::RawValue;
 
 use crate::published_run;
 
-/// A run as a collection would take it, or why it would not.
+/// A run that a collection would take, or the reason why it would not.
 pub type Verdict = std::result::Result<Upload, Rejection>;
 
-/// Bytes of a file that are read, packed or not.
+/// Most bytes of a file that are read, packed or not.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Judges every run in the bytes of a file.
 ///
 /// # Errors
-/// Where what is published of a whole record cannot be made.
+/// The published part of a whole record cannot be made.
 pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
     let limits = limits(MOST_BYTES as usize);
     let text = match unpacked(bytes, &limits) {
@@ -38,10 +38,10 @@ pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
     Ok(vec![of_one(&text, &limits)?])
 }
 
-/// Judges the only run in the bytes of a file, which has at most `unpacked_bytes` unpacked.
+/// Judges the only run in the bytes of a file; unpacked, it may have at most `unpacked_bytes`.
 ///
 /// # Errors
-/// Where what is published of a whole record cannot be made.
+/// The published part of a whole record cannot be made.
 pub fn judged_alone(bytes: &[u8], unpacked_bytes: usize) -> Result<Verdict> {
     let limits = limits(unpacked_bytes);
     match unpacked(bytes, &limits) {
@@ -66,14 +66,14 @@ fn of_one(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
     Ok(collection::read(text, None, limits))
 }
 
-/// An entry of an export, as far as it is looked at.
+/// Members of an entry of an export that are read.
 #[derive(serde::Deserialize)]
 struct Exported<'a> {
     #[serde(borrow)]
     run: &'a RawValue,
 }
 
-/// What a whole record has and a published run has not.
+/// Members that a whole record has and a published run has not.
 #[derive(serde::Deserialize)]
 struct WholeRecord<'a> {
     #[serde(borrow, rename = "run")]
@@ -101,7 +101,7 @@ fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
 /// The bytes of a file.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// It cannot be read.
 pub fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)

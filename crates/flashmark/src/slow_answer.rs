@@ -1,21 +1,21 @@
-//! What is said while a medium does not answer before its run has begun: the screen of the run, which
-//! says it later, is not there yet.
+//! Messages while a medium does not answer before its run has begun: the screen of the run, which
+//! prints them later, is not there yet.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// After so long it is said for the first time, and again each time it has passed twice.
+/// Time before the first message; each further one comes after twice the time.
 const FIRST: Duration = Duration::from_secs(4);
 
-/// Says from time to time that the medium has not answered, until it is dropped.
+/// Prints from time to time that the medium has not answered, until it is dropped.
 pub struct SlowAnswer {
     over: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl SlowAnswer {
-    /// Of this target, as the user names it; silent where nothing but errors is to be said.
+    /// Watches over this target, as the user names it; with `quiet` nothing is printed.
     pub fn watch(target: &str, quiet: bool) -> SlowAnswer {
         if quiet {
             return SlowAnswer { over: None, thread: None };

@@ -1,26 +1,26 @@
-//! What the place that text goes to can show: how wide it is, which letters it has, whether it has
-//! colours. Every command asks here.
+//! Abilities of the place that text goes to: its width, its letters, its colours. Every command
+//! asks here.
 
 use std::io::IsTerminal;
 
-/// Columns where nobody says how many there are.
+/// Columns if neither the terminal nor `COLUMNS` says how many there are.
 pub const USUAL: usize = 80;
-/// Narrower than this, nothing is made.
+/// Fewest columns for which text is made.
 const LEAST: usize = 40;
-/// Nobody reads longer lines.
+/// Most columns: longer lines are hard to read.
 const MOST: usize = 120;
 
-/// Where text goes.
+/// Stream that text goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputStream {
     /// Standard output: results.
     Output,
-    /// Standard error: progress and what is said beside the results.
+    /// Standard error: progress and messages beside the results.
     Error,
 }
 
 impl OutputStream {
-    /// True if somebody sits in front of it.
+    /// True if it is a terminal.
     pub fn is_terminal(self) -> bool {
         match self {
             OutputStream::Output => std::io::stdout().is_terminal(),
@@ -28,7 +28,7 @@ impl OutputStream {
         }
     }
 
-    /// How many columns it has, where it or `COLUMNS` says so.
+    /// Columns of the terminal, or those that `COLUMNS` names; `None` if neither is known.
     fn columns(self) -> Option<usize> {
         let answer = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
         let size = |fd| rustix::termios::tcgetwinsize(fd).ok().map(|size| size.ws_col.into());
@@ -40,32 +40,32 @@ impl OutputStream {
         own.or(answer).filter(|columns| *columns > 0)
     }
 
-    /// How many columns a text may take: those of the terminal, 80 where it is none, and never more
-    /// than can be read.
+    /// Columns that a text may take: those of the terminal, 80 if they are not known, and never
+    /// more than can be read well.
     pub fn width(self) -> usize {
         self.columns().map_or(USUAL, |columns| columns.clamp(LEAST, MOST))
     }
 
-    /// The terminal's own columns, of which a line of progress may take all.
+    /// Columns of the terminal, all of which a line of progress may take.
     pub fn own_width(self) -> usize {
         self.columns().unwrap_or(USUAL).max(1)
     }
 
-    /// True if lines may be broken within a word: on a terminal it would break it anyway, but who
-    /// reads a pipe looks for whole words.
+    /// True if lines may be broken within a word: a terminal would break them anyway, but a reader
+    /// of a pipe searches for whole words.
     pub fn breaks_words(self) -> bool {
         self.columns().is_some()
     }
 
-    /// True if colours are shown: on a terminal, where `NO_COLOR` is not set.
+    /// True if colours are shown: on a terminal, unless `NO_COLOR` is set.
     pub fn has_colour(self) -> bool {
         let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         self.is_terminal() && !is_refused && !is_dumb
     }
 
-    /// A text as it can be shown here: no line wider than there are columns, no letter that the
-    /// locale has not.
+    /// A text as it can be shown here: no line wider than the columns, no letter that the locale
+    /// lacks.
     pub fn fitted(self, text: &str) -> String {
         let folded = report::text::fold(text, self.width(), self.breaks_words());
         letters(&folded)
@@ -80,14 +80,13 @@ pub fn has_utf8() -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// A text in letters that the locale has, with blanks as they are typed.
+/// A text in letters that the locale has; no-break spaces become blanks.
 pub fn letters(text: &str) -> String {
     let text = text.replace('\u{a0}', " ");
     if has_utf8() || text.is_ascii() { text } else { ascii(&text) }
 }
 
-/// A text without letters beyond ASCII; what has a usual way to be written without them is written
-/// so.
+/// A text in ASCII: other letters get their usual spelling in it, or become "?".
 fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

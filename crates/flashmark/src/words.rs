@@ -5,13 +5,13 @@ use record::{Cell, Content, Params, PlannedCell, Region, metric, test};
 use report::CellNames;
 use suite::Plan;
 
-/// Text made harmless for a terminal: what would move the cursor, colour the screen, hide or turn
-/// text around is written out. Line breaks stay.
+/// Text that is safe for a terminal: characters that would move the cursor, colour the screen, or
+/// hide or reverse text are written out. Line breaks stay.
 pub fn visible(text: &str) -> String {
     harmless(text, |c| c.escape_debug().to_string())
 }
 
-/// The same with one's own way to write such a character.
+/// The same, with `write` to spell such a character.
 pub fn harmless(text: &str, write: impl Fn(char) -> String) -> String {
     let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let mut harmless = String::with_capacity(text.len());
@@ -25,8 +25,8 @@ pub fn harmless(text: &str, write: impl Fn(char) -> String) -> String {
     harmless
 }
 
-/// How long a plan may take of which so much time is used: "at most 10 min 00 s"; or that nobody
-/// knows.
+/// Longest time of a plan of which `used_ns` are used: "at most 10 min 00 s", or that it has no
+/// limit.
 pub fn longest(plan: &Plan, used_ns: u64) -> String {
     let endless = plan.cells.iter().filter(|cell| !cell.has_time_limit()).count();
     match endless {
@@ -38,7 +38,7 @@ pub fn longest(plan: &Plan, used_ns: u64) -> String {
     }
 }
 
-/// Names of planned cells, told apart where they would be called the same.
+/// Names of planned cells, made different if two would be called the same.
 pub fn names(plan: &[PlannedCell]) -> CellNames {
     CellNames::of(
         plan.iter()
@@ -71,8 +71,8 @@ pub fn cell(test: &str, params: &Params) -> String {
     words
 }
 
-/// What a cell without a rate of its own has: how long its I/Os took, or else how many there were.
-/// A replay goes at the rate of what was recorded.
+/// Figure of a cell without a rate: its latencies, or else the number of its I/Os. A replay keeps
+/// the rate of its recording, so that its rate is no figure.
 fn typical(cell: &Cell) -> String {
     let latency = cell.metrics.latency_ns.as_ref();
     match latency.and_then(|latency| Some((latency.p50?, latency.max))) {
@@ -86,7 +86,7 @@ fn typical(cell: &Cell) -> String {
     }
 }
 
-/// A cell's main figure: what the test is about, with its interval.
+/// Main figure of a cell with its interval.
 pub fn figure(cell: &Cell) -> String {
     let metrics = &cell.metrics;
     let named = [(metric::GROUPS_PER_S, "groups/s"), (metric::SEEKS_PER_S, "seeks/s")];

@@ -1,8 +1,7 @@
-//! Where an attached medium lies: a private directory on which its file system is mounted, and a
-//! lock that says that its server lives.
+//! Private directory of an attached medium: its mount point, and a lock held while its server runs.
 //!
-//! The kernel frees the lock however the server ends, so what a killed one left is told from what
-//! is in use, and cleaned up.
+//! The kernel frees the lock however the server ends. So what a killed server left behind is told
+//! from a medium in use, and cleaned up.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -17,11 +16,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::queue;
 
-/// Names the directory in which media are attached; what is attached elsewhere is not seen.
+/// Variable that names the directory in which media are attached; media attached elsewhere are not
+/// seen.
 const VARIABLE: &str = "FLASHMARK_RUN_DIR";
 
-/// Where they are attached unless that says otherwise: gone with the next start of the system, as
-/// the media are.
+/// Default directory of attached media: emptied when the system starts, as the media end then.
 const USUAL: &str = "/run/flashmark";
 
 /// The one file of each mounted file system.
@@ -29,11 +28,11 @@ pub const FILE: &str = "medium";
 
 const LOCK: &str = "lock";
 
-/// The place of a medium that is being attached by this process.
+/// Place of a medium that this process is attaching.
 #[derive(Debug)]
 pub struct AttachDir {
     place: AttachedMedium,
-    /// Held as long as we live.
+    /// Lock, held while this process runs.
     _lock: File,
 }
 
@@ -61,7 +60,7 @@ impl AttachDir {
         Ok(AttachDir { place, _lock: lock })
     }
 
-    /// Where the file system is mounted.
+    /// Mount point of the file system.
     pub fn mount_point(&self) -> &Path {
         &self.place.directory
     }
@@ -80,7 +79,7 @@ impl Drop for AttachDir {
 }
 
 impl AttachedMedium {
-    /// Every place where a medium is attached, or was by a server that was killed.
+    /// All places where a medium is attached, or was attached by a server that was killed.
     pub fn all() -> Result<Vec<AttachedMedium>> {
         let root = root()?;
         let entries =
@@ -95,35 +94,35 @@ impl AttachedMedium {
         Ok(places)
     }
 
-    /// Cleans up what killed servers left; returns what of it could not be.
+    /// Cleans up after killed servers; returns an error for each place that could not be removed.
     pub fn clean_up() -> Result<Vec<anyhow::Error>> {
         let _turn = turn(&root()?)?;
         let dead = AttachedMedium::all()?.into_iter().filter(|place| !place.is_served());
         Ok(dead.filter_map(|place| place.remove().err()).collect())
     }
 
-    /// Its loop devices; one, if all is well.
+    /// Loop devices over its file; usually one.
     pub fn nodes(&self) -> Vec<PathBuf> {
         loopdev::over(&self.file())
     }
 
-    /// True if its server lives.
+    /// True if its server is running.
     pub fn is_served(&self) -> bool {
         // A lock that cannot be opened is not ours to judge.
         File::open(self.lock_path())
             .is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared).is_err())
     }
 
-    /// Who attached it; none where that is not known.
+    /// Process and user that attached it; `None` if the lock file does not say.
     pub fn owner(&self) -> Option<Owner> {
         let mut text = String::new();
         File::open(self.lock_path()).ok()?.read_to_string(&mut text).ok()?;
         Owner::parse(&text)
     }
 
-    /// True if it is this user's to end without being named: attached in the background by the same
-    /// user, or left by a server that was killed. What is served in the foreground belongs to
-    /// whoever sits before it.
+    /// True if this user may end it without naming it: the user attached it in the background, or
+    /// its server was killed. A medium served in the foreground belongs to whoever sits at that
+    /// terminal.
     pub fn is_ours(&self) -> bool {
         !self.is_served()
             || self.owner().is_none_or(|owner| owner.in_background && owner.user == user())
@@ -140,7 +139,7 @@ impl AttachedMedium {
         kill_process(server, Signal::TERM).context("its server cannot be asked to end")
     }
 
-    /// The place in words: its directory.
+    /// Its directory, as text.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -172,7 +171,7 @@ impl AttachedMedium {
     }
 }
 
-/// The directory of all places, made if need be. It must be root's own: what is found in it is
+/// Directory of all places, made if it is missing. It must belong to root: what is found in it is
 /// unmounted and removed.
 fn root() -> Result<PathBuf> {
     let root = std::env::var_os(VARIABLE)
@@ -191,15 +190,16 @@ fn root() -> Result<PathBuf> {
     Ok(root)
 }
 
-/// Held while a place comes or goes, so that nobody takes a half-made one for a leftover.
+/// Lock held while a place is made or removed, so that nobody takes a half-made place for a
+/// leftover.
 fn turn(root: &Path) -> Result<File> {
     let file = File::open(root)?;
     flock(&file, FlockOperation::LockExclusive)?;
     Ok(file)
 }
 
-/// Who attached a medium, as its lock file tells: the server's process, the user, and "background"
-/// or "foreground".
+/// Process and user that attached a medium, as its lock file says: number of the server's process,
+/// number of the user, and "background" or "foreground".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Number of the process that serves it.
@@ -211,7 +211,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Earlier versions tell the process only.
+    /// Reads the text of a lock file; files of earlier versions hold the process only.
     fn parse(text: &str) -> Option<Owner> {
         let mut words = text.split_whitespace();
         let server = words.next()?.parse().ok()?;
@@ -223,20 +223,20 @@ impl Owner {
         })
     }
 
-    /// Who serves it, for messages: "process 4711 of user 1000 serves it".
+    /// Server of the medium, for messages: "process 4711 of user 1000 serves it".
     pub fn words(&self) -> String {
         let how = if self.in_background { "" } else { " in the foreground" };
         format!("process {} of user {} serves it{how}", self.server, self.user)
     }
 }
 
-/// The person behind this process: who called sudo, where that was how it became root.
+/// Number of the user behind this process: the one who called sudo, if sudo made it root.
 fn user() -> u32 {
     let called = std::env::var("SUDO_UID").ok().and_then(|user| user.parse().ok());
     called.unwrap_or_else(|| rustix::process::getuid().as_raw())
 }
 
-/// A file that says who we are and is locked while we live.
+/// Makes a file that names this process, locked while the process runs.
 fn lock_file(path: &Path, in_background: bool) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;

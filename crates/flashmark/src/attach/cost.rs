@@ -1,4 +1,5 @@
-//! What the way to an attached medium takes: block layer, loop device, FUSE, and back.
+//! Time that a request to an attached medium takes beside the medium: block layer, loop device,
+//! FUSE, and back.
 
 use std::fs;
 use std::io;
@@ -13,20 +14,20 @@ use serde::{Deserialize, Serialize};
 
 use super::timeline::{LONGEST_BYTES, TimelineRequest};
 
-/// The small and the large request that are timed.
+/// Bytes of the small and of the large request that are timed.
 const SIZES: [u64; 2] = [4096, LONGEST_BYTES as u64];
 
-/// How many of each, of which the median counts.
+/// Number of requests of each size; their median counts.
 const TIMES: [usize; 2] = [201, 51];
 
-/// What the harness takes for a request, measured while the medium takes a time that is known.
+/// Time that the harness adds to a request, measured while the medium answers after a known time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HarnessCost {
     read: Line,
     write: Line,
 }
 
-/// A time that grows with size.
+/// Time that grows linearly with size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Line {
     ns: f64,
@@ -34,7 +35,7 @@ struct Line {
 }
 
 impl Line {
-    /// Through what the two sizes took.
+    /// Line through the times of the two sizes.
     fn through(small_ns: f64, large_ns: f64) -> Line {
         let ns_per_byte = ((large_ns - small_ns) / (SIZES[1] - SIZES[0]) as f64).max(0.0);
         Line { ns: (small_ns - SIZES[0] as f64 * ns_per_byte).max(0.0), ns_per_byte }
@@ -46,7 +47,8 @@ impl Line {
 }
 
 impl HarnessCost {
-    /// Measures it on a loop device whose server takes [`TRIAL`] for everything and keeps nothing.
+    /// Measures it on a loop device whose server answers everything after [`TRIAL`] and keeps
+    /// nothing.
     pub fn measure(node: &Path) -> Result<HarnessCost> {
         let settings = OpenSettings { engine: EngineChoice::Psync, ..OpenSettings::default() };
         let expect = Expect::Block { number: fs::metadata(node)?.rdev() };
@@ -65,7 +67,7 @@ impl HarnessCost {
         Ok(HarnessCost { read: line(Request::read)?, write: line(Request::write)? })
     }
 
-    /// What stands in this file, as JSON; measured, and written to it, where there is none.
+    /// Cost from this JSON file; if there is no such file, measures it and writes the file.
     pub fn known(file: Option<&Path>, node: &Path) -> Result<HarnessCost> {
         let Some(file) = file else { return HarnessCost::measure(node) };
         match fs::read(file) {
@@ -80,7 +82,7 @@ impl HarnessCost {
         }
     }
 
-    /// What it takes for this request, in nanoseconds.
+    /// Time that the harness adds to this request, in nanoseconds.
     pub(super) fn of(&self, asked: &TimelineRequest<'_>) -> u64 {
         match asked {
             TimelineRequest::Write(..) => self.write.of(asked.bytes()),
@@ -90,7 +92,7 @@ impl HarnessCost {
         }
     }
 
-    /// For a small read, in nanoseconds.
+    /// Time that the harness adds to a small read, in nanoseconds.
     pub fn small_read_ns(&self) -> u64 {
         self.read.of(SIZES[0])
     }
@@ -110,8 +112,8 @@ fn median_ns(device: &mut RealDevice, request: Request, times: usize) -> Result<
     Ok(latencies[latencies.len() / 2] as f64)
 }
 
-/// How long every request takes before time runs: long enough that processors go to sleep
-/// meanwhile, as they do under a slow medium.
+/// Time that every request takes before the medium's time runs: long enough that processors go to
+/// sleep meanwhile, as they do under a slow medium.
 pub const TRIAL: Duration = Duration::from_millis(1);
 
 #[cfg(test)]

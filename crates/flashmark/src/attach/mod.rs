@@ -2,8 +2,8 @@
 //!
 //! A file of FUSE ([`server`]) under a loop device. Virtual time becomes wall time in three steps:
 //! each request enters the model when it arrives ([`timeline`]), its answer leaves when the model
-//! says it is done, and what the way to the medium takes beside the medium ([`cost`]) is taken off.
-//! The place in the file system and its lock ([`attach_dir`]) let every other process find, end and
+//! says that it is done, and the time that the harness adds ([`cost`]) is subtracted. With the
+//! place in the file system and its lock ([`attach_dir`]) every other process can find, end and
 //! clean up what is attached.
 
 mod attach_dir;
@@ -36,24 +36,25 @@ use timeline::Timeline;
 use crate::cli::AttachFlags;
 use crate::exit::{OrExit, Result, refuse, usage};
 
-/// How long programs that look at every new device (udev, desktops) may keep one open.
+/// Longest time for which programs that look at every new device (udev, desktops) may keep one
+/// open.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long one who is about to refuse waits for them.
+/// Time to wait for such programs before a detach is refused.
 const GLANCE: Duration = Duration::from_secs(5);
 
-/// A simulated medium that is attached; detached when dropped, as far as nobody uses it.
+/// Simulated medium that is attached; detached when dropped, unless it is in use.
 pub struct Attached {
     // In the order in which they must go.
     _queue: LoopQueueLimits,
     node: Loop,
     server: MediumServer,
     directory: AttachDir,
-    /// What could be better.
+    /// Remarks on what could be better, for people.
     pub remarks: Vec<String>,
     /// Size that the medium announces, in bytes.
     pub capacity_bytes: u64,
-    /// What the way to it takes for a small request, which is taken off every answer.
+    /// Time that the harness adds to a small read, in nanoseconds; subtracted from every answer.
     pub way_ns: u64,
 }
 
@@ -124,13 +125,13 @@ impl Attached {
         self.node.path()
     }
 
-    /// True if it is still attached: somebody may have detached the loop device, or unmounted the
-    /// file system.
+    /// True if it is still attached: somebody else may have detached the loop device or unmounted
+    /// the file system.
     pub fn is_there(&self) -> bool {
         self.server.is_mounted() && !loopdev::over(&self.directory.file()).is_empty()
     }
 
-    /// What it is used for, in words.
+    /// Use of the device in words; `None` if it is not in use.
     pub fn in_use(&self) -> Option<String> {
         in_use(self.node.path())
     }
@@ -154,7 +155,7 @@ impl Attached {
     }
 }
 
-/// What a block device is used for, in words.
+/// Use of a block device in words; `None` if it is not in use.
 fn in_use(node: &Path) -> Option<String> {
     let roots = Roots::default();
     let uses = host::uses(&roots, node.file_name()?.to_str()?);
@@ -166,9 +167,9 @@ fn in_use(node: &Path) -> Option<String> {
     if uses.is_empty() { open().or_else(held) } else { Some(host::summary(&uses)) }
 }
 
-/// The first process, other than this one, that has the device or a partition of it open: the
-/// kernel refuses nothing for it, but it would read no more. Processes that this one cannot see are
-/// missed.
+/// First process, other than this one, that has the device or a partition of it open. The kernel
+/// refuses no detach because of it, but the process could read nothing afterwards. Processes that
+/// this one may not see are missed.
 fn opener(roots: &Roots, node: &Path) -> Option<Process> {
     let name = node.file_name().unwrap_or_default();
     let parts = fs::read_dir(roots.sys.join("block").join(name)).into_iter().flatten().flatten();
@@ -179,10 +180,10 @@ fn opener(roots: &Roots, node: &Path) -> Option<Process> {
     numbers.map(DeviceNumber::from_raw).find_map(|number| open_files.openers(number).pop())
 }
 
-/// Ends what is attached at a place; one whose server was killed is cleaned up. Returns its nodes.
+/// Detaches the medium at a place, or cleans up if its server was killed. Returns its device nodes.
 ///
-/// The server is asked only when nobody uses the device: one that was asked cannot be told to go
-/// on, so a refusal comes before.
+/// The server is asked only when nobody uses the device: it cannot be told to go on once it was
+/// asked, so a refusal comes before.
 pub fn end(place: &AttachedMedium) -> Result<Vec<PathBuf>> {
     let nodes = place.nodes();
     let mut used = None;
@@ -214,12 +215,12 @@ pub fn end(place: &AttachedMedium) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Nodes as one writes them.
+/// Device nodes as a list for people.
 pub fn words(nodes: &[PathBuf]) -> String {
     nodes.iter().map(|node| node.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the machine has what it takes; each missing thing with the way out.
+/// Checks that this machine can attach media; each error says what is missing and how to get it.
 pub fn check_machine() -> Result<()> {
     if !rustix::process::geteuid().is_root() {
         return refuse(
@@ -239,7 +240,8 @@ pub fn check_machine() -> Result<()> {
     Ok(())
 }
 
-/// Puts our threads before everything ordinary: an answer that waits for a processor is late.
+/// Gives the threads of this process real-time priority: an answer that waits for a processor is
+/// late.
 fn urgent() -> std::result::Result<(), String> {
     let process = std::process::id().to_string();
     let ran = Command::new("chrt")
@@ -256,7 +258,7 @@ fn urgent() -> std::result::Result<(), String> {
     }
 }
 
-/// Tries again while a new device is looked at by others.
+/// Repeats an attempt while other programs look at a new device.
 fn settled<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let begun = Instant::now();
     loop {
@@ -267,7 +269,7 @@ fn settled<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<
     }
 }
 
-/// Waits for something as long as patience lasts; whether it came.
+/// Waits for a condition, at most [`PATIENCE`]; true if it held in time.
 fn eventually(come: impl FnMut() -> bool) -> bool {
     within(PATIENCE, come)
 }

@@ -1,5 +1,4 @@
-//! What the kernel believes of the loop device: limits of its queue, as the medium would state
-//! them.
+//! Limits of a loop device's queue, set to what the medium would state.
 
 use std::fs;
 use std::io;
@@ -9,15 +8,15 @@ use sim::Profile;
 
 use super::timeline::LONGEST_BYTES;
 
-/// The limits of a loop device, restored when dropped: some outlive the medium, and the next user
-/// of the device needs its flushes.
+/// Limits of a loop device, restored when dropped: some outlive the medium, and the next user of
+/// the device needs its flushes.
 #[derive(Debug)]
 pub struct LoopQueueLimits {
     node: PathBuf,
 }
 
 impl LoopQueueLimits {
-    /// Tells the kernel what it would learn of a real medium like this.
+    /// Sets the limits that the kernel would learn from a real medium like this.
     pub fn describe(node: &Path, profile: &Profile) -> io::Result<LoopQueueLimits> {
         let queue = LoopQueueLimits { node: node.to_owned() };
         let longest_kib = LONGEST_BYTES as u64 / 1024;
@@ -54,7 +53,7 @@ impl Drop for LoopQueueLimits {
     }
 }
 
-/// Undoes what outlives the medium.
+/// Restores the limits that would outlive the medium.
 pub fn restore(node: &Path) {
     for (name, usual) in [("write_cache", "write back"), ("max_sectors_kb", "0")] {
         // A device that is gone has nothing to restore, and older kernels have limits that only

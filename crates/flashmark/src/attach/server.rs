@@ -22,21 +22,21 @@ use fuser::{
 use super::cost::{HarnessCost, TRIAL};
 use super::timeline::{LONGEST_BYTES, Timeline, TimelineRequest};
 
-/// The only file's number.
+/// Inode number of the only file.
 const FILE: INodeNo = INodeNo(2);
 
-/// How long before an answer is due its thread stops sleeping and watches the clock: longer than
-/// waking up takes.
+/// Time before an answer is due at which its thread stops sleeping and watches the clock: longer
+/// than waking up takes.
 const WATCH: Duration = Duration::from_micros(100);
 
 /// Requests the kernel may send before it waits for answers; a loop device has 128.
 const BACKGROUND: u16 = 256;
 
-/// For ever, as the kernel's caches see it: name and size of the file never change.
+/// Lifetime of entries in the kernel's caches: name and size of the file never change.
 const ALWAYS: Duration = Duration::from_secs(1 << 30);
 
-/// What is read before time runs. Made when it is needed: as a constant it would be a megabyte of
-/// nothing in the program.
+/// Data of every read before time runs. Made when it is needed: as a constant it would add a
+/// megabyte of zeros to the program.
 static NOTHING: LazyLock<Vec<u8>> = LazyLock::new(|| vec![0; LONGEST_BYTES]);
 
 /// A medium that is being served. Ends when dropped, if nothing holds the file open any more.
@@ -115,7 +115,7 @@ impl Drop for MediumServer {
     }
 }
 
-/// What both threads share.
+/// State that both threads share.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -123,14 +123,15 @@ struct Shared {
 
 struct State {
     timeline: Timeline<Waits>,
-    /// Requests from before time ran: when they are answered, and how many bytes they read.
+    /// Requests from before time ran: when they are answered, who waits, and how many bytes they
+    /// read.
     trials: VecDeque<(Instant, Waits, usize)>,
     running: Option<Running>,
     ended: bool,
 }
 
 impl State {
-    /// When the next answer is due.
+    /// Time at which the next answer is due.
     fn due(&self) -> Option<Instant> {
         let trial = self.trials.front().map(|(due, ..)| *due);
         let next = self
@@ -152,7 +153,7 @@ impl State {
     }
 }
 
-/// Time, since it runs.
+/// Start of the medium's time, and the cost that is subtracted.
 #[derive(Clone, Copy)]
 struct Running {
     since: Instant,
@@ -225,13 +226,13 @@ impl Shared {
     }
 }
 
-/// Who waits for an answer.
+/// Reply to the one who waits for an answer.
 pub enum Waits {
-    /// A reader, who gets the bytes.
+    /// To a reader, with the bytes.
     Read(ReplyData),
-    /// A writer of so many bytes.
+    /// To a writer of so many bytes.
     Write(ReplyWrite, u32),
-    /// Whoever flushes or discards, and only hears that it is done.
+    /// To a flush or a discard, which only hears that it is done.
     Other(ReplyEmpty),
 }
 
@@ -248,7 +249,7 @@ impl Waits {
     }
 }
 
-/// The kernel's number for an error of the medium.
+/// Error number of the kernel for an error of the medium.
 fn errno(error: &IoError) -> Errno {
     match (error.errno, error.kind) {
         (Some(number), _) => Errno::from_i32(number),

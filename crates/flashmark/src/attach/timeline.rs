@@ -7,10 +7,10 @@ use sim::SimDevice;
 /// Most requests under way: more than a loop device ever has (128).
 const SLOTS: u32 = 256;
 
-/// Longest transfer in bytes: what one request of FUSE carries at most.
+/// Longest transfer in bytes: the most that one request of FUSE carries.
 pub const LONGEST_BYTES: usize = 1 << 20;
 
-/// What is asked of the medium.
+/// Request to the medium.
 #[derive(Clone, Copy, Debug)]
 pub enum TimelineRequest<'a> {
     /// So many bytes from an offset on.
@@ -24,7 +24,7 @@ pub enum TimelineRequest<'a> {
 }
 
 impl TimelineRequest<'_> {
-    /// Bytes that are moved.
+    /// Bytes that it reads or writes.
     pub fn bytes(&self) -> u64 {
         match self {
             TimelineRequest::Read(_, bytes) => u64::from(*bytes),
@@ -34,12 +34,12 @@ impl TimelineRequest<'_> {
     }
 }
 
-/// The medium and who waits for its answers. All times are nanoseconds since the medium was
+/// The medium and those who wait for its answers. All times are nanoseconds since the medium was
 /// attached.
 pub struct Timeline<W> {
     device: SimDevice,
     free: Vec<Slot>,
-    /// By slot: who waits, and how many bytes were read for them.
+    /// By slot: who waits, and how many bytes were read.
     waiting: Vec<Option<(W, usize)>>,
 }
 
@@ -60,11 +60,11 @@ impl<W> Timeline<W> {
         !self.free.is_empty()
     }
 
-    /// Takes a request that arrived at `at_ns`; one that arrives before what the medium has already
-    /// lived through arrives now.
+    /// Takes a request that arrived at `at_ns`. If the medium's clock is already later, the request
+    /// arrives at that later time.
     ///
     /// # Errors
-    /// The medium cannot take it, or no slot is free; the one who waits is handed back.
+    /// The medium cannot take it, or no slot is free; the one who waits is returned.
     pub fn arrive(
         &mut self,
         at_ns: u64,
@@ -102,7 +102,7 @@ impl<W> Timeline<W> {
         Ok(())
     }
 
-    /// When the next request is done.
+    /// Time at which the next request is done.
     pub fn next_ns(&self) -> Option<u64> {
         self.device.next_completion_ns()
     }
@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// One profile without chance, so that times can be said beforehand.
+    /// A profile without random latencies, so that times can be predicted.
     const STEADY: &str = "
 about = \"steady\"
 source = \"made up\"
@@ -158,7 +158,8 @@ unit = \"4 KiB\"
         Timeline::new(SimDevice::new(&profile, SimOptions::default())).unwrap()
     }
 
-    /// Who was answered by then, and when by the medium's clock in tenths of a millisecond.
+    /// Requests answered by then: who waited, and when by the medium's clock, in tenths of a
+    /// millisecond.
     fn answered(timeline: &mut Timeline<u32>, now_ns: u64) -> Vec<(u32, u64)> {
         let mut answers = Vec::new();
         while let Some(due) = timeline.next_ns().filter(|due| *due <= now_ns) {

@@ -52,14 +52,14 @@ fn source(name: &str) -> Result<PublishedSource> {
     found.map_or_else(|| usage(unknown(name)), Ok)
 }
 
-/// What to say of a name that is no article's.
+/// Message about a name that is no article's.
 fn unknown(name: &str) -> String {
     let offered = ARTICLES.map(|article| format!("{} ({})", article.number, article.key));
     format!("there is no article '{}'; there are {}", clean(name), offered.join(", "))
 }
 
-/// The columns of runs, each under the name of its medium; of several runs of one medium, with that
-/// of the run.
+/// Columns of runs, each under the name of its medium; with several runs of one medium, the name of
+/// the run is added.
 fn beside(runs: &[String]) -> Result<Vec<RunFigures>> {
     let records: Vec<Record> = runs.iter().map(|run| load(run)).collect::<Result<_>>()?;
     let media: Vec<String> = records.iter().map(medium).collect();
@@ -75,14 +75,15 @@ fn beside(runs: &[String]) -> Result<Vec<RunFigures>> {
     Ok(records.iter().enumerate().map(of).collect())
 }
 
-/// What tells a run from others of its medium: its label where no other has it, or else its id.
+/// Name that tells a run from others of its medium: its label if no other run has it, or else its
+/// id.
 fn own_name<'a>(record: &'a Record, all: &[&Record]) -> &'a str {
     let label = record.run.label.as_deref();
     let shared = all.iter().filter(|other| other.run.label.as_deref() == label).count() > 1;
     label.filter(|_| !shared).unwrap_or(&record.run.id)
 }
 
-/// What a medium is called; a simulated one says so beside real ones.
+/// Name of a medium; a simulated one says that it is simulated.
 fn medium(record: &Record) -> String {
     let name = words::name(&record.medium);
     match record.medium.kind {

@@ -20,10 +20,10 @@ use crate::open_target::find_profile;
 use crate::outputs::{print, print_document};
 use crate::signals;
 
-/// How often the one who waits looks.
+/// Time between two looks for a signal.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Smallest medium there is.
+/// Smallest medium that can be attached, in bytes.
 const LEAST_BYTES: u64 = 1 << 20;
 
 /// `flashmark sim attach PROFILE`.
@@ -73,7 +73,7 @@ pub fn detach(flags: &DetachFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// Ends everything of this user's; what cannot be ended does not keep the others.
+/// Detaches every medium of this user; one that cannot be detached does not stop the others.
 fn end_all(places: &[AttachedMedium]) -> Result {
     let mut first = None;
     let (ours, others): (Vec<&AttachedMedium>, Vec<&AttachedMedium>) =
@@ -103,7 +103,7 @@ fn end_all(places: &[AttachedMedium]) -> Result {
     Ok(first.unwrap_or(Exit::Done))
 }
 
-/// Serves until asked to stop or until the device is gone; while it is in use it is not taken away.
+/// Serves until asked to stop or until the device is gone; a device in use is not detached.
 fn serve(attached: &Attached, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) && attached.is_there() {
         std::thread::sleep(GLANCE);
@@ -135,7 +135,7 @@ fn introduction(profile: &Profile, attached: &Attached, served: bool) -> String 
     text
 }
 
-/// Starts ourselves once more to serve, and returns as soon as the device is there.
+/// Starts this program once more to serve, and returns as soon as the device is there.
 fn in_background(flags: &AttachFlags) -> Result {
     let mut command = Command::new(
         std::env::current_exe().context("our own program is not found").or_internal()?,
@@ -165,7 +165,7 @@ fn in_background(flags: &AttachFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// What a server said that came to nothing, with its exit code.
+/// Failure of a server that ended before its device was there: its message and its exit code.
 fn failed(child: Child) -> Failure {
     let output = match child.wait_with_output() {
         Ok(output) => output,

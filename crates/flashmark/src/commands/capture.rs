@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure, OrExit, Result, refuse, usage};
 use crate::outputs::print;
 use crate::signals;
 
-/// How often it is said how far it is, on a terminal and elsewhere.
+/// Time between two lines of progress, on a terminal and elsewhere.
 const TICK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_millis(1900));
 
 /// Records the block I/O of a device in a file, until a limit is reached or Ctrl-C; exit code 0 for
@@ -102,7 +102,7 @@ fn until(limits: &CaptureLimits) -> String {
     format!("{time}{size}Ctrl-C")
 }
 
-/// Nothing but a file is written to: a slip of the hand must not make a trace of a medium.
+/// Refuses an output that is no regular file: a typing error must not write a trace over a medium.
 fn check_output(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => {
@@ -120,7 +120,7 @@ fn check_output(path: &Path) -> Result<()> {
     }
 }
 
-/// True if a file lies on what is recorded.
+/// True if a file is on the device that is recorded.
 fn is_on(roots: &Roots, path: &Path, source: &CaptureSource) -> bool {
     let place = host::device_of_directory(roots, path).ok();
     let names = place
@@ -137,7 +137,7 @@ fn failure(error: CaptureError) -> Failure {
     Failure { exit, error: error.into() }
 }
 
-/// What was recorded, and at what cost.
+/// Summary of what was recorded, and of what recording cost.
 fn summary(captured: &Captured, flags: &CaptureFlags) -> String {
     let kinds = [
         (captured.reads, "reads"),
@@ -178,7 +178,7 @@ fn summary(captured: &Captured, flags: &CaptureFlags) -> String {
     text
 }
 
-/// What stands on the screen meanwhile.
+/// Progress on the screen while the capture runs.
 struct Screen {
     quiet: bool,
     terminal: bool,

@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 3] = [
     (".github/workflows/publish.yml", include_str!("../../repository/publish.yml")),
 ];
 
-/// Files that a pull request changes, at most: more are looked through by no person.
+/// Files that a pull request may change at most: no person looks through more.
 const MOST_CHANGED: usize = 100;
 
 /// Makes a repository, or judges one.
@@ -63,7 +63,8 @@ fn init(flags: &CollectionInitFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// Judges all records, or those that changed since a revision; exit code 1 where one is not taken.
+/// Judges all records, or those that changed since a revision; exit code 1 if one is refused or
+/// doubtful.
 fn check(flags: &CollectionCheckFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
     let sender = flags.sender.as_deref().map(str::to_lowercase);
@@ -115,7 +116,7 @@ fn check(flags: &CollectionCheckFlags) -> Result {
     Ok(if wrong.is_empty() { Exit::Done } else { Exit::MediumFailed })
 }
 
-/// Why a change is not the sender's to make.
+/// Reason why the sender may not make a change; `None` if the sender may.
 fn foreign(repository: &Repository, change: &Path, sender: Option<&str>) -> Option<String> {
     let is_of = |account: &String| change.starts_with(Path::new(RECORDS).join(account));
     if let Some(account) = repository.settings.reference.iter().find(|account| is_of(account)) {
@@ -135,7 +136,7 @@ fn foreign(repository: &Repository, change: &Path, sender: Option<&str>) -> Opti
     })
 }
 
-/// Paths that differ between a revision and what is here, by git.
+/// Paths that differ between a revision and the working tree, by git.
 fn changes(dir: &Path, revision: &str) -> Result<Vec<PathBuf>> {
     if revision.starts_with('-') {
         return usage(format_args!("'{}' is no revision", clean(revision)));

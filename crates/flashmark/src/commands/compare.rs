@@ -65,7 +65,7 @@ fn told_as_json(comparison: &MediaComparison, regression: Option<&Regression>) -
     serde_json::to_string_pretty(&value).map(|text| text + "\n").or_internal()
 }
 
-/// Nothing that was compared, or nothing that could be told of it, is no pass.
+/// Exit code of a comparison. A comparison of nothing, or one that decides nothing, does not pass.
 fn passed(regression: &Regression, strict: bool) -> Result {
     let Regression { slower, unclear, kept, .. } = regression;
     if slower.is_empty() && unclear.is_empty() && kept.is_empty() {
@@ -76,8 +76,8 @@ fn passed(regression: &Regression, strict: bool) -> Result {
     Ok(if fails { Exit::MediumFailed } else { Exit::Done })
 }
 
-/// The runs that a user names as one: by a run, a file or a label, or with the medium that they are
-/// of (`card=RUN`). What others read names a file without its directory.
+/// Runs that a user names by one word: a run, a file, a label, or a medium and its runs
+/// (`card=RUN`). For readers other than the user a file is named without its directory.
 fn side(name: &str, for_others: bool) -> Result<ComparisonSide> {
     let store = Store::open(Store::default_root());
     let (medium, word, dirs) = match (store.find_all(name), name.split_once('=')) {
@@ -98,7 +98,7 @@ fn side(name: &str, for_others: bool) -> Result<ComparisonSide> {
     Ok(ComparisonSide { name: name.into_owned(), records })
 }
 
-/// What must not be read by others, of all runs that are compared.
+/// Texts of all compared runs that others must not read.
 fn private(flags: &CompareFlags) -> Result<Vec<String>> {
     let names = flags.runs.iter().chain(&flags.before).chain(&flags.after);
     let sides = names.map(|name| side(name, true)).collect::<Result<Vec<_>>>()?;
@@ -106,7 +106,7 @@ fn private(flags: &CompareFlags) -> Result<Vec<String>> {
     Ok(records.flat_map(published_run::private).collect())
 }
 
-/// After held against before: runs of one medium.
+/// Comparison of two sides that are runs of one medium, after with before.
 fn changed(before: &str, after: &str, for_others: bool) -> Result<MediaComparison> {
     let sides = [side(after, for_others)?, side(before, for_others)?];
     let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();

@@ -100,7 +100,7 @@ fn listed(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("{id:<22} {}\n", title(id).trim_start_matches("# "))).collect()
 }
 
-/// What may have been meant.
+/// Suggestion of names like this one.
 fn hint(name: &str) -> String {
     let words = glossary::words();
     let known = findings::IDS.iter().copied().chain(words.iter().map(String::as_str));

@@ -1,4 +1,4 @@
-//! `flashmark import`: what other tools printed, as runs of the store.
+//! `flashmark import`: output of other tools, kept as runs of the store.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,8 +15,8 @@ use crate::cli::ImportFlags;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
 
-/// Keeps what other tools printed as runs. Exit code 1 if part of a file was not understood, or one
-/// of several files; 2 if nothing was. What was understood is kept in any case.
+/// Keeps the output of other tools as runs. Exit code 1 if a part of a file or one of several files
+/// was not understood; 2 if nothing was. What was understood is kept in any case.
 pub fn run(flags: &ImportFlags) -> Result {
     let known = known(flags)?;
     let hints = Hints {
@@ -66,7 +66,7 @@ pub fn run(flags: &ImportFlags) -> Result {
     Ok(outcome.exit())
 }
 
-/// What became of all files.
+/// Outcome of all files together.
 #[derive(Default)]
 struct Outcome {
     has_something: bool,
@@ -84,7 +84,7 @@ impl Outcome {
     }
 }
 
-/// Under which name a record is kept, and whether it was there.
+/// Keeps a record; returns the name under which it is kept, and says if it was there already.
 fn keep(
     batch: Option<&mut Batch>,
     stored: Option<&Record>,
@@ -179,7 +179,7 @@ fn called(file: &Path) -> String {
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// At most one byte more than can be imported.
+/// Bytes of a file, at most one more than can be imported.
 fn bytes_of(file: &Path) -> std::result::Result<Vec<u8>, String> {
     let most = MOST_BYTES as u64 + 1;
     let mut bytes = Vec::new();

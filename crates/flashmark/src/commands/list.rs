@@ -45,7 +45,8 @@ pub fn run(flags: &ListFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// What lies on each, looked at all at once: one that does not answer holds up nobody.
+/// Contents of each medium, read from all of them in parallel: one that does not answer delays no
+/// other.
 fn contents(roots: &Roots, disks: &[InventoryEntry]) -> Vec<Contents> {
     thread::scope(|scope| {
         let looks: Vec<_> =
@@ -57,12 +58,12 @@ fn contents(roots: &Roots, disks: &[InventoryEntry]) -> Vec<Contents> {
     })
 }
 
-/// JSON in which what would harm a terminal is written as its number: labels stand in it.
+/// JSON in which characters that could harm a terminal are escaped: it contains labels of media.
 fn escaped(json: &str) -> String {
     words::harmless(json, |c| format!("\\u{:04x}", u32::from(c)))
 }
 
-/// The reason why a medium may be erased by its name alone, or what speaks against it.
+/// True and why, if a medium may be erased by its name alone; else false and the reason against it.
 fn why(disk: &InventoryEntry, contents: &Contents) -> (bool, String) {
     if disk.size_bytes == 0 {
         return (false, "no medium is in it".to_owned());

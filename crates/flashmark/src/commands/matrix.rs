@@ -75,10 +75,10 @@ pub fn run(flags: &MatrixFlags) -> Result {
     MatrixSession { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
 }
 
-/// What tells the journal of a matrix from that of a suite.
+/// Mark that tells the journal of a matrix from that of a suite.
 const MARK: &str = "matrix";
 
-/// Goes on with a matrix; `None` where the run is none.
+/// Resumes a matrix; `None` if the run is not a matrix.
 pub fn resume(
     dir: &RunDir,
     replayed: &Replayed,
@@ -131,8 +131,8 @@ fn go_on(
     .hold()
 }
 
-/// Opens the medium again: where the user says it is, where it was, or where it is found by what it
-/// says of itself.
+/// Opens the medium again: at the place that the user names, where it was, or where it is found by
+/// its identity.
 fn reopen(request: &MatrixRequest, record: &Record, by_hand: Option<&str>) -> Result<Field> {
     let others = host::nodes_like(&host::Roots::default(), record)
         .into_iter()
@@ -157,7 +157,7 @@ fn reopen(request: &MatrixRequest, record: &Record, by_hand: Option<&str>) -> Re
     Err(refused.expect("there is at least the place where it was"))
 }
 
-/// Whether the matrix may go on with what is there now.
+/// Permits or refuses to resume the matrix on the medium that is there now.
 fn permit(field: &Field, recognised: Recognition, dir: &RunDir, flags: &ResumeFlags) -> Result<()> {
     let why = match recognised {
         Recognition::Ours => return Ok(()),
@@ -193,7 +193,7 @@ fn need_root() -> Result<()> {
     )
 }
 
-/// Every combination, as often as it is tried at least.
+/// All combinations, each with its least number of repeats.
 fn planned(request: &MatrixRequest) -> Vec<PlannedCell> {
     let one = |combination: &lab::matrix::Combination, repeat: u32| PlannedCell {
         id: format!("{}#{repeat}", combination.id()),
@@ -210,7 +210,7 @@ fn planned(request: &MatrixRequest) -> Vec<PlannedCell> {
         .collect()
 }
 
-/// What would be done, for `--plan`.
+/// Description of the plan, for `--plan`.
 fn describe(request: &MatrixRequest) -> String {
     let axes = &request.axes;
     let mut text = format!("{}: every combination of\n", report::words::clean(&request.target));

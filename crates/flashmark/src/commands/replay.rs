@@ -1,4 +1,4 @@
-//! `flashmark replay`: a recorded trace done again on any target.
+//! `flashmark replay`: repeats a recorded trace on any target.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ use crate::signals;
 use crate::watchdog::Watchdog;
 use crate::words;
 
-/// Replays a trace on a target and keeps the run; with `--plan` only says what would be done.
+/// Replays a trace on a target and keeps the run; with `--plan` it only prints what would be done.
 pub fn run(flags: &ReplayFlags) -> Result {
     let settings = settings(flags)?;
     flags.outputs.check()?;
@@ -111,7 +111,7 @@ fn request(flags: &ReplayFlags) -> Result<RunRequest> {
     Ok(RunRequest { yes: flags.access.yes, ..request })
 }
 
-/// What is in the trace and what would be done, for `--plan`.
+/// Description of the trace and of the plan, for `--plan`.
 fn describe(
     trace: &Trace,
     survey: &TraceSurvey,
@@ -267,7 +267,7 @@ impl ReplaySession {
         player.play(&mut *steps).or_usage()
     }
 
-    /// On disk first: what the screen has shown is never lost.
+    /// Writes cells to the disk before the screen shows them: what was shown is never lost.
     fn keep(&mut self, cells: &[Cell], screen: &Screen) -> Result<()> {
         for (index, cell) in cells.iter().enumerate() {
             self.journal.append(&cell.clone().into()).or_internal()?;

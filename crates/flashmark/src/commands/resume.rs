@@ -48,15 +48,16 @@ pub fn run(flags: &ResumeFlags) -> Result {
     go_on(&dir, lock, &replayed, request, flags, (target, by_itself))
 }
 
-/// Which run, and where its medium is said to be.
+/// Run to resume, and the place that the user named for its medium.
 struct Choice {
     dir: RunDir,
     target: Option<String>,
-    /// Nobody named the run.
+    /// True if the user named no run.
     by_itself: bool,
 }
 
-/// A word that names no run but a device is where the medium of the latest unfinished one is.
+/// Finds the run. A word that names no run but a device is the place of the medium of the latest
+/// unfinished run.
 fn choose(flags: &ResumeFlags) -> Result<Choice> {
     let store = Store::open(Store::default_root());
     let latest = |target| match store.last_unfinished().or_usage()? {
@@ -84,7 +85,7 @@ fn is_done(replayed: &Replayed) -> bool {
         .all(|planned| done.contains(&planned.id.as_str()) || skipped(&planned.id))
 }
 
-/// Nothing is left to be measured: the record is made, unless it is there.
+/// Ends a run that has nothing left to measure: makes its record, unless it is there.
 fn end_late(
     dir: &RunDir,
     lock: Lock,
@@ -143,8 +144,8 @@ fn go_on(
     .hold()
 }
 
-/// Whether the run may go on with what is there now. `true` says that it is not as the run left it,
-/// and that the user gave it away all the same.
+/// Permits or refuses to resume on the medium that is there now. `true` says that the medium has
+/// changed since the run left it, and that the user allowed overwriting it all the same.
 fn permit(
     opened: &OpenTarget,
     recognised: Recognition,
@@ -201,7 +202,7 @@ fn confirm(opened: &OpenTarget, dir: &RunDir, replayed: &Replayed, yes: bool) ->
     consent::go_on()
 }
 
-/// What was overwritten goes back before anything else is done.
+/// Restores what was overwritten before anything else is done.
 fn give_back_first(
     opened: &mut OpenTarget,
     earlier: &Earlier<'_>,

@@ -56,7 +56,8 @@ pub fn run(flags: &RunsFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// How far a run came, of which medium, and what its user calls it; or why it cannot be read.
+/// Line about a run: how it ended, its cells, its medium and its label; or the reason why it cannot
+/// be read.
 fn said(run: &RunSummary) -> Result<String> {
     let it = match &run.overview {
         Ok(overview) => overview,
@@ -74,7 +75,7 @@ fn said(run: &RunSummary) -> Result<String> {
     ))
 }
 
-/// A run for other programs; `damage` and `owed` are there only where there is some.
+/// A run for other programs; `damage` and `owed` are there only if they are not empty.
 fn json(run: &RunSummary) -> serde_json::Value {
     let mut value = match &run.overview {
         Ok(overview) => serde_json::json!({ "name": run.dir.name(), "run": overview }),

@@ -70,7 +70,7 @@ fn outcome(format: OutcomeFormat, record: &Record) -> Result<String> {
     }
 }
 
-/// What to call the run, and the files it left; a record that somebody sent has no run around it.
+/// Name of the run, and the files that it left; a record that somebody sent has no files beside it.
 fn named(flags: &ShowFlags, dir: &RunDir) -> (String, Vec<(&'static str, String)>) {
     if Path::new(&flags.run).is_file() {
         return (flags.run.clone(), Vec::new());
@@ -79,7 +79,7 @@ fn named(flags: &ShowFlags, dir: &RunDir) -> (String, Vec<(&'static str, String)
     (dir.name().to_owned(), files.filter(|(_, path)| Path::new(path).exists()).collect())
 }
 
-/// The table of the screen as Markdown. Paths of files are not told, but take their lines.
+/// The table of the screen as Markdown. Paths of files are left out, but keep their lines.
 fn markdown(flags: &ShowFlags, dir: &RunDir, record: &Record) -> String {
     let (run, files) = named(flags, dir);
     let rest = Elsewhere { run: &run, files: &files };
@@ -91,13 +91,13 @@ pub fn find(name: &str) -> Result<RunDir> {
     Store::open(Store::default_root()).find(name).or_usage()
 }
 
-/// The record of a run by its name, or from a file, with its conclusions. What is damaged, and what
-/// the run has not restored, is said in a line each on standard error.
+/// Loads the record of a run by its name, or from a file, with its conclusions. Prints damage, and
+/// data that the run has not restored, on standard error, a line each.
 pub fn load(name: &str) -> Result<Record> {
     load_from(&find(name)?)
 }
 
-/// The same of a run that was found.
+/// Loads the record of a run that was found, with its conclusions.
 pub fn load_from(dir: &RunDir) -> Result<Record> {
     let Loaded { record, damage } = dir.load_with_damage().or_usage()?;
     not_restored::line(dir)
@@ -107,14 +107,14 @@ pub fn load_from(dir: &RunDir) -> Result<Record> {
     Ok(completed(dir, record))
 }
 
-/// The record of a run, completed where the run itself did not come to it. What somebody sent as a
-/// file is what he concluded.
+/// Record of a run, completed if the run itself did not end. A record that somebody sent as a file
+/// keeps the conclusions of its sender.
 pub fn completed(dir: &RunDir, record: Record) -> Record {
     if dir.journal_path().exists() { concluded(dir, record) } else { record }
 }
 
-/// A record whose run never came to its conclusions has none: it is completed now, with those that
-/// the run was asked for.
+/// Record with conclusions. A run that was cut short has drawn none: they are drawn now, those that
+/// the user asked for among them.
 fn concluded(dir: &RunDir, mut record: Record) -> Record {
     if record.findings.is_empty() {
         let command = dir.replay().map(|replayed| replayed.command).unwrap_or_default();

@@ -77,7 +77,7 @@ fn below(dir: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where a verdict is counted (sound, doubtful, refused), and its line.
+/// Column in which a verdict is counted (0 sound, 1 doubtful, 2 refused), and its line.
 fn line_of(verdict: &Verdict) -> (usize, String) {
     match verdict {
         Ok(upload) if upload.doubts.is_empty() => {

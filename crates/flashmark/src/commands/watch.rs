@@ -16,9 +16,9 @@ use crate::exit::{Exit, Failure, OrExit, Result, usage};
 use crate::signals;
 use crate::terminal::OutputStream;
 
-/// The shortest interval: below it the kernel's own millisecond shows.
+/// Shortest interval: with a shorter one the kernel's resolution of a millisecond would show.
 const LEAST: Duration = Duration::from_millis(10);
-/// How soon Ctrl-C is heard.
+/// Longest time before Ctrl-C is noticed.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// Shows the I/O of devices, interval by interval; exit code 4 where one vanishes.
@@ -53,11 +53,11 @@ fn interval(text: &str) -> Result<Duration> {
     Ok(interval)
 }
 
-/// How it is shown.
+/// Form of the output.
 enum Form {
-    /// A table that is drawn over and over.
+    /// A table that is drawn again at each interval.
     Live(live::Frame),
-    /// A line for each device and interval, under iostat's heads.
+    /// A line for each device and interval, under the headings of iostat.
     Lines,
     /// The same as JSON objects.
     Json,
@@ -71,8 +71,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Watches until enough was seen, a signal, or a device that vanishes; says at the end what it
-    /// was all together.
+    /// Watches until enough was seen, a signal comes, or a device vanishes; prints totals at the
+    /// end.
     fn go(&mut self, count: Option<u64>, stop: &AtomicBool) -> Result {
         if let Form::Lines = self.form {
             show(&format!("{}\n", watch::header()))?;
@@ -119,7 +119,7 @@ impl Watch {
         self.watched.iter().map(row).collect()
     }
 
-    /// Whether anyone still looks.
+    /// Shows the rows; false if the reader has gone away.
     fn show_rows(&mut self, rows: &[(String, Activity)]) -> Result<bool> {
         let text = match &mut self.form {
             Form::Live(frame) => {
@@ -134,7 +134,8 @@ impl Watch {
         show(&text)
     }
 
-    /// The whole time in one table, beside the output: whoever reads that counts its lines.
+    /// Prints the totals in one table on standard error: a program that reads standard output
+    /// counts its lines.
     fn sum_up(&self, first: &CounterSnapshot, last: &CounterSnapshot, seen: u64) {
         let Ok(rows) = self.rows(first, last) else { return };
         let Some((_, whole)) = rows.first().filter(|_| seen > 0) else { return };
@@ -145,7 +146,7 @@ impl Watch {
     }
 }
 
-/// Sleeps until then; false when told to stop.
+/// Sleeps until then; false if `stop` was set.
 fn wait(due: Instant, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::SeqCst) {
@@ -159,7 +160,7 @@ fn wait(due: Instant, stop: &AtomicBool) -> bool {
     }
 }
 
-/// Prints at once; false when the reader has gone.
+/// Prints at once; false if the reader has gone away.
 fn show(text: &str) -> Result<bool> {
     let mut out = std::io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

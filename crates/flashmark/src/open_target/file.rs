@@ -17,10 +17,10 @@ use super::{
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::RunRequest;
 
-/// The smallest test file that still says something.
+/// Smallest test file that gives useful figures, in bytes.
 const LEAST_BYTES: u64 = 16 * MIB;
 
-/// A directory: a test file without a name is made in it, so that nothing stays behind however the
+/// Opens a directory: a test file without a name is made in it, so that nothing is left however the
 /// process ends.
 pub fn open_directory(
     roots: Roots,
@@ -47,7 +47,7 @@ pub fn open_directory(
     Ok(assemble(roots, &found, request, device, (Ok(()), Ok(())), Box::new(stage)))
 }
 
-/// A regular file: somebody's data, so it is only read unless `--erase` names it.
+/// Opens a regular file. It is somebody's data, so it is only read unless `--erase` names it.
 pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Result<OpenTarget> {
     let path = found.place.path.clone();
     if let Some(erase) = &request.erase
@@ -147,8 +147,8 @@ fn assemble(
     }
 }
 
-/// How large the test file becomes: what the suite asks for, but a reserve stays free for everybody
-/// else.
+/// Size of the test file in bytes: as the suite needs it, but a reserve stays free for other users
+/// of the file system.
 fn file_size(path: &Path, request: &RunRequest) -> Result<u64> {
     let space = host::free_space(path).or_io()?;
     let reserve = (space.size_bytes / 20).clamp(16 * MIB, 1 << 30);
@@ -184,7 +184,7 @@ fn check_size_limit(bytes: u64) -> Result<()> {
     }
 }
 
-/// How the device is opened.
+/// Settings with which the device is opened.
 pub fn settings(request: &RunRequest) -> blockio::OpenSettings {
     blockio::OpenSettings { engine: engine(request), ..blockio::OpenSettings::default() }
 }

@@ -1,4 +1,4 @@
-//! The target, opened: the device, and everything known about it and the machine.
+//! The opened target: the device, and everything known about it and the machine.
 
 mod block;
 mod file;
@@ -28,33 +28,33 @@ use crate::request::RunRequest;
 pub use simulated::{find as find_profile, text_of as profile_text};
 pub use stages::{clean_up_after_killed_runs, state_dir};
 
-/// From this load average per core on, others compete with the measurement.
+/// Load average per core above which other programs compete with the measurement.
 const BUSY_LOAD: f64 = 0.5;
 
-/// A device that waits for its session.
+/// A device that no session has taken yet.
 enum Waiting {
     /// A real medium: its device is open already.
     Open(Box<dyn Device>),
-    /// It is made for the plan.
+    /// A simulated medium, which is made for the plan.
     Simulated(Box<simulated::Simulation>),
 }
 
 /// A target that is ready to be measured.
 pub struct OpenTarget {
-    /// Where the run takes place, for planning.
+    /// Facts about the target, for planning.
     pub info: TargetInfo,
     /// The thing under test.
     pub medium: Medium,
     /// The way to it.
     pub target: Target,
-    /// The machine; none for a simulated medium.
+    /// The machine; `None` for a simulated medium.
     pub host: Option<Host>,
-    /// Caveats about anything measured here.
+    /// Caveats about everything measured here.
     pub flags: Vec<Flag>,
-    /// What lies on a raw medium, or in a file: exactly on what was named, so of a partition only
-    /// what is in it.
+    /// Contents of a raw medium or a file: exactly of what was named, so only of the partition if
+    /// one was named.
     pub contents: Option<Contents>,
-    /// Where files to measure on come from.
+    /// Provider of the files to measure on.
     pub stage: Box<dyn FileStage>,
     device: Option<Waiting>,
     watch: Option<InFlightWatch>,
@@ -64,7 +64,7 @@ pub struct OpenTarget {
 }
 
 impl OpenTarget {
-    /// Opens what the request names, or says why not and what to type instead.
+    /// Opens what the request names; an error says why it cannot, and what to type instead.
     pub fn open(request: &RunRequest) -> Result<OpenTarget> {
         if let Some(profile) = request.target.strip_prefix("sim:") {
             return simulated::open(profile, request);
@@ -86,8 +86,8 @@ impl OpenTarget {
         }
     }
 
-    /// Opens the target of a new run. Of a write-protected medium that was not given away the tests
-    /// that only read are left.
+    /// Opens the target of a new run. On a write-protected medium that the user did not allow to be
+    /// overwritten, only the tests that read remain.
     pub fn open_new(request: &mut RunRequest) -> Result<OpenTarget> {
         match OpenTarget::open(request) {
             Err(failure) if request.must_restore() && is_write_protected(&failure) => {
@@ -98,7 +98,7 @@ impl OpenTarget {
         }
     }
 
-    /// The device for this plan; there is one, once.
+    /// Device for this plan; it can be taken once.
     pub fn take_device(&mut self, plan: &Plan) -> Box<dyn Device> {
         match self.device.take().expect("a session takes the device once") {
             Waiting::Open(device) => device,
@@ -117,14 +117,14 @@ impl OpenTarget {
         }
     }
 
-    /// Lets go of the medium, so that it can be opened again.
+    /// Closes the medium, so that it can be opened again.
     pub fn let_go(&mut self) {
         self.device = None;
         self.stage = Box::new(suite::NoStage);
         self.claim = None;
     }
 
-    /// Where the partitions of what was named begin, in bytes.
+    /// Offsets of the partitions, in bytes; empty if a partition was named.
     pub fn partition_starts(&self) -> Vec<u64> {
         let partitions = self.disk.iter().flat_map(|disk| &disk.partitions);
         let is_whole = self
@@ -134,7 +134,8 @@ impl OpenTarget {
         partitions.filter(|_| is_whole).map(|partition| partition.offset_bytes).collect()
     }
 
-    /// Keeps the way to the raw medium below a directory or file, for `command` of this program.
+    /// Keeps the advice how to measure the raw medium below a directory or file with `command` of
+    /// this program.
     pub fn tell_way_to_raw(&mut self, command: &str) {
         let is_root = rustix::process::geteuid().is_root();
         let is_file = matches!(self.target.kind, TargetKind::Directory | TargetKind::File);
@@ -142,14 +143,14 @@ impl OpenTarget {
         self.info.way_to_raw = disk.map(|disk| way_to_raw::way_to_raw(disk, command, is_root));
     }
 
-    /// Right before the first write: this is still the medium that was looked at, and nothing has
-    /// come to use it.
+    /// Checks right before the first write that this is still the medium that was examined, and
+    /// that nothing uses it now.
     pub fn recheck(&self) -> std::result::Result<(), ClaimError> {
         self.claim.as_ref().map_or(Ok(()), |claim| claim.borrow().still_same())
     }
 
-    /// Whether what lies on it may be overwritten, where it was given away at all: asks, or
-    /// refuses. Says what is kept of the answer.
+    /// Asks for consent to overwrite the contents, or refuses, if `--erase` named the medium. True
+    /// if the user agreed.
     pub fn confirm(&self, request: &RunRequest) -> Result<bool> {
         let (Some(id), Some(contents)) = (&request.erase, &self.contents) else { return Ok(false) };
         consent::ask(&Question { what: &self.target.path, id, contents, yes: request.yes })?;
@@ -158,7 +159,7 @@ impl OpenTarget {
         Ok(true)
     }
 
-    /// What lies on it and would be erased, for `--plan`.
+    /// Contents that would be erased, for `--plan`.
     pub fn erased(&self, request: &RunRequest) -> String {
         self.contents
             .as_ref()
@@ -166,7 +167,7 @@ impl OpenTarget {
             .unwrap_or_default()
     }
 
-    /// True if what was written is gone after the process: a test file is.
+    /// True if what was written is gone after the process, as a test file is.
     pub fn loses_its_data(&self) -> bool {
         matches!(self.target.kind, TargetKind::Directory | TargetKind::Simulated)
     }
@@ -176,7 +177,7 @@ impl OpenTarget {
         self.target.kind == TargetKind::Simulated
     }
 
-    /// How long the I/O under way has lasted, in nanoseconds.
+    /// Function that returns how long the oldest I/O in flight has lasted, in nanoseconds.
     pub fn waiting(&self) -> crate::progress_display::IoWait {
         let watch = self.watch.clone();
         Box::new(move || {
@@ -185,12 +186,12 @@ impl OpenTarget {
         })
     }
 
-    /// The time of day; none where time is simulated.
+    /// Time of day; `None` if time is simulated.
     pub fn now(&self) -> Option<String> {
         (!self.is_simulated()).then(crate::clock::now)
     }
 
-    /// What the thermometers say now.
+    /// Present temperatures of the machine's sensors.
     pub fn temperatures(&self) -> Vec<Temperature> {
         if self.is_simulated() {
             return Vec::new();
@@ -204,8 +205,8 @@ impl OpenTarget {
         .collect()
     }
 
-    /// What the medium says of its own health; asks `smartctl`, where there is one, so it may take
-    /// a moment.
+    /// Health of the medium by its own report; asks `smartctl` if it is installed, so it may take a
+    /// moment.
     pub fn health(&self) -> Option<Health> {
         host::health(&self.roots, self.disk.as_ref()?)
     }
@@ -244,7 +245,7 @@ impl OpenTarget {
         format!("{}: {name}{size}{on}{holds}", report::words::clean(&self.target.path))
     }
 
-    /// By what name it is given away.
+    /// Name by which `--erase` allows overwriting it.
     pub fn id(&self) -> String {
         let path = || self.target.path.clone();
         match (&self.target.kind, &self.disk) {
@@ -272,7 +273,7 @@ impl OpenTarget {
             .find(|partition| Some(&partition.name) == self.target.device.as_ref())
     }
 
-    /// What lies on it, to be added to a sentence: "; it holds ext4 'HOLIDAY'".
+    /// Contents as a part of a sentence: "; it holds ext4 'HOLIDAY'".
     pub fn holds(&self) -> String {
         match &self.contents {
             Some(contents) if contents.is_empty() == Some(false) => {
@@ -282,7 +283,7 @@ impl OpenTarget {
         }
     }
 
-    /// Whether it has the size that the record's medium had.
+    /// Checks that its size is that of the record's medium.
     pub fn as_large_as(&self, record: &Record) -> std::result::Result<(), anyhow::Error> {
         let size = |medium: &Medium| {
             medium.capacity_bytes.map_or("unknown".to_owned(), |bytes| Bytes(bytes).to_string())
@@ -298,7 +299,7 @@ impl OpenTarget {
         )
     }
 
-    /// Whether this is the medium the record was made on. A run goes on only with the same one.
+    /// Checks that this is the medium of the record. A run goes on only with the same one.
     pub fn same_as(&self, record: &Record) -> std::result::Result<(), anyhow::Error> {
         let (now, then) = (&self.medium, &record.medium);
         let size = |medium: &Medium| medium.capacity_bytes.map(|bytes| format!("{bytes} bytes"));
@@ -325,7 +326,8 @@ impl OpenTarget {
     }
 }
 
-/// What is the user's mistake, what is not safe, and what is the medium's.
+/// Failure for an error of resolving: with the exit code of a user's mistake, a refusal or a fault
+/// of the medium.
 pub fn target_failure(error: TargetError) -> Failure {
     let exit = match &error {
         TargetError::InUse { .. }
@@ -343,7 +345,7 @@ pub fn target_failure(error: TargetError) -> Failure {
     Failure { exit, error: error.into() }
 }
 
-/// The same, with the way out that this request leaves.
+/// The same failure, with the way out that this request leaves.
 fn failure_of(request: &RunRequest, error: TargetError) -> Failure {
     let failure = target_failure(error);
     if request.erase.is_none() || !is_write_protected(&failure) {
@@ -359,7 +361,7 @@ fn is_write_protected(failure: &Failure) -> bool {
     matches!(error, Some(TargetError::ReadOnlyMedium { .. }))
 }
 
-/// How I/O is issued, as the request says.
+/// I/O engine that the request names.
 fn engine(request: &RunRequest) -> EngineChoice {
     match request.engine.as_str() {
         "uring" => EngineChoice::Uring,
@@ -368,7 +370,7 @@ fn engine(request: &RunRequest) -> EngineChoice {
     }
 }
 
-/// The machine, with the rate of a copy in its memory.
+/// Facts about the machine, with the copy rate of its memory.
 fn machine(roots: &Roots) -> Host {
     Host { memory_bps: Some(blockio::memory_copy_bps()), ..host::facts(roots) }
 }
@@ -403,8 +405,8 @@ fn check_span(request: &RunRequest, capacity_bytes: u64) -> Result<()> {
     }
 }
 
-/// How many commands medium and link take at once, where that is known: a card without a command
-/// queue takes one, and so does a reader that speaks bulk-only transport.
+/// Most commands that medium and link take at once, if that is known: a card without a command
+/// queue takes one, and so does a reader with bulk-only transport.
 fn commands_at_once(link: Option<&Link>, medium: &Medium) -> Option<u32> {
     let link = link?;
     match medium.kind {
@@ -413,8 +415,8 @@ fn commands_at_once(link: Option<&Link>, medium: &Medium) -> Option<u32> {
     }
 }
 
-/// An error of opening the device: not safe where something else is there now or somebody else has
-/// it, the machine's where it refuses io_uring, else the medium's.
+/// Failure of opening the device: a refusal if another device is there now or somebody else has it,
+/// the machine's fault if it refuses io_uring, else the medium's.
 fn opening<T>(result: std::result::Result<T, blockio::OpenError>) -> Result<T> {
     use blockio::OpenError;
     match result {
@@ -435,7 +437,7 @@ mod tests {
     use super::*;
     use crate::exit::Exit;
 
-    /// `--engine uring` on a machine that refuses it ended with the code of a failed medium.
+    /// `--engine uring` on a machine that refuses io_uring ended with the code of a failed medium.
     #[test]
     fn a_machine_that_refuses_io_uring_is_no_medium_that_fails() {
         let refused = |kind: std::io::ErrorKind| {

@@ -15,11 +15,11 @@ use suite::{FileStage, FileStageError, StagedFile};
 
 use crate::words;
 
-/// Room that a file system needs beside the file.
+/// Room that a file system needs beside the file, in bytes.
 const OVERHEAD_BYTES: u64 = 64 * MIB;
 
-/// Where notes on staged file systems are kept, so that a run that was killed can be cleaned up
-/// after. Hidden: it is no run.
+/// Directory of the notes on staged file systems, by which the next start cleans up after a killed
+/// run. Hidden, as it is not a run.
 pub fn state_dir() -> PathBuf {
     Store::default_root().join(".staged")
 }

@@ -1,4 +1,4 @@
-//! Which records of a repository count, and what is wrong with the others.
+//! Judges the records of a repository: which of them count, and why the others do not.
 
 use anyhow::Result;
 use collection::Upload;
@@ -11,31 +11,31 @@ use super::{MOST_PACKED, RecordFile, Repository};
 use crate::parallel::each_of;
 use crate::shared_file;
 
-/// A run without its cells, which are nearly all of it: thousands fit in memory.
+/// A run without its cells, which take nearly all of its bytes: thousands fit in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunInShort {
-    /// The name that its whole content gives it.
+    /// Name made from its whole content.
     pub id: String,
-    /// The run; it has no cells here.
+    /// Run without cells.
     pub run: Published,
-    /// Its line, drawn from the cells.
+    /// Its headline, drawn from the cells.
     pub headline: RunHeadline,
-    /// When it was measured, in its own words.
+    /// Time of the measurement, as the record has it.
     pub when: Option<String>,
-    /// A digest of the file it was read from, for who notes that.
+    /// Digest of the file that it was read from, to recognise it later.
     #[serde(skip)]
     pub source: String,
-    /// What is strange but possible.
+    /// Caveats about it: values that are strange but possible.
     doubts: Vec<String>,
-    /// By what a copy of it is known: its latencies, and its name.
+    /// Marks by which a copy of it is found: its latencies, and its name.
     marks: RunMarks,
 }
 
 impl RunInShort {
-    /// A run in short, and its cells.
+    /// Takes the cells out of a run; returns both.
     ///
     /// # Errors
-    /// Where a number of it is not finite.
+    /// A number of it is not finite.
     pub fn of(upload: Upload) -> Result<(RunInShort, Vec<Cell>)> {
         let Upload { mut run, headline, doubts } = upload;
         let id = store::collection::content_name(&run)?;
@@ -47,29 +47,29 @@ impl RunInShort {
     }
 }
 
-/// A run in short, or why it is none: refused.
+/// A run without cells, or the reason why it is refused.
 pub type InShort = std::result::Result<RunInShort, String>;
 
-/// A record with what is wrong with it.
+/// A record and its verdict.
 pub struct JudgedRecord {
-    /// Where it lies.
+    /// Its file.
     pub file: RecordFile,
-    /// The run or why it does not count: refused, doubtful, a copy.
+    /// The run, or the reason why it does not count: refused, doubtful, a copy.
     pub verdict: InShort,
 }
 
-/// What is said of a file that is no record, or lies where none belongs.
+/// Message about a file that is not a record, or is in the wrong place.
 pub const MISPLACED: &str = "refused: a record is records/ACCOUNT/ID.json.gz";
-/// Bytes of a record unpacked, at most: a small file can unpack to gigabytes.
+/// Most bytes of an unpacked record: a small file can unpack to gigabytes.
 const MOST_UNPACKED: usize = 16 << 20;
 
-/// Judges records on all processors, in their order; `look` reads one ([`look_at`]). Of one
-/// measurement the first of a sender counts, what was here before counts before what `is_new`, and
-/// reference data before a copy of them. Where two other senders have it and nobody knows who was
-/// first, neither does.
+/// Judges records on all processors, in their order; `look` reads one ([`look_at`]). Of several
+/// copies of one measurement one counts: of one sender the first, an old record before one that
+/// `is_new`, and reference data before a copy of them. If two other senders have it and nobody
+/// knows who was first, neither counts.
 ///
 /// # Errors
-/// The first that `look` returns.
+/// The first error that `look` returns.
 pub fn judge(
     repository: &Repository,
     files: Vec<RecordFile>,
@@ -95,7 +95,7 @@ pub fn look_at(file: &RecordFile) -> InShort {
     RunInShort::of(read(file)?).map(|(run, _)| run).map_err(refused)
 }
 
-/// The bytes of a record, if they are no more than a repository takes.
+/// Bytes of a record, if they are no more than a repository takes.
 pub fn bytes_of(file: &RecordFile) -> std::result::Result<Vec<u8>, String> {
     let metadata = std::fs::symlink_metadata(&file.path).map_err(refused)?;
     if !metadata.is_file() {
@@ -113,7 +113,7 @@ pub fn run_in(bytes: &[u8]) -> std::result::Result<Upload, String> {
     shared_file::judged_alone(bytes, MOST_UNPACKED).map_err(refused)?.map_err(refused)
 }
 
-/// The whole run of a record.
+/// Reads the whole run of a record.
 pub fn read(file: &RecordFile) -> std::result::Result<Upload, String> {
     run_in(&bytes_of(file)?)
 }
@@ -122,7 +122,7 @@ fn refused(why: impl std::fmt::Display) -> String {
     format!("refused: {why}")
 }
 
-/// What is wrong with a record by itself.
+/// Verdict on a record without regard to the others.
 fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort {
     let run = found?;
     if run.id != file.id {
@@ -135,10 +135,9 @@ fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort 
     Ok(run)
 }
 
-/// Refuses each record that is a copy of one before it. The one before it is refused, too, where
-/// another sent it and it was not here before. Of a measurement and a simulation that are one the
-/// simulation is refused, but where it was here and the other is new: anybody can call a measurement
-/// simulated.
+/// Refuses each record that is a copy of one before it. The earlier one is refused as well if
+/// another account sent it and it is new. If one of two copies is called simulated, that one is
+/// refused, unless it is old and the other is new: anybody can call a copied measurement simulated.
 fn refuse_copies(
     repository: &Repository,
     judged: &mut [JudgedRecord],
@@ -187,7 +186,7 @@ mod tests {
     use super::*;
     use crate::repository::Settings;
 
-    /// A run of a simulated medium, or as if it had been measured on a card.
+    /// A run of a simulated medium, or the same run as if it had been measured on a card.
     fn run(is_simulated: bool) -> RunInShort {
         let text = include_str!("../../../../fixtures/records/check-a1.json");
         let mut run = Published::from(&record::Record::from_json(text).unwrap());
@@ -199,7 +198,8 @@ mod tests {
         RunInShort::of(Upload { run, headline, doubts: Vec::new() }).unwrap().0
     }
 
-    /// Who of `ada`, who measured, and `abe`, who sends the same as simulated, is left out.
+    /// Senders who are left out, of `ada`, who measured, and `abe`, who sends the same as
+    /// simulated.
     fn left_out(new: &[&str]) -> Vec<String> {
         let repository = Repository {
             dir: PathBuf::new(),

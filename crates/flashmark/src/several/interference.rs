@@ -1,5 +1,5 @@
-//! Whether media that share no bus slow each other down all the same: read for a moment alone, then
-//! all at once. Nothing is written.
+//! Interference between media that share no bus: reads each for a moment alone, then all at once.
+//! Nothing is written.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -14,18 +14,18 @@ use rustix::fs::OFlags;
 use super::OneTarget;
 use crate::say;
 
-/// So long each is read.
+/// Time for which each is read.
 const MOMENT: Duration = Duration::from_millis(400);
-/// A medium that keeps this share of its rate is measured beside others.
+/// Smallest share of its rate that a medium must keep to be measured beside others.
 const LEAST_SHARE: f64 = 0.9;
-/// A medium that does not answer for so long is left to its own process.
+/// Longest time to wait for the reads of a medium.
 const PATIENCE: Duration = Duration::from_secs(5);
 const BLOCK_BYTES: usize = 1 << 20;
-/// What a buffer for O_DIRECT begins at a multiple of.
+/// Alignment in bytes of a buffer for O_DIRECT.
 const ALIGNED: usize = 4096;
 
-/// The groups as they are where their first members keep their rate beside one another; else all in
-/// one, which take turns. Says what was found.
+/// The groups unchanged if their first members keep their rates when read at once; else all in one
+/// group, whose members take turns. Prints the reason.
 pub fn take_turns_if_needed(groups: Vec<Vec<&OneTarget>>, is_quiet: bool) -> Vec<Vec<&OneTarget>> {
     let paths: Vec<&Path> =
         groups.iter().filter_map(|group| group[0].readable.as_deref()).collect();
@@ -46,14 +46,14 @@ pub fn take_turns_if_needed(groups: Vec<Vec<&OneTarget>>, is_quiet: bool) -> Vec
     if is_free { groups } else { vec![groups.into_iter().flatten().collect()] }
 }
 
-/// The smallest share that one keeps of its rate; `None` where none could be read.
+/// Smallest share of its rate that a medium keeps; `None` if none could be read.
 fn least_share(alone: &[f64], together: &[f64]) -> Option<f64> {
     let shares = alone.iter().zip(together).filter(|(alone, _)| **alone > 0.0);
     shares.map(|(alone, together)| together / alone).reduce(f64::min)
 }
 
-/// Bytes a second of each, read at once; 0 of one that cannot be read or does not answer, which is
-/// left behind.
+/// Bytes per second of each medium, all read at once; 0 if it cannot be read or does not answer.
+/// The thread of one that does not answer is left alone.
 fn rates(paths: &[&Path]) -> Vec<f64> {
     let readers: Vec<_> = paths
         .iter()
@@ -66,7 +66,7 @@ fn rates(paths: &[&Path]) -> Vec<f64> {
     readers.iter().map(|reader| reader.recv_timeout(PATIENCE).unwrap_or(0.0)).collect()
 }
 
-/// Bytes a second of direct reads from the beginning on, again and again.
+/// Bytes per second of direct reads from the beginning on, again and again.
 fn rate(path: &Path) -> io::Result<f64> {
     let direct = i32::try_from(OFlags::DIRECT.bits()).unwrap_or_default();
     let file = OpenOptions::new().read(true).custom_flags(direct).open(path)?;

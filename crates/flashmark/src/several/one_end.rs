@@ -1,4 +1,4 @@
-//! What became of one of several media.
+//! Outcome of one of several media.
 
 use record::Summary;
 use report::summaries::MediumSummary;
@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 
-/// What became of one medium.
+/// Outcome of one medium.
 pub struct OneEnd {
     /// The target as it was typed.
     pub target: String,
     /// Its place among the targets that were typed.
     pub nth: usize,
-    /// How its process ended.
+    /// Exit code of its process.
     pub exit: Exit,
-    /// Name of its run, where there is one.
+    /// Name of its run, if there is one.
     pub run: Option<String>,
-    /// What its run came to.
+    /// Summary of its run.
     pub summary: Option<Summary>,
-    /// The last thing it said, where it has no run.
+    /// Its last message, if it has no run.
     pub last_message: String,
-    /// What it printed.
+    /// Standard output of its process.
     pub output: String,
 }
 
 impl OneEnd {
-    /// One whose turn did not come before the call was interrupted.
+    /// Outcome of a medium whose turn did not come before the call was interrupted.
     pub fn never_begun(target: &str, nth: usize) -> OneEnd {
         OneEnd {
             target: target.to_owned(),
@@ -38,7 +38,7 @@ impl OneEnd {
         }
     }
 
-    /// How it ended, in a word or two.
+    /// Outcome in a word or two.
     pub fn outcome(&self) -> &'static str {
         match self.exit {
             Exit::Done => "done",
@@ -62,7 +62,7 @@ impl OneEnd {
         }
     }
 
-    /// Takes in an event of its progress (docs/progress.md).
+    /// Takes an event of its progress (docs/progress.md).
     pub fn take(&mut self, event: &Value) {
         match event["event"].as_str() {
             Some("record") => {

@@ -1,7 +1,7 @@
 //! `flashmark station`: whatever is plugged in from now on is checked, until Ctrl-C.
 //!
-//! What was there when it began is never touched. Every check is a process of its own, given the
-//! identity of the medium that was seen: another one in its place is refused.
+//! Media that were there at the start are never touched. Every check is a process of its own that
+//! gets the identity of the medium: another medium in its place is refused.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -24,7 +24,8 @@ use crate::{consent, messages, request, say, signals};
 /// Time between two looks at what is plugged in.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A medium in a slot: another one in the same slot has another count.
+/// A medium in a slot, by device number and the kernel's count of media: another medium in the same
+/// slot has another count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Plugged(DeviceNumber, Option<u64>);
 
@@ -34,19 +35,19 @@ impl Plugged {
     }
 }
 
-/// What is known of the slots.
+/// State of the slots.
 #[derive(Default)]
 struct Slots {
     /// Media that are not to be touched, or have had their check.
     done: BTreeSet<Plugged>,
-    /// Media seen at the last look: what is new stays for one look, until its partitions are read
-    /// and it is mounted where the desktop does that.
+    /// Media seen at the last look: a new one waits for one look, until its partitions are read and
+    /// the desktop has mounted it.
     seen: BTreeSet<Plugged>,
-    /// Media of which it was said that they are in use.
+    /// Media that were reported as in use.
     refused: BTreeSet<Plugged>,
 }
 
-/// What is to be done about a medium.
+/// Next step for a medium.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     Leave,
@@ -55,7 +56,7 @@ enum Step {
 }
 
 impl Slots {
-    /// What is there now is never touched.
+    /// State in which the media that are there now are never touched.
     fn at_the_start(there: &[InventoryEntry]) -> Slots {
         let done = there.iter().filter(|disk| disk.size_bytes > 0).map(Plugged::of).collect();
         Slots { done, ..Slots::default() }
@@ -73,7 +74,7 @@ impl Slots {
         if self.refused.insert(plugged) { Step::SayInUse } else { Step::Leave }
     }
 
-    /// Forgets what has been pulled out: plugged in again it is checked again.
+    /// Forgets media that have been pulled out: plugged in again, they are checked again.
     fn keep_only(&mut self, there: &[InventoryEntry]) {
         let there: BTreeSet<Plugged> =
             there.iter().filter(|disk| disk.size_bytes > 0).map(Plugged::of).collect();
@@ -193,7 +194,7 @@ impl<'a> Station<'a> {
         format!("{}{}", self.flags.label, nth + 1)
     }
 
-    /// The words of its check.
+    /// Command line of its check.
     fn words(&self, disk: &InventoryEntry, target: &str) -> Vec<String> {
         let label = self.label(self.begun);
         let mut words = vec!["check", target, "--progress", "json", "--label", &label];
@@ -209,7 +210,7 @@ impl<'a> Station<'a> {
         words.into_iter().map(str::to_owned).collect()
     }
 
-    /// Prints what has ended, or waits for a moment.
+    /// Prints the outcome of a check that has ended, or waits for a moment.
     fn take(&mut self, receiver: &Receiver<anyhow::Result<OneEnd>>) -> Result<()> {
         let Ok(ended) = receiver.recv_timeout(LOOK) else { return Ok(()) };
         let ended = ended.or_internal()?;

@@ -11,10 +11,10 @@ use store::export::{ExportError, Sink};
 
 use super::figures::figures;
 
-/// Writes a sample of each figure for each medium and label, of the run that came in last.
+/// Writes a sample of each figure for each medium and label, taken from its latest run.
 pub struct OpenMetricsSink<W: Write> {
     to: W,
-    /// By the labels that tell media apart.
+    /// Latest run by the labels that tell media apart.
     newest: BTreeMap<String, Newest>,
 }
 
@@ -91,7 +91,7 @@ fn gauge(name: impl Into<String>, help: impl Into<String>, value: f64) -> Sample
     Sample { name: name.into(), help: help.into(), labels: String::new(), value }
 }
 
-/// The same with labels of its own.
+/// The same sample with labels of its own.
 fn labelled(sample: Sample, labels: &[(&str, Option<&str>)]) -> Sample {
     let labels: String = labels.iter().map(|(name, value)| label(name, *value)).collect();
     Sample { labels: format!(",{}", labels.trim_end_matches(',')), ..sample }
@@ -147,7 +147,7 @@ fn info(entry: &CollectionRun) -> Sample {
     )
 }
 
-/// How many conclusions there are of each severity, 0 among them.
+/// Number of conclusions of each severity, including 0.
 fn findings(entry: &CollectionRun) -> [Sample; 3] {
     [("failure", Severity::Failure), ("warning", Severity::Warning), ("info", Severity::Info)].map(
         |(name, severity)| {
@@ -158,7 +158,7 @@ fn findings(entry: &CollectionRun) -> [Sample; 3] {
     )
 }
 
-/// The base unit of Prometheus, and how many of it one of ours is.
+/// Base unit of Prometheus for a unit, and the factor to convert to it.
 fn base_unit(unit: FigureUnit) -> (&'static str, f64) {
     match unit {
         FigureUnit::Iops => ("iops", 1.0),

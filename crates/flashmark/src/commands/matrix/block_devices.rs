@@ -1,5 +1,5 @@
-//! The medium that is tried on: found, allowed, held; a file as a loop device; and what this
-//! machine can make of it.
+//! Medium on which combinations are tried: finds it, asks for permission, holds it, makes a loop
+//! device over a file, and finds out which file systems this machine can make.
 
 use std::path::Path;
 
@@ -22,10 +22,10 @@ use crate::consent::{self, Question};
 use crate::exit::{OrExit, Result, refuse};
 use crate::open_target::{clean_up_after_killed_runs, state_dir, target_failure};
 
-/// A file system is tried out on a file of this size, which is all holes.
+/// Size in bytes of the sparse file on which a file system is tried out.
 const TRY_OUT_BYTES: u64 = 512 * MIB;
 
-/// Where combinations are tried.
+/// Place at which combinations are tried.
 pub struct Field {
     /// The thing under test.
     pub medium: Medium,
@@ -33,7 +33,7 @@ pub struct Field {
     pub target: Target,
     /// The machine that measures; its memory bandwidth is not measured.
     pub host: Host,
-    /// Caveats about anything measured here.
+    /// Caveats about everything measured here.
     pub flags: Vec<Flag>,
     block: BlockTarget,
     changes: Option<Changes>,
@@ -43,7 +43,7 @@ pub struct Field {
 
 impl Field {
     /// Finds and checks the target, asks what has to be asked before it is overwritten, and makes a
-    /// loop device of a file. Nothing is written to a medium yet.
+    /// loop device over a file. Nothing is written to a medium yet.
     pub fn open(
         request: &MatrixRequest,
         ask: &dyn Fn(&Question<'_>) -> Result<()>,
@@ -132,7 +132,7 @@ impl Field {
         plain.trim_matches('-').to_owned()
     }
 
-    /// Tells how much was written to it since now, in bytes.
+    /// Function that returns the bytes written to the medium since this call.
     pub fn count_written(&self) -> impl Fn() -> u64 + use<> {
         let disk = self.block.disk.clone();
         let before = host::written_bytes(&disk);
@@ -150,7 +150,7 @@ impl Field {
         )
     }
 
-    /// How the medium looks before anything is made on it; none where the file is made for the
+    /// Fingerprint of the medium before anything is made on it; `None` if the file is made for the
     /// matrix.
     pub fn fingerprint(&self, seed: u64) -> Result<Option<Fingerprint>> {
         if self.target.kind == TargetKind::Directory {
@@ -159,7 +159,7 @@ impl Field {
         recognise::before(&self.block, self.target.diskseq, seed).map(Some)
     }
 
-    /// Whether the medium is as the matrix left it. Reads only.
+    /// Recognises the medium as the matrix left it. Reads only.
     pub fn recognise(&self, traces: &JournalFingerprints, seed: u64) -> Result<Recognition> {
         if self.target.kind == TargetKind::Directory {
             return Ok(Recognition::Ours);
@@ -167,8 +167,8 @@ impl Field {
         recognise::recognise(&self.block, traces, seed)
     }
 
-    /// Reads what lies there now at the places by which it is known; nothing where the file is made
-    /// for the matrix.
+    /// Function that reads the places by which the medium is recognised; it returns nothing if the
+    /// file is made for the matrix.
     pub fn marks(&self, seed: u64) -> impl Fn() -> Result<Vec<FingerprintMark>> + use<> {
         let (block, kind) = (self.block.clone(), self.target.kind);
         move || {
@@ -180,7 +180,7 @@ impl Field {
         }
     }
 
-    /// What lies on it.
+    /// Contents of the medium.
     pub fn contents(&self) -> Contents {
         host::contents_of(&Roots::default(), &self.block)
     }
@@ -195,8 +195,8 @@ impl Field {
         self.block.disk.answers_for(self.block.partition.as_ref(), id) || is_its_path()
     }
 
-    /// True if the run began on this very medium: by what it says of itself, or, where the user
-    /// named the place, by its size.
+    /// Checks that the run began on this very medium: by CID and serial number, or by its size if
+    /// the user named the place.
     pub fn same_as(&self, record: &Record, by_hand: bool) -> Result<()> {
         let (now, then) = (&self.medium, &record.medium);
         let says = |medium: &Medium| (medium.cid.clone(), medium.serial.clone());
@@ -225,7 +225,7 @@ impl Field {
         Ok(self.stand.as_mut().expect("it was just made"))
     }
 
-    /// Gives the medium back as it was, but for what was written.
+    /// Releases the medium as it was, but for what was written.
     pub fn leave(mut self) -> Result<()> {
         match self.stand.take() {
             Some(stand) => stand
@@ -236,8 +236,8 @@ impl Field {
         }
     }
 
-    /// Finds out what this machine can make, by making it (on a file of its own), and fills the
-    /// request's combinations. What cannot be is told with the reason.
+    /// Finds out which file systems this machine can make, by making each on a file of its own, and
+    /// fills the combinations of the request. Returns what cannot be made, with the reason.
     pub fn try_out(&mut self, request: &mut MatrixRequest) -> Result<Vec<LeftOut>> {
         let mut left_out = Vec::new();
         let size_bytes = self.block.size_bytes();
@@ -266,7 +266,7 @@ impl Field {
     }
 }
 
-/// Whether a file system can be made and mounted here, by doing so.
+/// Checks that a file system can be made and mounted here, by doing so.
 fn possible(name: &str, size_bytes: u64) -> std::result::Result<(), String> {
     let recipe = recipe(name).ok_or_else(|| format!("there is no file system '{name}'"))?;
     recipe.available(&Roots::default()).map_err(|error| error.to_string())?;
@@ -294,8 +294,8 @@ fn possible(name: &str, size_bytes: u64) -> std::result::Result<(), String> {
     changes.undo().map_err(|error| failed(&error))
 }
 
-/// A loop device over a file, past the page cache where the file's file system can; over that very
-/// file where it was looked at before.
+/// Loop device over a file, past the page cache if the file's file system can do that; over exactly
+/// the file that was examined before.
 fn over_file(
     changes: &mut Changes,
     file: &Path,
@@ -323,8 +323,8 @@ fn as_block(path: &Path) -> std::result::Result<BlockTarget, TargetError> {
     }
 }
 
-/// What lies on the target and would be erased, for `--plan`. A target that is not there (yet) is
-/// no reason not to plan.
+/// Contents of the target that would be erased, for `--plan`. A plan does not need a target that is
+/// there.
 pub fn erased(request: &MatrixRequest) -> String {
     let roots = Roots::default();
     let contents = match host::resolve(&roots, &request.target, Access::Read) {
@@ -341,8 +341,7 @@ pub fn erased(request: &MatrixRequest) -> String {
     consent::plan(&contents, Some(request.erase.as_deref().unwrap_or("ID")))
 }
 
-/// True if the user has named this very thing as one that may be overwritten; the name that was
-/// given.
+/// Name by which the user allowed this very target to be overwritten; refused if no name fits.
 fn allow<'a>(
     erase: Option<&'a str>,
     ids: &[String],
@@ -365,7 +364,7 @@ fn allow<'a>(
     }
 }
 
-/// Whether the file that is to be made fits, with a reserve for everybody else.
+/// Checks that the file to be made fits, with a reserve for other users of the file system.
 fn fits(folder: &Path, request: &MatrixRequest) -> Result<()> {
     let space = host::free_space(folder).or_io()?;
     let reserve = (space.size_bytes / 20).clamp(16 * MIB, 1 << 30);
@@ -381,7 +380,8 @@ fn fits(folder: &Path, request: &MatrixRequest) -> Result<()> {
     ))
 }
 
-/// A partition that begins within an allocation unit: no option of mkfs makes up for that.
+/// Caveat for a partition that begins within an allocation unit: no option of mkfs makes up for
+/// that.
 fn off_boundary(block: &BlockTarget, au_bytes: u64, request: &MatrixRequest) -> Option<Flag> {
     let offset_bytes = block.partition.as_ref()?.offset_bytes;
     let off = request.axes.aligns.contains(&true) && !offset_bytes.is_multiple_of(au_bytes);

@@ -1,4 +1,4 @@
-//! Where the results of a matrix go.
+//! Outputs of a matrix: screen, page, workbook and raw values.
 
 use std::path::PathBuf;
 
@@ -15,27 +15,27 @@ pub const WORKBOOK_FILE: &str = "matrix.xlsx";
 /// Name of the raw values in a run's directory.
 pub const CSV_FILE: &str = "matrix.csv";
 
-/// Where results go beside the store.
+/// Places that get the results beside the store.
 #[derive(Clone, Debug, Default)]
 pub struct MatrixOutputs {
-    /// The record; "-" is standard output.
+    /// File of the record; "-" is standard output.
     pub json: Option<PathBuf>,
-    /// Where the page goes as well; a copy is always in the run's directory.
+    /// File of the page; a copy is always in the run's directory.
     pub html: Option<PathBuf>,
-    /// Where the workbook goes as well.
+    /// File of the workbook.
     pub xlsx: Option<PathBuf>,
-    /// Where the raw values go as well, as CSV.
+    /// File of the raw values, as CSV.
     pub csv: Option<PathBuf>,
-    /// True if to print all that was found at the end, not only one screen of it.
+    /// True to print all findings at the end, and not one screen of them.
     pub details: bool,
-    /// True if to show nothing on the screen but errors.
+    /// True to print nothing but errors.
     pub quiet: bool,
-    /// What is written of the progress.
+    /// Form of the progress.
     pub progress: ProgressForm,
 }
 
 impl MatrixOutputs {
-    /// Whether files can be written there, before hours are spent.
+    /// Checks that the files can be written, before hours are spent.
     pub fn check(&self) -> Result<()> {
         outputs::check([&self.json, &self.html, &self.xlsx, &self.csv].into_iter().flatten())
     }

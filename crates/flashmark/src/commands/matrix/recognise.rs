@@ -1,6 +1,6 @@
-//! Knowing a matrix's medium again. What works leave on a file system carries no data of ours, so
-//! it is known by what was read after the last try, or, where a try was cut short, by the name that
-//! its file system was given.
+//! Recognising a matrix's medium. The files that works leave carry no data of ours. So the medium
+//! is recognised by what was read from it after the last try or, if a try was cut short, by the
+//! label of its file system.
 
 use device::Device;
 use host::{BlockTarget, Roots};
@@ -12,13 +12,12 @@ use suite::fingerprint::{self, Recognition};
 use super::probe::open;
 use crate::exit::{OrExit, Result};
 
-/// The name of every file system that this run makes; 10 letters and digits, which all of them
-/// take.
+/// Label of every file system that this run makes: 10 letters and digits, which all of them accept.
 pub fn label(seed: u64) -> String {
     format!("FM{:08X}", Random::for_purpose(seed, "name of the file systems").bits() as u32)
 }
 
-/// What lies on the medium before anything is made on it.
+/// Fingerprint of the medium before anything is made on it.
 pub fn before(block: &BlockTarget, diskseq: Option<u64>, seed: u64) -> Result<Fingerprint> {
     let roots = Roots::default();
     let contents = host::contents_of(&roots, block).identity_lines();
@@ -30,14 +29,14 @@ pub fn before(block: &BlockTarget, diskseq: Option<u64>, seed: u64) -> Result<Fi
     })
 }
 
-/// What is read at the places by which it is known. Nothing may be mounted on it.
+/// Reads the places by which the medium is recognised. Nothing may be mounted on it.
 pub fn marks(block: &BlockTarget, seed: u64) -> Result<Vec<FingerprintMark>> {
     let mut device = open(block, false).or_io()?;
     let places = fingerprint::places(&device.facts().clone(), &[], &[], seed);
     fingerprint::read_marks(&mut device, &places, None).or_io()
 }
 
-/// Whether the medium is as the run left it.
+/// Recognises the medium as the run left it.
 pub fn recognise(
     block: &BlockTarget,
     traces: &JournalFingerprints,
@@ -56,7 +55,8 @@ pub fn recognise(
     Ok(judge(&now, &history, is_labelled, contents.is_empty() == Some(true)))
 }
 
-/// `history` holds everything that was read, the latest last.
+/// Judges a medium by the marks read from it; `history` holds all that were ever read, the latest
+/// last.
 fn judge(
     now: &[FingerprintMark],
     history: &[&FingerprintMark],

@@ -1,4 +1,5 @@
-//! From flags to what is meant: everything that can be checked without touching the target.
+//! Request of a matrix, made of its flags: everything that can be checked without touching the
+//! target.
 
 use lab::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
 use lab::workload::Workload;
@@ -8,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::cli::MatrixFlags;
 use crate::exit::{OrExit, Result, usage};
 
-/// A file in a directory is at least this large: below it xfs cannot be made.
+/// Smallest file made in a directory, in bytes: on a smaller one xfs cannot be made.
 const LEAST_FILE_BYTES: u64 = 512 * MIB;
 
-/// What the user wants tried. Kept in the journal, so that it can be gone on with.
+/// Request of a matrix. Kept in the journal, so that the matrix can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatrixRequest {
     /// The target as named.
@@ -21,31 +22,33 @@ pub struct MatrixRequest {
     /// `--yes` was given with it.
     #[serde(skip)]
     pub yes: bool,
-    /// What lay on it was shown, or was nothing, and may be overwritten.
+    /// True if the user has seen the contents, or there were none, and they may be overwritten.
     #[serde(default)]
     pub confirmed: bool,
-    /// It was given away under another name or node; what lies on it tells whether it is the one.
+    /// The user allowed overwriting under another name or node; the contents tell whether it is the
+    /// same medium.
     #[serde(skip)]
     pub reopened: bool,
-    /// What is tried with what; "all" stands for what there is, until that is found out.
+    /// Axes of the combinations; "all" stands for everything that is available, until that is found
+    /// out.
     pub axes: Axes,
-    /// What is left of the axes: found once, and then kept.
+    /// Combinations that can be tried: found once, and then kept.
     pub combinations: Vec<Combination>,
     /// Settings of works: work, name, value.
     pub settings: Vec<(String, String, String)>,
-    /// Least and most repeats.
+    /// Least and most repeats of a combination.
     pub limits: (u32, u32),
-    /// All sittings together take no longer, in nanoseconds.
+    /// Longest time of all sessions together, in nanoseconds.
     pub time_limit_ns: Option<u64>,
-    /// What file systems are fitted to.
+    /// Allocation unit to which file systems are fitted, in bytes.
     pub au_bytes: Option<u64>,
-    /// How large a file in a directory is made.
+    /// Size of the file that is made in a directory, in bytes.
     pub file_bytes: u64,
-    /// Every random choice comes from this.
+    /// Seed of every random choice.
     pub seed: u64,
 }
 
-/// Stands for everything that there is.
+/// Word for everything that is available.
 pub const ALL: &str = "all";
 
 /// Makes a request of the flags of `matrix`; exit code 2 where they cannot be understood.
@@ -101,7 +104,7 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
     Ok(request)
 }
 
-/// Each once, in the order in which they came.
+/// Each value once, in the order of first occurrence.
 fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut kept = Vec::new();
     for one in all {
@@ -144,7 +147,7 @@ fn setting(text: &str) -> Result<(String, String, String)> {
 }
 
 impl MatrixRequest {
-    /// The works, as they are set.
+    /// The works with their settings.
     pub fn works(&self) -> Result<Vec<Box<dyn Workload>>> {
         let of = |name: &String| -> Result<Box<dyn Workload>> {
             if name.starts_with(TRACE_PREFIX) {
@@ -161,7 +164,7 @@ impl MatrixRequest {
         self.axes.works.iter().map(of).collect()
     }
 
-    /// Every combination of the axes, and what cannot be.
+    /// All combinations of the axes, and those that cannot be tried.
     pub fn combine(&self) -> (Vec<Combination>, Vec<LeftOut>) {
         let au_bytes = self.au_bytes.unwrap_or(DEFAULT_AU_BYTES);
         self.axes.combinations(|name| {
@@ -170,5 +173,5 @@ impl MatrixRequest {
     }
 }
 
-/// What most media have, where nothing is known (docs/field/classic-tools.md#thrash).
+/// Usual allocation unit of media, if nothing is known (docs/field/classic-tools.md#thrash).
 pub const DEFAULT_AU_BYTES: u64 = 4 * MIB;

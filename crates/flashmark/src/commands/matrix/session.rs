@@ -1,4 +1,5 @@
-//! One session of a matrix: try what is left, keep every combination, end in order.
+//! One session of a matrix: tries the combinations that are left, keeps every result, and ends in
+//! order.
 
 use std::path::Path;
 use std::time::Instant;
@@ -22,21 +23,21 @@ use crate::progress_display::Screen;
 use crate::session::COPY_FIRST;
 use crate::{messages, progress_events, signals, words};
 
-/// What a session works on.
+/// Session of a matrix, with all that it needs.
 pub struct MatrixSession {
     /// The medium on which combinations are tried.
     pub field: Field,
-    /// What the user wants tried, as the journal has it.
+    /// Request of the user, as the journal has it.
     pub request: MatrixRequest,
     /// The run on disk.
     pub dir: RunDir,
     /// Its journal, open at its end; holds the run's lock.
     pub journal: Journal,
-    /// Cells of earlier sittings.
+    /// Cells of earlier sessions.
     pub done: Vec<Cell>,
-    /// What earlier sittings took, in nanoseconds.
+    /// Time that earlier sessions took, in nanoseconds.
     pub used_ns: u64,
-    /// Where results go beside the store.
+    /// Places that get the results beside the store.
     pub outputs: MatrixOutputs,
 }
 
@@ -142,7 +143,7 @@ fn open_file(path: &Path, capacity_bytes: u64) -> std::result::Result<Box<dyn De
     Ok(Box::new(device))
 }
 
-/// The combination as the screen knows cells.
+/// Planned cell of a combination, for the screen.
 fn planned(combination: &Combination) -> PlannedCell {
     PlannedCell {
         id: combination.id(),
@@ -153,7 +154,7 @@ fn planned(combination: &Combination) -> PlannedCell {
     }
 }
 
-/// Shows on the screen how the matrix goes on.
+/// Shows the progress of the matrix on the screen.
 struct Teller<'a> {
     screen: &'a Screen,
     at: usize,
@@ -224,7 +225,7 @@ impl Teller<'_> {
     }
 }
 
-/// Writes how it ended, and all that follows from it.
+/// Ends the session: writes how it ended, completes the record and delivers it.
 fn conclude(
     end: &End,
     elapsed_ns: u64,

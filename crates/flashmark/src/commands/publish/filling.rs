@@ -1,7 +1,7 @@
 //! A directory that is filled with files: made, or taken over from the tree that it replaces.
 //!
-//! A hidden file ([`Made`]) says what each page was made of. What is made of the same by the same
-//! program is the same, and becomes another name of the old file.
+//! A hidden file ([`Made`]) says of what each page was made. The same program makes the same page
+//! of the same data: then the old file is hard-linked and not made again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,17 +19,17 @@ use sha2::{Digest, Sha256};
 use crate::repository::judging::RunInShort;
 use crate::repository::write_packed;
 
-/// What a tree was made of.
+/// Name of the file that says of what a tree was made.
 const MADE: &str = ".flashmark-made.json.gz";
 
-/// What a tree was made of; nothing where there is none or another program made it.
+/// Digests of what a tree was made of; empty if there is no tree or another program made it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Made {
     /// A digest of the program.
     program: String,
-    /// Runs in short by the digest of the file they came from.
+    /// Runs without cells, by the digest of the file that they came from.
     pub runs: BTreeMap<String, RunInShort>,
-    /// Digests of what files were made of.
+    /// Digest of the sources of each file, by its path.
     files: BTreeMap<String, String>,
     /// The pieces of the Parquet files, in their order.
     pub pieces: Vec<Piece>,
@@ -90,22 +90,22 @@ impl<'a> Tree<'a> {
         Ok(Tree { dir, old_dir, old, made, written: AtomicUsize::new(0) })
     }
 
-    /// What the old tree was made of.
+    /// Digests of what the old tree was made of.
     pub fn old(&self) -> &Made {
         &self.old
     }
 
-    /// The same file of the old tree.
+    /// Path of the same file in the old tree.
     pub fn old_file(&self, path: &str) -> PathBuf {
         self.old_dir.join(path)
     }
 
-    /// Notes what this tree is made of.
+    /// Notes of what this tree is made.
     pub fn note(&self, note: impl FnOnce(&mut Made)) {
         note(&mut self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
 
-    /// Writes what it is made of; how many files it has.
+    /// Writes of what the tree is made; returns the number of its files.
     pub fn finish(self) -> Result<usize> {
         let made = self.made.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let file = BufWriter::new(fs::File::create(self.dir.join(MADE))?);
@@ -113,8 +113,8 @@ impl<'a> Tree<'a> {
         Ok(self.written.into_inner())
     }
 
-    /// Makes files out of what `key` is the digest of, unless the old tree has them. Without a key they
-    /// are made every time.
+    /// Makes files unless the old tree has them under the same `key`, the digest of their sources.
+    /// Without a key they are made every time.
     pub fn make(
         &self,
         paths: &[&str],
@@ -136,7 +136,7 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Gives a file of the old tree its place in this one too; whether that could be done.
+    /// Links or copies a file of the old tree into this one; true if that worked.
     pub fn take_over(&self, path: &str) -> bool {
         let (old, new) = (self.old_file(path), self.dir.join(path));
         let is_there =
@@ -145,14 +145,14 @@ impl<'a> Tree<'a> {
         is_there
     }
 
-    /// Takes a file back, if it is there.
+    /// Removes a file, if it is there.
     pub fn remove(&self, path: &str) {
         if fs::remove_file(self.dir.join(path)).is_ok() {
             self.written.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Takes back the files of runs that are not published after all.
+    /// Removes the files of runs that are not published after all.
     pub fn keep_runs(&self, is_kept: &dyn Fn(&str) -> bool) -> Result<()> {
         for entry in fs::read_dir(self.dir.join("data/run"))? {
             let name = entry?.file_name();
@@ -169,12 +169,12 @@ impl<'a> Tree<'a> {
         fs::File::open(self.dir.join(path)).with_context(|| format!("cannot read {path}"))
     }
 
-    /// A file that is written bit by bit.
+    /// Creates a file that is written piece by piece.
     pub fn create(&self, path: &str) -> Result<BufWriter<fs::File>> {
         self.create_new(path)?.with_context(|| format!("{path} is there twice"))
     }
 
-    /// The same, unless it is there already.
+    /// The same; `None` if the file is there already.
     pub fn create_new(&self, path: &str) -> Result<Option<BufWriter<fs::File>>> {
         match fs::File::create_new(self.dir.join(path)) {
             Ok(file) => {
@@ -186,7 +186,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// A file that is written at once.
+    /// Writes a file at once.
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> Result<()> {
         let mut file = self.create(path)?;
         file.write_all(bytes.as_ref())

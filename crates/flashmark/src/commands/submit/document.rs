@@ -1,4 +1,4 @@
-//! What is sent: the published part of a record, as text, and what must not be in it.
+//! Document that is sent: the published part of a record, as text, without private words.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::published_run;
 pub struct SubmissionDocument {
     /// The published part of the run; what is private in its texts is blanked.
     pub run: Published,
-    /// It as text: these bytes, and no others.
+    /// The run as JSON: these bytes, and no others.
     pub json: String,
     /// The same, packed with gzip.
     pub packed: Vec<u8>,
@@ -23,8 +23,8 @@ pub struct SubmissionDocument {
 }
 
 impl SubmissionDocument {
-    /// Packs what a collection gets of a record; with the keys of medium and host where it is to
-    /// tell them apart.
+    /// Packs what a collection gets of a record; with the keys of medium and host if the collection
+    /// is to tell them apart.
     pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<SubmissionDocument> {
         let (run, blanked) = published_run::of(record, keys)?;
         let mut json = serde_json::to_string_pretty(&run).or_internal()?;

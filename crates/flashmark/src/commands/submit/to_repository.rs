@@ -31,8 +31,8 @@ pub struct RepositoryTarget {
 }
 
 impl RepositoryTarget {
-    /// The repository at an address, cloned below the current directory where it is not here, and
-    /// the account of who sends.
+    /// Opens the repository at an address, cloned below the current directory if it is not local,
+    /// and finds the account of the sender.
     pub fn of(address: &str, flags: &SubmitFlags) -> Result<RepositoryTarget> {
         let dir = match Path::new(address) {
             dir if dir.is_dir() && !is_bare(dir) => dir.to_owned(),
@@ -53,7 +53,7 @@ impl RepositoryTarget {
         Ok(RepositoryTarget { repository, sender })
     }
 
-    /// Where the record would be written.
+    /// Directory of the repository, for people.
     pub fn name(&self) -> String {
         clean(&self.repository.dir().display().to_string())
     }

@@ -3,22 +3,22 @@
 use record::{Activity, IoCounters};
 use report::display;
 
-/// What stands on the screen.
+/// The table that is on the screen now.
 #[derive(Debug, Default)]
 pub struct Frame {
     /// Columns of each of its lines.
     lines: Vec<usize>,
 }
 
-/// Rows of the terminal; 24 where it does not say.
+/// Rows of the terminal; 24 if it does not say.
 pub fn height() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
     size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0).unwrap_or(24)
 }
 
 impl Frame {
-    /// Bytes that make the last frame this one, on a terminal of so many rows and
-    /// columns. Devices that do not fit in full get a line each.
+    /// Bytes that turn the last frame into this one, on a terminal of so many rows and columns. If
+    /// not all devices fit in full, each gets a line.
     pub fn draw(
         &mut self,
         rows: &[(String, Activity)],
@@ -48,7 +48,7 @@ impl Frame {
 /// Columns of names, and of each figure behind them.
 const LEAD: usize = 14;
 const FIGURE: usize = 11;
-/// The same where a device has a line.
+/// The same if each device has a line.
 const SHORT_LEAD: usize = 12;
 const SHORT_FIGURE: usize = 8;
 
@@ -88,7 +88,7 @@ pub fn block(name: &str, activity: &Activity, columns: usize) -> String {
     text + &pairs(&whole, "  ", columns) + "\n"
 }
 
-/// So many figures have room in a line.
+/// Number of figures that fit in a line.
 fn room(columns: usize, lead: usize, figure: usize) -> usize {
     (columns.saturating_sub(lead) / figure).max(1)
 }
@@ -99,7 +99,7 @@ fn row(lead: &str, figures: &[String], lead_width: usize, width: usize) -> Strin
     line.trim_end().to_owned() + "\n"
 }
 
-/// Parts side by side where there is room, else below each other and indented.
+/// Parts side by side if they fit, else below each other and indented.
 fn pairs(parts: &[String], between: &str, columns: usize) -> String {
     let mut text = String::new();
     let mut used = 0;
@@ -132,7 +132,7 @@ fn two(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// A line for each device in so many rows, or several where there are few columns.
+/// A line for each device in so many rows, or several if there are few columns.
 fn in_short(rows: &[(String, Activity)], height: usize, columns: usize) -> String {
     let heads = ["r/s", "w/s", "rkB/s", "wkB/s", "r_await", "w_await", "aqu-sz", "%util"];
     let each = room(columns, SHORT_LEAD, SHORT_FIGURE);
