@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{Flashmark, Scratch};
 
-/// What is said of words that must not be understood.
+/// Message about words that must not be understood.
 fn said(words: &[&str]) -> String {
     said_among(words, &[])
 }
@@ -17,7 +17,7 @@ fn said_among(words: &[&str], names: &[(&str, &str)]) -> String {
     ran.said(names)
 }
 
-/// The same for a run on a simulated medium with these flags.
+/// Message about these flags of a run on a simulated medium.
 fn run_with(flags: &[&str]) -> String {
     said(&[&["run", "sim:class10", "--suite", "quick", "--quiet"], flags].concat())
 }

@@ -1,4 +1,4 @@
-//! `capture`: what is in a trace is what was done, and nothing of it is left behind.
+//! `capture`: the trace holds what was done, and nothing of the capture is left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,11 @@ use crate::support::{
     Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, skipped, tool,
 };
 
-/// One capture test at a time: each sees, and cleans up, what another has made.
+/// Lock for one capture test at a time: each sees, and cleans up, what another has made.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Tracefs, mounted by the test where it is nowhere, so that it can see what is made in it.
+/// Tracefs, mounted by the test if it is mounted nowhere, so that the test can see what is made in
+/// it.
 pub struct Tracefs {
     root: PathBuf,
     mounted: bool,
@@ -24,7 +25,7 @@ pub struct Tracefs {
 }
 
 impl Tracefs {
-    /// None, with the reason said, where it is not allowed.
+    /// `None` if it is not allowed; the reason is printed.
     pub fn new(scratch: &Scratch) -> Option<Tracefs> {
         if !has_root() {
             return None;
@@ -45,7 +46,7 @@ impl Tracefs {
         Some(tracefs)
     }
 
-    /// Instances of a process.
+    /// True if a process has instances.
     pub fn instances_of(&self, pid: u32) -> bool {
         self.root.join(format!("instances/flashmark-{pid}")).exists()
     }
@@ -66,7 +67,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Starts one, and waits until it records, or has ended by itself before anyone looked.
+    /// Starts a capture, and waits until it records or has ended by itself.
     pub fn start(
         flashmark: &Flashmark,
         tracefs: &Tracefs,
@@ -78,7 +79,7 @@ impl Capture {
         Capture::of(flashmark, tracefs, scratch, &words, "block/block_rq_requeue")
     }
 
-    /// The same of what is done with the files below a directory.
+    /// Starts a capture of the files below a directory.
     pub fn of_files(
         flashmark: &Flashmark,
         tracefs: &Tracefs,
@@ -111,7 +112,7 @@ impl Capture {
         Capture { child, trace }
     }
 
-    /// Interrupts it; what it said.
+    /// Interrupts it; returns its output.
     pub fn stop(self) -> Ran {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         self.end()
@@ -123,7 +124,7 @@ impl Capture {
     }
 }
 
-/// All requests of a trace, with the time each took; what the recorder lost.
+/// All requests of a trace with the time that each took, and the number that the recorder lost.
 fn requests(path: &Path) -> (Vec<(Issue, Option<u64>)>, u64) {
     let mut steps = trace::open(path).unwrap().steps().unwrap();
     let mut requests: Vec<(Issue, Option<u64>)> = Vec::new();
@@ -141,7 +142,7 @@ fn requests(path: &Path) -> (Vec<(Issue, Option<u64>)>, u64) {
     (requests, notes.lost)
 }
 
-/// How many requests can be read from a trace that may break off anywhere.
+/// Number of requests that can be read from a trace that may be cut off anywhere.
 pub fn whatever_is_in(path: &Path) -> usize {
     let Ok(mut steps) = trace::open(path).and_then(|trace| trace.steps()) else { return 0 };
     std::iter::from_fn(|| steps.next().ok().flatten())

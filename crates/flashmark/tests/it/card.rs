@@ -1,4 +1,4 @@
-//! Cards as people have them, as files, for readers of virtual machines and for loop devices.
+//! Cards with data on them, as files, for readers of virtual machines and for loop devices.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::support::{MIB, Ran, Scratch, eventually, tool};
 /// Size of every card.
 pub const CARD_BYTES: u64 = 64 * MIB;
 
-/// Writes, then only reads for a while, in which it is interrupted, then writes again.
+/// Suite that writes, then only reads for a while, in which it is interrupted, then writes again.
 pub const SUITE: &str = r#"
 name = "card"
 
@@ -37,7 +37,7 @@ min_time = "10ms"
 max_time = "1s"
 "#;
 
-/// What lies on a card that is in use: random bytes everywhere.
+/// Contents of a card that is in use: random bytes everywhere.
 pub fn used(name: &str) -> Vec<u8> {
     let mut random = stats::Random::for_purpose(7, name);
     (0..CARD_BYTES / 8).flat_map(|_| random.bits().to_le_bytes()).collect()
@@ -64,12 +64,12 @@ pub fn is_touched(image: &Path, before: &[u8]) {
     eventually("the first change on the card", || (changed(image, before).is_some()).then_some(()));
 }
 
-/// What has changed on a card, in words; none where every byte is as it was.
+/// Changes on a card in words; `None` if every byte is as it was.
 pub fn changed(image: &Path, before: &[u8]) -> Option<String> {
     changed_to(&fs::read(image).unwrap(), before)
 }
 
-/// The same of what is there now.
+/// Changes of these bytes from those before.
 pub fn changed_to(now: &[u8], before: &[u8]) -> Option<String> {
     assert_eq!(now.len(), before.len());
     let sectors = now.chunks(512).zip(before.chunks(512)).enumerate();
@@ -86,7 +86,7 @@ pub fn unchanged(image: &Path, before: &[u8], ran: &Ran) {
     }
 }
 
-/// Refused, and what is on the card is named.
+/// Checks that a run was refused, with the contents of the card in the message.
 pub fn refused(ran: &Ran) {
     assert_eq!(ran.code, Some(3), "{ran}");
     assert!(ran.err.contains("HOLIDAY"), "what is on the card is named: {ran}");

@@ -12,7 +12,7 @@ fn labelled(flashmark: &Flashmark, label: &str, seeds: &[&str]) {
     }
 }
 
-/// A copy of the first run of a store whose random writes are so many times as fast.
+/// A copy of the first run of a store, with random writes at `times` the rate.
 fn changed(flashmark: &Flashmark, scratch: &Scratch, times: f64) -> PathBuf {
     let mut record = read_record(&flashmark.runs()[0].join("record.json"));
     for cell in record.cells.iter_mut().filter(|cell| cell.test == record::test::RANDOM_WRITE) {
@@ -66,7 +66,7 @@ fn what_became_slower_fails_and_what_cannot_be_told_is_said() {
     assert_eq!(told["regression"]["slower"].as_array().map(Vec::len), Some(4), "{told}");
 }
 
-/// Five rounds about this rate that differ by 2 %, and the interval of a repetition.
+/// Gives a cell five rounds about this rate that differ by 2 %, and the interval of a repetition.
 fn with_rounds(cell: &mut record::Cell, rate: f64) {
     cell.rounds = [0.976, 0.992, 1.0, 1.008, 1.024]
         .iter()
@@ -206,7 +206,7 @@ fn a_card_in_two_readers_is_one_medium_where_the_user_says_so() {
     assert!(refused.err.contains("nowhere"), "{refused}");
 }
 
-/// Every run of a store as if of this card in this host, which makes rates so many times as fast.
+/// Every run of a store, as if of this card in this host, at `times` the rate.
 fn in_host(flashmark: &Flashmark, scratch: &Scratch, at: (&str, &str), times: f64) -> Vec<String> {
     let (card, host) = at;
     let copy = |(nth, run): (usize, &PathBuf)| {
@@ -272,7 +272,7 @@ fn markdown_has_the_figures_and_no_path() {
     }
 }
 
-/// What a server of continuous integration reads.
+/// JSON and Markdown for a server of continuous integration.
 #[test]
 fn a_check_of_a_change_is_printed_for_programs() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());

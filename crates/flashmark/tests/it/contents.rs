@@ -1,4 +1,4 @@
-//! What lies on a medium is said before it is erased, and erasing it is confirmed.
+//! Contents of a medium: they are shown before it is erased, and erasing it is confirmed.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use crate::support::{
     has_tool, sum, tool,
 };
 
-/// Writes a little, in the front of whatever it is given.
+/// Flags of a short run that writes the front of a medium.
 const PRIME: [&str; 6] = ["--only", "prime", "--set", "prime.span=1MiB", "--time-limit", "5s"];
 
 /// A loop device over a new image with an ext4 labelled MYPHOTOS on all of it.
@@ -24,14 +24,14 @@ fn photos(scratch: &Scratch) -> (PathBuf, LoopDevice) {
     (image, device)
 }
 
-/// What `list --json` says of a device.
+/// Entry of a device in `list --json`.
 fn listed(device: &LoopDevice) -> serde_json::Value {
     let all: serde_json::Value =
         serde_json::from_str(&Flashmark::new().done(&["list", "--json"]).out).unwrap();
     all.as_array().unwrap().iter().find(|disk| disk["path"] == device.word()).unwrap().clone()
 }
 
-/// What `list` says of a device, without its sizes and its node.
+/// Entry of a device in `list`, without its sizes and its node.
 fn listed_as_text(device: &LoopDevice) -> String {
     let all = Flashmark::new().done(&["list"]).out;
     let from = all
@@ -42,7 +42,7 @@ fn listed_as_text(device: &LoopDevice) -> String {
     lines.collect::<Vec<_>>().join("\n").replace(device.name(), "loopX")
 }
 
-/// A partition that the kernel is told of, and its node.
+/// Adds a partition that only the kernel knows; returns its node.
 fn add_partition(device: &LoopDevice, number: u32, start_mib: u64, mib: u64) -> String {
     tool(
         "addpart",
@@ -120,8 +120,7 @@ fn a_member_of_a_volume_group_is_not_safe_to_erase() {
     );
 }
 
-/// The checksum of LVM's labels: CRC-32 with a start value of its own (lib/misc/crc.c,
-/// INITIAL_CRC).
+/// Checksum of LVM's labels: CRC-32 with a start value of its own (lib/misc/crc.c, INITIAL_CRC).
 fn lvm_crc(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0xf597_a6cf, |crc: u32, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
@@ -296,8 +295,8 @@ fn without_rights_nothing_is_called_empty() {
     assert!(disk["why"].as_str().unwrap().contains("no right to read it"), "{disk}");
 }
 
-/// The program on a terminal of its own: it is told `early` at once, and when it asks, `typed`, or
-/// that nobody is there any more.
+/// Runs the program on a terminal of its own: `early` is typed at once, and `typed` when it asks;
+/// with `None` the terminal is closed then.
 fn on_a_terminal(flashmark: &Flashmark, words: &[&str], early: &str, typed: Option<&str>) -> Ran {
     let program = flashmark.command(&[]);
     let line = format!("{} {}", program.get_program().to_str().unwrap(), words.join(" "));

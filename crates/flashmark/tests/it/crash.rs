@@ -1,5 +1,4 @@
-//! Runs that are killed, interrupted or taken up again on another medium, and what lies around the
-//! span.
+//! Runs that are killed, interrupted or resumed on another medium, and the bytes around their span.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,7 +60,7 @@ min_time = "10ms"
 max_time = "40ms"
 "#;
 
-/// The cells that whole lines of the journals of all runs acknowledge, by id. No cell may be there
+/// Cells that whole lines of the journals of all runs acknowledge, by id. No cell may be there
 /// twice.
 pub fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
     let mut cells = BTreeMap::new();
@@ -81,8 +80,8 @@ pub fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
     cells
 }
 
-/// Every planned cell is in the record, each exactly once; those acknowledged before are unchanged,
-/// but for caveats that are given when the run is over.
+/// Checks that every planned cell is in the record exactly once. Those acknowledged before are
+/// unchanged, but for caveats that are given when the run is over.
 pub fn check_record(run: &Path, before: &BTreeMap<String, Value>) {
     let text = fs::read_to_string(run.join("record.json")).unwrap();
     let record: Value = serde_json::from_str(&text).unwrap();
@@ -118,8 +117,8 @@ pub fn is_over(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
-/// Waits for a random moment of a run: for some lines of its journal, fewer than so many, and some
-/// time more.
+/// Waits for a random moment of a run: up to `most_lines` lines of its journal, and up to 20 ms
+/// more.
 pub fn somewhere(child: &mut Child, flashmark: &Flashmark, most_lines: u64, chance: &mut Random) {
     let lines = || -> u64 {
         let journals =
@@ -134,7 +133,7 @@ pub fn somewhere(child: &mut Child, flashmark: &Flashmark, most_lines: u64, chan
     std::thread::sleep(more);
 }
 
-/// Kills the program at a random moment; whether it was still alive.
+/// Kills the program at a random moment; true if it was still running.
 fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Random) -> bool {
     somewhere(child, flashmark, 8, chance);
     // SIGKILL, unless it has ended by itself.
@@ -142,8 +141,8 @@ fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Random)
     child.wait().unwrap().code().is_none()
 }
 
-/// Starts runs and kills them, several times each, `kills` times in all; after each series the run
-/// is taken up to its end.
+/// Starts runs and kills them in series of several kills, `kills` times in all; after each series
+/// the run is resumed to its end.
 fn killed_and_resumed(kills: u64, chance: &mut Random, tally: &mut Tally, words: &[&str]) {
     let mut done = 0;
     while done < kills {
@@ -163,7 +162,7 @@ fn killed_and_resumed(kills: u64, chance: &mut Random, tally: &mut Tally, words:
     );
 }
 
-/// One run, killed so many times and then taken up to its end.
+/// One run, killed so many times and then resumed to its end.
 fn one_series(kills: u64, chance: &mut Random, tally: &mut Tally, words: &[&str]) {
     let flashmark = Flashmark::new();
     let mut before = BTreeMap::new();
@@ -190,7 +189,7 @@ fn one_series(kills: u64, chance: &mut Random, tally: &mut Tally, words: &[&str]
     }
 }
 
-/// What is counted beside the kills: those that found the program alive.
+/// Name of the count of kills that found the program running.
 const ALIVE: &str = "alive when killed";
 
 #[test]
@@ -399,7 +398,7 @@ fn a_run_goes_on_with_the_same_medium_only() {
     assert_eq!(acknowledged(&flashmark), before, "nothing was measured on a stranger");
 }
 
-/// What a staged file system leaves in sight: mounts of the device or its parts, its parts, and
+/// Traces of a staged file system: mounts of the device or its partitions, its partitions, and
 /// devices made of it.
 fn traces(device: &LoopDevice) -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();

@@ -1,5 +1,5 @@
-//! Media that err, vanish, hang or run full in the middle of a run: the cell says why, the record
-//! is kept.
+//! Media that fail, vanish, hang or become full in the middle of a run: the cell says why, and the
+//! record is kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn suite(scratch: &Scratch, test: &str) -> PathBuf {
     scratch.file("suite.toml", text)
 }
 
-/// Starts a run of that suite, and waits until the long cell is on its way.
+/// Starts a run of that suite, and waits until its long cell has begun.
 fn in_the_middle(flashmark: &Flashmark, target: &Path, suite: &Path) -> Child {
     let target = target.to_str().unwrap();
     let mut child =
@@ -42,8 +42,8 @@ fn outcome(child: Child) -> Ran {
     Ran::from(child.wait_with_output().unwrap())
 }
 
-/// Why the long cell ended. The run must have ended by the medium's failure, with everything before
-/// it kept.
+/// Reason why the long cell ended. The run must have ended by the medium's failure, with everything
+/// before it kept.
 fn reason_of(flashmark: &Flashmark, ran: &Ran) -> String {
     assert_eq!(ran.code, Some(4), "{ran}");
     let record = flashmark.record();
@@ -62,14 +62,14 @@ fn reason_of(flashmark: &Flashmark, ran: &Ran) -> String {
     without_places(&reason)
 }
 
-/// A reason without the place where it happened, which is another each time.
+/// A reason without the offset at which it happened, which differs each time.
 fn without_places(reason: &str) -> String {
     let (before, after) = reason.split_once(" at byte ").unwrap();
     format!("{before} at byte N{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// The reason that a run on a file gives when its medium begins to answer like this in the middle
-/// of `test`.
+/// Reason that a run on a file gives if its medium begins to answer like this in the middle of
+/// `test`.
 fn reason_when(answer: Answer, test: &str) -> Option<String> {
     let scratch = Scratch::new();
     let suite = suite(&scratch, test);
@@ -80,7 +80,7 @@ fn reason_when(answer: Answer, test: &str) -> Option<String> {
     Some(reason_of(&flashmark, &outcome(child)))
 }
 
-/// The same for several answers, a line each; none where there is no FUSE.
+/// The same for several answers, a line each; `None` without FUSE.
 fn reasons_when(test: &str, answers: &[Answer]) -> Option<String> {
     answers
         .iter()

@@ -1,5 +1,5 @@
-//! Exit codes: what scripts rely on. One table of commands and codes, and a test for each code that
-//! needs more than words.
+//! Exit codes, on which scripts rely. One table of commands and codes, and a test for each code
+//! that needs more than a command.
 
 use std::fs;
 use std::process::Command;
@@ -154,8 +154,8 @@ fn what_needs_root_is_refused_without_it() {
     }
 }
 
-/// With `--quiet` a claim that was not measured passed without a word, and one that failed ended
-/// with 1 and said nothing.
+/// With `--quiet`, a claim that was not measured passed without a message, and one that failed
+/// ended with 1 and no message.
 #[test]
 fn what_decides_the_exit_code_is_said_where_nothing_is_shown() {
     let flashmark = Flashmark::new();
@@ -176,8 +176,8 @@ fn what_decides_the_exit_code_is_said_where_nothing_is_shown() {
     assert_eq!((fake.code, fake.err.matches("It is a fake").count()), (Some(FAILED), 1), "{fake}");
 }
 
-/// What a page tells a reader to type. Each is planned and nothing is measured: runs in a
-/// directory, where writes need no leave, so that every setting is looked at.
+/// Every command that a page shows to its reader can be planned; nothing is measured. The target is
+/// a directory, in which writes need no consent, so that every setting is checked.
 #[test]
 fn every_command_beside_a_published_figure_exists() {
     let scratch = Scratch::new();
@@ -207,7 +207,7 @@ fn every_command_beside_a_published_figure_exists() {
     }
 }
 
-/// Columns of runs: the same names as on the site, and what may have been meant by one that is none.
+/// Columns of runs: the same names as on the site, and suggestions for a name that does not exist.
 #[test]
 fn runs_are_listed_with_columns_of_choice() {
     let flashmark = Flashmark::new();
@@ -226,8 +226,8 @@ fn runs_are_listed_with_columns_of_choice() {
     assert_eq!(nothing.code, Some(USAGE), "{nothing}");
 }
 
-/// Without /proc nobody knows what is mounted: `list` called every disk free, `check` ended with the
-/// code of a failed medium.
+/// Without /proc the mounts are not known: `list` called every disk free, and `check` ended with
+/// the code of a failed medium.
 #[test]
 fn without_the_table_of_mounts_nothing_is_touched() {
     if !has_root() {

@@ -1,9 +1,9 @@
-//! A file system that the test serves itself (FUSE): one file, "medium", that fails as it is told,
-//! or forgets what it was not asked to keep.
+//! A file system that the test serves itself (FUSE): one file, "medium", that fails in a chosen
+//! way, or loses what was not flushed.
 //!
 //! Only the messages that the tests cause are answered;
 //! <https://www.kernel.org/doc/html/latest/filesystems/fuse.html> and `linux/fuse.h` (protocol
-//! 7.31) say what they look like.
+//! 7.31) describe them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -21,26 +21,26 @@ use stats::Random;
 
 use crate::support::{has_root, skipped};
 
-/// How the medium answers.
+/// Answer of the medium to a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
-    /// As it should.
+    /// Correct answers.
     Well,
-    /// With an error, to whatever is read or written.
+    /// An error for every read and write.
     Error(Errno),
-    /// With an error to writes only.
+    /// An error for writes only.
     WriteError(Errno),
-    /// Reads bring nothing, as from a medium that is gone.
+    /// Reads return no bytes, as from a medium that is gone.
     Nothing,
-    /// With an error to whatever reads a byte between these two.
+    /// An error for every request that touches a byte between these two.
     Unreadable(u64, u64),
-    /// Once so late, then well.
+    /// One answer late by this time, then correct answers.
     Late(Duration),
-    /// Well, at no more than so many bytes a second.
+    /// Correct answers, at no more than so many bytes per second.
     Slow(u64),
 }
 
-/// What the file is made of.
+/// Content of the served file.
 trait Content: Send {
     fn size(&self) -> u64;
     fn read(&mut self, offset: u64, bytes: u64) -> Result<Vec<u8>, Errno>;
@@ -48,12 +48,12 @@ trait Content: Send {
     fn flush(&mut self) -> Result<(), Errno>;
 }
 
-/// Mounted until it is dropped.
+/// Mount point, unmounted when dropped.
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// Mounts a file system of that kind ("fuse.own") at a directory; none, with the reason said,
-    /// where it cannot be.
+    /// Mounts a file system of that kind ("fuse.own") at a directory; `None` if it cannot be
+    /// mounted, and the reason is printed.
     fn serving(at: &Path, kind: &str, content: impl Content + 'static) -> Option<Mounted> {
         if !has_root() {
             return None;
@@ -83,7 +83,7 @@ impl Drop for Mounted {
     }
 }
 
-/// A medium in memory that fails as it is told. Unmounted when dropped.
+/// A medium in memory that fails in a chosen way. Unmounted when dropped.
 pub struct FailingMedium {
     mounted: Mounted,
     told: Arc<Mutex<Answer>>,
@@ -96,13 +96,13 @@ const FILE: u64 = 2;
 const MAX_WRITE: usize = 1 << 20;
 
 impl FailingMedium {
-    /// Mounts one of `bytes` at a directory, as a file system of that kind ("fuse.own"); none, with
-    /// the reason said, where it cannot be.
+    /// Mounts a medium of `bytes` at a directory, as a file system of that kind ("fuse.own");
+    /// `None` if it cannot be mounted, and the reason is printed.
     pub fn mounted(at: &Path, kind: &str, bytes: usize) -> Option<FailingMedium> {
         FailingMedium::holding(at, kind, (0..bytes).map(at_first).collect())
     }
 
-    /// The same with this on it.
+    /// Mounts a medium with this content.
     pub fn holding(at: &Path, kind: &str, content: Vec<u8>) -> Option<FailingMedium> {
         let (told, content) = (Arc::new(Mutex::new(Answer::Well)), Arc::new(Mutex::new(content)));
         let late = Arc::new(AtomicBool::new(false));
@@ -119,12 +119,12 @@ impl FailingMedium {
         self.mounted.file()
     }
 
-    /// Every byte, as it is now.
+    /// Every byte of the present content.
     pub fn content(&self) -> Vec<u8> {
         self.content.lock().unwrap().clone()
     }
 
-    /// Whether every byte from there on is as it was in the beginning.
+    /// True if every byte from there on is as it was at the start.
     pub fn is_as_before(&self, from: usize) -> bool {
         self.content
             .lock()
@@ -135,12 +135,12 @@ impl FailingMedium {
             .all(|(at, byte)| *byte == at_first(at))
     }
 
-    /// Whether an answer has begun to be late.
+    /// True if an answer has begun to be late.
     pub fn is_late(&self) -> bool {
         self.late.load(Ordering::SeqCst)
     }
 
-    /// From now on it answers like this.
+    /// Sets the answer to all later requests.
     pub fn answers(&self, answer: Answer) {
         *self.told.lock().unwrap() = answer;
     }
@@ -153,7 +153,7 @@ impl Drop for FailingMedium {
     }
 }
 
-/// What is told and what is there, of a [`FailingMedium`].
+/// Chosen answer and content of a [`FailingMedium`].
 struct Failing {
     told: Arc<Mutex<Answer>>,
     late: Arc<AtomicBool>,
@@ -161,7 +161,7 @@ struct Failing {
 }
 
 impl Failing {
-    /// What is to be answered to so many bytes; waits as long as it is told to.
+    /// Answer to a request of so many bytes, after the delay that was chosen.
     fn told_now(&self, bytes: u64) -> Answer {
         let answer = std::mem::replace(&mut *self.told.lock().unwrap(), Answer::Well);
         match answer {
@@ -218,14 +218,14 @@ impl Content for Failing {
     }
 }
 
-/// A disk with a cache that a power cut empties: what was written lies in memory until a flush is
-/// asked for. Unmounted when dropped.
+/// A disk with a cache that loses its contents when the power is cut: writes stay in memory until a
+/// flush. Unmounted when dropped.
 pub struct ForgetfulDisk {
     mounted: Mounted,
     cached: Arc<Mutex<Cached>>,
 }
 
-/// What is safe, and what was written since, in its order.
+/// Durable content, and the writes since the last flush in their order.
 struct Cached {
     safe: File,
     bytes: u64,
@@ -233,19 +233,19 @@ struct Cached {
     power: Power,
 }
 
-/// How much of it there is left for a [`ForgetfulDisk`].
+/// State of the power of a [`ForgetfulDisk`].
 #[derive(Clone, Copy, PartialEq)]
 enum Power {
     On,
-    /// The next flush does not end.
+    /// Failing: the next flush does not end.
     Failing,
-    /// It has come, and waits.
+    /// In the flush that does not end.
     Flushing,
     Off,
 }
 
 impl ForgetfulDisk {
-    /// Over a file, which is what is safe.
+    /// Disk over a file, which holds the durable content.
     pub fn over(image: &Path, at: &Path) -> Option<ForgetfulDisk> {
         let safe = OpenOptions::new().read(true).write(true).open(image).unwrap();
         let bytes = safe.metadata().unwrap().len();
@@ -266,19 +266,18 @@ impl ForgetfulDisk {
         self.mounted.file()
     }
 
-    /// The power begins to fail: the next flush does not come to its end, and whatever comes after
-    /// it waits.
+    /// Begins a power failure: the next flush does not end, and every later request waits.
     pub fn fails(&self) {
         self.cached.lock().unwrap().power = Power::Failing;
     }
 
-    /// Whether it is in that flush.
+    /// True during the flush that does not end.
     pub fn is_flushing(&self) -> bool {
         self.cached.lock().unwrap().power == Power::Flushing
     }
 
-    /// The power is off: of what was not flushed, some writes are on the disk, some in part, and
-    /// the others are lost. How many were lost at least in part.
+    /// Cuts the power: some of the writes that were not flushed are on the disk, some in part, and
+    /// the others are lost. Returns the number of writes lost in full or in part.
     pub fn goes_off(&self, chance: &mut Random) -> u64 {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         cached.power = Power::Off;
@@ -354,7 +353,7 @@ struct Server {
     content: Box<dyn Content>,
 }
 
-/// What lies at a byte of a new medium.
+/// Byte at this offset of a new medium.
 fn at_first(byte: usize) -> u8 {
     (byte / 512) as u8 ^ 0xa5
 }
@@ -373,7 +372,7 @@ fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(wide)
 }
 
-/// Numbers of four or eight bytes, one after the other, as the kernel lays them out.
+/// Numbers of four or eight bytes, one after the other, in the kernel's layout.
 fn laid_out(numbers: &[(u64, usize)]) -> Vec<u8> {
     numbers.iter().flat_map(|(number, bytes)| number.to_ne_bytes()[..*bytes].to_vec()).collect()
 }
@@ -410,7 +409,7 @@ impl Server {
         }
     }
 
-    /// What to say; none to messages that want no reply.
+    /// Reply to a message; `None` if it wants no reply.
     fn answer(&mut self, message: &Message<'_>) -> Option<Result<Vec<u8>, Errno>> {
         let nothing = Ok(Vec::new());
         Some(match message.opcode {

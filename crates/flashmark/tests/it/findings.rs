@@ -1,4 +1,4 @@
-//! What a user reads of a medium: the verdict first, the evidence when asked for, and media side by
+//! Findings as a user reads them: the verdict first, the evidence on request, and media side by
 //! side.
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! Where results cannot be kept: it is said before anything is measured, or else how to go on.
+//! Results that cannot be kept: the program says so before anything is measured, or else how to go
+//! on.
 
 use std::fs;
 use std::path::PathBuf;

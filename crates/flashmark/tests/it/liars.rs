@@ -1,5 +1,5 @@
-//! Attempts to move the table of a collection, on a server and in a repository with published pages:
-//! each is refused, waits for a person, or stands below what honest senders agree on.
+//! Attempts to falsify the table of a collection, on a server and in a repository with published
+//! pages: each is refused, waits for a person, or is ranked below what honest senders agree on.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
@@ -17,10 +17,10 @@ use stats::Random;
 use crate::journeys::site::Site;
 use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
 
-/// Writes a second of the card of all honest senders.
+/// Random writes per second that all honest senders measure on the card.
 const HONEST_IOPS: f64 = 200.0;
 
-/// What became of a record that was sent.
+/// Fate of a record that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     /// It is part of the collection.
@@ -31,7 +31,7 @@ enum Sent {
     Refused,
 }
 
-/// A form of the collection.
+/// Form of the collection.
 enum Form {
     Served(Box<Site>),
     /// The directory of the repository, below the scratch directory.
@@ -48,8 +48,8 @@ struct Lab {
     successes: RefCell<Vec<String>>,
 }
 
-/// A cell as Flashmark measures one on a card: so many I/Os of 4 KiB a second, in 200 I/Os one at a
-/// time.
+/// A cell as Flashmark measures one on a card: `iops` I/Os of 4 KiB per second, in 200 I/Os at
+/// queue depth 1.
 fn cell(id: &str, iops: f64, random: &mut Random) -> Cell {
     let (test, _) = id.split_once('/').unwrap();
     let direction = if test == "random-read" { Direction::Read } else { Direction::Write };
@@ -83,7 +83,7 @@ fn cell(id: &str, iops: f64, random: &mut Random) -> Cell {
     cell
 }
 
-/// A measurement of the card, so many times as fast as the honest ones find it.
+/// A measurement of the card, at `factor` times the honest rate.
 fn card(seed: u64, factor: f64) -> Record {
     let mut record = Record::from_json(&std::fs::read_to_string(crate::submit::RECORD).unwrap());
     let record = record.as_mut().unwrap();
@@ -103,13 +103,13 @@ fn card(seed: u64, factor: f64) -> Record {
     record.clone()
 }
 
-/// The same as another medium.
+/// The same record, of another medium.
 fn named(mut record: Record, vendor: &str, model: &str) -> Record {
     (record.medium.vendor, record.medium.model) = (Some(vendor.to_owned()), Some(model.to_owned()));
     record
 }
 
-/// The same with a probe of its capacity that found this.
+/// The same record, with a probe of its capacity that found this.
 fn probed(mut record: Record, kind: CapacityKind) -> Record {
     let params = Params { queue_depth: 1, threads: 1, ..Params::default() };
     let mut probe = Cell::begun("capacity/1", "capacity", params);
@@ -122,7 +122,7 @@ fn probed(mut record: Record, kind: CapacityKind) -> Record {
     record
 }
 
-/// The same as if another program had measured it, without latencies.
+/// The same record, as if another program had measured it, without latencies.
 fn by(mut record: Record, software: &str) -> Record {
     record.run.software.name = software.to_owned();
     record.cells.iter_mut().for_each(|cell| cell.histogram = None);
@@ -208,7 +208,7 @@ impl Lab {
         }
     }
 
-    /// The lines of the table in its order, as programs read them.
+    /// Lines of the table in its order, as programs read them.
     fn lines(&self) -> Vec<Value> {
         let text = match &self.form {
             Form::Served(site) => {
@@ -240,7 +240,8 @@ impl Lab {
         lines
     }
 
-    /// Notes an attack after which the table is not led by what the honest ones say.
+    /// Notes an attack that succeeded: the table is no longer led by what the honest senders
+    /// measured.
     fn look(&self, attack: &str) {
         let lines = self.lines();
         let first = &lines[0];
@@ -257,12 +258,12 @@ impl Lab {
         }
     }
 
-    /// Sends a lie, and looks at the table.
+    /// Sends a false record, and checks the table.
     fn attack(&self, attack: &str, record: &Record, sender: &str, expected: &[Sent]) {
         self.note(self.send(record, sender), expected, attack);
     }
 
-    /// Notes an attack that was not treated as expected, and looks at the table.
+    /// Notes an attack that was not treated as expected, and checks the table.
     fn note(&self, sent: Sent, expected: &[Sent], attack: &str) {
         if !expected.contains(&sent) {
             self.successes.borrow_mut().push(format!("{attack}: {sent:?}"));
@@ -291,7 +292,7 @@ impl Site {
     }
 }
 
-/// Lies about the card that honest senders measured, and about media next to it.
+/// False records about the card that honest senders measured, and about similar media.
 fn lies_move_nothing(lab: &Lab) {
     use Sent::{Refused, Taken, Waits};
 
@@ -359,8 +360,8 @@ fn lies_move_nothing(lab: &Lab) {
     lab.attack("two makers", &two, "mallory", &[Waits]);
 }
 
-/// Three accounts of one person: what they agree on is confirmed, so they may not be believed more than
-/// honest ones.
+/// Three accounts of one person: what they agree on is confirmed, so they must not count for more
+/// than honest ones.
 fn three_accounts_move_nothing(lab: &Lab) {
     use Sent::{Taken, Waits};
 
@@ -384,7 +385,7 @@ fn three_accounts_move_nothing(lab: &Lab) {
     }
 }
 
-/// A simulated medium that is called a card, as it is and through another tool's format.
+/// A simulated medium that is called a card, in our own format and in that of another tool.
 fn simulations_move_nothing(lab: &Lab) {
     lab.flashmark.done(&["run", "sim:ssd", "--suite", "standard"]);
     let text = std::fs::read_to_string(lab.flashmark.run_dir().join("record.json")).unwrap();

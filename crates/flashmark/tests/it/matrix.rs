@@ -1,5 +1,5 @@
-//! `matrix`: what is refused; trying on a loop device, to the end and killed in the middle; and
-//! that nothing is left behind.
+//! `matrix`: refusals; trials on a loop device, to the end and killed in the middle; and nothing is
+//! left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,10 +13,10 @@ use crate::support::{
     Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, read_record, skipped,
 };
 
-/// A work of a moment.
+/// Flags of a short work.
 const LOGGER: &[&str] = &["--work", "logger", "--set", "logger.lines=40"];
 
-/// The scheduler in use.
+/// Scheduler in use.
 fn scheduler(device: &LoopDevice) -> String {
     let text = fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name())).unwrap();
     text.split_whitespace()
@@ -53,7 +53,7 @@ fn left(home: &Path, folder: &Path) -> Vec<String> {
     left
 }
 
-/// Whether a file system on that device is mounted anywhere.
+/// True if a file system on that device is mounted anywhere.
 fn is_mounted(device: &LoopDevice) -> bool {
     fs::read_to_string("/proc/self/mounts")
         .unwrap()
@@ -268,7 +268,7 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
     assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
 }
 
-/// A loop device on a medium that can be made to fail; the device goes first.
+/// A loop device on a medium that can be made to fail; the device is dropped first.
 fn failing_device(scratch: &Scratch) -> Option<(FailingMedium, LoopDevice)> {
     let folder = scratch.directory("mnt");
     let medium = FailingMedium::mounted(&folder, "fuse.flashmark-it", 24 << 20)?;
@@ -276,7 +276,7 @@ fn failing_device(scratch: &Scratch) -> Option<(FailingMedium, LoopDevice)> {
     Some((medium, device))
 }
 
-/// "Go on with: flashmark resume" was said of a medium that gave I/O errors.
+/// The message "go on with: flashmark resume" was printed about a medium that gave I/O errors.
 #[test]
 fn a_medium_with_errors_is_copied_before_the_matrix_goes_on() {
     let scratch = Scratch::new();

@@ -1,5 +1,6 @@
-//! The models of media of the articles against every column that was published of them: each within
-//! 25 %, or a miss with its cause. The tests of the program measure them, as they would a card.
+//! Models of the media of the articles, compared with every column that was published of them: each
+//! is within 25 %, or a known miss with its cause. The tests of the program measure the models, as
+//! they would measure a card.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use report::column_figures::{ColumnFigure, column_figures};
 
 use crate::support::Flashmark;
 
-/// How far a model may be off, in percent of the published figure.
+/// Largest deviation of a model, in percent of the published figure.
 const FIT_PERCENT: f64 = 25.0;
 
 /// A medium of the articles: profile, model and interface as the published rows name them.
@@ -34,7 +35,7 @@ const MISSES: [(&str, &str, &str); 0] = [];
 const TESTS: &str = "zero-fill,random-fill,sector-write,record-ops,sequential-write,\
                      sequential-read,seek,ext2-format,ext2-fill";
 
-/// A published figure and what the model makes of it.
+/// A published figure and the figure of its model.
 struct Fit {
     profile: &'static str,
     column: String,
@@ -55,7 +56,7 @@ impl Fit {
     }
 }
 
-/// What the program measures on a model.
+/// Figures of the columns that the program measures on a model.
 fn measured(profile: &str) -> BTreeMap<String, ColumnFigure> {
     let flashmark = Flashmark::new();
     let target = format!("sim:{profile}");

@@ -1,4 +1,4 @@
-//! What a verdict says to do next works when it is typed as it is printed.
+//! Next steps of a verdict: they work when they are typed as they are printed.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! `flashmark publish`: a tree of files that is whole, leads nowhere it does not have, and replaces
-//! nothing that is not its own.
+//! `flashmark publish`: a complete tree of files, without links that lead nowhere, which replaces
+//! nothing that it has not made.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -46,8 +46,8 @@ fn resolved(page: &str, href: &str) -> String {
     parts.join("/")
 }
 
-/// Every link of every page leads to a file of the tree, and to a place in it where it names one;
-/// ids are there once.
+/// Checks that every link of every page leads to a file of the tree, and to an id in it if the link
+/// names one; no id occurs twice.
 fn check_links(root: &Path) {
     let files = files(root);
     let text = |name: &str| fs::read_to_string(&files[name]).unwrap();
@@ -80,7 +80,7 @@ fn check_links(root: &Path) {
     }
 }
 
-/// What a tree shows of each published figure, by its row: the text of its cell of figures.
+/// Text that a tree shows of each published figure, by its row.
 fn published_cells(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for path in files(&root.join("published")).into_values() {
@@ -289,7 +289,7 @@ fn run_of(path: &Path) -> Value {
     serde_json::from_reader(flate2::read::GzDecoder::new(fs::File::open(path).unwrap())).unwrap()
 }
 
-/// Numbers in the table of every figure, and in that of the usual ones, on a medium's page.
+/// Numbers in the table of all figures, and in that of the usual ones, on a medium's page.
 fn numbers_on(page: &str) -> Vec<f64> {
     let figures = page.split("<section").take_while(|part| !part.contains("id=\"runs\""));
     let text: String = figures.collect();
@@ -297,7 +297,7 @@ fn numbers_on(page: &str) -> Vec<f64> {
     tokens.filter_map(|token| token.trim_matches('.').parse().ok()).collect()
 }
 
-/// The number of a printed figure; of a range, as "94-96 s", its middle.
+/// Number of a printed figure; the middle of a range such as "94-96 s".
 fn middle_of(printed: &str) -> f64 {
     let number = printed.trim_start_matches(['~', '<', '>', '=', ' ']).split(' ').next().unwrap();
     let ends: Vec<f64> = number

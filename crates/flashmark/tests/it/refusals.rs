@@ -11,14 +11,14 @@ use crate::support::{
     loop_device, mounted, node_of_its_own, refused, skipped, tool,
 };
 
-/// What is said to a user without rights.
+/// Message to a user without rights.
 fn said_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {
     let (ran, kept) = as_nobody(words);
     assert_eq!(kept, 0, "a run was kept");
     ran.said(names)
 }
 
-/// What is said of a device that `--erase` names, so that only its use is a reason.
+/// Message about a device that `--erase` names, so that only its use is a reason to refuse.
 fn refused_with_erase(device: &str, media: &[&Path], names: &[(&str, &str)]) -> String {
     refused(device, &["--erase", device], media, names)
 }

@@ -1,5 +1,5 @@
-//! Recorded I/O done again: exactly as it was, on simulated media and on a loop device that the
-//! kernel itself watches.
+//! Recorded I/O repeated exactly as it was, on simulated media and on a loop device that the kernel
+//! itself traces.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,7 +22,7 @@ fn word(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A recorded request: when it was issued, and when it was done.
+/// A recorded request: its times of issue and completion.
 struct Recorded {
     issue: Issue,
     done_ns: Option<u64>,
@@ -42,8 +42,8 @@ fn recorded(path: &Path) -> Vec<Recorded> {
     all
 }
 
-/// The promise of a replay, shown by tracing it: count, offsets, sizes, order, and that nothing is
-/// issued before what it waited for.
+/// Checks the promise of a replay by tracing it: count, offsets, sizes and order are kept, and
+/// nothing is issued before the requests that it waited for.
 fn check_traced(path: &Path, profile: &str, pace: Pace) {
     let recorded = recorded(path);
     let stop = AtomicBool::new(false);
@@ -148,7 +148,7 @@ fn a_replay_leaves_a_record_like_any_run() {
     assert!(all.out.contains("submission error"), "{}", all.out);
 }
 
-/// A simulated medium repeats to the byte, and so does a replay on it.
+/// A replay on a simulated medium is repeatable to the byte, as the medium is.
 #[test]
 fn a_replay_on_a_simulated_medium_repeats() {
     let log = fixture("fio-randrw-ext4.iolog");
@@ -170,7 +170,7 @@ fn a_replay_on_a_simulated_medium_repeats() {
     assert_eq!(record("1"), record("1"));
 }
 
-/// A trace of so many requests one after the other, the last at this place.
+/// A trace of these requests one after the other, `apart_ns` apart.
 fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(Op, u64, u64)]) -> PathBuf {
     let path = scratch.at(name);
     let mut writer =
@@ -236,7 +236,7 @@ fn what_cannot_be_replayed_is_said_in_one_line() {
     ");
 }
 
-/// A trace that breaks off is replayed up to there, and the record says so.
+/// A trace that is cut off is replayed up to its end, and the record says so.
 #[test]
 fn a_trace_that_breaks_off_is_replayed_up_to_there() {
     let scratch = Scratch::new();
@@ -302,7 +302,7 @@ fn a_directory_gets_a_file_that_is_filled_first() {
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "a file was left behind");
 }
 
-/// A recorded pause of an hour, and someone who does not want to wait for its end.
+/// A recorded pause of an hour, and a user who interrupts it.
 #[test]
 fn an_interrupted_replay_ends_and_is_not_resumed() {
     let scratch = Scratch::new();
@@ -324,7 +324,7 @@ fn an_interrupted_replay_ends_and_is_not_resumed() {
     assert!(resumed.err.contains("start it again with `flashmark replay`"), "{resumed}");
 }
 
-/// The kernel's own trace of one block device, in an instance of the test's own.
+/// The kernel's own trace of one block device, in a tracefs instance of the test's own.
 struct KernelTrace {
     instance: PathBuf,
     device: String,
@@ -359,7 +359,7 @@ impl KernelTrace {
         Some(kernel)
     }
 
-    /// What passed: (issued and not done, letters, first sector, sectors).
+    /// Traced events: (issued, not completed; letters; first sector; sectors).
     fn events(&self) -> Vec<(bool, String, u64, u64)> {
         let text = fs::read_to_string(self.instance.join("trace")).unwrap();
         let event = |line: &str| {
@@ -393,8 +393,7 @@ impl Drop for KernelTrace {
     }
 }
 
-/// The same promise with the kernel as the witness: what it sees on the device is what was
-/// recorded.
+/// The kernel's trace of a replay holds the recorded requests.
 #[test]
 fn the_kernel_sees_the_recorded_io() {
     if !has_root() {
@@ -471,8 +470,8 @@ fn the_kernel_sees_the_recorded_io() {
     assert!(flushes > 0, "no flush reached the device");
 }
 
-/// Forty groups of three requests at once, all in places of their own, a flush after each group:
-/// (operation, offset, length, group).
+/// A trace of forty groups of three requests at once, all at different offsets, with a flush after
+/// each group; returns (operation, offset, length, group) of each.
 fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
     let mut writer =
         TraceWriter::new(fs::File::create(path).unwrap(), &TraceHeader::default()).unwrap();

@@ -1,5 +1,5 @@
 //! A collection without a server: from a run to a line on a page of a repository, by the commands
-//! that a contributor types and the steps that its workflow takes.
+//! that a contributor types and the steps of its workflow.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ struct Forge {
 }
 
 impl Forge {
-    /// `None`, with a word about it, where git is missing.
+    /// `None` without git, which is printed.
     fn new() -> Option<Forge> {
         if !has_tool("git") {
             return None;
@@ -44,21 +44,21 @@ impl Forge {
         self.git(dir, &["commit", "--quiet", "-m", subject]);
     }
 
-    /// A clone under this name, in which something is changed and committed.
+    /// Clones the repository under this name, changes something and commits it.
     fn change(&self, dir: &str, change: impl FnOnce(&Path)) {
         tool("git", &["clone", "--quiet", &self.word("cards.git"), &self.word(dir)]);
         change(&self.scratch.at(dir));
         self.commit(dir, "Change something");
     }
 
-    /// What the workflow of a pull request says of a clone.
+    /// Output of the pull request's workflow for a clone.
     fn checked(&self, dir: &str, sender: &str) -> Ran {
         let words = ["collection", "check", &self.word(dir), "--sender", sender];
         self.flashmark.run(&[words.as_slice(), &["--since", "origin/main"]].concat())
     }
 
-    /// A run that is on no simulated medium by what it says, and is taken: it has too few I/Os to
-    /// tell. `change` makes it another.
+    /// A record that names no simulated medium and is accepted: it has too few I/Os to tell.
+    /// `change` makes a different record of it.
     fn record(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
         let text = fs::read_to_string(crate::submit::RECORD).unwrap();
         let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -195,7 +195,8 @@ fn a_pull_request_changes_records_of_its_sender_only() {
     assert!(flood.contains("101 files change; at most 100 are looked at"), "{flood}");
 }
 
-/// The workflow of a pull request is that of the main branch: one that it brings along could say yes.
+/// A pull request is judged by the workflow of the main branch: a workflow of its own could accept
+/// everything.
 #[test]
 fn a_pull_request_is_judged_by_the_workflow_of_the_main_branch() {
     let scratch = Scratch::new();
@@ -249,7 +250,7 @@ fn a_broken_record_is_named_and_the_rest_is_published() {
     assert!(page.contains("SanDisk SD32G") && page.contains("unconfirmed"), "{page}");
 }
 
-/// What a publish of the owner's collection says on standard error, on one line.
+/// Standard error of a publish of the owner's collection, on one line.
 fn published(forge: &Forge) -> String {
     let site = forge.word("site");
     let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
@@ -412,7 +413,7 @@ fn what_is_no_collection_is_not_written_to() {
 /// The project's own repository of reference data.
 const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference");
 
-/// Where the runs of each line of a published tree come from: slug and origin.
+/// Origins of the lines of a published tree: slug and origin.
 fn origins(site: &Path) -> Vec<(String, String)> {
     let text = fs::read_to_string(site.join("data/collection.json")).unwrap();
     let collection: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -460,7 +461,7 @@ fn the_reference_data_are_published_as_the_workflow_says() {
     assert!(lines.iter().all(|(slug, _)| table.contains(&format!("[\"{slug}\""))), "{table}");
 }
 
-/// Makes records of `published` reference data, as a maintainer does.
+/// Marks the records of `published` as reference data, as a maintainer does.
 fn has_reference(forge: &Forge) {
     let settings = forge.scratch.at("owner/flashmark-collection.json");
     let text = fs::read_to_string(&settings).unwrap();

@@ -1,5 +1,5 @@
-//! Nothing around the span is ever written: by one test after the other, and by suites that chance
-//! has put together.
+//! Bytes around the span are never written: neither by one test after the other, nor by suites put
+//! together at random.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,12 +14,12 @@ use stats::Random;
 use crate::support::{Flashmark, LoopDevice, MIB, Scratch, has_root, seed, times};
 use crate::torture::Tally;
 
-/// Size of the medium, and of the parts that are compared and put right.
+/// Size of the medium, and of the parts that are compared and restored, in bytes.
 const MEDIUM: u64 = 24 * MIB;
 const PART: usize = 64 << 10;
 
-/// Tests that write within a span that is given, with settings and what they may be; of each
-/// setting one or none is taken.
+/// Settings of a test that writes within a span, with possible values; of each setting one value or
+/// none is taken.
 type Choices = &'static [(&'static str, &'static [&'static str])];
 const WRITING: &[(&str, Choices)] = &[
     ("prime", &[("block", BLOCKS), ("span", SPANS), ("passes", &["1", "2"])]),
@@ -148,13 +148,13 @@ const FRONT: (&str, &[&str]) = ("region", &["middle", "front"]);
 const CONTENT: (&str, &[&str]) = ("content", &["zeros", "repeated", "incompressible"]);
 const AU: (&str, &[&str]) = ("au", &["512KiB", "4MiB"]);
 
-/// Names of the tests that write, as the program tells them.
+/// Names of the tests that write, as the program lists them.
 fn writing_tests() -> Vec<String> {
     let writing = suite::catalogue::CATALOGUE.iter().filter(|test| test.needs().writing);
     writing.map(|test| test.name().to_owned()).collect()
 }
 
-/// A suite of two to four tests that write, with settings of chance's choice.
+/// A suite of two to four tests that write, with random settings.
 fn random_suite(chance: &mut Random) -> String {
     let mut text = "name = \"random\"\n".to_owned();
     for _ in 0..2 + chance.below(3) {
@@ -171,7 +171,7 @@ fn random_suite(chance: &mut Random) -> String {
     text
 }
 
-/// A span of the medium, in bytes: where it begins and how long it is. Most begin and end at 4 KiB,
+/// A span of the medium: offset and length in bytes. Most begin and end at a multiple of 4 KiB,
 /// some at any sector.
 fn random_span(chance: &mut Random) -> (u64, u64) {
     let block = if chance.below(4) == 0 { 512 } else { 4096 };
@@ -179,8 +179,8 @@ fn random_span(chance: &mut Random) -> (u64, u64) {
     (chance.below((MEDIUM - bytes) / block + 1) * block, bytes)
 }
 
-/// A medium with a pattern on it, in memory where there is a file system in memory: it is made
-/// once, and put right after each try.
+/// A medium with a pattern on it, in memory if there is a file system in memory. It is made once,
+/// and restored after each try.
 struct Patterned {
     image: PathBuf,
     pattern: Arc<Vec<u8>>,
@@ -190,11 +190,11 @@ struct Patterned {
     scratch: Scratch,
 }
 
-/// What has become of it.
+/// Changes of the medium.
 #[derive(Debug, PartialEq)]
 struct Changes {
     inside: bool,
-    /// Where the first byte around the span lies that has changed.
+    /// Offset of the first changed byte around the span.
     around: Option<u64>,
 }
 
@@ -213,12 +213,12 @@ impl Patterned {
         }
     }
 
-    /// Open for writing; whoever has it like this keeps the program out.
+    /// Opens the image for writing, which keeps the program from using it.
     fn open(&self) -> File {
         File::options().read(true).write(true).open(&self.image).unwrap()
     }
 
-    /// What has changed in and around a span; everything is put right.
+    /// Changes within and around a span; the pattern is restored.
     fn changes(&mut self, offset: u64, bytes: u64) -> Changes {
         let mut changes = Changes { inside: false, around: None };
         let image = self.open();
@@ -242,8 +242,8 @@ impl Patterned {
         changes
     }
 
-    /// Runs this in a random span, no longer than that. Whether it wrote; everything around the span
-    /// must be as it was.
+    /// Runs these words in a random span, no longer than the limit, and checks that everything
+    /// around the span is as it was. True if the span was written.
     fn stays_in_its_span(&mut self, what: &[&str], limit: &str, chance: &mut Random) -> bool {
         let _ = fs::remove_dir_all(&self.place);
         let (offset, bytes) = random_span(chance);
@@ -274,7 +274,7 @@ impl Patterned {
         changes.inside
     }
 
-    /// One of many tries: a test, or a suite, by turns.
+    /// One of many tries: a test or a suite, in turn.
     fn attempt(&mut self, turn: u64, tests: &[String], told: &mut Told) {
         let mut chance = Random::new(seed(3).wrapping_mul(1_000_000_007).wrapping_add(turn));
         if turn.is_multiple_of(2) {
@@ -295,7 +295,7 @@ impl Patterned {
     }
 }
 
-/// What came of the tries of one thread.
+/// Results of the tries of one thread.
 struct Told {
     one: Tally,
     many: Tally,
@@ -325,10 +325,10 @@ impl Told {
     }
 }
 
-/// How long one of many tries may take.
+/// Time limit of each of many tries.
 const BRIEFLY: &str = "250ms";
 
-/// How many tries go on at a time: each waits for its medium as often as it computes.
+/// Tries that run at a time: each waits for its medium as often as it computes.
 fn at_a_time() -> u64 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     times("THREADS", processors)

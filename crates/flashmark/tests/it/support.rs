@@ -1,4 +1,5 @@
-//! What the tests share: the program with a store of its own, scratch places, loop devices, mounts.
+//! Support of the tests: the program with a store of its own, scratch directories, loop devices,
+//! mounts.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -19,7 +20,7 @@ use tempfile::TempDir;
 /// One MiB, in bytes.
 pub const MIB: u64 = 1 << 20;
 
-/// Whether loop devices can be made and file systems mounted; says so where they cannot.
+/// True if loop devices can be made and file systems mounted; prints why not.
 pub fn has_root() -> bool {
     let root = rustix::process::geteuid().is_root() && Path::new("/dev/loop-control").exists();
     if !root {
@@ -28,8 +29,9 @@ pub fn has_root() -> bool {
     root
 }
 
-/// A scratch place, an image of so many bytes in it, and a loop device over that; `None` where
-/// there are none, which it says. Bound in this order, they go in the right one.
+/// A scratch directory, an image of so many bytes in it, and a loop device over that; `None` if
+/// loop devices cannot be made, which is printed. Bound in this order, they are dropped in the
+/// right one.
 pub fn loop_device(bytes: u64) -> Option<(Scratch, PathBuf, LoopDevice)> {
     let scratch = has_root().then(Scratch::new)?;
     let image = scratch.image("image", bytes);
@@ -38,7 +40,7 @@ pub fn loop_device(bytes: u64) -> Option<(Scratch, PathBuf, LoopDevice)> {
 }
 
 /// The same with a file system on it, made by `mkfs` and mounted with `options` at `mnt` in the
-/// scratch place.
+/// scratch directory.
 pub fn mounted(
     bytes: u64,
     mkfs: &[&str],
@@ -52,11 +54,10 @@ pub fn mounted(
     Some((scratch, image, device, mount))
 }
 
-/// How an ext4 is made for [`mounted`].
+/// Command that makes an ext4 for [`mounted`].
 pub const EXT4: &[&str] = &["mkfs.ext4", "-q", "-F"];
 
-/// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in
-/// the full form.
+/// Number of repetitions of a repeated test: `default`, or as many as `FLASHMARK_<name>` says.
 pub fn times(name: &str, default: u64) -> u64 {
     std::env::var(format!("FLASHMARK_{name}"))
         .ok()
@@ -64,8 +65,7 @@ pub fn times(name: &str, default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-/// Where a chain of random numbers begins: at the test's own number, and with `FLASHMARK_SEED` at
-/// another.
+/// Seed of a test: its own number, changed by `FLASHMARK_SEED`.
 pub fn seed(own: u64) -> u64 {
     times("SEED", 0).wrapping_mul(1_000_003).wrapping_add(own)
 }
@@ -82,13 +82,13 @@ impl Flashmark {
         Flashmark { home: own.path().to_owned(), _own: Some(own) }
     }
 
-    /// With runs kept in a place of the test's choice, which is not removed.
+    /// The program with runs kept in a directory of the test's choice, which is not removed.
     pub fn keeping_at(home: &Path) -> Flashmark {
         fs::create_dir_all(home).unwrap();
         Flashmark { home: home.to_owned(), _own: None }
     }
 
-    /// Where its runs are kept.
+    /// Directory of its runs.
     pub fn home(&self) -> &Path {
         &self.home
     }
@@ -106,17 +106,17 @@ impl Flashmark {
         command
     }
 
-    /// What comes of these words.
+    /// Output and exit code of these words.
     pub fn run(&self, words: &[&str]) -> Ran {
         Ran::of(&mut self.command(words))
     }
 
-    /// Starts the program and goes on at once.
+    /// Starts the program and returns at once.
     pub fn start(&self, words: &[&str]) -> Child {
         self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// What comes of these words where every word is said to be fine.
+    /// Output of these words, which must end with exit code 0.
     pub fn done(&self, words: &[&str]) -> Ran {
         let ran = self.run(words);
         assert_eq!(ran.code, Some(0), "{words:?}: {ran}");
@@ -156,9 +156,9 @@ pub fn read_record(path: &Path) -> Record {
     Record::from_json(&text).unwrap()
 }
 
-/// What came of the program.
+/// Outcome of a call of the program.
 pub struct Ran {
-    /// The exit code; none after a signal.
+    /// Exit code; `None` after a signal.
     pub code: Option<i32>,
     /// Standard output.
     pub out: String,
@@ -172,8 +172,7 @@ impl Ran {
         Ran::from(command.output().unwrap())
     }
 
-    /// Exit code and what was said, where names that change are replaced: `(what it is, what stands
-    /// for it)`.
+    /// Exit code and messages, with names that change replaced: `(name, placeholder)`.
     pub fn said(&self, names: &[(&str, &str)]) -> String {
         let mut text = format!(
             "exit {}\n{}",
@@ -200,7 +199,7 @@ impl std::fmt::Display for Ran {
     }
 }
 
-/// What is said of a target that must be refused. Neither the media nor the store may change.
+/// Message about a target that must be refused. Neither the media nor the store may change.
 pub fn refused(target: &str, more: &[&str], media: &[&Path], names: &[(&str, &str)]) -> String {
     let flashmark = Flashmark::new();
     let before: Vec<u64> = media.iter().map(|path| sum(path)).collect();
@@ -212,7 +211,7 @@ pub fn refused(target: &str, more: &[&str], media: &[&Path], names: &[(&str, &st
     ran.said(names)
 }
 
-/// What comes of these words for a user without rights, and how many runs were kept. Needs root, to
+/// Outcome of these words for a user without rights, and the number of runs kept. Needs root, to
 /// become that user.
 pub fn as_nobody(words: &[&str]) -> (Ran, usize) {
     const NOBODY: u32 = 65534;
@@ -238,8 +237,8 @@ pub fn as_nobody(words: &[&str]) -> (Ran, usize) {
 pub struct Scratch(TempDir);
 
 impl Scratch {
-    /// Where `FLASHMARK_SCRATCH` says, for whoever ends the tests in their middle and removes what
-    /// they leave.
+    /// Directory that `FLASHMARK_SCRATCH` names, or one in /var/tmp. A program that kills tests
+    /// names it and removes what they leave.
     pub fn new() -> Scratch {
         let place = std::env::var_os("FLASHMARK_SCRATCH").unwrap_or_else(|| "/var/tmp".into());
         let dir = tempfile::Builder::new().prefix("flashmark-it-").tempdir_in(place).unwrap();
@@ -248,8 +247,8 @@ impl Scratch {
         Scratch(dir)
     }
 
-    /// In memory where there is a place for that: for what is written very often and need not
-    /// outlive the test.
+    /// Directory in memory if there is a place for it: for files that are written very often and
+    /// need not outlive the test.
     pub fn in_memory() -> Scratch {
         let memory = Path::new("/dev/shm");
         let dir = tempfile::Builder::new().prefix("flashmark-it-").tempdir_in(memory);
@@ -260,7 +259,7 @@ impl Scratch {
         self.0.path()
     }
 
-    /// The path of something in it.
+    /// Path of a file in it.
     pub fn at(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
@@ -328,14 +327,14 @@ pub fn sum(path: &Path) -> u64 {
     sum_of(path, 0, u64::MAX)
 }
 
-/// Starts a tool that must succeed; what it printed.
+/// Runs a tool that must succeed; returns its output.
 pub fn tool(program: &str, words: &[&str]) -> String {
     let ran = Ran::of(Command::new(program).args(words));
     assert_eq!(ran.code, Some(0), "{program} {words:?}: {ran}");
     ran.out.trim().to_owned()
 }
 
-/// Whether a tool is installed; says so where it is not.
+/// True if a tool is installed; prints that it is missing.
 pub fn has_tool(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
@@ -344,8 +343,9 @@ pub fn has_tool(program: &str) -> bool {
     there
 }
 
-/// The node of a loop device that nobody takes who asks for any free one: for what is detached in
-/// the middle of a test. It is this process's until it ends, in whatever checkout others run.
+/// Node of a loop device that no program gets by asking for any free one: for a device that is
+/// detached in the middle of a test. It belongs to this process until the process ends, also among
+/// tests of other checkouts.
 pub fn node_of_its_own() -> String {
     static OURS: Mutex<Vec<File>> = Mutex::new(Vec::new());
     static NEXT: AtomicU32 = AtomicU32::new(200);
@@ -365,8 +365,8 @@ pub fn node_of_its_own() -> String {
     }
 }
 
-/// The kernel gives the lowest loop device that is there and free: so many low ones are made that it
-/// does not come to those with numbers of their own.
+/// Makes so many loop devices with low numbers that a program that asks for any free one gets none
+/// of the reserved numbers: the kernel gives the lowest.
 fn enough_for_those_who_take_any() {
     static ONCE: Once = Once::new();
     // LOOP_CTL_ADD; those that are there already are refused.
@@ -384,12 +384,12 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Over `image`, past the page cache.
+    /// Attaches `image` with direct I/O.
     pub fn new(image: &Path) -> LoopDevice {
         LoopDevice::with(image, &["--direct-io=on"])
     }
 
-    /// Over `image` with options of losetup's.
+    /// Attaches `image` with options of losetup.
     pub fn with(image: &Path, options: &[&str]) -> LoopDevice {
         let image = fs::canonicalize(image).unwrap();
         let path =
@@ -397,8 +397,8 @@ impl LoopDevice {
         LoopDevice { path, image }
     }
 
-    /// Over `image`, at exactly this node; none where another program has it. One that has it open
-    /// for a moment more, such as one that a test beside this one has just started, is waited for.
+    /// Attaches `image` at exactly this node; `None` if another program has it. Waits if the node
+    /// is open for a moment, as when another test has just started a program.
     pub fn at(node: &str, image: &Path) -> Option<LoopDevice> {
         let image = fs::canonicalize(image).unwrap();
         let made = || {
@@ -431,7 +431,7 @@ impl LoopDevice {
         names.filter(|name| name.starts_with(self.name())).collect()
     }
 
-    /// Whether the node is still over its image.
+    /// True if the node is still over its image.
     pub fn is_still_ours(&self) -> bool {
         let backing = fs::read_to_string(format!("/sys/block/{}/loop/backing_file", self.name()))
             .unwrap_or_default();
@@ -452,7 +452,8 @@ impl Drop for LoopDevice {
     }
 }
 
-/// A mount of the test's own; unmounted when dropped. Lives shorter than what it is of.
+/// A mount of the test's own; unmounted when dropped. Must be dropped before the device that it
+/// mounts.
 pub struct Mount(PathBuf);
 
 impl Mount {
@@ -462,17 +463,17 @@ impl Mount {
         Mount(at.to_owned())
     }
 
-    /// A mount that a command of another kind has made at a directory.
+    /// A mount that another command has made at a directory.
     pub fn made_at(at: &Path) -> Mount {
         Mount(at.to_owned())
     }
 
-    /// Where.
+    /// Mount point.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Where, as a word on the command line.
+    /// Mount point as a word on the command line.
     pub fn word(&self) -> &str {
         self.0.to_str().unwrap()
     }
@@ -491,7 +492,7 @@ impl Drop for Mount {
     }
 }
 
-/// All that is left of a file system is taken, by a file "filler", at once.
+/// Fills all free space of a file system, with a file "filler".
 pub fn fill(at: &Path) {
     let filler = fs::File::create(at.join("filler")).unwrap();
     let mut taken = 0;
@@ -508,8 +509,8 @@ pub fn fill(at: &Path) {
     }
 }
 
-/// How long a test waits for what comes in its own time: the machine may be busy, and no test is
-/// about how long something takes.
+/// Longest wait for something that takes its own time: the machine may be busy, and no test depends
+/// on how long something takes.
 pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Waits for something that comes in its own time.
@@ -522,7 +523,7 @@ pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     found.unwrap_or_else(|| panic!("{what} did not come about"))
 }
 
-/// Whether something comes within that time; looks every 10 ms.
+/// True if the condition holds within that time; it is checked every 10 ms.
 fn within(limit: Duration, mut come: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     loop {

@@ -1,5 +1,5 @@
-//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` does
-//! so with cards in a reader.
+//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` tests
+//! the same with cards in a reader.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::support::{
     Flashmark, LoopDevice, Ran, Scratch, eventually, has_root, node_of_its_own, skipped,
 };
 
-/// A node over a file that stands for the slot: what is moved there is the card that is in it.
+/// A path that stands for the slot of a reader: a file moved there is the card in the slot.
 struct Slot {
     device: Option<LoopDevice>,
     node: String,
@@ -21,7 +21,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// With the run's own card, on which a run was interrupted with two cells done.
+    /// A slot with the run's own card, on which a run was interrupted with two cells done.
     fn interrupted() -> Option<Slot> {
         let scratch = has_root().then(Scratch::new)?;
         scratch.file("slot", card::used("mine"));
@@ -53,7 +53,7 @@ impl Slot {
         self.device.as_ref().map(|_| ())
     }
 
-    /// Takes out what is in it and puts in another one; where that lies then.
+    /// Takes out the card and puts in another one; returns the path of the card that was taken out.
     fn swap(&mut self, card: &Path) -> Option<PathBuf> {
         self.device = None;
         let slot = self.scratch.at("slot");
@@ -63,12 +63,12 @@ impl Slot {
         Some(slot)
     }
 
-    /// What `resume` says, and more words.
+    /// Outcome of `resume` with these further words.
     fn resume(&self, more: &[&str]) -> Ran {
         self.flashmark.run(&[&["resume", "latest", "--quiet"], more].concat())
     }
 
-    /// `resume` ends the run, and no cell is lost.
+    /// Checks that `resume` completes the run, and no cell is lost.
     fn ends(&self, more: &[&str]) {
         let before = acknowledged(&self.flashmark);
         let ran = self.resume(more);

@@ -1,15 +1,15 @@
-//! What stands on the screen: one screen of every medium, on terminals of every width, with and
-//! without colours and letters.
+//! Screens of every kind of medium, on terminals of every width, with and without colours and
+//! letters beyond ASCII.
 
 use crate::support::{Flashmark, Ran};
 
 /// Lines of the smallest terminal.
 pub(crate) const LINES: usize = 24;
 
-/// What a run leaves.
+/// Names of the files that a run leaves.
 const FILES: [&str; 2] = ["Record ", "Page "];
 
-/// Lines that are too wide; a path or a command may be, where nothing but its name stands beside it.
+/// Lines that are too wide; a path or a command may be, if nothing but its name is beside it.
 pub(crate) fn wide_lines(text: &str, width: usize) -> Vec<&str> {
     let is_to_copy = |line: &str| {
         let alone = line.trim_start();
@@ -20,14 +20,14 @@ pub(crate) fn wide_lines(text: &str, width: usize) -> Vec<&str> {
     text.lines().filter(is_wide).collect()
 }
 
-/// What these words print on a terminal of so many columns.
+/// Output of these words on a terminal of so many columns.
 fn printed(flashmark: &Flashmark, words: &[&str], columns: usize) -> String {
     let ran = Ran::of(flashmark.command(words).env("COLUMNS", columns.to_string()));
     assert!(matches!(ran.code, Some(0 | 1 | 4)), "{words:?}: {ran}");
     ran.out
 }
 
-/// One screen of the run that was written last, on three terminals; `files` are what it left.
+/// Checks one screen of the latest run on three terminals; `files` are what it left.
 fn check_screen(flashmark: &Flashmark, what: &str, files: &[&str]) {
     let screen = printed(flashmark, &["show"], 80);
     assert!(screen.lines().count() <= LINES, "{what}: {screen}");

@@ -1,8 +1,8 @@
-//! What must never happen, tried at random and often: a finished cell that is lost, a byte that was
-//! not given and is written.
+//! Events that must never happen, tried at random and often: a finished cell is lost, or a byte is
+//! written without permission.
 //!
-//! Each test tries a few times in passing, and as often as it is told by `cargo validation torture`,
-//! which collects what they tell a [`Tally`].
+//! Each test makes a few tries in the usual test run, and more for `cargo validation torture`,
+//! which collects the results of a [`Tally`].
 
 mod kills;
 mod medium;

@@ -12,17 +12,17 @@ use crate::support::{
     Flashmark, LoopDevice, MIB, Scratch, has_root, node_of_its_own, skipped, tool,
 };
 
-/// What iostat read at one moment, and what it printed of it and the moment before.
+/// Input of iostat at one moment, and its output for the time since the moment before.
 struct Look {
     uptime_s: String,
     stat: String,
     printed: Value,
 }
 
-/// Holds all columns of iostat's against ours, for each look of a series; how many figures that
-/// were.
+/// Compares all columns of iostat with ours, for each look of a series; returns the number of
+/// figures.
 ///
-/// Both compute from the same counters and the same time, so nothing is allowed but iostat's
+/// Both are computed from the same counters and the same time, so nothing is allowed but iostat's
 /// rounding to two digits.
 fn compare(looks: &[Look]) -> usize {
     // Its first report is of all that was counted since the system started.
@@ -71,8 +71,8 @@ fn recorded_counters_give_what_iostat_printed_of_them() {
     assert_eq!(compare(&looks), 198);
 }
 
-/// What `watch --json` prints of a device until it is interrupted after `work`, and what it says at
-/// the end.
+/// Output of `watch --json` for a device until it is interrupted after `work`, and its last
+/// message.
 fn watched(device: &str, work: impl FnOnce()) -> (Vec<Value>, String) {
     let flashmark = Flashmark::new();
     let mut child = flashmark.start(&["watch", device, "--interval", "100ms", "--json"]);

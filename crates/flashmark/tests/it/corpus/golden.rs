@@ -10,7 +10,8 @@ use super::{Shown, page};
 const IN_FULL: [&str; 5] =
     ["check-a1", "check-fake-wrap", "quick-read-errors", "standard-a1", "standard-class10"];
 
-/// What is concluded and shown of a record, to be read as a difference.
+/// Findings, summary, screen and page of a record as text, so that a change is shown as a
+/// difference of lines.
 pub(super) fn text(shown: &Shown) -> String {
     let summary = serde_json::to_string_pretty(&shown.record.summary).unwrap();
     let page = page::digest(&report::html::page(&shown.record));
@@ -30,7 +31,7 @@ pub(super) fn text(shown: &Shown) -> String {
     text
 }
 
-/// A line for each finding: id, severity, level, how sure it is, the cells it rests on.
+/// A line for each finding: id, severity, level, confidence, and the cells of its evidence.
 fn findings(shown: &Shown) -> String {
     let levels = findings::use_levels(&shown.record);
     let mut text = String::new();

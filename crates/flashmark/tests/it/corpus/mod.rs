@@ -1,5 +1,6 @@
 //! Golden corpus: about fifty stored records, and what the program concludes and shows of each. The
-//! records are files, so that nothing is measured here and a change of measuring moves nothing.
+//! records are files, so that nothing is measured here and a change of measuring changes no golden
+//! file.
 
 mod golden;
 mod numbers;
@@ -37,7 +38,7 @@ fn stored() -> Vec<(String, String)> {
 /// A stored record as the program shows it.
 struct Shown {
     name: String,
-    /// With its findings and its summary.
+    /// The record with its findings and its summary.
     record: Record,
     /// `show` at 80 columns.
     screen: String,
@@ -134,7 +135,7 @@ fn every_record_has_one_screen() {
     }
 }
 
-/// A golden file without its record is of nothing.
+/// A golden file without its record tests nothing.
 #[test]
 fn every_golden_file_has_its_record() {
     let names: Vec<String> = stored().into_iter().map(|(name, _)| format!("{name}.snap")).collect();
@@ -144,7 +145,7 @@ fn every_golden_file_has_its_record() {
     }
 }
 
-/// What was written is read and written again as the same, and fits the schema.
+/// A stored record is the same when it is read and written again, and fits the schema.
 #[test]
 fn stored_records_load_and_fit_the_schema() {
     let schema: Value =

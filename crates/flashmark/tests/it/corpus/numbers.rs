@@ -1,4 +1,4 @@
-//! One figure for one thing: a number with a unit in a sentence stands in the table of its screen or
+//! One figure for one thing: a number with a unit in a sentence is in the table of its screen or
 //! among the figures of the record, or the sentence says what else it is.
 
 use std::collections::BTreeSet;
@@ -7,8 +7,8 @@ use record::units::{Bytes, GIB, significant};
 
 use super::{Shown, shown};
 
-/// Words around a number (`#`; other numbers are `N`) that say that it is no figure of the record,
-/// and what it is.
+/// Words around a number (`#`; other numbers are `N`) which say that it is not a figure of the
+/// record, and what it is.
 const OTHER: &[(&str, &str)] = &[
     ("video at # Mbit/s", "the rate of a recording: what the use needs"),
     ("SD card up to # GB", "a limit of the SD specification"),
@@ -35,7 +35,8 @@ const OTHER: &[(&str, &str)] = &[
     ),
 ];
 
-/// Numbers that should stand in the table of their screen, and do not: the record, the number, why.
+/// Numbers that should be in the table of their screen and are not: the record, the number, the
+/// reason.
 const MISSING: &[(&str, &str, &str)] = &[(
     "standard-usb2-cruzer",
     "1.09 IOPS",
@@ -47,7 +48,7 @@ const OTHER_UNITS: [&str; 17] = [
     "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "ns", "µs", "ms", "s", "min", "h",
     "%", "Mbit/s",
 ];
-/// Words before and after a number that are looked at.
+/// Number of words before and after a number that are looked at.
 const AROUND: usize = 5;
 
 /// A number with its unit, and the words around it.
@@ -61,7 +62,7 @@ impl Quantity {
         RATES.iter().any(|unit| self.text.ends_with(&format!(" {unit}")))
     }
 
-    /// Whether the sentence says that it is something else than a figure.
+    /// True if the sentence says that it is something other than a figure.
     fn is_other(&self) -> bool {
         OTHER.iter().any(|(words, _)| self.context.contains(words))
     }
@@ -122,8 +123,8 @@ fn parts(screen: &str) -> (String, &str) {
     (lines.collect::<Vec<_>>().join("\n"), table)
 }
 
-/// Numbers of the sentences of a screen that are in neither set: a rate is one of the table, anything
-/// else a figure of the record.
+/// Numbers of the sentences of a screen that are in neither set: a rate must be in the table,
+/// anything else must be a figure of the record.
 fn unknown(sentences: &str, table: &BTreeSet<String>, known: &BTreeSet<String>) -> Vec<Quantity> {
     let is_known = |it: &Quantity| {
         table.contains(&it.text) || it.is_other() || (!it.is_rate() && known.contains(&it.text))

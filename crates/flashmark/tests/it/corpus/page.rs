@@ -41,7 +41,7 @@ fn parts(page: &str) -> Vec<Part> {
     parts
 }
 
-/// What an element holds that the text begins with.
+/// Contents of the element that the text begins with; `None` if it is another element.
 fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let rest = text.strip_prefix('<')?.strip_prefix(tag)?;
     if !rest.starts_with(['>', ' ']) {

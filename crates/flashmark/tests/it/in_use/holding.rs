@@ -1,4 +1,4 @@
-//! Programs that hold something, loop devices and mounts for the cases; all undone when dropped.
+//! Programs that hold a target, loop devices and mounts for the cases; all undone when dropped.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::process::{Child, Command, Stdio};
 
 use super::super::support::Ran;
 
-/// Whether this is a machine in which modules may be loaded and everything must be there.
+/// True in a virtual machine in which modules may be loaded and everything must be there.
 pub fn in_machine_made_for_it() -> bool {
     std::env::var("FLASHMARK_VM").is_ok_and(|value| value == "1")
 }
 
-/// Whether the kernel has this device driver, as `/proc/devices` or `/proc/misc` name it; tries to
-/// load its module where that is allowed.
+/// Checks that the kernel has this driver, as `/proc/devices`, `/proc/misc` or `/proc/filesystems`
+/// name it; tries to load its module if that is allowed.
 pub fn driver(name: &str, module: &str) -> Result<(), String> {
     if in_machine_made_for_it() {
         let _ = Command::new("modprobe").arg(module).status();
@@ -23,7 +23,7 @@ pub fn driver(name: &str, module: &str) -> Result<(), String> {
     if has { Ok(()) } else { Err(format!("this kernel has no {name}")) }
 }
 
-/// Starts a tool that should succeed; what it printed, or why it cannot be had.
+/// Runs a tool that should succeed; returns its output, or the reason why it cannot be used.
 pub fn tried(program: &str, words: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(words)
@@ -38,13 +38,13 @@ pub fn tried(program: &str, words: &[&str]) -> Result<String, String> {
     }
 }
 
-/// A program that holds something until it is dropped.
+/// A program that holds a target until it is dropped.
 pub struct Holder {
     child: Child,
 }
 
 impl Holder {
-    /// Starts it and waits until it says "ready" on a line of its own.
+    /// Starts it and waits until it prints "ready" on a line of its own.
     pub fn start(command: &mut Command) -> Result<Holder, String> {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
@@ -65,12 +65,12 @@ impl Holder {
         Ok(holder)
     }
 
-    /// Lines of Python about a file: `path` is its name.
+    /// Runs lines of Python about a file, whose name is `path`.
     pub fn python(path: &Path, code: &str) -> Result<Holder, String> {
         Holder::start(python(code).arg(path))
     }
 
-    /// Words of a shell, in a mount namespace of its own in which nothing that is mounted spreads.
+    /// Runs a script of the shell in a mount namespace of its own; its mounts are not seen outside.
     pub fn elsewhere(script: &str) -> Result<Holder, String> {
         let script = format!("set -e; {script}; echo ready; read line");
         Holder::start(Command::new("unshare").args([
@@ -83,7 +83,7 @@ impl Holder {
         ]))
     }
 
-    /// How it is named: "(process 4242)".
+    /// Name of the holder in a refusal: "(process 4242)".
     pub fn name(&self) -> String {
         format!("(process {})", self.child.id())
     }
@@ -96,8 +96,8 @@ impl Drop for Holder {
     }
 }
 
-/// Python that does this with `path`, its first argument, says "ready" and stays until its input
-/// ends.
+/// Command for Python that does this with `path`, its first argument, prints "ready" and stays
+/// until its input ends.
 pub fn python(code: &str) -> Command {
     let mut command = Command::new(if Path::new("/usr/bin/python3").exists() {
         "/usr/bin/python3"
@@ -128,7 +128,7 @@ impl Attached {
         Ok(Attached::known(Path::new(&node)))
     }
 
-    /// One that somebody has attached.
+    /// A loop device that another program has attached.
     pub fn known(node: &Path) -> Attached {
         Attached { node: node.to_owned(), sequence: sequence(node) }
     }
@@ -137,12 +137,12 @@ impl Attached {
         self.node.to_str().unwrap()
     }
 
-    /// "loop3"
+    /// Kernel name: "loop3".
     pub fn name(&self) -> &str {
         self.word().trim_start_matches("/dev/")
     }
 
-    /// Makes a partition that only the kernel knows; its node.
+    /// Adds a partition that only the kernel knows; returns its node.
     pub fn partition(&self, index: u32) -> Result<PathBuf, String> {
         let start = (u64::from(index) - 1) * 8 * 2048 + 2048;
         tried("addpart", &[self.word(), &index.to_string(), &start.to_string(), "14336"])?;
@@ -180,7 +180,7 @@ impl Drop for Attached {
     }
 }
 
-/// Words of a tool that are said when it is dropped.
+/// Command that is run when this is dropped.
 pub struct Undo(pub Vec<String>);
 
 impl Undo {

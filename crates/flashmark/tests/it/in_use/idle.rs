@@ -1,4 +1,4 @@
-//! What looks like use and is none.
+//! Targets that look as if they were in use and are not.
 
 use std::fs;
 use std::path::Path;
@@ -111,7 +111,7 @@ fn same_inode() -> Arranged {
     Ok(stage.keeps(holder))
 }
 
-/// Drops the last first.
+/// Holds things and drops the last first.
 struct InOrder(Vec<Box<dyn std::any::Any>>);
 
 impl Drop for InOrder {

@@ -137,7 +137,7 @@ fn make_filesystem(node: &str) {
     tool("sync", &[]);
 }
 
-/// Mounts so that the medium stays as it is.
+/// Mount options with which the medium is not written.
 pub const QUIETLY: &[&str] = &["-o", "ro,noload"];
 
 fn mounted_medium(in_part: bool) -> Arranged {
@@ -208,7 +208,7 @@ fn exclusive_with_partition() -> Arranged {
         .keeps(holder))
 }
 
-/// Another node with the same number, outside of `/dev`.
+/// Another node with the same number, outside `/dev`.
 fn by_another_node() -> Arranged {
     let (stage, attached) = medium()?;
     let node = stage.scratch.at("node");
@@ -257,7 +257,7 @@ fn container() -> Arranged {
         .keeps(holder))
 }
 
-/// Who holds the file behind a loop device holds the loop device.
+/// A loop device whose backing file is held by a program, which then holds the device.
 fn behind(code: &str, says: &str) -> Arranged {
     let (stage, attached) = medium()?;
     let holder = Holder::python(stage.image.as_deref().unwrap(), code)?;

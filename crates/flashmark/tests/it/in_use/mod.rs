@@ -1,10 +1,10 @@
-//! Every way in which a file or a medium can be in use is refused with its holder named, and what
-//! is idle is not.
+//! Every way in which a file or a medium can be in use is refused, and the message names the
+//! holder; idle targets are accepted.
 //!
-//! A case arranges one way of being in use. What the kernel of this machine does not have is
-//! counted and printed with its reason. In a machine made for it (`FLASHMARK_VM=1`) the modules are
-//! loaded first, and what is missing all the same is a fault unless `FLASHMARK_WITHOUT` names the
-//! case. `FLASHMARK_CASES` names the only ones to try.
+//! A case arranges one way of being in use. Cases that the kernel of this machine cannot arrange
+//! are counted and printed with the reason. In a virtual machine made for these tests
+//! (`FLASHMARK_VM=1`) the modules are loaded first, and a case that still cannot be arranged is a
+//! fault unless `FLASHMARK_WITHOUT` names it. `FLASHMARK_CASES` names the only cases to try.
 
 mod files;
 mod holding;
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::support::{Flashmark, Ran, Scratch, has_root, sum};
 
-/// How many cases are tried at a time: each waits a second for what may go away by itself.
+/// Cases tried at a time: each waits a second for a use that may end by itself.
 const AT_A_TIME: usize = 8;
 
 /// One way of being in use, or of being idle.
@@ -29,22 +29,22 @@ struct Case {
     arrange: fn() -> Arranged,
 }
 
-/// What is arranged, or why it cannot be here.
+/// The arranged target, or the reason why it cannot be arranged here.
 type Arranged = Result<Stage, String>;
 
-/// A target with what holds it.
+/// A target and its holders.
 struct Stage {
     scratch: Scratch,
-    /// What is named as the target, and what names it for `--erase`.
+    /// Name of the target, and its name for `--erase`.
     target: String,
     erase: String,
-    /// What must not change.
+    /// Image that must not change.
     image: Option<PathBuf>,
-    /// Whether only the beginning of it must not change, as the kernel writes to the rest.
+    /// True if only its first page must not change, as the kernel writes to the rest.
     is_written_by_kernel: bool,
-    /// What the refusal must say.
+    /// Words that the refusal must contain.
     says: Vec<String>,
-    /// What holds the target; the last goes first.
+    /// Holders of the target; the last one added is released first.
     keep: Vec<Box<dyn Any>>,
 }
 
@@ -62,7 +62,7 @@ impl Stage {
         }
     }
 
-    /// A file in a scratch place that is the target and must not change.
+    /// A file in a scratch directory that is the target and must not change.
     fn file() -> Stage {
         let scratch = Scratch::new();
         let image = scratch.image("image", 24 << 20);
@@ -74,13 +74,14 @@ impl Stage {
         self
     }
 
-    /// Swap space is written to whenever the kernel pages out; its first page never.
+    /// Marks a swap area: the kernel writes to it whenever it pages out, but never to its first
+    /// page.
     fn swapped_to(mut self) -> Stage {
         self.is_written_by_kernel = true;
         self
     }
 
-    /// What of the image must not change.
+    /// Digest of the part of the image that must not change.
     fn kept(&self) -> Option<String> {
         let image = self.image.as_deref()?;
         if !self.is_written_by_kernel {
@@ -107,7 +108,7 @@ impl Stage {
         self
     }
 
-    /// What the program says when it is to overwrite this.
+    /// Output and number of runs when the program is to overwrite the target.
     fn overwritten(&self) -> (Ran, usize) {
         let flashmark = Flashmark::new();
         let ran = flashmark.run(&[
@@ -124,7 +125,7 @@ impl Stage {
         (ran, flashmark.runs().len())
     }
 
-    /// What is wrong with how it is refused.
+    /// Fault in the refusal of the target, if there is one.
     fn fault_in_refusal(&self) -> Option<String> {
         let before = self.kept();
         let (ran, runs) = self.overwritten();
@@ -139,7 +140,7 @@ impl Stage {
         }
     }
 
-    /// What is wrong with how it is taken: planned, and read.
+    /// Fault in accepting the target for reading, if there is one.
     fn fault_in_taking(&self) -> Option<String> {
         let flashmark = Flashmark::new();
         let words = [
@@ -164,7 +165,7 @@ impl Drop for Stage {
     }
 }
 
-/// Tries all cases, and says how many could be tried here and why the others could not.
+/// Tries all cases; prints how many could be tried here, and why the others could not.
 #[allow(clippy::print_stderr, reason = "says what was left out")]
 fn try_all(what: &str, cases: &[Case], fault: fn(&Stage) -> Option<String>) {
     if !has_root() {

@@ -28,7 +28,7 @@ pub const CASES: &[Case] = &[
     Case { name: "zram that writes back to it", arrange: zram },
 ];
 
-/// How a device that another one is made of is named.
+/// Words by which the program names a device that another one is made of.
 fn part_of(lower: &str, upper: &str, what: &str) -> String {
     let short = |word: &str| word.trim_start_matches("/dev/").to_owned();
     format!("{} is part of {} ({what})", short(lower), short(upper))
@@ -63,7 +63,8 @@ fn twice() -> Arranged {
     Ok(stage.says(says).keeps(lower).keeps(middle).keeps(upper))
 }
 
-/// The file system is mounted nowhere any more, and lives on because of the loop device.
+/// A file system that is mounted nowhere any more, and is kept alive by a loop device over a file
+/// on it.
 fn file_on_it() -> Arranged {
     let (stage, lower) = medium()?;
     tried("mkfs.ext4", &["-q", "-F", lower.word()])?;
@@ -101,7 +102,7 @@ fn program_below() -> Arranged {
     Ok(stage.says(says).says(name).keeps(lower).keeps(upper).keeps(holder))
 }
 
-/// Two large media in one btrfs: the table of mounts names one of them only.
+/// Two large media in one btrfs: the table of mounts names only one of them.
 fn btrfs() -> Arranged {
     driver("btrfs", "btrfs")?;
     let scratch = Scratch::new();
@@ -209,8 +210,8 @@ fn bcache() -> Arranged {
     Ok(stage.says(says).says("(bcache)").keeps(lower).keeps(undo))
 }
 
-/// The server of a network block device has the medium open; the node is made of nothing the kernel
-/// knows.
+/// A network block device whose server has the medium open; the kernel does not know what the node
+/// is made of.
 fn nbd() -> Arranged {
     driver("nbd", "nbd")?;
     let (stage, lower) = medium()?;

@@ -1,4 +1,4 @@
-//! How runs are named where they meet others', and whose they are.
+//! Names of runs among those of other users, and owners of runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ fn column(csv: &str, name: &str) -> Vec<String> {
     rows.map(|row| row.split(',').nth(at).unwrap().to_owned()).collect()
 }
 
-/// Two machines that start a run in the same second gave it one name: a JOIN of their exports had
+/// Two machines that started a run in the same second gave it one name: a JOIN of their exports had
 /// each cell twice.
 #[test]
 fn two_machines_never_share_a_run_id() {

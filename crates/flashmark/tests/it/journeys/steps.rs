@@ -1,4 +1,4 @@
-//! What is done with a run once it is there. Each step is a command and what must be true of it.
+//! Steps after a run. Each step is a command and what must be true of it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,11 +19,11 @@ pub struct Walk<'a> {
     began: Ran,
 }
 
-/// A step after a run: the command that it is of, and what holds of it.
+/// A step after a run: its command and its check.
 pub struct Step {
     /// The command, with the form of it where there are several.
     pub name: &'static str,
-    /// Takes it; says what is wrong.
+    /// Does the step; an error says what is wrong.
     pub take: fn(&Walk<'_>) -> Result<(), String>,
 }
 
@@ -54,7 +54,7 @@ pub const STEPS: &[Step] = &[
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
 
 impl<'a> Walk<'a> {
-    /// Types the command of a start; `None`, with a word about it, where it needs root.
+    /// Types the command of a start; `None` if it needs root, and that is printed.
     pub fn begin(start: &'a Start, site: &'a Site) -> Option<Walk<'a>> {
         if start.words[0] == "matrix" && !has_root() {
             return None;
@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
         Some(Walk { start, flashmark, scratch, site, began })
     }
 
-    /// What these words print, where they end well.
+    /// Output of these words; an error if their exit code is not 0.
     fn done(&self, words: &[&str]) -> Result<String, String> {
         let ran = self.flashmark.run(words);
         if ran.code == Some(0) { Ok(ran.out) } else { Err(format!("{words:?}: {ran}")) }
@@ -109,14 +109,14 @@ fn word(path: &Path) -> &str {
     path.to_str().expect("scratch places have plain names")
 }
 
-/// The run is in the list, once.
+/// Checks that the run is in the list, once.
 fn runs(walk: &Walk<'_>) -> Result<(), String> {
     let list = parsed(&walk.done(&["runs", "--json"])?)?;
     let count = list.as_array().map_or(0, Vec::len);
     ensure(count == 1, || format!("{count} runs are listed"))
 }
 
-/// The screen has what the run itself printed at its end.
+/// Checks that the screen has what the run itself printed at its end.
 fn show(walk: &Walk<'_>) -> Result<(), String> {
     let shown = walk.done(&["show"])?;
     ensure(shown.lines().count() >= 3, || format!("it shows nothing: {shown}"))?;
@@ -129,7 +129,7 @@ fn show(walk: &Walk<'_>) -> Result<(), String> {
     })
 }
 
-/// A check keeps its three answers: on the screen, on the page, and in the record.
+/// Checks that a `check` keeps its three answers: on the screen, on the page, and in the record.
 fn answers(walk: &Walk<'_>) -> Result<(), String> {
     if walk.start.words[0] != "check" {
         return Ok(());
@@ -164,7 +164,7 @@ fn figure_of(row: &str) -> Option<String> {
     Some(format!("{} {}", words.get(at.checked_sub(1)?)?, words[at]))
 }
 
-/// All cells are there, and every figure of the one screen is.
+/// Checks that all cells are shown, with every figure of the one screen.
 fn details(walk: &Walk<'_>) -> Result<(), String> {
     let (screen, all) = (walk.done(&["show"])?, walk.done(&["show", "latest", "--details"])?);
     let missing: Vec<String> =
@@ -174,7 +174,7 @@ fn details(walk: &Walk<'_>) -> Result<(), String> {
     })
 }
 
-/// The record fits its schema.
+/// Checks that the record fits its schema.
 fn json(walk: &Walk<'_>) -> Result<(), String> {
     let schema = include_str!("../../../../../docs/record.schema.json");
     let validator =
@@ -187,7 +187,7 @@ fn json(walk: &Walk<'_>) -> Result<(), String> {
     ensure(errors.is_empty(), || errors.join("; "))
 }
 
-/// The page has every figure of the screen.
+/// Checks that the page has every figure of the screen.
 fn report(walk: &Walk<'_>) -> Result<(), String> {
     let page = walk.at("page.html");
     walk.done(&["report", "latest", "--html", word(&page)])?;
@@ -200,7 +200,8 @@ fn report(walk: &Walk<'_>) -> Result<(), String> {
     ensure(missing.is_empty(), || format!("figures of the screen that the page lacks: {missing:?}"))
 }
 
-/// Every article that is listed has the run beside its figures, or says that it has none of them.
+/// Checks that every listed article shows the run beside its figures, or says that the run has none
+/// of them.
 fn articles(walk: &Walk<'_>) -> Result<(), String> {
     let list = walk.done(&["articles"])?;
     let commands = list.lines().filter_map(|line| line.trim().strip_prefix("flashmark "));
@@ -215,13 +216,13 @@ fn articles(walk: &Walk<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// A run is not faster than itself.
+/// Checks that a run is not faster than itself.
 fn compare_itself(walk: &Walk<'_>) -> Result<(), String> {
     let said = walk.done(&["compare", "latest", "latest"])?;
     ensure(!said.contains("is faster"), || said)
 }
 
-/// Beside another run there is something to read: what is compared, or why nothing is.
+/// Checks that a comparison with another run shows what is compared, or why nothing is.
 fn compare(walk: &Walk<'_>) -> Result<(), String> {
     let other = format!("{FIXTURES}/records/flashmark-0.1.0-sim.json");
     let page = walk.at("compare.html");
@@ -230,7 +231,7 @@ fn compare(walk: &Walk<'_>) -> Result<(), String> {
     ensure(page.is_file(), || "there is no page".into())
 }
 
-/// A row a cell.
+/// Checks that each cell has a row.
 fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
     let text = walk.done(&["export", "latest", "--format", "csv"])?;
     let mut lines = text.lines();
@@ -240,7 +241,7 @@ fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
     ensure(rows >= cells, || format!("{rows} rows of {cells} cells"))
 }
 
-/// One run, whole.
+/// Checks that one run is exported in full.
 fn export_openmetrics(walk: &Walk<'_>) -> Result<(), String> {
     let text = walk.done(&["export", "latest", "--format", "openmetrics"])?;
     let infos = text.lines().filter(|line| line.starts_with("flashmark_run_info{")).count();
@@ -271,7 +272,7 @@ fn export_parquet(walk: &Walk<'_>) -> Result<(), String> {
     ensure(names == ["cells.parquet".into(), "runs.parquet".into()].into(), || format!("{names:?}"))
 }
 
-/// Nothing of an earlier data set stays.
+/// Checks that no file of an earlier data set is left.
 fn export_dataset(walk: &Walk<'_>) -> Result<(), String> {
     let dir = walk.at("dataset");
     let export = || walk.done(&["export", "latest", "--format", "dataset", "-o", word(&dir)]);
@@ -285,7 +286,7 @@ fn export_dataset(walk: &Walk<'_>) -> Result<(), String> {
     })
 }
 
-/// Every cell is exported.
+/// Checks that every cell is exported.
 fn export_json(walk: &Walk<'_>) -> Result<(), String> {
     let exported = parsed(&walk.done(&["export", "latest", "--format", "json"])?)?;
     let exported_cells = exported[0]["run"]["cells"].as_array().map_or(0, Vec::len);
@@ -293,7 +294,7 @@ fn export_json(walk: &Walk<'_>) -> Result<(), String> {
     ensure(exported_cells == cells, || format!("{exported_cells} cells of {cells}"))
 }
 
-/// fio's form has a job for each cell that did I/O, and we read it back.
+/// Checks that fio's format has a job for each cell that did I/O, and that `import` reads it back.
 fn export_fio(walk: &Walk<'_>) -> Result<(), String> {
     let file = walk.at("fio.json");
     let has_io = walk.measured_cells()?.iter().any(|cell| cell["metrics"]["iops"].is_object());
@@ -306,7 +307,7 @@ fn export_fio(walk: &Walk<'_>) -> Result<(), String> {
     ensure(read.code == Some(0), || format!("our own fio export is not read: {read}"))
 }
 
-/// The site has a page of the medium.
+/// Checks that the site has a page of the medium.
 fn publish(walk: &Walk<'_>) -> Result<(), String> {
     let dir = walk.at("site");
     walk.done(&["publish", word(&dir), "latest", "--no-reference"])?;
@@ -314,7 +315,7 @@ fn publish(walk: &Walk<'_>) -> Result<(), String> {
     ensure(pages >= 1, || format!("{pages} pages of media"))
 }
 
-/// What we measure is sound by our own judgement.
+/// Checks that `validate` finds the program's own runs sound.
 fn validate(walk: &Walk<'_>) -> Result<(), String> {
     let said = walk.done(&["export", "latest", "--format", "json"])?;
     let record = walk.at("validated.json");
@@ -323,7 +324,7 @@ fn validate(walk: &Walk<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// A collection takes what we make.
+/// Checks that a collection takes the run.
 fn submit(walk: &Walk<'_>) -> Result<(), String> {
     let said = walk.done(&["submit", "latest", "--to", &walk.site.address, "--yes"])?;
     let csv = walk.done(&["export", "latest", "--format", "csv"])?;

@@ -1,4 +1,4 @@
-//! A medium that is gone for a while and comes back, while a run writes to it.
+//! A medium that is gone for a while and comes back while a run writes to it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::failing::{Answer, FailingMedium};
 use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, seed, times};
 use crate::torture::Tally;
 
-/// What a medium answers that is gone, or may not be written.
+/// Answers of a medium that is gone or read-only.
 const AWAY: [(&str, Answer); 4] = [
     ("answers with I/O errors", Answer::Error(Errno::IO)),
     ("answers that there is no such device", Answer::Error(Errno::NODEV)),

@@ -1,5 +1,5 @@
-//! A machine whose power is cut while it journals, on every file system that results may lie on.
-//! Its disks lose what they were not asked to flush: some of it, part of it, or all of it.
+//! A machine whose power is cut while it writes its journal, on every file system for results. Its
+//! disks lose what was not flushed: some of it, part of it, or all of it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,11 +23,11 @@ const FILE_SYSTEMS: [(&str, &[&str]); 4] = [
     ("btrfs", &["mkfs.btrfs", "-q", "-f"]),
     ("vfat", &["mkfs.vfat"]),
 ];
-/// How many tests a run on each of them has: some keep a cell ten times as fast as others, and all
-/// are to be in the middle at a time.
+/// Number of tests of a run on each: some file systems keep a cell ten times as fast as others, and
+/// every run must be in its middle when the power is cut.
 const TESTS: [usize; 4] = [80, 80, 40, 15];
 
-/// A suite of very many cells of a moment each, four a test.
+/// A suite of very many short cells, four for each test.
 fn very_many_cells(tests: usize) -> String {
     let one = "\n[[test]]\nname = \"random-read\"\nblock = \"4KiB\"\nspan = \"4MiB\"\niterations = 50\nmin_time = \"10ms\"\nmax_time = \"20ms\"\n";
     format!("name = \"very-many\"\n{}", one.repeat(tests))
@@ -38,8 +38,8 @@ fn program() -> String {
     assert_cmd::cargo::cargo_bin!("flashmark").display().to_string()
 }
 
-/// What a guest showed of the run on a file system before the power was cut: cells, each shown when
-/// it was durable.
+/// Number of cells that a guest showed of a run before the power was cut; each is shown when it is
+/// durable.
 pub fn shown(text: &str) -> usize {
     text.lines()
         .filter(|line| {
@@ -79,7 +79,7 @@ fn what_was_shown_outlives_a_power_cut() {
     tallies.into_iter().for_each(Tally::end);
 }
 
-/// An empty file system in a file.
+/// A new file system in an image file.
 fn made(scratch: &Scratch, name: &str, mkfs: &[&str]) -> PathBuf {
     let image = scratch.file(name, "");
     fs::File::options().write(true).open(&image).unwrap().set_len(320 * MIB).unwrap();
@@ -87,12 +87,12 @@ fn made(scratch: &Scratch, name: &str, mkfs: &[&str]) -> PathBuf {
     image
 }
 
-/// Its disk in the guest.
+/// Node of a disk in the guest.
 fn node(index: usize) -> String {
     format!("/dev/vd{}", char::from(b'a' + index as u8))
 }
 
-/// Where a file system is mounted in the guest.
+/// Mounts a file system in the guest; returns the mount point.
 fn mount(machine: &mut Machine, index: usize, name: &str) -> String {
     let at = format!("/run/{name}");
     machine
@@ -100,8 +100,8 @@ fn mount(machine: &mut Machine, index: usize, name: &str) -> String {
     at
 }
 
-/// Starts a run on each of the file systems and cuts the power in their middle; how many cells each
-/// had shown, and how many writes its disk has lost.
+/// Starts a run on each of the file systems and cuts the power in their middle; returns how many
+/// cells each had shown, and how many writes its disk has lost.
 fn cut(
     scratch: &Scratch,
     disks: &[PathBuf; 4],
@@ -141,8 +141,8 @@ fn cut(
     Some((seen, lost))
 }
 
-/// After the cut: every cell that was shown can be shown again at once, is in the journal, and
-/// `resume` ends the run without changing one of them.
+/// Checks after the cut that every cell that was shown can be shown again at once and is in the
+/// journal, and that `resume` ends the run without changing one of them.
 fn check_after(machine: &mut Machine, index: usize, name: &str, seen: usize) {
     let at = mount(machine, index, name);
     let text =

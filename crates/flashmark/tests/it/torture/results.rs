@@ -1,5 +1,5 @@
-//! Results that cannot be written: from a random moment on the disk is full, their file system is
-//! read-only, or their disk takes no writes.
+//! Results that cannot be written: from a random moment on their file system is full or read-only,
+//! or their disk takes no writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use crate::support::{
 };
 use crate::torture::Tally;
 
-/// How results stop being writable.
+/// Reason why results cannot be written.
 #[derive(Clone, Copy)]
 enum Fault {
     Full,
-    /// The kernel has given up the file system, and lets nobody write to it any more.
+    /// The kernel has aborted the file system, and refuses every write to it.
     GivenUp,
     /// The disk below answers writes with errors.
     NoWrites,
@@ -32,7 +32,7 @@ const FAULTS: [(&str, Fault); 3] = [
     ("results on a disk that takes no writes (ext4), mounted again", Fault::NoWrites),
 ];
 
-/// A file system for results, with what lies below it.
+/// A file system for results, with its disk.
 struct Results {
     mount: Option<Mount>,
     at: PathBuf,
@@ -41,7 +41,7 @@ struct Results {
 }
 
 impl Results {
-    /// None, with the reason said, where it cannot be had.
+    /// `None` if it cannot be made; the reason is printed.
     fn for_fault(fault: Fault, scratch: &Scratch) -> Option<Results> {
         let at = scratch.directory("results");
         if matches!(fault, Fault::Full) {
@@ -70,7 +70,7 @@ impl Results {
         }
     }
 
-    /// It is as it was before; what was not safe is gone.
+    /// Ends the fault; what was not durable is gone.
     fn ends(&mut self) {
         if self.device.is_none() {
             return fs::remove_file(self.at.join("filler")).unwrap();
@@ -147,8 +147,8 @@ fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     }
 }
 
-/// The run is gone on with, and whether it was refused at first: where the word of writes may be
-/// lost, as what lies there may be another's. Then it goes on when its user allows it.
+/// Resumes the run; true if it was refused at first. If ext4 may have lost the notes of writes, the
+/// run may take its own data for foreign data. It then goes on with the user's permission.
 fn goes_on(flashmark: &Flashmark, run: &Path, device: &LoopDevice, may_lose: bool) -> bool {
     let name = run.file_name().unwrap().to_str().unwrap();
     let resumed = flashmark.run(&["resume", name, "--quiet"]);
@@ -161,7 +161,7 @@ fn goes_on(flashmark: &Flashmark, run: &Path, device: &LoopDevice, may_lose: boo
     refused
 }
 
-/// Whoever reads it knows that the run can be gone on with.
+/// Checks that the message names `resume`.
 fn check_said(ran: &Ran, begun: bool) {
     match ran.code {
         Some(0) => {}

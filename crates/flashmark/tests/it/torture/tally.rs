@@ -1,4 +1,4 @@
-//! What was tried and what was lost, for the table of `cargo validation torture`.
+//! Tries and losses, for the table of `cargo validation torture`.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::json;
 
-/// The count of one kind of try. Ended by [`Tally::end`], which fails where something was lost.
+/// Count of one kind of try. [`Tally::end`] fails if something was lost.
 pub struct Tally {
     part: &'static str,
     what: String,
@@ -17,22 +17,22 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of a part of the torture, and what exactly is tried.
+    /// Count for a part of the torture tests, with a description of its tries.
     pub fn of(part: &'static str, what: impl Into<String>) -> Tally {
         Tally { part, what: what.into(), tries: 0, counts: BTreeMap::new(), lost: Vec::new() }
     }
 
-    /// One more of something that is counted beside the tries.
+    /// Adds to a count beside the tries.
     pub fn count(&mut self, name: &'static str, more: u64) {
         *self.counts.entry(name).or_default() += more;
     }
 
-    /// How many there were.
+    /// Value of such a count.
     pub fn counted(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or_default()
     }
 
-    /// So many tries in one go; where it panics, something was lost.
+    /// Makes so many tries in one go; a panic says that something was lost.
     pub fn attempt<T>(
         &mut self,
         tries: u64,
@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// Both in one, of tries of the same kind.
+    /// Sum of two counts of the same kind.
     pub fn and(mut self, other: Tally) -> Tally {
         self.tries += other.tries;
         other.counts.into_iter().for_each(|(name, more)| self.count(name, more));
@@ -61,14 +61,14 @@ impl Tally {
         self
     }
 
-    /// Tells the table, where there is one, and fails where something was lost.
+    /// Writes a line for the table, if there is one, and fails if something was lost.
     pub fn end(self) {
         if let Some(lost) = self.tell() {
             panic!("{lost}");
         }
     }
 
-    /// Tells the table, where there is one; what was lost in words, if anything was.
+    /// Writes a line for the table, if there is one; returns a message if something was lost.
     pub fn tell(self) -> Option<String> {
         let Tally { part, what, tries, counts, lost } = self;
         if let Ok(path) = std::env::var("FLASHMARK_TALLY") {

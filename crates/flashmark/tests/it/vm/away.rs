@@ -1,5 +1,5 @@
-//! A card that goes out of the slot, or with its reader, at a random moment of a run, and comes
-//! back: as it was, under another node, read-only, or another card in its place.
+//! A card that leaves the slot, or is unplugged with its reader, at a random moment of a run, and
+//! comes back: as it was, at another node, read-only, or with another card in its place.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::crash::{MANY_CELLS, acknowledged, check_record};
 use crate::support::{Flashmark, Ran, seed, times};
 use crate::torture::Tally;
 
-/// How it comes back.
+/// State in which it comes back.
 #[derive(Clone, Copy, PartialEq)]
 enum Back {
     AsItWas,
@@ -98,7 +98,7 @@ fn gone(
     }
 }
 
-/// With its own card, writable, the run comes to its end; before that nothing is written.
+/// Checks that the run ends with its own card, writable, and that nothing is written before.
 fn goes_on(scene: &mut Scene<'_>, (back, mine): (Back, &Path), ran: &Ran, tally: &mut Tally) {
     if !scene.has_runs() {
         assert_ne!(ran.code, Some(0), "{ran}");
@@ -123,7 +123,7 @@ fn take(scene: &mut Scene<'_>, with_its_reader: bool) {
     if with_its_reader { scene.machine.unplug(READER) } else { scene.machine.eject(READER) }
 }
 
-/// Puts it in, and waits until a node of the reader's has a medium.
+/// Puts the card in, and waits until a node of the reader has a medium.
 fn put(scene: &mut Scene<'_>, with_its_reader: bool, card: &Card) {
     if with_its_reader {
         scene.machine.plug(READER, SERIAL, Some(card));

@@ -1,7 +1,8 @@
-//! The program on media behind the kernel's own drivers of USB, SD, NVMe and SCSI: what it calls
-//! them, and what it says when they are pulled out, fail, stop answering or are exchanged.
+//! The program on media behind the kernel's own drivers of USB, SD, NVMe and SCSI: how it
+//! identifies them, and what it prints when they are pulled out, fail, stop answering or are
+//! exchanged.
 //!
-//! `cargo validation buses` does all of it and makes a table of what is told.
+//! `cargo validation buses` runs all of it and makes a table of the results.
 
 mod bus;
 mod failing;
@@ -22,15 +23,15 @@ use super::machine::Machine;
 use bus::Bus;
 use port::Port;
 
-/// What came of a trial that went as it should.
+/// Outcome of a trial without a fault.
 enum Outcome {
-    /// In words.
+    /// Success, in words.
     Good(String),
-    /// Cannot be tried here, and why.
+    /// It cannot be tried here; the reason.
     NotHere(&'static str),
 }
 
-/// One thing to try; it panics where something is not as it should be.
+/// Name of a trial and its function, which panics if something is wrong.
 type Trial = (&'static str, fn(&mut Port<'_>) -> Outcome);
 
 const TRIALS: &[Trial] = &[
@@ -65,7 +66,7 @@ fn media_on_real_drivers_are_named_and_their_faults_told() {
     assert!(faults.is_empty(), "{} trials went wrong:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Does one trial, and tells what came of it; what went wrong, if anything did.
+/// Makes one trial, and writes its line for the table; returns what went wrong, if anything did.
 fn attempt(machine: &mut Machine, bus: Bus, (name, trial): &Trial) -> Option<String> {
     let mut port = Port::of(machine, bus);
     let came = catch_unwind(AssertUnwindSafe(|| trial(&mut port)));
@@ -83,7 +84,7 @@ fn attempt(machine: &mut Machine, bus: Bus, (name, trial): &Trial) -> Option<Str
     None
 }
 
-/// A line for whoever makes the table.
+/// Writes a line for the table.
 fn tell(bus: Bus, trial: &str, outcome: &str, is_good: bool) {
     let _ = writeln!(std::io::stdout(), "{}, {trial}: {outcome}", bus.name());
     if let Ok(path) = std::env::var("FLASHMARK_TALLY") {

@@ -1,4 +1,4 @@
-//! What a virtual machine boots with: a static busybox, the kernel's modules for reaching this
+//! Initial RAM disk of a virtual machine: a static busybox, the kernel's modules for reading this
 //! machine's files, and the first program.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::support::tool;
 /// Drivers without which the guest could not reach the host's files and the console.
 const MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console"];
 
-/// The first program of the guest. Its root becomes the host's, read-only, below a file system in
+/// First program of the guest. Its root becomes the host's, read-only, below a file system in
 /// memory that takes the writes.
 const INIT: &str = r#"#!/bin/busybox sh
 b=/bin/busybox
@@ -50,7 +50,7 @@ impl Kernel {
         Some(Kernel { image: PathBuf::from(format!("/boot/vmlinuz-{release}")), release })
     }
 
-    /// The modules that have to be loaded, each after those it needs.
+    /// Modules to load, each after those that it needs.
     fn modules(&self) -> Vec<PathBuf> {
         let (mut seen, mut order) = (BTreeSet::new(), Vec::new());
         for module in MODULES {
@@ -86,7 +86,7 @@ impl Kernel {
     }
 }
 
-/// A module as the kernel wants it; newer Debians keep them compressed.
+/// Bytes of a module as the kernel loads it; newer Debians keep modules compressed.
 fn unpacked(module: &Path) -> Vec<u8> {
     let program = match module.extension().and_then(|extension| extension.to_str()) {
         Some("xz") => "xz",

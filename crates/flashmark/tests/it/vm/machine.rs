@@ -1,4 +1,4 @@
-//! A virtual machine whose files are this machine's: booted, told what to do, cut off from power.
+//! A virtual machine whose files are this machine's: boots, runs scripts, and loses its power.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,9 +13,9 @@ use super::initramfs::Kernel;
 use super::qmp::Qmp;
 use crate::support::{Ran, Scratch, eventually, has_tool, skipped};
 
-/// Runs in the guest: each line that comes is a script to start, and its exit code goes back.
-/// `set -m`, or what runs in the background would ignore Ctrl-C. The kernel looks for swapped media by
-/// itself, as systemd tells it to elsewhere.
+/// Agent in the guest: each line that it gets is a script to start, and it returns the exit code.
+/// Without `set -m`, programs in the background would ignore Ctrl-C. The kernel looks for swapped
+/// media by itself, as systemd makes it do elsewhere.
 const AGENT: &str = r#"
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C HOME=/tmp FLASHMARK_HOME=/tmp/home
 cd /run/share
@@ -30,7 +30,7 @@ while read -r number <&3; do
 done
 "#;
 
-/// One machine at a time: they are slow enough.
+/// Lock for one machine at a time: they are slow enough.
 static ONE: Mutex<()> = Mutex::new(());
 
 /// A disk that is there from the beginning, as /dev/vda and so on.
@@ -56,7 +56,7 @@ pub struct Machine {
 /// A script that was started in the guest.
 pub struct Task(u32);
 
-/// What is missing for a machine, if anything.
+/// Requirement of a machine that is missing; `None` if all are there.
 fn missing() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
         return Some("a virtual machine needs root");
@@ -83,12 +83,12 @@ fn tool_says(program: &str, word: &str) -> Option<String> {
 }
 
 impl Machine {
-    /// Boots one with these disks; none, with the reason said, where it cannot be.
+    /// Boots a machine with these disks; `None` if it cannot, and the reason is printed.
     pub fn boot(disks: &[Disk]) -> Option<Machine> {
         Machine::with(disks, &[])
     }
 
-    /// The same with more hardware, as words for QEMU.
+    /// The same with more hardware, as options of QEMU.
     pub fn with(disks: &[Disk], hardware: &[&str]) -> Option<Machine> {
         if let Some(what) = missing() {
             skipped(what);
@@ -125,7 +125,7 @@ impl Machine {
         Some(machine)
     }
 
-    /// The next line from the guest, waiting for it so many seconds.
+    /// Next line from the guest, after at most so many seconds.
     fn hear(&mut self, seconds: u32) -> String {
         let mut line = String::new();
         for _ in 0..seconds {
@@ -168,24 +168,24 @@ impl Machine {
         }
     }
 
-    /// What it has printed so far: to "out" or "err".
+    /// Output of a task so far; `stream` is "out" or "err".
     pub fn said(&self, task: &Task, stream: &str) -> String {
         let bytes = fs::read(self.share.join(format!("{}.{stream}", task.0))).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Where a path below the directory that scripts begin in lies on this side.
+    /// Path on the host of a path below the directory in which scripts start.
     pub fn shared(&self, path: &str) -> PathBuf {
         self.share.join(path)
     }
 
-    /// Does a script in the guest, whatever comes of it.
+    /// Runs a script in the guest and waits for it, whatever its exit code.
     pub fn run(&mut self, script: &str) -> Ran {
         let task = self.start(script);
         self.wait(&task)
     }
 
-    /// Does a script that must succeed; what it printed.
+    /// Runs a script that must succeed; returns its output.
     pub fn done(&mut self, script: &str) -> String {
         let ran = self.run(script);
         assert_eq!(ran.code, Some(0), "{script}: {ran}");
@@ -204,7 +204,8 @@ impl Machine {
         self.stop();
     }
 
-    /// The same without waiting until it has ended: a disk that does not answer may keep it.
+    /// The same without waiting until QEMU has ended: a disk that does not answer may keep it
+    /// running.
     pub fn kill(&mut self) {
         let _ = self.qemu.kill();
     }
@@ -221,7 +222,7 @@ impl Drop for Machine {
     }
 }
 
-/// QEMU, about to be started. Software emulation, as it is the same everywhere.
+/// Command for QEMU. It uses software emulation, which is the same everywhere.
 fn qemu(scratch: &Scratch, share: &Path, disks: &[Disk]) -> Command {
     let kernel = Kernel::installed().expect("it was looked for");
     let initramfs = scratch.at("initramfs");

@@ -1,5 +1,5 @@
-//! How a running machine is told to plug and unplug: QEMU's machine protocol, a line of JSON each
-//! way.
+//! Client of QEMU's machine protocol (QMP), which plugs and unplugs devices of a running machine: a
+//! line of JSON each way.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -34,7 +34,7 @@ impl Qmp {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Does something that must succeed; what was answered.
+    /// Runs a command that must succeed; returns the answer.
     pub fn tell(&mut self, command: &str, arguments: &Value) -> Value {
         let line = json!({ "execute": command, "arguments": arguments });
         self.lines.get_mut().write_all(format!("{line}\n").as_bytes()).unwrap();
@@ -48,7 +48,7 @@ impl Qmp {
         }
     }
 
-    /// Waits until a device that was told to go is gone.
+    /// Waits until a device that is being unplugged is gone.
     pub fn gone(&mut self, device: &str) {
         let is_it =
             |event: &Value| event["event"] == "DEVICE_DELETED" && event["data"]["device"] == device;

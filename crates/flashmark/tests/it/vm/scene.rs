@@ -1,5 +1,5 @@
-//! One scenario in a machine: cards made on this side, the program run on the other, what it left
-//! looked at from this side.
+//! One scenario in a machine: cards are made on the host, the program runs in the guest, and its
+//! results are checked on the host.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -10,18 +10,18 @@ use crate::card;
 use crate::support::{Ran, Scratch, times};
 use crate::torture::Tally;
 
-/// A machine, and a place for what the scenario makes.
+/// A machine, and a directory for the files of the scenario.
 pub struct Scene<'a> {
     pub machine: &'a mut Machine,
     pub scratch: Scratch,
     home: String,
 }
 
-/// A scenario and what it is called.
+/// Name and function of a scenario.
 pub type Scenario = (&'static str, fn(&mut Scene<'_>));
 
-/// Plays all of them in one machine, and fails with what failed: booting takes longer than most
-/// scenarios.
+/// Runs all of them in one machine, as booting takes longer than most scenarios; fails with a list
+/// of those that failed.
 pub fn play(machine: &mut Machine, parts: &[(&'static str, &[Scenario])]) {
     let mut failed = Vec::new();
     for (part, (name, scenario)) in
@@ -42,48 +42,48 @@ pub fn play(machine: &mut Machine, parts: &[(&'static str, &[Scenario])]) {
     assert!(failed.is_empty(), "{} scenarios failed:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// Serial number of the reader; behind it, every card has this.
+/// Serial number of the reader; every card in it has this one.
 pub const SERIAL: &str = "READER0001";
-/// What QEMU calls the reader.
+/// Id of the reader in QEMU.
 pub const READER: &str = "reader";
 
 impl<'a> Scene<'a> {
-    /// With the results kept at a place of the guest that the caller chose.
+    /// A scene with the results kept in this directory of the guest.
     pub fn keeping_at(machine: &'a mut Machine, home: &str) -> Scene<'a> {
         Scene { machine, scratch: Scratch::new(), home: home.to_owned() }
     }
 
-    /// Words for the program as a line of the shell, with the results of this scenario.
+    /// Command line of the program for the shell, with the results of this scenario.
     fn line(&self, words: &str) -> String {
         let program = assert_cmd::cargo::cargo_bin!("flashmark");
         format!("export FLASHMARK_HOME={}\nexec {} {words} --quiet\n", self.home, program.display())
     }
 
-    /// What comes of these words.
+    /// Outcome of these words.
     pub fn run(&mut self, words: &str) -> Ran {
         let line = self.line(words);
         self.machine.run(&line)
     }
 
-    /// Starts the program and goes on at once.
+    /// Starts the program and returns at once.
     pub fn start(&mut self, words: &str) -> Task {
         let line = self.line(words);
         self.machine.start(&line)
     }
 
-    /// The same with what the program shows while it runs.
+    /// Starts the program with its progress shown.
     pub fn start_aloud(&mut self, words: &str) -> Task {
         let line = self.line(words);
         self.machine.start(line.trim_end().trim_end_matches("--quiet"))
     }
 
-    /// Whether a run was begun that can be seen.
+    /// True if a run has begun.
     pub fn has_runs(&mut self) -> bool {
         let home = self.home.clone();
         self.machine.run(&format!("ls {home}/[!.]*/journal.jsonl")).code == Some(0)
     }
 
-    /// A copy of its results, on this side.
+    /// Copies its results to the host; returns the directory.
     pub fn kept(&mut self) -> PathBuf {
         let copy = format!("kept-{}", self.scratch.path().file_name().unwrap().to_str().unwrap());
         self.machine.done(&format!("rm -rf ./{copy}; cp -r {} ./{copy}", self.home));
@@ -121,8 +121,8 @@ impl<'a> Scene<'a> {
         self.machine.until(&condition);
     }
 
-    /// Sends a signal to the program as soon as so many cells are in the journal: by one script, as
-    /// from one to the next much may happen on a busy machine.
+    /// Sends a signal to the program as soon as so many cells are in the journal. One script does
+    /// both: on a busy machine much may happen between two.
     pub fn signal_after_cells(&mut self, count: u32, name: &str) {
         let condition = self.has_cells(count);
         let kill = format!("kill -{name} $(pidof flashmark)");
@@ -133,7 +133,7 @@ impl<'a> Scene<'a> {
         format!("[ \"$(cat {}/*/journal.jsonl | grep -c '\"cell\":{{')\" -ge {count} ]", self.home)
     }
 
-    /// Ends what still runs and pulls the reader out, whatever became of the scenario.
+    /// Ends programs that still run and unplugs the reader, whatever became of the scenario.
     pub fn clear(&mut self) {
         let _ = catch_unwind(AssertUnwindSafe(|| {
             self.machine.run(&format!(

@@ -1,4 +1,4 @@
-//! `resume` on a card that is not, or no longer, the run's own: nobody's photos are written over.
+//! `resume` on a card that is not, or no longer, the run's own: nobody's photos are overwritten.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ pub const SCENARIOS: &[Scenario] = &[
     ("resume on the card behind another node, named", another_node_by_hand),
 ];
 
-/// What is done to the reader is what the guest sees.
+/// The guest sees each change of the reader.
 fn seen(scene: &mut Scene<'_>) {
     let (one, other) = (scene.used_card("one"), scene.used_card("other"));
     let sum = |path: &std::path::Path| {
@@ -35,7 +35,7 @@ fn seen(scene: &mut Scene<'_>) {
     scene.machine.until("[ ! -e /sys/block/sda ]");
 }
 
-/// A run on a card in the reader that was interrupted with two cells done; the card.
+/// Interrupts a run on a card in the reader with two cells done; returns the card.
 fn interrupted(scene: &mut Scene<'_>) -> Card {
     let card = Card::new(&scene.used_card("mine"));
     let suite = scene.scratch.file("card.toml", SUITE.replace("4s", "15s"));
@@ -80,8 +80,8 @@ fn the_same_card(scene: &mut Scene<'_>) {
     assert_eq!(ran.code, Some(0), "{ran}");
 }
 
-/// Pulled out while the program runs, which keeps the node in use: the next one that is plugged in
-/// becomes /dev/sdb.
+/// Unplugs the reader while the program runs, which keeps the node in use: the next reader becomes
+/// /dev/sdb.
 fn unplugged(scene: &mut Scene<'_>) -> Ran {
     let card = Card::new(&scene.used_card("mine"));
     let suite = scene.scratch.file("card.toml", SUITE.replace("4s", "15s"));

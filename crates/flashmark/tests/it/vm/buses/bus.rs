@@ -1,4 +1,4 @@
-//! The buses, and what is plugged into each.
+//! Buses, and the devices that are plugged into each.
 
 use serde_json::{Value, json};
 
@@ -15,13 +15,13 @@ pub enum Bus {
     Scsi,
 }
 
-/// What every SD card of QEMU's says it is (`hw/sd/sd.c`).
+/// CID of every SD card of QEMU (`hw/sd/sd.c`).
 const SD_CID: &str = "aa585951454d552101deadbeef006200";
 
 impl Bus {
     pub const ALL: [Bus; 6] = [Bus::Usb, Bus::Uas, Bus::Sd, Bus::Emmc, Bus::Nvme, Bus::Scsi];
 
-    /// As it is chosen.
+    /// Name by which it is chosen.
     pub fn name(self) -> &'static str {
         match self {
             Bus::Usb => "usb",
@@ -33,7 +33,7 @@ impl Bus {
         }
     }
 
-    /// The kernel's driver, as the program names it.
+    /// Driver of the kernel, as the program names it.
     pub fn driver(self) -> &'static str {
         match self {
             Bus::Usb => "usb-storage",
@@ -55,7 +55,7 @@ impl Bus {
         }
     }
 
-    /// What the machine is built with, as words for QEMU. USB is in every machine.
+    /// Hardware of the machine, as options of QEMU. USB is in every machine.
     pub fn hardware(self) -> &'static [&'static str] {
         match self {
             Bus::Usb | Bus::Uas => &[],
@@ -80,7 +80,7 @@ impl Bus {
         }
     }
 
-    /// Whether this QEMU has the device.
+    /// True if this QEMU has the device.
     pub fn is_known_to_qemu(self) -> bool {
         let device = match self {
             Bus::Usb => "usb-storage",
@@ -93,12 +93,12 @@ impl Bus {
         tool("qemu-system-x86_64", &["-device", "help"]).contains(&format!("name \"{device}\""))
     }
 
-    /// Whether the medium goes alone and the slot stays.
+    /// True if the medium is pulled out alone and the slot stays.
     pub fn is_slot(self) -> bool {
         matches!(self, Bus::Sd | Bus::Emmc)
     }
 
-    /// Nodes that the kernel gives its media.
+    /// Pattern of the nodes that the kernel gives its media.
     pub fn nodes(self) -> &'static str {
         match self {
             Bus::Usb | Bus::Uas | Bus::Scsi => "/dev/sd?",
@@ -107,7 +107,7 @@ impl Bus {
         }
     }
 
-    /// What QEMU is told to plug in, one after the other: the last is what the kernel sees.
+    /// Devices for QEMU to plug in, one after the other: the last is the one that the kernel sees.
     pub fn devices(self, serial: &str, node: &str) -> Vec<Value> {
         match self {
             Bus::Usb => vec![json!({
@@ -131,7 +131,7 @@ impl Bus {
         }
     }
 
-    /// What the program is to say of a medium that QEMU was told to give this serial number.
+    /// Identity that the program must report of a medium with this serial number.
     pub fn expected(self, serial: &str) -> Value {
         match self {
             Bus::Usb => json!({

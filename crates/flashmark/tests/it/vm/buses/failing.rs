@@ -1,4 +1,4 @@
-//! A medium with a place that cannot be read, or written.
+//! A medium with a place that cannot be read, or cannot be written.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::bus::Bus;
 use super::port::{Port, SERIAL};
 use crate::support::MIB;
 
-/// Where it fails: in the middle of what both sequential tests touch.
+/// Offset of the failure, in the middle of what both sequential tests touch.
 const PLACE: u64 = 35 * MIB;
 
 const SUITE: &str = r#"
@@ -58,7 +58,7 @@ pub fn writes(port: &mut Port<'_>) -> Outcome {
     fails(port, "write")
 }
 
-/// One cell ends at the place and says so, the others are measured.
+/// Checks that one cell ends at that place with an error, and the others are measured.
 fn fails(port: &mut Port<'_>, direction: &str) -> Outcome {
     if matches!(port.bus, Bus::Sd | Bus::Emmc) {
         return Outcome::NotHere("QEMU's card answers well whatever its file says");

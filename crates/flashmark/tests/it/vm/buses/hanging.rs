@@ -7,10 +7,10 @@ use super::port::Port;
 use crate::crash::{acknowledged, check_record};
 use crate::vm::machine::Task;
 
-/// What the program says of an I/O that has not come back for 5 s.
+/// Message of the program about an I/O that has taken 5 s.
 const SAID: &str = "the medium has not answered for";
 
-/// A run whose medium has stopped, and the program has said so.
+/// A run whose medium has stopped answering, and which has printed so.
 fn stopped(port: &mut Port<'_>) -> Result<Task, Outcome> {
     if matches!(port.bus, Bus::Sd | Bus::Emmc) {
         return Err(Outcome::NotHere("QEMU's card stops the whole machine while it waits"));
@@ -22,7 +22,7 @@ fn stopped(port: &mut Port<'_>) -> Result<Task, Outcome> {
     Ok(run)
 }
 
-/// It goes on: the run ends well, and the pause is in its record.
+/// The medium answers again: the run ends well, and the pause is in its record.
 pub fn comes_back(port: &mut Port<'_>) -> Outcome {
     let run = match stopped(port) {
         Ok(run) => run,
@@ -49,7 +49,7 @@ pub fn comes_back(port: &mut Port<'_>) -> Outcome {
     ))
 }
 
-/// Ctrl-C ends it, and `resume` goes on when the medium is back.
+/// Ctrl-C ends the run, and `resume` continues it when the medium is back.
 pub fn is_interrupted(port: &mut Port<'_>) -> Outcome {
     let run = match stopped(port) {
         Ok(run) => run,

@@ -1,4 +1,4 @@
-//! What the program calls a medium.
+//! Identity of a medium, as the program reports it.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::port::{Port, SERIAL};
 
 const SUITE: &str = "name = \"short\"\n[[test]]\nname = \"seek\"\ntime = \"100ms\"\n";
 
-/// `list` and the record of a run say what QEMU was told.
+/// `list` and the record of a run have the identity that QEMU was given.
 pub fn is_what_was_plugged_in(port: &mut Port<'_>) -> Outcome {
     let image = port.scene.used_card("mine");
     let node = port.put(&image, SERIAL);

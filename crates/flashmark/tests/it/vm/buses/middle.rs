@@ -1,8 +1,8 @@
-//! A run that does not end before something is done to its medium.
+//! A run that lasts until something is done to its medium.
 
 use super::bus::Bus;
 
-/// What it does then.
+/// I/O of its middle.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Middle {
     Write,
@@ -11,11 +11,11 @@ pub enum Middle {
 }
 
 impl Middle {
-    /// Precondition, then this until something happens, then one cell more.
+    /// Suite that preconditions, does this I/O until something happens, and measures one cell more.
     ///
-    /// So much is to be done that it lasts on a medium that was made slow, and is soon done when it
-    /// is fast again. An SD card of QEMU's cannot be made slow (the machine waits with it): there it
-    /// lasts 15 s.
+    /// There is so much I/O that it lasts on a medium that was slowed down, and soon ends when the
+    /// medium is fast again. An SD card of QEMU cannot be slowed down (the whole machine waits):
+    /// there it lasts 15 s.
     pub fn suite(self, bus: Bus) -> String {
         let (test, shape) = match self {
             Middle::Write => ("sequential-write", "block = \"64KiB\"\nspan = \"24MiB\""),

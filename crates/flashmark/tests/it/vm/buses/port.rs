@@ -1,4 +1,4 @@
-//! Where media are plugged in, one after the other, and the program that is tried on them.
+//! Port into which media are plugged one after the other, and the program that is tested on them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::vm::scene::Scene;
 
 /// Serial number of the medium that runs begin on.
 pub const SERIAL: &str = "MINE0001";
-/// Slow enough for something to happen in the middle.
+/// Rate in bytes per second that is slow enough for something to happen in the middle.
 const SLOW_BPS: u64 = MIB;
 
-/// What QEMU calls the medium's file.
+/// Name of the medium's file in QEMU.
 const NODE: &str = "content";
 
 /// A port of a machine on one bus.
@@ -31,12 +31,12 @@ impl<'a> Port<'a> {
         Port { bus, scene: Scene::keeping_at(machine, "/tmp/home"), is_taken: false }
     }
 
-    /// Plugs in a medium and waits for its node, which is returned.
+    /// Plugs in a medium and waits for its node; returns the node.
     pub fn put(&mut self, image: &Path, serial: &str) -> String {
         self.put_failing(image, serial, None)
     }
 
-    /// The same with errors for some I/Os, as QEMU's blkdebug has them.
+    /// The same with errors for some I/Os, as QEMU's blkdebug describes them.
     pub fn put_failing(&mut self, image: &Path, serial: &str, errors: Option<Value>) -> String {
         let file = json!({ "driver": "file", "filename": image });
         let file = match errors {
@@ -85,17 +85,17 @@ impl<'a> Port<'a> {
         self.is_taken = false;
     }
 
-    /// From now on one I/O more, then none for minutes.
+    /// Lets one I/O more pass, then none for minutes.
     pub fn stop(&mut self) {
         self.limit(&json!({ "iops": 1, "iops_size": 1 }));
     }
 
-    /// As fast as it can from now on; what waits goes on at once.
+    /// Removes the limit; waiting I/Os go on at once.
     pub fn go(&mut self) {
         self.limit(&json!({}));
     }
 
-    /// Whether the plug is in, of a device whose units had to be added first.
+    /// Connects or disconnects a device whose units had to be added first.
     fn attach(&mut self, is_in: bool) {
         let plug =
             json!({ "path": "/machine/peripheral/medium", "property": "attached", "value": is_in });
@@ -122,8 +122,8 @@ impl<'a> Port<'a> {
         expected["cid"].as_str().or(expected["serial"].as_str()).unwrap().to_owned()
     }
 
-    /// Starts a run with this in its middle, whose progress is shown, and comes back when one cell is
-    /// done.
+    /// Starts a run with this I/O in its middle, and returns when one cell is done. The run shows
+    /// its progress.
     pub fn begun(&mut self, image: &Path, middle: Middle) -> Task {
         let node = self.put(image, SERIAL);
         if !self.bus.is_slot() {
@@ -136,17 +136,17 @@ impl<'a> Port<'a> {
         task
     }
 
-    /// Waits until the program has said this.
+    /// Waits until the program has printed these words.
     pub fn until_said(&mut self, task: &Task, words: &str) {
         eventually(words, || self.scene.machine.said(task, "err").contains(words).then_some(()));
     }
 
-    /// What the program keeps, on this side.
+    /// Store of the program, on the host.
     pub fn kept(&mut self) -> Flashmark {
         Flashmark::keeping_at(&self.scene.kept())
     }
 
-    /// What the latest run is shown as; it must be shown.
+    /// Output of `show` for the latest run, which must succeed.
     pub fn shown(&mut self, after: &Ran) -> String {
         let show = self.scene.start_aloud("show latest --details");
         let shown = self.scene.machine.wait(&show);
@@ -154,7 +154,7 @@ impl<'a> Port<'a> {
         shown.out.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Leaves nothing, whatever became of the trial.
+    /// Unplugs everything, whatever became of the trial.
     pub fn clear(&mut self) {
         let nodes = self.bus.nodes();
         let _ = catch_unwind(AssertUnwindSafe(|| {
