@@ -1,6 +1,6 @@
 //! Makes a trace of any length, to see what a replay costs: `cargo run --release -p flashmark-lab
-//! --example make_trace -- 10000000 FILE`. Four requests at once, reads and writes of 4 KiB at random
-//! places of the first GiB, a flush now and then.
+//! --example make_trace -- 10000000 FILE`. Up to four requests in flight, reads and writes of 4 KiB
+//! at random offsets in the first GiB, and a flush now and then.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a tool that prints")]
 
 use std::fs::File;

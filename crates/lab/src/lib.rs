@@ -1,4 +1,4 @@
-//! Work as it is really done: on mounted file systems, under each scheduler, recorded and replayed.
+//! Real work: on mounted file systems, under each scheduler, recorded and replayed.
 
 pub mod capture;
 pub mod fragmentation;

@@ -1,15 +1,14 @@
-//! Whose failure a failed try was: the combination's, or the medium's.
+//! Cause of a failed try: the combination, or the medium.
 
 use record::Cell;
 
-/// So many combinations one after the other that meet an error of the kernel: that is no longer
-/// chance.
+/// Number of combinations in succession with an error of the kernel that is no longer chance.
 const TOO_MANY: usize = 3;
 
 /// A try of a combination that gave no figure.
 #[derive(Clone, Debug)]
 pub struct FailedTry {
-    /// The number of its combination.
+    /// Number of its combination.
     pub number: usize,
     /// Repeat of the combination, from 1.
     pub repeat: u32,
@@ -18,7 +17,7 @@ pub struct FailedTry {
 }
 
 impl FailedTry {
-    /// Says in its cells that the medium is to blame.
+    /// Marks its cells as failed by the medium.
     pub fn by_medium(mut self) -> FailedTry {
         for cell in &mut self.cells {
             cell.blame_medium();
@@ -26,7 +25,7 @@ impl FailedTry {
         self
     }
 
-    /// Reason in its first cell; "without a reason" where none stands there.
+    /// Reason in its first cell; "without a reason" if there is none.
     pub fn reason(&self) -> &str {
         self.cells.first().and_then(|cell| cell.reason.as_deref()).unwrap_or("without a reason")
     }
@@ -38,18 +37,19 @@ impl FailedTry {
 pub struct ErrorStreak(Vec<FailedTry>);
 
 impl ErrorStreak {
-    /// A try gave a figure: whatever failed before it was not the medium.
+    /// Ends the streak: a try gave a figure, so the medium was not the cause of the failures
+    /// before.
     pub fn end(&mut self) {
         self.0.clear();
     }
 
-    /// One more; all of them when there are too many.
+    /// Adds a failed try; returns all of them if there are too many.
     pub fn add(&mut self, failed: FailedTry) -> Option<Vec<FailedTry>> {
         self.0.push(failed);
         (self.0.len() >= TOO_MANY).then(|| self.take())
     }
 
-    /// Gives out the failed tries so far, and begins anew.
+    /// Returns the failed tries so far, and begins a new streak.
     pub fn take(&mut self) -> Vec<FailedTry> {
         std::mem::take(&mut self.0)
     }

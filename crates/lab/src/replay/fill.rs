@@ -1,4 +1,4 @@
-//! A new file has nothing to read: what a trace will read is written first.
+//! Fills a new file before a replay, so that the trace has data to read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,8 +11,7 @@ use super::ReplayProgress;
 /// Most writes of 1 MiB kept in flight.
 const MOST_IN_FLIGHT: u32 = 4;
 
-/// Writes all of `extent` once, in sequence, with data that no controller shrinks; `false` if it
-/// was stopped.
+/// Writes all of `extent` once, sequentially, with incompressible data; false if it was stopped.
 pub fn fill(
     device: &mut dyn Device,
     extent: Extent,

@@ -49,7 +49,7 @@ fn settings(pace: Pace, fit: CapacityFit) -> ReplaySettings {
     ReplaySettings { pace, fit, depth: 1, reads_only: false, seed: 1 }
 }
 
-/// Plays on a medium in memory; what passed, and what came of it.
+/// Replays on a medium in memory; returns the requests and the outcome.
 fn play(
     trace: &Trace,
     capacity: u64,
@@ -93,8 +93,8 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
-/// A request of 513 bytes touches two blocks of 512 at most, wherever it begins: a room of two is
-/// enough, and it was refused.
+/// A request of 513 bytes touches at most two blocks of 512 bytes, wherever it begins: a medium of
+/// two blocks is large enough, but the request was refused.
 #[test]
 fn a_request_is_refused_only_where_its_blocks_have_no_room() {
     let dir = tempfile::tempdir().unwrap();
@@ -113,8 +113,8 @@ fn a_request_is_refused_only_where_its_blocks_have_no_room() {
 }
 
 proptest! {
-    /// The promise: count, offsets, sizes and order are those of the recording, and nothing is
-    /// issued before what it waited for is done.
+    /// The promise of a replay: count, offsets, sizes and order are those of the recording, and
+    /// nothing is issued before the requests that it waited for are done.
     #[test]
     fn a_replay_is_the_recorded_io_in_the_recorded_order(rows in any_rows(), fast in any::<bool>()) {
         let dir = tempfile::tempdir().unwrap();
@@ -143,8 +143,7 @@ proptest! {
         }
     }
 
-    /// Whatever a trace is made to fit into, nothing is outside, and as much is moved as was
-    /// recorded.
+    /// A trace fitted to any room stays inside, and moves as many bytes as were recorded.
     #[test]
     fn a_trace_made_to_fit_stays_inside(rows in any_rows(), sectors in 64u64..900, wrap in any::<bool>()) {
         let dir = tempfile::tempdir().unwrap();
@@ -182,7 +181,7 @@ fn as_recorded_each_request_has_its_time() {
     }
 }
 
-/// A medium slower than the recorded one: what waited still waits, and what came too late is
+/// A medium slower than the recorded one: requests that waited still wait, and late ones are
 /// counted.
 #[test]
 fn on_a_slower_medium_what_waited_still_waits_and_is_late() {
@@ -250,7 +249,7 @@ fn a_trace_larger_than_the_medium_is_refused_or_made_to_fit() {
     assert_eq!(play(CapacityFit::Skip).unwrap().1.left, [1, 0, 0]);
 }
 
-/// Scaling moves whole MiBs: a sequential run stays one.
+/// Scaling moves whole MiBs: sequential requests stay sequential.
 #[test]
 fn scaling_keeps_runs_together() {
     let dir = tempfile::tempdir().unwrap();

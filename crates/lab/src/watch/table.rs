@@ -1,5 +1,4 @@
-//! The columns in the order and under the names of `iostat -x`, as a wide line and as a JSON
-//! object.
+//! Columns in the order and under the names of `iostat -x`, as a wide line and as a JSON object.
 
 use record::{Activity, IoCounters};
 use serde_json::{Map, Value};
@@ -11,7 +10,7 @@ pub struct WatchColumn {
     pub name: &'static str,
     /// Its name in the JSON that iostat prints.
     pub key: &'static str,
-    /// The value; none where the kernel does not count it.
+    /// Its value; `None` if the kernel does not count it.
     pub value: fn(&Activity) -> Option<f64>,
 }
 
@@ -28,7 +27,7 @@ fn discard(activity: &Activity, of: fn(IoCounters) -> f64) -> Option<f64> {
 }
 
 /// All columns: those of sysstat 12 in its order, then those of older versions that people still
-/// ask for.
+/// use.
 pub const COLUMNS: [WatchColumn; 25] = [
     column("r/s", "r/s", |a| Some(a.read.ios_per_s)),
     column("rkB/s", "rkB/s", |a| Some(a.read.kib_per_s)),
@@ -57,22 +56,22 @@ pub const COLUMNS: [WatchColumn; 25] = [
     column("svctm", "svctm", |a| Some(a.service_ms)),
 ];
 
-/// Room for a device's name.
+/// Columns of a device's name.
 const NAME: usize = 10;
 
 fn width(column: &WatchColumn) -> usize {
     column.name.len().max(8)
 }
 
-/// The heads over [`line`]s.
+/// Heads above each [`line`].
 pub fn header() -> String {
     let heads =
         COLUMNS.iter().map(|column| format!(" {:>width$}", column.name, width = width(column)));
     format!("{:<NAME$}{}", "Device", heads.collect::<String>())
 }
 
-/// One device in one line, in iostat's order, two digits after the point; "-" where the kernel does
-/// not count.
+/// One device in one line, in iostat's order, with two digits after the point; "-" if the kernel
+/// does not count it.
 pub fn line(name: &str, activity: &Activity) -> String {
     let shown = |column: &WatchColumn| {
         (column.value)(activity).map_or("-".to_owned(), |value| format!("{value:.2}"))
@@ -82,8 +81,8 @@ pub fn line(name: &str, activity: &Activity) -> String {
     format!("{name:<NAME$}{}", values.collect::<String>())
 }
 
-/// One device as a JSON object under iostat's own names, in full precision; null where the kernel
-/// does not count.
+/// One device as a JSON object under iostat's own names, in full precision; null if the kernel does
+/// not count it.
 pub fn object(name: &str, activity: &Activity) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("disk_device".into(), name.into());

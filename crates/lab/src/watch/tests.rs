@@ -34,7 +34,7 @@ impl Tree {
         self.roots.sys.join("dev/block").join(number)
     }
 
-    /// Lets the kernel count this many of everything.
+    /// Sets all counters of these devices to this number.
     fn count(&self, disks: &[(&str, u64)]) {
         let line =
             |(disk, count): &(&str, u64)| format!("{disk}{}\n", format!(" {count}").repeat(17));

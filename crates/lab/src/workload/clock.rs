@@ -1,8 +1,8 @@
-//! The clock of what is done through the kernel's file interface: the same that real devices have.
+//! Clock for work through the kernel's file interface: the clock of the real devices.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds on the raw monotonic clock, which no one sets and no time server bends
+/// Nanoseconds on the raw monotonic clock, which nobody sets and no time server adjusts
 /// (docs/field/statistics.md#percentiles).
 #[inline]
 pub(super) fn now_ns() -> u64 {

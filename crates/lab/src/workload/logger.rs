@@ -1,6 +1,6 @@
 //! `logger`: a log that must not be lost. A line is appended, then the file is made durable, line
-//! after line: what syslog does to files that are not marked with `-`, and what every database,
-//! broker and mail server does in its own words. What counts is the commit, and the longest one.
+//! after line, as syslog does with files that are not marked with `-`, and every database, broker
+//! and mail server in some form. The result is the time of a commit, and the longest one.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -82,8 +82,8 @@ impl Workload for Logger {
         self.lines * self.line_bytes + (16 << 20)
     }
 
-    /// Cells: `commit` (a line and its sync as one; `iops` are lines a second), `append` and `sync`
-    /// apart.
+    /// Returns the cells `commit` (a line and its sync together; `iops` are lines per second),
+    /// `append` and `sync`.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         let mut run = WorkloadRun::begin(KIND.name, context)?;
         let path = run.path("log");
@@ -128,7 +128,7 @@ impl Workload for Logger {
     }
 }
 
-/// Writes the line's number at its start, as far as there is room, and ends it.
+/// Writes the line's number at its start, as far as it fits, and a line break at its end.
 fn number_line(line: &mut [u8], number: u64) {
     let text = format!("{number:08} ");
     let text = text.as_bytes();

@@ -1,6 +1,6 @@
 //! `record-ops` on the mounted file system: the suite's own test (docs/field/iozone.md#single-file)
-//! with the mounted directory as its stage. Nothing is measured here that the test does not
-//! measure; this finds it its file, listens for it, and puts its random writes first.
+//! on a file in the mounted directory. The test does all measuring; this module gives it a file,
+//! forwards its progress, and puts its random writes first.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
 const FORMS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
 /// The form that decides whether a medium is usable under a system.
 const HEADLINE: &str = "random-write";
-/// A file that nothing is done to; the suite wants a medium for its clock.
+/// Bytes of a file that is never read or written; the suite needs a medium for its clock.
 const CLOCK_FILE_BYTES: u64 = 4096;
 
 struct RecordOps {
@@ -99,7 +99,7 @@ impl Workload for RecordOps {
         self.size_bytes + self.size_bytes / 64 + (16 << 20)
     }
 
-    /// A cell for each form, as `flashmark tests` describes them, random writes first.
+    /// Returns a cell for each form, as `flashmark tests` describes them, random writes first.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         let run = WorkloadRun::begin(KIND.name, context)?;
         let (clock_file, file) = (run.path("clock"), run.path("records"));
@@ -134,7 +134,7 @@ impl Workload for RecordOps {
     }
 }
 
-/// The cells, or why there are none.
+/// The cells, or the reason why there are none.
 fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
     if end.ended == Ended::Interrupted {
         return Err(WorkError::Interrupted { work: KIND.name.into() });
@@ -155,7 +155,7 @@ fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
     }
 }
 
-/// A file on a file system, as far as planning goes.
+/// Target for planning: a file on a file system.
 fn target(facts: Facts, files: Result<(), String>) -> TargetInfo {
     TargetInfo { files, ..TargetInfo::unrestricted(TargetKind::File, facts) }
 }
@@ -200,7 +200,7 @@ impl FileStage for Directory<'_> {
     }
 }
 
-/// A file that goes when nobody works on it any more.
+/// A file that is removed when dropped.
 struct Remove(PathBuf);
 
 impl Drop for Remove {
@@ -210,7 +210,7 @@ impl Drop for Remove {
     }
 }
 
-/// Passes on how far it is, and when to look.
+/// Forwards the progress, and the moments at which to examine the files.
 struct ProgressForwarder<'a> {
     on_progress: &'a mut dyn FnMut(WorkloadProgress),
     look: &'a mut dyn FnMut(WorkPhase),

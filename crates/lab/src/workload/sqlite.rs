@@ -1,9 +1,9 @@
-//! `sqlite`: small transactions through the real SQLite, each durable when it is committed: what
-//! phones, browsers and home automation do to their flash all day. A transaction inserts one row
-//! into a table with an index on a random key, so that it changes three or four pages. `wal`
-//! appends them to a log and brings that back at each checkpoint (SQLite's own: every 1000 pages);
-//! `delete` copies the old pages to a journal, syncs, changes the database, syncs, and removes the
-//! journal. `synchronous=FULL`: no committed row is ever lost.
+//! `sqlite`: small transactions through the real SQLite, each durable when it is committed, as
+//! phones, browsers and home automation make them all day. A transaction inserts one row into a
+//! table with an index on a random key, so that it changes three or four pages. `wal` appends them
+//! to a log and copies that back at each checkpoint (SQLite's own: every 1000 pages); `delete`
+//! copies the old pages to a journal, syncs, changes the database, syncs, and removes the journal.
+//! `synchronous=FULL`: no committed row is ever lost.
 
 use std::io;
 use std::path::Path as FilePath;
@@ -142,8 +142,8 @@ impl Workload for Sqlite {
         self.commits * self.rows * (self.value_bytes + 64) * 3 + (32 << 20)
     }
 
-    /// A cell for each journal mode: `iops` are commits a second. `bytes` are those of the values,
-    /// not what SQLite writes for them.
+    /// Returns a cell for each journal mode: `iops` are commits per second. `bytes` are those of
+    /// the values, not those that SQLite writes for them.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         run::each(KIND.name, context, &self.journals, |number, journal, run| {
             self.mode(number, journal, run)
@@ -161,7 +161,7 @@ fn open(path: &FilePath) -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
-/// Asks for a journal mode; the one that it is.
+/// Sets a journal mode; returns the mode that SQLite then uses.
 fn journal_mode(database: &Connection, journal: &str) -> rusqlite::Result<String> {
     database.query_row(&format!("PRAGMA journal_mode={journal}"), [], |row| row.get(0))
 }
@@ -178,7 +178,7 @@ fn commit(database: &mut Connection, keys: &[i64], value: &[u8]) -> rusqlite::Re
     transaction.commit()
 }
 
-/// Rows that are there, or what SQLite finds damaged.
+/// Number of rows; the inner error is the damage that SQLite finds.
 fn check(database: &Connection) -> rusqlite::Result<Result<u64, String>> {
     let verdict: String = database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
@@ -189,7 +189,7 @@ fn check(database: &Connection) -> rusqlite::Result<Result<u64, String>> {
         .map(|rows| Ok(rows as u64))
 }
 
-/// SQLite's error in our words.
+/// An error of SQLite as the failure of this work.
 fn failure(doing: &str, error: &rusqlite::Error) -> WorkError {
     let (work, doing) = (KIND.name.to_owned(), doing.to_owned());
     match error.sqlite_error_code() {

@@ -7,37 +7,36 @@ use std::path::PathBuf;
 use stats::Random;
 use suite::catalogue::ext2_fill::file_bytes;
 
-/// Of a Debian 12 root: 142,022 files in 18,614 directories.
+/// Files per directory of a Debian 12 root: 142,022 files in 18,614 directories.
 const FILES_PER_DIRECTORY: f64 = 142_022.0 / 18_614.0;
-/// Of the same: 6,647 symbolic links, beside the files.
+/// Symbolic links per file of the same root: 6,647.
 const LINKS_PER_FILE: f64 = 6_647.0 / 142_022.0;
 /// Deepest nesting; that of a Debian root is about this.
 const MOST_LEVELS: usize = 8;
-/// The mean size of a file up to the largest bin, rounded up, and what a file system needs beside
-/// it (inode, directory entry, rest of the last block).
+/// Bytes per file: the mean size up to the largest bin, rounded up, and what a file system needs
+/// beside it (inode, directory entry, rest of the last block).
 const ROOM_PER_FILE: u64 = 56 << 10;
-/// Room for the few large files, however the dice fall.
+/// Bytes for the few large files, however many are drawn.
 const ROOM_FOR_LUCK: u64 = 64 << 20;
 
-/// Something in an archive, in the order in which it is unpacked. Paths are relative to the tree's
-/// top.
+/// Entry of an archive, in the order in which it is unpacked. Paths are relative to the tree's top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TreeEntry {
-    /// A directory, before what lies in it.
+    /// A directory, before its entries.
     Directory(PathBuf),
     /// A file of so many bytes.
     File(PathBuf, u64),
-    /// A symbolic link, and where it points.
+    /// A symbolic link and its target.
     Link(PathBuf, PathBuf),
 }
 
-/// Free space that a tree of so many files needs.
+/// Free space in bytes that a tree of so many files needs.
 pub(super) fn needs_bytes(files: u64) -> u64 {
     files * ROOM_PER_FILE + ROOM_FOR_LUCK
 }
 
-/// A tree of so many files, with the directories and links that go with them. A directory comes
-/// right before what is in it, as tar writes it.
+/// A tree of so many files, with the directories and links that belong to them. A directory comes
+/// right before its entries, as tar writes it.
 pub(super) fn tree(files: u64, random: &mut Random) -> Vec<TreeEntry> {
     let mut entries = Vec::with_capacity((files as f64 * 1.2) as usize);
     let mut directories: Vec<(PathBuf, usize)> = Vec::new();
@@ -64,7 +63,7 @@ pub(super) fn tree(files: u64, random: &mut Random) -> Vec<TreeEntry> {
     entries
 }
 
-/// A new directory in one of those that are there and not too deep, or at the top.
+/// A new directory in an existing one that is not too deep, or at the top.
 fn subdirectory(directories: &[(PathBuf, usize)], random: &mut Random) -> (PathBuf, usize) {
     let name = format!("dir-{}", directories.len());
     let parent = random.below(directories.len() as u64 + 1) as usize;

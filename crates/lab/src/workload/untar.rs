@@ -127,8 +127,8 @@ impl Workload for Untar {
         needs_bytes(self.files)
     }
 
-    /// A cell for each form; `elapsed_ns` until everything is durable is the figure. Latencies are
-    /// those of single entries.
+    /// Returns a cell for each form; its figure is `elapsed_ns` until everything is durable.
+    /// Latencies are those of single entries.
     fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
         run::each(KIND.name, context, &self.syncs, |number, sync, run| self.form(number, sync, run))
     }

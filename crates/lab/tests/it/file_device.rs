@@ -1,5 +1,5 @@
-//! A file as a device, one I/O after the other through the page cache: enough for works to run on
-//! where no real device may be linked in.
+//! A file as a device, one I/O after the other through the page cache: enough to run works on where
+//! the real devices may not be linked in.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;

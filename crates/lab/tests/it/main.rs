@@ -1,5 +1,5 @@
-//! Works on real directories: they give cells, leave nothing behind, end when told to, and name
-//! what went wrong.
+//! Works on real directories: they return cells, leave nothing behind, end when interrupted, and
+//! name failures.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod file_device;

@@ -1,4 +1,4 @@
-//! Emptying the host's caches, so that a boot begins cold.
+//! Empties the host's caches, so that a boot begins with none.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::workload::ledger::sys;
 
-/// Forgets the pages of these files, which must be durable. Needs no rights.
+/// Drops the pages of these files from the page cache; the files must be durable. Needs no rights.
 pub(super) fn forget<'a>(files: impl Iterator<Item = &'a Path>) -> io::Result<()> {
     for path in files {
         sys(fadvise(File::open(path)?, 0, None, Advice::DontNeed))?;
@@ -16,7 +16,8 @@ pub(super) fn forget<'a>(files: impl Iterator<Item = &'a Path>) -> io::Result<()
     Ok(())
 }
 
-/// Forgets directories and inodes too, of the whole machine; `false` where that is not allowed.
+/// Drops all pages, directories and inodes of the whole machine from its caches; false if that is
+/// not allowed.
 pub(super) fn forget_everything() -> bool {
     std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
 }

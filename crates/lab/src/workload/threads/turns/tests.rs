@@ -12,8 +12,8 @@ fn form(time_ns: Option<u64>) -> Form {
     Form { name: "of a test", size_bytes: RECORDS * BLOCK, time_ns }
 }
 
-/// A thread whose neighbour is through while I/O number `at` is under way: what it came to, and the
-/// I/Os it did.
+/// A thread whose neighbour finishes while its I/O number `at` is in flight: its results, and the
+/// number of I/Os that it did.
 fn walled(phase: &Phase, form: Form, at: u64) -> (WorkerEnd, u64) {
     let signals = Signals::new(1);
     let turns = Turns {
@@ -37,8 +37,8 @@ fn walled(phase: &Phase, form: Form, at: u64) -> (WorkerEnd, u64) {
     (end.unwrap(), done)
 }
 
-/// Readers went on to the end of their files: the parent saw 0.77 to 0.80 of what it sees in
-/// iozone.
+/// Readers went on to the end of their files: the parent saw 0.77 to 0.80 of what iozone's parent
+/// sees.
 #[test]
 fn readers_and_rewriters_end_at_the_stonewall_and_writers_finish_their_files() {
     let done = PHASES.each_ref().map(|phase| {
