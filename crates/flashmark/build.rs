@@ -1,4 +1,4 @@
-//! Tells the program which commit it was built from, where that is known.
+//! Adds the commit from which the program is built, if it is known.
 
 use std::process::Command;
 

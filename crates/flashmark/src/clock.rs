@@ -1,4 +1,4 @@
-//! The time of day, as records and names have it.
+//! Time of day in the formats of records and names.
 
 use jiff::Timestamp;
 
@@ -12,7 +12,7 @@ pub fn to_the_second(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Now, as it begins the name of a run: "20261121-220000".
+/// Present time as the beginning of a run's name: "20261121-220000".
 pub fn for_names() -> String {
     Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
 }

@@ -1,8 +1,8 @@
 //! The program: flags -> request -> opened target -> plan -> session -> record -> outputs.
 //!
-//! `main.rs` composes; [`cli`] is the command line as typed, [`request`] what is meant by it,
-//! [`open_target`] the target with everything known about it, [`session`] one session of a run. A
-//! library only so that `xtask` and `validation` can use the same flags.
+//! `main.rs` composes; [`cli`] is the command line as typed, [`request`] its meaning,
+//! [`open_target`] the target with everything known about it, [`session`] one session of a run. It
+//! is a library only so that `xtask` and `validation` can use the same flags.
 
 #[cfg(feature = "attach")]
 pub mod attach;

@@ -51,9 +51,9 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Does the work on another thread. The kernel tells the main thread of a signal first, and nothing
-/// interrupts a call that the medium does not answer: were it made there, Ctrl-C would not be
-/// heard.
+/// Does the work on another thread. The kernel delivers a signal to the main thread first, and
+/// nothing interrupts a call that the medium does not answer: on the main thread, such a call would
+/// delay Ctrl-C.
 fn beside_the_main_thread(work: impl FnOnce() -> exit::Result + Send + 'static) -> exit::Result {
     let worker = std::thread::Builder::new()
         .name("work".into())

@@ -1,12 +1,12 @@
-//! Media that say of themselves which one they are, and media that only seem to.
+//! Identity of media: some report one of their own, others one that many media share.
 
 use record::Medium;
 
-/// Serial numbers that many media share: what a maker left empty, or counted up.
+/// Serial numbers that many media share: placeholders of a maker.
 const SHARED: [&str; 3] = ["0123456789ABCDEF", "123456789", "1234567890"];
 
-/// True where a medium tells which one it is. A reader that hides its card shows the same identity for
-/// every card in it, and a maker who numbers nothing gives all of his the same.
+/// True if a medium has an identity of its own. A reader that hides its card shows the same
+/// identity for every card, and a maker who does not number its media gives all of them the same.
 pub fn knows_itself(medium: &Medium) -> bool {
     let is_own = |id: &String| {
         let id = id.trim().trim_start_matches("0x").to_ascii_uppercase();

@@ -1,5 +1,5 @@
-//! The part of a run that others get to see: the same for `submit`, `publish` and `export`, so that
-//! a run has one name everywhere.
+//! Part of a run that others get to see: the same for `submit`, `publish` and `export`, so that a
+//! run has one name everywhere.
 
 use std::mem;
 
@@ -10,18 +10,19 @@ use serde_json::Value;
 use crate::exit::{OrExit, Result, usage};
 use crate::keys::KeyFile;
 
-/// Stands where something private was.
+/// Replacement of private text.
 const BLANK: &str = "[not published]";
-/// Shorter than this, a private word is found in too many others.
+/// Length in characters below which a private word is not searched for: it would be found in too
+/// many others.
 const SHORTEST: usize = 5;
 
-/// The published part of a record, and in how many of its texts something was blanked. A test may
-/// have put a path into the words for an error, a medium its serial number into its name: wherever
-/// the record's own private words occur in a text, they are blanked. What cannot be printed is
-/// taken out. Keys of medium and host are added only where `keys` is given.
+/// The published part of a record, and the number of its texts in which something was blanked. A
+/// test may have put a path into the words for an error, or a medium its serial number into its
+/// name: the record's own private words are blanked in every text. Characters that cannot be
+/// printed are removed. Keys of medium and host are added only if `keys` is given.
 ///
 /// # Errors
-/// Where a number of it is not finite.
+/// A number of it is not finite.
 pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)> {
     let mut run = Published::from(record);
     let numbers: Vec<CellNumbers> = run.cells.iter_mut().map(CellNumbers::take).collect();
@@ -48,7 +49,7 @@ pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)>
     Ok((run, blanked))
 }
 
-/// The numbers of a cell, beside its words: nearly all of it, and there is nothing to blank in it.
+/// Numbers of a cell without its texts: nearly all of it, and nothing in them is private.
 struct CellNumbers {
     histogram: Option<Histogram>,
     activity: Vec<Sample>,
@@ -100,7 +101,7 @@ pub fn private(record: &Record) -> Vec<String> {
     words
 }
 
-/// Every text of a value; names of members are ours.
+/// Calls `change` with every text of a value; names of members are the program's own.
 fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
     match value {
         Value::String(text) => change(text),

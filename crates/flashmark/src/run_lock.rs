@@ -1,8 +1,8 @@
-//! The right to write to a run, with a warning where its file system knows no locks.
+//! Lock of a run, with a warning if its file system has no locks.
 
 use store::{Lock, LockError, RunDir};
 
-/// Takes the lock of a run. Goes on where the file system knows none, and says so.
+/// Takes the lock of a run. If the file system has no locks, prints a warning and goes on.
 pub fn take(dir: &RunDir) -> Result<Lock, LockError> {
     let lock = dir.lock()?;
     if !lock.is_held() {

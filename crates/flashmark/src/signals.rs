@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and a closed terminal end a run in order; the second time at once.
+//! Ctrl-C, SIGTERM and a closed terminal end a run in order; a second signal ends it at once.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -8,8 +8,8 @@ use signal_hook::flag;
 
 use crate::exit::{Exit, OrExit, Result};
 
-/// Sets the returned flag at the first signal; the second ends the process at once. There is one
-/// flag: whoever asks again gets it as it is.
+/// Flag that the first signal sets; the second signal ends the process at once. There is one flag:
+/// every call returns the same.
 pub fn listen() -> Result<Arc<AtomicBool>> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let mut is_new = false;
@@ -30,15 +30,15 @@ pub fn listen() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Keeps the kernel from ending the program where a file grows beyond the limit of this session
-/// (`ulimit -f`): the write fails with EFBIG instead, which can be said. Programs that this one
-/// starts have the signal as it was.
+/// Keeps the kernel from ending the program when a file grows beyond the limit of this session
+/// (`ulimit -f`): the write fails with EFBIG instead, which can be reported. For programs that this
+/// one starts, the signal keeps its usual effect.
 pub fn outlast_file_size_limit() -> Result<()> {
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).or_internal()?;
     Ok(())
 }
 
-/// Makes Ctrl-Z do nothing: whoever answers for others must not be stopped.
+/// Makes Ctrl-Z do nothing: a process for which others wait must not be stopped.
 pub fn ignore_stop_key() -> Result<()> {
     flag::register(SIGTSTP, Arc::new(AtomicBool::new(false))).or_internal()?;
     Ok(())

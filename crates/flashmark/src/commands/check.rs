@@ -1,8 +1,8 @@
-//! `flashmark check`: is it genuine, fit for what it is wanted for, and healthy; and four numbers.
+//! `flashmark check`: whether a medium is genuine, fit for its use, and healthy; and four figures.
 //!
-//! A run of the suite `check`, kept like any other. What is its own: nothing that lies on a medium
-//! is overwritten for good unless it was given away, the limits of all tests follow the budget, and
-//! a medium that tells who it is is not checked twice within a day.
+//! It runs the suite `check`, and keeps the run like any other. Its own rules: without permission
+//! to erase, everything that is overwritten is restored; the limits of all tests follow the time
+//! budget; and a medium with an identity of its own is not checked twice within a day.
 
 use jiff::Timestamp;
 use record::units::{MILLISECOND_NS, SECOND_NS};
@@ -21,12 +21,13 @@ use crate::several::{self, SeveralFlags};
 
 /// Name of its suite.
 pub const SUITE: &str = request::CHECK_SUITE;
-/// So long a check of the same medium stands for a new one.
+/// Age up to which a check of the same medium is shown in place of a new one.
 const STANDS: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
-/// The limit of the probe in two minutes, and its share of them.
+/// Longest time of the capacity probe in a budget of up to two minutes; of a longer budget it gets
+/// one part in [`SHARE`].
 const PROBE_NS: u64 = 20 * SECOND_NS;
 const SHARE: u64 = 6;
-/// With less no test comes to a figure.
+/// Smallest budget: with less, no test gives a figure.
 const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
 
 /// Answers the three questions; a check of the same medium within a day is shown again.
@@ -65,8 +66,8 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
     Ok((request, wanted))
 }
 
-/// The time limit of the probe of the capacity: half of a short budget, as genuine cards of a few
-/// gigabytes need up to 14 s for it; of a long one its share in the suite.
+/// Time limit of the capacity probe: half of a short budget, as genuine cards of a few gigabytes
+/// need up to 14 s for it; of a long one, the probe's share in the suite.
 fn probe_time(budget_ns: u64) -> (String, String, String) {
     let limit_ns = (budget_ns / 2).min(PROBE_NS).max(budget_ns / SHARE);
     let words = format!("{}ms", limit_ns / MILLISECOND_NS);
@@ -115,7 +116,7 @@ fn not_asked_for(uses: &[Use]) -> Vec<String> {
     needed.iter().filter(|(_, asked)| !asked).map(|(test, _)| (*test).to_owned()).collect()
 }
 
-/// The last complete check of this medium, where it was asked the same within a day.
+/// Latest complete check of this medium, if it was run within a day with the same request.
 fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, RunDir)>> {
     // A file of the same name may be another, and whoever gives a medium away wants it measured.
     let is_file = opened.target.kind == TargetKind::File;
@@ -145,7 +146,7 @@ fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, 
     Ok(None)
 }
 
-/// True if what was measured then still stands: of this medium, by this program, within a day.
+/// True if an earlier check is still valid: of this medium, by this program, within a day.
 fn stands(before: &Record, medium: &Medium, now: Timestamp) -> bool {
     is_same_medium(&before.medium, medium)
         && before.run.software == run::software()

@@ -1,5 +1,5 @@
-//! The hidden command `keep-copy`: what root measured by sudo, kept with the rights of the user who
-//! called sudo.
+//! Hidden command `keep-copy`: keeps a run that root measured by sudo, with the rights of the user
+//! who called sudo.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::exit::{Exit, OrExit, Result, usage};
 use crate::hand_over::receive;
 use crate::outputs::print_document;
 
-/// Keeps the files of a run that come in on standard input, and prints where.
+/// Keeps the files of a run that it reads from standard input, and prints where.
 pub fn run(name: &str) -> Result {
     let files = receive(&mut io::stdin().lock()).or_usage()?;
     if files.is_empty() {

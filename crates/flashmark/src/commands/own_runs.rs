@@ -1,4 +1,4 @@
-//! All runs of this machine that measured something, for commands that take them all.
+//! All runs of this machine that measured something, for commands that use them all.
 
 use record::Record;
 use report::words::clean;
@@ -8,16 +8,15 @@ use crate::commands::show::completed;
 use crate::exit::{Failure, OrExit, Result, usage};
 use crate::parallel::each_of;
 
-/// Runs that are read ahead of the one that is taken: what is in memory at once.
+/// Runs that are read ahead of the one that is used, and so the number of runs in memory.
 const AHEAD: usize = 16;
 
-/// Makes something of each run of a store, on all processors, and hands it out in order, the one
-/// written last at the end. A run of which nothing can be made, such as one without results
-/// ([`measured`]), is left out and named on standard error with the reason. Returns how many were
-/// handed out.
+/// Makes something of each run of a store, on all processors, and passes it on in order, the latest
+/// run last. A run of which nothing can be made, such as one without results ([`measured`]), is
+/// left out and named on standard error with the reason. Returns how many were passed on.
 ///
 /// # Errors
-/// Where the store cannot be read; and that of `take`, which ends it.
+/// The store cannot be read, or `take` fails, which ends the loop.
 pub fn each_measured<T: Send + Sync, E: From<Failure>>(
     store: &Store,
     make: impl Fn(&RunDir) -> Result<T> + Sync,
@@ -45,7 +44,7 @@ pub fn each_measured<T: Send + Sync, E: From<Failure>>(
 /// The record of a run.
 ///
 /// # Errors
-/// Where it cannot be read, or has no result of its medium.
+/// It cannot be read, or has no result of its medium.
 pub fn measured(dir: &RunDir) -> Result<Record> {
     let record = completed(dir, dir.load().or_usage()?);
     if record.cells.is_empty() {

@@ -1,5 +1,5 @@
-//! `flashmark completions` and `flashmark man`: what a shell and `man` want to know, from the flags
-//! as the program reads them.
+//! `flashmark completions` and `flashmark man`: texts for a shell and for `man`, made from the
+//! flags that the program reads.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn write_all(directory: &Path) -> Result<()> {
     clap_mangen::generate_to(Cli::command(), directory).or_usage()
 }
 
-/// The page of a command such as `sim attach`; of the program where none is named.
+/// Page of a command such as `sim attach`; of the program if no command is named.
 fn page(words: &[String]) -> Result<String> {
     let mut command = Cli::command();
     command.build();

@@ -1,4 +1,4 @@
-//! `flashmark publish`: a collection as a tree of files that anything serves.
+//! `flashmark publish`: a collection as a tree of files that any web server can serve.
 
 use report::words;
 
@@ -17,7 +17,7 @@ mod tree;
 use filling::Tree;
 use source::{OwnRuns, PublishedLines};
 
-/// Makes a static site of a collection or of runs; exit code 2 where there is nothing to publish.
+/// Makes a static site of a collection or of runs; exit code 2 if there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
     let place = WholeDir::take(&flags.dir, &SITE)?;
     let repository = flags.collection.as_deref().map(Repository::open).transpose().or_usage()?;

@@ -13,10 +13,10 @@ use crate::request::RunRequest;
 use crate::session::judged_and_written;
 use crate::{restore, signals};
 
-/// Restores what a run overwrote and could not restore; exit code 4 where something is still
-/// missing then.
+/// Restores what a run overwrote and could not restore; exit code 4 if something is still missing
+/// then.
 ///
-/// Settings of the host that a killed run changed need no medium, and are restored first.
+/// Settings of the host that a killed run changed are restored first; they need no medium.
 pub fn run(flags: &RestoreFlags) -> Result {
     clean_up_after_killed_runs();
     let store = Store::open(Store::default_root());
@@ -58,8 +58,8 @@ pub fn run(flags: &RestoreFlags) -> Result {
     Ok(exit)
 }
 
-/// The run, and where its medium is said to be. A word that names no run but something that is
-/// there is where the medium is.
+/// The run, and the place that the user names for its medium. A word that names no run but a file
+/// that exists is the place of the medium.
 fn choose(store: &Store, flags: &RestoreFlags) -> Result<Option<(RunDir, Option<String>)>> {
     let latest = || store.last_unrestored().or_usage();
     let Some(first) = &flags.run else { return Ok(latest()?.map(|dir| (dir, None))) };
@@ -72,7 +72,7 @@ fn choose(store: &Store, flags: &RestoreFlags) -> Result<Option<(RunDir, Option<
     }
 }
 
-/// Deletes what was kept.
+/// Deletes the backup of a run.
 fn forget(dir: &RunDir, yes: bool) -> Result {
     let unrestored = dir
         .unrestored()

@@ -1,4 +1,4 @@
-//! `flashmark sim`: simulated media to try things on.
+//! `flashmark sim`: simulated media for trying things out.
 
 use sim::Profile;
 
@@ -16,7 +16,8 @@ pub fn list() -> Result {
     Ok(Exit::Done)
 }
 
-/// `flashmark sim show PROFILE`: also of one's own, and by the name that `run` takes.
+/// `flashmark sim show PROFILE`: a built-in profile or the user's own, by the name that `run`
+/// takes.
 pub fn show(name: &str) -> Result {
     let name = name.strip_prefix("sim:").unwrap_or(name);
     let text = profile_text(name)?;

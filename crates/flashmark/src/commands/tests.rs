@@ -1,4 +1,4 @@
-//! `flashmark tests`: the tests, what each does and what can be set.
+//! `flashmark tests`: the tests with their descriptions and settings.
 
 use suite::Test;
 use suite::catalogue::{CATALOGUE, find};
@@ -7,7 +7,7 @@ use crate::cli::TestsFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
 
-/// Lists the tests, or prints the settings of one; exit code 2 where there is no test of that name.
+/// Lists the tests, or prints the settings of one; exit code 2 if there is no test of that name.
 pub fn run(flags: &TestsFlags) -> Result {
     match &flags.test {
         Some(name) => print(&settings(find(name).or_usage()?))?,

@@ -1,5 +1,5 @@
-//! A directory that appears as a whole, such as a site or a data set: made beside its place under
-//! another name, and put there when all of it is written.
+//! A directory that appears as a whole, such as a site or a data set: it is made beside its place
+//! under another name, and renamed when all of it is written.
 
 use std::fs;
 use std::io;
@@ -9,9 +9,9 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::exit::{OrExit, Result, refuse, usage};
 
-/// DirContents of a directory that is replaced as a whole.
+/// Contents of a directory that is replaced as a whole.
 pub struct DirContents {
-    /// The file by which a directory of ours is known.
+    /// Name of the file that marks a directory made by this program.
     mark: &'static str,
     /// Its name in sentences.
     name: &'static str,
@@ -29,7 +29,8 @@ pub const DATASET: DirContents =
 /// Beginning of the names of directories in the making.
 const SCRATCH: &str = ".flashmark-new-";
 
-/// The place where the contents are made. What was begun is removed when this goes out of scope.
+/// Directory in which the contents are made. It is removed when this is dropped before
+/// [`WholeDir::appear`].
 pub struct WholeDir {
     contents: &'static DirContents,
     dir: PathBuf,
@@ -37,7 +38,7 @@ pub struct WholeDir {
 }
 
 impl WholeDir {
-    /// Makes a directory beside `dir`, if that is free, empty, or has such contents by now.
+    /// Makes a directory beside `dir`, if `dir` is missing, empty, or has such contents already.
     pub fn take(dir: &Path, contents: &'static DirContents) -> Result<WholeDir> {
         let Some(name) = dir.file_name().filter(|_| !dir.as_os_str().is_empty()) else {
             return usage(format_args!(
@@ -94,7 +95,7 @@ fn parent(dir: &Path) -> PathBuf {
     dir.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// A directory that holds something else is left alone.
+/// Refuses a directory that holds something else.
 fn refuse_foreign(dir: &Path, contents: &DirContents) -> Result<()> {
     let DirContents { mark, name, command } = contents;
     let entries = match fs::read_dir(dir) {
@@ -116,7 +117,7 @@ fn refuse_foreign(dir: &Path, contents: &DirContents) -> Result<()> {
     ))
 }
 
-/// Makes all that was written durable: one call for thousands of files.
+/// Makes all that was written durable, with one call for thousands of files.
 fn settle(dir: &Path) -> io::Result<()> {
     rustix::fs::syncfs(fs::File::open(dir)?)?;
     Ok(())
@@ -139,7 +140,7 @@ fn exchange(new: &Path, dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes what a process that was killed had begun here.
+/// Removes what a killed process has left here.
 fn sweep(dir: &Path, contents: &DirContents) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();

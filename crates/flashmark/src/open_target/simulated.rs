@@ -11,15 +11,15 @@ use super::{OpenTarget, Waiting, check_span, stages};
 use crate::exit::{OrExit, Result, usage};
 use crate::request::RunRequest;
 
-/// A medium to be simulated, once it is known what for.
+/// A medium that is simulated as soon as its plan is known.
 pub struct Simulation {
     profile: Profile,
     seed: u64,
 }
 
 impl Simulation {
-    /// The medium, fresh. It keeps what is written to it, in memory, where the plan has a test that
-    /// looks at it.
+    /// The new medium. It keeps in memory what is written to it, if the plan has a test that reads
+    /// it.
     pub fn begin(&self, plan: &Plan) -> Box<dyn Device> {
         Box::new(self.medium(plan.needs_data()))
     }
@@ -77,7 +77,7 @@ pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
     })
 }
 
-/// The queue of a medium whose largest command is this long.
+/// Queue of a medium with this largest command, in bytes.
 fn queue_of(max_transfer_bytes: u64) -> Queue {
     Queue { max_sectors_kb: Some(max_transfer_bytes / KIB), ..Queue::default() }
 }
@@ -90,7 +90,7 @@ pub fn find(name: &str) -> Result<Profile> {
     }
 }
 
-/// A profile as it is written down.
+/// Text of a profile, as TOML.
 pub fn text_of(name: &str) -> Result<String> {
     if let Some(text) = Profile::text(name) {
         return Ok(text.to_owned());
@@ -107,7 +107,7 @@ pub fn text_of(name: &str) -> Result<String> {
         .or_usage()
 }
 
-/// There is no such profile; the closest names.
+/// Message that there is no such profile, with the most similar names.
 pub fn unknown_profile(name: &str) -> String {
     match Profile::closest(name).as_slice() {
         [] => format!("there is no profile '{name}'; `flashmark sim list` names them all"),

@@ -1,10 +1,10 @@
-//! The way from a directory to the raw medium below it, as commands to type.
+//! Advice how to get from a directory to the raw medium below it, as commands to type.
 
 use host::{InUseReason, InventoryEntry};
 use report::display::shell_word;
 
-/// The commands that free the medium and name it to `command` of this program; who has no rights
-/// calls them by sudo. Where more than mounts keeps it in use, what does.
+/// Commands that free the medium and name it to `command` of this program, with sudo for a user
+/// without rights. If more than mounts keeps it in use, the other uses.
 pub fn way_to_raw(disk: &InventoryEntry, command: &str, is_root: bool) -> String {
     let sudo = if is_root { "" } else { "sudo " };
     let device = disk.path.display();

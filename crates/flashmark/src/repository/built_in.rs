@@ -4,14 +4,14 @@ use anyhow::{Context, Result, ensure};
 
 use super::{RECORDS, SETTINGS, Settings, packed};
 
-/// The account that its records are kept under.
+/// Account under which its records are kept.
 const ACCOUNT: &str = "flashmark";
 
-/// The files of the repository, by their paths in it, sorted: the settings and a record of each
-/// medium of a publication.
+/// Files of the repository by their paths in it, sorted: the settings, and a record of each medium
+/// of a publication.
 ///
 /// # Errors
-/// Where an entry is larger than a record may be.
+/// An entry is larger than a record may be.
 pub fn files() -> Result<Vec<(String, Vec<u8>)>> {
     let settings = Settings {
         reference: vec![ACCOUNT.to_owned()],

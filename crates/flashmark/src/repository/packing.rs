@@ -1,4 +1,5 @@
-//! A record small enough for a repository that keeps every version of everything for ever.
+//! Packs a record for a repository, which keeps every version of everything for ever, so that
+//! records must be small.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, IntoInnerError, Write};
@@ -9,31 +10,30 @@ use flate2::write::GzEncoder;
 use record::{Cell, Published, Series};
 use serde::Serialize;
 
-/// Bytes of a packed record.
+/// Most bytes of a packed record.
 pub const MOST_PACKED: usize = 100_000;
-/// Points that a curve keeps, but where the record is too large without it.
+/// Points that a curve keeps, unless the record is still too large.
 const FEWEST: usize = 16;
-/// Points that it keeps then.
+/// Points that it keeps then: its ends.
 const ENDS: usize = 2;
 
-/// A record as it lies in a repository.
+/// A record as a repository has it.
 pub struct Packed {
-    /// The run, without what was left out.
+    /// The run without the parts that were left out.
     pub run: Published,
     /// JSON, packed with gzip, at most [`MOST_PACKED`] bytes.
     pub bytes: Vec<u8>,
-    /// Tests, and then ids of cells, that it lost because it was too large.
+    /// Tests, and then ids of cells, that were left out because the record was too large.
     pub left_out: Vec<String>,
 }
 
-/// Packs a record for a repository. Where the record is too large, it loses one after the other,
-/// until it fits: what the kernel counted; every second point of its curves, down to [`FEWEST`], then
-/// down to their ends; tests, and then cells, on which neither its figures nor its verdict rest, the
-/// largest first.
-/// Figures, intervals and histograms that are kept stay as they are.
+/// Packs a record for a repository. A record that is too large loses one part after the other,
+/// until it fits: the kernel's counts; every second point of its curves, down to [`FEWEST`], then
+/// down to their ends; tests, and then cells, on which neither its figures nor its verdict rest,
+/// the largest first. Figures, intervals and histograms that are kept do not change.
 ///
 /// # Errors
-/// Where it is too large even so.
+/// It is still too large.
 pub fn packed(run: &Published) -> Result<Packed> {
     let mut run = run.clone();
     run.findings.clear();
@@ -60,8 +60,8 @@ pub fn packed(run: &Published) -> Result<Packed> {
     Ok(Packed { run, bytes, left_out })
 }
 
-/// Leaves out cells that belong together by `name_of`, the largest first, as long as the record is
-/// too large and its line stays the same, and notes their names.
+/// Leaves out groups of cells with the same `name_of`, the largest first, as long as the record is
+/// too large and its line does not change, and notes their names.
 fn leave_out(
     run: &mut Published,
     mut bytes: Vec<u8>,
@@ -93,15 +93,15 @@ fn leave_out(
     Ok(bytes)
 }
 
-/// The cells of a run as the file of a site has them: without what the kernel counted, and with
-/// curves that lost every second point until they have [`FEWEST`] or fewer. A site would be ten
-/// times as large with all of their digits.
+/// Thins the cells of a run for the file of a site: without the kernel's counts, and with curves
+/// that lost every second point until they have [`FEWEST`] or fewer. A site would be ten times as
+/// large with all of their digits.
 pub fn thinned(cells: &mut [Cell]) {
     cells.iter_mut().for_each(|cell| cell.activity.clear());
     while thin_all(cells, FEWEST) {}
 }
 
-/// Thins all curves with more points than that once; whether there was one.
+/// Thins all curves with more points than that once; true if there was one.
 fn thin_all(cells: &mut [Cell], fewest: usize) -> bool {
     let curves = cells.iter_mut().flat_map(|cell| &mut cell.series);
     curves.filter(|series| series.points.len() > fewest).map(thin).count() > 0
@@ -117,13 +117,13 @@ fn thin(series: &mut Series) {
     });
 }
 
-/// The same bytes for the same record: no time stands in the head.
+/// Packs the JSON of a run. The same record gives the same bytes, as the head has no time.
 fn pack(run: &Published) -> Result<Vec<u8>> {
     write_packed(Vec::new(), Compression::best(), run)
 }
 
-/// Writes something as a line of JSON, packed with gzip. Each piece that a packer is given costs it a
-/// look at all of its room, and JSON comes in pieces of a few bytes: they are put together first.
+/// Writes a value as a line of JSON, packed with gzip. JSON comes in pieces of a few bytes, and
+/// each write to a packer takes time, so the pieces are collected first.
 pub fn write_packed<W: Write>(to: W, level: Compression, value: &impl Serialize) -> Result<W> {
     let mut json = BufWriter::new(GzEncoder::new(to, level));
     serde_json::to_writer(&mut json, value)?;
@@ -175,8 +175,8 @@ mod tests {
         assert!(collection::judge(kept).is_ok());
     }
 
-    /// Packs a record and holds it to what a repository takes: it is small enough, judged as the
-    /// whole one is, and has the same line.
+    /// Packs a record and checks the rules of a repository: it is small enough, judged as the whole
+    /// record is, and has the same line.
     fn fits(run: &Published) -> Packed {
         let Packed { run: kept, bytes, left_out } = packed(run).unwrap();
         assert!(bytes.len() <= MOST_PACKED, "{} bytes", bytes.len());

@@ -1,4 +1,4 @@
-//! The process that measures one of several media: how it is called, followed and interrupted.
+//! Process that measures one of several media: its call, its events and its interruption.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -14,10 +14,10 @@ use super::screen::SeveralScreen;
 use crate::exit::Exit;
 use crate::messages;
 
-/// Flags of the whole call that its processes get in a form of their own.
+/// Flags of the whole call that each process gets with a value of its own.
 const OWN_FLAGS: [&str; 2] = ["--erase", "--progress"];
 
-/// Interrupts this process where the one that waits for it dies.
+/// Interrupts this process when its parent dies.
 pub fn end_with_the_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::INT));
 }
@@ -98,7 +98,7 @@ impl Child {
     }
 }
 
-/// Tells a program that listens what one of the media does.
+/// Forwards an event of one medium to a program that reads the events.
 fn forward(target: &str, mut event: Value) {
     let Some(members) = event.as_object_mut() else { return };
     let Some(Value::String(name)) = members.remove("event") else { return };
@@ -106,7 +106,7 @@ fn forward(target: &str, mut event: Value) {
     messages::event(&name, event);
 }
 
-/// The words of a call of several media, for one of them.
+/// Command line for one medium, made from that of several.
 pub fn words(typed: &[String], nth: usize, erase: &[String]) -> Vec<String> {
     let mut words: Vec<String> = typed.iter().take(1).cloned().collect();
     words.extend(["--nth".to_owned(), nth.to_string(), "--progress".to_owned(), "json".to_owned()]);

@@ -12,7 +12,7 @@ use crate::exit::Result;
 use crate::terminal::OutputStream;
 use crate::{messages, say, words};
 
-/// The screen; dropping it wipes the lines.
+/// The screen; dropping it clears the lines.
 pub struct SeveralScreen {
     lines: Mutex<Vec<TargetLine>>,
     all: MultiProgress,
@@ -80,7 +80,7 @@ impl SeveralScreen {
         }
     }
 
-    /// Takes a line away, whose medium has its row.
+    /// Removes the line of a medium that has its row in the table.
     pub fn remove(&self, nth: usize) {
         if let Some(bar) = self.lock().get_mut(nth).and_then(|line| line.bar.take()) {
             bar.finish_and_clear();
@@ -96,7 +96,7 @@ impl SeveralScreen {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says a line above the lines.
+    /// Prints a message above the lines.
     pub fn say(&self, text: &str) {
         if !self.is_quiet {
             self.all.suspend(|| say!("{text}"));

@@ -1,4 +1,4 @@
-//! The five articles: what each found, and a medium beside the figures of one.
+//! The five articles: the findings of each, and a medium beside the figures of one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -57,7 +57,7 @@ fn the_list_has_five_articles_and_each_is_shown_by_its_command() {
     assert!(list.lines().filter(|it| !copied(it)).all(|it| it.chars().count() <= 80), "{list}");
 }
 
-/// "flashmark watch" was printed eleven times and refused.
+/// "flashmark watch" was printed eleven times, and the program refused it.
 #[test]
 fn every_printed_command_is_taken() {
     let flashmark = with_card();
@@ -79,7 +79,7 @@ fn every_printed_command_is_taken() {
     }
 }
 
-/// A sentence of ours is worth what its numbers are.
+/// A sentence of a finding is only as good as its numbers.
 #[test]
 fn every_number_of_a_finding_is_a_figure_of_the_article() {
     for article in ARTICLES {
@@ -162,7 +162,7 @@ fn the_page_is_one_file_with_every_figure_and_its_run() {
     assert!(page.contains("Morton&#39;s benchmark") && page.contains("16.65 MB/s and random"));
 }
 
-/// The column stayed empty, and nobody knew why.
+/// The column was empty, without a reason.
 #[test]
 fn a_run_that_has_none_of_the_figures_says_so() {
     let (flashmark, scratch) = (with_card(), Scratch::new());

@@ -1,5 +1,5 @@
-//! `sim attach` and `sim detach`: a simulated medium as a block device, where root, FUSE and loop
-//! devices are there.
+//! `sim attach` and `sim detach`: a simulated medium as a block device, if root, FUSE and loop
+//! devices are available.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -9,15 +9,14 @@ use std::process::Command;
 
 use crate::support::{Flashmark, Ran, Scratch, eventually, has_root, skipped, tool};
 
-/// The program with a directory of its own for what is attached; everything is detached when
-/// dropped.
+/// The program with a directory of its own for attached media; everything is detached when dropped.
 struct Bench {
     program: Flashmark,
     scratch: Scratch,
 }
 
 impl Bench {
-    /// None, with the reason said, where it cannot work.
+    /// `None` if it cannot work here; the reason is printed.
     fn new() -> Option<Bench> {
         if !has_root() {
             return None;
@@ -40,14 +39,14 @@ impl Bench {
         Ran::of(&mut self.command(words))
     }
 
-    /// Attaches in the background; the node.
+    /// Attaches in the background; returns the node.
     fn attach(&self, words: &[&str]) -> String {
         let ran = self.run(&[&["sim", "attach", "--background"], words].concat());
         assert_eq!(ran.code, Some(0), "{ran}");
         ran.out.trim().to_owned()
     }
 
-    /// Everything of ours that is still there: mounts, loop devices, processes, files.
+    /// Everything of this test that is still there: mounts, loop devices, processes, files.
     fn left(&self) -> Vec<String> {
         let ours = self.scratch.word();
         let of = |text: String| {
@@ -65,7 +64,7 @@ impl Bench {
         left
     }
 
-    /// Processes that serve media here: their environment names our directory.
+    /// Processes that serve media here: their environment names the directory.
     fn servers(&self) -> Vec<u32> {
         let needle = format!("FLASHMARK_RUN_DIR={}", self.scratch.word());
         let processes = fs::read_dir("/proc")

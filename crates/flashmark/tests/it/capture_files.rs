@@ -1,5 +1,5 @@
-//! `capture --files`: what real programs do with files is in the trace once, and is done once again
-//! on every file system.
+//! `capture --files`: the file operations of real programs are in the trace once, and are repeated
+//! once on every file system.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,8 @@ fn counts(trace: &Path) -> BTreeMap<&'static str, u64> {
     survey.counts
 }
 
-/// Does work in a directory on a loop device while it is recorded; how often what was done.
+/// Does work in a directory on a loop device while it is recorded; returns the number of each
+/// operation.
 fn recorded(work: impl Fn(&Path)) -> Option<(Scratch, Flashmark, BTreeMap<&'static str, u64>)> {
     let (_place, _image, _device, mount): (Scratch, _, LoopDevice, Mount) =
         mounted(64 << 20, EXT4, &[])?;
@@ -158,7 +159,7 @@ fn what_a_killed_capture_left_is_done_again() {
     assert!(ran.err.contains(&note), "{ran}");
 }
 
-/// A trace that breaks off in its second operation.
+/// A trace that is cut off in its second operation.
 fn cut_trace(scratch: &Scratch) -> String {
     let text = "{\"flashmark_file_trace\":1}\n{\"at_ns\":0,\"took_ns\":1,\"thread\":1,\"op\":\"mkdir\",\"path\":\"a\"}\n{\"at_ns\":";
     format!("files:{}", scratch.file("cut", text).display())
@@ -201,7 +202,8 @@ fn a_long_trace_is_never_in_memory_as_a_whole() {
     assert_eq!(ran.code, Some(0), "{ran}");
 }
 
-/// Whoever opens a file waits for the recorder: stopped by Ctrl-Z it would have stopped the machine.
+/// A program that opens a file waits for the recorder: stopped by Ctrl-Z, the recorder would have
+/// stopped the machine.
 #[test]
 fn the_stop_key_does_not_hold_those_who_open_files() {
     let Some((_place, _image, _device, mount)) = mounted(64 << 20, EXT4, &[]) else { return };

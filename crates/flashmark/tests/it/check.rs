@@ -1,5 +1,5 @@
-//! `flashmark check`: three answers and four figures, on simulated media, on a loop device that was
-//! not given away, and where it must refuse.
+//! `flashmark check`: three answers and four figures, on simulated media, on a loop device without
+//! permission to erase, and where it must refuse.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn line(flashmark: &Flashmark, words: &[&str], code: i32) -> Value {
     serde_json::from_str(&ran.out).unwrap()
 }
 
-/// Genuine, fit, healthy.
+/// The three answers: genuine, fit, healthy.
 fn answers(line: &Value) -> [&str; 3] {
     ["genuine", "fit", "healthy"].map(|question| line["summary"][question].as_str().unwrap())
 }
@@ -111,7 +111,7 @@ fn a_check_for_a_database_looks_at_its_flush() {
 }
 
 /// The claim of 8 GB, which is true, "does not hold: 0 B found"; a probe that was cut short passed
-/// `--strict`, and said no next step.
+/// `--strict`, and gave no next step.
 #[test]
 fn a_probe_that_was_cut_short_is_no_answer() {
     let flashmark = Flashmark::new();
@@ -131,7 +131,7 @@ fn a_probe_that_was_cut_short_is_no_answer() {
     assert!(!claimed.out.contains("0 B found"), "{claimed}");
 }
 
-/// "It has at most 32 GiB" of one that has 8: read as what can be used.
+/// A medium with 8 GiB was said to have "at most 32 GiB", which was read as its usable size.
 #[test]
 fn how_much_of_a_fake_is_real_is_found_or_said_to_be_open() {
     let flashmark = Flashmark::new();

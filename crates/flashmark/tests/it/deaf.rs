@@ -1,5 +1,5 @@
-//! Nobody listens: the terminal is closed, the reader of a pipe has gone, the file behind it is
-//! full. The run goes on and is kept.
+//! Output that nobody reads: the terminal is closed, the reader of a pipe has gone away, or the
+//! file behind it is full. The run goes on and is kept.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,10 +10,10 @@ use record::Ended;
 
 use crate::support::Flashmark;
 
-/// An output that takes nothing.
+/// An output that accepts nothing.
 #[derive(Clone, Copy, Debug)]
 enum Deaf {
-    /// A pipe whose reader has gone.
+    /// A pipe whose reader has gone away.
     Gone,
     /// A full file.
     Full,

@@ -1,4 +1,4 @@
-//! Media and places that are measured, but not written to, or with a doubt.
+//! Media and places that are measured with a caveat, or measured without writing.
 
 use std::fs;
 use std::process::Command;
@@ -244,7 +244,7 @@ fn a_directory_of_ones_own_needs_no_rights() {
     assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the test file is gone");
 }
 
-/// The doubts about a short run in a directory, which must go well and leave nothing.
+/// Caveats of a short run in a directory, which must succeed and leave nothing.
 fn doubts_in(directory: &std::path::Path) -> Vec<Flag> {
     let flashmark = Flashmark::new();
     flashmark.done(&[
@@ -296,7 +296,7 @@ fn xfs_is_not_doubted() {
     assert_eq!(doubts_in(mount.path()), []);
 }
 
-/// A short run that writes at random in a directory; nothing may be praised.
+/// A short run of random writes in a directory; no verdict may be positive.
 fn praised_for_nothing(directory: &str, working: &std::path::Path) -> Record {
     let flashmark = Flashmark::new();
     let mut command = flashmark.command(&[
@@ -316,7 +316,7 @@ fn praised_for_nothing(directory: &str, working: &std::path::Path) -> Record {
     flashmark.record()
 }
 
-/// Its random writes were credited with what the cells before had left in the page cache.
+/// Its random writes were credited with data that earlier cells had left in the page cache.
 #[test]
 fn a_file_system_in_user_space_is_praised_for_nothing() {
     if !has_tool("fuse2fs") {
@@ -332,7 +332,7 @@ fn a_file_system_in_user_space_is_praised_for_nothing() {
     assert!(record.cells.iter().any(|cell| cell.flags.iter().any(gathered)), "{:?}", record.flags);
 }
 
-/// An overlay's paths in the mount table may be relative, and then lead nowhere.
+/// The paths of an overlay in the mount table may be relative, and then cannot be resolved.
 #[test]
 fn an_overlay_whose_upper_layer_cannot_be_seen_is_praised_for_nothing() {
     if !has_root() {
@@ -351,7 +351,7 @@ fn an_overlay_whose_upper_layer_cannot_be_seen_is_praised_for_nothing() {
     assert!(record.flags.contains(&Flag::UnknownMedium), "{:?}", record.flags);
 }
 
-/// Reads of 4.3 GB/s beside writes of 4.2 MB/s were not doubted.
+/// Reads of 4.3 GB/s beside writes of 4.2 MB/s got no caveat.
 #[test]
 fn a_file_system_on_a_loop_device_through_the_page_cache_is_praised_for_nothing() {
     if !has_root() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::Flashmark;
 
-/// A text of another tool.
+/// Imports a text of another tool.
 fn imported(name: &str) -> Flashmark {
     let flashmark = Flashmark::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import").join(name);
@@ -17,7 +17,7 @@ fn single_rows(screen: &str) -> Vec<&str> {
     screen.lines().filter(|line| line.contains("  one run  ")).collect()
 }
 
-/// Of CrystalDiskMark four rows were called "CrystalDiskMark:seque..".
+/// Four rows of CrystalDiskMark were called "CrystalDiskMark:seque..".
 #[test]
 fn every_figure_of_an_import_has_a_row_that_can_be_told_apart() {
     for (name, rows, unit) in [
@@ -51,7 +51,7 @@ fn every_figure_of_an_import_has_a_row_that_can_be_told_apart() {
     assert!(screen.contains("Sequential read, 1 MiB, QD 8 (CrystalDiskMark)"), "{screen}");
 }
 
-/// Two imports gave two names, and nothing else.
+/// A comparison of two imports gave two names, and no figures.
 #[test]
 fn imports_are_compared_and_nothing_to_compare_is_said() {
     let flashmark = imported("hdparm_tT.txt");

@@ -1,5 +1,5 @@
-//! The Ansible role for many machines: what it types is what the program knows. It is run in
-//! `cargo validation fleet`.
+//! The Ansible role for many machines: the program knows every command that it types. The role is
+//! run in `cargo validation fleet`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

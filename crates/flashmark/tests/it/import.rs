@@ -1,4 +1,4 @@
-//! Importing the output of other tools, as a user meets it.
+//! Import of other tools' output, as a user sees it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -186,7 +186,7 @@ fn the_yardstick_of_the_charts_is_the_published_one() {
     assert_eq!(disk.value, report::yardstick::DISK_IOPS);
 }
 
-/// fio's own tool makes tables of what is exported, and finds its histograms in them again.
+/// fio's own tool makes tables of an export, and finds the histograms in it.
 #[test]
 fn fios_tool_reads_what_is_exported_for_it() {
     const TOOL: &str = "fio_jsonplus_clat2csv";
@@ -206,7 +206,7 @@ fn fios_tool_reads_what_is_exported_for_it() {
     assert!(table.lines().count() > 1, "{table}");
 }
 
-/// Two cards of a published survey: what flashbench shows of them is told in words.
+/// Two cards of a published survey: the conclusions from flashbench's output are in words.
 #[test]
 fn what_a_listing_of_a_real_card_shows_is_concluded() {
     let flashmark = Flashmark::new();

@@ -1,5 +1,5 @@
-//! The program as a user meets it: on simulated media, and on loop devices and file systems where
-//! the rights are there.
+//! The program as a user sees it: on simulated media, and on loop devices and file systems if the
+//! tests have the rights.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
 mod articles;

@@ -1,4 +1,4 @@
-//! Figures for Prometheus: what is exported, and the dashboard, rules and units that rest on it.
+//! Figures for Prometheus: the export, and the dashboard, rules and units that depend on it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -125,7 +125,7 @@ fn a_run_is_gauges_in_base_units_without_times() {
     "#);
 }
 
-/// node_exporter refuses a file in which a series is twice.
+/// node_exporter refuses a file in which a series occurs twice.
 #[test]
 fn of_several_runs_of_a_medium_the_last_counts() {
     let flashmark = measured();

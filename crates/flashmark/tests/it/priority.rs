@@ -1,4 +1,4 @@
-//! Priority of the thread that measures, and what other work on the machine did to it.
+//! Priority of the thread that measures, and the effect of other work on the machine on it.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use record::metric;
 
 use crate::support::{Flashmark, Scratch, eventually, has_root};
 
-/// SCHED_OTHER of Linux.
+/// Scheduling policy SCHED_OTHER of Linux.
 const ORDINARY: i32 = 0;
 
 /// (nice value, scheduling policy) of each thread of a process (proc(5), "/proc/pid/stat").

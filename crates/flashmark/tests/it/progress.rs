@@ -1,4 +1,4 @@
-//! `--progress json`: what a program reads while a run goes on.
+//! `--progress json`: the events that a program reads while a run goes on.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Flashmark, Ran, Scratch, has_root, read_record};
 
-/// Each line of standard error.
+/// Events on standard error, one on each line.
 fn events(ran: &Ran) -> Vec<Value> {
     let read = |line: &str| {
         serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}\n{ran}"))
@@ -26,7 +26,7 @@ fn found(events: &[Value]) -> Record {
     read_record(Path::new(end["record"].as_str().unwrap()))
 }
 
-/// Each event with one member that says what it is about; consecutive ones of one name once.
+/// Each event with one member that identifies it; consecutive ones of one name once.
 fn in_short(events: &[Value]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for event in events {
@@ -52,7 +52,7 @@ fn in_short(events: &[Value]) -> String {
     lines.join("\n")
 }
 
-/// Every event is in docs/progress.md with all of its members.
+/// Checks that every event is in docs/progress.md with all of its members.
 fn are_documented(events: &[Value]) {
     let rows = include_str!("../../../../docs/progress.md").lines().filter_map(|line| {
         let [_, name, _, members, _] = line.split('|').collect::<Vec<_>>()[..] else { return None };

@@ -1,4 +1,4 @@
-//! Several media in one call: one table, each its own run, and nothing of one lost by another.
+//! Several media in one call: one table, a run for each, and no run disturbs another.
 
 use std::fs;
 
@@ -116,7 +116,7 @@ fn ctrl_c_ends_all_in_order() {
     assert!(records.into_iter().all(|record| record.exists()), "every record is kept");
 }
 
-/// A loop device of the kernel's name that a test chose, which no other test gets.
+/// A loop device at a number that a test chose, which no other test gets.
 struct ChosenLoop(String);
 
 impl ChosenLoop {

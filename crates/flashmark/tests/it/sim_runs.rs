@@ -1,5 +1,4 @@
-//! Whole runs on simulated media: the same each time, kept, shown, planned and judged as the flags
-//! say.
+//! Whole runs on simulated media: repeatable, kept, shown, planned and judged as the flags say.
 
 use std::fs;
 
@@ -124,7 +123,7 @@ fn a_plan_for_a_directory_writes_nothing_either() {
     assert!(scratch.names().is_empty() && fs::read_dir(flashmark.home()).unwrap().count() == 0);
 }
 
-/// Of a list of spans none was counted, and the file was 512 MiB: "there are only 512 MiB".
+/// No value of a list of spans was counted, and the file was 512 MiB: "there are only 512 MiB".
 #[test]
 fn a_test_file_is_as_large_as_the_largest_of_several_spans() {
     let scratch = Scratch::new();
@@ -133,7 +132,7 @@ fn a_test_file_is_as_large_as_the_largest_of_several_spans() {
     assert!(ran.out.contains("random-write 16 KiB, span 640 MiB"), "{ran}");
 }
 
-/// The tests of which the one run has cells, in order, each once.
+/// Tests of which the only run has cells, in order, each once.
 fn tests_of(flashmark: &Flashmark) -> Vec<String> {
     let mut tests: Vec<String> =
         flashmark.record().cells.iter().map(|cell| cell.test.clone()).collect();

@@ -1,5 +1,5 @@
-//! `flashmark validate`: forged records, each made from a real one of the program, and what is said
-//! of them.
+//! `flashmark validate`: forged records, each made from a real one of the program, and the messages
+//! about them.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn judged(record: &Value) -> Ran {
     Flashmark::new().run(&["validate", file.to_str().unwrap()])
 }
 
-/// Lines are broken at the width of the terminal.
+/// Output without the line breaks at the width of the terminal.
 fn flat(ran: &Ran) -> String {
     ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -49,7 +49,7 @@ fn a_simulated_medium_that_is_called_a_card_is_found_by_its_latencies() {
     }
 }
 
-/// A figure that is made faster or slower than the times and counts beside it.
+/// A figure that is forged to be faster or slower than the times and counts beside it is refused.
 #[test]
 fn a_rate_is_that_of_its_histogram_and_times_whatever_it_says_to_rest_on() {
     let record = simulated("a1", "quick");

@@ -1,5 +1,5 @@
-//! The program in a virtual machine, where media can be swapped, unplugged and cut off from power
-//! without hurting anyone's.
+//! The program in a virtual machine, in which media can be swapped, unplugged and lose their power
+//! without damage to real ones.
 
 mod away;
 mod buses;

@@ -1,9 +1,9 @@
-//! The figures that stand for a run, with their intervals.
+//! Main figures of a run, with their intervals.
 
 use findings::Figures;
 use record::collection::{CollectionRun, Figure};
 
-/// Each with its value and its 95 % interval, both in the unit of the figure.
+/// Figures of a run, each with its value and its 95 % interval in the unit of the figure.
 pub fn figures(
     entry: &CollectionRun,
 ) -> impl Iterator<Item = (&'static Figure, f64, Option<[f64; 2]>)> {

@@ -1,5 +1,4 @@
-//! Asking a medium whether it still reads and writes, after
-//! something on it failed.
+//! Probe of a medium after a failure: whether it still reads and writes.
 
 use blockio::{Expect, OpenError, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Op, Request};
@@ -7,11 +6,11 @@ use host::BlockTarget;
 use lab::matrix::MediumFailure;
 use record::{Path as Through, Sync};
 
-/// Reads at the beginning, in the middle and at the end of a block device that we hold, and writes
-/// back what it read at the end.
+/// Reads at the beginning, in the middle and at the end of a block device that this program holds,
+/// and writes back what it read at the end.
 ///
 /// # Errors
-/// What the medium answered instead.
+/// The failure of the medium.
 pub fn probe(block: &BlockTarget) -> Result<(), MediumFailure> {
     let mut device = open(block, true).map_err(|error| error.to_string())?;
     let block_bytes =
@@ -32,7 +31,7 @@ pub fn probe(block: &BlockTarget) -> Result<(), MediumFailure> {
     )
 }
 
-/// Opens a block device that we hold.
+/// Opens a block device that this program holds.
 pub fn open(block: &BlockTarget, writable: bool) -> Result<RealDevice, OpenError> {
     let settings = OpenSettings { claimed: true, ..OpenSettings::default() };
     let expect = Expect::Block { number: block.number().to_raw() };

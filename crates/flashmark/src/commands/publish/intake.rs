@@ -1,5 +1,5 @@
-//! Runs on their way into a tree: each becomes a file of it, which is what pages are made from, and
-//! stays in memory in short.
+//! Adding runs to a tree: each becomes a file of it, from which pages are made, and stays in memory
+//! without its cells.
 
 use std::io::{BufReader, Read, Write};
 
@@ -14,12 +14,12 @@ use super::filling::{Key, Tree};
 use crate::repository::judging::RunInShort;
 use crate::repository::{thinned, write_packed};
 
-/// The file of a run in a tree.
+/// Path of a run's file in a tree.
 pub fn path_of(id: &str) -> String {
     format!("data/run/{id}.json.gz")
 }
 
-/// Takes a run in. `source` is the digest of what it is read from: the old tree may have it.
+/// Adds a run. `source` is the digest of what it is read from: the old tree may have it.
 pub fn take<E>(
     tree: &Tree,
     source: Key,
@@ -43,8 +43,8 @@ pub fn take<E>(
     Ok(Ok(short))
 }
 
-/// Writes the file of a run: a record that `flashmark show` reads, with thinned curves. What is
-/// there already is the same run.
+/// Writes the file of a run: a record that `flashmark show` reads, with thinned curves. A file that
+/// is there already holds the same run.
 pub fn keep(tree: &Tree, id: &str, run: &Published, mut cells: Vec<Cell>) -> Result<()> {
     let path = path_of(id);
     let Some(file) = tree.create_new(&path)? else { return Ok(()) };
@@ -56,7 +56,7 @@ pub fn keep(tree: &Tree, id: &str, run: &Published, mut cells: Vec<Cell>) -> Res
         .with_context(|| format!("cannot write {path}"))
 }
 
-/// Of gzip: most of a run is digits, of which 9 makes 1 % more and takes twice as long.
+/// Level of gzip: most of a run is digits, of which level 9 saves 1 % more and takes twice as long.
 const LEVEL: u32 = 6;
 
 /// The cells in the file of a run.

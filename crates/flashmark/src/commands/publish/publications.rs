@@ -1,4 +1,4 @@
-//! Pages of what others have published, beside the media of the tree that were measured last.
+//! Pages of what others have published, beside the latest media of the tree.
 
 use anyhow::Result;
 use record::collection::{CollectionLine, Origin};
@@ -27,7 +27,8 @@ pub fn write(
     })
 }
 
-/// As many media as a page has room for, the latest first; fakes and simulated ones are none.
+/// Indexes of the media to show, the latest first, as many as a page has room for; without fakes
+/// and simulated ones.
 fn measured_last(lines: &[&CollectionLine]) -> Vec<usize> {
     let is_measured = |line: &CollectionLine| line.origin == Origin::Measured && !line.is_fake;
     let mut places: Vec<usize> = (0..lines.len()).filter(|at| is_measured(lines[*at])).collect();

@@ -10,7 +10,7 @@ use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{print as print_text, print_document};
 use crate::terminal::OutputStream;
 
-/// The names of a list with commas; exit code 2 with what may have been meant for one that is none.
+/// Names in a list with commas; exit code 2 for an unknown name, with similar ones.
 pub fn choice(text: &str) -> Result<Vec<String>> {
     let chosen = match chosen_columns(text) {
         Ok(chosen) => chosen,
@@ -28,7 +28,7 @@ pub fn choice(text: &str) -> Result<Vec<String>> {
     Ok(chosen)
 }
 
-/// Prints the columns of all runs that can be read; what is damaged is said.
+/// Prints the columns of all runs that can be read; damaged runs are named.
 pub fn print(runs: &[RunSummary], choice: &[String], is_json: bool) -> Result {
     let mut found: Vec<RunFigures> = Vec::new();
     for run in runs {

@@ -1,4 +1,4 @@
-//! `flashmark show --salvage`: what can be read of a run at all.
+//! `flashmark show --salvage`: what can still be read of a run.
 
 use report::display::unbroken;
 use report::words::clean;
@@ -9,7 +9,7 @@ use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
 use crate::{not_restored, words};
 
-/// Prints it. Nothing is written to the run.
+/// Prints everything that can be read. Nothing is written to the run.
 pub fn show(dir: &RunDir) -> Result {
     let salvage = dir.salvage().or_usage()?;
     let mut text = not_restored::line(dir).map(|line| line + "\n").unwrap_or_default();
@@ -56,7 +56,7 @@ fn results(salvage: &Salvage) -> String {
     text
 }
 
-/// The figures of a result of another form, as far as they stand where one looks for them.
+/// Figures of a result in another format, as far as they are at the usual places.
 fn in_part(cell: &Value) -> String {
     let id = cell["id"].as_str().unwrap_or("a cell without a name");
     let stop = cell["stop"].as_str().unwrap_or("not said");

@@ -31,20 +31,20 @@ pub struct PendingRun {
 }
 
 impl PendingRun {
-    /// Keeps it; a run that waits for the same collection already is kept once.
+    /// Keeps the run; a run that already waits for the same collection is kept once.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// It cannot be written.
     pub fn keep(&self) -> Result<()> {
         Store::open(Store::default_root()).make_root().or_internal()?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory()).or_internal()?;
         atomic_write(self.file(), &serde_json::to_vec(self).or_internal()?).or_internal()
     }
 
-    /// Takes it out of the list, if it is there.
+    /// Removes the run from the list, if it is there.
     ///
     /// # Errors
-    /// Where it is there and cannot be removed.
+    /// It is there and cannot be removed.
     pub fn forget(&self) -> Result<()> {
         remove(&self.file())
     }
@@ -79,7 +79,7 @@ fn directory() -> PathBuf {
     Store::default_root().join(DIRECTORY)
 }
 
-/// Files of the list, and what each holds: those for one collection or for all.
+/// Files of the list with their contents: those for one collection or for all.
 fn waiting(to: Option<&str>) -> Result<Vec<(PathBuf, Result<PendingRun>)>> {
     let entries = match fs::read_dir(directory()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -98,13 +98,14 @@ fn waiting(to: Option<&str>) -> Result<Vec<(PathBuf, Result<PendingRun>)>> {
     Ok(runs.filter(|(_, run)| is_wanted(run)).collect())
 }
 
-/// Sends what waits, for one collection or for all; `sent` hears of each that arrived, and every
-/// failure is printed. Where a collection cannot be reached, its other runs go on waiting.
+/// Sends the runs that wait, for one collection or for all; `sent` is called for each that arrived,
+/// and every failure is printed. If a collection cannot be reached, its other runs continue to
+/// wait.
 ///
-/// Returns how many waited, and the greatest of the exit codes.
+/// Returns how many waited, and the largest of the exit codes.
 ///
 /// # Errors
-/// Where the list cannot be read, or `sent` fails.
+/// The list cannot be read, or `sent` fails.
 pub fn send_all(
     to: Option<&str>,
     token: Option<&str>,

@@ -1,4 +1,4 @@
-//! The commands whose records the corpus holds, and how they are made anew.
+//! Commands that make the records of the corpus.
 
 use std::fs;
 
@@ -12,7 +12,8 @@ use crate::support::{Flashmark, Scratch};
 struct Source {
     /// Name of the record and of its golden file.
     name: &'static str,
-    /// The command; `FIXTURES` stands for the directory of that name, `DECISIVE` for these tests.
+    /// The command; `FIXTURES` stands for the directory of that name, `DECISIVE` for the tests of
+    /// that name.
     command: &'static str,
     /// A fault that is added to the profile of the medium.
     fault: &'static str,
@@ -29,7 +30,7 @@ const fn faulty(name: &'static str, command: &'static str, fault: &'static str) 
 /// Tests of `standard` that decide on a use.
 const DECISIVE: &str = "capacity,prime,random-write,sequential-write,sequential-read,random-read,flush-cost,log-append";
 
-/// Media of every kind by each suite, faults, a replay, and what other tools printed.
+/// Media of every kind with each suite, faults, a replay, and output of other tools.
 const SOURCES: &[Source] = &[
     source("standard-a1", "run sim:a1 --suite standard --only DECISIVE"),
     source("standard-a2-cq", "run sim:a2-cq --suite standard --only DECISIVE"),
@@ -126,7 +127,7 @@ fn records_are_made_anew() {
     }
 }
 
-/// Each record that can be made again is there.
+/// Every record that can be made again is there.
 #[test]
 fn every_source_has_its_record() {
     let names: Vec<String> = stored().into_iter().map(|(name, _)| name).collect();
@@ -139,7 +140,7 @@ fn every_source_has_its_record() {
 }
 
 impl Source {
-    /// The record, as the command leaves it.
+    /// The record, as the command makes it.
     fn made(&self) -> Record {
         let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
         let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
@@ -166,7 +167,7 @@ impl Source {
     }
 }
 
-/// The record in little room, without its conclusions, which are drawn anew when it is read.
+/// The record made small, without its conclusions, which are drawn again when it is read.
 fn thin(record: &Record, name: &str) -> String {
     let mut record = record.clone();
     record.run.software.commit = None;
@@ -207,7 +208,7 @@ fn with_at_most(record: &Record, points: usize, cells: usize) -> Record {
     serde_json::from_value(value).unwrap()
 }
 
-/// Of the block sizes that the screens show.
+/// True for a cell of a block size that the screens show.
 fn is_usual(cell: &Cell) -> bool {
     let sizes: &[u64] = match cell.params.pattern {
         Some(Pattern::Sequential) => &[64 << 10, 1 << 20],

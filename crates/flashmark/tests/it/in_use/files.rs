@@ -86,11 +86,11 @@ pub const CASES: &[Case] = &[
     Case { name: "another run that reads", arrange: || another_run(false) },
 ];
 
-/// F_OFD_SETLK is 37.
+/// Lines of Python that take an open file description lock; F_OFD_SETLK is 37.
 const OFD_READ: &str =
     "f=open(path,'rb');fcntl.fcntl(f,37,struct.pack('hhqqi4x',fcntl.F_RDLCK,0,0,0,0))";
 
-/// The signal that a broken lease sends must not end the holder.
+/// Lines of Python that take a lease; the signal that a broken lease sends must not end the holder.
 const WRITE_LEASE: &str = "import signal;signal.signal(signal.SIGIO,signal.SIG_IGN);f=open(path,'r+b');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_WRLCK)";
 
 const FIRST_THREAD_ENDED: &str = "f=open(path,'r+b')
@@ -188,7 +188,7 @@ fn swap_file() -> Arranged {
     Ok(stage.swapped_to().says("swap space").keeps(undo))
 }
 
-/// A process that holds the file as these lines of Python do.
+/// A process that holds the file by these lines of Python.
 fn held(code: &str, says: &str) -> Arranged {
     let stage = Stage::file();
     let holder = Holder::python(Path::new(&stage.target), code)?;
@@ -220,8 +220,8 @@ fn machine(stage: Stage, drive: &str, says: &str) -> Arranged {
     Ok(stage.says(says).says(name).keeps(holder))
 }
 
-/// A virtual machine with this drive; it does not boot. It has the drive, and its lock, by the time
-/// it obeys commands.
+/// A virtual machine with this drive; it does not boot. It has the drive, and its lock, as soon as
+/// it accepts commands.
 pub fn start_machine(drive: &str) -> Result<Holder, String> {
     let script = "echo ready; exec qemu-system-x86_64 -S -display none -accel tcg -m 16 -serial none -monitor none \
                   -qmp unix:\"$2\",server=on,wait=off -drive \"$1\" >/dev/null";
@@ -271,8 +271,8 @@ fn another_user() -> Arranged {
     Ok(stage.says("held open for writing by").says(name).keeps(holder))
 }
 
-/// Sent through a socket and closed by its sender: no process has the descriptor, and the kernel
-/// keeps the file open.
+/// A file sent through a socket and closed by its sender: no process has the descriptor, and the
+/// kernel keeps the file open.
 fn in_flight() -> Arranged {
     let stage = Stage::file();
     let code = "a,b=socket.socketpair();f=os.open(path,os.O_RDWR);socket.send_fds(a,[b'x'],[f]);os.close(f)";
@@ -280,7 +280,7 @@ fn in_flight() -> Arranged {
     Ok(stage.says("held open for writing by a program that cannot be seen").keeps(holder))
 }
 
-/// A child that is interrupted, so that it goes without a trace.
+/// A child process that is killed when dropped.
 pub struct Run(
     pub std::process::Child,
     #[expect(dead_code, reason = "its runs live here")] pub Flashmark,

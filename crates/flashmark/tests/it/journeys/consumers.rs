@@ -1,4 +1,4 @@
-//! The readers of what we export: each opens it, and finds what is there.
+//! Programs that read our exports: each opens them and finds the contents.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Flashmark, Ran, Scratch, skipped};
 
-/// Python with the packages of `consumers.py`: `./test` makes it, or another is named.
+/// Python with the packages of `consumers.py`: `./test` makes it, or the user names another.
 fn python() -> Option<PathBuf> {
     let made = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/consumers/bin/python");
     let named = std::env::var_os("FLASHMARK_CONSUMERS").map(PathBuf::from);
@@ -46,8 +46,8 @@ fn consumers_open_what_is_exported() {
     assert_eq!(ran.code, Some(0), "{ran}");
 }
 
-/// Records of three cards and a stick, as if they were measured on two hosts: those of simulated
-/// media, with another head.
+/// Records of three cards and a stick, as if they were measured on two hosts: records of simulated
+/// media with another medium and host.
 fn as_measured(scratch: &Scratch) -> Vec<String> {
     [
         ("check-a1", "sd", "A32", "C10 A1", "Pi 4", Value::Null, "2026-11-02"),

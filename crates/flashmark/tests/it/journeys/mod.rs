@@ -1,6 +1,6 @@
-//! Every way through the program that its help names, walked as a person walks it: command in;
-//! screen, record, page, file, exit code out. `STARTS` says how runs come about, `STEPS` what is
-//! done with each of them afterwards; a command, suite or format that is in neither fails.
+//! Every way through the program that its help names, as a person goes it: command in; screen,
+//! record, page, file, exit code out. `STARTS` has the commands that make runs, `STEPS` what is
+//! done with each run afterwards; a command, suite or format that is in neither fails.
 
 mod consumers;
 mod names;
@@ -19,7 +19,7 @@ use flashmark::cli::Cli;
 use starts::{ELSEWHERE, STARTS};
 use steps::{STEPS, Walk};
 
-/// Walks the journeys of one group, every step of each; lists all that failed.
+/// Runs the journeys of one group with every step; lists all that failed.
 fn walk(group: &str) {
     let site = site::Site::start();
     let mut failures = Vec::new();
@@ -69,7 +69,7 @@ fn imports() {
     walk("import");
 }
 
-/// A command, suite or format of export that no journey walks is in no test at all.
+/// A command, suite or export format without a journey would not be tested at all.
 #[test]
 fn every_command_suite_and_format_is_walked() {
     let commands = Cli::command();

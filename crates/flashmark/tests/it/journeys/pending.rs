@@ -9,7 +9,7 @@ fn ran(flashmark: &Flashmark, words: &[&str]) -> Ran {
     Ran::of(&mut command(flashmark, words))
 }
 
-/// Files of the list of what waits.
+/// Number of files in the list of waiting runs.
 fn waiting(flashmark: &Flashmark) -> usize {
     std::fs::read_dir(flashmark.home().join(".pending")).map_or(0, Iterator::count)
 }
@@ -42,7 +42,7 @@ fn what_a_stopped_server_missed_arrives_once_it_runs() {
     assert!(known.out.starts_with("It is there already"), "{known}");
 }
 
-/// The server took it, and the answer was lost.
+/// The server took the run, and its answer was lost.
 #[test]
 fn a_run_that_arrived_unnoticed_is_there_once_and_no_longer_waits() {
     let (flashmark, mut site) = (Flashmark::new(), Site::start());
@@ -77,7 +77,7 @@ fn answer(status: &str, body: &str) -> String {
     )
 }
 
-/// Keeps a run for an address whose next answer is this one, and sends what waits.
+/// Keeps a run for an address whose next answer is this one, and sends the waiting runs.
 fn sent_later(status: &str, body: &str) -> (Flashmark, Ran) {
     let flashmark = Flashmark::new();
     let unsent = Listener::answering(answer("503 Service Unavailable", "<html>nginx</html>"));

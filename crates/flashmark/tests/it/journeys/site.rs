@@ -18,7 +18,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Starts it at a free port, without limits on how often one may send.
+    /// Starts the server at a free port, without a limit on the number of submissions.
     pub fn start() -> Site {
         let dir = tempfile::tempdir().unwrap();
         let (child, address) = serve(dir.path(), "127.0.0.1:0");

@@ -1,8 +1,8 @@
-//! The beginnings of journeys: commands after which a run is there.
+//! Beginnings of journeys: commands that make a run.
 
 /// A command that leaves a run, and the exit code it ends with.
 pub struct Start {
-    /// Which test walks it.
+    /// Name of the test that runs it.
     pub group: &'static str,
     /// The command; `DIR` stands for an empty directory, `FIXTURES` for the samples of other tools.
     pub words: &'static [&'static str],
@@ -21,8 +21,8 @@ const fn start(group: &'static str, words: &'static [&'static str], exit: i32) -
     Start { group, words, exit }
 }
 
-/// Media that are honest, fake, cheat, lie about a flush, or fail; a directory; and what other
-/// tools printed.
+/// Honest, fake and cheating media, media with a false flush, and media that fail; a directory; and
+/// output of other tools.
 pub const STARTS: &[Start] = &[
     start("check", &["check", "sim:a1", "--seed", "1"], 0),
     start("check", &["check", "sim:class10", "--seed", "1", "--for", "logger"], 0),

@@ -1,4 +1,4 @@
-//! All that is done with one machine and its reader.
+//! All scenarios with one machine and its reader.
 
 use super::machine::Machine;
 use super::scene::play;

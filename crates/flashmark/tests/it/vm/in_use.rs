@@ -1,10 +1,10 @@
-//! Every way of being in use that needs a driver: the same tests, started in a guest, whose kernel
-//! is a whole one.
+//! Every way of being in use that needs a driver: the same tests, run in a guest, whose kernel has
+//! all drivers.
 
 use super::machine::Machine;
 use crate::support::has_tool;
 
-/// Cases that the kernel of this machine may not have the driver for, and the tool that each needs.
+/// Cases for which the kernel of this machine may lack the driver, and the tool that each needs.
 const CASES: [(&str, &str); 8] = [
     ("btrfs member", "mkfs.btrfs"),
     ("dm-linear", "dmsetup"),

@@ -1,4 +1,4 @@
-//! A USB reader and the cards that are put into it.
+//! A USB reader and the cards that are inserted into it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::machine::Machine;
 
-/// A card: a file of this machine, so that its bytes can be looked at from outside.
+/// A card: a file of this machine, so that the tests can read its bytes from outside.
 #[derive(Clone)]
 pub struct Card {
     image: PathBuf,
@@ -15,17 +15,17 @@ pub struct Card {
 }
 
 impl Card {
-    /// As fast as the file.
+    /// A card as fast as its file.
     pub fn new(image: &Path) -> Card {
         Card { image: image.to_owned(), most_bps: None, read_only: false }
     }
 
-    /// No more than so many bytes a second, so that there is a middle to act in.
+    /// A card with at most so many bytes per second, so that there is time to act in the middle.
     pub fn slow(image: &Path, most_bps: u64) -> Card {
         Card { most_bps: Some(most_bps), ..Card::new(image) }
     }
 
-    /// With its switch at "lock". Only a reader that is plugged in with it takes it.
+    /// A card with its switch at "lock". It must be in the reader when that is plugged in.
     pub fn read_only(image: &Path) -> Card {
         Card { read_only: true, ..Card::new(image) }
     }
@@ -53,7 +53,7 @@ impl Machine {
         self.plugged.remove(reader);
     }
 
-    /// Puts another card into the reader: the one in it comes out first.
+    /// Puts another card into the reader; the one in it is taken out first.
     pub fn swap(&mut self, reader: &str, card: &Card) {
         self.eject(reader);
         let slot = self.slot(reader);
@@ -70,7 +70,7 @@ impl Machine {
         self.forget_node(reader);
     }
 
-    /// The reader's slot as QEMU names it.
+    /// The reader's slot, as QEMU names it.
     fn slot(&mut self, reader: &str) -> Value {
         let blocks = self.qmp.tell("query-block", &json!({}));
         let inside = format!("/machine/peripheral/{reader}/");

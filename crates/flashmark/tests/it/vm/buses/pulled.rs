@@ -17,8 +17,8 @@ pub fn while_committing(port: &mut Port<'_>) -> Outcome {
     pulled(port, Middle::Commit)
 }
 
-/// The run ends with what it has and says why; `show` says so too and blames nobody; `resume` on the
-/// same medium ends it.
+/// The run ends with its finished cells and says why; `show` says so too and does not blame the
+/// medium; `resume` on the same medium completes the run.
 fn pulled(port: &mut Port<'_>, middle: Middle) -> Outcome {
     let image = port.scene.used_card("mine");
     let run = port.begun(&image, middle);

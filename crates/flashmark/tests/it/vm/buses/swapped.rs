@@ -7,7 +7,7 @@ use super::middle::Middle;
 use super::port::{Port, SERIAL};
 use crate::card::{refused, unchanged};
 
-/// `resume` refuses it and writes nothing, whatever it says it is.
+/// `resume` refuses it and writes nothing, whatever identity it reports.
 pub fn for_another(port: &mut Port<'_>) -> Outcome {
     let image = port.scene.used_card("mine");
     let run = port.begun(&image, Middle::Write);
