@@ -1,4 +1,5 @@
-//! Which media share the way to them: a USB bus, a reader's host, a link, or a medium below both.
+//! Media that share a data path: a USB bus, a reader's host controller, a link, or a medium below
+//! both.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,11 +10,12 @@ use crate::mounts::mount_of;
 use crate::roots::{DeviceNumber, Roots};
 use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 
-/// Stacks are followed this far: loop devices over files may lie on any number of others.
+/// Greatest depth of a stack that is followed: files under loop devices may be stacked any number
+/// of times.
 const DEEPEST: usize = 8;
 
 /// Everything that carries I/O for a block device and may carry another's as well: paths in sysfs,
-/// and for what lies on no device the mount it is on. Two devices with a common entry share it.
+/// and the mount for storage without a device. Two devices with a common entry share it.
 pub fn buses(roots: &Roots, number: DeviceNumber) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     collect(&BlockTopology::read(roots), number, &mut found, 0);
@@ -38,7 +40,7 @@ fn collect(
     }
 }
 
-/// Of a file under a loop device: what its file system lies on.
+/// Adds the storage of a file under a loop device.
 fn of_file(topology: &BlockTopology<'_>, file: &Path, found: &mut BTreeSet<PathBuf>, depth: usize) {
     let Some(mount) = mount_of(topology.roots, &topology.mounts, file) else { return };
     match layers::stored_on(topology, mount, file) {
@@ -50,7 +52,7 @@ fn of_file(topology: &BlockTopology<'_>, file: &Path, found: &mut BTreeSet<PathB
 }
 
 /// The part of a device's path in sysfs that others may share: up to the USB bus, the card host,
-/// the ATA port or the NVMe controller; of others the device itself.
+/// the ATA port or the NVMe controller; otherwise the device itself.
 fn bus(slot: &BlockDeviceEntry) -> PathBuf {
     let path = fs::canonicalize(&slot.dir).unwrap_or_else(|_| slot.dir.clone());
     let parts: Vec<Component<'_>> = path.components().collect();

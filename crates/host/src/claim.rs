@@ -15,12 +15,12 @@ use crate::target::BlockTarget;
 use crate::topology::BlockTopology;
 
 /// An exclusive hold (O_EXCL) on a block device with a lock (flock) on its whole disk, and the
-/// memory of what the device was when it was taken.
+/// properties that the device had when it was claimed.
 ///
-/// The lock is what udev and partitioning tools heed (<https://systemd.io/BLOCK_DEVICE_LOCKING>).
-/// Let go of on drop. While it is held, mounting, `mkfs` and making the device part of something
-/// else fail with EBUSY; plain opens by the tests do not. It is released while a file system is
-/// staged on the medium, and taken again afterwards.
+/// udev and partitioning tools respect the lock (<https://systemd.io/BLOCK_DEVICE_LOCKING>). Both
+/// end on drop. While the device is held, mounting, `mkfs` and making it part of another device
+/// fail with EBUSY; plain opens by the tests do not. It is released while a file system is staged
+/// on the medium, and taken again afterwards.
 #[derive(Debug)]
 pub struct Claim {
     roots: Roots,
@@ -33,7 +33,7 @@ pub struct Claim {
     locked: Option<OwnedFd>,
 }
 
-/// The device could not be claimed, or is no longer what was claimed. Nothing may be written to it.
+/// The device could not be claimed, or is no longer the claimed one. Nothing may be written to it.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
     /// Another program holds it.
@@ -47,10 +47,10 @@ pub enum ClaimError {
     Locked {
         /// The node of the whole disk.
         path: PathBuf,
-        /// Kind of lock, and the process that has it where that can be seen.
+        /// Kind of lock, and its process if that can be seen.
         holding: Holding,
     },
-    /// It came into use since it was looked at.
+    /// It has come into use since it was checked.
     #[error("{} has come into use: {}; nothing was written", path.display(), summary(uses))]
     InUse {
         /// Device node of the claim: "/dev/sdb".
@@ -58,7 +58,7 @@ pub enum ClaimError {
         /// Uses that were found; never empty.
         uses: Vec<InUseReason>,
     },
-    /// The node or its device is not there any more, or has no medium in it.
+    /// The node or its device no longer exists, or has no medium.
     #[error("{} is gone; plug the medium in again and start over with it", path.display())]
     Gone {
         /// Device node of the claim: "/dev/sdb".
@@ -71,9 +71,9 @@ pub enum ClaimError {
         path: PathBuf,
         /// "device number", "disk sequence number", "size".
         what: &'static str,
-        /// As it was claimed.
+        /// Value when it was claimed.
         before: String,
-        /// As the kernel says it now.
+        /// Present value from the kernel.
         now: String,
     },
     /// It could not be opened.
@@ -104,8 +104,8 @@ pub fn claim(roots: &Roots, target: &BlockTarget) -> Result<Claim, ClaimError> {
 
 impl Claim {
     /// Checks, right before the first write, that this is still the claimed medium: the node still
-    /// has the device number, the kernel still counts the same medium, its size is the same, and
-    /// nothing on it has come into use.
+    /// has the device number, the kernel still counts the same medium, its size is the same, and no
+    /// use of it has begun.
     pub fn still_same(&self) -> Result<(), ClaimError> {
         let path = || self.path.clone();
         let changed = |what, before: String, now: String| {
@@ -149,12 +149,12 @@ impl Claim {
         if uses.is_empty() { Ok(()) } else { in_use(uses) }
     }
 
-    /// True if the device is held at the moment.
+    /// True if the device is held now.
     pub fn is_held(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Lets go of the device; what it was is remembered.
+    /// Releases the device; its properties are remembered.
     pub fn release(&mut self) {
         if let Some(locked) = self.locked.take() {
             // a program that was started in this instant may have inherited the descriptor
@@ -163,8 +163,8 @@ impl Claim {
         self.held = None;
     }
 
-    /// Takes the device again if it was released, and checks that it is still the same; if it is
-    /// not, it is not held.
+    /// Takes the device again if it was released, and checks that it is still the same; if not,
+    /// releases it again.
     pub fn retake(&mut self) -> Result<(), ClaimError> {
         if self.held.is_none() {
             self.held = Some(self.open_alone().map_err(|errno| self.open_failed(errno))?);
@@ -176,8 +176,8 @@ impl Claim {
         same
     }
 
-    /// Opens it exclusively. Who has it for a moment is waited for: udev looks at a new medium, and
-    /// a program that was just started has what its parent had open.
+    /// Opens it exclusively. Waits for short uses: udev probes a new medium, and a program that was
+    /// just started inherits its parent's open files.
     fn open_alone(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         let node = self.roots.locate(&self.path);
@@ -191,7 +191,7 @@ impl Claim {
         opened
     }
 
-    /// Whether what was opened has the number that was looked at; a node of a copied tree has none.
+    /// Checks that the opened device has the expected number; a node of a copied tree has none.
     fn is_the_number(&self) -> Result<(), ClaimError> {
         let Some(held) = self.held.as_ref().filter(|_| self.roots.is_real()) else { return Ok(()) };
         let stat = rustix::fs::fstat(held).map_err(|errno| self.open_failed(errno))?;
@@ -207,7 +207,7 @@ impl Claim {
         })
     }
 
-    /// Locks the whole disk; udev, which locks what it probes, is waited for.
+    /// Locks the whole disk; waits for udev, which locks a device while it probes it.
     fn lock(&mut self) -> Result<(), ClaimError> {
         if self.locked.is_some() {
             return Ok(());

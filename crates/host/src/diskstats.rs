@@ -16,18 +16,18 @@ pub struct DiskStats {
     pub number: DeviceNumber,
     /// Kernel name of the disk or partition: "sda1".
     pub name: String,
-    /// I/Os in flight now.
+    /// Number of I/Os in flight now.
     pub in_flight: u64,
     /// Running totals of I/Os, sectors and milliseconds, as the kernel keeps them.
     pub counters: Counters,
 }
 
-/// All devices and partitions, in the kernel's order; empty where the file cannot be read.
+/// Counters of all devices and partitions, in the kernel's order; empty if the file cannot be read.
 pub fn diskstats(roots: &Roots) -> Vec<DiskStats> {
     parse_diskstats(&fs::read_to_string(roots.proc.join("diskstats")).unwrap_or_default())
 }
 
-/// Reads the text of `/proc/diskstats`; lines of another form are passed over.
+/// Parses the text of `/proc/diskstats`; ignores lines of another form.
 pub fn parse_diskstats(text: &str) -> Vec<DiskStats> {
     text.lines().filter_map(parse_line).collect()
 }
@@ -50,7 +50,7 @@ fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Option<Vec<u64>> {
     words.map(str::parse).collect::<Result<_, _>>().ok()
 }
 
-/// The counters of one device, asked again and again: a tenth of the cost of the list of all.
+/// The open counters of one device for repeated reads: a tenth of the cost of the list of all.
 #[derive(Debug)]
 pub struct StatFile(File);
 
@@ -60,7 +60,7 @@ impl StatFile {
         File::open(roots.sys.join(format!("dev/block/{number}/stat"))).map(StatFile)
     }
 
-    /// What is counted now. An error once the device is gone.
+    /// Present counters. An error once the device is gone.
     pub fn read(&self) -> io::Result<Counters> {
         // 17 numbers of at most 20 digits, and what later kernels may add
         let mut text = [0; 1024];
@@ -76,9 +76,9 @@ impl StatFile {
     }
 }
 
-/// True if the kernel's counters of a device tell all that reaches it: they are on, have ever
-/// counted anything, and the file system on it does not lie on other devices too. `filesystem` is
-/// that through which it is used.
+/// True if the kernel's counters of a device include all of its I/O: they are enabled, have ever
+/// counted anything, and the file system on it is on no other device too. `filesystem` is the kind
+/// of the file system through which it is used.
 pub fn counts_all(roots: &Roots, number: DeviceNumber, filesystem: Option<&str>) -> bool {
     let dir = roots.sys.join(format!("dev/block/{number}"));
     // The queue of a partition is that of its disk.
@@ -93,7 +93,7 @@ pub fn counts_all(roots: &Roots, number: DeviceNumber, filesystem: Option<&str>)
     counts && !is_off && !is_one_of_several(roots, &dir, filesystem)
 }
 
-/// True if the file system spreads its data over several devices, of which this is one.
+/// True if the file system is on several devices, of which this is one.
 fn is_one_of_several(roots: &Roots, dir: &std::path::Path, filesystem: Option<&str>) -> bool {
     match filesystem {
         Some("btrfs") => {

@@ -9,11 +9,10 @@ use sha2::Sha256;
 
 use crate::roots::{Roots, link_name, names, number, text};
 
-/// Tells the number that this program gives a machine from what others make of it.
+/// Purpose of the keyed hash: it makes this program's machine number differ from other hashes.
 const PURPOSE: &[u8] = b"flashmark machine";
 
-/// Everything known of the machine at the start of a run; the rate of memory is the caller's to
-/// measure.
+/// All facts about the machine at the start of a run; the caller measures the rate of memory.
 pub fn facts(roots: &Roots) -> Host {
     let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
     Host {
@@ -39,8 +38,9 @@ pub fn facts(roots: &Roots) -> Host {
     }
 }
 
-/// By which a machine is known again: its serial number (of a board, which images of cards share
-/// nothing of), else /etc/machine-id. Both are confidential (machine-id(5)), so a keyed hash of it.
+/// Identifier of a machine: the serial number of a board (boards that run copies of one card image
+/// differ in it), otherwise /etc/machine-id. Both are confidential (machine-id(5)), so it is a
+/// keyed hash.
 fn machine_number(roots: &Roots) -> Option<String> {
     let own = text(&roots.proc.join("device-tree/serial-number"))
         .or_else(|| text(&roots.etc.join("machine-id")))
@@ -51,12 +51,12 @@ fn machine_number(roots: &Roots) -> Option<String> {
     Some(hash.into_bytes().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// `uname -m`; kernels before 6.1 do not tell it in /proc.
+/// Machine type of `uname -m`; kernels before 6.1 do not have it in /proc.
 fn machine() -> Option<String> {
     rustix::system::uname().machine().to_str().ok().map(str::to_owned)
 }
 
-/// The device tree's model (a Raspberry Pi says its revision), else what the firmware says.
+/// The device tree's model (a Raspberry Pi includes its revision), otherwise the firmware's names.
 fn board(roots: &Roots) -> Option<String> {
     if let Some(model) = text(&roots.proc.join("device-tree/model")) {
         return Some(model);
@@ -70,7 +70,7 @@ fn board(roots: &Roots) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// What makers leave in the firmware when they fill in nothing.
+/// True if a name is a placeholder of the firmware that the maker did not fill in.
 fn is_filler(name: &str) -> bool {
     [
         "to be filled",
@@ -126,8 +126,7 @@ pub fn load(roots: &Roots) -> Option<f64> {
     text(&roots.proc.join("loadavg"))?.split(' ').next()?.parse().ok()
 }
 
-/// The hypervisor, "none" where there is evidence that there is none, `None` where there is no
-/// evidence.
+/// The hypervisor; "none" if there is evidence against one, `None` without evidence.
 fn virtualised(roots: &Roots, cpuinfo: &str) -> Option<String> {
     const NAMES: [(&str, &str); 13] = [
         ("QEMU", "qemu"),
@@ -197,7 +196,7 @@ fn kernel_options(cmdline: &str) -> Vec<String> {
     cmdline.split_whitespace().filter(matters).map(str::to_owned).collect()
 }
 
-/// When the kernel begins to write back, and the swap there is.
+/// Thresholds at which the kernel begins to write back, and the size of swap.
 fn writeback_limits(roots: &Roots) -> BTreeMap<String, u64> {
     const LIMITS: [&str; 8] = [
         "dirty_ratio",
@@ -215,7 +214,7 @@ fn writeback_limits(roots: &Roots) -> BTreeMap<String, u64> {
     limits.chain(memory(roots, "SwapTotal").map(|bytes| ("swap_bytes".to_owned(), bytes))).collect()
 }
 
-/// What the firmware of a Raspberry Pi says of power and heat.
+/// State of power and heat from the firmware of a Raspberry Pi.
 pub fn throttled(roots: &Roots) -> Option<String> {
     let path = roots.sys.join("devices/platform/soc/soc:firmware/get_throttled");
     let bits = u32::from_str_radix(text(&path)?.trim_start_matches("0x"), 16).ok()?;
@@ -235,7 +234,7 @@ fn throttle_words(bits: u32) -> String {
     if words.is_empty() { "no".to_owned() } else { words.join(", ") }
 }
 
-/// All thermometers, read for the start.
+/// All thermometers, with their readings at the start.
 fn temperatures(roots: &Roots) -> Vec<Temperature> {
     let now = temperatures_now(roots).into_iter();
     now.map(|(sensor, celsius)| Temperature {
@@ -246,8 +245,8 @@ fn temperatures(roots: &Roots) -> Vec<Temperature> {
     .collect()
 }
 
-/// Adds the readings of the end to those of the start; a thermometer that came later is added
-/// without a start.
+/// Adds the readings at the end to those at the start; a thermometer that appeared later has no
+/// start.
 pub fn end_temperatures(roots: &Roots, temperatures: &mut Vec<Temperature>) {
     for (sensor, celsius) in temperatures_now(roots) {
         match temperatures.iter_mut().find(|known| known.sensor == sensor) {

@@ -1,4 +1,4 @@
-//! What kind of file system something lies on, and what that means for a measurement.
+//! Kinds of file systems, and their meaning for a measurement.
 
 use record::{Filesystem, Flag};
 
@@ -11,15 +11,15 @@ pub enum FsClass {
     Local,
     /// Main memory: tmpfs, ramfs, devtmpfs, hugetlbfs.
     Memory,
-    /// A network, or the machine this virtual machine runs on.
+    /// A network, or the host of this virtual machine.
     Remote,
     /// Nothing is stored: proc, sysfs and their kind.
     Pseudo,
-    /// One directory laid over others.
+    /// One directory over others (overlay).
     Overlay,
 }
 
-/// Class of a file system, by the kernel's name of it ("ext4", "fuse.sshfs").
+/// Class of a file system, by the kernel's name for it ("ext4", "fuse.sshfs").
 pub fn fs_class(kind: &str) -> FsClass {
     const REMOTE: [&str; 26] = [
         "nfs",
@@ -101,10 +101,9 @@ pub fn fs_class(kind: &str) -> FsClass {
     }
 }
 
-/// True if the file system may store something smaller than what was written.
+/// True if the file system may store less than what was written.
 ///
-/// ZFS compresses unless told not to, and does not say so in its mount options; UBIFS and JFFS2
-/// compress unless told not to.
+/// ZFS, UBIFS and JFFS2 compress by default; ZFS does not show it in its mount options.
 pub fn compresses(mount: &Mount) -> bool {
     let set = |name: &str| {
         mount.has_option(name)
@@ -139,16 +138,16 @@ pub fn flags(mount: &Mount) -> Vec<Flag> {
     flags
 }
 
-/// Room on a file system, in bytes.
+/// Size and free space of a file system, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     /// Size of the file system, free or not (statvfs).
     pub size_bytes: u64,
-    /// What this user may still fill.
+    /// Bytes that this user may still fill.
     pub free_bytes: u64,
 }
 
-/// As the record keeps it.
+/// The file system in the form of the record.
 pub fn describe(
     mount: &Mount,
     space: Option<Space>,

@@ -1,16 +1,16 @@
-//! Who holds a file or a medium, and how.
+//! Processes that hold a file or a medium.
 
 use std::fmt;
 use std::fs;
 
 use crate::roots::{Roots, text};
 
-/// How a process holds a file or a medium so that nobody else should touch it.
+/// Way in which a process holds a file or a medium so that nobody else should touch it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hold {
-    /// A descriptor that can write.
+    /// A descriptor for writing.
     Writing,
-    /// Memory that is written back to it.
+    /// A shared mapping for writing.
     Mapped,
     /// A lock on it.
     Lock(LockKind),
@@ -26,12 +26,12 @@ impl fmt::Display for Hold {
     }
 }
 
-/// Who holds something, and how.
+/// A hold on a file or medium, and its process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Holding {
-    /// Open for writing, mapped for writing, or locked.
+    /// Way of the hold: open for writing, mapped for writing, or locked.
     pub how: Hold,
-    /// Who; `None` where the kernel tells of a holder that this process cannot see.
+    /// The process; `None` if the kernel reports a holder that this process cannot see.
     pub by: Option<Process>,
 }
 
@@ -47,8 +47,7 @@ impl fmt::Display for Holding {
 /// A running program, as `/proc/PID` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
-    /// What it runs: the name of its file, without characters that a terminal would take for
-    /// commands.
+    /// Name of its program file, without characters that control a terminal.
     pub program: String,
     /// Process id, as in `/proc/PID`.
     pub number: u32,
@@ -61,7 +60,7 @@ impl fmt::Display for Process {
 }
 
 impl Process {
-    /// The process with that number, if it is there.
+    /// The process with that number, if it exists.
     pub(crate) fn find(roots: &Roots, number: u32) -> Option<Process> {
         let dir = roots.proc.join(number.to_string());
         let file = fs::read_link(dir.join("exe")).ok();
@@ -73,26 +72,26 @@ impl Process {
     }
 }
 
-/// Text that a program or a path chose, without control characters.
+/// Text from a program or a path, without control characters.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// What kind of lock it is.
+/// Kind of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockKind {
     /// Lock of flock(2); "FLOCK" in `/proc/locks`.
     Flock,
-    /// fcntl(2), of a process.
+    /// Lock of fcntl(2) that belongs to a process; "POSIX" in `/proc/locks`.
     Posix,
-    /// fcntl(2), of an open file description.
+    /// Lock of fcntl(2) that belongs to an open file description; "OFDLCK" in `/proc/locks`.
     Ofd,
     /// Lease of fcntl(2) with F_SETLEASE; "LEASE" in `/proc/locks`.
     Lease,
 }
 
 impl LockKind {
-    /// As `/proc/locks` and `/proc/PID/fdinfo` call it.
+    /// Kind by its name in `/proc/locks` and `/proc/PID/fdinfo`.
     pub(crate) fn named(word: &str) -> Option<LockKind> {
         match word {
             "FLOCK" => Some(LockKind::Flock),

@@ -1,5 +1,5 @@
-//! The reason why a medium is in use and must be left alone: mounted partitions, swap, holders, the
-//! running system. Decided by device number, never by name. `target/block.rs` refuses for it.
+//! Reasons why a medium is in use and must not be touched: mounted partitions, swap, holders, the
+//! running system. Decided by device number, never by name. `target/block.rs` refuses for them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,9 +13,9 @@ use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 /// One reason not to touch a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InUseReason {
-    /// The running system lives on it.
+    /// The running system is on it.
     Root {
-        /// What is found there: "/", "/boot", "/usr".
+        /// Place of the system that is on it: "/", "/boot", "/usr".
         at: PathBuf,
     },
     /// A file system on it is mounted.
@@ -25,47 +25,47 @@ pub enum InUseReason {
         /// Mount point, as this process sees it.
         at: PathBuf,
     },
-    /// It is swapped on, by `/proc/swaps`.
+    /// It is used as swap space, by `/proc/swaps`.
     Swap {
         /// Kernel name of the whole device, the partition or the device stacked on it.
         device: String,
     },
-    /// Another device is made of it.
+    /// Another device is built on it.
     Holder {
         /// Kernel name of the whole device, the partition or the device stacked on it.
         device: String,
-        /// Kernel name of the device made of it.
+        /// Kernel name of the device that is built on it.
         holder: String,
         /// "LVM", "LUKS", "MD", "dm", "loop", "zram", "bcache".
         what: String,
     },
-    /// A member of a mounted btrfs.
+    /// It is a member of a mounted btrfs.
     BtrfsMember {
         /// Kernel name of the device that is the member: "sdb1".
         device: String,
         /// Id of the file system.
         id: String,
     },
-    /// Another program holds it for itself (O_EXCL), or it is mounted where this process cannot see
-    /// it.
+    /// Another program holds it exclusively (O_EXCL), or it is mounted where this process cannot
+    /// see it.
     ExclusivelyOpen {
         /// Kernel name of the whole device or the partition that is held.
         device: String,
-        /// Processes that have it open; the kernel does not tell which of them holds it.
+        /// Processes that have it open; the kernel does not report which of them holds it.
         open_in: Vec<Process>,
     },
     /// Another process can write to it, or has locked it.
     Held {
-        /// Kernel name of the device, or the path of the file that its content is in.
+        /// Kernel name of the device, or the path of the file with its content.
         what: String,
-        /// Open for writing, mapped or locked, and the process where it can be seen.
+        /// Open for writing, mapped or locked, and the process if it can be seen.
         holding: Holding,
     },
     /// A file system on it is mounted where this process cannot see it.
     MountedElsewhere {
         /// Kernel name of the device that is mounted there.
         device: String,
-        /// Where, in that namespace.
+        /// Mount point in that namespace.
         at: PathBuf,
         /// A process of that mount namespace.
         by: Process,
@@ -103,7 +103,7 @@ impl fmt::Display for InUseReason {
     }
 }
 
-/// Several uses in one line: the first three, and how many more.
+/// Several uses in one line: the first three, and the number of the others.
 pub fn summary(uses: &[InUseReason]) -> String {
     let mut words: Vec<String> = uses.iter().take(3).map(InUseReason::to_string).collect();
     if uses.len() > 3 {
@@ -112,18 +112,18 @@ pub fn summary(uses: &[InUseReason]) -> String {
     words.join(", ")
 }
 
-/// The reason why the whole device of that kernel name is in use: itself, its partitions, and
+/// The reasons why the whole device of that kernel name is in use: itself, its partitions, and
 /// everything above and below it.
 ///
-/// Reads sysfs and proc only. What holds a device exclusively without leaving a trace there is
-/// found by [`exclusively_open`].
+/// Reads sysfs and proc only. [`exclusively_open`] finds programs that hold a device exclusively
+/// without a trace there.
 pub fn uses(roots: &Roots, disk: &str) -> Vec<InUseReason> {
     let topology = BlockTopology::read(roots);
     topology.named(disk).map(|slot| topology.uses(slot)).unwrap_or_default()
 }
 
-/// True if someone else holds the device node exclusively (O_EXCL fails with EBUSY). Opens the
-/// device for reading, so it needs the right to; without it the answer is no.
+/// True if another program holds the device node exclusively (O_EXCL fails with EBUSY). Opens the
+/// device for reading; without the right to, returns false.
 pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
@@ -131,7 +131,7 @@ pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
 }
 
 impl BlockTopology<'_> {
-    /// The reason why a whole device is in use, most serious first, each reason once.
+    /// The reasons why a whole device is in use, most serious first, each reason once.
     pub fn uses(&self, slot: &BlockDeviceEntry) -> Vec<InUseReason> {
         let mut found = BTreeSet::new();
         self.collect(slot, &mut BTreeSet::new(), &mut found);
@@ -143,8 +143,8 @@ impl BlockTopology<'_> {
         found.into_iter().collect()
     }
 
-    /// Adds the reasons found on a device, its partitions and everything stacked on them. Devices
-    /// in `seen` are passed over.
+    /// Adds the reasons found on a device, its partitions and everything stacked on them. Ignores
+    /// devices in `seen`.
     fn collect(
         &self,
         slot: &BlockDeviceEntry,
@@ -191,7 +191,7 @@ impl BlockTopology<'_> {
     }
 
     /// Loop devices over files of a file system on this device that is mounted nowhere any more, or
-    /// out of sight: they keep it alive.
+    /// out of sight: they keep it in use.
     fn loops_over_files_on(
         &self,
         number: DeviceNumber,
@@ -206,8 +206,8 @@ impl BlockTopology<'_> {
         })
     }
 
-    /// Devices made of this one: those sysfs names, and the loop and zram devices that are backed
-    /// by it.
+    /// Devices built on this one: those that sysfs names, and the loop and zram devices that are
+    /// backed by it.
     fn holders(&self, number: DeviceNumber, dir: &Path) -> impl Iterator<Item = &BlockDeviceEntry> {
         let named = names(&dir.join("holders"));
         self.slots.iter().filter(move |slot| {
@@ -215,9 +215,9 @@ impl BlockTopology<'_> {
         })
     }
 
-    /// The whole devices that a stacked device (dm, md, loop) lies on directly or through others,
-    /// itself not counted. A file below a loop device counts only for `file_too`: a file on a
-    /// mounted file system is no reason to leave a loop alone.
+    /// The whole devices under a stacked device (dm, md, loop), directly or through others, itself
+    /// not counted. A file under a loop device counts only with `file_too`: a file on a mounted
+    /// file system is no reason to refuse a loop device.
     fn walk_down(&self, slot: &BlockDeviceEntry, file_too: bool, found: &mut Vec<String>) {
         for below in &slot.backed_by {
             let number = match below {
@@ -238,15 +238,15 @@ impl BlockTopology<'_> {
         }
     }
 
-    /// The whole devices a stacked device is made of, itself not counted.
+    /// The whole devices under a stacked device, itself not counted.
     pub fn below(&self, slot: &BlockDeviceEntry) -> Vec<&BlockDeviceEntry> {
         let mut found = Vec::new();
         self.walk_down(slot, false, &mut found);
         found.iter().filter_map(|name| self.named(name)).collect()
     }
 
-    /// The places of the running system that lie on this device, through whatever is stacked
-    /// between.
+    /// The places of the running system that are on this device, directly or through stacked
+    /// devices.
     fn system_places(&self, slot: &BlockDeviceEntry) -> impl Iterator<Item = PathBuf> {
         const PLACES: [&str; 5] = ["/", "/usr", "/boot", "/boot/efi", "/boot/firmware"];
         let on_slot = |mount: &&Mount| {
@@ -265,8 +265,8 @@ impl BlockTopology<'_> {
         places.filter(on_slot).map(|mount| mount.at.clone()).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// The device below a mount; for an overlay (a live system) the device of its upper, else its
-    /// lowest, directory.
+    /// The device below a mount; for an overlay (a live system) the device of its upper, otherwise
+    /// its lowest, directory.
     pub fn system_device(&self, mount: &Mount, depth: usize) -> Option<DeviceNumber> {
         if mount.kind != "overlay" || depth > 4 {
             return self.device_of(mount);
@@ -280,7 +280,7 @@ impl BlockTopology<'_> {
     }
 }
 
-/// The common name of what a stacked device is.
+/// The common name of the kind of a stacked device.
 fn what_holds(holder: &BlockDeviceEntry) -> String {
     let name = holder.name.trim_end_matches(|c: char| c.is_ascii_digit());
     let dm_id = text(&holder.dir.join("dm/uuid")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is plugged in.
+//! Inventory of the block devices of the machine.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::open_files::OpenFiles;
 use crate::roots::{DeviceNumber, Roots, flag, number};
 use crate::topology::{BlockDeviceEntry, BlockTopology, Partition};
 
-/// A whole block device: what it is, how it is attached, and why it is in use.
+/// A whole block device: its identity, its link, and the reasons why it is in use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InventoryEntry {
     /// Kernel name: "mmcblk0", "sda".
@@ -19,34 +19,35 @@ pub struct InventoryEntry {
     pub path: PathBuf,
     /// Device number of the whole device, `dev` in sysfs.
     pub number: DeviceNumber,
-    /// The kernel's count of media: another medium in the same slot has another one. Kernel 5.15
+    /// The kernel's count of media: another medium in the same slot has another number. Kernel 5.15
     /// and newer.
     pub diskseq: Option<u64>,
-    /// Size; 0 for a reader without a card.
+    /// Size in bytes; 0 for a reader without a card.
     pub size_bytes: u64,
     /// True if the kernel refuses writes (the lock slider of a card).
     pub read_only: bool,
-    /// Identity of the medium: kind, names, serial number, registers, as sysfs tells them.
+    /// Identity of the medium: kind, names, serial number, registers, from sysfs.
     pub medium: Medium,
-    /// How it is attached.
+    /// Link to the host.
     pub link: Link,
-    /// Its partitions, in order of their place in the table.
+    /// Its partitions, in the order of the table.
     pub partitions: Vec<Partition>,
-    /// The reason why it must be left alone; empty when it is free. From the traces in sysfs and
-    /// proc (see [`crate::uses()`]); [`list`] adds what other processes have open.
+    /// The reasons why it must not be touched; empty when it is free. From sysfs and proc (see
+    /// [`crate::uses()`]); [`list`] adds files that other processes have open.
     pub uses: Vec<InUseReason>,
 }
 
 impl InventoryEntry {
-    /// Every name by which this very medium can be told from others: CID, serial number, names
-    /// under `/dev/disk/by-id`. Where it has none of these (a loop device), the path of its node.
+    /// Every identifier of this very medium: CID, serial number, names under `/dev/disk/by-id`. If
+    /// it has none (a loop device), the path of its node.
     pub fn ids(&self) -> Vec<String> {
         self.ids_for(None)
     }
 
-    /// Names that give away this medium (`--erase ID`), or that partition of it, the most telling
-    /// first. The names of the medium name each of its partitions as well: which one is meant
-    /// stands in the target. The name of a partition never gives away the medium.
+    /// Identifiers with which this medium, or that partition of it, may be released for erasing
+    /// (`--erase ID`), the most specific first. The identifiers of the medium are valid for each of
+    /// its partitions too: the target says which one. The name of a partition is never valid for
+    /// the whole medium.
     pub fn ids_for(&self, partition: Option<&Partition>) -> Vec<String> {
         let of_partition =
             partition.into_iter().flat_map(|partition| partition.by_id.iter().cloned());
@@ -61,15 +62,15 @@ impl InventoryEntry {
         paths.map(|path| path.display().to_string()).collect()
     }
 
-    /// True if `id` names this very medium as a whole, so that all of it may be erased (`--erase
-    /// ID`).
+    /// True if `id` identifies this very medium as a whole, so that all of it may be erased
+    /// (`--erase ID`).
     pub fn answers_to(&self, id: &str) -> bool {
         self.answers_for(None, id)
     }
 
-    /// True if `id` names what is to be erased: this medium, or that partition of it. Letter case
-    /// does not matter in a CID or serial number, and does in names and paths; a leading
-    /// `/dev/disk/by-id/` may stand before a name.
+    /// True if `id` identifies the target to erase: this medium, or that partition of it. Letter
+    /// case does not matter in a CID or serial number, and does in names and paths; a name may have
+    /// a leading `/dev/disk/by-id/`.
     pub fn answers_for(&self, partition: Option<&Partition>, id: &str) -> bool {
         let id = id.trim();
         let name = id.strip_prefix("/dev/disk/by-id/").unwrap_or(id);
@@ -85,10 +86,10 @@ impl InventoryEntry {
     }
 }
 
-/// Every whole block device worth naming, in natural order: memory disks, optical drives, hardware
-/// partitions of an eMMC (boot, RPMB) and empty loop, zram and network slots are left out; a card
-/// reader without a card is kept. Starts no program and opens no device but attached loop devices,
-/// to ask what they are over.
+/// Every whole block device worth naming, in natural order: without memory disks, optical drives,
+/// hardware partitions of an eMMC (boot, RPMB) and empty loop, zram and network slots; with card
+/// readers without a card. Starts no program and opens no device but attached loop devices, to find
+/// their backing files.
 pub fn list(roots: &Roots) -> Vec<InventoryEntry> {
     let topology = BlockTopology::read(roots);
     let open_files = OpenFiles::look(roots, &topology.backing_files());

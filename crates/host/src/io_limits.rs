@@ -1,4 +1,4 @@
-//! Limits that control groups set to what this process reads and writes of a device
+//! Limits of control groups on the I/O of this process to a device
 //! (docs/field/linux-io.md#control-groups).
 
 use std::fs;
@@ -11,28 +11,28 @@ use serde::{Deserialize, Serialize};
 use crate::mounts::{Mount, mounts};
 use crate::roots::{DeviceNumber, Roots};
 
-/// File of version 2 that holds all limits of a group.
+/// File of cgroup version 2 that holds all limits of a group.
 const IO_MAX: &str = "io.max";
-/// Key of a limit on bytes read a second.
+/// Key of a limit on bytes read per second.
 pub const READ_BPS_LIMIT: &str = "rbps";
-/// Key of a limit on reads a second.
+/// Key of a limit on reads per second.
 pub const READ_IOPS_LIMIT: &str = "riops";
 
 /// A limit of one control group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoLimit {
-    /// What is limited.
+    /// Kind of the limit.
     pub kind: IoLimitKind,
-    /// Bytes or requests a second.
+    /// Bytes or requests per second.
     pub per_second: u64,
     /// The file of the control group that sets it.
     pub file: PathBuf,
-    /// The device it is set for.
+    /// The device to which it applies.
     pub number: DeviceNumber,
 }
 
-/// The limits that hold for this process on a device: of each kind the lowest that is seen. Groups
-/// above a container's own are not seen.
+/// The limits that apply to this process on a device: the lowest of each kind. Groups above a
+/// container's own are not visible.
 pub fn io_limits(roots: &Roots, number: DeviceNumber) -> Vec<IoLimit> {
     let found: Vec<IoLimit> =
         files(roots).iter().flat_map(|file| limits_of(file, number)).collect();
@@ -43,8 +43,8 @@ pub fn io_limits(roots: &Roots, number: DeviceNumber) -> Vec<IoLimit> {
     IoLimitKind::ALL.into_iter().filter_map(lowest).collect()
 }
 
-/// Every file that may hold a limit: of version 2 of the group and all above it, of version 1 of
-/// the group alone, whose limits do not add up along the tree.
+/// Every file that may hold a limit: in cgroup version 2 those of the group and all above it, in
+/// version 1 of the group alone, whose limits do not add up along the tree.
 fn files(roots: &Roots) -> Vec<PathBuf> {
     let groups = fs::read_to_string(roots.proc.join("self/cgroup")).unwrap_or_default();
     let mounts = mounts(roots);
@@ -83,7 +83,7 @@ fn file_of_version_1(kind: IoLimitKind) -> &'static str {
     }
 }
 
-/// The key in `io.max`.
+/// The key of a kind in `io.max`.
 fn key(kind: IoLimitKind) -> &'static str {
     match kind {
         IoLimitKind::ReadBps => READ_BPS_LIMIT,
@@ -102,7 +102,8 @@ fn limits_of(file: &Path, number: DeviceNumber) -> Vec<IoLimit> {
     of_device.flat_map(str::split_whitespace).filter_map(|word| limit(file, number, word)).collect()
 }
 
-/// From `rbps=1048576` of version 2, or the bare number of version 1; "max" is no limit.
+/// Parses `rbps=1048576` of version 2, or the bare number of version 1; `None` for "max", which is
+/// no limit.
 fn limit(file: &Path, number: DeviceNumber, word: &str) -> Option<IoLimit> {
     let is_kind = |kind: &IoLimitKind| match word.split_once('=') {
         Some((name, _)) => key(*kind) == name,
@@ -114,17 +115,17 @@ fn limit(file: &Path, number: DeviceNumber, word: &str) -> Option<IoLimit> {
 }
 
 impl IoLimit {
-    /// As the record keeps it.
+    /// The limit as a flag of the record.
     pub fn flag(&self) -> Flag {
         Flag::IoLimit { limit: self.kind, per_second: self.per_second }
     }
 
-    /// The key in `io.max`, by which `host-effects` names it.
+    /// The key in `io.max`, which is its name in `host-effects`.
     pub fn name(&self) -> &'static str {
         key(self.kind)
     }
 
-    /// Sets the limit to `per_second`, or takes it away.
+    /// Sets the limit to `per_second`, or removes it.
     ///
     /// # Errors
     /// Those of the write: the group is gone, or this user may not change it.
@@ -138,7 +139,7 @@ impl IoLimit {
         fs::write(&self.file, format!("{} {value}", self.number))
     }
 
-    /// True if its control group and its device are still there.
+    /// True if its control group and its device still exist.
     pub(crate) fn is_there(&self) -> bool {
         let device = Roots::default().sys.join("dev/block").join(self.number.to_string());
         self.file.exists() && device.exists()

@@ -1,5 +1,5 @@
-//! Storage under a mounted file system: a device, memory, or unknown.
-//! For an overlay that is its upper layer, as everything that is written goes there.
+//! Storage under a mounted file system: a device, memory, or unknown. For an overlay that is its
+//! upper layer, which takes all writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,42 +9,42 @@ use crate::mounts::{Mount, mount_of, unescape};
 use crate::roots::{DeviceNumber, flag};
 use crate::topology::{BackedBy, BlockTopology};
 
-/// Layers over layers over layers are followed this far. The kernel allows two overlays over one
-/// another; files under loop devices may lie on any number of others.
+/// Greatest depth of layers that is followed. The kernel allows two overlays over one another;
+/// files under loop devices may be stacked any number of times.
 const DEEPEST: usize = 8;
 
-/// Storage that data written to a path ends in.
+/// Storage of the data written to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoredOn {
-    /// To a block device.
+    /// A block device.
     Device(DeviceNumber),
-    /// To main memory (tmpfs and its like).
+    /// Main memory (tmpfs and its like).
     Memory,
-    /// Nobody knows: a network, or layers that this process cannot see.
+    /// Unknown: a network, or layers that this process cannot see.
     Unknown,
 }
 
 /// Storage of a directory or file (absolute, links resolved) on this mount.
 ///
-/// On an overlay, a directory is where its upper layer is. A file that lies in a lower layer is
-/// read there and written above, so it is nowhere unless both are on one device. Without an upper
-/// layer nothing can be written, and a place is where the lower layers are: a file in the first
-/// that has it, a directory only if all are on one device.
+/// On an overlay, the storage of a directory is that of its upper layer. A file in a lower layer is
+/// read there and written above, so its storage is unknown unless both are on one device. Without
+/// an upper layer nothing can be written: a file is stored in the first lower layer that has it, a
+/// directory only if all are on one device.
 pub(crate) fn stored_on(topology: &BlockTopology<'_>, mount: &Mount, path: &Path) -> StoredOn {
     follow(topology, mount, path, 0)
 }
 
-/// True if a block device keeps its data in memory: itself, or the file that it is made of.
+/// True if a block device keeps its data in memory: the device itself, or its backing file.
 pub(crate) fn in_memory(topology: &BlockTopology<'_>, number: DeviceNumber) -> bool {
     device_in_memory(topology, number, 0)
 }
 
-/// True if a file is kept in memory, by the mount it is on.
+/// True if a file is kept in memory, by its mount.
 pub(crate) fn file_in_memory(topology: &BlockTopology<'_>, path: &Path) -> bool {
     path_in_memory(topology, path, 0)
 }
 
-/// True where a block device, or one it lies on, is a loop device through the page cache.
+/// True if a block device, or one below it, is a loop device through the page cache.
 pub(crate) fn is_host_cached(topology: &BlockTopology<'_>, number: DeviceNumber) -> bool {
     device_is_host_cached(topology, number, 0)
 }
@@ -91,17 +91,17 @@ fn overlay(topology: &BlockTopology<'_>, mount: &Mount, path: &Path, depth: usiz
     }
 }
 
-/// A path as seen from the root of the overlay it is on.
+/// A path relative to the root of its overlay.
 fn inside(mount: &Mount, path: &Path) -> PathBuf {
     let below = path.strip_prefix(&mount.at).unwrap_or(Path::new(""));
     Path::new(mount.root.trim_start_matches('/')).join(below)
 }
 
-/// The layer of an overlay that is written to.
+/// The writable layer of an overlay.
 enum Upper {
-    /// It has none, so nothing can be written there.
+    /// There is none, so nothing can be written.
     None,
-    /// It has one that this process cannot see.
+    /// There is one that this process cannot see.
     Hidden,
     At(PathBuf),
 }
@@ -115,8 +115,8 @@ fn upper_layer(mount: &Mount) -> Upper {
     found.map_or(Upper::Hidden, Upper::At)
 }
 
-/// The layers that are only read, uppermost first; `None` if one of them cannot be seen. One list
-/// in `lowerdir`, or since Linux 6.8 one `lowerdir+` for each (the kernel's
+/// The read-only layers, uppermost first; `None` if one of them cannot be seen. One list in
+/// `lowerdir`, or since Linux 6.8 one `lowerdir+` for each (the kernel's
 /// Documentation/filesystems/overlayfs.rst).
 fn lower_layers(mount: &Mount) -> Option<Vec<PathBuf>> {
     let single = mount
@@ -132,8 +132,9 @@ fn lower_layers(mount: &Mount) -> Option<Vec<PathBuf>> {
     layers.filter(|layers| !layers.is_empty())
 }
 
-/// The parts of `lowerdir`. A colon of a path's own has a backslash before it, which the mount
-/// table writes as `\134`, or is written as `\072`. What follows `::` holds only data, no names.
+/// The parts of `lowerdir`. A colon in a path has a backslash before it, which the mount table
+/// writes as `\134`, or is written as `\072`. Paths after `::` hold only data, no names, and are
+/// left out.
 fn split_list(raw: &str) -> Vec<String> {
     const PLACEHOLDER: char = '\u{0}';
     let guarded = raw.replace("\\134:", "\u{0}").replace("\\:", "\u{0}");
@@ -141,7 +142,7 @@ fn split_list(raw: &str) -> Vec<String> {
     named.split(':').map(|part| unescape(&part.replace(PLACEHOLDER, "\\072"))).collect()
 }
 
-/// A directory that this process can see under that absolute path, links resolved.
+/// A directory with that absolute path that this process can see, links resolved.
 fn directory(path: &str) -> Option<PathBuf> {
     let path = Path::new(path);
     let real = path.is_absolute().then(|| fs::canonicalize(path).ok()).flatten()?;

@@ -1,8 +1,8 @@
-//! What is plugged in and what it is used for; mkfs, mount, loop.
+//! Block devices of the machine and their uses; mkfs, mount, loop devices.
 //!
-//! Everything that is read comes through [`Roots`], so that a copied tree answers as the running
-//! system does. This crate says what is there and refuses what must not be touched; it never knows
-//! a test and never prints.
+//! Everything is read through [`Roots`], so that a copied tree gives the same answers as the
+//! running system. This crate reports devices and refuses those that must not be touched; it never
+//! knows a test and never prints.
 
 mod bus;
 mod changes;

@@ -1,4 +1,4 @@
-//! Directories: how much fits, which device they are on, and the proof of it.
+//! Directories: free space, their device, and the proof of it.
 
 use std::fs;
 use std::io;
@@ -14,33 +14,33 @@ use crate::mounts::{Mount, mount_of};
 use crate::roots::{DeviceNumber, Roots};
 use crate::topology::{BlockTopology, Partition};
 
-/// Where a directory or file is.
+/// Location of a directory or file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Location {
     /// The path with all links resolved.
     pub path: PathBuf,
-    /// Number of the device that stat tells; anonymous on btrfs, overlay, tmpfs and networks.
+    /// Device number from stat; anonymous on btrfs, overlay, tmpfs and networks.
     pub number: DeviceNumber,
-    /// The mount it is on.
+    /// Its mount.
     pub mount: Mount,
-    /// The block device below, where there is one; of a stack (LVM, MD, LUKS) the uppermost; of an
+    /// The block device below, if there is one; of a stack (LVM, MD, LUKS) the uppermost; of an
     /// overlay that of its upper layer.
     pub disk: Option<InventoryEntry>,
     /// The partition of that device.
     pub partition: Option<Partition>,
-    /// The one medium at the bottom of a stack; `None` where there are several or there is no
+    /// The single medium at the bottom of a stack; `None` if there are several or there is no
     /// stack.
     pub medium_below: Option<InventoryEntry>,
-    /// True if what is written there stays in memory: on tmpfs, on an overlay whose upper layer is,
-    /// on a file system in a file there.
+    /// True if data written there stays in memory: on tmpfs, on an overlay with its upper layer
+    /// there, on a file system in a file there.
     pub in_memory: bool,
-    /// True where a loop device below goes through the page cache of this host.
+    /// True if a loop device below uses the page cache of this host.
     pub is_host_cached: bool,
 }
 
 impl Location {
-    /// The medium that measurements in this place are about; memory is none, whatever device it
-    /// goes under.
+    /// The medium that measurements in this place test; `None` for storage in memory, even if it
+    /// has a device.
     pub fn medium(&self) -> Option<&InventoryEntry> {
         self.medium_below.as_ref().or(self.disk.as_ref()).filter(|_| !self.in_memory)
     }
@@ -61,8 +61,8 @@ impl Location {
     }
 }
 
-/// Which device a directory or file is on. Works for the running system and, given a mount table
-/// that names the paths, for a copied tree.
+/// Location of a directory or file. Works for the running system and, given a mount table with its
+/// paths, for a copied tree.
 pub fn device_of_directory(roots: &Roots, path: &Path) -> io::Result<Location> {
     let path = fs::canonicalize(path)?;
     let number = DeviceNumber::from_raw(fs::metadata(&path)?.dev());
@@ -84,7 +84,7 @@ pub fn device_of_directory(roots: &Roots, path: &Path) -> io::Result<Location> {
     Ok(Location { path, number, mount, disk, partition, medium_below, in_memory, is_host_cached })
 }
 
-/// The medium a stacked device lies on, if it is a single one.
+/// The medium under a stacked device, if it is a single one.
 fn only_medium_below(topology: &BlockTopology<'_>, number: DeviceNumber) -> Option<InventoryEntry> {
     let (top, _) = topology.find(number)?;
     let below = topology.below(top);
@@ -96,7 +96,7 @@ fn only_medium_below(topology: &BlockTopology<'_>, number: DeviceNumber) -> Opti
     find_in(topology, bottom.number).map(|(disk, _)| disk)
 }
 
-/// How much fits where `path` is.
+/// Size and free space of the file system of `path`, in bytes.
 pub fn free_space(path: &Path) -> io::Result<Space> {
     let stat = rustix::fs::statvfs(path)?;
     Ok(Space {
@@ -105,7 +105,7 @@ pub fn free_space(path: &Path) -> io::Result<Space> {
     })
 }
 
-/// A directory is not on the device it was thought to be on. Nothing may be filled there.
+/// A directory is not on the expected device. Nothing may be written there.
 #[derive(Debug, thiserror::Error)]
 pub enum NotProved {
     /// It is on another device: the mount failed or was undone.
@@ -118,7 +118,7 @@ pub enum NotProved {
         /// The device it should be on.
         expected: DeviceNumber,
     },
-    /// It cannot be told.
+    /// Its device cannot be found.
     #[error("cannot tell which device {} is on: {source}", path.display())]
     Unknown {
         /// The directory as the caller gave it.
@@ -128,8 +128,8 @@ pub enum NotProved {
     },
 }
 
-/// Proves that a directory which is to be filled is on the block device `expected`: by the number
-/// stat gives, or, where the file system makes up its own, by the number of what is mounted there.
+/// Proves that a directory which is to be filled is on the block device `expected`: by the device
+/// number from stat, or, if the file system has a number of its own, by that of its mounted device.
 /// A mount that failed must never send a fill to the root disk.
 pub fn prove_on_device(
     roots: &Roots,

@@ -9,20 +9,20 @@ use crate::tool::{self, ToolError};
 use crate::topology::loop_backing;
 use blockio::FileIdentity;
 
-/// How a loop device is made.
+/// Options of a new loop device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoopOptions {
-    /// Past the page cache.
+    /// True to bypass the page cache.
     pub direct_io: bool,
-    /// First byte of the backing file that is seen.
+    /// Offset in bytes in the backing file.
     pub offset_bytes: u64,
-    /// How much of the backing file is seen; 0 is all of it.
+    /// Visible length in bytes of the backing file; 0 for everything.
     pub size_bytes: u64,
-    /// True if the kernel looks for partitions in it.
+    /// True if the kernel searches it for partitions.
     pub partitions: bool,
     /// True if writes are refused.
     pub read_only: bool,
-    /// Smallest addressable unit; 0 is the usual 512.
+    /// Logical block in bytes; 0 is the usual 512.
     pub block_bytes: u64,
 }
 
@@ -35,7 +35,7 @@ pub struct Loop {
     attached: bool,
 }
 
-/// What tells one attached loop device from another that has taken its place.
+/// Identity of an attached loop device, which another one in its place does not have.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Backing {
     /// Device and inode of the backing file, or 0 and the device's number for a block device.
@@ -44,13 +44,13 @@ pub struct Backing {
     size_bytes: u64,
 }
 
-/// A loop device could not be made or undone.
+/// The error of a loop device that could not be made or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopError {
     /// losetup is missing, could not be started, or failed.
     #[error(transparent)]
     Tool(#[from] ToolError),
-    /// The new device is not what was asked for.
+    /// The new device is not the requested one.
     #[error("{} is not the loop device that was made over {}", path.display(), backing.display())]
     NotOurs {
         /// Node that losetup printed: "/dev/loop3".
@@ -58,7 +58,7 @@ pub enum LoopError {
         /// The file or device it should be over.
         backing: PathBuf,
     },
-    /// The backing file cannot be looked at.
+    /// The backing file cannot be read.
     #[error("cannot look at {}: {source}", path.display())]
     Io {
         /// The backing file or block device.
@@ -68,7 +68,7 @@ pub enum LoopError {
     },
 }
 
-/// Attaches a free loop device to a file, whole, with the page cache or without.
+/// Attaches a free loop device to a whole file, past the page cache if `direct_io`.
 pub fn attach(file: &Path, direct_io: bool) -> Result<Loop, LoopError> {
     attach_with(file, LoopOptions { direct_io, ..LoopOptions::default() })
 }
@@ -109,27 +109,27 @@ impl Loop {
         self.number
     }
 
-    /// What it is known by.
+    /// Identity of the loop device.
     pub fn backing(&self) -> &Backing {
         &self.backing
     }
 
-    /// True if it goes past the page cache, as the kernel says: not every file system can.
+    /// True if it bypasses the page cache, by the kernel: not every file system can.
     pub fn direct_io(&self) -> bool {
         flag(&attributes(self.number).join("dio")).unwrap_or(false)
     }
 
-    /// True if it is over exactly this file, whatever its name leads to now.
+    /// True if it is over exactly this file, even if the file's name leads elsewhere now.
     pub fn is_over(&self, file: FileIdentity) -> bool {
         self.backing.file == (file.device, file.inode)
     }
 
-    /// Detaches it. Still in use, it goes away with its last user.
+    /// Detaches it. If it is in use, it disappears with its last user.
     pub fn detach(mut self) -> Result<(), LoopError> {
         self.let_go()
     }
 
-    /// Leaves it attached; whoever calls this has noted how to find and detach it.
+    /// Leaves it attached; the caller has noted how to find and detach it.
     pub fn keep(mut self) {
         self.attached = false;
     }
@@ -150,7 +150,7 @@ impl Drop for Loop {
 }
 
 /// Nodes of the loop devices over a file, by the name under which the kernel knows it: the file
-/// itself may be out of reach, its server dead.
+/// itself may be unreachable, its server dead.
 pub fn over(file: &Path) -> Vec<PathBuf> {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let over_it = devices.filter(|device| {
@@ -159,7 +159,7 @@ pub fn over(file: &Path) -> Vec<PathBuf> {
     over_it.map(|device| Path::new("/dev").join(device.file_name())).collect()
 }
 
-/// Nodes of the loop devices that are attached to exactly this.
+/// Nodes of the loop devices that are attached to exactly this file or device.
 pub(crate) fn attached_to(backing: &Backing) -> Vec<PathBuf> {
     let roots = Roots::default();
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
@@ -170,19 +170,19 @@ pub(crate) fn attached_to(backing: &Backing) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Detaches the loop devices over a file, by the name under which the kernel knows it. Still in
-/// use, one goes away with its last user.
+/// Detaches the loop devices over a file, by the name under which the kernel knows it. One that is
+/// in use disappears with its last user.
 pub fn detach_over(file: &Path) -> Result<(), LoopError> {
     over(file).iter().try_for_each(|path| Ok(detach_node(path)?))
 }
 
-/// Detaches the loop device `path`. The caller has made sure that it is the right one.
+/// Detaches the loop device `path`. The caller has checked that it is the right one.
 pub(crate) fn detach_node(path: &Path) -> Result<(), ToolError> {
     tool::run("losetup", [Path::new("--detach"), path]).map(drop)
 }
 
 impl Backing {
-    /// Of a file or block device with these options.
+    /// Identity of a loop device over a file or block device with these options.
     pub(crate) fn of(file: &Path, options: LoopOptions) -> std::io::Result<Backing> {
         let file = identity(file)?;
         Ok(Backing { file, offset_bytes: options.offset_bytes, size_bytes: options.size_bytes })
@@ -203,7 +203,7 @@ impl Backing {
         Backing::told_in(&attributes(number)).as_ref() == Some(self)
     }
 
-    /// What sysfs tells in this directory, for whoever may not open the device.
+    /// Identity from this directory of sysfs, for users who may not open the device.
     fn told_in(dir: &Path) -> Option<Backing> {
         let attribute = |name: &str| self::number(&dir.join(name));
         Some(Backing {
@@ -214,13 +214,13 @@ impl Backing {
     }
 }
 
-/// Where sysfs describes the loop device with that number.
+/// Directory of sysfs for the loop device with that number.
 fn attributes(number: DeviceNumber) -> PathBuf {
     PathBuf::from(format!("/sys/dev/block/{number}/loop"))
 }
 
-/// Device and inode of a file; of a block device 0 and its number, as its node may be one of
-/// several.
+/// Device and inode of a file; for a block device 0 and its number, as several nodes may lead to
+/// it.
 fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
     let metadata = fs::metadata(path)?;
     let is_block = Roots::default().block_number(path).is_some();

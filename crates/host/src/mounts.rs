@@ -1,4 +1,4 @@
-//! What is mounted where, and what is swapped on.
+//! Mounts and swap spaces.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,24 +12,24 @@ use crate::roots::{DeviceNumber, Roots};
 pub struct Mount {
     /// The kernel's number of this mount.
     pub id: u64,
-    /// Number of the file system's device; major 0 where it has none of its own.
+    /// Number of the file system's device; major 0 if it has none of its own.
     pub number: DeviceNumber,
-    /// The directory of the file system that is seen here ("/" but for bind mounts).
+    /// The directory of the file system that is mounted ("/" except for bind mounts).
     pub root: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub at: PathBuf,
     /// Options of this mount.
     pub options: String,
-    /// The kernel's name of the file system: "ext4", "nfs4", "fuse.sshfs".
+    /// The kernel's name for the file system: "ext4", "nfs4", "fuse.sshfs".
     pub kind: String,
-    /// What is mounted ("/dev/sda1", "server:/export").
+    /// Source of the mount ("/dev/sda1", "server:/export").
     pub source: String,
     /// Options of the file system.
     pub super_options: String,
 }
 
 impl Mount {
-    /// Reads one line; `None` where it is of another form.
+    /// Parses one line; `None` if it has another form.
     fn parse(line: &str) -> Option<Mount> {
         let (left, right) = line.split_once(" - ")?;
         let left: Vec<&str> = left.split(' ').collect();
@@ -72,12 +72,12 @@ impl Mount {
     }
 }
 
-/// All mounts of this process, in the order they were made.
+/// All mounts of this process, in the order in which they were made.
 pub fn mounts(roots: &Roots) -> Vec<Mount> {
     mounts_of(&roots.proc.join("self"))
 }
 
-/// True where the running system tells what is mounted; a copied tree is taken as it is.
+/// True if the mounts are known; always true for a copied tree.
 pub fn sees_mounts(roots: &Roots) -> bool {
     !roots.is_real() || !mounts(roots).is_empty()
 }
@@ -89,10 +89,10 @@ pub(crate) fn mounts_of(process: &Path) -> Vec<Mount> {
     String::from_utf8_lossy(&table).lines().filter_map(Mount::parse).collect()
 }
 
-/// The mount that `path` (absolute, links resolved) lies on.
+/// The mount of `path` (absolute, links resolved).
 ///
-/// On the running system the kernel says which one it is (statx); in a copied tree it is the last
-/// of those with the longest mount point.
+/// On the running system the kernel returns it (statx); in a copied tree it is the last of those
+/// with the longest mount point.
 pub fn mount_of<'a>(roots: &Roots, mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     if roots.is_real()
         && let Some(id) = mount_id(path)
@@ -120,7 +120,7 @@ pub fn swaps(roots: &Roots) -> Vec<PathBuf> {
     first_words.map(|word| PathBuf::from(OsString::from_vec(unescaped(word)))).collect()
 }
 
-/// Undoes the kernel's octal escapes of blank, tab, newline and backslash (`\040`).
+/// Decodes the kernel's octal escapes of blank, tab, newline and backslash (`\040`).
 pub(crate) fn unescape(word: &str) -> String {
     String::from_utf8_lossy(&unescaped(word.as_bytes())).into_owned()
 }

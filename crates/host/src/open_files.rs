@@ -1,5 +1,5 @@
-//! What other processes have open, mapped or locked: read from `/proc` once, and then asked for a
-//! medium or a file.
+//! Files that other processes have open, mapped or locked: read from `/proc` once, and then
+//! searched for a medium or a file.
 
 mod locks;
 mod process;
@@ -19,7 +19,7 @@ use locks::Locked;
 pub(crate) use process::writes;
 pub use unseen::NotSeen;
 
-/// What a descriptor stands for.
+/// The block device or file of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thing {
     /// A block device, by its own number and not by its node's name.
@@ -32,23 +32,23 @@ enum Thing {
 #[derive(Clone, Debug)]
 struct Entry {
     thing: Thing,
-    /// How it is held; `None` for one that only reads.
+    /// Way of the hold; `None` for a descriptor that only reads.
     hold: Option<Hold>,
     by: Process,
 }
 
-/// One look at the open files of all processes that can be seen, our own left out.
+/// The open files of all visible processes at one moment, without our own.
 #[derive(Debug, Default)]
 pub struct OpenFiles {
     entries: Vec<Entry>,
     locks: Vec<Locked>,
-    /// Mounts in other mount namespaces, with a process that lives there.
+    /// Mounts in other mount namespaces, each with a process of that namespace.
     elsewhere: Vec<(Mount, Process)>,
     not_seen: NotSeen,
 }
 
 impl OpenFiles {
-    /// Looks for block devices, and for the regular files that are named.
+    /// Reads `/proc` for block devices, and for the files in `files`.
     pub fn look(roots: &Roots, files: &[FileIdentity]) -> OpenFiles {
         let mut found = OpenFiles {
             locks: locks::all(roots),
@@ -69,8 +69,7 @@ impl OpenFiles {
         found
     }
 
-    /// Looks for everything that concerns a disk: its nodes, those below it, and the files below
-    /// these.
+    /// Reads `/proc` for a disk: its nodes, the nodes of devices below it, and their backing files.
     pub(crate) fn look_for(topology: &BlockTopology<'_>, slot: &BlockDeviceEntry) -> OpenFiles {
         OpenFiles::look(
             topology.roots,
@@ -78,22 +77,22 @@ impl OpenFiles {
         )
     }
 
-    /// What could not be looked at.
+    /// Parts that could not be read.
     pub fn not_seen(&self) -> &NotSeen {
         &self.not_seen
     }
 
-    /// Who holds this file, each process once, with what tells most.
+    /// Holders of this file, each process once, with its most telling hold.
     pub fn of_file(&self, file: FileIdentity) -> Vec<Holding> {
         self.holdings(Thing::File(file), Some(file))
     }
 
-    /// Who holds the block device with this number, each process once, with what tells most.
+    /// Holders of the block device with this number, each process once, with its most telling hold.
     pub fn of_block(&self, number: DeviceNumber) -> Vec<Holding> {
         self.holdings(Thing::Block(number), None)
     }
 
-    /// Who has the block device with this number open in whatever way, our own process left out.
+    /// Processes other than ours that have the block device with this number open in any way.
     pub fn openers(&self, number: DeviceNumber) -> Vec<Process> {
         let mut openers: Vec<Process> =
             self.of(Thing::Block(number)).map(|entry| entry.by.clone()).collect();
@@ -106,7 +105,7 @@ impl OpenFiles {
         self.entries.iter().filter(move |entry| entry.thing == thing)
     }
 
-    /// Who holds a thing; `inode` is what the kernel's table of locks knows it by.
+    /// Holders of a device or file; `inode` is its identity in the kernel's table of locks.
     fn holdings(&self, thing: Thing, inode: Option<FileIdentity>) -> Vec<Holding> {
         let seen = self
             .of(thing)
@@ -133,8 +132,8 @@ impl OpenFiles {
         found
     }
 
-    /// The reason why a disk is in use by the processes that hold it or what is below it, and by
-    /// mounts in other namespaces.
+    /// The reasons why a disk is in use: processes that hold it or a device below it, and mounts in
+    /// other namespaces.
     pub(crate) fn uses(
         &self,
         topology: &BlockTopology<'_>,
@@ -164,7 +163,7 @@ impl OpenFiles {
         found
     }
 
-    /// Mounts of the device that are seen in another mount namespace and not in ours.
+    /// Mounts of the device that are visible in another mount namespace and not in ours.
     fn mounted_elsewhere(
         &self,
         topology: &BlockTopology<'_>,
@@ -185,7 +184,7 @@ impl OpenFiles {
     }
 }
 
-/// The files that a disk, or what it is made of, has its content in.
+/// The files that hold the content of a disk, or of devices below it.
 fn files_below(
     topology: &BlockTopology<'_>,
     slot: &BlockDeviceEntry,
@@ -198,8 +197,8 @@ fn files_below(
     files.collect()
 }
 
-/// Looks again until nothing is found, for about a second: udev and its like open what has changed,
-/// and let go of it.
+/// Repeats `look` until it finds nothing, for about a second: udev and its like open a changed
+/// device and close it again.
 pub(crate) fn settled<T>(mut look: impl FnMut() -> Vec<T>) -> Vec<T> {
     const LOOKS: u32 = 10;
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);

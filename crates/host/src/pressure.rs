@@ -1,6 +1,6 @@
-//! What the host has to do beside our work: how long its tasks waited for processors and memory
-//! (pressure stall information; kernel documentation accounting/psi), what the machine below a
-//! virtual one took away (proc_stat(5)), and how often our own threads had to give way
+//! Load of the host beside our work: time for which its tasks waited for processors and memory
+//! (pressure stall information; kernel documentation accounting/psi), time stolen by the host of a
+//! virtual machine (proc_stat(5)), and involuntary context switches of our own threads
 //! (proc_pid_status(5)).
 
 use std::fs;
@@ -10,24 +10,24 @@ use record::Disturbance;
 
 use crate::roots::Roots;
 
-/// A tick of `/proc/stat`: all of Linux counts a hundred a second there (USER_HZ).
+/// Nanoseconds of a tick of `/proc/stat`: 100 per second on all of Linux (USER_HZ).
 const TICK_NS: u64 = 10_000_000;
 
-/// The running totals at one moment. A number that this kernel does not give is absent.
+/// The running totals at one moment. A total that this kernel does not have is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostPressure {
     /// Time in which some task waited for a processor, in microseconds.
     pub cpu_pressure_us: Option<u64>,
     /// Time in which some task waited for memory, in microseconds.
     pub memory_pressure_us: Option<u64>,
-    /// Time that the machine below took away, all processors together, in nanoseconds.
+    /// Time stolen by the host of this virtual machine, all processors together, in nanoseconds.
     pub steal_ns: Option<u64>,
-    /// How often a thread of this process had to give up its processor; of threads that still live.
+    /// Involuntary context switches of the threads of this process that still exist.
     pub preempted: Option<u64>,
 }
 
 impl HostPressure {
-    /// As it stands now.
+    /// Present totals.
     pub fn now(roots: &Roots) -> HostPressure {
         let pressure =
             |of: &str| some_total(&fs::read_to_string(roots.proc.join("pressure").join(of)).ok()?);
@@ -41,13 +41,13 @@ impl HostPressure {
         }
     }
 
-    /// True if this kernel tells how long tasks waited: it does from Linux 4.20 on, where it was
-    /// not switched off.
+    /// True if this kernel reports how long tasks waited: from Linux 4.20 on, unless that is
+    /// disabled.
     pub fn tells_pressure(&self) -> bool {
         self.cpu_pressure_us.is_some() && self.memory_pressure_us.is_some()
     }
 
-    /// What came since `earlier`, beside what else is known of a disturbance.
+    /// Increase since `earlier`, in a disturbance whose other fields are empty.
     pub fn since(&self, earlier: &HostPressure) -> Disturbance {
         let since = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         Disturbance {
@@ -60,13 +60,13 @@ impl HostPressure {
     }
 }
 
-/// "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345".
+/// Parses "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345".
 fn some_total(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }
 
-/// "cpu  user nice system idle iowait irq softirq steal ..".
+/// Parses "cpu  user nice system idle iowait irq softirq steal ..".
 fn steal_ns(text: &str) -> Option<u64> {
     let all = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     all.split_whitespace().nth(7)?.parse::<u64>().ok().map(|ticks| ticks.saturating_mul(TICK_NS))

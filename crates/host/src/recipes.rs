@@ -1,4 +1,4 @@
-//! How the file systems are made that a matrix tries, and which of them this machine has.
+//! Recipes of the file systems that a matrix tests, and their availability on this machine.
 
 use std::fs;
 use std::path::Path;
@@ -9,29 +9,29 @@ use crate::roots::{Roots, text};
 use crate::stage::MkfsSpec;
 use crate::tool;
 
-/// A file system in the form in which it is tried.
+/// A file system with its options for mkfs and mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// What it is called on the command line and in records.
+    /// Name on the command line and in records.
     pub name: &'static str,
-    /// The kernel's name of it.
+    /// The kernel's name for it.
     pub kind: &'static str,
-    /// Words for mkfs besides what keeps it from asking. None of them discards: every combination
-    /// finds the medium as the one before it left it, and those whose mkfs cannot discard have no
-    /// disadvantage.
+    /// Options of mkfs besides those that keep it from asking. None of them discards: every
+    /// combination finds the medium as the one before it left it, and file systems whose mkfs
+    /// cannot discard have no disadvantage.
     options: &'static [&'static str],
-    /// What of `-E` of mke2fs it needs; given there once, with the alignment.
+    /// Values for `-E` of mke2fs; given there once, together with the alignment.
     extended: &'static str,
-    /// Mount options without which it would work in the background, or discard, while others
-    /// measure; what the user asks for comes after them and wins.
+    /// Mount options without which it would work in the background, or discard, during
+    /// measurements; the user's options come after them and override them.
     quiet: &'static [&'static str],
-    /// How mkfs is told of allocation units.
+    /// Option of mkfs for allocation units.
     alignment: Alignment,
-    /// The smallest device that mkfs takes, roughly.
+    /// The smallest device in bytes that mkfs accepts, roughly.
     pub least_bytes: u64,
 }
 
-/// How mkfs is told of allocation units.
+/// Option of mkfs for allocation units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Alignment {
     /// There is no option for it.
@@ -44,25 +44,25 @@ enum Alignment {
     Sections,
     /// `-B N`: blocks of 4 KiB in a segment.
     Segment,
-    /// `-b BYTES`: where the heap begins, and to what clusters are aligned.
+    /// `-b BYTES`: start of the heap, and alignment of clusters.
     Boundary,
 }
 
-/// The reason why a file system cannot be tried here.
+/// The reason why a file system cannot be tested here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// `mkfs.KIND` is neither in `PATH` nor in the system's own folders.
     #[error("mkfs.{kind} is not installed; install the package {package}")]
     NoMkfs {
-        /// The kernel's name of the file system.
+        /// The kernel's name for the file system.
         kind: &'static str,
-        /// Debian's package that has it.
+        /// Debian's package that contains it.
         package: &'static str,
     },
     /// The kernel lacks it.
     #[error("this kernel has no {kind}: neither built in nor as a module")]
     NoDriver {
-        /// The kernel's name of the file system.
+        /// The kernel's name for the file system.
         kind: &'static str,
     },
 }
@@ -79,7 +79,7 @@ const EXT: Recipe = Recipe {
 
 const OTHER: Recipe = Recipe { options: &[], extended: "", quiet: &[], ..EXT };
 
-/// Every file system that can be asked for.
+/// Every file system that can be requested.
 pub const RECIPES: &[Recipe] = &[
     Recipe { name: "ext2", kind: "ext2", quiet: &[], ..EXT },
     Recipe { name: "ext3", kind: "ext3", quiet: &[], ..EXT },
@@ -139,7 +139,7 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { name: "exfat", kind: "exfat", alignment: Alignment::Boundary, ..OTHER },
 ];
 
-/// File systems that people ask for and that no recipe makes: name, and why.
+/// File systems that people ask for and that have no recipe: name, and reason.
 const NOT_TRIED: [(&str, &str); 4] = [
     ("zfs", "it is no part of the kernel, and is made of pools, not by mkfs on a block device"),
     ("reiserfs", "Linux has none since 6.13"),
@@ -147,7 +147,7 @@ const NOT_TRIED: [(&str, &str); 4] = [
     ("ntfs", "it is mounted through FUSE here, and what is cached there is not the medium's"),
 ];
 
-/// The reason why a file system is not tried that exists; `None` of those that are tried, and of
+/// The reason why an existing file system is not tested; `None` for those with a recipe, and for
 /// any other name.
 pub fn why_not_tried(name: &str) -> Option<&'static str> {
     NOT_TRIED.iter().find(|(known, _)| *known == name).map(|(_, why)| *why)
@@ -159,8 +159,8 @@ pub fn recipe(name: &str) -> Option<&'static Recipe> {
 }
 
 impl Recipe {
-    /// How it is made and mounted: fitted to allocation units of `au_bytes`, or as mkfs does by
-    /// itself.
+    /// Options to make and mount it: aligned to allocation units of `au_bytes`, or with the
+    /// defaults of mkfs.
     pub fn spec(&self, au_bytes: Option<u64>, mount_options: &[String]) -> MkfsSpec {
         let mut options: Vec<String> = self.options.iter().map(|word| (*word).to_owned()).collect();
         let mut extended: Vec<String> =
@@ -183,8 +183,8 @@ impl Recipe {
         }
     }
 
-    /// What tells mkfs of allocation units of that size; `None` where it cannot be told, or not of
-    /// this size.
+    /// Options that align mkfs to allocation units of that size; `None` if it has no such option,
+    /// or not for this size.
     pub fn fitting(&self, au_bytes: u64) -> Option<String> {
         const BLOCK_BYTES: u64 = 4096;
         const SEGMENT_BYTES: u64 = 2 * MIB;
@@ -207,7 +207,7 @@ impl Recipe {
         }
     }
 
-    /// The mkfs line for a person to type: as it was run, but it asks before it overwrites.
+    /// The mkfs command for a person to type: as it was run, but it asks before it overwrites.
     pub fn mkfs_line(&self, au_bytes: Option<u64>, device: &str) -> String {
         let spec = self.spec(au_bytes, &[]);
         // what only a measurement needs is left out: discarding is what one wants of a new file
@@ -229,8 +229,8 @@ impl Recipe {
         words.join(" ").replace(" -t 0", "")
     }
 
-    /// Whether mkfs and the kernel's driver seem to be there. Only making and mounting one says for
-    /// sure.
+    /// Checks that mkfs and the kernel's driver seem to exist. Only making and mounting one is a
+    /// proof.
     pub fn available(&self, roots: &Roots) -> Result<(), Unavailable> {
         let mkfs = format!("mkfs.{}", self.kind);
         if !tool::is_there(&mkfs) {

@@ -1,4 +1,4 @@
-//! A medium that was taken out and put in again: the same, under whatever node it comes back.
+//! Search for a medium that was taken out and put in again, under any node.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use crate::inventory::{InventoryEntry, list};
 use crate::roots::Roots;
 use crate::target::{BlockTarget, ResolvedTarget};
 
-/// Nodes of media that may be the one of a record, by everything a medium or its reader says of
-/// itself. Behind a reader that is the reader's, so that what lies on it has to be looked at as
-/// well. Media in use are among them: whoever opens one is told why not.
+/// Nodes of media that may be the one of a record, by all identity data of the medium or its
+/// reader. Behind a reader that is the reader's data, so the contents have to be checked as well.
+/// Media in use are included: opening one returns the reason.
 pub fn nodes_like(roots: &Roots, record: &Record) -> Vec<PathBuf> {
     list(roots).into_iter().filter_map(|disk| node_like(roots, disk, record)).collect()
 }
@@ -36,8 +36,8 @@ fn node_like(roots: &Roots, disk: InventoryEntry, record: &Record) -> Option<Pat
     same.then_some(path)
 }
 
-/// True if two media say the same of themselves, their size apart: register, serial number, maker
-/// and model.
+/// True if two media have the same identity data, except for their size: register, serial number,
+/// maker and model.
 fn says_the_same(now: &Medium, then: &Medium) -> bool {
     let says = |medium: &Medium| {
         (medium.cid.clone(), medium.serial.clone(), medium.vendor.clone(), medium.model.clone())

@@ -1,4 +1,4 @@
-//! Where the kernel's view of the machine is read: `/sys`, `/proc` and `/dev`, or a copy of them.
+//! Directories of the kernel's view of the machine: `/sys`, `/proc` and `/dev`, or a copy of them.
 
 use std::fmt;
 use std::fs;
@@ -7,20 +7,20 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The four trees everything here is read from.
+/// The four trees from which everything here is read.
 ///
 /// A copied tree cannot hold device nodes without rights, so in a copy of `/dev` a regular file
-/// with the text `block 8:16` or `char 1:3` stands for one. In the real `/dev` such a file means
-/// nothing.
+/// with the text `block 8:16` or `char 1:3` represents one. In the real `/dev` such a file has no
+/// meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roots {
-    /// Where sysfs is: `/sys`, or a copy of it.
+    /// Path of sysfs: `/sys`, or a copy of it.
     pub sys: PathBuf,
-    /// Where procfs is: `/proc`, or a copy of it.
+    /// Path of procfs: `/proc`, or a copy of it.
     pub proc: PathBuf,
-    /// Where device nodes are: `/dev`, or a copy of it.
+    /// Path of device nodes: `/dev`, or a copy of it.
     pub dev: PathBuf,
-    /// Where settings of the machine are: `/etc`, or a copy of it.
+    /// Path of settings of the machine: `/etc`, or a copy of it.
     pub etc: PathBuf,
 }
 
@@ -48,17 +48,17 @@ impl Default for Roots {
 pub struct DeviceNumber {
     /// Number of the driver: 8 is sd, 179 is mmc.
     pub major: u32,
-    /// The device of that driver.
+    /// Number of the device within that driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// From `st_dev` or `st_rdev`.
+    /// A device number from `st_dev` or `st_rdev`.
     pub fn from_raw(raw: u64) -> DeviceNumber {
         DeviceNumber { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
     }
 
-    /// As `st_dev` and `st_rdev` have it.
+    /// The device number in the form of `st_dev` and `st_rdev`.
     pub fn to_raw(self) -> u64 {
         rustix::fs::makedev(self.major, self.minor)
     }
@@ -99,25 +99,25 @@ impl FromStr for DeviceNumber {
     }
 }
 
-/// What a path leads to.
+/// Kind of the file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A block device, by its device number.
     Block(DeviceNumber),
     /// A character device, such as `/dev/zero`.
     Character,
-    /// A named pipe, as mkfifo makes one.
+    /// A named pipe.
     Fifo,
     /// A Unix domain socket.
     Socket,
     /// A directory, or a link to one.
     Directory,
-    /// A regular file, unless it stands for a device in a copied `/dev`.
+    /// A regular file, unless it represents a device in a copied `/dev`.
     File,
 }
 
 impl Roots {
-    /// A tree with `sys`, `proc`, `dev` and `etc` in it.
+    /// The directories `sys`, `proc`, `dev` and `etc` below `root`.
     pub fn copied(root: &Path) -> Roots {
         Roots {
             sys: root.join("sys"),
@@ -132,8 +132,8 @@ impl Roots {
         self.dev == Path::new("/dev")
     }
 
-    /// The path to look at for a path as a user or the kernel writes it: below `/dev` it is looked
-    /// up in this tree.
+    /// The path in this tree for a path as a user or the kernel writes it: only paths below `/dev`
+    /// change.
     pub fn locate(&self, path: &Path) -> PathBuf {
         match path.strip_prefix("/dev") {
             Ok(below) => self.dev.join(below),
@@ -141,7 +141,7 @@ impl Roots {
         }
     }
 
-    /// What `path` is, links followed.
+    /// Kind of the file at `path`, links followed.
     pub fn node(&self, path: &Path) -> io::Result<Node> {
         let path = self.locate(path);
         let metadata = fs::metadata(&path)?;
@@ -169,7 +169,7 @@ impl Roots {
         }
     }
 
-    /// The device a regular file of a copied `/dev` stands for.
+    /// The device that a regular file of a copied `/dev` represents.
     fn stand_in(&self, path: &Path) -> Option<Node> {
         if self.is_real() {
             return None;
@@ -185,8 +185,8 @@ impl Roots {
     }
 }
 
-/// The text of a small kernel file without surrounding blanks; `None` where it is missing,
-/// unreadable or empty.
+/// The text of a small kernel file without surrounding blanks; `None` if it is missing, unreadable
+/// or empty.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -209,7 +209,7 @@ pub(crate) fn flag(path: &Path) -> Option<bool> {
 }
 
 /// The names in a directory, in natural order (`sda`, `sdb`, `sdaa`; `loop2` before `loop10`);
-/// empty where there is none.
+/// empty if there is none.
 pub(crate) fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<String> =
@@ -228,7 +228,7 @@ fn natural_key(name: &str) -> (String, usize, String, u64, String) {
     (driver, letters.len(), letters.to_owned(), number.parse().unwrap_or(0), tail.to_owned())
 }
 
-/// The last component of the path a link points to.
+/// The last component of the path to which a link points.
 pub(crate) fn link_name(path: &Path) -> Option<String> {
     let to = fs::read_link(path).ok()?;
     to.file_name()?.to_str().map(str::to_owned)

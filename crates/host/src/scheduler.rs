@@ -1,5 +1,5 @@
-//! The block layer's queue of a medium: which schedulers there are, and the settings that a change
-//! of scheduler moves.
+//! The block layer's queue of a medium: available schedulers, and the settings that a change of
+//! scheduler affects.
 
 use std::fs;
 use std::io;
@@ -10,12 +10,12 @@ use crate::roots::{DeviceNumber, Roots, number, text};
 use crate::topology::SECTOR_BYTES;
 
 /// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the
-/// number of requests anew with each scheduler, and bfq switches the throttling of writeback off.
-/// In the order of noting; they are restored from the end, the scheduler first.
+/// number of requests anew with each scheduler, and bfq disables the throttling of writeback. In
+/// the order of noting; they are restored from the end, the scheduler first.
 pub(crate) const REMEMBERED: [&str; 5] =
     ["max_sectors_kb", "read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
 
-/// Bytes written to a device since it is there, by whomever.
+/// Bytes written to a device since it appeared, by any program.
 pub fn written_bytes(disk: &InventoryEntry) -> u64 {
     const SECTORS_WRITTEN: usize = 6;
     let stat =
@@ -25,7 +25,7 @@ pub fn written_bytes(disk: &InventoryEntry) -> u64 {
     sectors.unwrap_or(0) * SECTOR_BYTES
 }
 
-/// A queue, by everything that tells it from another one that has taken its place.
+/// A queue, with everything that identifies its device.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct QueueOf {
     /// Kernel name of the whole device.
@@ -34,7 +34,7 @@ pub(crate) struct QueueOf {
     diskseq: Option<u64>,
 }
 
-/// A setting of a queue could not be changed.
+/// The error of a setting of a queue that could not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
     /// The kernel has no such scheduler.
@@ -42,33 +42,33 @@ pub enum QueueError {
     NoScheduler {
         /// Kernel name of the device.
         disk: String,
-        /// What was asked for.
+        /// Requested scheduler.
         scheduler: String,
-        /// Schedulers that `queue/scheduler` in sysfs lists.
+        /// Schedulers in `queue/scheduler` of sysfs.
         offered: Vec<String>,
     },
-    /// The kernel refused to take the value.
+    /// The kernel refused the value.
     #[error("cannot set {setting} of {disk} to '{value}': {source}")]
     Refused {
         /// Kernel name of the device.
         disk: String,
         /// Name of the setting.
         setting: String,
-        /// What it was to be.
+        /// Requested value.
         value: String,
         /// Error of the write to `/sys/block/DISK/queue/SETTING`.
         source: io::Error,
     },
-    /// It was written and is something else.
+    /// It was written and has another value.
     #[error("{setting} of {disk} was set to '{value}' and is '{now}'")]
     NotTaken {
         /// Kernel name of the device.
         disk: String,
         /// Name of the setting.
         setting: String,
-        /// What it was to be.
+        /// Requested value.
         value: String,
-        /// What reads back after the write; empty where nothing does.
+        /// Value after the write; empty if it cannot be read.
         now: String,
     },
 }
@@ -83,7 +83,7 @@ impl QueueOf {
         &self.disk
     }
 
-    /// True if the same medium is still behind that name.
+    /// True if the same medium still has that name.
     pub fn is_there(&self) -> bool {
         let dir = self.dir();
         let same_number =
@@ -100,8 +100,7 @@ impl QueueOf {
         Roots::default().sys.join("block").join(&self.disk)
     }
 
-    /// The value of a setting; of `scheduler` the one in use. `None` where there is no such
-    /// setting.
+    /// The value of a setting; for `scheduler` the one in use. `None` if there is no such setting.
     pub fn get(&self, setting: &str) -> Option<String> {
         let text = text(&self.dir().join("queue").join(setting))?;
         if setting != "scheduler" {
@@ -112,13 +111,13 @@ impl QueueOf {
         Some(chosen.unwrap_or(&text).to_owned())
     }
 
-    /// The schedulers on offer.
+    /// The available schedulers.
     pub fn schedulers(&self) -> Vec<String> {
         let text = text(&self.dir().join("queue/scheduler")).unwrap_or_default();
         text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
     }
 
-    /// Changes a setting that is not so already, and looks whether the kernel took it.
+    /// Changes a setting unless it has the value already, and checks that the kernel took it.
     pub fn set(&self, setting: &str, value: &str) -> Result<(), QueueError> {
         if self.get(setting).as_deref() == Some(value) {
             return Ok(());

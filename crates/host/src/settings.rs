@@ -1,5 +1,5 @@
-//! Settings of the host around a medium that can be changed while it runs, and what else they could
-//! be (docs/field/linux-io.md#queue-attributes).
+//! Settings of the host around a medium that can be changed at run time, and their other values
+//! (docs/field/linux-io.md#queue-attributes).
 
 use std::fs;
 use std::io;
@@ -14,31 +14,31 @@ use crate::io_limits::{IoLimit, io_limits};
 use crate::roots::{Roots, text};
 use crate::scheduler::QueueOf;
 
-/// A setting as it is, and what is worth trying instead.
+/// A setting, its value, and other values worth trying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSetting {
     /// Name: a file of the medium's queue ("scheduler", "read_ahead_kb"), [`GOVERNOR`], or a limit
     /// of a control group ("rbps", "riops").
     pub name: &'static str,
-    /// What it is now.
+    /// Present value.
     pub now: String,
-    /// What to try instead; empty where there is nothing else.
+    /// Other values to try; empty if there are none.
     pub others: Vec<String>,
     /// True if this user may change it.
     pub may_change: bool,
 }
 
-/// No limit.
+/// Value of a setting without a limit.
 pub const UNLIMITED: &str = "max";
 /// The frequency governor of all processors.
 pub const GOVERNOR: &str = "governor";
-/// Read-aheads that are tried, in KiB: the kernel's default, and what helps slow commands.
+/// Values of read-ahead that are tried, in KiB: the kernel's default, and one that helps slow
+/// commands.
 const READ_AHEADS_KB: [u64; 2] = [128, 4096];
-/// Largest commands that are tried, in KiB, beside what the hardware takes.
+/// Largest command that is tried, in KiB, beside the maximum of the hardware.
 const SMALL_COMMAND_KB: u64 = 128;
 
-/// The settings that there are around this medium; what the kernel has no file of is not among
-/// them.
+/// The settings around this medium, as far as the kernel has files for them.
 pub fn host_settings(roots: &Roots, disk: &InventoryEntry) -> Vec<HostSetting> {
     let queue = QueueOf::new(disk);
     let of_queue = |name: &'static str, others: Vec<String>| {
@@ -64,7 +64,7 @@ pub fn host_settings(roots: &Roots, disk: &InventoryEntry) -> Vec<HostSetting> {
     .collect()
 }
 
-/// A limit on reads, which is tried without.
+/// A limit on reads; the other value is no limit.
 fn read_limit(limit: &IoLimit) -> Option<HostSetting> {
     let is_of_reads = matches!(limit.kind, IoLimitKind::ReadBps | IoLimitKind::ReadIops);
     is_of_reads.then(|| HostSetting {
@@ -79,7 +79,7 @@ fn may_write(path: &std::path::Path) -> bool {
     access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
-/// The governor, where all processors have the same.
+/// The governor, if all processors have the same.
 fn governor(roots: &Roots) -> Option<HostSetting> {
     let policies = policies(roots);
     let now = text(&policies.first()?.path(roots, "scaling_governor"))?;
@@ -117,7 +117,7 @@ impl Policy {
         text(&self.path(roots, "scaling_governor"))
     }
 
-    /// Changes the governor; processors that have gone need none.
+    /// Changes the governor; ignores processors that have gone.
     pub fn set_governor(self, roots: &Roots, name: &str) -> io::Result<()> {
         match self.governor(roots) {
             Some(now) if now != name => fs::write(self.path(roots, "scaling_governor"), name),

@@ -1,4 +1,4 @@
-//! Health as a disk tells it: through smartctl, where it is installed
+//! Health of a disk as it reports it: through smartctl, if that is installed
 //! (docs/field/identity.md#other-buses).
 
 use record::{Health, MediumKind};
@@ -8,13 +8,13 @@ use crate::inventory::{self, InventoryEntry};
 use crate::roots::Roots;
 use crate::tool;
 
-/// How long a disk may think about its health.
+/// Time limit in seconds for a disk to report its health.
 const PATIENCE_SECONDS: u64 = 10;
 
-/// The health of a disk now: what sysfs says (eMMC), else what `smartctl` reads, and of an SD card
-/// in a slot what `sdmon` reads. `None` where the disk says nothing, is another one by now, the
-/// program is not installed, or the user may not. Starts a program and sends the disk a command:
-/// not for lists.
+/// Present health of a disk: from sysfs (eMMC), otherwise from `smartctl`, and for an SD card in a
+/// slot from `sdmon`. `None` if the disk reports nothing, is another one by now, the program is not
+/// installed, or the user lacks the right. Starts a program and sends the disk a command: not for
+/// lists.
 pub fn health(roots: &Roots, disk: &InventoryEntry) -> Option<Health> {
     // An eMMC's registers were read when it was found, and wear on.
     let (now, _) = inventory::find(roots, disk.number)?;
@@ -43,7 +43,7 @@ pub fn health(roots: &Roots, disk: &InventoryEntry) -> Option<Health> {
     }
 }
 
-/// Reads what `sdmon` prints of industrial SD cards that answer the general command CMD56.
+/// Parses the output of `sdmon` for industrial SD cards that answer the general command CMD56.
 pub fn parse_sdmon(json: &str) -> Option<Health> {
     let all: Value = serde_json::from_str(json).ok()?;
     let used = all["healthStatusPercentUsed"].as_f64();
@@ -56,10 +56,10 @@ pub fn parse_sdmon(json: &str) -> Option<Health> {
     Some(Health { used_percent: Some(used_percent), source: Some(source), ..Health::default() })
 }
 
-/// Reads what `smartctl --json` prints.
+/// Parses the output of `smartctl --json`.
 ///
-/// NVMe data units are 512,000 bytes. Of the ATA attributes only those are taken whose meaning
-/// their name tells; the numbers alone mean different things with every maker.
+/// NVMe data units are 512,000 bytes. Of the ATA attributes only those are used whose name tells
+/// their meaning; the numbers alone have different meanings with every maker.
 pub fn parse_smartctl(json: &str) -> Option<Health> {
     let all: Value = serde_json::from_str(json).ok()?;
     let nvme = &all["nvme_smart_health_information_log"];
@@ -90,7 +90,7 @@ pub fn parse_smartctl(json: &str) -> Option<Health> {
     })
 }
 
-/// `Total_LBAs_Written` counts logical blocks.
+/// Bytes written from `Total_LBAs_Written`, which counts logical blocks.
 fn ata_written_bytes(all: &Value) -> Option<u64> {
     let table = all["ata_smart_attributes"]["table"].as_array()?;
     let written = table.iter().find(|row| row["name"] == "Total_LBAs_Written")?;
@@ -98,7 +98,7 @@ fn ata_written_bytes(all: &Value) -> Option<u64> {
     written["raw"]["value"].as_u64()?.checked_mul(block_bytes)
 }
 
-/// Attributes whose normalised value is the share of the life that is left, in percent.
+/// Used life in percent, from attributes whose normalised value is the remaining share.
 fn ata_used_percent(all: &Value) -> Option<f64> {
     const LEFT: [&str; 3] = ["SSD_Life_Left", "Media_Wearout_Indicator", "Percent_Life_Remaining"];
     let table = all["ata_smart_attributes"]["table"].as_array()?;

@@ -1,12 +1,12 @@
 //! A file system on a region of a raw medium, for the tests that need one
 //! (docs/field/classic-tools.md#dd, docs/field/iozone.md#single-file), and its undoing.
 //!
-//! Nothing is written to the medium but inside the region: the region is the target itself where it
-//! is all of it; else it is shown to the kernel as a partition without a partition table
-//! (`addpart`), or, where the kernel takes none (a region that overlaps a partition, a target that
-//! is a partition itself, a driver without partitions), as a loop device over that part of it. Each
-//! step is noted in a file before it is done, so that a run that was killed can be undone by the
-//! next one ([`clean_leftovers`]).
+//! Nothing is written to the medium outside the region. If the region is the whole target, it is
+//! the target itself; otherwise the kernel shows it as a partition without a partition table
+//! (`addpart`), or, if the kernel refuses one (a region that overlaps a partition, a target that is
+//! a partition itself, a driver without partitions), as a loop device over that part of it. Each
+//! step is noted in a file before it is done, so that the next run can undo a run that was killed
+//! ([`clean_leftovers`]).
 
 mod note;
 mod region;
@@ -34,29 +34,30 @@ pub use note::{Leftover, clean_leftovers};
 pub(crate) use note::{NoteFile, abandoned};
 use region::StagedRegion;
 
-/// Regions begin and end at multiples of this: the page of every file system and the largest
-/// logical block of a medium.
+/// Alignment of regions in bytes: the page of every file system and the largest logical block of a
+/// medium.
 pub const REGION_ALIGN_BYTES: u64 = 4096;
 
-/// How the private directories are named.
+/// Prefix of the names of private directories.
 const DIRECTORY_PREFIX: &str = "flashmark-stage-";
 
-/// Which file system, and how it is made and mounted.
+/// A file system, and its options for mkfs and mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MkfsSpec {
-    /// The kernel's name of the file system and the end of `mkfs.KIND`: "ext4".
+    /// The kernel's name for the file system and the end of `mkfs.KIND`: "ext4".
     pub kind: String,
-    /// Words for `mkfs.KIND`, besides what keeps it from asking.
+    /// Options of `mkfs.KIND`, besides those that keep it from asking.
     pub options: Vec<String>,
-    /// Words for mount; "noatime", "nodiratime", "sync" become flags, others go to the file system.
+    /// Options of mount; "noatime", "nodiratime", "sync" become flags, others go to the file
+    /// system.
     pub mount_options: Vec<String>,
-    /// A name for the file system, by which it is known again; at most 11 of capital letters and
-    /// digits, which all of them take.
+    /// A label, by which the file system is recognised; at most 11 capital letters and digits,
+    /// which all file systems accept.
     pub label: Option<String>,
 }
 
 impl MkfsSpec {
-    /// The same with a name for the file system.
+    /// The same with a label.
     pub fn labelled(self, label: &str) -> MkfsSpec {
         MkfsSpec { label: Some(label.to_owned()), ..self }
     }
@@ -74,7 +75,7 @@ impl MkfsSpec {
         }
     }
 
-    /// In words: "ext4 -b 4096, noatime".
+    /// Description: "ext4 -b 4096, noatime".
     pub fn words(&self) -> String {
         let mkfs =
             std::iter::once(self.kind.as_str()).chain(self.options.iter().map(String::as_str));
@@ -86,7 +87,7 @@ impl MkfsSpec {
     }
 }
 
-/// A file system could not be staged or undone.
+/// The error of a file system that could not be staged or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum StagingError {
     /// The region is not within the medium, or not aligned.
@@ -96,12 +97,12 @@ pub enum StagingError {
         device: String,
         /// Size of the device.
         device_bytes: u64,
-        /// Where the region was to begin.
+        /// Requested offset of the region in bytes.
         offset_bytes: u64,
-        /// How long it was to be.
+        /// Requested length of the region in bytes.
         bytes: u64,
     },
-    /// The medium came into use, or is another one.
+    /// The medium has come into use, or is another one.
     #[error(transparent)]
     Claim(#[from] ClaimError),
     /// A program failed: mkfs, delpart, or losetup when it detaches.
@@ -121,17 +122,17 @@ pub enum StagingError {
     /// The new file system could not be mounted.
     #[error("cannot mount {kind} from {}: {source}", device.display())]
     Mount {
-        /// The kernel's name of the file system: "ext4".
+        /// The kernel's name for the file system: "ext4".
         kind: String,
         /// Node of the region's device that was to be mounted.
         device: PathBuf,
         /// Error of mount(2), or a NUL in the mount options.
         source: io::Error,
     },
-    /// The mount is not where it should be.
+    /// The mount is not on the expected device.
     #[error(transparent)]
     NotProved(#[from] NotProved),
-    /// Unmounting failed, tried for about two seconds.
+    /// Unmounting failed for about two seconds.
     #[error("cannot unmount {}: {source}; a program is still in it (lsof or fuser name it)", at.display())]
     Unmount {
         /// Mount point, in the private directory.
@@ -139,10 +140,10 @@ pub enum StagingError {
         /// Error of the last try of umount(2).
         source: io::Error,
     },
-    /// A file or directory of the stage itself.
+    /// A file or directory of the stage itself failed.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {
-        /// What failed, as a verb: "make", "remove", "write".
+        /// The failed action, as a verb: "make", "remove", "write".
         what: &'static str,
         /// The file or directory that was to be made, removed or written.
         path: PathBuf,
@@ -151,38 +152,38 @@ pub enum StagingError {
     },
 }
 
-/// A mounted file system on a region of a medium. Undone on drop; [`Staged::undo`] tells how that
-/// went.
+/// A mounted file system on a region of a medium. Undone on drop; [`Staged::undo`] returns the
+/// errors.
 #[derive(Debug)]
 pub struct Staged {
     mount_point: PathBuf,
     number: DeviceNumber,
     description: String,
-    /// What was done, in the order of doing; undone from the end.
+    /// Steps done so far, in their order; undone from the end.
     note: Note,
     file: Option<NoteFile>,
 }
 
 impl Staged {
-    /// Where it is mounted: in a private directory (mode 700).
+    /// Mount point, in a private directory (mode 700).
     pub fn mount_point(&self) -> &Path {
         &self.mount_point
     }
 
-    /// The number of the region's device; what [`prove_on_device`] expects of anything under the
+    /// The number of the region's device; [`prove_on_device`] expects it of everything under the
     /// mount point.
     pub fn number(&self) -> DeviceNumber {
         self.number
     }
 
-    /// "ext4 -b 4096 -E stride=1,stripe-width=16 -O ^has_journal, noatime, on a 600 MiB region at 1
-    /// GiB".
+    /// Description: "ext4 -b 4096 -E stride=1,stripe-width=16 -O ^has_journal, noatime, on a 600
+    /// MiB region at 1 GiB".
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Unmounts, takes the region's device away and removes the directory. What fails stays noted
-    /// for [`clean_leftovers`].
+    /// Unmounts, removes the region's device and the directory. Failed steps stay noted for
+    /// [`clean_leftovers`].
     pub fn undo(mut self) -> Result<(), StagingError> {
         self.undo_once()
     }
@@ -202,12 +203,12 @@ impl Drop for Staged {
     }
 }
 
-/// Makes and mounts a file system on `bytes` of a medium from `offset_bytes` on. What was in the
-/// region is lost. Needs root.
+/// Makes and mounts a file system on `bytes` of a medium from `offset_bytes` on. Destroys the data
+/// of the region. Needs root.
 ///
-/// `claim` must be of `target`; it is checked, and released where the kernel would refuse to mount
-/// a partition of a claimed device: take it again ([`Claim::retake`]) after [`Staged::undo`].
-/// `state_dir` is where the note for [`clean_leftovers`] is kept.
+/// `claim` must be of `target`; it is checked, and released if the kernel would refuse to mount a
+/// partition of a claimed device: take it again ([`Claim::retake`]) after [`Staged::undo`]. The
+/// note for [`clean_leftovers`] is kept in `state_dir`.
 pub fn stage_filesystem(
     claim: &mut Claim,
     target: &BlockTarget,
@@ -259,8 +260,8 @@ fn can_be_region(device_bytes: u64, offset_bytes: u64, bytes: u64) -> bool {
     (aligned || whole) && inside && bytes > 0
 }
 
-/// Directory, region, file system, mount, proof; each noted before it is done. Returns the region's
-/// device number.
+/// Makes directory, region, file system and mount, and proves it; each step is noted before it is
+/// done. Returns the region's device number.
 fn build(
     claim: &mut Claim,
     target: &BlockTarget,
@@ -291,14 +292,14 @@ fn build(
     Ok(number)
 }
 
-/// A name nobody else has: the process, and a count within it.
+/// A unique name: the process, and a count within it.
 fn fresh_directory_name() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     std::env::temp_dir().join(format!("{DIRECTORY_PREFIX}{}-{count}", std::process::id()))
 }
 
-/// A directory only its owner may enter; it must not exist before.
+/// Makes a directory that only its owner may enter; it must not exist before.
 fn make_private(path: &Path) -> Result<(), StagingError> {
     let failed = |source| StagingError::Io { what: "make", path: path.to_owned(), source };
     DirBuilder::new().mode(0o700).create(path).map_err(failed)
@@ -325,7 +326,7 @@ fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StagingError> {
     Ok(())
 }
 
-/// How mkfs is given a name for the file system.
+/// Option of mkfs for a label.
 fn label_option(kind: &str) -> &'static str {
     match kind {
         "vfat" => "-n",
@@ -358,8 +359,8 @@ fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StagingErro
         .map_err(|errno| failed(errno.into()))
 }
 
-/// Tries until the kernel lets go of what udev or an indexer still looks at: `tries` times, a tenth
-/// of a second apart.
+/// Repeats `attempt` while udev or an indexer has the device open: `tries` times, a tenth of a
+/// second apart.
 fn patiently<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     for _ in 1..tries {
         if let Ok(done) = attempt() {
@@ -370,7 +371,7 @@ fn patiently<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Res
     attempt()
 }
 
-/// Unmounts what is mounted at `at`, if it is the device `number`.
+/// Unmounts the file system at `at`, if it is on the device `number`.
 fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StagingError> {
     let roots = Roots::default();
     let is_ours =
@@ -382,7 +383,7 @@ fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StagingError> {
     Ok(())
 }
 
-/// Removes an empty directory that may not be there.
+/// Removes an empty directory; ignores a missing one.
 fn remove_directory(path: &Path) -> Result<(), StagingError> {
     match fs::remove_dir(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {

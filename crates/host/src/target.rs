@@ -1,5 +1,5 @@
-//! From the words a user types to the thing to be tested, or to a refusal that names the thing and
-//! the way out.
+//! Resolution of a target: from the user's words to the object to be tested, or to a refusal that
+//! names the object and the way out.
 
 mod block;
 mod error;
@@ -23,13 +23,13 @@ use crate::roots::{Node, Roots, flag, text};
 use crate::topology::{BlockTopology, Partition};
 pub use error::{NO_MOUNTS, TargetError};
 
-/// Less free space than this is none: a test file of useful size does not fit.
+/// Least free space in bytes: less has no room for a test file of useful size.
 const LEAST_FREE_BYTES: u64 = 64 * KIB;
 
-/// What is to be done to a target.
+/// Kind of access to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Read only: what a raw medium gets without `--erase`.
+    /// Read only: all that a raw medium allows without `--erase`.
     Read,
     /// Read and written, as with `--erase`.
     Write,
@@ -38,9 +38,9 @@ pub enum Access {
 /// A directory: a test file is made in it and removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectoryTarget {
-    /// Where it is; `place.path` has all links resolved.
+    /// Location of the directory; `place.path` has all links resolved.
     pub place: Location,
-    /// Its file system, as the record keeps it.
+    /// Its file system, in the form of the record.
     pub filesystem: Filesystem,
     /// Caveats about anything measured there.
     pub flags: Vec<Flag>,
@@ -49,24 +49,24 @@ pub struct DirectoryTarget {
 /// A regular file that is itself read or written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileTarget {
-    /// Where it is; `place.path` has all links resolved.
+    /// Location of the file; `place.path` has all links resolved.
     pub place: Location,
-    /// What tells it from all others, whatever its name leads to later.
+    /// Identity of the file, even if its name leads elsewhere later.
     pub identity: FileIdentity,
-    /// Length in bytes when it was looked at.
+    /// Length in bytes when it was resolved.
     pub size_bytes: u64,
-    /// Its file system, as the record keeps it.
+    /// Its file system, in the form of the record.
     pub filesystem: Filesystem,
-    /// Caveats about anything measured there; [`Flag::Sparse`] where parts have no storage.
+    /// Caveats about anything measured there; [`Flag::Sparse`] if parts have no storage.
     pub flags: Vec<Flag>,
 }
 
 /// A block device, whole or a partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockTarget {
-    /// The node as the kernel names it ("/dev/sda1"), whatever link the user gave.
+    /// The node as the kernel names it ("/dev/sda1"), for any link that the user gave.
     pub path: PathBuf,
-    /// The whole device, also where a partition of it was named.
+    /// The whole device, also if a partition of it was named.
     pub disk: InventoryEntry,
     /// The partition that was named.
     pub partition: Option<Partition>,
@@ -75,12 +75,12 @@ pub struct BlockTarget {
 }
 
 impl BlockTarget {
-    /// The number of exactly what was named.
+    /// The device number of exactly the target.
     pub fn number(&self) -> crate::DeviceNumber {
         self.partition.as_ref().map_or(self.disk.number, |partition| partition.number)
     }
 
-    /// True if the kernel refuses writes to what was named.
+    /// True if the kernel refuses writes to the target.
     pub fn is_read_only(&self, roots: &Roots) -> bool {
         let of_partition = |partition: &Partition| {
             let dir = roots.sys.join("block").join(&self.disk.name).join(&partition.name);
@@ -89,13 +89,13 @@ impl BlockTarget {
         self.disk.read_only || self.partition.as_ref().is_some_and(of_partition)
     }
 
-    /// The size of exactly what was named.
+    /// The size of exactly the target, in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.partition.as_ref().map_or(self.disk.size_bytes, |partition| partition.size_bytes)
     }
 }
 
-/// What a target turned out to be.
+/// A target after resolution.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResolvedTarget {
     /// A directory, in which a test file is made.
@@ -107,7 +107,7 @@ pub enum ResolvedTarget {
 }
 
 impl ResolvedTarget {
-    /// The medium that measurements are about, where there is one.
+    /// The medium that measurements test, if there is one.
     pub fn medium(&self) -> Option<&InventoryEntry> {
         match self {
             ResolvedTarget::Directory(found) => found.place.medium(),
@@ -133,7 +133,8 @@ impl ResolvedTarget {
         }
     }
 
-    /// As the record keeps it; `given` is what the user typed. The engine is the caller's to add.
+    /// The target in the form of the record; `given` is the user's word. The caller adds the
+    /// engine.
     pub fn record(&self, roots: &Roots, given: &str) -> Target {
         let (kind, filesystem) = match self {
             ResolvedTarget::Directory(found) => {
@@ -169,7 +170,7 @@ impl ResolvedTarget {
     }
 }
 
-/// What a loop device is backed by, and whether it reads that directly.
+/// The backing file of a loop device, and "direct" if it bypasses the page cache.
 fn backing(roots: &Roots, disk: &InventoryEntry) -> Option<String> {
     let dir = roots.sys.join("block").join(&disk.name).join("loop");
     let how = if flag(&dir.join("dio"))? { "direct" } else { "through the page cache" };
@@ -179,11 +180,11 @@ fn backing(roots: &Roots, disk: &InventoryEntry) -> Option<String> {
 const AS_ROOT: &str = "run it as root, or name a directory on the medium instead";
 const OTHER_DIRECTORY: &str = "name a directory that is yours, or run it as root";
 
-/// Finds out what the user named. Links, also those under `/dev/disk/by-id` and `by-path`, are
-/// followed; whether a medium is in use is decided by device number, and of a file by device and
-/// inode, never by name. Opens a block device once, for reading, to learn whether it may and
-/// whether another program holds it. What other processes have open is looked at again for about a
-/// second before anything is refused for it: udev and its like let go by themselves.
+/// Resolves the user's target. Follows links, also those under `/dev/disk/by-id` and `by-path`;
+/// decides by device number (of a file, by device and inode), never by name, if a medium is in use.
+/// Opens a block device once, for reading, to check the rights and exclusive holds of other
+/// programs. Repeats the search for open files for about a second before it refuses: udev and its
+/// like close them again.
 pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTarget, TargetError> {
     let path = Path::new(target);
     let given = || target.to_owned();
@@ -208,7 +209,7 @@ pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTa
     Ok(found)
 }
 
-/// What a look at who uses media and files could not see.
+/// Parts of the uses of media and files that could not be seen.
 pub fn not_seen(roots: &Roots) -> NotSeen {
     unseen(&BlockTopology::read(roots), &OpenFiles::look(roots, &[]))
 }
@@ -217,7 +218,7 @@ fn unseen(topology: &BlockTopology<'_>, open_files: &OpenFiles) -> NotSeen {
     NotSeen { loops: topology.loops_by_name_only(), ..open_files.not_seen().clone() }
 }
 
-/// Tells apart what a failed stat can mean.
+/// Refusal for a failed stat, by its error.
 fn look_failed(roots: &Roots, target: &str, error: io::Error) -> TargetError {
     let link = fs::read_link(roots.locate(Path::new(target)));
     let target = target.to_owned();
@@ -244,7 +245,7 @@ fn directory(roots: &Roots, target: &str) -> Result<DirectoryTarget, TargetError
     Ok(DirectoryTarget { place, filesystem, flags })
 }
 
-/// Where a directory or file is, refused where there is no medium of this machine below.
+/// Location of a directory or file; refused if there is no medium of this machine below it.
 fn locate(roots: &Roots, target: &str) -> Result<Location, TargetError> {
     let path = roots.locate(Path::new(target));
     let place =
@@ -266,7 +267,8 @@ fn check_fs_class(target: &str, mount: &crate::Mount) -> Result<(), TargetError>
     }
 }
 
-/// Whether the wanted access is given; a read-only file system is told from missing rights.
+/// Checks that the wanted access is granted; distinguishes a read-only file system from missing
+/// rights.
 fn may_write(
     target: &str,
     place: &Location,

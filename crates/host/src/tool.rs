@@ -1,5 +1,5 @@
-//! The system's own programs (losetup, addpart, mkfs, smartctl), run quietly and with their
-//! complaint in the error.
+//! The system's own programs (losetup, addpart, mkfs, smartctl): their output, and their error
+//! message in the error.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Folders that are searched after those in `PATH`.
 const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin:/usr/bin:/bin";
 
-/// A program of the system could not be run, or failed.
+/// The error of a program of the system that could not be run, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     /// It is not installed.
@@ -17,7 +17,7 @@ pub enum ToolError {
     Missing {
         /// Name of the program: "mkfs.ext4".
         tool: String,
-        /// Debian's package that has it.
+        /// Debian's package that contains it.
         package: &'static str,
     },
     /// It could not be started.
@@ -38,9 +38,9 @@ pub enum ToolError {
     },
 }
 
-/// Runs a program to its end; its standard output without surrounding blanks.
+/// Runs a program to its end; returns its standard output without surrounding blanks.
 ///
-/// System directories are searched besides `PATH`, as sudo-less shells leave `/sbin` out.
+/// Searches the system directories besides `PATH`, as shells of ordinary users leave out `/sbin`.
 pub(crate) fn run<I, S>(tool: &str, arguments: I) -> Result<String, ToolError>
 where
     I: IntoIterator<Item = S>,
@@ -58,37 +58,37 @@ where
     Err(ToolError::Failed { command: words(&command), complaint })
 }
 
-/// Runs a program that may hang on a sick medium; its standard output whatever its exit status,
-/// `None` if it is not there or took longer than `seconds`.
+/// Runs a program that may hang on a failing medium; returns its standard output for any exit
+/// status, `None` if it is not installed or took longer than `seconds`.
 pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<String> {
     let looked = look(tool, arguments, seconds, u64::MAX).ok()?;
     String::from_utf8(looked.output).ok()
 }
 
-/// What a program that looks at something had to say.
+/// The result of a program that reads something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolReport {
-    /// Its exit code; none after a signal.
+    /// Its exit code; `None` after a signal.
     pub code: Option<i32>,
-    /// Its standard output, as much as was asked for.
+    /// Its standard output, up to the limit.
     pub output: Vec<u8>,
     /// Last line of its standard error.
     pub complaint: String,
 }
 
-/// The reason why a program said nothing.
+/// The reason why a program gave no result.
 #[derive(Debug)]
 pub(crate) enum NoLook {
     /// It is not installed.
     Missing { tool: String, package: &'static str },
-    /// It took too long, and was left.
+    /// It took too long, and was abandoned.
     Late { seconds: u64 },
     /// It could not be started.
     Failed { tool: String, source: io::Error },
 }
 
-/// Runs a program that may hang on a sick medium, for so long at most, and takes so much of its
-/// output.
+/// Runs a program that may hang on a failing medium, with a time limit in seconds and a limit on
+/// its output in bytes.
 pub(crate) fn look(
     tool: &str,
     arguments: &[&str],
@@ -126,11 +126,11 @@ pub(crate) fn look(
     })
 }
 
-/// A complaint is a line; no program may fill the memory with it.
+/// Most bytes of an error message that are kept: no program may fill the memory.
 const MOST_COMPLAINT_BYTES: u64 = 64 << 10;
 
-/// Empties a pipe while its program runs: a full one would stop it. What is beyond the limit is
-/// read and dropped.
+/// Reads a pipe while its program runs: a full one would block it. Output beyond the limit is read
+/// and dropped.
 fn read_beside(
     mut pipe: impl Read + Send + 'static,
     most_bytes: u64,
@@ -144,7 +144,7 @@ fn read_beside(
     })
 }
 
-/// Waits for the end of a program; `None` if that does not come in time.
+/// Waits for the end of a program; `None` if it does not end in time.
 fn wait_for(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>> {
     const LONGEST_NAP: Duration = Duration::from_millis(20);
     let mut waited = Duration::ZERO;
@@ -162,7 +162,7 @@ fn wait_for(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>>
     }
 }
 
-/// True if a program is installed, where [`run`] looks for it.
+/// True if a program is installed in a directory that [`run`] searches.
 pub(crate) fn is_there(tool: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     let folders = format!("{path}:{SYSTEM_FOLDERS}");
@@ -190,7 +190,7 @@ fn not_started(tool: &str, error: io::Error) -> ToolError {
     }
 }
 
-/// Debian's package of a program.
+/// Debian's package that contains a program.
 pub(crate) fn package(tool: &str) -> &'static str {
     match tool {
         "mkfs.ext2" | "mkfs.ext3" | "mkfs.ext4" => "e2fsprogs",

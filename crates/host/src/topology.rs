@@ -12,7 +12,7 @@ use crate::roots::{DeviceNumber, Roots, link_name, names, number, text};
 pub(crate) use backing::{BackingFile, loop_backing};
 use blockio::FileIdentity;
 
-/// Sectors in sysfs are 512 bytes, whatever the medium's own sector is.
+/// Bytes of a sector in sysfs, for any logical block of the medium.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// A part of a medium that the kernel shows as a device of its own.
@@ -24,11 +24,11 @@ pub struct Partition {
     pub path: PathBuf,
     /// Its own device number, `dev` in sysfs.
     pub number: DeviceNumber,
-    /// Its place in the partition table, from 1.
+    /// Its number in the partition table, from 1.
     pub index: u32,
-    /// Where it begins on the medium.
+    /// Offset in bytes on the medium.
     pub offset_bytes: u64,
-    /// How long it is.
+    /// Length in bytes.
     pub size_bytes: u64,
     /// Names of the links under `/dev/disk/by-id` that lead to it, without the folder.
     pub by_id: Vec<String>,
@@ -43,7 +43,7 @@ pub(crate) struct BlockDeviceEntry {
     pub number: DeviceNumber,
     pub size_bytes: u64,
     pub partitions: Vec<Partition>,
-    /// Devices this one is made of: from `slaves/`, and what a loop or zram device is backed by.
+    /// Devices under this one: from `slaves/`, and the backing of a loop or zram device.
     pub backed_by: Vec<BackedBy>,
 }
 
@@ -56,12 +56,12 @@ pub(crate) enum BackedBy {
     File(BackingFile),
 }
 
-/// The block devices of the machine and what they are stacked on, as they were when read.
+/// The block devices of the machine and their stacking, as they were when read.
 pub(crate) struct BlockTopology<'a> {
     pub roots: &'a Roots,
     pub slots: Vec<BlockDeviceEntry>,
     pub mounts: Vec<Mount>,
-    /// What is swapped on: block devices by number.
+    /// Swap spaces on block devices, by number.
     pub swaps: Vec<DeviceNumber>,
     /// Members of mounted btrfs file systems, with the file system's id.
     pub btrfs: Vec<(DeviceNumber, String)>,
@@ -69,7 +69,7 @@ pub(crate) struct BlockTopology<'a> {
 }
 
 impl<'a> BlockTopology<'a> {
-    /// Reads sysfs, proc and `/dev`, and asks loop devices what they are over.
+    /// Reads sysfs, proc and `/dev`, and asks loop devices for their backing.
     pub fn read(roots: &'a Roots) -> BlockTopology<'a> {
         let by_id = by_id(roots);
         let slots = names(&roots.sys.join("block"))
@@ -87,7 +87,7 @@ impl<'a> BlockTopology<'a> {
         }
     }
 
-    /// The whole device with that number, or that holds the partition with that number.
+    /// The whole device with that number, or the one that holds the partition with that number.
     pub fn find(&self, number: DeviceNumber) -> Option<(&BlockDeviceEntry, Option<&Partition>)> {
         self.slots.iter().find_map(|slot| {
             if slot.number == number {
@@ -103,8 +103,7 @@ impl<'a> BlockTopology<'a> {
         self.slots.iter().find(|slot| slot.name == name)
     }
 
-    /// What the kernel's table of locks knows a device's node by; `None` where there is no such
-    /// node.
+    /// Identity of a device's node in the kernel's table of locks; `None` if there is no such node.
     pub fn node_identity(&self, number: DeviceNumber, name: &str) -> Option<FileIdentity> {
         let path = Path::new("/dev").join(name.replace('!', "/"));
         let is_it = self.roots.block_number(&path) == Some(number);
@@ -114,7 +113,7 @@ impl<'a> BlockTopology<'a> {
             .map(|metadata| FileIdentity::of(&metadata))
     }
 
-    /// The files that loop devices and their like have their content in.
+    /// The files that hold the content of loop devices and their like.
     pub fn backing_files(&self) -> Vec<FileIdentity> {
         let files =
             self.slots.iter().flat_map(|slot| &slot.backed_by).filter_map(|below| match below {
@@ -124,7 +123,7 @@ impl<'a> BlockTopology<'a> {
         files.collect()
     }
 
-    /// How many loop devices there are of which only the name of the file below is known.
+    /// Number of loop devices whose backing file is known only by its name.
     pub fn loops_by_name_only(&self) -> u32 {
         let by_name =
             |below: &BackedBy| matches!(below, BackedBy::File(file) if file.is_by_name_only());
@@ -140,8 +139,8 @@ impl<'a> BlockTopology<'a> {
         self.by_id.get(&number).cloned().unwrap_or_default()
     }
 
-    /// The block device a mounted file system lies on. Where the file system has a number of its
-    /// own making (btrfs), the number of what was mounted.
+    /// The block device of a mounted file system. If the file system has a number of its own
+    /// (btrfs), the number of its mounted device.
     pub fn device_of(&self, mount: &Mount) -> Option<DeviceNumber> {
         if !mount.number.is_anonymous() {
             return Some(mount.number);

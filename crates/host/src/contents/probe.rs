@@ -1,5 +1,4 @@
-//! Looking at a medium by libblkid's rules, through util-linux's tools, which read and never write
-//! here.
+//! Detection of contents by libblkid's rules, through util-linux's tools, which only read here.
 
 use std::path::Path;
 
@@ -7,20 +6,20 @@ use super::superblock;
 use super::{ContentItem, Contents};
 use crate::tool::{self, NoLook};
 
-/// The longest that one look may take: a medium that tries again and again to read a sector must
-/// not hold everything up.
+/// Time limit of one call in seconds: a medium that tries again and again to read a sector must not
+/// block the program.
 const SECONDS: u64 = 10;
-/// The most that a tool may say about one place; real answers have less than 1 kB.
+/// Most bytes of a tool's output for one place; real answers have less than 1 kB.
 const MOST_BYTES: u64 = 64 << 10;
-/// More partitions than this are not looked into; GPT has room for 128.
+/// Most partitions that are probed; GPT has room for 128.
 const MOST_PARTITIONS: usize = 128;
-/// How much at the beginning and at the end must be readable before it is said that nothing is
-/// there: signatures lie there.
+/// Bytes at the beginning and at the end that must be readable before a place counts as empty:
+/// signatures are there.
 const EDGE_BYTES: u64 = 1 << 20;
-/// What file systems call a sector, and what dd counts in here.
+/// Bytes of a sector in file systems, and the block size of dd here.
 const SECTOR_BYTES: u64 = 512;
 
-/// A stretch of a medium or file that is looked at as if it were one.
+/// A range of a medium or file that is probed as if it were a whole medium.
 #[derive(Clone, Copy)]
 pub struct ProbeWindow<'a> {
     node: &'a Path,
@@ -33,12 +32,12 @@ pub struct ProbeWindow<'a> {
 }
 
 impl<'a> ProbeWindow<'a> {
-    /// All of a block device.
+    /// The whole of a block device.
     pub fn whole(node: &'a Path, size_bytes: u64) -> ProbeWindow<'a> {
         ProbeWindow { node, offset_bytes: 0, size_bytes, whole: true, file: false }
     }
 
-    /// All of a regular file.
+    /// The whole of a regular file.
     pub fn file(node: &'a Path, size_bytes: u64) -> ProbeWindow<'a> {
         ProbeWindow { file: true, ..ProbeWindow::whole(node, size_bytes) }
     }
@@ -53,7 +52,7 @@ impl<'a> ProbeWindow<'a> {
     }
 }
 
-/// A partition: its place in the table, and where it is.
+/// A partition: its number in the table, its offset and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     pub index: u32,
@@ -61,7 +60,7 @@ pub struct Part {
     pub size_bytes: u64,
 }
 
-/// What blkid says of a place.
+/// The output of blkid for a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     pub kind: Option<String>,
@@ -71,8 +70,8 @@ pub struct Signature {
     pub table_uuid: Option<String>,
 }
 
-/// What lies on a medium and in its partitions: those that the kernel knows, and those in its
-/// table. `Err` says why nothing of it could be looked at.
+/// Contents of a medium and of its partitions: those that the kernel knows, and those in its table.
+/// `Err` is the reason why nothing could be read.
 pub fn medium(window: &ProbeWindow<'_>, of_kernel: Vec<Part>) -> Result<Contents, String> {
     let signature = look(window)?;
     let mut contents = Contents::default();
@@ -99,8 +98,8 @@ pub fn medium(window: &ProbeWindow<'_>, of_kernel: Vec<Part>) -> Result<Contents
     Ok(contents)
 }
 
-/// Adds what lies in each partition. After one that cannot be read no other is tried: each might
-/// take as long.
+/// Adds the contents of each partition. Stops after the first that cannot be read: each of the
+/// others might take as long.
 fn look_into(window: &ProbeWindow<'_>, parts: &[Part], contents: &mut Contents) {
     if parts.len() > MOST_PARTITIONS {
         contents.unknown = Some(format!(
@@ -120,8 +119,8 @@ fn look_into(window: &ProbeWindow<'_>, parts: &[Part], contents: &mut Contents) 
     }
 }
 
-/// What lies at a place. A table in a partition (BSD's, a virtual machine's disk) counts as what
-/// lies there.
+/// The item at a place. A table in a partition (BSD's, a virtual machine's disk) counts as its
+/// contents.
 fn thing(window: &ProbeWindow<'_>, partition: Option<u32>, signature: Signature) -> ContentItem {
     let kind =
         if partition.is_some() { signature.kind.or(signature.table) } else { signature.kind };
@@ -143,8 +142,8 @@ fn thing(window: &ProbeWindow<'_>, partition: Option<u32>, signature: Signature)
     }
 }
 
-/// Asks blkid about one place. That nothing is there counts only where its edges can be read: blkid
-/// itself takes a sector that it cannot read for one without a signature.
+/// Runs blkid on one place. An empty result counts only if the edges of the place can be read:
+/// blkid takes a sector that it cannot read for one without a signature.
 fn look(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     let (offset, size) = (window.offset_bytes.to_string(), window.size_bytes.to_string());
     // the tags that are wanted: a partition's name in a GPT, which may hold anything, is not
@@ -173,7 +172,8 @@ fn look(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     }
 }
 
-/// No signature is known to blkid: whether that is so because there is none.
+/// The signature of a place in which blkid finds none: at most an image format. An error if its
+/// edges cannot be read.
 fn nothing(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     let edge_bytes = EDGE_BYTES.min(window.size_bytes);
     let head = read(window, 0, edge_bytes)?;
@@ -182,7 +182,7 @@ fn nothing(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     Ok(Signature { kind: kind.map(str::to_owned), ..Signature::default() })
 }
 
-/// Reads some of a place, by a process of its own that can be left behind when the medium hangs.
+/// Reads from a place, by a separate process that can be abandoned when the medium hangs.
 fn read(window: &ProbeWindow<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u8>, String> {
     let node = window.node.to_string_lossy();
     let words = [
@@ -208,7 +208,7 @@ fn read(window: &ProbeWindow<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u
     }
 }
 
-/// The partitions in the table of a medium, whether the kernel has read it or not.
+/// The partitions in the table of a medium, known to the kernel or not.
 fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<Part>, String> {
     let node = window.node.to_string_lossy();
     let words =
@@ -223,7 +223,7 @@ fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<Part>, String> {
     }
 }
 
-/// Reads partx's lines; an extended partition is only the frame of others.
+/// Parses partx's output; an extended partition only contains others and is left out.
 fn parse_table(text: &str) -> Vec<Part> {
     const EXTENDED: [&str; 3] = ["0x5", "0xf", "0x85"];
     let one = |line: &str| -> Option<Part> {
@@ -236,11 +236,11 @@ fn parse_table(text: &str) -> Vec<Part> {
     text.lines().filter_map(one).collect()
 }
 
-/// Reads blkid's lines `KEY=value`.
+/// Parses blkid's lines `KEY=value`.
 ///
 /// A label may hold line breaks, and so lines that look like another key's. The keys that decide
-/// come after the label (libblkid writes TYPE last), so that the last one of them counts, and of
-/// labels the first.
+/// come after the label (libblkid writes TYPE last), so the last one of them counts, and the first
+/// of the labels.
 pub fn parse(text: &str) -> Signature {
     const KEYS: [&str; 7] = ["LABEL", "UUID", "TYPE", "PTTYPE", "PTUUID", "DEVNAME", "USAGE"];
     let mut pairs: Vec<(&str, String)> = Vec::new();
@@ -265,7 +265,7 @@ pub fn parse(text: &str) -> Signature {
     }
 }
 
-/// Undoes the backslashes that blkid puts before what a shell would mind.
+/// Removes the backslashes that blkid puts before special characters of a shell.
 fn plain(value: &str) -> String {
     let mut plain = String::with_capacity(value.len());
     let mut characters = value.chars();
@@ -286,7 +286,7 @@ fn because(error: &NoLook) -> String {
     }
 }
 
-/// A tool's complaint without the tool's and the node's name.
+/// The error message of a tool without the names of the tool and the node.
 fn complaint(text: &str) -> String {
     let reason = text.rsplit(": ").next().unwrap_or_default().trim();
     match reason {

@@ -1,17 +1,17 @@
-//! What is read from a superblock or a head by ourselves, because no tool prints it quickly.
+//! Fields of superblocks and headers that no tool prints quickly.
 
-/// Where the superblock of ext2, ext3 and ext4 begins (the kernel's
+/// Byte offset of the superblock of ext2, ext3 and ext4 (the kernel's
 /// Documentation/filesystems/ext4/super.rst).
 const EXT_SUPERBLOCK: usize = 1024;
-/// Its magic number, and where it stands.
+/// Its magic number, with its byte offset in the superblock.
 const EXT_MAGIC: (usize, u16) = (0x38, 0xef53);
-/// `s_mtime`: when it was last mounted, in seconds since 1970; 0 for never.
+/// `s_mtime`: time of the last mount, in seconds since 1970; 0 for never.
 const EXT_MOUNTED: usize = 0x2c;
 /// `s_mtime_hi`: the eight bits above.
 const EXT_MOUNTED_HIGH: usize = 0x275;
 
-/// When an ext file system was last mounted, from its first 2 KiB; `None` where they are none of
-/// it.
+/// Time of the last mount of an ext file system, from its first 2 KiB; `None` if these are not of
+/// an ext file system.
 pub fn ext_mounted(head: &[u8]) -> Option<String> {
     let block = head.get(EXT_SUPERBLOCK..)?;
     let magic = u16::from_le_bytes(block.get(EXT_MAGIC.0..EXT_MAGIC.0 + 2)?.try_into().ok()?);
@@ -24,7 +24,7 @@ pub fn ext_mounted(head: &[u8]) -> Option<String> {
     Some(if seconds == 0 { "never".to_owned() } else { date(seconds) })
 }
 
-/// Images of media in a format of their own, by their first bytes.
+/// Image formats of media, by their first bytes.
 pub fn image(head: &[u8]) -> Option<&'static str> {
     // QEMU's docs/interop/qcow2.txt; VMware's Virtual Disk Format 1.1; [MS-VHDX] 2.2.1;
     // VirtualBox's VDICore.h (VDI_IMAGE_SIGNATURE)

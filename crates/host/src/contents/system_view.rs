@@ -1,5 +1,4 @@
-//! What the system already knows of a medium (udev's database, through lsblk), for who may not read
-//! it.
+//! Contents of a medium from udev's database (through lsblk), for users who may not read it.
 
 use std::path::Path;
 
@@ -9,13 +8,13 @@ use super::ContentItem;
 use crate::tool;
 use crate::topology::Partition;
 
-/// The longest that lsblk may take: it looks at devices itself where it has the right to.
+/// Time limit of lsblk in seconds: it probes devices itself if it has the right to.
 const SECONDS: u64 = 10;
-/// More than this it has no reason to say of one device.
+/// Most bytes of lsblk's output for one device.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What is known of a device and its partitions; that nothing is known does not mean that nothing
-/// is there.
+/// Known contents of a device and its partitions; an empty result does not mean that there are
+/// none.
 pub fn things(
     path: &Path,
     name: &str,
@@ -33,7 +32,7 @@ pub fn things(
         .collect()
 }
 
-/// The table and the signature of a device, and what its partitions hold.
+/// The table and the signature of a device, and the contents of its partitions.
 pub fn of_row(row: &Value, size_bytes: u64, partitions: &[Partition]) -> Vec<ContentItem> {
     let table = word(row, "pttype").map(|kind| ContentItem {
         size_bytes,

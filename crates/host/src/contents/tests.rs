@@ -115,7 +115,7 @@ fn of_many_things_four_are_named_and_the_rest_is_counted() {
     assert_eq!(named(12), "fs1, fs2, fs3, fs4, and 8 more");
 }
 
-/// What blkid finds nothing in is empty only where its edges can be read whole.
+/// A medium without a signature counts as empty only if its edges can be read completely.
 #[test]
 fn a_medium_that_ends_early_is_not_taken_for_an_empty_one() {
     let dir = tempfile::tempdir().unwrap();

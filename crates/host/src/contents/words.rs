@@ -1,17 +1,17 @@
-//! What lies on a medium in words, harmless on a terminal.
+//! Contents of a medium in words, safe to print on a terminal.
 
 use record::units::Bytes;
 
 use super::{ContentItem, Contents};
 
-/// A text longer than this is cut when it is shown; UDF's labels are the longest, with 127.
+/// Most characters that are shown of a text; UDF's labels are the longest, with 127.
 const MOST_CHARACTERS: usize = 128;
-/// As many things are named in one line.
+/// Most items that are named in one line.
 const MOST_NAMED: usize = 4;
-/// What is not told apart from an empty medium is said.
+/// Text for a medium without signatures: it may still have data.
 const NOTHING: &str = "nothing that is recognised; data without a signature would not be";
 
-/// One line for each thing found, and one more where not everything could be looked at.
+/// One line for each item, and one more if some contents are unknown.
 pub fn lines(contents: &Contents) -> Vec<String> {
     let partitions = contents.things.iter().filter(|thing| thing.partition.is_some()).count();
     let mut lines: Vec<String> =
@@ -63,7 +63,7 @@ fn name(thing: &ContentItem) -> String {
     format!("{}{label}{meaning}", shown(kind))
 }
 
-/// All in one line.
+/// All items in one line.
 pub fn summary(contents: &Contents) -> String {
     let table =
         contents.things.iter().find(|thing| thing.table).and_then(|thing| thing.kind.as_deref());
@@ -86,7 +86,7 @@ pub fn summary(contents: &Contents) -> String {
     }
 }
 
-/// What it is known again by.
+/// Lines that identify a medium by its contents.
 pub fn identity_lines(contents: &Contents) -> Vec<String> {
     let one = |thing: &ContentItem| {
         let what = if thing.table { "partition table" } else { "signature" };
@@ -105,8 +105,8 @@ pub fn identity_lines(contents: &Contents) -> Vec<String> {
     contents.things.iter().map(one).chain(unknown).collect()
 }
 
-/// Text of a medium made visible: what would move the cursor, colour the screen, hide or turn text
-/// around is written out.
+/// Text of a medium made visible: characters that would move the cursor, colour the screen, hide
+/// text or change its direction are escaped.
 fn shown(text: &str) -> String {
     let mut characters = text.chars();
     let mut shown: String = characters.by_ref().take(MOST_CHARACTERS).flat_map(visible).collect();

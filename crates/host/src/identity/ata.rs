@@ -7,8 +7,8 @@ use record::{Medium, MediumKind};
 use super::above;
 use crate::roots::{Roots, names, text};
 
-/// Replaces what the SCSI layer cut off (names to 16 characters, firmware to 4) by what the drive
-/// itself says.
+/// Replaces names that the SCSI layer cut off (to 16 characters, firmware to 4) by those of the
+/// drive itself.
 pub fn medium(roots: &Roots, dir: &Path, scsi: Medium) -> Medium {
     let Some(words) = identify(roots, dir) else { return scsi };
     let string = |first: usize, last: usize| ata_string(words.get(first..=last)?);
@@ -42,7 +42,7 @@ fn identify(roots: &Roots, dir: &Path) -> Option<Vec<u16>> {
     words.split_whitespace().map(|word| u16::from_str_radix(word, 16).ok()).collect()
 }
 
-/// ATA strings have the first character in the high byte, and are padded with blanks.
+/// Decodes an ATA string, which has the first character in the high byte and is padded with blanks.
 fn ata_string(words: &[u16]) -> Option<String> {
     let characters: String =
         words.iter().flat_map(|word| word.to_be_bytes()).map(char::from).collect();

@@ -1,4 +1,4 @@
-//! How a medium is attached, and what that way can carry at most.
+//! The link of a medium to the host, and its maximum rate.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::{Bus, above, usb};
 use crate::roots::{Roots, flag, link_name, number, text};
 use crate::topology::{ancestors, driver};
 
-/// The way to the block device with that directory under `/sys/block`.
+/// The link of the block device with that directory under `/sys/block`.
 pub fn link(roots: &Roots, dir: &Path) -> Link {
     let device = dir.join("device");
     let common = Link {
@@ -25,9 +25,9 @@ pub fn link(roots: &Roots, dir: &Path) -> Link {
     }
 }
 
-/// Speed from the device; bytes a second are what the protocol can carry, not the bits on the wire:
-/// bulk transfers of USB 2 are at most 13 packets of 512 bytes in a microframe, USB 1 19 of 64 in a
-/// frame; 8b/10b and 128b/132b coding above.
+/// Speed from the device; the rate in bytes per second is the limit of the protocol, not the bits
+/// on the wire: bulk transfers of USB 2 are at most 13 packets of 512 bytes in a microframe, USB 1
+/// 19 of 64 in a frame; 8b/10b and 128b/132b coding above.
 fn usb_link(dir: &Path, common: Link) -> Link {
     let Some(device) = usb::device(dir) else { return common };
     let speed = text(&device.join("speed"));
@@ -97,7 +97,8 @@ impl BusMode {
         format!("{}, {} bit, {} MHz", self.timing, self.lines, self.clock_hz as f64 / 1e6)
     }
 
-    /// One bit per line and clock edge in use; overhead of the protocol not counted.
+    /// Bytes per second: one bit per line and used clock edge; overhead of the protocol not
+    /// counted.
     fn max_bps(&self) -> f64 {
         let timing = self.timing.to_ascii_lowercase();
         let edges = if timing.contains("ddr") || timing.contains("hs400") { 2.0 } else { 1.0 };
@@ -105,7 +106,7 @@ impl BusMode {
     }
 }
 
-/// "6.0 Gbps" from the port; 8b/10b coding.
+/// Speed of the port, such as "6.0 Gbps"; 8b/10b coding.
 fn ata(roots: &Roots, dir: &Path, common: Link) -> Link {
     let port = above(dir, "ata")
         .and_then(|port| port.file_name()?.to_str()?.strip_prefix("ata").map(str::to_owned));
@@ -119,7 +120,7 @@ fn ata(roots: &Roots, dir: &Path, common: Link) -> Link {
     }
 }
 
-/// Speed and width of the PCI link. With several paths the namespace hangs below a subsystem, which
+/// Speed and width of the PCI link. With several paths the namespace is below a subsystem, which
 /// links to its controllers.
 fn nvme(dir: &Path, common: Link) -> Link {
     let subsystem = dir.join("device");
@@ -143,7 +144,7 @@ fn nvme(dir: &Path, common: Link) -> Link {
     }
 }
 
-/// Bytes a second of one lane: 8b/10b coding up to 5 GT/s, 128b/130b above.
+/// Bytes per second of one lane: 8b/10b coding up to 5 GT/s, 128b/130b above.
 fn pcie_bps(giga_transfers: f64) -> f64 {
     let coding = if giga_transfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
     giga_transfers * 1e9 / 8.0 * coding

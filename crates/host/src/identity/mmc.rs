@@ -46,9 +46,9 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
     }
 }
 
-/// Of an SD card the larger of the two units the SSR declares (UHS cards write in UHS_AU), of an
-/// eMMC the erase group. `preferred_erase_size` is no declaration: without an SSR the kernel makes
-/// it up from the capacity.
+/// Erase block in bytes: of an SD card the larger of the two units that the SSR declares (UHS cards
+/// write in UHS_AU), of an eMMC the erase group. `preferred_erase_size` is not a declaration:
+/// without an SSR the kernel derives it from the capacity.
 fn au_bytes(card: &Path, classes: &Option<SpeedClasses>) -> Option<u64> {
     match text(&card.join("type")).as_deref() {
         Some("SD") => {
@@ -64,8 +64,8 @@ fn year_first(date: &str) -> Option<String> {
     Some(format!("{year}-{month}"))
 }
 
-/// Life time and reserve of an eMMC 5.0 or newer: 10 % steps, of which the upper end counts; 0 is
-/// "not defined".
+/// Life time and reserve of an eMMC 5.0 or newer: in steps of 10 %, of which the upper end counts;
+/// 0 is "not defined".
 fn health(card: &Path) -> Option<Health> {
     let life = text(&card.join("life_time"))?;
     let steps = life

@@ -1,4 +1,4 @@
-//! What a medium says it is, as sysfs shows it. What is not known stays `None`, never guessed
+//! Identity of a medium, from sysfs. Unknown values stay `None`, never guessed
 //! (docs/field/identity.md#identity-of-media-and-hosts).
 
 mod ata;
@@ -16,7 +16,7 @@ use crate::topology::{ancestors, driver};
 
 pub(crate) use link::link;
 
-/// How a block device is attached, by its place in sysfs.
+/// Bus of a block device, by its place in sysfs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bus {
     Mmc,
@@ -56,7 +56,7 @@ impl Bus {
         }
     }
 
-    /// As the record names it.
+    /// Name of the bus in the record.
     fn interface(self) -> Option<&'static str> {
         match self {
             Bus::Mmc => Some("mmc"),
@@ -71,8 +71,8 @@ impl Bus {
     }
 }
 
-/// Identity of the block device with that directory under `/sys/block`; names under by-id and the
-/// size are the caller's.
+/// Identity of the block device with that directory under `/sys/block`; the caller adds names under
+/// by-id and the size.
 pub(crate) fn medium(roots: &Roots, dir: &Path) -> Medium {
     let bus = Bus::of(dir);
     let device = dir.join("device");
@@ -100,7 +100,7 @@ pub(crate) fn medium(roots: &Roots, dir: &Path) -> Medium {
     }
 }
 
-/// What the answer to a SCSI INQUIRY says, which sysfs keeps.
+/// Identity from the answer to a SCSI INQUIRY, which sysfs keeps.
 fn scsi(device: &Path, common: Medium) -> Medium {
     let vendor = text(&device.join("vendor")).filter(|vendor| vendor != "ATA");
     let model = text(&device.join("model"));
@@ -142,8 +142,8 @@ fn vpd_serial(device: &Path) -> Option<String> {
         .then(|| serial.to_owned())
 }
 
-/// Revolutions a minute from the block device characteristics page (0xb1): 0 for a medium that does
-/// not turn, `None` where it is not said. More to be trusted than `queue/rotational`, which USB
+/// Revolutions per minute from the block device characteristics page (0xb1): 0 for a medium that
+/// does not rotate, `None` if the page is missing. More reliable than `queue/rotational`, which USB
 /// bridges leave at 1 (docs/field/identity.md#other-buses).
 fn rotation_rate(device: &Path) -> Option<u16> {
     let page = std::fs::read(device.join("vpd_pgb1")).ok()?;
@@ -154,8 +154,8 @@ fn rotation_rate(device: &Path) -> Option<u16> {
     }
 }
 
-/// An NVMe namespace. With several paths to one disk the namespace hangs below a subsystem instead
-/// of a controller; both have the same attributes.
+/// An NVMe namespace. With several paths to one disk the namespace is below a subsystem instead of
+/// a controller; both have the same attributes.
 fn nvme(device: &Path, common: Medium) -> Medium {
     let model = text(&device.join("model"));
     let virtual_disk = model.as_deref().is_some_and(is_virtual_name);
@@ -169,7 +169,7 @@ fn nvme(device: &Path, common: Medium) -> Medium {
     }
 }
 
-/// The disks of virtual machines that sit on a bus of their own.
+/// Kind of the disks of virtual machines that are on a bus of their own.
 fn by_driver(dir: &Path) -> MediumKind {
     match driver(dir).or_else(|| link_name(&dir.join("device/subsystem"))).as_deref() {
         Some("vbd" | "xen" | "xen-blkfront" | "hv_storvsc") => MediumKind::Virtual,
@@ -205,14 +205,14 @@ pub(crate) fn queue(dir: &Path) -> Queue {
     }
 }
 
-/// The first directory above a block device whose name begins so.
+/// The first directory above a block device whose name begins with `prefix`.
 fn above(dir: &Path, prefix: &str) -> Option<std::path::PathBuf> {
     let name_begins =
         |path: &std::path::PathBuf| path.file_name()?.to_str()?.starts_with(prefix).then_some(());
     ancestors(dir).into_iter().find(|path| name_begins(path).is_some())
 }
 
-/// True if a directory of sysfs holds an entry whose name begins so, other than `except`.
+/// True if a directory of sysfs has an entry other than `except` whose name begins with `prefix`.
 fn has_other(dir: &Path, prefix: &str, except: &str) -> bool {
     names(dir).iter().any(|name| name.starts_with(prefix) && name != except)
 }

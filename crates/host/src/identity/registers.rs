@@ -9,7 +9,7 @@ use record::units::{KIB, MIB};
 pub struct Register(Vec<u8>);
 
 impl Register {
-    /// Reads the hexadecimal text; `None` where it is not of exactly `bytes` bytes.
+    /// Parses the hexadecimal text; `None` if it is not exactly `bytes` bytes.
     pub fn from_hex(text: &str, bytes: usize) -> Option<Register> {
         let text = text.trim();
         if text.len() != bytes * 2 || !text.is_ascii() {
@@ -28,8 +28,8 @@ impl Register {
         })
     }
 
-    /// The bytes from bit `high` down to bit `low` as text, without trailing blanks and NULs; what
-    /// is not printable as '?'.
+    /// The bytes from bit `high` down to bit `low` as text, without trailing blanks and NULs;
+    /// characters that are not printable become '?'.
     fn ascii(&self, high: usize, low: usize) -> String {
         let starts = (low..high).step_by(8).rev();
         let text: String = starts.map(|bit| self.bits(bit + 7, bit) as u8 as char).collect();
@@ -72,7 +72,7 @@ pub struct Cid {
 }
 
 impl Cid {
-    /// Of an SD card.
+    /// The register of an SD card; `None` for any other text.
     pub fn sd(text: &str) -> Option<Cid> {
         let register = Register::from_hex(text, 16)?;
         let bits = |high, low| register.bits(high, low);
@@ -88,7 +88,8 @@ impl Cid {
         })
     }
 
-    /// Of an MMC or eMMC. The year is left to sysfs (`date`): it needs the revision of EXT_CSD.
+    /// The register of an MMC or eMMC, without the year: it needs the revision of EXT_CSD, and
+    /// sysfs has it (`date`).
     pub fn mmc(text: &str) -> Option<Cid> {
         let register = Register::from_hex(text, 16)?;
         let bits = |high, low| register.bits(high, low);
@@ -105,8 +106,8 @@ impl Cid {
     }
 }
 
-/// The last byte of a CID or CSD is its checksum and a 1 bit; a controller that checks it itself
-/// leaves 0 there.
+/// Checks the last byte of a CID or CSD: its checksum and a 1 bit. A controller that checks it
+/// itself leaves 0 there: `None`.
 fn checksum_fits(register: &Register) -> Option<bool> {
     let (stored, bytes) = register.0.split_last()?;
     (*stored != 0).then(|| stored >> 1 == crc7(bytes))
@@ -115,16 +116,16 @@ fn checksum_fits(register: &Register) -> Option<bool> {
 /// Card specific data of an SD card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csd {
-    /// Capacity in bytes as the card declares it; `None` for a form not known here.
+    /// Capacity in bytes as the card declares it; `None` for an unknown version of the register.
     pub capacity_bytes: Option<u64>,
-    /// Highest transfer rate per data line before any mode switch, in bits a second.
+    /// Highest transfer rate per data line before any mode switch, in bits per second.
     pub line_bps: Option<u64>,
-    /// The card declares itself write protected (permanently or for now).
+    /// True if the card declares itself write protected (permanently or temporarily).
     pub write_protected: bool,
 }
 
 impl Csd {
-    /// Of an SD card.
+    /// The register of an SD card; `None` for any other text.
     pub fn sd(text: &str) -> Option<Csd> {
         let register = Register::from_hex(text, 16)?;
         let bits = |high, low| register.bits(high, low);
@@ -160,7 +161,7 @@ pub struct Scr {
 }
 
 impl Scr {
-    /// Reads the 16 hexadecimal digits that sysfs shows; `None` for any other text.
+    /// Parses the 16 hexadecimal digits of sysfs; `None` for any other text.
     pub fn from_hex(text: &str) -> Option<Scr> {
         let register = Register::from_hex(text, 8)?;
         let bits = |high, low| register.bits(high, low);
@@ -185,7 +186,7 @@ impl Scr {
     }
 }
 
-/// What the SD status register says of speed. A class that is 0 is not declared and becomes `None`.
+/// Speed classes in the SD status register. A class that is 0 is not declared and becomes `None`.
 pub fn speed_classes(ssr: &str) -> Option<SpeedClasses> {
     let register = Register::from_hex(ssr, 64)?;
     let bits = |high, low| register.bits(high, low);
@@ -214,8 +215,8 @@ fn au_bytes(code: u64) -> Option<u64> {
     }
 }
 
-/// The usual name behind an SD manufacturer id (docs/field/identity.md#manufacturer-ids). Ids are
-/// not published; these are what cards in the field carry.
+/// The usual maker behind an SD manufacturer id (docs/field/identity.md#manufacturer-ids). Ids are
+/// not published; these were found on cards in use.
 pub fn sd_manufacturer(id: u8) -> Option<&'static str> {
     Some(match id {
         0x01 => "Panasonic",
@@ -241,7 +242,7 @@ pub fn sd_manufacturer(id: u8) -> Option<&'static str> {
     })
 }
 
-/// The usual name behind an MMC manufacturer id (docs/field/identity.md#manufacturer-ids).
+/// The usual maker behind an MMC manufacturer id (docs/field/identity.md#manufacturer-ids).
 pub fn mmc_manufacturer(id: u8) -> Option<&'static str> {
     Some(match id {
         0x00 | 0x45 => "SanDisk",
@@ -261,8 +262,8 @@ pub fn mmc_manufacturer(id: u8) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// The card of a QEMU machine, as its sysfs shows it: XY, "QEMU!", 0xdeadbeef, 2006-02, the
-    /// checksum cut off.
+    /// The card of a QEMU machine, from its sysfs: XY, "QEMU!", 0xdeadbeef, 2006-02, the checksum
+    /// cut off.
     const QEMU_CID: &str = "aa585951454d552101deadbeef006200";
 
     #[test]

@@ -13,12 +13,12 @@ pub fn device(dir: &Path) -> Option<PathBuf> {
     ancestors(dir).into_iter().find(|path| path.join("idVendor").exists())
 }
 
-/// Vendor and product id as lsusb shows them, "0781:5580"; `None` where sysfs lacks one.
+/// Vendor and product id as in lsusb, "0781:5580"; `None` if sysfs lacks one.
 pub fn id(device: &Path) -> Option<String> {
     Some(format!("{}:{}", text(&device.join("idVendor"))?, text(&device.join("idProduct"))?))
 }
 
-/// Adds what the USB device says to what its SCSI layer said.
+/// Adds the identity of the USB device to that of its SCSI layer.
 pub fn medium(dir: &Path, scsi: Medium) -> Medium {
     let usb = device(dir);
     let attribute = |name: &str| usb.as_ref().and_then(|usb| text(&usb.join(name)));
@@ -35,8 +35,8 @@ pub fn medium(dir: &Path, scsi: Medium) -> Medium {
     }
 }
 
-/// A stick unless the disk itself says otherwise: `queue/rotational` is not to be trusted behind a
-/// bridge, the block device characteristics page is; an SSD in a case is fixed, a stick is
+/// A stick unless the disk itself reports otherwise. Behind a bridge `queue/rotational` is not
+/// reliable, the block device characteristics page is. An SSD in a case is fixed; a stick is
 /// removable or has no such page.
 fn kind(dir: &Path, scsi: &Medium, reader: bool) -> MediumKind {
     match rotation_rate(&dir.join("device")) {
@@ -47,10 +47,10 @@ fn kind(dir: &Path, scsi: &Medium, reader: bool) -> MediumKind {
     }
 }
 
-/// True if the USB device is a card reader: several slots (logical units), a name that says so, or
-/// the id of a reader chip.
+/// True if the USB device is a card reader: several slots (logical units), a name that contains
+/// "reader" or the like, or the id of a reader chip.
 fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
-    /// Chips that are in nothing but card readers: Genesys, Alcor, Realtek, Super Top, Microchip,
+    /// Chips that are used only in card readers: Genesys, Alcor, Realtek, Super Top, Microchip,
     /// Transcend RDF, Sandisk MobileMate, SCM.
     const CHIPS: [&str; 19] = [
         "05e3:0716",

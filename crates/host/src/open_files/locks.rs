@@ -14,7 +14,7 @@ pub(super) struct Locked {
     pub kind: LockKind,
     device: DeviceNumber,
     inode: u64,
-    /// The process that took it; `None` for locks that belong to none.
+    /// The process that took it; `None` for a lock that belongs to no process.
     process: Option<Process>,
     ours: bool,
 }
@@ -30,7 +30,7 @@ impl Locked {
         self.ours
     }
 
-    /// Who took it, if that can be told.
+    /// The process that took it, if that is known.
     pub fn process(&self) -> Option<Process> {
         self.process.clone()
     }
@@ -43,8 +43,8 @@ pub(super) fn all(roots: &Roots) -> Vec<Locked> {
     table.lines().filter_map(|line| parse(roots, own, line)).collect()
 }
 
-/// One line: `1: FLOCK ADVISORY WRITE 4242 08:01:12345 0 EOF`. One that waits has `->` before its
-/// kind and holds nothing.
+/// Parses one line: `1: FLOCK ADVISORY WRITE 4242 08:01:12345 0 EOF`. A waiting lock has `->`
+/// before its kind and holds nothing.
 fn parse(roots: &Roots, own: u32, line: &str) -> Option<Locked> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let kind = LockKind::named(words.get(1)?)?;

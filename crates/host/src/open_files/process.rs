@@ -1,4 +1,4 @@
-//! The processes that can be seen, and what each has open (proc_pid_fd(5), proc_pid_fdinfo(5),
+//! The visible processes, and the open files of each (proc_pid_fd(5), proc_pid_fdinfo(5),
 //! proc_pid_maps(5)).
 
 use std::cell::LazyCell;
@@ -14,24 +14,24 @@ use super::{Entry, Hold, LockKind, Process, Thing};
 use crate::mounts::{Mount, mounts_of};
 use crate::roots::{DeviceNumber, Roots, names, text};
 
-/// Our own number as this `/proc` counts; in another PID namespace it is another one.
+/// Our own process ID in this `/proc`; in another PID namespace it is another one.
 pub(super) fn own_number(roots: &Roots) -> u32 {
     let number =
         fs::read_link(roots.proc.join("self")).ok().and_then(|name| name.to_str()?.parse().ok());
     number.unwrap_or_else(std::process::id)
 }
 
-/// What is met on the way through all processes.
+/// An event of the visit to all processes.
 pub(super) enum ProcessEntry {
-    /// Something that a process has open.
+    /// A file or device that a process has open.
     Entry(Entry),
-    /// A mount namespace that is not ours, by its mounts.
+    /// A mount namespace that is not ours, with its mounts.
     Namespace(Vec<Mount>, Process),
-    /// A process whose files may not be looked at.
+    /// A process whose files may not be read.
     Refused,
 }
 
-/// Goes through all processes but our own, and tells of what is wanted.
+/// Visits all processes but our own, and reports wanted files.
 pub(super) fn visit_all(
     roots: &Roots,
     wanted: &dyn Fn(&Thing) -> bool,
@@ -66,8 +66,8 @@ pub(super) fn visit_all(
     }
 }
 
-/// The directory that tells what a process has open: its own, or, where its first thread has ended,
-/// that of another one.
+/// The directory with the open files of a process: its own, or, if its first thread has ended, that
+/// of another thread.
 fn base(dir: &Path) -> io::Result<PathBuf> {
     let has_files =
         |dir: &Path| fs::read_dir(dir.join("fd")).is_ok_and(|mut entries| entries.next().is_some());
@@ -83,7 +83,7 @@ fn base(dir: &Path) -> io::Result<PathBuf> {
     Ok(threads.find(|thread| has_files(thread)).unwrap_or_else(|| dir.to_owned()))
 }
 
-/// Everything of what is wanted that one process has open or mapped for writing.
+/// Reports every wanted file that one process has open or mapped for writing.
 fn visit(dir: &Path, wanted: &dyn Fn(&Thing) -> bool, tell: &mut dyn FnMut(Thing, Option<Hold>)) {
     for descriptor in names(&dir.join("fd")) {
         let Some(thing) = thing_of(&dir.join("fd").join(&descriptor)).filter(wanted) else {
@@ -103,8 +103,8 @@ fn visit(dir: &Path, wanted: &dyn Fn(&Thing) -> bool, tell: &mut dyn FnMut(Thing
     }
 }
 
-/// What a descriptor stands for, if that is a block device or a regular file. Nothing is opened,
-/// and no server is asked (a dead one would not answer).
+/// The block device or regular file of a descriptor; `None` for others. Opens nothing, and asks no
+/// server (a dead one would not answer).
 fn thing_of(link: &Path) -> Option<Thing> {
     let name = fs::read_link(link).ok()?;
     let name = name.as_os_str().as_encoded_bytes();
@@ -132,8 +132,8 @@ fn thing(stat: &Statx) -> Option<Thing> {
     }
 }
 
-/// How a descriptor holds what it stands for, from its fdinfo: nothing at all for one that is only
-/// a path, `None` for one that only reads.
+/// Ways in which a descriptor holds its file, from its fdinfo: empty for one that is only a path,
+/// `None` for one that only reads.
 fn holds(info: &str) -> Vec<Option<Hold>> {
     const WRITES: u32 = 3;
     let flags = info
@@ -156,7 +156,8 @@ pub(crate) fn writes(info: &str) -> bool {
     holds(info).contains(&Some(Hold::Writing))
 }
 
-/// What a mapping writes back to, from its line: `7f00-7f10 rw-s 00000000 08:01 12345 /path`.
+/// The file to which a mapping is written back, from its line: `7f00-7f10 rw-s 00000000 08:01 12345
+/// /path`.
 fn written_back(line: &str, dir: &Path) -> Option<Thing> {
     let words: Vec<&str> = line.split_whitespace().take(5).collect();
     let [range, rights, _, device, inode] = words[..] else { return None };
@@ -189,7 +190,7 @@ fn namespace(dir: &Path) -> Option<PathBuf> {
     fs::read_link(dir.join("ns/mnt")).ok()
 }
 
-/// True if it is a part of the kernel, which has no files: PF_KTHREAD in the flags of its stat
+/// True if it is a kernel thread, which has no files: PF_KTHREAD in the flags of its stat
 /// (proc_pid_stat(5)).
 fn is_kernel_thread(dir: &Path) -> bool {
     const KERNEL_THREAD: u64 = 0x0020_0000;

@@ -1,4 +1,4 @@
-//! What a look at the open files could not see.
+//! Parts of the open files that could not be read.
 
 use std::fs;
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::path::Path;
 use crate::mounts::{Mount, mounts};
 use crate::roots::Roots;
 
-/// What could not be looked at. Not a reason to refuse anything; said, so that nobody takes silence
-/// for proof.
+/// Parts that could not be read. They are reported and refuse nothing: an empty result is not a
+/// proof.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotSeen {
-    /// Processes whose open files may not be looked at.
+    /// Number of processes whose open files may not be read.
     pub processes: u32,
     /// True if `/proc` hides the processes of other users (mount option hidepid).
     pub hidden: bool,
     /// True if there are processes outside of this PID namespace.
     pub outside: bool,
-    /// Loop devices of which only the name of the file below is known, not its identity.
+    /// Number of loop devices whose backing file is known only by its name, not its identity.
     pub loops: u32,
 }
 
 impl NotSeen {
-    /// In words, one thing each; empty where all was seen.
+    /// Descriptions, one for each part; empty if everything was read.
     pub fn words(&self) -> Vec<String> {
         let plural = |count: u32, one: &str, many: &str| {
             if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
@@ -48,7 +48,8 @@ impl NotSeen {
         words
     }
 
-    /// For a record: what was not seen of who uses the target; `None` where all was.
+    /// Note for a record on the users of the target that could not be seen; `None` if everything
+    /// was read.
     pub fn note(&self) -> Option<String> {
         let words = self.words();
         (!words.is_empty()).then(|| {
@@ -60,7 +61,7 @@ impl NotSeen {
     }
 }
 
-/// What is out of sight whoever is looked at.
+/// Limits that apply to every search.
 pub(super) fn limits(roots: &Roots) -> NotSeen {
     if !roots.is_real() {
         return NotSeen::default();
@@ -72,15 +73,15 @@ pub(super) fn limits(roots: &Roots) -> NotSeen {
     }
 }
 
-/// True if processes of other users are out of sight: of what was mounted at /proc, the last
-/// counts.
+/// True if processes of other users are hidden: of several mounts at /proc, the last counts.
 fn is_hidden(roots: &Roots, is_root: bool) -> bool {
     let table = mounts(roots);
     let proc = table.iter().rev().find(|mount| mount.at == roots.proc);
     !is_root && proc.is_some_and(hides)
 }
 
-/// proc(5): hidepid takes numbers and, since Linux 5.8, names.
+/// True if the option hidepid hides processes (proc(5)): it takes numbers and, since Linux 5.8,
+/// names.
 fn hides(proc: &Mount) -> bool {
     proc.option("hidepid").is_some_and(|how| !matches!(how, "0" | "off"))
 }

@@ -1,4 +1,4 @@
-//! Notes of what was staged, so that a killed run can be undone.
+//! Notes of staged file systems, so that a killed run can be undone.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,10 +15,10 @@ use crate::roots::{DeviceNumber, Roots, text};
 
 pub(super) const SUFFIX: &str = ".stage";
 
-/// What was done, in order; what is not set was not begun.
+/// Steps done so far; a field that is not set belongs to a step that was not begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
-    /// The start of the system this belongs to: mounts and devices of an earlier one are gone.
+    /// Boot ID of the system: mounts and devices of an earlier boot no longer exist.
     boot: Option<String>,
     /// Private directory, `flashmark-stage-PID-N` in the temporary directory.
     pub directory: PathBuf,
@@ -33,14 +33,14 @@ impl Note {
         self.directory.join("mnt")
     }
 
-    /// True if the directory has the form that is made here.
+    /// True if the directory has a name that this program makes.
     fn is_ours(&self) -> bool {
         self.directory
             .file_name()
             .is_some_and(|name| name.to_string_lossy().starts_with(DIRECTORY_PREFIX))
     }
 
-    /// Undoes everything noted that is still there and still ours.
+    /// Undoes everything noted that still exists and is still ours.
     pub fn undo(&self) -> Result<(), StagingError> {
         if let Some(number) = self.mounted {
             unmount_ours(&self.mount_point(), number)?;
@@ -52,17 +52,16 @@ impl Note {
         remove_directory(&self.directory)
     }
 
-    /// What can be undone of a note from an earlier start of the system: only the directories have
-    /// outlived it.
+    /// The part of a note from an earlier boot that can be undone: only the directories still
+    /// exist.
     fn without_devices(self) -> Note {
         Note { region: None, mounted: None, ..self }
     }
 }
 
 /// The file with the note: one JSON line per step, the last whole one counts. Locked for as long as
-/// its process lives, so that nobody takes a running stage for a leftover. Programs started
-/// meanwhile inherit the lock: the mkfs of a killed run counts as alive until it ends, and is not
-/// pulled from under.
+/// its process lives, so that a running stage is not taken for a leftover. Programs started
+/// meanwhile inherit the lock: the mkfs of a killed run counts as alive until it ends.
 #[derive(Debug)]
 pub(crate) struct NoteFile {
     path: PathBuf,
@@ -70,7 +69,7 @@ pub(crate) struct NoteFile {
 }
 
 impl NoteFile {
-    /// Makes one in `state_dir`, which is made if need be.
+    /// Makes one in `state_dir`, which is made if it is missing.
     pub fn create(state_dir: &Path, suffix: &str) -> Result<NoteFile, StagingError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -94,12 +93,12 @@ impl NoteFile {
         Ok(NoteFile { path, file })
     }
 
-    /// Adds the note as it is now.
+    /// Appends the present note.
     pub(super) fn write(&mut self, note: &Note) -> Result<(), StagingError> {
         self.append(&Note { boot: boot_id(&Roots::default()), ..note.clone() })
     }
 
-    /// Adds a line, durably.
+    /// Appends a line, durably.
     pub fn append(&mut self, noted: &impl Serialize) -> Result<(), StagingError> {
         let mut line = serde_json::to_string(noted).expect("a note has only string keys");
         line.push('\n');
@@ -118,29 +117,29 @@ impl NoteFile {
     }
 }
 
-/// Names this start of the system.
+/// The kernel's identifier of this boot.
 pub fn boot_id(roots: &Roots) -> Option<String> {
     text(&roots.proc.join("sys/kernel/random/boot_id"))
 }
 
-/// A stage that a killed run left, and what became of it.
+/// A stage left by a killed run, and the result of undoing it.
 #[derive(Debug)]
 pub struct Leftover {
-    /// The private directory it was in.
+    /// Its private directory.
     pub directory: PathBuf,
-    /// Whether it could be undone; if not, it stays noted.
+    /// Error of undoing, if any: then it stays noted.
     pub undone: Result<(), StagingError>,
 }
 
-/// Undoes what killed runs left, by the notes in `state_dir`: unmounts, takes devices away, removes
-/// directories; only what is exactly as noted, by device number, offset, size or backing. Stages of
-/// runs that are still alive are left alone.
+/// Undoes the stages of killed runs, by the notes in `state_dir`: unmounts, removes devices and
+/// directories; only those that are exactly as noted, by device number, offset, size or backing.
+/// Leaves stages of living runs alone.
 pub fn clean_leftovers(state_dir: &Path) -> io::Result<Vec<Leftover>> {
     abandoned(state_dir, SUFFIX, clean_one)
 }
 
-/// What `clean` makes of each note in `state_dir` that ends with `suffix` and whose process is
-/// gone: it gets the path and the text.
+/// Results of `clean` for each note in `state_dir` that ends with `suffix` and whose process is
+/// gone; `clean` gets the path and the text.
 pub(crate) fn abandoned<T>(
     state_dir: &Path,
     suffix: &str,
@@ -167,7 +166,7 @@ pub(crate) fn abandoned<T>(
     Ok(cleaned)
 }
 
-/// Undoes what one note says, and deletes it where that succeeds.
+/// Undoes one note, and deletes it if that succeeds.
 fn clean_one(path: &Path, text: &str) -> io::Result<Option<Leftover>> {
     let last = text.lines().rev().find_map(|line| serde_json::from_str::<Note>(line).ok());
     // killed before the first step was noted, or not written here: nothing was done

@@ -11,11 +11,11 @@ use crate::target::BlockTarget;
 use crate::tool;
 use crate::topology::{BlockTopology, SECTOR_BYTES};
 
-/// Partition numbers from here on are ours: no table on removable media reaches so far, the
-/// kernel's limit is 255.
+/// First number of our partitions: no table on removable media reaches so far, the kernel's limit
+/// is 255.
 const FIRST_INDEX: u32 = 64;
 
-/// The region, by everything that tells it from others.
+/// The region, with everything that identifies it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "form")]
 pub(super) enum StagedRegion {
@@ -29,15 +29,14 @@ pub(super) enum StagedRegion {
         offset_bytes: u64,
         bytes: u64,
     },
-    /// A loop device that is about to be made over the target: found again by what is behind it.
+    /// A loop device that is about to be made over the target: found again by its backing.
     Loop { backing: Backing },
-    /// The target itself, all of it.
+    /// The whole target itself.
     Whole { path: PathBuf, number: DeviceNumber },
 }
 
 impl StagedRegion {
-    /// Makes the region's device. `note` is called with what is about to be made, before it is
-    /// made.
+    /// Makes the region's device. Calls `note` with the region before it is made.
     pub fn make(
         target: &BlockTarget,
         offset_bytes: u64,
@@ -123,8 +122,8 @@ impl StagedRegion {
         }
     }
 
-    /// The region's device, if it is there: by number of the whole device, its sequence number,
-    /// place, offset and size, or by what is behind the loop device.
+    /// The region's device, if it exists: by number of the whole device, its sequence number,
+    /// index, offset and size, or by the backing of the loop device.
     pub fn find(&self, roots: &Roots) -> Option<(PathBuf, DeviceNumber)> {
         let topology = BlockTopology::read(roots);
         match self {
@@ -147,7 +146,7 @@ impl StagedRegion {
         }
     }
 
-    /// Takes the region's device away, if it is still there and still exactly ours.
+    /// Removes the region's device, if it still exists and is exactly ours.
     pub fn remove(&self) -> Result<(), StagingError> {
         let Some((path, _)) = self.find(&Roots::default()) else { return Ok(()) };
         patiently(20, || self.remove_once(&path))?;

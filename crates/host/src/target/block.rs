@@ -1,4 +1,4 @@
-//! Block devices: what forbids one.
+//! Block devices, and the reasons to refuse one.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use crate::open_files::{OpenFiles, settled};
 use crate::roots::{DeviceNumber, Roots};
 use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
 
-/// The block device with that number, refused where anything forbids it.
+/// The block device with that number, or the refusal.
 pub(super) fn find(
     roots: &Roots,
     target: &str,
@@ -41,7 +41,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// Everything that forbids a block device, most telling first.
+/// Every reason to refuse a block device, the most telling first.
 fn check(
     topology: &BlockTopology<'_>,
     slot: &BlockDeviceEntry,
@@ -68,7 +68,7 @@ fn check(
     Ok(seen)
 }
 
-/// Refuses a device that is in use, itself or elsewhere on the same medium.
+/// Refuses a device if it or another part of the same medium is in use.
 fn refuse_used(
     target: &str,
     found: &BlockTarget,
@@ -87,7 +87,7 @@ fn may_open(roots: &Roots, found: &BlockTarget, access: Access) -> io::Result<()
     fs::OpenOptions::new().read(true).write(write).open(roots.locate(&found.path)).map(drop)
 }
 
-/// What a failed open of a block device means.
+/// Refusal for a failed open of a block device.
 fn open_failed(target: &str, disk: &InventoryEntry, error: io::Error) -> TargetError {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
@@ -107,8 +107,8 @@ fn open_failed(target: &str, disk: &InventoryEntry, error: io::Error) -> TargetE
     }
 }
 
-/// The device and its siblings that another program holds exclusively. Holding a partition holds
-/// its whole device, too, so the whole device is named only where no partition is the reason.
+/// The device and its siblings that another program holds exclusively. A hold on a partition is
+/// also one on its whole device, so the whole device is named only if no partition is the reason.
 fn held_elsewhere(roots: &Roots, found: &BlockTarget, seen: &OpenFiles) -> Vec<InUseReason> {
     let held = |path: &Path, number: DeviceNumber, name: &str| {
         // whoever holds the whole holds its partitions, too
@@ -132,8 +132,7 @@ fn held_elsewhere(roots: &Roots, found: &BlockTarget, seen: &OpenFiles) -> Vec<I
     if partitions.is_empty() { vec![whole] } else { partitions }
 }
 
-/// Whether a block device is memory, or has the page cache of this host between itself and its
-/// medium.
+/// Flags of a block device that is memory, or that uses the page cache of this host.
 fn flags(topology: &BlockTopology<'_>, slot: &BlockDeviceEntry) -> Vec<Flag> {
     let mut flags = Vec::new();
     if slot.name.starts_with("ram") || slot.name.starts_with("zram") {

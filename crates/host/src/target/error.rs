@@ -7,11 +7,11 @@ use record::units::Bytes;
 
 use crate::in_use::{InUseReason, summary};
 
-/// The end of a message where no mount is known: what is missing, and what to do.
+/// The end of a message if no mount is known: the missing file, and the remedy.
 pub const NO_MOUNTS: &str =
     "/proc/self/mountinfo cannot be read; type `mount -t proc proc /proc` as root first";
 
-/// The reason why a target cannot be tested. Each says what was found and what to do instead.
+/// The reason why a target cannot be tested. Each message has the finding and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// Nothing has that name or path.
@@ -20,15 +20,15 @@ pub enum TargetError {
         /// Target as the user typed it.
         target: String,
     },
-    /// A link to nothing.
+    /// A link to a missing file.
     #[error("'{target}' is a link to '{}', which does not exist; is the medium plugged in? `flashmark list` shows what is", to.display())]
     Dangling {
         /// Target as the user typed it.
         target: String,
-        /// Where the link leads.
+        /// Target of the link.
         to: PathBuf,
     },
-    /// Neither directory, file nor block device.
+    /// It is neither a directory, a file nor a block device.
     #[error(
         "'{target}' is a {what}, which stores nothing; name a directory, a file or a block device"
     )]
@@ -38,14 +38,14 @@ pub enum TargetError {
         /// "character device", "named pipe", "socket", "pseudo file system (proc)".
         what: String,
     },
-    /// The user may not.
+    /// The user lacks the right.
     #[error("no right to {right} '{target}'; {way_out}")]
     NoRights {
         /// Target as the user typed it.
         target: String,
         /// "open", "write to", "look at".
         right: &'static str,
-        /// What to do instead, as the end of the message.
+        /// Remedy, as the end of the message.
         way_out: &'static str,
     },
     /// Its file system is mounted read-only (option `ro`, or EROFS).
@@ -73,7 +73,7 @@ pub enum TargetError {
         target: String,
         /// Kind of file system.
         kind: String,
-        /// What is mounted, by the mount table: "server:/export".
+        /// Source of the mount, by the mount table: "server:/export".
         source_name: String,
     },
     /// Less than 64 KiB is free there.
@@ -84,7 +84,7 @@ pub enum TargetError {
         /// Bytes that this user may still fill.
         free_bytes: u64,
     },
-    /// A reader without a card, an unused loop device.
+    /// It is a reader without a card or an unused loop device.
     #[error("{device} holds no medium (size 0); put one in, or see `flashmark list`")]
     Empty {
         /// Kernel name of the whole device: "sdb".
@@ -98,7 +98,7 @@ pub enum TargetError {
         /// Uses that were found, the most serious first.
         uses: Vec<InUseReason>,
     },
-    /// A partition of a medium whose other parts are in use.
+    /// It is a partition of a medium whose other parts are in use.
     #[error(
         "'{target}' is a partition of {disk}, which is in use: {}; {}",
         summary(uses),
@@ -112,7 +112,7 @@ pub enum TargetError {
         /// Uses that were found, the most serious first.
         uses: Vec<InUseReason>,
     },
-    /// A file something else lives in.
+    /// It is a file that is in use.
     #[error("'{target}' is {what}; name another file or a directory")]
     FileInUse {
         /// Target as the user typed it.
@@ -121,7 +121,7 @@ pub enum TargetError {
         /// (process 4242)".
         what: String,
     },
-    /// A node whose device is gone.
+    /// Its node exists, its device does not.
     #[error(
         "'{target}' is a block device that the kernel does not know (any more); plug it in again, `flashmark list` shows what is there"
     )]
@@ -129,7 +129,7 @@ pub enum TargetError {
         /// Target as the user typed it.
         target: String,
     },
-    /// Without the table of mounts every medium may be in use.
+    /// The table of mounts is missing: every medium may be in use.
     #[error("cannot see what is mounted, so nothing is touched: {NO_MOUNTS}")]
     Blind,
     /// A system call failed for another reason.

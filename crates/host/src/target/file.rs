@@ -1,4 +1,4 @@
-//! Regular files: what forbids one.
+//! Regular files, and the reasons to refuse one.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -13,7 +13,7 @@ use crate::open_files::{Hold, Holding, OpenFiles, settled};
 use crate::roots::Roots;
 use crate::topology::{BackedBy, BlockTopology};
 
-/// A regular file that nothing else lives in and nobody else holds.
+/// A regular file that nobody else uses, or the refusal.
 pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, TargetError> {
     let place = locate(roots, target)?;
     let failed = |source| TargetError::Io { target: target.to_owned(), source };
@@ -48,18 +48,18 @@ pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTa
     Ok(FileTarget { place, identity, size_bytes: metadata.len(), filesystem, flags })
 }
 
-/// What of a file has no place on the medium: blocks are counted by 512 bytes (stat(2)).
+/// Bytes of a file without storage on the medium, if any: blocks count 512 bytes (stat(2)).
 fn hole_bytes(file_bytes: u64, blocks: u64) -> Option<u64> {
     let hole_bytes = file_bytes.saturating_sub(blocks * 512);
     (hole_bytes > 0).then_some(hole_bytes)
 }
 
-/// One look at who holds a file.
+/// The result of one search for holders of a file.
 #[derive(Default)]
 struct Look {
     holdings: Vec<Holding>,
     seen: OpenFiles,
-    /// The kernel was asked, and nobody at all has it open for writing.
+    /// True if the kernel reports that nobody has it open for writing.
     kernel_knows_no_writer: bool,
 }
 
@@ -76,8 +76,8 @@ impl Look {
     }
 }
 
-/// True if the kernel knows of anybody who has the file open for writing; `None` where it does not
-/// tell.
+/// True if the kernel knows of anybody who has the file open for writing; `None` if it does not
+/// report that.
 fn has_writer(path: &Path, identity: FileIdentity) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(open(path, flags, Mode::empty()).ok()?);
@@ -87,7 +87,7 @@ fn has_writer(path: &Path, identity: FileIdentity) -> Option<bool> {
     blockio::has_writer(&file).ok()?
 }
 
-/// True if this very process has it open for writing: the kernel's count has no names.
+/// True if this very process has it open for writing: the kernel's count does not name processes.
 fn we_have_it_open(identity: FileIdentity) -> bool {
     let writes = |name: &str| {
         let info = fs::read_to_string(format!("/proc/self/fdinfo/{name}")).unwrap_or_default();
@@ -100,7 +100,7 @@ fn we_have_it_open(identity: FileIdentity) -> bool {
     crate::roots::names(Path::new("/proc/self/fd")).iter().any(|name| same(name) && writes(name))
 }
 
-/// What lives in the file: swap space, or the content of a loop device.
+/// Use of the file: swap space, or the content of a loop device.
 fn lives_in(topology: &BlockTopology<'_>, file: FileIdentity) -> Option<String> {
     let same = |path: &Path| fs::metadata(path).is_ok_and(|other| FileIdentity::of(&other) == file);
     if crate::mounts::swaps(topology.roots).iter().any(|swap| same(swap)) {

@@ -1,4 +1,5 @@
-//! What a loop device is over: by identity where the kernel tells it, by name where it does not.
+//! The file or device behind a loop device: by identity if the kernel reports it, otherwise by
+//! name.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -9,41 +10,42 @@ use blockio::{FileIdentity, LoopBacking};
 use super::BackedBy;
 use crate::roots::{DeviceNumber, Roots, text};
 
-/// A file that a stacked device has its content in.
+/// A file that holds the content of a stacked device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackingFile {
-    /// The name by which the kernel knows it; another file may have it by now.
+    /// The name by which the kernel knows it; another file may have the name by now.
     pub path: PathBuf,
-    /// Which file it is, as the kernel says.
+    /// Identity of the file, from the kernel.
     known: Option<FileIdentity>,
 }
 
 impl BackingFile {
-    /// One of which only the name is known.
+    /// A backing file of which only the name is known.
     pub fn named(path: PathBuf) -> BackingFile {
         BackingFile { path, known: None }
     }
 
-    /// Which file it is: as the kernel says, else what its name leads to.
+    /// Identity of the file: from the kernel, otherwise of the file that now has its name.
     pub fn identity(&self) -> Option<FileIdentity> {
         self.known
             .or_else(|| fs::metadata(&self.path).ok().map(|metadata| FileIdentity::of(&metadata)))
     }
 
-    /// True if the kernel did not say which file it is.
+    /// True if the kernel did not report its identity.
     pub fn is_by_name_only(&self) -> bool {
         self.known.is_none()
     }
 
-    /// The block device that the file is on, as the kernel says; none for a file system without a
-    /// device of its own.
+    /// The block device of the file, from the kernel; `None` for a file system without a device of
+    /// its own.
     pub fn device(&self) -> Option<DeviceNumber> {
         let number = DeviceNumber::from_raw(self.known?.device);
         (!number.is_anonymous()).then_some(number)
     }
 }
 
-/// What the loop device `name`, described in `dir`, is over; sysfs calls it `path`.
+/// The file or device behind the loop device `name`, described in `dir`; `path` is its name in
+/// sysfs.
 pub(super) fn below_loop(roots: &Roots, name: &str, dir: &Path, path: String) -> BackedBy {
     let path = PathBuf::from(path);
     let number = text(&dir.join("dev")).and_then(|text| text.parse().ok());
@@ -61,8 +63,8 @@ pub(super) fn below_loop(roots: &Roots, name: &str, dir: &Path, path: String) ->
     }
 }
 
-/// What the loop device with that number is over, as the kernel says; `None` without the rights to
-/// ask, and in a copied tree.
+/// The file or device behind the loop device with that number, from the kernel; `None` without the
+/// rights to ask, and in a copied tree.
 pub(crate) fn loop_backing(roots: &Roots, number: DeviceNumber) -> Option<LoopBacking> {
     let name = fs::canonicalize(roots.sys.join(format!("dev/block/{number}"))).ok()?;
     loop_backing_at(roots, &Path::new("/dev").join(name.file_name()?), number)

@@ -1,4 +1,4 @@
-//! What is changed of the machine is noted first, and undone by the notes.
+//! Test that changes of the machine are noted first, and undone by the notes.
 
 use std::fs;
 use std::path::Path;

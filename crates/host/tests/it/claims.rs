@@ -1,4 +1,4 @@
-//! Claims: what is written to is what was looked at.
+//! Test of claims: writes go only to the device that was checked.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What lies on media as the tools of the trade leave them, looked at by libblkid's rules.
+//! Test of the contents of media as common tools leave them, by libblkid's rules.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use flashmark_host::{Contents, Roots, contents_of_file, list};
 
 const MIB: u64 = 1 << 20;
 
-/// An image of so many bytes, with data but no signature in it.
+/// An image of so many bytes, with data but without a signature.
 fn image(dir: &tempfile::TempDir, bytes: u64) -> PathBuf {
     let path = dir.path().join("image");
     let content: Vec<u8> = (0..bytes).map(|at| (at / 512 % 251) as u8 ^ 0x5a).collect();
@@ -21,7 +21,7 @@ fn write(path: &Path, offset: u64, bytes: &[u8]) {
     fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, offset).unwrap();
 }
 
-/// True if a tool could be started; says so where it is not there.
+/// True if a tool could be run; prints a note if it is missing.
 fn tool(program: &str, words: &[&str]) -> bool {
     match Command::new(program).args(words).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").output() {
         Ok(output) => {

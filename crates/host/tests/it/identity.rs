@@ -1,4 +1,4 @@
-//! What media say they are.
+//! Test of the identity of media.
 
 use std::path::Path;
 
@@ -259,7 +259,7 @@ fn nvme_names_its_model_and_its_lanes() {
     assert_eq!(disk.link.max_bps.map(|bps| (bps / 1e6).round()), Some(3938.0));
 }
 
-/// What libata keeps of a drive: 256 words.
+/// The 256 words of a drive that libata keeps.
 fn identify(words: &[(usize, u16)], model: &str) -> String {
     let mut all = [0u16; 256];
     for (at, word) in words {
@@ -315,7 +315,7 @@ fn an_empty_slot_is_named_and_what_is_no_medium_is_not() {
     assert_eq!(names, ["loop1", "sdc"]);
 }
 
-/// A record of a partition, and nodes of what may be its medium.
+/// A record of a partition, and nodes that may be its medium.
 #[test]
 fn a_medium_is_like_that_of_a_record_by_all_that_it_says() {
     let machine = Machine::new();

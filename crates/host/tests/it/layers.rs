@@ -1,4 +1,4 @@
-//! Directories on overlays and in memory: what is written there, and where it goes.
+//! Test of directories on overlays and in memory: the storage of data written there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Ground {
         Ground { machine, dir }
     }
 
-    /// A directory; what stands in the mount table for a blank and a comma is in its name.
+    /// A directory whose name contains the escapes of the mount table for a blank and a comma.
     fn directory(&self, name: &str) -> PathBuf {
         fs::create_dir_all(self.dir.join(name)).unwrap();
         self.dir.join(name)
@@ -54,7 +54,7 @@ impl Ground {
         device_of_directory(&self.machine.roots, path).unwrap()
     }
 
-    /// Name of the disk, whether it is in memory, and the flags of a target there.
+    /// Name of the disk, true if it is in memory, and the flags of a target there.
     fn found(&self, path: &Path) -> (Option<String>, bool) {
         let place = self.place(path);
         let found = resolve(&self.machine.roots, path.to_str().unwrap(), Access::Read).unwrap();

@@ -1,4 +1,4 @@
-//! A machine made of files: `sys`, `proc` and `dev` with just what the kernel would show.
+//! A machine made of files: `sys`, `proc` and `dev` with just the files that the kernel would show.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! The crate on fabricated machines, and on real loop devices where the rights are there.
+//! Tests of the crate on fabricated machines, and on real loop devices if the rights allow it.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
 mod changes;

@@ -1,4 +1,4 @@
-//! The mount that a path is on, as the kernel says it.
+//! Test of the mount of a path, as the kernel reports it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +23,7 @@ impl Drop for Tmpfs {
     }
 }
 
-/// The deepest mount point is not the answer where a later mount hides it.
+/// The deepest mount point is not the answer if a later mount hides it.
 #[test]
 fn a_path_is_not_on_a_mount_that_a_later_one_hides() {
     let dir = tempfile::tempdir().unwrap();

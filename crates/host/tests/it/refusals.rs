@@ -1,4 +1,4 @@
-//! Each refusal with its message: what was found, and the way out.
+//! Test of each refusal with its message: the finding, and the remedy.
 
 pub use crate::skipped::skipped;
 use std::fs;
@@ -12,7 +12,7 @@ use record::Flag;
 
 use crate::machine::Machine;
 
-/// The refusal, with the changing path of the machine taken out.
+/// The refusal, with the changing path of the machine removed.
 fn refusal(machine: &Machine, target: &str) -> String {
     let error = resolve(&machine.roots, target, Access::Write).expect_err("it is refused");
     error.to_string().replace(machine.path("").to_str().unwrap(), "/fake/")
@@ -155,8 +155,8 @@ fn what_the_user_has_no_right_to() {
 
 const TARGET: &str = "FLASHMARK_TEST_RESOLVES";
 
-/// What is said of a target on this machine to a user without rights; this test program is run
-/// again as that user.
+/// Message for a target on this machine to a user without rights; runs this test program again as
+/// that user.
 pub fn said_to_another_user(target: &str) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         skipped("only root can become another user");
@@ -178,7 +178,7 @@ pub fn said_to_another_user(target: &str) -> Option<String> {
     Some(said.unwrap_or_else(|| panic!("{text}")))
 }
 
-/// Not a test of its own: what `said_to_another_user` starts.
+/// Not a test of its own: `said_to_another_user` starts it.
 #[test]
 #[ignore = "is run by another test"]
 fn resolve_as_another_user() {

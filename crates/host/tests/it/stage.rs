@@ -1,4 +1,4 @@
-//! On real loop devices: claims, staging, leftovers. Needs root; says so where there is none.
+//! Tests on real loop devices: claims, staging, leftovers. Need root; print a note without it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ const DEVICE_BYTES: u64 = 64 * MIB;
 const OFFSET_BYTES: u64 = 24 * MIB;
 const BYTES: u64 = 16 * MIB;
 
-/// What is on the medium before.
+/// Contents of the medium before the test.
 #[derive(Clone, Copy, PartialEq)]
 enum Medium {
     /// Nothing: the kernel takes a partition for the region.
     Empty,
-    /// A partition from end to end: the kernel takes no other, and the region must be a loop
+    /// A partition from end to end: the kernel accepts no other, and the region must be a loop
     /// device.
     Partitioned,
 }
@@ -87,8 +87,8 @@ impl Bench {
         block(self.device.path())
     }
 
-    /// Once nobody has it: `mount` of any process opens every loop device for a moment, and the
-    /// kernel lets go of one that was given back when the last one closes it.
+    /// The target, once nobody has it open: `mount` of any process opens every loop device for a
+    /// moment, and the kernel releases a detached one when the last process closes it.
     fn target_given_back(&self) -> BlockTarget {
         for _ in 0..100 {
             let path = self.device.path().to_str().unwrap();
@@ -114,7 +114,8 @@ impl Bench {
         (claim, staged.unwrap())
     }
 
-    /// Nothing of a stage is left: no partition, no loop device over this one, no mount, no note.
+    /// Asserts that nothing of a stage is left: no partition, no loop device over this one, no
+    /// mount, no note.
     fn assert_clean(&self, mount_point: &Path) {
         let target = self.target_given_back();
         assert_eq!((target.disk.partitions.len(), target.disk.uses), (self.partitions(), vec![]));
@@ -122,7 +123,7 @@ impl Bench {
         assert_eq!(fs::read_dir(self.state_dir()).unwrap().count(), 0);
     }
 
-    /// The bytes outside the region are as they were.
+    /// Asserts that the bytes outside the region have not changed.
     fn assert_untouched_outside(&self) {
         let content = fs::read(self.dir.path().join("medium")).unwrap();
         let (start, end) = (OFFSET_BYTES as usize, (OFFSET_BYTES + BYTES) as usize);
@@ -301,7 +302,7 @@ fn a_read_only_medium_is_refused_for_writing_only() {
 
 const CHILD: &str = "FLASHMARK_TEST_STAGES_ON";
 
-/// Not a test of its own: what `a_killed_run_is_cleaned_up` starts and kills.
+/// Not a test of its own: `a_killed_run_is_cleaned_up` starts and kills it.
 #[test]
 #[ignore = "is run, and killed, by another test"]
 fn stage_and_wait_to_be_killed() {
@@ -327,7 +328,7 @@ fn start_staging(bench: &Bench) -> Child {
         .unwrap()
 }
 
-/// A kill between any two steps, or in the middle of one, leaves nothing that is not cleaned up.
+/// A kill between any two steps, or in the middle of one, leaves nothing that cannot be cleaned up.
 #[test]
 fn killed_at_any_moment_a_run_is_cleaned_up() {
     for (round, medium) in

@@ -1,4 +1,4 @@
-//! The reason why media are in use: by number, through every stack, for whole devices and
+//! Test of the reasons why media are in use: by number, through every stack, for whole devices and
 //! partitions alike.
 
 use std::path::Path;
