@@ -1,4 +1,4 @@
-//! Backup and restore: what a test overwrites is kept before, and restored after.
+//! Backup and restore: data that a test overwrites is kept before, and restored after.
 
 #[cfg(test)]
 pub(crate) mod failing;
@@ -13,42 +13,41 @@ pub use restore::{
     Interruption, LostPlace, PIECE_BYTES, RestoreProgress, Restored, Trust, Why, restore,
 };
 
-/// Keeps what lies on a medium before a test overwrites it, so that it can be restored, also by
+/// Keeps the data of a medium before a test overwrites it, so that it can be restored, also by
 /// another process.
 ///
 /// # Contract
-/// - [`make_room`](Backup::make_room) comes first, once. Nothing is overwritten where it fails.
-/// - Nothing may be overwritten before [`seal`](Backup::seal) has returned for the piece that lay
-///   there.
+/// - [`make_room`](Backup::make_room) comes first, once. If it fails, nothing is overwritten.
+/// - Nothing may be overwritten before [`seal`](Backup::seal) has returned for the piece with its
+///   old data.
 /// - Pieces keep the order in which they were kept; they are restored in the reverse order, which
-///   is exact also where addresses fold.
-/// - [`clear`](Backup::clear) is called when every piece is back, and never before. As long as it has
-///   pieces, something is to be restored.
+///   is also exact if addresses fold.
+/// - [`clear`](Backup::clear) is called when every piece is restored, and never before. As long as
+///   it has pieces, something is to be restored.
 pub trait Backup {
-    /// Makes sure that so many bytes can be kept.
+    /// Makes sure that so many bytes can be kept. An `Err` is the reason why not.
     fn make_room(&mut self, bytes: u64) -> Result<(), String>;
-    /// Keeps what lies at this place.
+    /// Keeps the data of this place.
     fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String>;
-    /// When this returns, everything kept so far outlives the process and a power cut.
+    /// Makes everything kept so far durable: it then survives the process and a power cut.
     fn seal(&mut self) -> Result<(), String>;
-    /// How many pieces are kept.
+    /// Number of pieces kept.
     fn pieces(&self) -> usize;
-    /// Where a piece lay, by its number, also where the piece itself can no longer be read; `None`
-    /// where even that is not known.
+    /// Place of a piece, by its number, also if the piece itself can no longer be read; `None` if
+    /// even the place is unknown.
     fn place(&mut self, number: usize) -> Option<Extent>;
-    /// True if what is sealed outlives the process: what could not be restored by it can then be
-    /// restored by another one.
+    /// True if sealed data survives the process: another process can then restore the rest.
     fn outlives_process(&self) -> bool {
         true
     }
-    /// Reads a piece, by its number in the order of keeping; where it lay. An `Err` where it cannot
-    /// be read as it was kept.
+    /// Reads a piece, by its number in the order of keeping; returns its offset in bytes. An `Err`
+    /// if it cannot be read or is damaged.
     fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String>;
-    /// Everything is back: nothing needs to be kept any more.
+    /// Drops everything: all is restored.
     fn clear(&mut self) -> Result<(), String>;
 }
 
-/// Keeps in memory: for media that live no longer than the process.
+/// A backup in memory: for media that exist no longer than the process.
 #[derive(Debug, Default)]
 pub struct MemoryBackup {
     pieces: Vec<(u64, Box<[u8]>)>,

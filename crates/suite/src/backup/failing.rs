@@ -1,10 +1,10 @@
-//! A log that fails where a test says.
+//! A backup that fails at chosen calls, for tests.
 
 use device::Extent;
 
 use super::{Backup, MemoryBackup};
 
-/// What a log is asked to do.
+/// A call of a backup.
 pub enum BackupCall {
     /// To make room.
     Room,
@@ -19,7 +19,7 @@ pub enum BackupCall {
 /// The reason why a call fails, if it does.
 type Rule = Box<dyn FnMut(BackupCall) -> Option<&'static str>>;
 
-/// A log that outlives the process, and fails by a rule.
+/// A backup that survives the process, and fails by a rule.
 pub struct FailingBackup {
     kept: MemoryBackup,
     rule: Rule,

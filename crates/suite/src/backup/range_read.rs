@@ -1,13 +1,13 @@
-//! What lies at a place now, and whether it may be overwritten by what is restored.
+//! Present data of a range, and the decision which parts of it may be overwritten by a restore.
 
 use device::content::Filler;
 use device::stamp::SectorVerdict;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 
-/// Where a range cannot be read as a whole, it is read in pieces of this size.
+/// Size in bytes of the pieces in which a range is read that cannot be read as a whole.
 const FINE_BYTES: u64 = 4096;
 
-/// One I/O by itself. Buffers must be prepared. What was read is in the buffer of slot 0.
+/// Does one I/O by itself. Buffers must be prepared. Data that was read is in the buffer of slot 0.
 pub(super) fn transfer(device: &mut dyn Device, request: Request) -> Result<(), IoError> {
     device.submit(request)?;
     let mut done = Vec::with_capacity(1);
@@ -15,7 +15,7 @@ pub(super) fn transfer(device: &mut dyn Device, request: Request) -> Result<(), 
     done.pop().expect("reap waits for the one request in flight").result
 }
 
-/// What was read of a range, and which parts of it cannot be read.
+/// Data of a range, and the parts of it that cannot be read.
 pub(super) struct RangeRead {
     pub data: Vec<u8>,
     pub unreadable: Vec<Extent>,
@@ -28,8 +28,8 @@ impl RangeRead {
     }
 }
 
-/// Reads a range, around what cannot be read. An error is the medium's as a whole, not that of a
-/// place.
+/// Reads a range, and leaves out parts that cannot be read. An error is one of the whole medium,
+/// not of a place.
 pub(super) fn read(device: &mut dyn Device, range: Extent) -> Result<RangeRead, IoError> {
     match transfer(device, Request::read(0, range.offset_bytes, range.bytes)) {
         Ok(()) => {
@@ -58,7 +58,7 @@ pub(super) fn read(device: &mut dyn Device, range: Extent) -> Result<RangeRead, 
     Ok(found)
 }
 
-/// True if a sector holds data of this run, of whatever place and pass.
+/// True if a sector holds data of this run, of any place and pass.
 pub(super) fn is_ours(verdict: SectorVerdict) -> bool {
     matches!(
         verdict,
@@ -66,19 +66,19 @@ pub(super) fn is_ours(verdict: SectorVerdict) -> bool {
     )
 }
 
-/// What is to become of a part of a range.
+/// Decision on a part of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// What was kept of it is written back.
+    /// The backed-up data is written back.
     Put,
-    /// It is as it was, or nobody misses it.
+    /// It has not changed, or held no data of the owner.
     Leave,
-    /// Somebody's newer data lies there.
+    /// It holds newer data of somebody else.
     Newer,
 }
 
-/// Judges each block of a range: what was kept of it, and what lies there now. The parts are in
-/// order and cover the range.
+/// Decides on each block of a range from its backed-up and its present data. The parts are in order
+/// and cover the range.
 pub(super) fn judge(
     filler: &Filler,
     range: Extent,

@@ -1,9 +1,9 @@
-//! Restoring what was backed up, by the process that overwrote it or by a later one.
+//! Restoring of backed-up data, by the process that overwrote it or by a later one.
 //!
-//! The latest piece goes first, which is exact also where addresses fold
-//! (`catalogue/capacity/backed_up.rs`). All of it is written, then flushed, then read back and
-//! compared; the log is cleared only when nothing is missing. It can be begun again from the
-//! beginning at any time.
+//! The latest piece goes first, which is also exact if addresses fold
+//! (`catalogue/capacity/backed_up.rs`). All pieces are written, then flushed, then read back and
+//! compared; the log is cleared only when nothing is missing. A restore can be started again from
+//! the beginning at any time.
 
 use device::content::Filler;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
@@ -11,97 +11,97 @@ use device::{Device, Extent, IoError, IoErrorKind, Request};
 use super::Backup;
 use super::range_read::{Fate, RangeRead, is_ours, judge, read, transfer};
 
-/// The largest piece that is written or read at once.
+/// The largest piece in bytes that is written or read at once.
 pub const PIECE_BYTES: u64 = 1 << 20;
-/// What is written once more to see whether a medium still takes writes.
+/// Bytes that are written again to test if a medium still accepts writes.
 const TRIAL_BYTES: usize = 4096;
 const SECTOR_BYTES: u64 = 512;
 
-/// Whether the medium can have been used since it was overwritten.
+/// Possible use of the medium by others since it was overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// It has been held all the time: everything is restored unseen.
+    /// It has been held all the time: everything is restored without a look at the present data.
     Held,
-    /// It may have been used by others. Each block is looked at: where data of this run, zeros,
-    /// 0xFF or nothing readable lies, the original is restored; anything else is somebody's newer
-    /// data and stays.
+    /// It may have been used by others. Each block is read: data of this run, zeros, 0xFF and
+    /// unreadable blocks are replaced by the original; anything else is newer data of somebody else
+    /// and stays.
     Look,
 }
 
-/// The reason why a place is not as it was.
+/// The reason why a place is not restored.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Why {
-    /// What was kept of it cannot be read as it was kept; in words.
+    /// Its backed-up data cannot be read or is damaged; the reason in words.
     Damaged(String),
-    /// The medium does not take it there, and takes writes elsewhere.
+    /// The medium refuses writes there, and accepts them elsewhere.
     Refused(IoError),
-    /// It was written, and something else is read there.
+    /// It was written, and reads back different data.
     NotKept,
-    /// Data that this run has not written lies there now. It was left alone.
+    /// It holds data that this run has not written. It was left alone.
     Newer,
 }
 
-/// A place that is not as it was.
+/// A place that is not restored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LostPlace {
-    /// Where; `None` where the log does not say even that.
+    /// The place; `None` if the log does not have even that.
     pub place: Option<Extent>,
-    /// What kept it from being restored.
+    /// The reason.
     pub why: Why,
 }
 
-/// The reason why restoring ended early. What was backed up still lies in the log.
+/// The reason why a restore ended early. The backed-up data is still in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interruption {
-    /// The medium is away ([`IoErrorKind::Gone`]), takes no writes at all
-    /// ([`IoErrorKind::ReadOnly`]), or cannot be worked with for another reason: to be tried again
-    /// when it is there.
+    /// The medium is gone ([`IoErrorKind::Gone`]), accepts no writes at all
+    /// ([`IoErrorKind::ReadOnly`]), or fails for another reason: to be tried again when it works.
     Medium(IoError),
-    /// Whoever watched has ended it.
+    /// The caller ended it.
     Stopped,
 }
 
-/// What came of restoring.
+/// Result of a restore.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Restored {
-    /// Bytes that were looked at or written and are as they were.
+    /// Bytes that were checked or written and have their original data.
     pub bytes: u64,
-    /// Places that are not. Nothing is lost of what an interruption left for the next time.
+    /// Places that are not restored. Places left after an interruption do not count.
     pub lost: Vec<LostPlace>,
-    /// Bytes that are still to be restored, where it was interrupted. All of it is then written
-    /// again.
+    /// Bytes that are still to be restored after an interruption: all of them, since all are
+    /// written again.
     pub left_bytes: u64,
-    /// Where the first place lies that is still to be restored, where it was interrupted.
+    /// First byte that is still to be restored after an interruption.
     pub first_left_bytes: Option<u64>,
     /// The reason why it ended early.
     pub interrupted: Option<Interruption>,
-    /// The reason why the log could not be cleared though all is back.
+    /// The reason why the log could not be cleared although everything is restored.
     pub not_cleared: Option<String>,
 }
 
 impl Restored {
-    /// True if everything is as it was.
+    /// True if everything is restored.
     pub fn is_whole(&self) -> bool {
         self.interrupted.is_none() && self.lost.is_empty()
     }
 }
 
-/// How far it is.
+/// Progress of a restore.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreProgress {
     /// Bytes written since the last step.
     pub written_bytes: u64,
-    /// How much of all is done, 0 to 1.
+    /// Share of the work that is done, 0 to 1.
     pub share: f64,
-    /// The time by the device's clock.
+    /// The time in nanoseconds, by the device's clock.
     pub now_ns: u64,
 }
 
 /// Restores every piece of `backup`, and clears it when nothing is missing. `filler` makes the data
-/// of the run that overwrote it. `watch` hears of each step, and ends it by `false`.
+/// of the run that overwrote it. `watch` is called after each step, and ends the restore with
+/// `false`.
 ///
-/// A medium that goes away or takes no writes is not damaged: the result says
-/// [`Interruption::Medium`], and the same call can be made again later.
+/// A medium that is removed or accepts no writes is not damaged: the result then has
+/// [`Interruption::Medium`], and the same call can be repeated later.
 pub fn restore(
     device: &mut dyn Device,
     backup: &mut dyn Backup,
@@ -146,8 +146,8 @@ struct Work<'a> {
     watch: &'a mut dyn FnMut(RestoreProgress) -> bool,
     all_bytes: u64,
     done_bytes: u64,
-    /// The beginning of what was written last. Written once more it changes nothing, also where
-    /// addresses fold.
+    /// The first bytes of the last write. Writing them again changes nothing, even if addresses
+    /// fold.
     last: Option<(u64, Vec<u8>)>,
     found: Restored,
 }
@@ -204,7 +204,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What is to become of each part of a range.
+    /// Decisions on the parts of a range.
     fn fates(&mut self, range: Extent, kept: &[u8]) -> Flow<Vec<(Extent, Fate)>> {
         if self.trust == Trust::Held {
             return Ok(vec![(range, Fate::Put)]);
@@ -235,7 +235,7 @@ impl Work<'_> {
         transfer(self.device, Request::write(0, offset_bytes, data.len() as u64))
     }
 
-    /// Whether it is the place that fails, or the medium that takes no writes any more.
+    /// Tests if only the place fails; an `Err` if the medium accepts no writes any more.
     fn takes_writes(&mut self, error: &IoError) -> Flow {
         let Some((offset_bytes, data)) = self.last.take() else { return Ok(()) };
         match self.write_once(offset_bytes, &data) {
@@ -248,7 +248,7 @@ impl Work<'_> {
         }
     }
 
-    /// Nothing at all was taken, and something was to be written.
+    /// An `Err` if every write was refused.
     fn nothing_taken(&mut self) -> Flow {
         let refused = self.found.lost.iter().find_map(|lost| match &lost.why {
             Why::Refused(error) => Some(error.clone()),
@@ -260,7 +260,8 @@ impl Work<'_> {
         }
     }
 
-    /// A medium that takes no writes: read-only where it can still be read, away where not.
+    /// The interruption of a medium that accepts no writes: read-only if it can still be read,
+    /// otherwise gone.
     fn refusing(&mut self, error: &IoError) -> Interruption {
         let Some((_, offset_bytes, _)) = error.request else {
             return Interruption::Medium(error.clone());
@@ -310,8 +311,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Sectors that differ. Those that held data of this run when they were kept were no longer as
-    /// the owner had left them: another address of the same flash is the one to look at.
+    /// Sectors that differ. A sector that held data of this run when it was kept was already
+    /// changed through another address of the same flash: that address is compared instead.
     fn wrong(&self, range: Extent, kept: &[u8], now: &RangeRead) -> Vec<Extent> {
         let lost = &self.found.lost;
         let is_known = |sector: &Extent| {
@@ -339,7 +340,7 @@ impl Work<'_> {
         wrong
     }
 
-    /// Tells how far it is. Each byte is gone over twice.
+    /// Reports the progress. Each byte is processed twice.
     fn step(&mut self, written_bytes: u64) -> Flow {
         let share = self.done_bytes as f64 / (2 * self.all_bytes).max(1) as f64;
         let step =

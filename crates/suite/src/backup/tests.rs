@@ -10,7 +10,7 @@ const MEDIUM_BYTES: usize = 4 << 20;
 const PIECE: usize = 64 << 10;
 const SEED: u64 = 77;
 
-/// What lay on the medium: no two sectors the same, and nothing that a run would write.
+/// Original data of the medium: no two sectors are the same, and none is data of a run.
 fn original() -> Vec<u8> {
     let mut data = vec![0; MEDIUM_BYTES];
     Filler::new(!SEED).fill(&mut data, Content::Incompressible, 1, 0);
@@ -49,7 +49,7 @@ fn kind(found: &Restored) -> Option<IoErrorKind> {
     }
 }
 
-/// Sectors that are not as they lay there, as one range.
+/// Range of the sectors that differ from the original.
 fn wrong(medium: &mut MemoryDevice) -> Option<Extent> {
     let before = original();
     let bad: Vec<usize> = (0..MEDIUM_BYTES)
@@ -72,8 +72,8 @@ fn everything_is_restored_and_the_log_is_cleared() {
     }
 }
 
-/// Whatever stops the medium, and whenever: nothing is called lost, the log stays, and the next
-/// time all is restored.
+/// A medium that fails at any moment in any way: nothing is reported lost, the log stays, and the
+/// next restore is complete.
 #[test]
 fn pieces_larger_than_one_transfer_are_restored_where_they_lay() {
     for piece in [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512] {
@@ -155,7 +155,7 @@ fn writes_that_are_lost_are_told() {
     assert!(backup.pieces() > 0);
 }
 
-/// A log of which one piece does not pass its checksum.
+/// A log with one piece whose checksum is wrong.
 struct OnePieceDamaged(MemoryBackup, usize);
 
 impl Backup for OnePieceDamaged {
@@ -251,8 +251,8 @@ fn whoever_watches_can_end_it_and_nothing_is_lost() {
 }
 
 proptest::proptest! {
-    /// On a medium that folds at any number of sectors, whatever was written in whatever order,
-    /// ended at any step, and begun again: everything is as before.
+    /// A medium that folds at any number of sectors, with any writes in any order, interrupted at
+    /// any step and started again: everything has its original data.
     #[test]
     fn folded_places_are_restored_by_a_later_process_too(
         writes in proptest::collection::vec((0u64..60, 1u64..12), 1..20),
@@ -285,7 +285,7 @@ proptest::proptest! {
     }
 }
 
-/// Addresses are taken modulo so many sectors. One sector at a time.
+/// A medium whose addresses are taken modulo so many sectors. One sector at a time.
 struct Folding {
     inner: MemoryDevice,
     module: u64,
@@ -326,7 +326,7 @@ impl Device for Folding {
     }
 }
 
-/// A block of eight sectors, some of which hold what somebody has written, before and after.
+/// A block of eight sectors, some of which hold data of somebody else, before and after.
 #[test]
 fn a_block_in_which_only_this_run_has_written_is_restored() {
     let (ours, theirs) = (Filler::new(SEED), Filler::new(!SEED));

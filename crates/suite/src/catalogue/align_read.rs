@@ -1,13 +1,13 @@
-//! `align-read`: where reads cost more because they straddle something, without writing a byte
+//! `align-read`: reads that take longer because they cross a boundary, without writing a byte
 //! (docs/field/allocation-units.md#flashbench `-a`,
 //! docs/field/allocation-units.md#size-from-reads).
 //!
 //! For each size, pages and allocation units among them, small reads before, across and after seven
-//! boundaries of it (flashbench's `-a`). Where the size is that of an allocation unit or a multiple
-//! of it, the read across costs the medium a look at two units; where it is smaller, both halves
-//! lie in one. Sizes are 2^k and 3*2^k, from 2 KiB to 64 MiB or as far as the medium goes, and from
-//! 640 KiB on 5, 7 and 9*2^k. A boundary of one size is none of another unless that divides it: it
-//! is a multiple of its size that 2, 3, 5 and 7 do not divide.
+//! boundaries of it (flashbench's `-a`). If the size is that of an allocation unit or a multiple of
+//! it, the read across makes the medium access two units; if it is smaller, both halves are in one
+//! unit. Sizes are 2^k and 3*2^k, from 2 KiB to 64 MiB or as far as the medium goes, and from 640
+//! KiB on 5, 7 and 9*2^k. A boundary of one size is none of another unless that divides it: it is a
+//! multiple of its size that 2, 3, 5 and 7 do not divide.
 //!
 //! Each boundary is read several times and the mean of the faster half of them counts (flashbench:
 //! the fastest alone, whose chance is half as large again); the figure of a size is the mean over
@@ -36,13 +36,13 @@ settings! {
 }
 
 spec! {
-    /// Reads around boundaries.
+    /// Numbers of reads around boundaries.
     AlignReadSpec {
         /// The largest power of two that is tried.
         largest_bytes: u64,
         /// Reads of each place.
         tries: u64,
-        /// Of everything.
+        /// Repeats of everything.
         repeats: u32,
     }
 }
@@ -121,14 +121,14 @@ impl Procedure for AlignRead {
     }
 }
 
-/// What units are made of beside powers of two: no multiple of a size that these divide is a
-/// boundary of it.
+/// Prime factors of units beside powers of two: a multiple of a size counts as its boundary only if
+/// none of these divides it.
 const PRIMES: [u64; 4] = [2, 3, 5, 7];
 /// Units of 5, 7 and 9 times a power of two are larger than this.
 const ODD_BYTES: u64 = 512 << 10;
 
-/// Where the boundaries lie: those of size `s` at the first fitting multiple of it after `start +
-/// i * period`.
+/// Positions of the boundaries: those of size `s` are at the first fitting multiple of it after
+/// `start + i * period`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Grid {
     start_bytes: u64,
@@ -136,7 +136,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// The grid with the largest sizes, up to `largest_bytes`, of which all places lie in `span`.
+    /// The grid with the largest sizes, up to `largest_bytes`, whose places are all in `span`.
     fn fitting(span: Extent, block_bytes: u64, largest_bytes: u64) -> Option<Grid> {
         let halvings = std::iter::successors(Some(1u64 << largest_bytes.max(1).ilog2()), |size| {
             Some(size / 2)
@@ -153,13 +153,13 @@ impl Grid {
         6 * self.largest_bytes
     }
 
-    /// All that is read lies in so many bytes: of ten numbers in succession at most nine are
-    /// divided by one of the primes.
+    /// Bytes that contain all reads: of ten numbers in succession at most nine are divided by one
+    /// of the primes.
     fn bytes(&self) -> u64 {
         PLACES * self.period_bytes() + 10 * self.largest_bytes * 3 / 2
     }
 
-    /// 2^k and 3*2^k, and 5, 7 and 9*2^k, ascending.
+    /// All sizes: 2^k and 3*2^k, and 5, 7 and 9*2^k, ascending.
     fn sizes(&self, block_bytes: u64) -> Vec<u64> {
         let powers = std::iter::successors(Some(2 * block_bytes), |size| Some(size * 2))
             .take_while(|size| *size <= self.largest_bytes);
@@ -189,8 +189,8 @@ impl Grid {
     }
 }
 
-/// What reads on the sides of a size's boundaries took, in nanoseconds: the faster half at each
-/// place, the mean over places.
+/// Times of reads around a size's boundaries, in nanoseconds: the mean of the faster half at each
+/// place, and of that the mean over places.
 #[derive(Clone, Copy, Debug)]
 struct Sides {
     pre_ns: f64,
@@ -212,7 +212,7 @@ struct Work<'a, 'b> {
 }
 
 impl Work<'_, '_> {
-    /// All sizes once; `None` if it was cut short.
+    /// Reads around all sizes once; `None` if it was cut short.
     fn repeat(&mut self, sizes: &[u64], repeat: u32) -> Option<Vec<Sides>> {
         let parts = sizes.len() as f64 * f64::from(self.cell.spec.repeats);
         let first = f64::from(repeat) * sizes.len() as f64;
@@ -224,7 +224,7 @@ impl Work<'_, '_> {
         Some(row)
     }
 
-    /// All tries at all boundaries of a size.
+    /// Does all tries at all boundaries of a size.
     fn read_around(&mut self, size: u64) -> Option<Sides> {
         let block_bytes = self.cell.block_bytes();
         let tries = self.cell.spec.tries;
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Pages of 16 KiB cost 40 µs across, units 300 µs.
+    /// Additional time of reads: 40 µs across pages of 16 KiB, 300 µs across units.
     fn straddling(request: &device::Request, au_bytes: u64) -> u64 {
         let crosses = |size: u64| {
             request.offset_bytes / size != (request.offset_bytes + request.length_bytes - 1) / size

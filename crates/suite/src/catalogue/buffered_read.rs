@@ -41,18 +41,18 @@ spec! {
         /// Runs that count.
         runs: u64,
         run_ns: u64,
-        /// Before each.
+        /// Pause before each.
         pause_ns: u64,
     }
 }
 
 /// Size of one read: as large as hdparm's buffer.
 const BLOCK_BYTES: u64 = 2 * MIB;
-/// How long -t reads, at least.
+/// Least time of `-t`, in nanoseconds.
 const DEVICE_NS: u64 = 3 * SECOND_NS;
-/// How long -T reads, at least.
+/// Least time of `-T`, in nanoseconds.
 const CACHE_NS: u64 = 2 * SECOND_NS;
-/// The last read of a run ends after its time.
+/// Time in nanoseconds by which the last read of a run may exceed its time.
 const OVERTIME_NS: u64 = SECOND_NS / 2;
 
 /// Reads as hdparm's -t, -t --direct and -T do, a cell for each of these forms.
@@ -140,7 +140,7 @@ impl Procedure for BufferedRead {
     }
 }
 
-/// What of `span` lies behind the offset asked for.
+/// Part of `span` behind the requested offset.
 fn from(
     offset: u64,
     span: Extent,
@@ -157,15 +157,15 @@ fn from(
     Ok(Extent::new(span.offset_bytes + offset, span.bytes - offset))
 }
 
-/// When runs begin and end. Where the cell gets less time than it wants, every run gets less, so
-/// that all can be had.
+/// Number and times of the runs. If the cell gets less time than it wants, every run gets less, so
+/// that all can be done.
 fn schedule(planned: BufferedReadSpec, allotted_ns: u64) -> BufferedReadSpec {
     let share_ns = allotted_ns / (planned.runs + 1);
     let run_ns = planned.run_ns.min(share_ns);
     BufferedReadSpec { run_ns, pause_ns: planned.pause_ns.min(share_ns - run_ns), ..planned }
 }
 
-/// One run as hdparm does it. An `Err`: the caches could not be dropped.
+/// One run as hdparm does it. An `Err` if the caches could not be dropped.
 fn one_run(
     cell: &TypedCell<BufferedReadSpec>,
     span: Extent,
@@ -190,7 +190,7 @@ fn one_run(
     Ok(context.drive("measuring", &load, &limits, &mut sequential(span, block_bytes)))
 }
 
-/// Adds what the runs say together.
+/// Adds the result of all runs.
 fn summary(mut outcome: CellOutcome, rates: &mut [f64], worst_ns: u64) -> CellOutcome {
     outcome.cell.metrics.bps = typical(rates);
     outcome.cell.metrics.latency_ns =
@@ -198,8 +198,8 @@ fn summary(mut outcome: CellOutcome, rates: &mut [f64], worst_ns: u64) -> CellOu
     outcome
 }
 
-/// The median of the runs. Its interval: from order statistics where there are enough runs (6),
-/// else Student's for their mean, of which the median of so few is never outside.
+/// The median of the runs. Its interval is from order statistics if there are enough runs (6),
+/// otherwise Student's for their mean; the median of so few runs is never outside of that.
 fn typical(rates: &mut [f64]) -> Option<Estimate> {
     let value = median(rates)?;
     rates.sort_unstable_by(f64::total_cmp);

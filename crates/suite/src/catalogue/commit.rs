@@ -1,5 +1,5 @@
-//! `commit`: commits a second as SQLite makes them with synchronous=FULL on ext4, one row each, in
-//! a small database.
+//! `commit`: commits per second as SQLite makes them with synchronous=FULL on ext4, one row each,
+//! in a small database.
 //!
 //! The writes and flushes are those that the kernel was seen to issue for SQLite 3 on ext4 (one
 //! insert into a table with an index, ordered data mode): *rollback*: the journal file, which is
@@ -32,9 +32,9 @@ settings! {
 }
 
 spec! {
-    /// Commits of one kind.
+    /// Numbers of commits of one kind.
     CommitSpec {
-        /// At most so many.
+        /// Most commits.
         commits: u64,
         ..precision: Precision,
     }
@@ -57,11 +57,11 @@ const OF_ROLLBACK: &[DurableStep] = &[
     DurableStep::PageAmongFiles,
     DurableStep::Sync(File::Database),
 ];
-/// A commit to a log that has its full length: two pages, each with 24 bytes in front, so that none
-/// begins where one of the medium's does.
+/// A commit to a log of full length: two pages, each with 24 bytes in front, so that none is
+/// aligned to a page of the medium.
 const OF_WAL: &[DurableStep] = &[DurableStep::LogOn(12 * KIB), DurableStep::Sync(File::Log)];
-/// A log is brought back: the rows are in the newest pages, their index in others. Then the log
-/// begins anew, and pays for what this has closed.
+/// A checkpoint of the log: the rows are in the newest pages, their index in others. Then the log
+/// begins anew, and pays for the allocation units that this has closed.
 const CHECKPOINT: &[DurableStep] = &[
     DurableStep::FirstPage,
     DurableStep::OldPage,
@@ -73,10 +73,10 @@ const CHECKPOINT: &[DurableStep] = &[
     DurableStep::LogOn(12 * KIB),
     DurableStep::Sync(File::Log),
 ];
-/// Share of the time that is kept for it.
+/// Share of the time that is reserved for a checkpoint.
 const CHECKPOINT_SHARE: f64 = 0.35;
-/// Fewer tell nothing, however alike they are: what a commit makes the medium put off may come once
-/// in fifty of them.
+/// Fewest commits, even if they are all alike: work that the medium defers may come once in fifty
+/// of them.
 const LEAST_COMMITS: u64 = 200;
 /// Commits before those that count.
 const WARM_UP_COMMITS: u64 = 2;
@@ -130,18 +130,18 @@ impl Procedure for Commit {
     }
 }
 
-/// What came of the commits.
+/// Results of the commits.
 #[derive(Default)]
 struct Commits {
     rate: RateEstimator,
     histogram: Histogram,
     worst_ns: u64,
-    /// What each [`CHECKPOINT_COMMITS`] of them cost besides.
+    /// Additional time of each [`CHECKPOINT_COMMITS`] commits, in nanoseconds.
     checkpoint_ns: u64,
 }
 
 impl Commits {
-    /// Commits until the rate is certain; why it ended.
+    /// Commits until the rate is precise enough; returns the reason of the end.
     fn measure(
         &mut self,
         cell: &TypedCell<CommitSpec>,
@@ -175,7 +175,7 @@ impl Commits {
         Stop::Ops
     }
 
-    /// Puts commits a second and their latencies into the cell.
+    /// Adds commits per second and their latencies to the cell.
     fn tell(self, certainty: f64, outcome: &mut CellOutcome) {
         let cell = &mut outcome.cell;
         let (n, total_ns) = (self.rate.events(), self.rate.total_ns());
@@ -245,8 +245,8 @@ mod tests {
         assert!((rate / (1000.0 / (0.02 * (1.0 + 0.03 / 4.0))) - 1.0).abs() < 0.01, "{rate}");
     }
 
-    /// Thirty commits, all alike, said 9.78 a second (9.64 to 9.93) of a card that does 9.1; 12 of
-    /// 30 intervals held the truth.
+    /// Regression: thirty equal commits gave 9.78 per second (9.64 to 9.93) on a card that does
+    /// 9.1; 12 of 30 intervals contained the truth.
     #[test]
     fn what_comes_once_in_a_hundred_commits_is_met() {
         let mut number = 0;

@@ -1,6 +1,6 @@
-//! What a program on ext4 makes a medium do when it wants something to be durable: pieces of writes
-//! with flushes between them, at the places where the file system's journal, the program's log and
-//! its pages lie. What `commit` and `log-append` are made of.
+//! I/O of a program on ext4 that makes data durable: writes with flushes between them, at the
+//! places of the file system's journal, the program's log and its pages. `commit` and `log-append`
+//! are made of it.
 
 use device::Extent;
 use record::Region;
@@ -12,80 +12,79 @@ use crate::offsets::uniform;
 use crate::{CellContext, CellOutcome, TargetInfo};
 use stats::Random;
 
-/// A block of the file system, and a page of a database.
+/// Bytes of a block of the file system, and of a page of a database.
 pub const PAGE_BYTES: u64 = 4 * KIB;
-/// The file system's journal, in front: far from every file, as ext4 has it in the middle of a
-/// medium.
+/// Bytes of the file system's journal. It is at the start of the span, far from every file, as ext4
+/// has it in the middle of a medium.
 const JOURNAL_BYTES: u64 = 8 * MIB;
-/// Groups of ext4, and with them files of a directory, begin at multiples of this.
+/// Size in bytes of a block group of ext4: the files of a directory begin at multiples of it.
 const GROUP_BYTES: u64 = 128 * MIB;
-/// The files, from the half of the span on: an old part of a database of some thousand rows, places
-/// for small new files, a log, and behind it the newest pages of the database. All as they were
-/// seen to lie.
+/// Bytes of the files, from the half of the span on: an old part of a database of some thousand
+/// rows, places for small new files, a log, and behind it the newest pages of the database. The
+/// layout was observed on ext4.
 const FILES_BYTES: u64 = 9 * MIB;
 const OLD_PAGES: Extent = Extent { offset_bytes: 0, bytes: MIB };
-/// ext4 gives each processor a place of its own for small new files. A program that goes from one
-/// to the other has its journal now here, now there.
+/// Places of small new files: ext4 has one for each processor. The journal of a program that moves
+/// between two processors changes its place.
 const NEW_FILES: [Extent; 2] = [
     Extent { offset_bytes: 7 * MIB / 2, bytes: 3 * MIB / 2 },
     Extent { offset_bytes: 2 * MIB, bytes: 3 * MIB / 2 },
 ];
-/// One file of so many lies in the second place: where that makes one allocation unit too many, it
-/// makes this commit slow and the next, a quarter of all.
+/// One file in this many is in the second place: if that needs one allocation unit too many, this
+/// commit and the next are slow, a quarter of all.
 const ELSEWHERE: u64 = 8;
-/// After so many files the database has a new page.
+/// Number of files after which the database has a new page.
 const FILES_A_PAGE: u64 = 32;
 const LOG: Extent = Extent { offset_bytes: 7 * MIB / 2, bytes: 4 * MIB };
 /// The largest single write.
 pub const LARGEST_BYTES: u64 = 64 * KIB;
-/// A file's time of modification is that of the kernel's last tick (CONFIG_HZ=250): what is written
-/// within one tick changes no inode.
+/// Tick of the kernel in nanoseconds (CONFIG_HZ=250), the resolution of a file's modification time:
+/// writes within one tick change the inode once.
 const TICK_NS: u64 = 4 * MILLISECOND_NS;
-/// What the file system's journal takes for an inode that has changed: a descriptor and the block
-/// of the inode.
+/// Bytes that the file system's journal needs for a changed inode: a descriptor and the block of
+/// the inode.
 const INODE_BYTES: u64 = 8 * KIB;
 
-/// A step of such work.
+/// A step of durable work; numbers are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DurableStep {
-    /// So much is appended to the log.
+    /// Appends to the log.
     Log(u64),
-    /// So much is written to the log from its last page on, which was not full.
+    /// Writes to the log from its last page on, which was not full.
     LogOn(u64),
-    /// A new file of so much.
+    /// Writes a new file.
     NewFile(u64),
-    /// What was appended to the log, or the file that is new, is written again from its beginning
-    /// on.
+    /// Writes the last appended part of the log, or the new file, again from its beginning.
     Again(u64),
-    /// The first page of the database, in which it counts its changes.
+    /// Writes the first page of the database, which counts its changes.
     FirstPage,
-    /// A page anywhere in the older part of the database.
+    /// Writes a page anywhere in the older part of the database.
     OldPage,
-    /// The newest page of a database whose journals are small files: it lies among these.
+    /// Writes the newest page of a database whose journals are small files: it is among these.
     PageAmongFiles,
-    /// So much of the newest pages of a database that has a log: behind it.
+    /// Writes the newest pages of a database with a log: behind it.
     PagesBehindLog(u64),
-    /// So much is appended to the file system's journal, then its commit block, each durable before
-    /// the next; all else with them.
+    /// Appends to the file system's journal, then its commit block; everything is durable before
+    /// the next step.
     Commit(u64),
-    /// As a sync ends where nothing of the file has changed but what was written, and perhaps its
-    /// time: all of it is made durable.
+    /// Ends a sync of which only the data, and perhaps the time, of the file has changed: makes
+    /// everything durable.
     Sync(File),
 }
 
-/// Whose time of modification it is.
+/// A file with a modification time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum File {
-    /// The log, or the file that is new.
+    /// The log, or the new file.
     Log,
     Database,
 }
 
 /// A medium with a journal, a log and pages on it.
 pub struct Durable<'a, 'b> {
-    /// What the cell holds.
+    /// Context of the cell.
     pub context: &'a mut CellContext<'b>,
-    /// What came of it.
+    /// Outcome of the cell so far.
     pub outcome: CellOutcome,
     load: IoLoad,
     journal: Ring,
@@ -100,11 +99,11 @@ pub struct Durable<'a, 'b> {
     old_pages: Box<dyn FnMut(u32) -> Option<Extent>>,
     /// The tick of each file's time that is in the file system's journal.
     journalled_ticks: [u64; 2],
-    /// What the steps under way have taken, in nanoseconds.
+    /// Time of the present steps so far, in nanoseconds.
     took_ns: u64,
 }
 
-/// A place that is written from its front to its end, over and over.
+/// A range that is written from its start to its end, again and again.
 struct Ring {
     span: Extent,
     at_bytes: u64,
@@ -129,7 +128,8 @@ impl Ring {
 }
 
 impl<'a, 'b> Durable<'a, 'b> {
-    /// The file system's journal at the beginning of `span`, the files from its half on.
+    /// A medium with the file system's journal at the start of `span`, and the files from its half
+    /// on.
     pub fn new(
         cell: &record::PlannedCell,
         span: Extent,
@@ -161,7 +161,8 @@ impl<'a, 'b> Durable<'a, 'b> {
         }
     }
 
-    /// Does these steps; what the medium took for them, in nanoseconds. `None` where it is over.
+    /// Does these steps; returns their time on the medium in nanoseconds. `None` if the cell is
+    /// over.
     pub fn go(&mut self, steps: &[DurableStep]) -> Option<u64> {
         self.took_ns = 0;
         steps.iter().try_for_each(|step| self.step(*step))?;
@@ -217,7 +218,7 @@ impl<'a, 'b> Durable<'a, 'b> {
         self.flush()
     }
 
-    /// Its time of modification is journalled where it has changed.
+    /// Journals the file's modification time if it has changed.
     fn sync(&mut self, file: File) -> Option<()> {
         let tick = self.tick();
         let journalled_ticks = &mut self.journalled_ticks[file as usize];
@@ -260,9 +261,9 @@ impl<'a, 'b> Durable<'a, 'b> {
     }
 }
 
-/// Where it is done. On a raw medium in all of its second half: file systems have their journal in
-/// the middle, far from the files, and the way between them is what takes a disk its time. In a
-/// file in the first `wanted_bytes`. `Err` says what does not fit.
+/// Range of the work. On a raw medium all of its second half: file systems have their journal in
+/// the middle, far from the files, and a disk needs its time for the distance. In a file the first
+/// `wanted_bytes`. `Err` is the reason why they do not fit.
 pub fn preconditioned_span(target: &TargetInfo, wanted_bytes: u64) -> Result<Extent, String> {
     let span =
         target.region(Region::Middle, if target.is_file() { wanted_bytes } else { u64::MAX })?;
@@ -272,7 +273,7 @@ pub fn preconditioned_span(target: &TargetInfo, wanted_bytes: u64) -> Result<Ext
     Ok(span)
 }
 
-/// What these steps write at most, in bytes.
+/// Most bytes that these steps write.
 pub fn written_bytes(steps: &[DurableStep]) -> u64 {
     let bytes = |step: &DurableStep| match step {
         DurableStep::Log(bytes)

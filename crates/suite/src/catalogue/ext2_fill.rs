@@ -1,13 +1,13 @@
-//! `ext2-fill`: filling an ext2 of 1 KiB blocks with the files of a Linux root, in bytes of file
-//! data a second (docs/field/ext2.md#fill, docs/field/ext2.md#filling-a-file-system).
+//! `ext2-fill`: fill of an ext2 of 1 KiB blocks with the files of a Linux root, in bytes of file
+//! data per second (docs/field/ext2.md#fill, docs/field/ext2.md#filling-a-file-system).
 //!
-//! Nothing is formatted or mounted: an allocator in memory says what would be written where, and
-//! that is written, one write at a time. Files have the sizes of a Debian root and lie one after
-//! the other from the first group on, one free block between them. The time of the metadata counts,
-//! its bytes do not. `order=sync` writes the metadata of a file before its data, `order=async` that
-//! of a group together when it is full, as the kernel does when it is left alone. The article does
-//! not say which of them its figures are; `async` is nearer to them on the models of the same media
-//! (a third to nine tenths of the published rates), so it comes first.
+//! Nothing is formatted or mounted: an allocator in memory computes the writes and their places,
+//! and they are made one at a time. Files have the sizes of a Debian root and are placed one after
+//! the other from the first group on, with one free block between them. The time of the metadata
+//! counts, its bytes do not. `order=sync` writes the metadata of a file before its data,
+//! `order=async` that of a group together when it is full, as the kernel does when it is left
+//! alone. The article does not say which of them its figures have; `async` is nearer to them on the
+//! models of the same media (a third to nine tenths of the published rates), so it comes first.
 
 use std::cell::Cell;
 
@@ -35,9 +35,9 @@ settings! {
 }
 
 spec! {
-    /// A file system to be filled.
+    /// Numbers of a fill of a file system.
     Ext2FillSpec {
-        /// Data and metadata at most.
+        /// Most bytes of data and metadata.
         total_bytes: u64,
         ..choices: Choices,
     }
@@ -51,9 +51,9 @@ pub use sizes::file_bytes;
 /// Writes what filling an ext2 with a Linux root writes, a cell for each order of the metadata.
 pub struct Ext2Fill;
 
-/// The rate's interval is made from the times of pieces of file data of this size.
+/// Bytes of a piece of file data; the rate's interval is computed from the times of pieces.
 const PIECE_BYTES: u64 = 64 * KIB;
-/// Points of the curve.
+/// Most points of the curve.
 const CURVE_POINTS: usize = 240;
 
 impl Procedure for Ext2Fill {
@@ -134,7 +134,7 @@ impl Procedure for Ext2Fill {
     }
 }
 
-/// Time and file data.
+/// Times and bytes of file data.
 struct Account {
     data_bytes: u64,
     metadata_ns: u64,
@@ -168,8 +168,8 @@ impl Account {
         }
     }
 
-    /// Bytes of file data a second over `total_ns`; how certain that is follows from how the pieces
-    /// differ.
+    /// Bytes of file data per second over `total_ns`; the interval follows from the differences
+    /// between the pieces.
     fn rate(&self, total_ns: f64) -> Estimate {
         let value = self.data_bytes as f64 * 1e9 / total_ns;
         let ci95 = self

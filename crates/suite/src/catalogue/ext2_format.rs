@@ -1,9 +1,8 @@
-//! `ext2-format`: the writes of `mke2fs -b 1024`, in groups a second
+//! `ext2-format`: the writes of `mke2fs -b 1024`, in groups per second
 //! (docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes).
 //!
-//! A group is 8 MiB of medium with an inode table of 64 KiB near its start, so each table falls
-//! into another allocation unit, and on media that merge, a group costs one merge or more. Two
-//! forms:
+//! A group is 8 MiB of medium with an inode table of 64 KiB near its start, so each table is in
+//! another allocation unit, and on media that merge, a group costs one merge or more. Two forms:
 //! - `mke2fs`: what e2fsprogs writes, and in its order: every group's inode table in one piece,
 //!   then every group's bitmaps and, in the groups that have them, superblock and descriptor table,
 //!   each 1 KiB at a time; a flush at the end. A group's time is that of its table, its 1 KiB
@@ -11,10 +10,10 @@
 //! - `simple`: Morton's own benchmark, 64 KiB every 8 MiB. His published groups a second are of
 //!   this form.
 //!
-//! Where there is no time for all groups, a sample that lies evenly over the whole medium is
+//! If there is no time for all groups, a sample that is spread evenly over the whole medium is
 //! formatted, in the same order. Groups with a superblock are few and take longer, so they are
-//! sampled apart and weighed as in the whole. A trial of four groups, which does not count, tells
-//! how many there is time for.
+//! sampled separately and weighted as in the whole. A trial of four groups, which does not count,
+//! shows how many there is time for.
 
 use std::cell::Cell;
 
@@ -41,7 +40,7 @@ settings! {
 }
 
 spec! {
-    /// A file system to be made.
+    /// Numbers of a file system to format.
     Ext2FormatSpec {
         groups: u64,
         ..choices: Choices,
@@ -51,12 +50,13 @@ spec! {
 /// Writes what `mke2fs -b 1024` writes, a cell for each form: groups a second.
 pub struct Ext2Format;
 
-/// The distance of groups, and what the simple form writes in each.
+/// Distance of groups in bytes, and bytes that the simple form writes in each.
 const GROUP_BYTES: u64 = ext2::BLOCKS_PER_GROUP * ext2::BLOCK_BYTES;
 const CHUNK_BYTES: u64 = 64 * KIB;
-/// Groups of the trial.
+/// Number of groups of the trial.
 const TRIAL_GROUPS: u64 = 4;
-/// No medium takes this long for a group: with so much time there is no need for a trial.
+/// Time in nanoseconds that no medium needs for a group: with so much time for each, no trial is
+/// needed.
 const SLOWEST_GROUP_NS: u64 = 10 * SECOND_NS;
 
 impl Procedure for Ext2Format {
@@ -104,7 +104,7 @@ impl Procedure for Ext2Format {
 /// Sizes of an inode that can be chosen, in bytes.
 pub(super) const INODE_SIZES: [&str; 4] = ["128", "256", "512", "1024"];
 
-/// The choices that were set; `ext2-fill` has the same.
+/// The settings that were chosen; `ext2-fill` has the same.
 pub(super) fn choices(
     cells: &CellList<'_>,
     inode_size: &str,
@@ -118,7 +118,7 @@ pub(super) fn choices(
     Ok(Choices { inode_bytes, inode_ratio_bytes, resize_inode })
 }
 
-/// The file system on this medium, or why it cannot be.
+/// The file system on this medium, or the reason why it cannot be made.
 pub(super) fn layout(
     capacity_bytes: u64,
     choices: Choices,
@@ -134,7 +134,7 @@ pub(super) fn layout(
         .ok_or_else(|| "the medium is too small for a file system".into())
 }
 
-/// What is written in each group.
+/// Writes in each group.
 enum Format {
     Mke2fs(Ext2Layout),
     Simple { groups: u64 },
@@ -163,7 +163,7 @@ impl Format {
         }
     }
 
-    /// The inode table, or the chunk.
+    /// The inode table of a group, or its chunk in the simple form.
     fn table(&self, group: u64) -> Extent {
         match self {
             Format::Mke2fs(layout) => layout.table(group),
@@ -185,14 +185,14 @@ impl Format {
         }
     }
 
-    /// All groups, without backup and with one, in order.
+    /// All groups, those without backup and those with one, in order.
     fn kinds(&self) -> [Vec<u64>; 2] {
         let (with, without) = (0..self.groups()).partition(|group| self.has_backup(*group));
         [without, with]
     }
 
-    /// About `count` groups, evenly spread over the medium: of each kind as many as is its due, but
-    /// one at least.
+    /// About `count` groups, evenly spread over the medium: of each kind in proportion, but at
+    /// least one.
     fn sample(&self, count: u64) -> Vec<u64> {
         let share = count as f64 / self.groups() as f64;
         let of = |kind: Vec<u64>| spread((kind.len() as f64 * share).round() as usize, &kind);
@@ -205,14 +205,14 @@ impl Format {
         self.table(group).bytes + self.metadata(group).len() as u64 * ext2::BLOCK_BYTES
     }
 
-    /// All groups and a trial, generously.
+    /// Most bytes of all groups and a trial.
     fn bytes_at_most(&self) -> u64 {
         (0..self.groups()).map(|group| self.group_bytes(group)).sum::<u64>()
             + (TRIAL_GROUPS + 2) * self.group_bytes(0)
     }
 
-    /// The tables of these groups, then whatever else belongs to them; each with the group's place
-    /// in the list and whether the group is finished with it.
+    /// The tables of these groups, then all other writes; each with the group's index in the list,
+    /// and true if it is the group's last.
     fn writes<'a>(&'a self, sample: &'a [u64]) -> impl Iterator<Item = (Step, Extent)> + 'a {
         let tables = sample
             .iter()
@@ -252,17 +252,17 @@ fn spread(count: usize, groups: &[u64]) -> Vec<u64> {
     (0..count).map(|i| groups[(2 * i + 1) * groups.len() / (2 * count)]).collect()
 }
 
-/// What became of the groups.
+/// Results of the groups.
 #[derive(Default)]
 struct Account {
     tables: u64,
     table_ns: u64,
-    /// By kind, without backup and with one: groups of which everything is written, and the time of
-    /// what came after their tables.
+    /// By kind, without backup and with one: number of finished groups, and the time of their
+    /// writes after the table.
     finished: [u64; 2],
     metadata_ns: [u64; 2],
     open_ns: u64,
-    /// Time of each group's table; and of all of it, of those that are finished and have no backup.
+    /// Time of each group's table; and the total time of each finished group without backup.
     table_each_ns: Vec<u64>,
     plain_each_ns: Vec<u64>,
 }
@@ -299,8 +299,8 @@ impl Account {
         Some((table_ns, plain_ns + with_backup * (backup_ns - plain_ns)))
     }
 
-    /// Groups a second, where a group takes `mean_ns`; how certain that is follows from how the
-    /// groups without backup differ.
+    /// Groups per second, if a group takes `mean_ns`; the interval follows from the differences
+    /// between groups without backup.
     fn rate(&self, mean_ns: f64) -> Estimate {
         let each =
             if self.plain_each_ns.is_empty() { &self.table_each_ns } else { &self.plain_each_ns };

@@ -1,10 +1,10 @@
 //! `zero-fill` and `random-fill`: sequential fills with zeros, then with incompressible data, 1 MiB
 //! at a time (docs/field/ext2.md#zero-and-random-fill).
 //!
-//! The published form fills the whole device (`region=whole`); what tells a controller that
-//! compresses, or recognises zeros, is the ratio of both rates (Morton's class 10 card: 16.65 MB/s
-//! of zeros, 8.99 MB/s of random data), so both fill the same span, zeros first: what lies there
-//! afterwards is incompressible again, and later tests find the span as primed as before.
+//! The published form fills the whole device (`region=whole`). A controller that compresses, or
+//! recognises zeros, shows in the ratio of both rates (Morton's class 10 card: 16.65 MB/s of zeros,
+//! 8.99 MB/s of random data), so both fill the same span, zeros first: afterwards the span holds
+//! incompressible data again, and later tests find it preconditioned as before.
 
 use record::units::significant;
 use record::{Content, Estimate, Flag, PlannedCell};
@@ -24,7 +24,7 @@ settings! {
     }
 }
 
-/// Zeros this much faster than random data are no accident
+/// Ratio above which zeros are faster than random data for a reason
 /// (docs/field/cheats.md#cheats-and-caches).
 const TELLING_RATIO: f64 = 1.15;
 
@@ -64,8 +64,8 @@ impl Procedure for Fill {
         Ok(())
     }
 
-    /// Metrics: `bps`, `iops`, `latency_ns`, and for random data `zero_to_random_ratio` where zeros
-    /// went before it. The cell's span is what was filled.
+    /// Metrics: `bps`, `iops`, `latency_ns`, and for random data `zero_to_random_ratio` if zeros
+    /// were written before it. The cell's span is the range that was filled.
     fn run(&self, cell: &TypedCell<()>, context: &mut CellContext<'_>) -> CellOutcome {
         let span = cell.span();
         // Data of its own: nothing is written where it lies already.
@@ -91,7 +91,7 @@ impl Procedure for Fill {
     }
 }
 
-/// The rate at which this run filled the same place with zeros.
+/// The rate at which this run filled the same span with zeros.
 fn rate_of_zeros(cell: &PlannedCell, context: &CellContext<'_>) -> Option<Estimate> {
     let same = |params: &Params| {
         (params.span_offset_bytes, params.block_bytes)
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::catalogue::testing::TestBench;
 
-    /// 16 MB/s of zeros, 8 MB/s of anything else.
+    /// A medium that writes 16 MB/s of zeros, 8 MB/s of anything else.
     fn compressing(capacity_bytes: u64) -> TestBench {
         TestBench::raw(capacity_bytes, |request, _| {
             request.length_bytes * if request.content == Content::Zeros { 62 } else { 124 }

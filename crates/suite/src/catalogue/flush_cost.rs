@@ -1,4 +1,4 @@
-//! `flush-cost`: what it takes to make writes durable, and whether that is plausible
+//! `flush-cost`: time to make writes durable, and its plausibility
 //! (docs/field/cheats.md#cheats-and-caches).
 //!
 //! Single sequential writes with a rest after each, so that a cache has time to empty and none of
@@ -8,9 +8,9 @@
 //! makes data durable faster than it can write for long has not done it: `durable_bps` at 1 MiB
 //! against the rate of `sustained`.
 //!
-//! What a cell was asked: `form`, `block_bytes`, `sync`. Metrics: `latency_ns` of the writes, and
-//! as medians `write_ns`, `flush_ns`, `idle_flush_ns` (of flushes with nothing to do; *flushed*
-//! only); `durable_bps` (a block over write and flush; not for *plain*).
+//! Parameters of a cell: `form`, `block_bytes`, `sync`. Metrics: `latency_ns` of the writes, and as
+//! medians `write_ns`, `flush_ns`, `idle_flush_ns` (of flushes with nothing to do; *flushed* only);
+//! `durable_bps` (a block over write and flush; not for *plain*).
 
 use record::{Estimate, Stop, Sync};
 use stats::{median, quantile_ranks};
@@ -33,10 +33,10 @@ settings! {
 }
 
 spec! {
-    /// Single writes.
+    /// Numbers of single writes.
     FlushCostSpec {
         rounds: u64,
-        /// After each.
+        /// Pause after each, in nanoseconds.
         rest_ns: u64,
     }
 }
@@ -48,9 +48,9 @@ const PLAIN: &str = "plain";
 const FLUSHED: &str = "flushed";
 const DURABLE: &str = "durable";
 
-/// Flushes with nothing to do.
+/// Number of flushes with nothing to do.
 const IDLE_FLUSHES: u32 = 8;
-/// Writes before those that count: they close what was open before.
+/// Writes before those that count: they close units that were open before.
 const WARM_UP_ROUNDS: u64 = 2;
 
 impl Procedure for FlushCost {
@@ -166,7 +166,7 @@ impl Work<'_, '_> {
         self.outcome.end(Stop::Ops, None);
     }
 
-    /// What a flush took; `None` if it failed.
+    /// Time of a flush in nanoseconds; `None` if it failed.
     fn flush(&mut self) -> Option<f64> {
         self.context
             .flush()
@@ -201,7 +201,7 @@ impl Work<'_, '_> {
     }
 }
 
-/// The median with the interval that its order statistics give; without one of fewer than six
+/// The median with its interval from order statistics; without an interval for fewer than six
 /// samples.
 fn certain_median(samples: &mut [f64]) -> Option<Estimate> {
     let value = median(samples)?;
@@ -212,8 +212,8 @@ fn certain_median(samples: &mut [f64]) -> Option<Estimate> {
     Some(Estimate { value, ci95, n })
 }
 
-/// A block over what writing and flushing it took: fastest where both were, slowest where both
-/// were.
+/// Bytes of a block over the time to write and flush it: the upper end if both are fastest, the
+/// lower end if both are slowest.
 fn durable_bps(block_bytes: f64, write_ns: Estimate, flush_ns: Option<Estimate>) -> Estimate {
     let rate = |ns: f64| block_bytes * 1e9 / ns.max(1.0);
     let value = rate(write_ns.value + flush_ns.map_or(0.0, |flush| flush.value));

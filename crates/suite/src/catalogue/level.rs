@@ -1,29 +1,28 @@
-//! The level that latencies settle at, and what came before it.
+//! The steady level of latencies, and the burst before it.
 
 use record::{Estimate, may_be_cached};
 use stats::{RateEstimator, median};
 
-/// Writes to other allocation units that fill: four times 32, more than any cheap medium keeps
-/// open (docs/field/statistics.md#sampling-random-writes).
+/// Number of writes to other allocation units that fill caches: four times 32, more than any cheap
+/// medium keeps open (docs/field/statistics.md#sampling-random-writes).
 pub(crate) const CACHE_FILL_OPS: u64 = 4 * 32;
-/// Nothing that makes the first writes fast takes this long. Where half of the writes do, the
+/// Latency in nanoseconds that no cached write has. If half of the writes take that long, the
 /// medium merges an allocation unit for each, and 32 of them are enough.
 const MERGING_NS: f64 = 100e6;
 pub(crate) const CACHE_FILL_MERGES: u64 = 32;
-/// Writes that are looked at together.
+/// Number of consecutive writes in a group.
 const GROUP: usize = 16;
-/// The medians of two groups this far apart are the same level
+/// Ratios of the medians of two groups that count as the same level
 /// (docs/field/statistics.md#step-2-overwhelm).
 const SAME: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
-/// Latencies in groups of 16: whether they have found their level, and where the burst before it
-/// ended.
+/// Latencies in groups of 16, to find their steady level and the end of the burst before it.
 #[derive(Debug, Default)]
 pub struct LatencyLevel {
     open: Vec<f64>,
     /// Sum of each full group, in nanoseconds.
     groups: Vec<u64>,
-    /// The least of them.
+    /// The smallest of these sums.
     fastest: Option<u64>,
     /// Medians of the last two full groups.
     medians: [Option<f64>; 2],
@@ -42,26 +41,26 @@ impl LatencyLevel {
         }
     }
 
-    /// Whether the last 16 took more than `ratio` times as long as the fastest 16: what made those
-    /// fast is used up.
+    /// True if the last 16 took more than `ratio` times as long as the fastest 16: the cause of the
+    /// fast ones is used up.
     pub fn has_fallen(&self, ratio: f64) -> bool {
         self.fastest
             .zip(self.groups.last())
             .is_some_and(|(fastest, last)| *last as f64 > ratio * fastest as f64)
     }
 
-    /// How many latencies there were.
+    /// Number of latencies so far.
     pub fn ops(&self) -> u64 {
         (self.groups.len() * GROUP + self.open.len()) as u64
     }
 
-    /// Whether the last 16 were like the 16 before.
+    /// True if the last 16 were like the 16 before.
     pub fn is_stable(&self) -> bool {
         matches!(self.medians, [Some(before), Some(last)] if SAME.contains(&(last / before)))
     }
 
-    /// Whether all that makes first writes of `block_bytes` fast is used up: it has found its
-    /// level, and writes take as long as merges do, or longer than any cache takes, or
+    /// True if everything that makes first writes of `block_bytes` fast is used up: the level is
+    /// steady, and writes take as long as merges do, or longer than any cache takes, or
     /// `enough_bytes` were written.
     pub fn is_cache_full(&self, block_bytes: u64, bytes_done: u64, enough_bytes: u64) -> bool {
         let merges = self.ops() >= CACHE_FILL_MERGES && self.median_ns() >= MERGING_NS;
@@ -69,12 +68,12 @@ impl LatencyLevel {
         self.is_stable() && (merges || self.ops() >= CACHE_FILL_OPS && is_enough)
     }
 
-    /// Whether a cache may have taken the last writes: half of them took no longer than one takes.
+    /// True if a cache may have taken the last writes: half of them were as fast as a cache.
     pub fn may_be_cached(&self, block_bytes: u64) -> bool {
         may_be_cached(self.median_ns(), block_bytes)
     }
 
-    /// Median latency of the last full 16, in nanoseconds; 0 before there are any.
+    /// Median latency of the last full group, in nanoseconds; 0 without one.
     pub fn median_ns(&self) -> f64 {
         self.medians[1].unwrap_or(0.0)
     }
@@ -87,9 +86,9 @@ impl LatencyLevel {
         }
     }
 
-    /// IOPS before the medium fell to its level (`settled_ns` a write): over all groups from the
-    /// first on that were faster than the level by a quarter or more, and over the first group in
-    /// any case, full or not. `None` where there was nothing at all.
+    /// IOPS before the medium fell to its steady level (`settled_ns` for a write): over all groups
+    /// from the first on that were faster than the level by a quarter or more, and over the first
+    /// group in any case, full or not. `None` without any latency.
     pub fn burst(&self, settled_ns: Option<f64>) -> Option<Estimate> {
         let fast_ns = settled_ns.map_or(f64::INFINITY, |ns| ns * GROUP as f64 / SAME.end());
         let fast = self.groups.iter().take_while(|sum| (**sum as f64) < fast_ns).count();

@@ -1,15 +1,13 @@
-//! `log-append`: lines that a logger appends at a steady pace, each durable before it counts, as
-//! `fsync` after each line makes it on ext4: the last block of the file again, the file system's
-//! journal, a flush, its commit block, a flush. What counts is how late a line is, from when it was
-//! due until it was durable: a medium that stands still makes all lines late that were due
-//! meanwhile. Then lines come one right after the other: what a medium puts off until nobody waits,
-//! it cannot put off then.
+//! `log-append`: lines that a logger appends at a steady pace, each made durable by an `fsync` on
+//! ext4: the last block of the file again, the file system's journal, a flush, its commit block, a
+//! flush. The latency of a line counts from the time when it was due until it is durable: a medium
+//! that pauses delays all lines that were due meanwhile. Then lines follow each other without a
+//! pause: a medium cannot defer its work until it is idle then.
 //!
-//! What a cell was asked: `lines_per_s`, `paced_ns`. Metrics: `latency_ns` of a line that came at
-//! that pace; `late_lines`: those of them that were durable only after the next one was due;
-//! `iops`: lines a second where none waited for its time. Series `slowest line of each stall` (ns
-//! since the cell began, ns): lines that wait behind one another are late by one event of the
-//! medium.
+//! Parameters of a cell: `lines_per_s`, `paced_ns`. Metrics: `latency_ns` of a line at that pace;
+//! `late_lines`: those of them that were durable only after the next one was due; `iops`: lines per
+//! second without a pace. Series `slowest line of each stall` (ns since the cell began, ns): lines
+//! that wait behind one another have one cause.
 
 use record::{CountUnit, Estimate, Flag, Histogram, HostStall, Series, SeriesAxis, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};
@@ -30,10 +28,10 @@ settings! {
 }
 
 spec! {
-    /// Lines at a steady pace.
+    /// Numbers of lines at a steady pace.
     LogAppendSpec {
         lines_per_s: u64,
-        /// For so long.
+        /// Duration in nanoseconds.
         paced_ns: u64,
     }
 }
@@ -41,16 +39,16 @@ spec! {
 /// Appends durable lines at a steady pace, then one right after the other, in one cell.
 pub struct LogAppend;
 
-/// A line that fits into the last block, and one that needs a new one.
+/// The writes of a line that fits into the last block, and of one that needs a new block.
 const OF_LINE: &[DurableStep] = &[DurableStep::Again(4 * KIB), DurableStep::Commit(8 * KIB)];
 const OF_BLOCK: &[DurableStep] = &[DurableStep::Log(4 * KIB), DurableStep::Commit(16 * KIB)];
-/// At most so many come one right after the other, until their rate is as certain as this.
+/// Most lines without a pace, and the precision that ends them earlier.
 const MOST_UNPACED: u64 = 2000;
-/// Fewer tell nothing, however alike they are: what a line of 12 KiB makes the medium put off may
-/// come once in a hundred lines.
+/// Fewest lines without a pace, even if they are all alike: work that the medium defers after
+/// writes of 12 KiB may come once in a hundred lines.
 const LEAST_UNPACED: u64 = 200;
 const CERTAINTY: f64 = 0.05;
-/// Lines of 200 bytes in a block, about.
+/// Lines of about 200 bytes in a block.
 const LINES_PER_BLOCK: u64 = 20;
 
 impl Procedure for LogAppend {
@@ -109,7 +107,7 @@ impl Procedure for LogAppend {
     }
 }
 
-/// Lines that come every `pace_ns`, for so long; why it ended.
+/// Appends lines every `pace_ns` for `paced_ns`; returns the reason of the end.
 fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: u64) -> Stop {
     let started_ns = device::Device::now(work.context.medium);
     let share = paced_ns as f64 / work.context.allotted_ns.max(1) as f64;
@@ -135,8 +133,8 @@ fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: 
     Stop::Ops
 }
 
-/// Lines one right after the other until their rate is certain; why it ended, if it was not its own
-/// doing.
+/// Appends lines without a pace until their rate is precise enough; returns the reason of an
+/// earlier end.
 fn unpaced(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
     let rule = StopRule { min_events: LEAST_UNPACED, ..until_precise(CERTAINTY, SECOND_NS / 2) };
     for _ in 0..MOST_UNPACED {
@@ -154,34 +152,34 @@ fn unpaced(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
     None
 }
 
-/// What came of the lines.
+/// Results of the lines.
 #[derive(Default)]
 struct Lines {
     written: u64,
-    /// When those that came at their pace were due, and when they were durable; until they are
-    /// counted.
+    /// Time at which each paced line was due, and at which it was durable, in nanoseconds; until
+    /// they are counted.
     paced: Vec<[u64; 2]>,
-    /// Of those that came at their pace, from when they were due.
+    /// Latencies of paced lines, from the time when they were due.
     histogram: Histogram,
     worst_ns: u64,
     late: u64,
-    /// Of each stretch of late lines that waited behind one another: when the latest was due, and
-    /// how late it was.
+    /// For each stall, the line with the longest delay: the time when it was due, and its delay, in
+    /// nanoseconds.
     stalls: Vec<[u64; 2]>,
-    /// Of those before which the medium had no rest.
+    /// Rate of the lines without a pace.
     rate: RateEstimator,
 }
 
 impl Lines {
-    /// Makes the next one durable; how long that kept the medium busy, in nanoseconds.
+    /// Makes the next line durable; returns the time on the medium in nanoseconds.
     fn write(&mut self, work: &mut Durable<'_, '_>) -> Option<u64> {
         let steps = if self.written.is_multiple_of(LINES_PER_BLOCK) { OF_BLOCK } else { OF_LINE };
         self.written += 1;
         Some(work.go(steps)?.max(1))
     }
 
-    /// Counts them, but for those that the host made late: what was due or under way while it stood
-    /// still, and what waited behind that.
+    /// Counts the paced lines, without those that the host delayed: due or in flight during a host
+    /// stall, or waiting behind those.
     fn count_all(&mut self, started_ns: u64, pace_ns: u64, stalls: &[HostStall]) {
         let (mut hosts_until_ns, mut late_until_ns) = (0, 0);
         for [due_ns, done_ns] in std::mem::take(&mut self.paced) {
@@ -202,7 +200,7 @@ impl Lines {
         }
     }
 
-    /// One more late line, which waited behind another or not.
+    /// Adds one more late line; `has_waited` if it waited behind another.
     fn stall(&mut self, line: [u64; 2], has_waited: bool) {
         match self.stalls.last_mut().filter(|_| has_waited) {
             Some(latest) if latest[1] >= line[1] => {}
@@ -275,8 +273,8 @@ mod tests {
         assert!((rate.value - 200.0).abs() < 1.0 && rate.n == 200, "{rate:?}");
     }
 
-    /// Half a second of lines said 92 a second (87 to 94) of a card that does 28, as it met no
-    /// merge.
+    /// Regression: half a second of lines gave 92 per second (87 to 94) on a card that does 28,
+    /// since it met no merge.
     #[test]
     fn what_comes_once_in_a_hundred_lines_is_met() {
         let mut number = 0;

@@ -73,15 +73,15 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &verify::Verify,
 ];
 
-/// Words that the field has for a test, and its name here.
+/// Other names of a test in the field, and its name here.
 const ALIASES: [(&str, &str); 1] = [("precondition", test::PRIME)];
 
-/// The name of the test that `name` means: its own, or one that the field has for it.
+/// The name of the test that `name` means: its own, or another one of the field.
 pub fn test_name(name: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, test)| test)
 }
 
-/// The test of this name, or an error that names the nearest ones.
+/// The test of this name; an error names the nearest ones.
 pub fn find(name: &str) -> Result<&'static dyn Test, SettingError> {
     let name = test_name(name);
     CATALOGUE.iter().find(|test| test.name() == name).copied().ok_or_else(|| {
@@ -105,7 +105,7 @@ mod tests {
     use crate::PlanError;
     use crate::spec::CellSpec;
 
-    /// A matrix and a replay are no tests of a suite; their cells stand in records too.
+    /// A matrix and a replay are not tests of a suite; their cells are in records too.
     #[test]
     fn the_names_of_the_record_are_those_of_the_catalogue() {
         let beyond = [test::MATRIX, test::REPLAY];
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// The plan of a run stands, whichever version made it: what a cell of 0.1.0 says is read.
+    /// Plans of earlier versions stay valid: the numbers of a cell of 0.1.0 can be read.
     #[test]
     fn plans_that_exist_are_read() {
         let text = include_str!("../../../../fixtures/records/check-unplugged.json");

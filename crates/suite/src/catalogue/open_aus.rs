@@ -1,24 +1,24 @@
-//! `open-aus`: how many allocation units a medium keeps open for writing, and whether it minds the
-//! order inside one (docs/field/allocation-units.md#open-units,
+//! `open-aus`: number of allocation units that a medium keeps open for writing, and the effect of
+//! the order inside a unit (docs/field/allocation-units.md#open-units,
 //! docs/field/allocation-units.md#order-inside-a-unit).
 //!
-//! *Linear*: writes in turn over n allocation units that lie far apart, ascending inside each.
-//! While n units can be open, that is as fast as one row; one more, and every write closes a unit,
-//! which costs a copy of most of it: 0.05 to 1.3 s. So n is searched: 1, 2, 4, 8, .. until the rate
-//! collapses, then by bisection, at the first block size; at the others only the last n that held
-//! and the first that did not, for some media let small writes escape. *Random*: the first MiB of
-//! one unit alone, its blocks in random order, at the first block size so often that the log of any
-//! unit is full.
+//! *Linear*: writes in turn over n allocation units that are far apart, ascending inside each.
+//! While n units can be open, that is as fast as one sequential stream; with one more, every write
+//! closes a unit, which costs a copy of most of it: 0.05 to 1.3 s. So n is searched: 1, 2, 4, 8, ..
+//! until the rate collapses, then by bisection, at the first block size; at the others only the
+//! last n before the collapse and the first after it, because some media treat small writes
+//! differently. *Random*: the first MiB of one unit alone, its blocks in random order, at the first
+//! block size so often that the log of any unit is full.
 //!
 //! Each cell begins at the start of units that none of the latest cells has written to. One round
-//! over the units, and four writes (32 within one unit), do not count: they close what was open
-//! before. Behind a volatile cache that shows late, so as many writes more do not count as it
-//! holds. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. All cells
-//! together stop at `total_time`.
+//! over the units, and four writes (32 within one unit), do not count: they close units that were
+//! open before. Behind a volatile cache the effect is delayed, so as many more writes as it holds
+//! do not count. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. All
+//! cells together stop at `total_time`.
 //!
-//! What a cell was asked stands in its parameters: `form` (linear, random), `n_aus`,
-//! `assumed_au_bytes` (what the medium declares, or 4 MiB). Metrics: `bps`, `iops`, `latency_ns`
-//! (its median is what collapses), `warm_up_ns`.
+//! Parameters of a cell: `form` (linear, random), `n_aus`, `assumed_au_bytes` (as the medium
+//! declares it, or 4 MiB). Metrics: `bps`, `iops`, `latency_ns` (its median collapses),
+//! `warm_up_ns`.
 
 use std::collections::BTreeMap;
 
@@ -44,20 +44,21 @@ settings! {
 }
 
 spec! {
-    /// Writes in turn over units.
+    /// Numbers of writes in turn over units.
     OpenAusSpec {
-        /// Units in turn at most, whatever the search.
+        /// Most units in turn.
         most: u64,
         assumed_au_bytes: u64,
-        /// What all cells may take together.
+        /// Time limit of all cells together, in nanoseconds.
         total_ns: u64,
-        /// Over so many units; a cell that searches finds the number from those before it.
+        /// Number of units; a cell of a search takes it from the cells before it.
         n_aus: Option<u64>,
-        /// In random order so much is written.
+        /// Bytes written in random order.
         random_bytes: Option<u64>,
-        /// Where others search: the first number past the limit, or the last before it...
+        /// For block sizes without a search: true for the first number past the limit, false for
+        /// the last before it...
         past: Option<bool>,
-        /// ...that was found with blocks of this size.
+        /// ...that was found with blocks of this size, in bytes.
         searched_block_bytes: Option<u64>,
         ..stretch: Stretch,
     }
@@ -66,34 +67,34 @@ spec! {
 /// Writes in turn over n allocation units, a cell for each form, block size and n that is tried.
 pub struct OpenAus;
 
-/// Units lie so many units apart, as flashbench has them
-/// (docs/field/allocation-units.md#flashbench), at multiples of that many from the medium's
-/// beginning: 12 times 4 MiB is a multiple of all allocation units up to 16 MiB, 2^k and 3*2^k
-/// alike, so that each unit begins with one, whatever it is.
+/// Distance of the units, in units, as flashbench has it
+/// (docs/field/allocation-units.md#flashbench), at multiples of it from the medium's beginning: 12
+/// times 4 MiB is a multiple of all allocation units up to 16 MiB, 2^k and 3*2^k alike, so that
+/// each unit begins at a boundary for any true size.
 const SPACING: u64 = 12;
 /// Units beyond the most in turn, so that a cell never begins with units that the one before may
 /// have left open.
 const SPARE: u64 = 16;
-/// In random order a unit is written to within this much, which is no more than the smallest
-/// allocation unit a log could belong to...
+/// Bytes of the part of a unit that is written in random order: no more than the smallest
+/// allocation unit with a log...
 const RANDOM_SPAN_BYTES: u64 = MIB;
-/// ...and so often that the log of the largest is full four times: what it costs must stand out
-/// from pauses that come as seldom.
+/// ...and bytes written to it: the log of the largest unit is full four times, so that its cost is
+/// larger than pauses that are as rare.
 const RANDOM_BYTES: u64 = 64 * MIB;
-/// Writes before those that count, beside one for each unit...
+/// Writes before those that count, in addition to one for each unit...
 const WARM_UP_OPS: u64 = 4;
-/// ...and within one unit, where they cost little: that shows a cache to the cells that follow.
+/// ...and within one unit, where they are cheap: they show a cache to the cells that follow.
 const RANDOM_WARM_UP_OPS: u64 = 32;
-/// Of what a cache holds, at most so many writes: past the limit each takes a merge.
+/// Most writes that a cache may hold back: past the limit each takes a merge.
 const MOST_HELD_OPS: u64 = 64;
 /// Rounds that count (docs/field/allocation-units.md#open-units).
 const ROUNDS: u64 = 16;
-/// The rate has collapsed below this share of that of one unit, if a single write also takes this
-/// many times as long (docs/field/allocation-units.md#open-units has five times; small units that
-/// are copied fast cost three).
+/// Share of the rate of one unit below which the rate has collapsed, if a single write also takes
+/// this many times as long (docs/field/allocation-units.md#open-units has five times; small units
+/// that are copied fast cost three).
 const COLLAPSED_RATE: f64 = 0.5;
 const COLLAPSED_LATENCY: f64 = 2.5;
-/// Less time is not worth beginning with.
+/// Least remaining time in nanoseconds to begin a cell.
 const LEAST_NS: u64 = SECOND_NS;
 
 const LINEAR: &str = "linear";
@@ -196,7 +197,7 @@ impl Procedure for OpenAus {
     }
 }
 
-/// How long a cell over so many units is.
+/// Length of a cell over so many units.
 fn length(n_aus: u64, block_bytes: u64, random_bytes: Option<u64>) -> Stretch {
     let enough_ns = 5 * SECOND_NS;
     if let Some(bytes) = random_bytes {
@@ -213,16 +214,16 @@ fn length(n_aus: u64, block_bytes: u64, random_bytes: Option<u64>) -> Stretch {
         .past_caches(0)
 }
 
-/// Writes that a volatile cache holds back, as far as one has shown: what closes a unit is paid so
-/// many writes later.
+/// Number of writes that a volatile cache holds back, as earlier cells have shown: closing a unit
+/// takes effect so many writes later.
 fn held_ops(block_bytes: u64, context: &CellContext<'_>) -> u64 {
     observed_cache_bytes(context.done)
         .div_ceil(block_bytes.max(CACHED_PAGE_BYTES))
         .min(MOST_HELD_OPS)
 }
 
-/// Cells that a search up to `most` may need: the powers of two, and halving between the last two
-/// of them.
+/// Number of cells that a search up to `most` may need: the powers of two, and halving between the
+/// last two of them.
 fn steps(most: u64) -> u64 {
     let doublings = u64::from(most.next_power_of_two().ilog2());
     doublings + 1 + doublings.saturating_sub(1)
@@ -237,8 +238,8 @@ fn took_ns(cell: &Cell) -> u64 {
     cell.elapsed_ns.saturating_add(warm_up_ns)
 }
 
-/// Over how many units this cell is to write, from what those before it found; or why it is not
-/// needed.
+/// Number of units of this cell, from the findings of the cells before it; an `Err` is the reason
+/// why it is not needed.
 fn number_of_units(cell: &TypedCell<OpenAusSpec>, done: &[&Cell]) -> Result<u64, String> {
     let OpenAusSpec { most, n_aus, past, searched_block_bytes, .. } = cell.spec;
     if let Some(n_aus) = n_aus {
@@ -259,7 +260,7 @@ fn number_of_units(cell: &TypedCell<OpenAusSpec>, done: &[&Cell]) -> Result<u64,
     }
 }
 
-/// What a search has found so far.
+/// Findings of a search so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Found {
     /// Most units at which the rate held.
@@ -269,7 +270,7 @@ struct Found {
 }
 
 impl Found {
-    /// What cells over at most so many units have found; a journal may tell of any number.
+    /// Findings of cells over at most so many units; a journal may contain larger numbers.
     fn among(done: &[&Cell], block_bytes: u64, most: u64) -> Found {
         let linear = done.iter().filter(|cell| {
             cell.params.form.as_deref() == Some(LINEAR)
@@ -289,7 +290,7 @@ impl Found {
         Found { held, collapsed }
     }
 
-    /// How many units to try next.
+    /// Next number of units to test.
     fn next(self, most: u64) -> Option<u64> {
         match (self.held, self.collapsed) {
             (None, _) => Some(1),
@@ -313,19 +314,19 @@ fn has_collapsed(cell: &Cell, one: &Cell) -> bool {
         && typical_ns(cell) > COLLAPSED_LATENCY * typical_ns(one)
 }
 
-/// Blocks in turn over units that lie far apart.
+/// Blocks in turn over units that are far apart.
 struct Rounds {
-    /// Where each unit begins.
+    /// First byte of each unit.
     units: Vec<u64>,
-    /// Blocks inside a unit, in the order in which they come.
+    /// Blocks inside a unit, in the order of writing.
     order: Vec<u64>,
     block_bytes: u64,
     turn: u64,
 }
 
 impl Rounds {
-    /// The units of a cell before which so many have been used. They are taken from a ring, so that
-    /// the latest lie furthest away.
+    /// Rounds over the units of a cell, after `used` units of earlier cells. Units are taken from a
+    /// ring, so that the latest ones are furthest away.
     fn new(cell: &TypedCell<OpenAusSpec>, n_aus: u64, used: u64, mut random: Random) -> Rounds {
         let (span, au_bytes) = (cell.span(), cell.spec.assumed_au_bytes);
         let most = cell.spec.most;

@@ -1,14 +1,13 @@
-//! What lay where the probe writes, so that it can be restored.
+//! Ranges whose old data was backed up before the probe overwrote it.
 //!
 //! Every byte is read right before the first write to its address, and restored in the reverse
-//! order. That is exact on media whose addresses fold, too: a place beyond the real end is read
-//! through the same folding as it is written, so what is read there before the first write is what
-//! that write destroys; where another address had destroyed it already, that one was read earlier
-//! and is restored later. What has no flash behind it cannot be restored, and holds nothing. A
-//! medium that answers reads from elsewhere than its writes go to would defeat this; no kind is
-//! known that does.
+//! order. That is exact also on media whose addresses fold: a place beyond the real end is read
+//! through the same folding as it is written, so the data read there before the first write is the
+//! data that the write destroys; if another address had destroyed it already, that one was read
+//! earlier and is restored later. Addresses without flash hold no data and cannot be restored. A
+//! medium that reads from other places than it writes to would break this; no such kind is known.
 //!
-//! Here stands only what is known of places; the data itself goes to the [`Backup`](crate::Backup).
+//! This module knows only the ranges; the data itself goes to the [`Backup`](crate::Backup).
 
 use std::collections::BTreeMap;
 
@@ -16,17 +15,17 @@ use device::Extent;
 
 use crate::backup::PIECE_BYTES;
 
-/// What is kept of what lay there.
+/// Ranges that are backed up.
 #[derive(Debug, Default)]
 pub struct BackedUp {
-    /// Ranges that were read or given up, by their first byte: their ends. Apart, and not touching.
+    /// Ranges that were read or given up: first byte and end. They do not touch.
     known: BTreeMap<u64, u64>,
     bytes: u64,
     most_bytes: u64,
 }
 
 impl BackedUp {
-    /// Keeps so many bytes at most.
+    /// An empty set that keeps at most so many bytes.
     pub fn new(most_bytes: u64) -> BackedUp {
         BackedUp { most_bytes, ..BackedUp::default() }
     }
@@ -36,12 +35,12 @@ impl BackedUp {
         self.bytes
     }
 
-    /// Whether so much more can be kept.
+    /// True if so many more bytes can be kept.
     pub fn has_room_for(&self, bytes: u64) -> bool {
         self.bytes.saturating_add(bytes) <= self.most_bytes
     }
 
-    /// What of a range was not read yet, in pieces.
+    /// Parts of a range that were not read yet, in pieces.
     pub fn missing(&self, range: Extent) -> Vec<Extent> {
         let mut missing = Vec::new();
         let mut at = range.offset_bytes;
@@ -55,7 +54,7 @@ impl BackedUp {
         missing
     }
 
-    /// A piece that was missing is kept now.
+    /// Adds a missing piece that is kept now.
     pub fn take(&mut self, place: Extent) {
         self.bytes += place.bytes;
         self.know(place);
@@ -88,8 +87,8 @@ mod tests {
     use crate::{Backup, MemoryBackup};
 
     proptest::proptest! {
-        /// On a medium that folds at any number of sectors, whatever was written in whatever order:
-        /// everything is as before.
+        /// A medium that folds at any number of sectors, with any writes in any order: everything
+        /// has its original data.
         #[test]
         fn restoring_brings_back_every_sector(
             writes in proptest::collection::vec((0u64..200, 1u64..40, proptest::num::u8::ANY), 1..60),

@@ -1,30 +1,29 @@
-//! What a place showed when it was read back, and what follows from many of them. Pure.
+//! Contents of places after writing, and conclusions from many of them. Pure functions.
 
 use device::stamp::SectorVerdict;
 
-/// What a place showed that had been written by this cell, or where nothing of this cell was
-/// expected.
+/// Content of a place that was read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceContent {
-    /// What was written last.
+    /// The last data written there.
     Good,
     /// The same with a few wrong bits.
     Changed,
-    /// What this run had written there before: the last write was taken and not made.
+    /// Older data of this run for this place: the last write was accepted and not made.
     Stale,
-    /// What this run had written to another address: this is where that one's flash answers.
+    /// Data that this run wrote to another address: both addresses have the same flash.
     Elsewhere {
         /// The address it was written to.
         by_bytes: u64,
     },
     /// Nothing of this run.
     Lost,
-    /// An error, in writing or in reading.
+    /// An error in writing or in reading.
     Unusable,
 }
 
 impl PlaceContent {
-    /// What a sector at `offset_bytes` showed.
+    /// Content of a sector at `offset_bytes`, from its verdict.
     pub fn sector(offset_bytes: u64, verdict: SectorVerdict) -> PlaceContent {
         match verdict {
             SectorVerdict::Good => PlaceContent::Good,
@@ -56,8 +55,8 @@ impl PlaceContent {
         if badness(other) > badness(self) { other } else { self }
     }
 
-    /// Whether there is flash behind this address. Data of another address proves it too, where
-    /// both are the same modulo `wrap distance`.
+    /// True if there is flash behind this address. Data of another address is a proof too, if both
+    /// are the same modulo the wrap distance.
     pub fn is_present(self, place_bytes: u64, wrap_bytes: Option<u64>) -> bool {
         match self {
             PlaceContent::Good | PlaceContent::Changed | PlaceContent::Stale => true,
@@ -69,9 +68,9 @@ impl PlaceContent {
     }
 }
 
-/// Where a lost tail begins in places that are in order: the number of places before it, so that as
-/// few as possible are on the wrong side, and how many these are. Where two cuts are as good, the
-/// later: what is lost here and there is damage, not a tail.
+/// Beginning of a lost tail in ordered places: the number of places before it, chosen so that as
+/// few places as possible are on the wrong side, and the number of those. Of two equally good cuts
+/// the later: scattered losses are damage, not a tail.
 pub fn tail(present: &[bool]) -> (usize, usize) {
     let mut wrong = present.iter().filter(|present| **present).count();
     let mut best = (0, wrong);
@@ -84,8 +83,8 @@ pub fn tail(present: &[bool]) -> (usize, usize) {
     best
 }
 
-/// The greatest common divisor of distances between two addresses of the same flash: a multiple of
-/// the wrap distance, and mostly the wrap distance.
+/// The greatest common divisor of distances between addresses of the same flash: a multiple of the
+/// wrap distance, and mostly the wrap distance itself.
 pub fn common(distances: impl IntoIterator<Item = u64>) -> Option<u64> {
     fn gcd(a: u64, b: u64) -> u64 {
         if b == 0 { a } else { gcd(b, a % b) }

@@ -21,82 +21,82 @@ use super::place_content::{PlaceContent, common, tail};
 use super::prober::{Halt, Prober, StepOutcome};
 use stats::Random;
 
-/// Length of the ramp at its first doubling, but for what is added to each: caches come in powers
-/// of two, and a ramp that is a little longer than one shows it, where the ramp of twice the length
-/// would have said it may be twice as large.
+/// Length in bytes of the ramp at its first doubling, without the bytes that are added to each:
+/// caches come in powers of two, and a ramp slightly longer than one detects it, where otherwise
+/// only the ramp of twice the length would.
 const FIRST_RAMP_BYTES: u64 = 4 * MIB;
 const BEYOND_BYTES: u64 = MIB;
 /// Places of a group: near the end, and anywhere.
 const NEAR_END: u64 = 1;
 const ANYWHERE: u64 = 3;
-/// What is written in the time of a read, about. With a ramp of `l` bytes on a medium of `c`,
-/// folded addresses are sought in the time of writing `l` bytes and of `2 c / l` reads, which is
-/// shortest at the root of `2 c` times this.
+/// Bytes that are written in about the time of one read. With a ramp of `l` bytes on a medium of
+/// `c` bytes, the search for folded addresses takes the time of writing `l` bytes and of `2 c / l`
+/// reads, which is shortest if `l` is the root of `2 c` times this.
 const READ_WORTH_BYTES: u64 = 10_000;
-/// Folded addresses are not sought with a shorter ramp, nor by more reads.
+/// Length in bytes of the shortest ramp with which folded addresses are sought.
 const SHORTEST_FOLDING_BYTES: u64 = 16 * MIB;
 const MOST_FOLDING_READS: u64 = 16384;
-/// Addresses with data of others that are enough to work out a wrap distance.
+/// Number of addresses with data of others that is enough to compute a wrap distance.
 const ENOUGH_FOLDED: usize = 24;
-/// Places that cannot be read after which folded addresses are sought no further: an error may take
-/// the medium seconds.
+/// Number of unreadable places after which the search for folded addresses ends: each error may
+/// take seconds.
 const ENOUGH_UNUSABLE: usize = 64;
-/// Places at which a wrap distance is tried, and how many have to agree.
+/// Number of places at which a wrap distance is tested, and the number of them that must agree.
 const TRIALS: usize = 8;
 const AGREEING: usize = 6;
-/// Turns that are told apart: no fake says a million times what it has.
+/// Most multiples that are distinguished: no fake announces a million times its real size.
 const MOST_TURNS: u64 = 1 << 20;
-/// What is left to be written whole.
+/// Bytes of the remaining range that are written completely.
 const WINDOW_BYTES: u64 = 16 * MIB;
 const WINDOW_PIECE_BYTES: u64 = 256 * KIB;
-/// What fills a cache of which nothing is known, at first and at last.
+/// Bytes that fill an unknown cache, at first and at last.
 const COMMON_CACHE_BYTES: u64 = 64 * MIB + BEYOND_BYTES;
 const LARGE_CACHE_BYTES: u64 = 256 * MIB;
-/// A lost tail shorter than this is damage.
+/// Shortest lost tail in bytes; a shorter one is damage.
 const SHORTEST_TAIL_BYTES: u64 = 64 * KIB;
-/// Lost marks, and none that is out of place, that make a tail before it is measured.
+/// Number of lost marks, with none out of place, that prove a tail before it is measured.
 const CLEAR_TAIL: usize = 3;
-/// Places of a lost tail that are asked at least, before it is one.
+/// Least number of tested places in a lost tail.
 const ASKED_OF_TAIL: u64 = 12;
-/// Share of marks on the wrong side of the real size from which on they are damage.
+/// Share of marks on the wrong side of the real size above which they are damage.
 const SCATTERED: f64 = 0.1;
-/// Chance above which a tail is put down to damage.
+/// Probability above which a lost tail is explained by damage.
 const LIKELY: f64 = 0.001;
-/// Blocks of the ramp that are read at the end, and their size.
+/// Number of blocks of the ramp that are read at the end.
 const RAMP_SAMPLES: u64 = 256;
 const RAMP_SAMPLE_BYTES: u64 = 16 * KIB;
-/// Share of the cell's time that marking may take, but for the first group.
+/// Share of the cell's time for marking, without the first group: one part in this many.
 const MARKING_SHARE: u64 = 6;
-/// Share of the cell's time that looking for folded addresses may take each time, and the reads
-/// between two looks at the clock.
+/// Share of the cell's time for each search for folded addresses: one part in this many; and the
+/// reads between two looks at the clock.
 const FOLDING_SHARE: u64 = 4;
 const COMB_READS_AT_ONCE: usize = 256;
-/// A cell of at most this long is there to tell a fake from a good medium; of a fake's exact size
-/// it finds out what half of its time allows.
+/// Longest cell in nanoseconds that only has to tell a fake from a good medium; it uses half of its
+/// time at most for the exact size of a fake.
 const SHORT_NS: u64 = 60 * SECOND_NS;
-/// A short one gets so much more as soon as anything was not as it was written.
+/// Additional time in nanoseconds of a short cell after the first wrong data.
 const SUSPECT_NS: u64 = 40 * SECOND_NS;
-/// Share of the cell's time kept for what comes after the ramp.
+/// Share of the cell's time that is reserved for the stages after the ramp: one part in this many.
 const RESERVE: u64 = 5;
 
-/// What was found so far.
+/// Findings so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeState {
-    /// Good, damaged, or which kind of fake; `None` while that is not known.
+    /// Good, damaged, or the kind of fake; `None` while it is unknown.
     pub kind: Option<CapacityKind>,
-    /// Bytes from the first on that keep data: at least, at most.
+    /// Bytes from the first on that keep data: [least, most].
     pub real_bytes: Option<[u64; 2]>,
-    /// What addresses are taken modulo.
+    /// Modulus of addresses in bytes.
     pub wrap_bytes: Option<u64>,
-    /// What the controller's memory holds of the latest writes: at least, at most.
+    /// Bytes of the latest writes in the controller's memory: [least, most].
     pub cache_bytes: Option<[u64; 2]>,
-    /// Written after the marks before they were read for the last time.
+    /// Bytes written after the marks and before they were read for the last time.
     pub filled_cache_bytes: u64,
 }
 
 impl ProbeState {
-    /// Takes back what rests on places that did not answer. That addresses fold rests on data that
-    /// was read.
+    /// Drops conclusions from places that did not answer. Folding of addresses is kept: it follows
+    /// from data that was read.
     pub fn forget_what_was_lost(&mut self) {
         self.kind = self.wrap_bytes.map(|_| CapacityKind::Wraparound);
         self.real_bytes = None;
@@ -104,7 +104,7 @@ impl ProbeState {
     }
 }
 
-/// The probe under way.
+/// A running probe.
 pub struct ProbeStages<'h, 'a, 'b> {
     prober: &'h mut Prober<'a, 'b>,
     found: &'h mut ProbeState,
@@ -113,28 +113,28 @@ pub struct ProbeStages<'h, 'a, 'b> {
     mark_pass: u32,
     ramp_bytes: u64,
     ramp_ns: u64,
-    /// What writing a mark takes, in nanoseconds.
+    /// Time to write a mark, in nanoseconds.
     mark_ns: f64,
-    /// Places whose marks were read after every cache was filled: whether they were kept.
+    /// Places whose marks were read after every cache was filled; true if the mark was kept.
     evidence: Vec<(u64, bool)>,
     longest_ramp_bytes: u64,
     folding_from_bytes: u64,
-    /// How long the ramp was when folded addresses were last sought for all over the medium.
+    /// Length of the ramp at the last search for folded addresses over the whole medium.
     combed_bytes: u64,
-    /// The cell's time, before anything was suspicious.
+    /// The cell's time in nanoseconds, before anything was suspicious.
     planned_ns: u64,
 }
 
-/// Why a ramp was not made longer.
+/// The reason why the ramp was not made longer.
 enum ProbeTrouble {
-    /// Marks of this step were gone.
+    /// Marks were lost after this step.
     Vanished(usize),
     /// A read brought data that was written to another address: addresses fold.
     Folded,
 }
 
 impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
-    /// A probe whose ramp becomes no longer than this.
+    /// A probe with a ramp of at most this length.
     pub fn new(
         prober: &'h mut Prober<'a, 'b>,
         found: &'h mut ProbeState,
@@ -165,8 +165,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         }
     }
 
-    /// Goes through the stages until the medium is known for what it is. What is known is in
-    /// `found`, however this ends.
+    /// Goes through the stages until the medium is known. `found` has the findings, for any end.
     pub fn go(&mut self) -> StepOutcome {
         let ended = self.stages();
         // Data that was written to another address is no honest medium's, however little of it was
@@ -196,7 +195,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         }
     }
 
-    /// How long the ramp is at each step.
+    /// Lengths of the ramp at its steps, in bytes.
     fn steps(&self) -> Vec<u64> {
         let doublings = std::iter::successors(Some(FIRST_RAMP_BYTES), |bytes| Some(bytes * 2))
             .map(|bytes| bytes + BEYOND_BYTES);
@@ -208,8 +207,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         steps
     }
 
-    /// Places for marks, in groups. The very last block is in the first group, the others have one
-    /// somewhere near it.
+    /// Places for marks, in groups. The very last block is in the first group, each of the others
+    /// has one near it.
     fn places(&mut self, groups: u64) -> Vec<Vec<u64>> {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
         let zone = Extent::new(
@@ -234,7 +233,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         groups
     }
 
-    /// Marks the places. Where single writes are slow, only as many groups as there is time for,
+    /// Marks the places. If single writes are slow, marks only as many groups as the time allows,
     /// with the longest steps of the ramp.
     fn mark(&mut self, steps: &mut Vec<u64>, groups: &mut Vec<Vec<u64>>) -> StepOutcome {
         self.prober.context.part(0.0, 0.15);
@@ -277,8 +276,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         )
     }
 
-    /// Makes the ramp longer, step by step, until marks are gone, addresses fold, or it is as long
-    /// as it may be.
+    /// Makes the ramp longer, step by step, until marks are lost, addresses fold, or it has its
+    /// full length.
     fn grow(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
         let mut folding_sought = false;
         for (step, &bytes) in steps.iter().enumerate() {
@@ -321,7 +320,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(None)
     }
 
-    /// Whether the ramp can be made this long at the rate so far, with time left for what follows.
+    /// True if the ramp can be made this long at the rate so far, with time left for the later
+    /// stages.
     fn has_time_for(&mut self, bytes: u64) -> bool {
         let (left_ns, all_ns) = (self.prober.left_ns(), self.prober.context.allotted_ns);
         if self.ramp_bytes == 0 {
@@ -334,8 +334,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
     }
 
-    /// How long the ramp may become in half of the time that is left; the other half is for
-    /// reading.
+    /// Length that the ramp can reach in half of the remaining time; the other half is for reading.
     fn affordable_bytes(&mut self) -> u64 {
         let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
         let ns_per_byte = times * self.ramp_ns as f64 / self.ramp_bytes.max(1) as f64;
@@ -368,7 +367,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(seen)
     }
 
-    /// Reads above the ramp for images of it. The last `cached_bytes` of it may not be on flash
+    /// Searches for copies of the ramp above it. The last `cached_bytes` of it may not be on flash
     /// yet.
     fn seek_folding(&mut self, cached_bytes: u64) -> StepOutcome {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
@@ -410,8 +409,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// The ramp is as long as it may be: all marks once more, the ramp itself, and folded addresses
-    /// by a finer comb.
+    /// Checks again with the ramp at its full length: all marks, the ramp itself, and folded
+    /// addresses at finer distances.
     fn recheck(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
         self.prober.context.part(0.75, 1.0);
         if self.combed_bytes == 0 || self.ramp_bytes >= 2 * self.combed_bytes {
@@ -446,7 +445,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok((lost(&seen) || lost(&sampled)).then_some(ProbeTrouble::Vanished(last)))
     }
 
-    /// Nothing was lost, nothing folds; a verdict, if caches of common size were filled.
+    /// Concludes that the medium is good, if caches of common size were filled: nothing was lost,
+    /// nothing folds.
     fn conclude_unharmed(&mut self) -> StepOutcome {
         let enough_bytes = if self.is_short() {
             SHORTEST_FOLDING_BYTES
@@ -462,7 +462,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// Marks were gone after this step: a lost tail, places that fold, or damage.
+    /// Explains lost marks after this step: a lost tail, folding addresses, or damage.
     fn explain_lost_marks(
         &mut self,
         step: usize,
@@ -516,8 +516,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// A tail that is clearly lost by the marks there are is a fake's, whatever time is left to
-    /// find out of which kind and how large it is.
+    /// Concludes a fake from a tail that is clearly lost by the marks so far, even if no time is
+    /// left to find its kind and size.
     fn look_early(&mut self, groups: &[Vec<u64>]) -> StepOutcome {
         let mut places = groups.concat();
         places.sort_unstable();
@@ -537,27 +537,27 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         self.prober.context.allotted_ns <= SHORT_NS
     }
 
-    /// Addresses fold: no more is there than what all distances have in common.
+    /// Notes that addresses fold: the real size is at most the common divisor of all distances.
     fn note_wraparound(&mut self) {
         self.found.kind = Some(CapacityKind::Wraparound);
         self.found.real_bytes = self.common_distance().map(|most_bytes| [0, most_bytes]);
     }
 
-    /// It is a fake, and the rest is how large it is.
+    /// Shortens the rest of a short cell: it is a fake, and only its size is left to measure.
     fn hurry(&mut self) {
         if self.is_short() {
             self.prober.hurry(self.prober.context.allotted_ns - self.planned_ns / 2);
         }
     }
 
-    /// Whether enough marks are lost, and none of them is out of place, for a tail that is lost.
+    /// True if enough marks are lost, and none of them is out of place, for a lost tail.
     fn has_clear_tail(&self) -> bool {
         let wrong = self.split(&self.evidence, self.prober.span.offset_bytes).2;
         wrong == 0 && self.evidence.iter().filter(|(_, present)| !present).count() >= CLEAR_TAIL
     }
 
-    /// Damage may have struck the last marks and no other, by chance: where few places of a tail
-    /// were asked, more are.
+    /// Tests more places of a tail with few tested places: damage may have hit only the last marks
+    /// by chance.
     fn ask_tail(&mut self, real_bytes: u64, cached_bytes: u64) -> StepOutcome {
         let block = self.prober.block_bytes;
         let from = real_bytes.next_multiple_of(block);
@@ -580,31 +580,30 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// Whether damage that strikes anywhere as often as below the real size may have taken all that
-    /// is lost above it.
+    /// True if damage that hits as often as below the real size may have caused all losses above
+    /// it.
     fn is_by_chance(&self, real_bytes: u64) -> bool {
         let [(lost, below), (gone, _)] = self.lost_around(real_bytes);
         let share = (lost + 1) as f64 / (below + 2) as f64;
         share.powi(gone as i32) > LIKELY
     }
 
-    /// The end of what is kept, the beginning of the lost tail, and how many places fit neither;
-    /// the places are in order.
+    /// The end of the range that keeps data, the beginning of the lost tail, and the number of
+    /// places that fit neither; the places are in order.
     fn split(&self, points: &[(u64, bool)], first: u64) -> (u64, Option<u64>, usize) {
         let (cut, wrong) = tail(&points.iter().map(|(_, present)| *present).collect::<Vec<_>>());
         let kept = if cut == 0 { first } else { points[cut - 1].0 + self.prober.block_bytes };
         (kept, points.get(cut).map(|(place, _)| *place), wrong)
     }
 
-    /// Whether places are lost below the real size, or kept above, as no honest fake has them.
+    /// True if too many places are lost below the real size, or kept above it, for a fake.
     fn is_scattered(&self, real_bytes: u64) -> bool {
         let [(lost, below), (gone, above)] = self.lost_around(real_bytes);
         let share = |wrong: usize, asked: usize| wrong as f64 / asked.max(1) as f64;
         share(lost, below).max(share(above - gone, above)) > SCATTERED
     }
 
-    /// How many of the places that were asked are lost, and how many were asked: below the real
-    /// size, and from there on.
+    /// Number of lost places and of tested ones: below the real size, and from there on.
     fn lost_around(&self, real_bytes: u64) -> [(usize, usize); 2] {
         let mut counts = [(0, 0); 2];
         for (place, present) in &self.evidence {
@@ -622,12 +621,12 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// What the medium says it has; up to a block more than can be marked.
+    /// Announced capacity in bytes; up to a block more than can be marked.
     fn announced_bytes(&self) -> u64 {
         self.prober.context.target.facts.capacity_bytes
     }
 
-    /// Addresses fold: modulo what, and how much of that is there.
+    /// Measures the wrap distance of folding addresses, and the real size below it.
     fn measure_wraparound(&mut self) -> StepOutcome {
         // Whatever time is left to find out modulo what.
         self.note_wraparound();
@@ -670,7 +669,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         }
     }
 
-    /// A wrap distance so small that all below it is written whole.
+    /// Measures a wrap distance so small that everything below it is written completely.
     fn measure_small_wraparound(
         &mut self,
         wrap_bytes: u64,
@@ -685,7 +684,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         self.conclude_wraparound(wrap_bytes, real_bytes)
     }
 
-    /// So much of the wrap distance is there.
+    /// Concludes a wraparound or a chain from the wrap distance and the real size.
     fn conclude_wraparound(&mut self, wrap_bytes: u64, real_bytes: u64) -> StepOutcome {
         let whole = wrap_bytes.saturating_sub(real_bytes) < SHORTEST_TAIL_BYTES;
         let real_bytes = if whole { wrap_bytes } else { real_bytes };
@@ -694,9 +693,9 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// Marks below the wrap distance: what is kept up to where, and what is lost from where on, or
-    /// nothing if all is kept. Half of the marks are read after a cache of common size is filled,
-    /// all after a large one.
+    /// Tests marks below the wrap distance: returns the end of the kept range and the beginning of
+    /// the lost one, or `None` if all are kept. Half of the marks are read after a cache of common
+    /// size is filled, all after a large one.
     fn first_lost(
         &mut self,
         wrap_bytes: u64,
@@ -743,7 +742,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(lost.map(|lost| (kept, lost, written)))
     }
 
-    /// Reads marks of a pass: whether each is still there.
+    /// Reads marks of a pass; true for each that is still there.
     fn kept(&mut self, pass: u32, places: &[u64]) -> StepOutcome<Vec<(u64, bool)>> {
         let seen =
             self.prober.read("reading marks", pass, places, self.prober.block_bytes, |_| false)?;
@@ -752,10 +751,10 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, wrap_bytes))).collect())
     }
 
-    /// What all distances of folded addresses have in common, if that is what addresses are taken
-    /// modulo. Where the true wrap distance is a part of it, reads at multiples of that part show
-    /// distances that are not multiples of the whole. No more turns than the medium is long lie
-    /// between two addresses, so that every part is tried that can be.
+    /// Common divisor of all distances of folded addresses, if it is the wrap distance. If the true
+    /// wrap distance is a part of it, reads at multiples of that part show distances that are not
+    /// multiples of the whole. Two addresses differ by fewer wrap distances than the medium is
+    /// long, so that every possible part is tried.
     fn wrap_bytes(&mut self) -> StepOutcome<Option<u64>> {
         let Some(mut wrap_bytes) = self.common_distance() else { return Ok(None) };
         let most_turns = (self.prober.span.end() / MIB).min(MOST_TURNS);
@@ -785,8 +784,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         common(self.prober.folded.iter().map(|(place, by)| place.abs_diff(*by)))
     }
 
-    /// Reads where images of the ramp should be if addresses folded at `wrap_bytes`: so many times
-    /// away from it, but no multiple of `untold` times.
+    /// Reads places where copies of the ramp would be if addresses folded at `wrap_bytes`: at
+    /// multiples of it away from the ramp, but not at multiples of `untold` times it (1: at all).
     fn read_images(
         &mut self,
         wrap_bytes: u64,
@@ -819,8 +818,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         self.prober.read("looking for folded addresses", self.ramp_pass, &places, block, |_| false)
     }
 
-    /// The real size between what is kept up to `kept` and what is lost from `lost` on, to the
-    /// sector.
+    /// Finds the real size between data kept up to `kept` and lost from `lost` on, to the sector.
     fn narrow_down(&mut self, mut kept: u64, mut lost: u64, cached_bytes: u64) -> StepOutcome<u64> {
         let block = self.prober.block_bytes;
         let at_once = self.marks_at_once(cached_bytes);
@@ -847,8 +845,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(real_bytes)
     }
 
-    /// How many marks a round should have, from 8 to 128: so many that what is left shrinks fastest
-    /// for the time that marks and filling caches take.
+    /// Number of marks of a round, from 8 to 128, for which the remaining range shrinks fastest in
+    /// the time of marks and cache fills.
     fn marks_at_once(&self, cached_bytes: u64) -> u64 {
         let cache_fill_ns =
             cached_bytes as f64 * self.ramp_ns as f64 / self.ramp_bytes.max(1) as f64;
@@ -860,7 +858,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             .expect("there are five to choose from")
     }
 
-    /// Writes a small range whole and reads it sector by sector: where its lost tail begins.
+    /// Writes a small range completely and reads it sector by sector; returns the beginning of its
+    /// lost tail.
     fn window(&mut self, kept: u64, lost: u64, cached_bytes: u64) -> StepOutcome<u64> {
         let logical = self.prober.context.target.facts.logical_block_bytes.max(512);
         // The block that was lost may be there in part. Beyond the wrap distance there are the
@@ -906,9 +905,9 @@ fn prime_factors(mut number: u64, most: u64) -> Vec<u64> {
     found
 }
 
-/// Blocks at equal distances from a random place on: none that is as long as the distance has no
-/// block. They come in such an order that any number of them lies all over the range, so that what
-/// comes often is found soon.
+/// Blocks at equal distances from a random place on: any range as long as the distance contains
+/// one. Their order spreads any first few of them over the whole range, so that frequent copies are
+/// found soon.
 pub(super) fn comb(
     range: Extent,
     stride_bytes: u64,

@@ -1,4 +1,4 @@
-//! Writing marks and reading them back, whatever becomes of single places.
+//! Writing of marks and reading them back, in spite of errors of single places.
 
 mod away;
 mod backing_up;
@@ -18,68 +18,69 @@ use crate::io_loop::{IoLoad, LoopLimits};
 use crate::planned::span_of;
 use crate::{CellContext, CellOutcome, IoTally};
 
-/// Errors of single places that are taken as findings; a medium with more has failed.
+/// Most errors of single places that are findings; a medium with more has failed.
 const MOST_ERRORS: u32 = 1000;
 
-/// What is kept at once before it is overwritten.
+/// Bytes that are backed up at once before they are overwritten.
 const BATCH_BYTES: u64 = 8 * MIB;
 
-/// How a place failed.
+/// A failure at a place.
 #[derive(Clone, Copy, Debug)]
 struct Failed {
     bytes: u64,
     writing: bool,
 }
 
-/// Why probing ended early.
+/// The reason why probing ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halt {
     /// The time is up.
     TimeUp,
-    /// The medium failed, or the run was interrupted; the outcome says which.
+    /// The medium failed, or the run was interrupted; the outcome has the reason.
     Over,
 }
 
-/// What comes of a step, unless it ended early.
+/// Result of a step, unless probing ended early.
 pub type StepOutcome<T = ()> = Result<T, Halt>;
 
-/// The medium with everything that was learnt of its places.
+/// The medium, and everything known about its places.
 pub struct Prober<'a, 'b> {
-    /// What the cell holds.
+    /// Context of the cell.
     pub context: &'a mut CellContext<'b>,
-    /// What came of it so far.
+    /// Outcome of the cell so far.
     pub outcome: CellOutcome,
-    /// What may be touched.
+    /// Range that may be touched.
     pub span: Extent,
     /// Bytes of a mark.
     pub block_bytes: u64,
-    /// Addresses that differ by a multiple of this are the same flash, once that is known.
+    /// Distance in bytes of addresses with the same flash; `None` while it is unknown.
     pub wrap_bytes: Option<u64>,
-    /// The last that each place showed.
+    /// The last content of each place.
     pub shown: BTreeMap<u64, PlaceContent>,
-    /// Addresses with data of others: read at, written to.
+    /// Addresses with data of others: the address that was read, and the one for which it was
+    /// written.
     pub folded: Vec<(u64, u64)>,
     /// Bytes that may still be written.
     pub budget_bytes: u64,
-    /// The pass of the data written last.
+    /// The pass of the last data.
     pass: u32,
     cursor_bytes: u64,
     errors: u32,
-    /// Places that gave an error, by their first byte.
+    /// Places with an error, by their first byte.
     unusable: BTreeMap<u64, Failed>,
-    /// What is known of what lay where this writes, where that is to be restored.
+    /// Ranges that are backed up, if old data is to be restored.
     keep: Option<BackedUp>,
-    /// Kept, but not durably yet: nothing was written there.
+    /// Ranges that are kept but not durably yet: nothing was written there.
     unsealed: Vec<Extent>,
-    /// What restoring will take, in nanoseconds.
+    /// Expected time of the restore, in nanoseconds.
     restoring_ns: u64,
-    /// What of the time is not to be used, in nanoseconds.
+    /// Part of the cell's time that is not to be used, in nanoseconds.
     unused_ns: u64,
 }
 
 impl<'a, 'b> Prober<'a, 'b> {
-    /// Nothing written yet. With `keep_bytes`, so much of what lay there can be kept, and is put
-    /// back by [`restore`](Prober::restore).
+    /// A prober that has written nothing. With `keep_bytes`, so much old data can be kept, and
+    /// [`restore`](Prober::restore) restores it.
     pub fn new(
         cell: &PlannedCell,
         context: &'a mut CellContext<'b>,
@@ -107,15 +108,15 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
     }
 
-    /// Begins new data, which differs from all that was written before; its pass.
+    /// Begins new data, which differs from everything written before; returns its pass.
     pub fn new_data(&mut self) -> u32 {
         self.pass += 1;
         self.pass
     }
 
     /// Writes data of this pass. A place that cannot be written is noted, and the next one follows.
-    /// Where what lay there is to be restored, it is read first; a place that cannot be read is not
-    /// written then.
+    /// If old data is to be restored, it is read first; a place that cannot be read is then not
+    /// written.
     pub fn write(
         &mut self,
         phase: &'static str,
@@ -150,7 +151,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         Ok(())
     }
 
-    /// One read by itself.
+    /// Does one read by itself.
     fn transfer(&mut self, request: Request) -> Result<Vec<u8>, IoError> {
         let medium = &mut *self.context.medium;
         medium.prepare(1, PIECE_BYTES as usize)?;
@@ -167,7 +168,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         Ok(self.context.medium.buffer(0)[..request.length_bytes as usize].to_vec())
     }
 
-    /// Writes at `places` without keeping what lies there; a place that fails is noted as unusable.
+    /// Writes at `places` without keeping old data; a place that fails is noted as unusable.
     fn overwrite(
         &mut self,
         phase: &'static str,
@@ -198,8 +199,8 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
     }
 
-    /// Reads blocks in this order, of which data of `pass` is expected, and returns what they
-    /// showed, until `enough` of it is known.
+    /// Reads blocks in this order, with data of `pass` expected, and returns their contents, until
+    /// `enough` of it is known.
     pub fn read(
         &mut self,
         phase: &'static str,
@@ -250,8 +251,8 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
     }
 
-    /// Keeps what marks showed. A place that could not be written stays unusable, whatever is read
-    /// there.
+    /// Keeps the contents of marks. A place that could not be written stays unusable, whatever is
+    /// read there.
     pub fn keep(&mut self, seen: &[(u64, PlaceContent)]) {
         for &(place, seen) in seen {
             if self.shown.get(&place) != Some(&PlaceContent::Unusable) {
@@ -260,7 +261,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
     }
 
-    /// Reads a range back sector by sector and says of each whether there is flash behind it.
+    /// Reads a range back sector by sector; true for each with flash behind it.
     pub fn sectors(
         &mut self,
         phase: &'static str,
@@ -292,8 +293,8 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
     }
 
-    /// Writes this much elsewhere than in `spared`, so that no memory of the controller still
-    /// answers for what was written before.
+    /// Writes so many bytes outside of `spared`, so that no memory of the controller still answers
+    /// for earlier writes.
     pub fn fill_cache(&mut self, bytes: u64, spared: Extent) -> StepOutcome {
         let below =
             Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
@@ -329,12 +330,12 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.write("filling caches", pass, MIB, chosen)
     }
 
-    /// What is left of the cell's time, less what restoring will take, in nanoseconds.
+    /// Remaining time of the cell, without that of the restore, in nanoseconds.
     pub fn left_ns(&mut self) -> u64 {
         self.context.time_left_ns().saturating_sub(self.restoring_ns.saturating_add(self.unused_ns))
     }
 
-    /// So much of the time is not needed any more.
+    /// Gives up so many nanoseconds of the cell's time.
     pub fn hurry(&mut self, unused_ns: u64) {
         self.unused_ns = unused_ns;
     }
@@ -343,12 +344,12 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.keep.as_ref().map_or(0, BackedUp::bytes)
     }
 
-    /// Whether what lay there is to be restored.
+    /// True if old data is to be restored.
     pub fn is_keeping(&self) -> bool {
         self.keep.is_some()
     }
 
-    /// What is left of the cell's time, if there is any.
+    /// Remaining time of the cell in nanoseconds; an `Err` if there is none.
     fn time_left(&mut self) -> StepOutcome<u64> {
         match self.left_ns() {
             0 => Err(Halt::TimeUp),
@@ -361,7 +362,8 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.unusable.extend(place.map(|place| (place.offset_bytes, failed)));
     }
 
-    /// Counts a stretch: whether it came to its end, or stopped at a place that does not work.
+    /// Counts a stretch; true if it was complete, false if it stopped at a place that does not
+    /// work.
     fn take(&mut self, tally: IoTally) -> StepOutcome<bool> {
         let cell = &mut self.outcome.cell;
         cell.ops += tally.ops;
@@ -384,18 +386,18 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
     }
 
-    /// Makes what was written durable. A medium that cannot is not the less probed.
+    /// Makes written data durable. A medium without flush is probed all the same.
     pub fn flush(&mut self) {
         let _ = self.context.flush();
     }
 
-    /// The time by the device's clock.
+    /// The time in nanoseconds, by the device's clock.
     pub fn now_ns(&mut self) -> u64 {
         self.context.medium.now()
     }
 }
 
-/// Counts I/Os that hang, and keeps the longest: a probe has no histogram.
+/// Counts I/Os that hang, and keeps the longest in nanoseconds: a probe has no histogram.
 fn note_hanging(cell: &mut Cell, hanging: u64, mut longest_ns: u64) {
     if hanging == 0 {
         return;
@@ -413,8 +415,8 @@ fn note_hanging(cell: &mut Cell, hanging: u64, mut longest_ns: u64) {
     cell.flags.push(Flag::Stalled { longest_ns });
 }
 
-/// What a block showed: its worst sector. Data of elsewhere may begin in the middle of it, so it is
-/// named by where the block would lie.
+/// Content of a block: its worst sector. Data of another address may begin in the middle of it, so
+/// the address is that of the block.
 pub fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> PlaceContent {
     let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| {
         match PlaceContent::sector(offset, verdict) {

@@ -1,4 +1,4 @@
-//! What of a finished probe can be looked at once more, and what follows where it is gone.
+//! Second check of a finished probe, and its consequences if marks are lost.
 
 use device::content::Filler;
 use device::{Device, Extent, IoError};
@@ -14,14 +14,14 @@ use crate::place_read::{PlaceRead, read_places};
 use crate::procedure::TypedCell;
 use stats::Random;
 
-/// Marks that are read again at most: each costs a read.
+/// Most marks that are read again: each costs a read.
 const MOST_MARKS: usize = 64;
-/// Looking for folded addresses ends after so many reads, or so long.
+/// Most reads of a search for folded addresses, and its time limit.
 const MOST_IMAGES: usize = 8192;
 const IMAGES_NS: u64 = 10 * SECOND_NS;
 const READ_AT_ONCE: usize = 256;
 
-/// Places that kept what the probe wrote to them and that nobody was to write to since.
+/// Places that kept the probe's data and that no later cell was to overwrite.
 pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
     let block_bytes = cell.params.block_bytes.unwrap_or(super::MARK_BYTES);
     let good = cell.series.iter().find(|series| series.name == "marks: good");
@@ -36,10 +36,10 @@ pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
     places
 }
 
-/// How many of these places no longer hold what was written to them.
+/// Number of these places that no longer hold the data written to them.
 ///
 /// # Errors
-/// The medium cannot be read at all.
+/// Those of a medium that cannot be read at all.
 pub(crate) fn gone(
     medium: &mut Guarded,
     filler: &Filler,
@@ -55,12 +55,12 @@ pub(crate) fn gone(
         .count())
 }
 
-/// Whether the ramp that the probe wrote is found elsewhere, too: addresses fold. Asked only where
-/// the probe had no time to find that out. Blocks are read as far from each other as the ramp is
-/// long, so that none of its images is missed.
+/// True if the probe's ramp is found elsewhere too: addresses fold. Tested only if the probe had no
+/// time for it. Blocks are read at distances of the length of the ramp, so that none of its copies
+/// is missed.
 ///
 /// # Errors
-/// The medium cannot be read at all.
+/// Those of a medium that cannot be read at all.
 pub(crate) fn folds(
     cell: &Cell,
     medium: &mut Guarded,
@@ -99,7 +99,7 @@ pub(crate) fn folds(
     Ok(false)
 }
 
-/// Makes a planned probe fill a cache of this size, if it would not.
+/// Makes a planned probe fill a cache of this size, if it would fill a smaller one.
 pub(crate) fn fill_cache_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
     if let Ok(cell) = TypedCell::<CapacitySpec>::read(planned) {
         let larger = cell.with(|_, spec| spec.cache_bytes = spec.cache_bytes.max(cache_bytes));
@@ -107,7 +107,7 @@ pub(crate) fn fill_cache_at_least(planned: &mut PlannedCell, cache_bytes: u64) {
     }
 }
 
-/// Takes back that nothing is missing, where marks of an earlier probe were gone.
+/// Drops the conclusion that nothing is missing, if marks of an earlier probe were lost.
 pub(crate) fn leave_open(cell: &mut Cell, caveat: String) {
     if super::misses_nothing(cell) {
         cell.metrics.other.remove("type");

@@ -1,4 +1,4 @@
-//! Media of known geometry for the probe to be tried on: drawn at random, described as profiles of
+//! Media of known geometry for tests of the probe: drawn at random, described as profiles of
 //! simulated media, and judged.
 //!
 //! Nothing here knows the simulator: a [`Geometry`] writes the text of a profile, [`examine`] takes
@@ -19,39 +19,39 @@ use crate::{
 pub use record::CapacityKind;
 use stats::Random;
 
-/// A medium as it really is.
+/// The true properties of a medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
-    /// What the probe should find: good, damaged, or which kind of fake.
+    /// The correct finding: good, damaged, or the kind of fake.
     pub kind: CapacityKind,
     /// Announced size in bytes.
     pub capacity_bytes: u64,
-    /// Bytes that are there.
+    /// Bytes of real flash.
     pub real_bytes: u64,
-    /// Addresses are taken modulo this.
+    /// Modulus of addresses, if they fold.
     pub wrap_bytes: Option<u64>,
-    /// The controller answers for this much of the latest writes, flash or not.
+    /// Bytes of the latest writes that the controller remembers, with or without flash.
     pub remembers_bytes: u64,
     /// A write cache on the way, in bytes.
     pub cache_bytes: u64,
-    /// What places without flash read as: "zeros", "ones", "garbage".
+    /// Content of reads from places without flash: "zeros", "ones", "garbage".
     pub lost: &'static str,
     /// Bytes a second of sequential writing.
     pub write_bps: u64,
-    /// Whether whole allocation units are mapped, so that each write elsewhere costs a merge.
+    /// True if whole allocation units are mapped, so that each write elsewhere causes a merge.
     pub merges: bool,
-    /// Further tables of the profile: what is damaged.
+    /// Further tables of the profile, which describe damage.
     pub damage: String,
 }
 
-/// What the probe said of a medium, and what that took.
+/// The finding of the probe on a medium, and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
-    /// What it is; none where that was not found out.
+    /// Type of the medium; `None` if it was not found.
     pub kind: Option<CapacityKind>,
-    /// Bytes that are there.
+    /// Bytes of real flash that were found.
     pub real_bytes: Option<u64>,
-    /// What addresses are taken modulo; 0 where they are not.
+    /// Modulus of addresses that was found; 0 without one.
     pub wrap_bytes: u64,
     /// Device time in nanoseconds.
     pub took_ns: u64,
@@ -59,18 +59,18 @@ pub struct Ruling {
     pub cell: Cell,
 }
 
-/// A medium, what was said of it, and what is wrong with that.
+/// A medium, the finding of the probe, and the errors of the finding.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The medium as it really is, which the probe was not told.
+    /// The true properties of the medium, which the probe does not know.
     pub geometry: Geometry,
-    /// What the probe said.
+    /// Finding of the probe.
     pub ruling: Ruling,
-    /// What is wrong with it.
+    /// Error of the finding, if there is one.
     pub wrong: Option<String>,
 }
 
-/// Tries the probe on a medium of this kind, drawn from the seed and made by `medium` from the text
+/// Tests the probe on a medium of this kind, drawn from the seed; `medium` makes it from the text
 /// of its profile.
 pub fn trial(
     kind: CapacityKind,
@@ -82,7 +82,7 @@ pub fn trial(
 }
 
 impl Trial {
-    /// Tries the probe on this medium.
+    /// Tests the probe on this medium.
     pub fn of(
         geometry: Geometry,
         seed: u64,
@@ -114,12 +114,12 @@ impl Geometry {
         }
     }
 
-    /// One that keeps nothing from `real_bytes` on.
+    /// A fake that keeps no data from `real_bytes` on.
     pub fn limbo(capacity_bytes: u64, real_bytes: u64) -> Geometry {
         Geometry { kind: CapacityKind::Limbo, real_bytes, ..Geometry::good(capacity_bytes) }
     }
 
-    /// One that begins at the front again after `real_bytes`.
+    /// A fake whose addresses begin at 0 again after `real_bytes`.
     pub fn wraparound(capacity_bytes: u64, real_bytes: u64) -> Geometry {
         Geometry {
             kind: CapacityKind::Wraparound,
@@ -129,8 +129,7 @@ impl Geometry {
         }
     }
 
-    /// One that begins at the front again after `wrap_bytes`, of which only `real_bytes` are
-    /// there.
+    /// A fake whose addresses begin at 0 again after `wrap_bytes`, with only `real_bytes` of flash.
     pub fn chain(capacity_bytes: u64, real_bytes: u64, wrap_bytes: u64) -> Geometry {
         Geometry {
             kind: CapacityKind::Chain,
@@ -140,12 +139,12 @@ impl Geometry {
         }
     }
 
-    /// The same with a controller that answers for this much of the latest writes.
+    /// The same with a controller that remembers so many bytes of the latest writes.
     pub fn remembering(self, remembers_bytes: u64) -> Geometry {
         Geometry { remembers_bytes, ..self }
     }
 
-    /// A good medium with further tables in its profile, which say what is wrong with it.
+    /// A good medium with further tables in its profile, which describe its damage.
     pub fn damaged(capacity_bytes: u64, damage: impl Into<String>) -> Geometry {
         Geometry {
             kind: CapacityKind::Damaged,
@@ -155,8 +154,8 @@ impl Geometry {
         }
     }
 
-    /// One of this kind, drawn at random: 1 to 256 GiB announced, sizes of any number of sectors,
-    /// caches up to 64 MiB, writing at 10 MB/s.
+    /// A medium of this kind, drawn at random: 1 to 256 GiB announced, sizes of any number of
+    /// sectors, caches up to 64 MiB, writing at 10 MB/s.
     pub fn draw(kind: CapacityKind, random: &mut Random) -> Geometry {
         let capacity_bytes = (log_uniform(GIB, 256 * GIB, random) / AU_BYTES) * AU_BYTES;
         // From a sixty-fourth of what it says to all but a few per cent.
@@ -224,10 +223,10 @@ impl Geometry {
         text + "[jitter]\nsigma = 0.1\ntail_share = 0.005\ntail_factor = 8.0\n" + &self.damage
     }
 
-    /// What is wrong with a ruling on this medium.
+    /// Compares a finding with this medium.
     ///
     /// # Errors
-    /// The type is not the true one; or the real size or the wrap distance is not, to the byte.
+    /// The type is wrong; or the real size or the wrap distance is wrong, to the byte.
     pub fn judge(&self, ruling: &Ruling) -> Result<(), String> {
         if ruling.kind != Some(self.kind) {
             return Err(format!("is {:?}, was called {:?}", self.kind, ruling.kind));
@@ -247,7 +246,7 @@ impl Geometry {
     }
 }
 
-/// What may be wrong with single places, so that a probe of some hundred places must find it.
+/// Damage of single places that a probe of some hundred places must find.
 fn damage(capacity_bytes: u64, random: &mut Random) -> String {
     let start = random.below(capacity_bytes / 3) / AU_BYTES * AU_BYTES;
     let size = capacity_bytes / 4 / AU_BYTES * AU_BYTES;
@@ -270,13 +269,13 @@ fn log_uniform(low: u64, high: u64, random: &mut Random) -> u64 {
     (low as f64 * (high as f64 / low as f64).powf(random.unit())) as u64
 }
 
-/// Lets the probe loose on a device that is all its own, with guard and budget as in a run.
+/// Runs the probe on a device, with guard and budget as in a run.
 pub fn examine(device: Box<dyn Device>, seed: u64) -> Ruling {
     probe(device, seed, None, &AtomicBool::new(false), &mut ()).0
 }
 
-/// The same on a medium that must be restored where `must_restore` says why; the guarded medium is
-/// given back as the probe left it.
+/// The same on a medium that must be restored, with the reason in `must_restore`; returns the
+/// guarded medium as the probe left it.
 pub(crate) fn probe(
     device: Box<dyn Device>,
     seed: u64,
@@ -289,8 +288,8 @@ pub(crate) fn probe(
     (Ruling::of(cell, took_ns), guarded)
 }
 
-/// The same with a log of what is backed up; how the run ended, the time it took in nanoseconds,
-/// and the medium.
+/// The same with a log for backed-up data; returns the end of the run, its time in nanoseconds, and
+/// the medium.
 pub(crate) fn run_probe(
     device: Box<dyn Device>,
     seed: u64,
@@ -328,7 +327,7 @@ pub(crate) fn run_probe(
 }
 
 impl Ruling {
-    /// What a cell of the probe says.
+    /// The finding in a cell of the probe.
     pub(crate) fn of(cell: Cell, took_ns: u64) -> Ruling {
         let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
         Ruling {

@@ -1,5 +1,5 @@
-//! What a file system writes when it is filled: an ext2 allocator reduced to what a medium sees of
-//! it (docs/field/ext2.md#filling-a-file-system).
+//! Writes of a file system that is filled: an ext2 allocator reduced to the I/O of the medium
+//! (docs/field/ext2.md#filling-a-file-system).
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const INDIRECT_BLOCKS: u64 = 256;
 /// Files in a block of a directory.
 const FILES_PER_DIRECTORY_BLOCK: u64 = 32;
 
-/// When metadata is written.
+/// Time at which metadata is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Before the data of each file.
@@ -24,17 +24,17 @@ pub enum Order {
     Async,
 }
 
-/// One write that filling the file system takes: data of a file, or metadata.
+/// One write of the fill: data of a file, or metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocatedWrite {
-    /// Where it goes, in bytes from the start of the file system.
+    /// Place in the file system, in bytes from its start.
     pub place: Extent,
-    /// How much of it are bytes of a file; none for metadata.
+    /// Bytes of the write that belong to a file; 0 for metadata.
     pub data_bytes: u64,
 }
 
-/// Fills a file system with files, one after the other from the first group on, one free block
-/// between them. Gives the writes in order until it is full.
+/// Fills a file system with files, one after the other from the first group on, with one free block
+/// between them. Returns the writes in order until it is full.
 pub struct Allocator {
     layout: Ext2Layout,
     order: Order,
@@ -44,7 +44,7 @@ pub struct Allocator {
     group: Group,
     /// Number of the next free block of `group`.
     at: u64,
-    /// Inodes of the group used so far, and how many of them when filling it began.
+    /// Inodes of the group used so far, and the number of them at the beginning of its fill.
     inodes: u64,
     first_inode: u64,
     /// Number of files that were allocated so far.
@@ -77,8 +77,7 @@ impl Allocator {
         }
     }
 
-    /// The next free block. Goes on to the next group where this one is full; `None` where there is
-    /// none.
+    /// The next free block, in the next group if this one is full; `None` if there is none.
     fn block(&mut self) -> Option<u64> {
         if self.at >= self.group.end {
             self.next_group();
@@ -103,7 +102,7 @@ impl Allocator {
         }
     }
 
-    /// Writes what waited for the group's end: both bitmaps, the used part of the inode table,
+    /// Writes the deferred metadata of the group: both bitmaps, the used part of the inode table,
     /// directories.
     fn close_group(&mut self) {
         if self.order == Order::Sync {
@@ -126,8 +125,8 @@ impl Allocator {
         self.waiting.push_back(AllocatedWrite { place, data_bytes: 0 });
     }
 
-    /// Writes `count` blocks from `first` on, in as few pieces as may be; the first `data_bytes` of
-    /// them are a file's.
+    /// Writes `count` blocks from `first` on, in as few pieces as possible; the first `data_bytes`
+    /// of them are a file's.
     fn runs(&mut self, first: u64, count: u64, data_bytes: u64) {
         let mut data_left = data_bytes;
         for at in (0..count).step_by(self.largest_blocks as usize) {
@@ -138,7 +137,8 @@ impl Allocator {
         }
     }
 
-    /// A file: its inode, bitmaps, indirect blocks, and its data in runs of neighbouring blocks.
+    /// Writes a file: its inode, bitmaps, indirect blocks, and its data in runs of neighbouring
+    /// blocks.
     fn file(&mut self) {
         if self.inodes == self.layout.inodes_per_group || self.at >= self.group.end {
             self.next_group();
@@ -191,7 +191,7 @@ impl Allocator {
     }
 
     /// Runs of data blocks (first, count) for a file of `count` blocks, and its indirect blocks;
-    /// fewer where the room ends.
+    /// fewer if the file system is full.
     fn allocate(&mut self, count: u64) -> (Vec<(u64, u64)>, Vec<u64>) {
         let (mut data, mut indirect): (Vec<(u64, u64)>, Vec<u64>) = (Vec::new(), Vec::new());
         for nth in 0..count {
@@ -207,8 +207,8 @@ impl Allocator {
         (data, indirect)
     }
 
-    /// The data in runs. An indirect block between two of them has been written before, or is
-    /// written with them where metadata may wait.
+    /// Writes the data in runs. An indirect block between two of them has been written before, or
+    /// is written with them if metadata may wait.
     fn write_data(&mut self, data: &[(u64, u64)], indirect: &[u64], size_bytes: u64) {
         let mut left_bytes = size_bytes;
         let mut open: Option<(u64, u64, u64)> = None;

@@ -1,4 +1,4 @@
-//! How large files are.
+//! Sizes of files.
 
 use stats::Random;
 
@@ -42,8 +42,8 @@ pub fn file_bytes(random: &mut Random) -> u64 {
 mod tests {
     use super::*;
 
-    /// The published mean of 51,379 bytes hangs on the few files beyond 16 MiB, which are cut here,
-    /// so it is not reached.
+    /// The published mean of 51,379 bytes depends on the few files beyond 16 MiB, which are cut
+    /// here, so it is not reached.
     #[test]
     fn sizes_are_those_of_a_linux_root() {
         let mut random = Random::for_purpose(1, "sizes");

@@ -4,7 +4,7 @@ use record::units::{GIB, MIB, MILLISECOND_NS, SECOND_NS};
 use super::*;
 use crate::catalogue::testing::{TestBench, run_simulated};
 
-/// 1 ms a KiB.
+/// A medium that takes 1 ms per KiB.
 fn bench(capacity_bytes: u64) -> TestBench {
     TestBench::raw(capacity_bytes, |request: &Request, _| {
         if request.op == Op::Flush { 0 } else { request.length_bytes / 1024 * MILLISECOND_NS }
@@ -50,9 +50,9 @@ fn total_is_a_limit() {
     assert!((8 * MIB..8 * MIB + 512 * KIB).contains(&cell.written_bytes));
 }
 
-/// Morton's numbers, on the models of his media (docs/field/ext2.md#mortons-benchmark,
-/// docs/field/ftl.md#profiles). They were fitted to other tests of his, and how he filled is not
-/// known.
+/// Morton's published figures, on the models of his media (docs/field/ext2.md#mortons-benchmark,
+/// docs/field/ftl.md#profiles). The models were fitted to other tests of his, and his way of
+/// filling is unknown.
 #[test]
 fn the_rates_are_of_the_published_order() {
     for (profile, published) in

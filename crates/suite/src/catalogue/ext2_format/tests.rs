@@ -4,7 +4,8 @@ use record::units::{GIB, MILLISECOND_NS};
 use super::*;
 use crate::catalogue::testing::{TestBench, run_simulated};
 
-/// 100 ms a table, 10 ms a kilobyte of the rest, a second the flush.
+/// A medium that takes 100 ms for a table, 10 ms for a kilobyte of other data, a second for a
+/// flush.
 fn bench(capacity_bytes: u64) -> TestBench {
     TestBench::raw(capacity_bytes, |request, _| match (request.op, request.length_bytes) {
         (Op::Flush, _) => SECOND_NS,
@@ -93,7 +94,7 @@ fn samples_are_even() {
     assert!(spread(3, &[]).is_empty());
 }
 
-/// Morton's numbers, as the models of those media have them (docs/field/ext2.md#mortons-benchmark,
+/// Morton's published figures, on the models of his media (docs/field/ext2.md#mortons-benchmark,
 /// docs/field/ftl.md#profiles).
 #[test]
 fn the_simple_form_is_mortons() {

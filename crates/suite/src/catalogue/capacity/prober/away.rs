@@ -1,4 +1,4 @@
-//! Whether places that failed are damaged, or the medium was away for a time.
+//! Distinction of damaged places from a medium that was gone for a time.
 
 use device::{Extent, IoError, IoErrorKind, Request};
 use record::Stop;
@@ -8,13 +8,13 @@ use crate::backup::Restored;
 use crate::catalogue::capacity::place_content::PlaceContent;
 use crate::io_loop::{IoLoad, LoopLimits};
 
-/// Places that failed and are tried again at the end.
+/// Most failed places that are tried again at the end.
 const MOST_TRIED_AGAIN: usize = 64;
 
 impl Prober<'_, '_> {
-    /// Whether all places that gave errors work now: the medium was unavailable for a time, and
-    /// that says nothing of its places. What was restored has been written once more; elsewhere new
-    /// data is written, where the medium was given away.
+    /// True if all places that gave errors work now: the medium was unavailable for a time, which
+    /// says nothing about its places. Restored data has been written again; elsewhere new data is
+    /// written, on a medium that may be erased.
     pub fn was_away_for_a_time(&mut self, put: Option<&Restored>) -> bool {
         if self
             .outcome
@@ -36,8 +36,8 @@ impl Prober<'_, '_> {
         }
     }
 
-    /// Whether a place that took a write before no longer does: the medium refuses writes as a
-    /// whole, and ends the cell. Only where it was given away.
+    /// True if a place that accepted a write before no longer does: the whole medium refuses
+    /// writes, which ends the cell. Only on a medium that may be erased.
     fn takes_no_writes(&mut self) -> bool {
         let good = self.shown.iter().find(|(place, seen)| {
             **seen == PlaceContent::Good && !self.unusable.contains_key(place)
@@ -52,7 +52,7 @@ impl Prober<'_, '_> {
         true
     }
 
-    /// Writes new data to a place of a medium that was given away.
+    /// Writes new data to a place of a medium that may be erased.
     fn write_again(&mut self, place: Extent) -> Result<(), IoError> {
         self.budget_bytes = self.budget_bytes.saturating_sub(place.bytes);
         let load = IoLoad { pass: self.new_data(), ..IoLoad::write(place.bytes) };

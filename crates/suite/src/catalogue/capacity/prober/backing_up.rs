@@ -1,4 +1,4 @@
-//! Keeping what lies where the probe writes, and restoring it.
+//! Backup of old data before the probe overwrites it, and its restore.
 
 use device::{Extent, IoErrorKind, Request};
 use record::Stop;
@@ -7,7 +7,7 @@ use super::{Failed, Halt, MOST_ERRORS, Prober, StepOutcome};
 use crate::backup::{Interruption, Restored, Why};
 
 impl Prober<'_, '_> {
-    /// Reads what lies in a range and was not read before. Whether the range may be overwritten.
+    /// Reads the parts of a range that were not read before. True if the range may be overwritten.
     pub(super) fn save(&mut self, range: Extent) -> StepOutcome<bool> {
         let missing = self.keep.as_ref().map(|keep| keep.missing(range)).unwrap_or_default();
         for place in missing {
@@ -35,7 +35,7 @@ impl Prober<'_, '_> {
         Ok(true)
     }
 
-    /// Keeps what was read of a place that is going to be overwritten.
+    /// Keeps the data of a place that is going to be overwritten.
     fn back_up(&mut self, place: Extent, data: &[u8]) -> StepOutcome {
         if let Err(reason) = self.context.backup.keep(place.offset_bytes, data) {
             return self.cannot_keep(&reason);
@@ -45,7 +45,7 @@ impl Prober<'_, '_> {
         Ok(())
     }
 
-    /// Makes what is kept durable: after this it may be overwritten.
+    /// Makes kept data durable: after this its places may be overwritten.
     pub(super) fn seal(&mut self) -> StepOutcome {
         if let Err(reason) = self.context.backup.seal() {
             return self.cannot_keep(&reason);
@@ -63,8 +63,8 @@ impl Prober<'_, '_> {
         Err(Halt::Over)
     }
 
-    /// Restores what lay there; nothing stops this but the medium. `None` where nothing was to be
-    /// kept. From here on nothing may be probed.
+    /// Restores all old data; only the medium can stop this. `None` if nothing was kept. Nothing
+    /// may be probed afterwards.
     pub fn restore(&mut self) -> Option<Restored> {
         let kept_bytes = self.keep.take()?.bytes();
         let mut put = self.context.restore();
