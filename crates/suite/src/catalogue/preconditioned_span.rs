@@ -1,4 +1,4 @@
-//! What is known of the ground that a reading test stands on.
+//! State of the span that a reading test uses.
 
 use device::Extent;
 use record::{Flag, PlannedCell, Region};
@@ -6,9 +6,9 @@ use record::{Flag, PlannedCell, Region};
 use crate::CellContext;
 use crate::planned::span_of;
 
-/// The range to read, and the caveat about it. In the middle and in a file only what this run has
-/// written is read, for the rest of a file is a hole; the front and the whole are what they are
-/// called, however much of them was written.
+/// The range to read, and the caveat about it. In region middle and in a file only data that this
+/// run has written is read, because the rest of a file is a hole; regions front and whole are read
+/// completely, however much of them was written.
 pub fn preconditioned_span(
     cell: &PlannedCell,
     context: &CellContext<'_>,

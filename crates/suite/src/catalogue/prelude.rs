@@ -1,4 +1,4 @@
-//! What every test is made of.
+//! Imports of every test.
 
 pub(super) use record::units::{Bytes, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 pub(super) use record::{Direction, Params, Pattern, Region, metric, test};

@@ -99,8 +99,8 @@ impl Procedure for Prime {
     }
 }
 
-/// What a cache took at first is no part of the level: where the curve shows it, the interval
-/// reaches as far down as the rate without it.
+/// Extends the interval down to the rate without the first writes, if the curve shows that a cache
+/// took them: they are no part of the steady level.
 fn reach_level(cell: &mut Cell) {
     let beginning_bytes = fast_beginning_bytes(std::slice::from_ref(cell));
     let Some(along) = cell.series.first().filter(|_| beginning_bytes > 0) else { return };

@@ -1,17 +1,17 @@
-//! `random-read`: random reads by block size, in the first GiB and over the whole medium, one and
-//! eight at a time (docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash).
+//! `random-read`: random reads by block size, in the first GiB and over the whole medium, at queue
+//! depth 1 and 8 (docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash).
 //!
-//! After IOTest: each size does `iterations` reads a thread (10000 at 512 B, a fifth fewer after
+//! After IOTest: each size does `iterations` reads per thread (10000 at 512 B, a fifth fewer after
 //! each doubling, never fewer than 100), at offsets that are multiples of 512 B and *not* of the
-//! block, so most reads straddle pages, as IOTest's and thrash's do. A time box ends the larger
-//! sizes on slow media. IOTest also stays clear of the last 3000 sectors and runs eight processes;
-//! here every read stays inside the span to its last byte and a thread is a closed loop of depth 1,
+//! block, so most reads straddle pages, as IOTest's and thrash's do. A time limit ends the larger
+//! sizes on slow media. IOTest also avoids the last 3000 sectors and runs eight processes; here
+//! every read stays inside the span to its last byte and a thread is a closed loop of depth 1,
 //! which is the same to the medium.
 //!
-//! Units: IOTest prints a "Data Rate MBs" of 1024 x 1000 bytes a second, neither MB nor MiB; times
-//! 1.024 it is the MB/s (10^6) that `bps` is a million times of. Its "seek time" is 1000/IOPS
+//! Units: IOTest prints a "Data Rate MBs" of 1024 x 1000 bytes per second, neither MB nor MiB;
+//! times 1.024 it is MB/s (10^6), and `bps` is a million times that. Its "seek time" is 1000/IOPS
 //! milliseconds: `access_time_ns` = 10^9/IOPS. With 8 threads that is the medium's time per I/O, an
-//! eighth of what each thread waits (`latency_ns`).
+//! eighth of the latency of each thread (`latency_ns`).
 
 use device::Device;
 
@@ -40,9 +40,9 @@ settings! {
 }
 
 spec! {
-    /// Random reads of one size.
+    /// Numbers of random reads of one size.
     RandomReadSpec {
-        /// Reads of a thread at most.
+        /// Most reads of a thread.
         iterations: u64,
         ..precision: Precision,
     }
@@ -50,7 +50,7 @@ spec! {
 
 /// The smallest block of IOTest, from which doublings are counted.
 const SMALLEST_BLOCK: u64 = 512;
-/// IOTest does no fewer reads than this.
+/// Fewest reads of a thread, as in IOTest.
 const FEWEST_ITERATIONS: u64 = 100;
 
 /// Reads at random places, a cell for each region, number of threads and block size.
@@ -96,7 +96,7 @@ impl Procedure for RandomRead {
         Ok(())
     }
 
-    /// Metrics: `iops`, `bps`, `latency_ns`, `access_time_ns`, and where there is a processor
+    /// Metrics: `iops`, `bps`, `latency_ns`, `access_time_ns`, and if there is a processor
     /// `cpu_ns_per_io`.
     fn run(&self, cell: &TypedCell<RandomReadSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let (span, caveat) = preconditioned_span(cell, context);
@@ -144,7 +144,7 @@ impl Procedure for RandomRead {
     }
 }
 
-/// Reads a thread does at this block size.
+/// Number of reads of a thread at this block size.
 fn iterations_at(smallest: u64, block_bytes: u64) -> u64 {
     let doublings = (block_bytes / SMALLEST_BLOCK).ilog2();
     let shrunk = (0..doublings).fold(smallest, |iterations, _| (iterations as f64 * 0.8) as u64);
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::catalogue::testing::TestBench;
 
-    /// 100 us and 10 ns a byte.
+    /// A medium that takes 100 us and 10 ns per byte.
     fn medium(capacity_bytes: u64) -> TestBench {
         TestBench::raw(capacity_bytes, |request, _| 100_000 + request.length_bytes * 10)
     }

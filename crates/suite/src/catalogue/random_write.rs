@@ -1,30 +1,31 @@
-//! `random-write`: single writes at random places, at 512 B, 4, 16 and 64 KiB; what a medium does
-//! first and what it does for ever, apart.
+//! `random-write`: single writes at random places, at 512 B, 4, 16 and 64 KiB; the first fast
+//! writes and the steady level are measured separately.
 //!
-//! The figure is that of iozone's full pass (each record of 512 MiB once, in random order;
-//! docs/field/iozone.md#single-file), which takes up to 36 hours on the media this is made for, so
-//! it is sampled (docs/field/statistics.md#sampling-random-writes):
+//! The result is that of iozone's full pass (each record of 512 MiB once, in random order;
+//! docs/field/iozone.md#single-file), which takes up to 36 hours on slow media, so it is sampled
+//! (docs/field/statistics.md#sampling-random-writes):
 //!
-//! 0. *Settle*: a flush and four sequential writes wait for what earlier tests left.
-//! 1. *Filling caches*: single writes, each in another allocation unit, until everything that makes the
-//!    first ones fast is used up. They count as burst only.
+//! 0. *Settle*: a flush and four sequential writes wait for deferred work of earlier tests.
+//! 1. *Filling caches*: single writes, each in another allocation unit, until everything that makes
+//!    the first ones fast is used up. They count as burst only.
 //! 2. *Measure*: the beginning of a random permutation of the span's records. Its writes come in
-//!    the order in which the full pass has them, so they fall into an allocation unit that is still
-//!    open exactly as often as there (open units over all units). A stratified order would avoid
-//!    open units and need to know how many there are to be corrected; the price of not needing to
-//!    know is a little more spread, which the interval shows. A fast medium gets through the whole
-//!    permutation: then the figure is the full pass.
-//! 3. *Settle* again: the same wait for what the medium put off (the debt). All writes since the
-//!    first settling over all the time with the debt are the *paid* rate, whatever lay in a cache
-//!    meanwhile; where that is lower, the medium hid work, and it is the figure. A debt no longer
-//!    than the slowest write is none: settling may meet a slow one like any other.
+//!    the order of the full pass, so they fall into an allocation unit that is still open exactly
+//!    as often as there (open units over all units). A stratified order would avoid open units, and
+//!    its correction would need their number; the random order only has slightly more spread, which
+//!    the interval shows. A fast medium completes the permutation: then the result is the full
+//!    pass.
+//! 3. *Settle* again: the same wait for work that the medium has deferred (the debt). All writes
+//!    since the first settling over all the time with the debt are the *paid* rate, whatever was in
+//!    a cache meanwhile; if that is lower, the medium hid work, and it is the result. A debt no
+//!    longer than the slowest write counts as none: settling may include a slow write like any
+//!    other.
 //!
-//! 4. *Again*: in a small span the last places once more, to see whether a cache combines writes
-//!    (`again.rs`); then the figure is one that the span does at least.
+//! 4. *Again*: in a small span the last places once more, to see if a cache combines writes
+//!    (`rewrite_check.rs`); then the result is a lower bound of the span.
 //!
 //! Metrics: `again_iops`, `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the
-//! level that lasts), `worst_stall_ns` (of both phases), `debt_ns` (what settling took beyond one
-//! write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
+//! steady level), `worst_stall_ns` (of both phases), `debt_ns` (time of settling beyond one write),
+//! `paid_iops`, `full_pass_s` (seconds for 512 MiB).
 
 use device::Extent;
 use record::{Bound, Cell, Content, Estimate, Flag, Stop, WIDE_BYTES};
@@ -60,17 +61,17 @@ settings! {
 }
 
 spec! {
-    /// Random writes of one size.
+    /// Numbers of random writes of one size.
     RandomWriteSpec {
         /// Each of the first writes goes to another unit of this size.
         au_bytes: u64,
-        /// So much is written before measuring, or up to as much as the next...
+        /// Bytes written before measuring, or up to as many as the next...
         overwhelm_bytes: u64,
         overwhelm_max_bytes: u64,
         /// ...in this share of the time.
         overwhelm_time: f64,
         total_bytes: u64,
-        /// The certainty that is enough where there is no time for more.
+        /// The relative half-width of the interval that is enough if there is no time for more.
         slow_certainty: f64,
         ..precision: Precision,
     }
@@ -79,34 +80,34 @@ spec! {
 /// Writes at random places, a cell for each region, span, content, block size and thread count.
 pub struct RandomWrite;
 
-/// What is taken for the allocation unit where the medium declares none
+/// Assumed allocation unit in bytes if the medium declares none
 /// (docs/field/allocation-units.md#known-sizes: commonly 4 MiB).
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
-/// Share of the time that may go into filling caches while writes are as fast as a cache's.
+/// Share of the time for filling caches while writes are as fast as a cache's.
 const FAST_FILL_SHARE: f64 = 0.5;
-/// A cache that no flush empties shows by first writes as fast as a cache takes them, of which less
-/// than this share was paid for when the cell ended.
+/// Share of the first fast writes: if less than this was paid for when the cell ended, they went to
+/// a cache that no flush empties.
 const KEPT_BACK_SHARE: f64 = 0.5;
-/// Writes to be measured at least, so that what is rare has had its chance to show: what was not
-/// seen hardly widens an interval. A medium that takes longer than this for so many does as many as
-/// it can in that time and at most half as many more, and is asked for less certainty. Its interval
-/// allows for rare slow writes that were not seen; 80 writes keep 95 % of the figures within 10 %
-/// of the full pass (docs/truth.md), where the 120 of docs/field/statistics.md#step-4-stop do not
-/// make `standard` end in time.
+/// Least number of measured writes on a fast medium, so that rare slow ones are likely among them:
+/// writes that were not seen hardly widen an interval. A medium that takes longer than this for so
+/// many does as many as it can in that time and at most half as many more, with a wider interval.
+/// Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of the results
+/// within 10 % of the full pass (docs/truth.md); with the 120 of
+/// docs/field/statistics.md#step-4-stop `standard` would not end in time.
 const FAST_MIN_OPS: u64 = 1000;
 const FAST_MIN_NS: u64 = 30 * SECOND_NS;
 const SLOW_MIN_OPS: u64 = 80;
-/// The paid rate counts where it is below the measured one by this share.
+/// Share by which the paid rate must be below the measured one to count.
 const DEBT_SHARE: f64 = 0.05;
-/// Size and number of the sequential writes that wait for what the medium put off.
+/// Size and number of the sequential writes that wait for deferred work of the medium.
 const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
 const SETTLING_OPS: u64 = 4;
-/// What a round measures at most.
+/// Most bytes that a round measures.
 const ROUND_BYTES: u64 = 64 * MIB;
-/// What a full pass writes (docs/field/iozone.md#single-file).
+/// Bytes of a full pass (docs/field/iozone.md#single-file).
 const FULL_PASS_BYTES: u64 = 512 * MIB;
-/// 4 KiB writes are at most four times as many a second as 16 KiB writes on a medium that moves
-/// both the same way; a quarter more is not noise
+/// Ratio of IOPS at 4 KiB to those at 16 KiB above which small writes take another path: it is at
+/// most four on a medium that treats both alike; a quarter more is not noise
 /// (docs/field/statistics.md#step-5-debt-and-bypass).
 const BYPASS_RATIO: f64 = 5.0;
 
@@ -181,7 +182,7 @@ fn blocks_and_threads(
     pairs
 }
 
-/// Plans one cell. What it may write at most: filling caches, measuring and settling.
+/// Plans one cell. It may write the bytes of filling caches, measuring and settling.
 fn plan_cell(
     settings: &RandomWriteSettings,
     params: Params,
@@ -258,8 +259,8 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Single writes, each in another allocation unit, until enough has been written and the
-    /// latency has found its level.
+    /// Makes single writes, each in another allocation unit, until enough bytes are written and the
+    /// latency is steady.
     fn fill_cache(&mut self) -> (IoTally, LatencyLevel) {
         let block_bytes = self.cell.block_bytes();
         let mut order = Stratified::new(
@@ -296,7 +297,7 @@ impl Work<'_, '_> {
         (tally, level)
     }
 
-    /// The beginning of a random permutation of the span's records.
+    /// Writes the beginning of a random permutation of the span's records.
     fn measure(&mut self, level: &LatencyLevel, latest: &mut Latest) -> IoTally {
         let block_bytes = self.cell.block_bytes();
         let expected_ns = level.latest_ns();
@@ -323,7 +324,7 @@ impl Work<'_, '_> {
         })
     }
 
-    /// The rule for a medium that has time for so many writes.
+    /// The stop rule for a medium that has time for so many writes.
     fn rule(&self, affordable_ops: u64) -> StopRule {
         let min_events = affordable_ops.clamp(SLOW_MIN_OPS, FAST_MIN_OPS);
         let RandomWriteSpec { slow_certainty, mut precision, .. } = self.cell.spec;
@@ -333,7 +334,7 @@ impl Work<'_, '_> {
         StopRule { min_events, ..precision.rule(self.context.allotted_ns) }
     }
 
-    /// What came before the level that lasts.
+    /// Adds the rate before the steady level to the cell.
     fn note_burst(&mut self, level: &LatencyLevel, settled_ns: Option<f64>) {
         if let Some(burst) = level.burst(settled_ns) {
             self.outcome.cell.metrics.other.insert(metric::BURST_IOPS.into(), burst);
@@ -385,9 +386,9 @@ impl Work<'_, '_> {
         self.compare_with_smaller();
     }
 
-    /// Waits for what the medium put off; how long that took, in nanoseconds. `None` if it failed.
-    /// A later turn goes on where the one before ended, so that a medium which has not closed that
-    /// unit meanwhile has nothing to do.
+    /// Waits for deferred work of the medium; returns the time in nanoseconds. `None` if it failed.
+    /// A later turn continues where the one before ended, so that a medium which has not closed
+    /// that unit meanwhile has nothing to do.
     fn settle(&mut self, turn: u64) -> Option<f64> {
         let flushed_ns = self
             .context
@@ -414,8 +415,8 @@ impl Work<'_, '_> {
         Some((flushed_ns + tally.busy_ns) as f64)
     }
 
-    /// What the settling writes wait for room in a cache that is full of random writes, each of
-    /// which takes so long: that is what these take, and no debt.
+    /// Time in nanoseconds that the settling writes wait for room in a cache full of random writes
+    /// of `mean_ns` each: it is theirs, and no debt.
     fn waited_for_room_ns(&self, mean_ns: f64) -> f64 {
         let other = |name: &str| self.outcome.cell.metrics.other.get(name);
         let is_cached = self
@@ -430,8 +431,8 @@ impl Work<'_, '_> {
         if is_cached || self.kept_back_bytes() > 0 { pages as f64 * mean_ns } else { 0.0 }
     }
 
-    /// After `ops` measured writes there was a debt; all writes of the cell, with the debt, make
-    /// `paid_iops` a second.
+    /// Uses the paid rate as the result: after `ops` measured writes there was a debt, and all
+    /// writes of the cell, with the debt, are `paid_iops`.
     fn pay(&mut self, debt_ns: f64, paid_iops: f64, ops: u64) {
         let metrics = &mut self.outcome.cell.metrics;
         let Some(iops) = metrics.iops else { return };
@@ -450,16 +451,16 @@ impl Work<'_, '_> {
         }
     }
 
-    /// What a cache that no flush empties keeps, in bytes, as far as earlier cells have shown: what
-    /// the medium took in fast and was never seen to pay for.
+    /// Bytes that a cache keeps in spite of flushes, as earlier cells have shown: fast writes for
+    /// which the medium was never seen to pay.
     fn kept_back_bytes(&self) -> u64 {
         let earlier = self.context.done.iter().filter(|cell| cell.test == self.cell.test);
         earlier.filter_map(kept_back_bytes).max().unwrap_or(0)
     }
 
-    /// Where such a cache was still full of other writes when measuring began, the figure is a
-    /// bound: each of these makes room for several where they were larger, and for a part of one
-    /// where they were smaller.
+    /// Flags the result as a bound if such a cache was still full of other writes when measuring
+    /// began: each of these makes room for several writes if it was larger, and for a part of one
+    /// if it was smaller.
     fn flag_kept_back(&mut self, own_bytes: u64) {
         let own = self.cell.block_bytes().max(CACHED_PAGE_BYTES);
         let before = self.context.done.iter().rev().find(|cell| cell.test == self.cell.test);
@@ -475,7 +476,7 @@ impl Work<'_, '_> {
         }
     }
 
-    /// How long 512 MiB would take, as iozone writes them.
+    /// Adds the time of iozone's full pass of 512 MiB.
     fn estimate_full_pass(&mut self) {
         let records = (FULL_PASS_BYTES / self.cell.block_bytes()) as f64;
         let metrics = &mut self.outcome.cell.metrics;
@@ -484,7 +485,7 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Flags a medium on which small writes go another way, once both sizes are known.
+    /// Flags a medium that treats small writes differently, once both sizes are known.
     fn compare_with_smaller(&mut self) {
         if self.cell.block_bytes() != 16 * KIB {
             return;
@@ -506,7 +507,7 @@ impl Work<'_, '_> {
     }
 }
 
-/// What a cell shows of a cache that no flush empties, in bytes.
+/// Bytes in a cache that no flush empties, as a cell shows them.
 fn kept_back_bytes(cell: &Cell) -> Option<u64> {
     let other = |name: &str| cell.metrics.other.get(name).copied();
     let (iops, burst, debt) =

@@ -1,15 +1,15 @@
-//! `record-ops`: what `iozone -i 0 -i 2 -r 4k -s 512m -o -O -I` measures, in operations a second
+//! `record-ops`: operations per second as `iozone -i 0 -i 2 -r 4k -s 512m -o -O -I` measures them
 //! (docs/field/iozone.md#single-file): write, rewrite, random read and random write of the records
 //! of one file, with O_DIRECT and O_SYNC, in iozone's own order; and the raw-device form of the
 //! random ones (fio's `rw=randwrite bs=4k size=512m`,
-//! docs/field/classic-tools.md#the-same-with-fio), for O_SYNC on a file system writes more than the
-//! data.
+//! docs/field/classic-tools.md#the-same-with-fio), because O_SYNC on a file system writes more than
+//! the data.
 //!
-//! Each form is a cell. A cell that ends leaves its file for the next one ([`KeptFile`]), so that a
-//! run lays it down once, as iozone does. A cell that finds none, because it is run alone or on
-//! resume, or because time was up before `write` got through, first lays down what is missing, fast
-//! and without counting it. Records are visited in the published order of the whole file, those
-//! that are not there left out.
+//! Each form is a cell. A cell leaves its file for the next one ([`KeptFile`]), so that a run
+//! writes it once, as iozone does. A cell without a file, because it is run alone or on resume, or
+//! because time was up before `write` was complete, first writes the missing part, fast and without
+//! counting it. Records are visited in the published order of the whole file; missing ones are left
+//! out.
 
 use device::{Device, Extent};
 use record::{Content, Flag, Stop, Sync};
@@ -42,7 +42,7 @@ settings! {
 }
 
 spec! {
-    /// A file and its records.
+    /// Numbers of a file and its records.
     RecordOpsSpec {
         file_bytes: u64,
         ..precision: Precision,
@@ -54,7 +54,7 @@ type RecordOpsCell = TypedCell<RecordOpsSpec>;
 /// Writes and reads the records of a file as iozone does, a cell for each form.
 pub struct RecordOps;
 
-/// One of the things that are measured, by its name.
+/// A form of the test, by its name.
 struct Form {
     name: &'static str,
     direction: Direction,
@@ -82,11 +82,11 @@ const FORMS: [Form; 6] = [
     form("raw-random-write", Direction::Write, Pattern::Permutation, Ground::Raw),
 ];
 
-/// Size of the writes that lay down the file.
+/// Size in bytes of the writes that create the file.
 const LAYING_BLOCK_BYTES: u64 = MIB;
-/// Records of a file at most: their order is kept in memory.
+/// Most records of a file: their order is kept in memory.
 const MOST_RECORDS: u64 = 1 << 24;
-/// Records measured at least where certainty ends a form.
+/// Fewest records measured if precision ends a form.
 const MIN_RECORDS: u64 = 300;
 
 impl Procedure for RecordOps {
@@ -153,8 +153,8 @@ fn find(name: &str) -> Option<&'static Form> {
     FORMS.iter().find(|form| form.name == name)
 }
 
-/// The range of the target that a form uses, and the size of its file: what is wanted, or what
-/// there is room for.
+/// The range of the target that a form uses, and the size of its file: the wanted one, or the room
+/// that there is.
 fn place(
     form: &Form,
     target: &TargetInfo,
@@ -191,7 +191,7 @@ fn place(
     }
 }
 
-/// The records of this form in their order, as far as the first `there_bytes` have them.
+/// The records of this form in their order, as far as they are in the first `there_bytes`.
 fn places(
     form: &Form,
     cell: &RecordOpsCell,
@@ -295,7 +295,7 @@ fn on_file(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> 
     outcome
 }
 
-/// The file that the cell before has left, or a new one.
+/// The file of the cell before, or a new one.
 fn file(
     form: &Form,
     cell: &RecordOpsCell,
@@ -313,8 +313,8 @@ fn file(
     }
 }
 
-/// Writes what is missing of the file, without measuring, in half of the cell's time at most. `Err`
-/// is the outcome if that failed.
+/// Writes the missing part of the file, without measuring, in half of the cell's time at most.
+/// `Err` is the outcome if that failed.
 fn lay_down(
     kept: &mut KeptFile,
     file_bytes: u64,
@@ -356,8 +356,7 @@ fn finish(cell: &RecordOpsCell, tally: IoTally) -> CellOutcome {
     outcome
 }
 
-/// What is left of the cell's time by the file's own clock, which in simulations is not the
-/// medium's.
+/// Remaining time of the cell by the file's own clock, which in simulations is not the medium's.
 struct FileClock {
     ends_ns: u64,
 }
@@ -374,8 +373,8 @@ impl FileClock {
 
 #[cfg(test)]
 mod tests;
-/// Whether this cell works on a file in a file system: what then lies in its span is the file
-/// system's matter.
+/// True if this cell uses a file in a file system: the file system then decides on the contents of
+/// its span.
 pub(crate) fn is_staged(cell: &record::PlannedCell) -> bool {
     cell.test == test::RECORD_OPS
         && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)

@@ -1,10 +1,10 @@
-//! The same places once more: a cache that combines writes takes them at once, and what is asked
-//! about is whether there is one.
+//! Second write of the same places, to detect a cache that combines writes: it accepts them at
+//! once.
 //!
-//! Whoever writes to a span that fits such a cache meets it full of other places first, for as long
-//! as it takes to empty it: hours on a card of two writes a second. A figure measured meanwhile is
-//! no level of the span, however well its windows agree. So the last places are written again, in
-//! the same order: where that is much faster, the figure is what the span does at least.
+//! A program that writes to a span that fits such a cache finds it full of other places first, for
+//! as long as it takes to empty: hours on a card of 2 IOPS. A rate measured meanwhile is no steady
+//! level of the span, even if its windows agree. So the last places are written again, in the same
+//! order: if that is much faster, the result is a lower bound of the span.
 
 use std::collections::VecDeque;
 
@@ -18,37 +18,36 @@ use crate::io_loop::{IoLoad, LoopLimits};
 use crate::observed_cache::{CACHE_RATIO, LARGEST_CACHE_BYTES};
 use crate::offsets::uniform;
 
-/// How many places are written again: more than a card keeps allocation units open, so that these
-/// are not what makes all of them fast.
+/// Number of places that are written again: more than a card keeps allocation units open, so that
+/// open units do not make all of them fast.
 pub(crate) const PLACES: u64 = 32;
-/// Times that they are written at least: a small cache that only takes in, and combines nothing,
-/// has room for them once.
+/// Least number of times that they are written: a small cache that does not combine has room for
+/// them only once.
 const ROUNDS: u64 = 5;
-/// Times as many writes as the first that were fast, which are what such a cache takes in...
+/// Number of writes, in multiples of the first fast ones, which such a cache accepts...
 const BURSTS: u64 = 2;
-/// ...but no more bytes than this, unless the rounds above have more.
+/// ...but at most this many bytes, unless the rounds above have more.
 const MOST_BYTES: u64 = 8 * MIB;
-/// Where more than this share of the writes before were as fast, a few open units may do that, and
-/// the figure is the level of the span: of a card that keeps n units open of fewer than n / 0.6 in
-/// the span, the places hardly ever all lie in open ones. A cache that is full of other places
-/// makes room for a few at a time.
+/// Share of the earlier writes that were as fast, above which a few open units may be the reason,
+/// and the result is the level of the span: on a card that keeps n units open, with fewer than n /
+/// 0.6 in the span, the places are hardly ever all in open ones. A cache that is full of other
+/// places makes room for a few at a time.
 const TAKEN_AT_ONCE: f64 = 0.6;
-/// Of a span of eight times as much the largest cache holds an eighth.
+/// Span in bytes of which the largest cache holds only an eighth.
 const TOO_WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
-/// After so many that took half as long as before there is no such cache.
+/// Number of writes that took half as long as before after which there is no such cache.
 const ENOUGH_SLOW: u64 = 4;
-/// Writes anywhere in the span after these: a cache that only takes in, and was emptied while the
-/// Host stood still, takes them in as well, all but one at most.
+/// Number of writes anywhere in the span afterwards: a cache that does not combine, and was emptied
+/// during a host stall, accepts them as well, all but one at most.
 const OTHERS: u64 = 16;
-/// Share of the cell's time that may go into it. A medium on which it takes longer has no such
-/// cache.
+/// Share of the cell's time for this check. A medium on which it takes longer has no such cache.
 const TIME_SHARE: f64 = 0.25;
 
-/// The places written last.
+/// The last places written.
 #[derive(Debug, Default)]
 pub(crate) struct Latest(VecDeque<Extent>);
 
-/// So many writes are remembered: some of them may go to the same place.
+/// Number of writes that are remembered: some of them may go to the same place.
 const REMEMBERED: usize = 4 * PLACES as usize;
 
 impl Latest {
@@ -60,7 +59,7 @@ impl Latest {
         self.0.push_back(place);
     }
 
-    /// Each place once, the oldest first; `None` where there were too few.
+    /// Each place once, the oldest first; `None` if there are too few.
     fn places(&self) -> Option<Vec<Extent>> {
         let mut places: Vec<Extent> = Vec::new();
         for place in self.0.iter().rev() {
@@ -74,10 +73,10 @@ impl Latest {
     }
 }
 
-/// Writes the latest places again after a cell of single writes in a span of `span_bytes`, and says
-/// in the cell what that shows. Not where the span is too wide for any such cache, nor where the
-/// cell wrote `written_bytes`, twice the span and more: then what fits is in it. Metric:
-/// `again_iops`, what the same places do.
+/// Writes the latest places again after a cell of single writes in a span of `span_bytes`, and adds
+/// the conclusion to the cell. Not if the span is too large for any such cache, nor if the cell
+/// wrote `written_bytes`, twice the span and more: then all that fits is in the cache. Metric:
+/// `again_iops`, the rate of the same places.
 pub(crate) fn check(
     cell: &mut Cell,
     span_bytes: u64,
@@ -118,17 +117,17 @@ pub(crate) fn check(
     }
 }
 
-/// So many writes of this size at most, those to other places included.
+/// Most writes of this size, those to other places included.
 pub(crate) fn most_ops(block_bytes: u64) -> u64 {
     most_again(block_bytes) + OTHERS
 }
 
-/// So many of them go to the same places.
+/// Most writes of this size to the same places.
 fn most_again(block_bytes: u64) -> u64 {
     (ROUNDS * PLACES).max(MOST_BYTES / block_bytes)
 }
 
-/// Whether writes anywhere in the span are as fast now.
+/// True if writes anywhere in the span are as fast now.
 fn takes_in_others(
     cell: &Cell,
     at_once_ns: f64,
@@ -164,7 +163,7 @@ fn takes_in_others(
     tally.ops == OTHERS && slow <= 1
 }
 
-/// The share of a cell's writes that took no longer than this, in nanoseconds.
+/// The share of a cell's writes that took no longer than `ns` nanoseconds.
 fn share_within(cell: &Cell, ns: f64) -> f64 {
     let Some(histogram) = &cell.histogram else { return 1.0 };
     let within: u64 =
@@ -172,8 +171,8 @@ fn share_within(cell: &Cell, ns: f64) -> f64 {
     within as f64 / histogram.len().max(1) as f64
 }
 
-/// How many a second the latest places take, in turn until there are so many writes; `None` where
-/// some of them took as long as before, `before_ns`, where time was up or the medium failed.
+/// IOPS of the latest places, in turn for so many writes; `None` if some of them took as long as
+/// before (`before_ns`), time was up or the medium failed.
 fn write_again(
     before_ns: f64,
     places: &[Extent],
@@ -220,9 +219,9 @@ mod tests {
     use super::*;
     use crate::catalogue::testing::TestBench;
 
-    /// A queue has room for the places as soon as it has passed on what it held, while the host
-    /// stood still: one of 40 pages for 32 of them (2345 a second against 414 were taken for a
-    /// cache of spans), one of 3000 for all rounds (1904 against 108).
+    /// Regression: a write queue has room for the places as soon as it is emptied, during a host
+    /// stall: one of 40 pages for 32 of them (2345 IOPS against 414 were taken for a cache of
+    /// spans), one of 3000 for all rounds (1904 against 108).
     #[test]
     fn a_queue_takes_in_and_combines_nothing() {
         let run = |empty_from: u64, queue_pages: u64| {

@@ -2,8 +2,9 @@
 //! device (docs/field/ext2.md#sector-writes).
 //!
 //! Morton's figure, in milliseconds: 2.6 on a stick with a log for small writes, 200 to 800 on
-//! media that merge an allocation unit for each. Measured until it is certain. `region=middle`
-//! keeps to what `prime` filled: the whole of a medium that was never full is faster.
+//! media that merge an allocation unit for each. Measured until it is precise enough.
+//! `region=middle` stays in the range that `prime` filled: the whole of a medium that was never
+//! full is faster.
 
 use record::units::GIB;
 use record::{Bound, Estimate, Flag};
@@ -30,15 +31,16 @@ settings! {
     }
 }
 
-/// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
+/// Most bytes that it writes: two million sectors. Even a medium as fast as memory is measured
+/// precisely long before.
 const MOST_BYTES: u64 = GIB;
 
 /// Writes single sectors at random places, in one cell: mean time and slowest write.
 pub struct SectorWrite;
 
-/// Fills the volatile cache that earlier cells have shown, for it takes writes faster while it has
-/// room: until they take as long as what lies behind it, or nothing else can lie in it: it takes in
-/// more than it holds, for it empties meanwhile. Whether there was time for that. An error or
+/// Fills the volatile cache that earlier cells have shown, because it accepts writes faster while
+/// it has room: until they take as long as flash, or the cache can hold nothing else (it accepts
+/// more than it holds, because it empties meanwhile). True if there was time for that. An error or
 /// interruption then is the cell's.
 fn fill_cache(
     load: &IoLoad,
@@ -146,7 +148,7 @@ mod tests {
     use super::*;
     use crate::catalogue::testing::{TestBench, cached_card, cached_card_us, run_profile};
 
-    /// 100 ms, but every tenth write 1 s: 190 ms in the mean.
+    /// A medium that takes 100 ms, but 1 s for every tenth write: 190 ms on average.
     fn merging(capacity_bytes: u64) -> TestBench {
         TestBench::raw(capacity_bytes, |_, number| {
             if number % 10 == 9 { SECOND_NS } else { 100 * MILLISECOND_NS }

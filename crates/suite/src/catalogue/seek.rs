@@ -1,10 +1,10 @@
 //! `seek`: seeker's 512-byte reads at uniformly random sectors of the whole medium for 30 s
 //! (docs/field/classic-tools.md#seeker).
 //!
-//! seeker v2 reads through the page cache, which overstates small media that were read before; the
-//! figure to go by is `path=direct`, the published way (`path=buffered`, form "seeker v2", caches
-//! dropped first) is there to compare with published numbers. A medium that addresses larger units
-//! is read in those.
+//! seeker v2 reads through the page cache, which overstates small media that were read before. The
+//! reliable figure is that of `path=direct`, the published way; `path=buffered` (form "seeker v2",
+//! caches dropped first) serves to compare with published numbers. A medium that addresses larger
+//! units is read in those.
 
 use device::Device;
 use record::Path;
@@ -22,7 +22,7 @@ settings! {
     }
 }
 
-/// Size of one read, as in seeker; larger where the medium addresses larger units.
+/// Size of one read in bytes, as in seeker; larger if the medium addresses larger units.
 const SECTOR_BYTES: u64 = 512;
 
 /// Reads sectors at random places of the whole medium, a cell for each path.
@@ -61,7 +61,7 @@ impl Procedure for Seek {
         Ok(())
     }
 
-    /// Metrics: `seeks_per_s`, `access_time_ns` = 10^9 / seeks a second, `latency_ns`, `iops`,
+    /// Metrics: `seeks_per_s`, `access_time_ns` (10^9 / `seeks_per_s`), `latency_ns`, `iops`,
     /// `bps`.
     fn run(&self, cell: &TypedCell<()>, context: &mut CellContext<'_>) -> CellOutcome {
         let (span, caveat) = preconditioned_span(cell, context);

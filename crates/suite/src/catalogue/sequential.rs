@@ -1,12 +1,12 @@
 //! `sequential-read` and `sequential-write`: the dd sweep, 4 KiB to 1 MiB and 120 KiB, O_DIRECT,
-//! one at a time (docs/field/classic-tools.md#dd).
+//! queue depth 1 (docs/field/classic-tools.md#dd).
 //!
 //! As published, each size begins at the front of the span. A medium that keeps allocation units
-//! open then merges the one that the size before has left half full, and again when it is met: as
-//! much as a second of streaming, which weighs little in the published half GiB and a sixth in a
-//! measurement of a few seconds. With `begin=after` a size goes on where the writes before it ended
-//! and is measured from the next boundary of an allocation unit on, so that nothing is left open
-//! behind it.
+//! open then merges the one that the size before has left half full, and again when it is reached:
+//! as much as a second of streaming, which is a small part of the published half GiB and a sixth of
+//! a measurement of a few seconds. With `begin=after` a size continues where the writes before it
+//! ended and is measured from the next boundary of an allocation unit on, so that nothing is left
+//! open behind it.
 
 use device::{Device, Extent};
 use record::{Cell, Content, Flag};
@@ -38,12 +38,12 @@ settings! {
 }
 
 spec! {
-    /// Sequential I/O of one size.
+    /// Numbers of sequential I/O of one size.
     SequentialSpec {
         total_bytes: u64,
-        /// I/Os so long do not count.
+        /// Time in nanoseconds of the first I/Os, which do not count.
         warm_up_ns: Option<u64>,
-        /// It goes on from earlier writes, and is measured from the next multiple of this on.
+        /// Alignment in bytes of the measurement, if it continues earlier writes.
         boundary_bytes: Option<u64>,
         ..precision: Precision,
     }
@@ -51,9 +51,9 @@ spec! {
 
 type SequentialCell = TypedCell<SequentialSpec>;
 
-/// What is taken for the allocation unit where the medium declares none or a smaller one.
+/// Assumed allocation unit in bytes if the medium declares none or a smaller one.
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
-/// Size of the writes that fill up to the next boundary.
+/// Size in bytes of the writes that fill up to the next boundary.
 const JOINING_BLOCK_BYTES: u64 = 64 * KIB;
 /// The test, in one direction.
 pub struct Sequential(Direction);
@@ -66,7 +66,7 @@ impl Sequential {
 }
 
 impl Sequential {
-    /// Where measuring begins. Where the cell goes on from earlier writes, what is left of their
+    /// First byte of the measurement. If the cell continues earlier writes, the rest of their
     /// allocation unit is filled first; an error or interruption then is the cell's.
     fn join(
         &self,
@@ -96,9 +96,9 @@ impl Sequential {
     }
 }
 
-/// The first I/Os, which do not count: a volatile cache takes writes faster until it is full, and
-/// reads wait until it is empty. Whether there were enough of them for the cache that `prime` has
-/// shown. An error or interruption then is the cell's.
+/// Does the first I/Os, which do not count: a volatile cache accepts writes faster until it is
+/// full, and reads wait until it is empty. True if there were enough of them for the cache that
+/// `prime` has shown. An error or interruption then is the cell's.
 fn warm_up(
     cell: &SequentialCell,
     load: &IoLoad,
@@ -131,7 +131,7 @@ fn warm_up(
     if tally.stop.cut_short() { Err(Box::new(tally)) } else { Ok(bytes_done >= kept_bytes) }
 }
 
-/// How far into `span` the sequential writes of the cells before have come.
+/// End of the sequential writes of earlier cells, in bytes from the start of `span`.
 fn end_of_writes(done: &[Cell], span: Extent) -> u64 {
     let here = |cell: &&Cell| cell.params.span_offset_bytes == Some(span.offset_bytes);
     done.iter().filter(here).fold(0, |at, cell| match cell.test.as_str() {
@@ -245,7 +245,7 @@ impl Procedure for Sequential {
     }
 }
 
-/// The most that a cell writes.
+/// Most bytes that a cell writes.
 fn written_bytes(spec: SequentialSpec, block_bytes: u64) -> u64 {
     let warm_up_bytes = if spec.warm_up_ns.is_some() { CACHE_FILL_BYTES + block_bytes } else { 0 };
     // 120 KiB do not divide a MiB: the last I/O is whole.
@@ -264,7 +264,7 @@ mod tests {
         TestBench, cached_card, cached_card_us, run_profile, run_simulated,
     };
 
-    /// The places of all writes, joined where they touch.
+    /// The places of all writes, merged if they touch.
     fn written(tests: &[&str]) -> Vec<(u64, u64)> {
         let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(tests);
         let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(runs, [(0, MIB), (0, MIB)]);
     }
 
-    /// 1 MiB is measured of each size; from there on to the next 4 MiB belongs to no measurement,
+    /// 1 MiB of each size is measured; from there on to the next 4 MiB belongs to no measurement,
     /// and nothing is written twice.
     #[test]
     fn a_size_goes_on_where_the_one_before_ended() {
@@ -312,8 +312,8 @@ mod tests {
         assert_eq!(planned.iter().map(|cell| cell.max_written_bytes).collect::<Vec<_>>(), written);
     }
 
-    /// While the cache has room it takes in more than it holds, and what was written up to the
-    /// boundary leaves it sooner than these.
+    /// While the cache has room it accepts more than it holds, and earlier writes up to the
+    /// boundary leave it sooner than the counted ones.
     #[test]
     fn a_cache_is_full_of_the_same_writes_before_they_count() {
         let tests = [

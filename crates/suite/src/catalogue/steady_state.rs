@@ -1,17 +1,17 @@
-//! `steady-state`: SNIA's rounds, until the medium does the same in each
+//! `steady-state`: SNIA's rounds, until the medium is the same in each
 //! (docs/field/snia-and-uflip.md#snia-pts).
 //!
-//! First the span is written through (twice in the full form), sequentially, 128 KiB at a time.
+//! First the span is written completely (twice in the full form), sequentially, 128 KiB at a time.
 //! Then rounds: random I/O of every size with every share of reads, each for a fixed time. The
-//! tracked figure is that of 4 KiB writes; the medium is steady when five consecutive rounds differ
+//! tracked value is that of 4 KiB writes; the medium is steady when five consecutive rounds differ
 //! by no more than 20 % of their mean and their line rises or falls by no more than 10 %. After 25
-//! rounds it is not.
+//! rounds the search gives up.
 //!
 //! *full* has SNIA's 56 steps a round, a minute each, over the whole medium: 5 to 23 hours.
 //! *reduced* is for slow media: 100, 65 and 0 % reads of five sizes in 1 GiB, 4 s each. I/Os come
 //! one at a time; in a mix each is a read or a write by chance.
 //!
-//! What a cell was asked: `form`, `span_bytes`, `step_ns`. Series: `tracked rate by round` (round,
+//! Parameters of a cell: `form`, `span_bytes`, `step_ns`. Series: `tracked rate by round` (round,
 //! IOPS; x counts rounds from 1). Metrics: `rounds`, `steady_from_round` (the first of the five,
 //! from 1; absent if it was never steady), `steady_iops` (their mean), and for every step
 //! `iops_<percent>r_<bytes>`: the mean of the last five rounds.
@@ -38,11 +38,11 @@ settings! {
 }
 
 spec! {
-    /// Rounds after filling the span.
+    /// Numbers of the rounds after filling the span.
     SteadyStateSpec {
-        /// At most so many.
+        /// Most rounds.
         rounds: u64,
-        /// Each of their steps takes so long, or moves so much.
+        /// Time of each of their steps in nanoseconds, and a limit of its bytes.
         step_ns: u64,
         step_max_bytes: u64,
         fill_passes: u64,
@@ -53,13 +53,13 @@ spec! {
 /// Runs SNIA's rounds of mixed random I/O until they are alike, a cell for each form.
 pub struct SteadyStateTest;
 
-/// What is tracked: writes only, of this size.
+/// Tracked step: writes only, of this size.
 const TRACKED: Step = Step { read_percent: 0, block_bytes: 4 * KIB };
 const FILL_BLOCK_BYTES: u64 = 128 * KIB;
-/// Rounds that the figures are the mean of.
+/// Number of rounds whose mean is the result.
 const LAST_ROUNDS: usize = 5;
 
-/// What SNIA has, and what is left of it for slow media.
+/// Steps of SNIA's test, and of its reduced form for slow media.
 struct Form {
     name: &'static str,
     read_percents: &'static [u64],
@@ -163,12 +163,12 @@ struct Work<'a, 'b> {
     form: &'static Form,
     context: &'a mut CellContext<'b>,
     outcome: CellOutcome,
-    /// I/Os a second of each step, by round.
+    /// IOPS of each step, by round.
     rounds: Vec<BTreeMap<Step, f64>>,
 }
 
 impl Work<'_, '_> {
-    /// Writes the span through, as often as the form wants.
+    /// Writes the span completely, as often as the form wants.
     fn fill(&mut self) {
         let span = self.cell.span();
         let fill_ns = self.cell.spec.fill_ns;
@@ -193,7 +193,7 @@ impl Work<'_, '_> {
         self.outcome.end(tally.stop, tally.error);
     }
 
-    /// Rounds until the tracked rate is steady, or time or rounds are up.
+    /// Repeats rounds until the tracked rate is steady, or time or rounds are up.
     fn seek(&mut self) -> SteadyState {
         let most = self.cell.spec.rounds as usize;
         let mut state = SteadyState::new(most);
@@ -211,8 +211,8 @@ impl Work<'_, '_> {
         state
     }
 
-    /// All steps once, the tracked one last as in SNIA's order but for 512 B; `None` if it was cut
-    /// short.
+    /// Does all steps once, the tracked one last but for 512 B, as in SNIA's order; `None` if it
+    /// was cut short.
     fn round(&mut self) -> Option<BTreeMap<Step, f64>> {
         let (logical_bytes, span_bytes) =
             (self.context.target.facts.logical_block_bytes, self.cell.span().bytes);
@@ -232,7 +232,7 @@ impl Work<'_, '_> {
         Some(round)
     }
 
-    /// I/Os done and the time they took; `None` if it was cut short.
+    /// Number of I/Os of a step and their time in nanoseconds; `None` if it was cut short.
     fn step(&mut self, step: Step) -> Option<(u64, u64)> {
         let purpose = format!("round {}, {step:?}", self.rounds.len());
         let mut random = self.context.random(&format!("{purpose}, coin"));

@@ -1,7 +1,7 @@
-//! What most tests of geometry and tricks consist of: one cell for each value of a parameter, each
-//! a short stretch of I/O from the same state. The state is set in three steps: a flush, so that
-//! nothing is owed; a rest, where the test wants one; and I/Os of the same kind that do not count,
-//! so that what the cell before left open is closed at its expense and not at this one's.
+//! Short stretches of I/O, of which most tests of geometry and cheats consist: one cell for each
+//! value of a parameter, all from the same state. The state is set in three steps: a flush, so that
+//! no work is deferred; a pause, if the test wants one; and I/Os of the same kind that do not
+//! count, so that units of the cell before are closed before this one is measured.
 
 use device::Extent;
 use record::units::MILLISECOND_NS;
@@ -17,29 +17,29 @@ use crate::{CellContext, CellOutcome};
 
 mod warm_up;
 
-/// Share of a cell's time that may go into I/Os that do not count.
+/// Share of a cell's time for I/Os that do not count.
 const WARM_UP_SHARE: f64 = 0.5;
 
 spec! {
-    /// How long a stretch is, as it stands in the plan.
+    /// Length of a stretch, as stored in the plan.
     #[derive(Default)]
     Stretch {
         /// Time without I/O before it, in nanoseconds.
         rest_ns: u64,
-        /// I/Os that do not count.
+        /// Number of I/Os that do not count.
         warm_up_ops: u64,
-        /// After these more, until the latency has found its level and so many bytes are written,
-        /// or the medium merges for each write...
+        /// Bytes of further I/Os after these, which continue until the latency is steady and so
+        /// many bytes are written, or the medium merges for each write...
         overwhelm_bytes: u64,
-        /// ...but at most so many bytes; 0 where only the I/Os above set the state.
+        /// ...but at most so many bytes; 0 if only the I/Os above set the state.
         settle_bytes: u64,
-        /// Before them, where earlier cells have shown a volatile cache, it is filled with such
-        /// I/Os; so much of it at most, and so long beyond the cell's own time, in nanoseconds.
+        /// Limits for filling a volatile cache before them, if earlier cells have shown one, with
+        /// I/Os of the same kind: bytes, and nanoseconds beyond the cell's own time.
         cache_bytes: u64,
         cache_ns: u64,
-        /// I/Os that count, at most.
+        /// Most I/Os that count.
         ops: u64,
-        /// On a slow medium so many are enough,
+        /// Number of I/Os that is enough on a slow medium,
         enough_ops: u64,
         /// once they have taken this long, in nanoseconds.
         enough_ns: u64,
@@ -53,13 +53,13 @@ impl AsRef<Stretch> for Stretch {
 }
 
 impl Stretch {
-    /// The same, with so long beyond the cell's own time, in nanoseconds, to fill any volatile
-    /// cache that earlier cells have shown.
+    /// The same with `cache_ns` nanoseconds beyond the cell's own time, to fill any volatile cache
+    /// that earlier cells have shown.
     pub fn past_caches(self, cache_ns: u64) -> Stretch {
         Stretch { cache_bytes: CACHE_FILL_BYTES, cache_ns, ..self }
     }
 
-    /// As many I/Os of this size as make `bytes`, at least `enough_ops`, which are enough after
+    /// As many I/Os of this size as make `bytes`; at least `enough_ops`, which are enough after
     /// `enough_ns`.
     pub fn of_bytes(bytes: u64, block_bytes: u64, enough_ops: u64, enough_ns: u64) -> Stretch {
         Stretch {
@@ -70,7 +70,7 @@ impl Stretch {
         }
     }
 
-    /// The most that a cell takes with it, in nanoseconds, and the most that it writes, in bytes.
+    /// Most nanoseconds that a cell takes, and most bytes that it writes.
     fn limits(self, params: &Params, max_ns: u64) -> (u64, u64) {
         let block_bytes = params.block_bytes.unwrap_or(1);
         let again_ops =
@@ -85,15 +85,15 @@ impl Stretch {
 }
 
 impl<S: CellSpec + AsRef<Stretch>> Cells<'_, S> {
-    /// Plans a cell of a stretch, one I/O at a time.
+    /// Plans a cell of a stretch, at queue depth 1.
     pub fn add_stretch(&mut self, params: Params, spec: &S, max_ns: u64) {
         let (max_ns, written_bytes) = spec.as_ref().limits(&params, max_ns);
         self.add(params, spec, max_ns, written_bytes);
     }
 }
 
-/// Direct I/O as the cell wants it. Data of its own for each `purpose` of each cell: nothing is
-/// written where it lies already.
+/// Direct I/O of the cell. The data differs for each `purpose` of each cell: no place is written
+/// with the data that it holds already.
 pub fn load(cell: &PlannedCell, context: &CellContext<'_>, purpose: &str) -> IoLoad {
     IoLoad {
         direction: cell.params.direction.unwrap_or(Direction::Read),
@@ -104,11 +104,11 @@ pub fn load(cell: &PlannedCell, context: &CellContext<'_>, purpose: &str) -> IoL
     }
 }
 
-/// Runs a cell planned with [`Cells::add_stretch`] at these places, one after the other; those of
-/// the warm-up come first.
+/// Runs a cell planned with [`Cells::add_stretch`] at these places, in their order; the first ones
+/// are for the warm-up.
 ///
-/// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns`, what those took that
-/// do not, and `burst_iops` where the first of them were faster.
+/// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns` (time of the others),
+/// and `burst_iops` if the first of them were faster.
 pub fn run<S: CellSpec + AsRef<Stretch>>(
     cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
@@ -140,18 +140,18 @@ pub fn run_load<S: CellSpec + AsRef<Stretch>>(
     )
 }
 
-/// What sets the state.
+/// I/O that sets the state.
 pub struct Before<'a> {
     /// The I/O that sets the state; it may differ from the I/O that counts.
     pub load: &'a IoLoad,
-    /// Its places, where they are not the first of those that count.
+    /// Its places, if they are not the first of those that count.
     pub next: Option<Places<'a>>,
-    /// Whether it is the work of the cell before this one, so that a cache which is still full of
-    /// that holds nothing else.
+    /// True if it repeats the work of the cell before this one, so that a cache which is still full
+    /// of that work contains nothing else.
     pub is_like_earlier: bool,
 }
 
-/// The same with a load of its own for what sets the state.
+/// The same with a separate load for the I/Os that set the state.
 pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
@@ -209,7 +209,7 @@ pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     outcome
 }
 
-/// Leaves nothing owed, forgets what the host knows, and rests.
+/// Flushes, drops caches of the host, and pauses.
 fn set_state(
     rest_ns: u64,
     direction: Direction,
@@ -225,7 +225,7 @@ fn set_state(
     Ok(())
 }
 
-/// Lets time pass, in steps short enough to be interrupted.
+/// Waits without I/O, in steps short enough to be interrupted.
 pub fn rest(duration_ns: u64, context: &mut CellContext<'_>) {
     let mut left_ns = duration_ns;
     while left_ns > 0 && !context.must_stop() {
@@ -235,7 +235,7 @@ pub fn rest(duration_ns: u64, context: &mut CellContext<'_>) {
     }
 }
 
-/// The cells before this one that are of the same test and ended in order.
+/// Earlier cells of the same test that ended in order.
 pub fn earlier<'a>(
     cell: &'a PlannedCell,
     context: &'a CellContext<'_>,
@@ -243,7 +243,7 @@ pub fn earlier<'a>(
     context.done.iter().filter(|done| done.test == cell.test && done.stop != Stop::Error)
 }
 
-/// Blocks at a fixed distance from each other, starting again at the front of the span when it
+/// Blocks at a fixed distance from each other, which start again at the front of the span when it
 /// ends.
 pub fn strided(
     span: Extent,

@@ -1,27 +1,26 @@
-//! `sustained`: sequential writes to the end of every cache, once more after 30 s of rest, and once
-//! more after 300 s (docs/field/cheats.md#cheats-and-caches,
-//! docs/field/statistics.md#change-points).
+//! `sustained`: sequential writes until every cache is full, again after a pause of 30 s, and again
+//! after 300 s (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points).
 //!
-//! 1 MiB writes, one at a time, for ten minutes or until as much has been written as the medium
-//! holds (256 GiB at most), over the second half, with other data each time. A rate that falls
-//! after so many bytes and comes back after a rest is a cache's; one that falls after so much time
-//! and comes back when the medium has cooled is heat; one that does not come back is the medium's.
-//! So the same place is written again after the rests, for a minute each: the findings compare the
-//! beginnings.
+//! 1 MiB writes at queue depth 1, for ten minutes or until the capacity of the medium was written
+//! (256 GiB at most), over the second half, with other data each time. A rate that falls after a
+//! number of bytes and recovers after a pause is due to a cache; one that falls after a time and
+//! recovers when the medium has cooled is due to heat; one that does not recover is the medium's
+//! own. So the same place is written again after the pauses, for a minute each: the findings
+//! compare the beginnings.
 //!
-//! The windows of the curves grow with the distance from the start (each is a fortieth of what was
-//! written before it), so that a cache of 100 MB and one of 100 GB show equally well. They end
-//! earlier where the medium is slow, or stretches that are slow because it is hot would not show.
+//! The windows of the curves grow with the distance from the start (each is a fortieth of the bytes
+//! before it), so that a cache of 100 MB and one of 100 GB show equally well. They also end by
+//! time, so that slow stretches of a hot medium show.
 //!
-//! Reading tells the two apart where writing alone cannot: what is hot reads slowly too, a full
-//! cache does not. So the beginning of the span is read as soon as it is written, right after the
-//! first writing, and after each rest before the writing; a few reads before those that count wait
-//! for a cache that a flush does not empty.
+//! Reads distinguish the two causes where writes alone cannot: a hot medium reads slowly too, one
+//! with a full cache does not. So the beginning of the span is read right after the first writing,
+//! and after each pause before the writing; a few reads before those that count wait for a cache
+//! that a flush does not empty.
 //!
-//! What a cell was asked: `form` (first, after-idle-30, after-idle-300). Series: `rate along the
-//! fill` (bytes, bytes/s), `rate over time` (ns, bytes/s). Metrics: `bps` of all of it,
+//! Parameters of a cell: `form` (first, after-idle-30, after-idle-300). Series: `rate along the
+//! fill` (bytes, bytes/s), `rate over time` (ns, bytes/s). Metrics: `bps` of everything,
 //! `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `read_bps`,
-//! `cool_read_bps` (as soon as it was written), `latency_ns`.
+//! `cool_read_bps` (right after the writing), `latency_ns`.
 
 use device::Extent;
 use record::{Estimate, Series, SeriesAxis, Stop};
@@ -44,7 +43,7 @@ settings! {
 }
 
 spec! {
-    /// Writes after a rest.
+    /// Numbers of the writes after a pause.
     SustainedSpec {
         rest_ns: u64,
         ops: u64,
@@ -54,22 +53,22 @@ spec! {
 /// Sequential writes to the end of every cache, a cell at first and one after each of two rests.
 pub struct Sustained;
 
-/// A window of the curves is this part of what was written before it.
+/// A window of the curves is one part in this many of the bytes before it.
 const WINDOW_SHARE: u64 = 40;
-/// The first windows are no smaller than this, or than this part of the whole span.
+/// Least size in bytes of the first windows, and the least part of the whole span.
 const LEAST_WINDOW_BYTES: u64 = 16 * MIB;
 const LEAST_WINDOW_SHARE: u64 = 512;
 
-/// How much of the beginning is read, and how long at most: enough for a rate, too little to cool
-/// or to warm up.
+/// Most bytes that are read of the beginning, and time limit in nanoseconds: enough for a rate, too
+/// little to cool or to warm up.
 const READ_BYTES: u64 = 128 * MIB;
 const READ_NS: u64 = 3 * SECOND_NS;
 
-/// A window is also closed after this part of the time until then, at least a second: what is slow
-/// for a while would not show in bytes.
+/// Time limit of a window: one part in this many of the time before it, at least a second. A slow
+/// stretch would not show in bytes.
 const WINDOW_TIME_SHARE: u64 = 60;
 
-/// What each cell rests before, in seconds.
+/// Forms, with the pause before each in seconds.
 const FORMS: [(&str, u64); 3] = [("first", 0), ("after-idle-30", 30), ("after-idle-300", 300)];
 
 impl Procedure for Sustained {
@@ -184,8 +183,8 @@ impl Procedure for Sustained {
     }
 }
 
-/// Writes the beginning, which is counted in the curve's places and not in its rates: reading it
-/// afterwards lets a cache empty. How many bytes.
+/// Writes the beginning, which counts in the curve's places and not in its rates: reading it
+/// afterwards lets a cache empty. Returns its bytes.
 fn begin(
     cell: &TypedCell<SustainedSpec>,
     span: Extent,
@@ -207,12 +206,12 @@ fn begin(
     tally.bytes
 }
 
-/// Reads that do not count: the first of them may wait until a cache is emptied that a flush does
-/// not empty.
+/// Number of reads that do not count: the first of them may wait until a cache is emptied that a
+/// flush does not empty.
 const CATCHING_UP_OPS: u64 = 4;
 
-/// The rate at which what was written first is read, under this name; nothing where that fails,
-/// which is not what is tested.
+/// Adds the rate at which the beginning is read, under this name; nothing if that fails, because
+/// reading is not what is tested.
 fn read_beginning(
     name: &str,
     written: Extent,
@@ -235,7 +234,7 @@ fn read_beginning(
     bps.map(|bps| (name.to_owned(), bps)).into_iter().collect()
 }
 
-/// Takes over a pass. The interval of the rate is that of the only pass; of several none is known.
+/// Adds a pass. The rate has the interval of a single pass; of several it has none.
 fn add_pass(outcome: &mut CellOutcome, tally: IoTally) {
     let (metrics, worst_ns) = (tally.metrics(), tally.worst_ns);
     let is_first = outcome.cell.ops == 0;
@@ -263,7 +262,7 @@ impl Window {
 /// Windows that grow with the distance from the start.
 struct Curve {
     least_bytes: u64,
-    /// Written before the first window, and to the end of the last.
+    /// Bytes before the first window, and up to the end of the last.
     begun_bytes: u64,
     bytes: u64,
     ns: u64,

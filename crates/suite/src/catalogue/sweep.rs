@@ -1,5 +1,5 @@
-//! Sweeps: tests whose cells differ in one thing, the axis, each a short [`stretch`] of writes. A
-//! sweep is a row: what it shows, the values of its axis, and where the writes of a cell go.
+//! Sweeps: tests whose cells differ in one parameter, the axis, each a short [`stretch`] of writes.
+//! A sweep is a row: its purpose, the values of its axis, and the places of its writes.
 
 use device::Extent;
 
@@ -18,43 +18,44 @@ pub mod write_unit;
 
 /// A test that is a sweep, with settings `S`.
 pub struct Sweep<S> {
-    /// Its name, and what it shows.
+    /// Its name and purpose.
     pub entry: Entry,
     /// Plans a cell for each value of the axis.
     pub values: fn(&S, &mut Cells<'_, Step>) -> Planned,
-    /// Where the writes of a cell go.
+    /// Places of a cell's writes.
     pub places: Where,
 }
 
 spec! {
-    /// A value of the axis; absent is what a sweep has no use for.
+    /// A value of the axis; fields that a sweep does not use are absent.
     #[derive(Default)]
     Step {
-        /// How far the writes are shifted from multiples of their size.
+        /// Shift of the writes from multiples of their size, in bytes.
         shift_bytes: Option<u64>,
-        /// Number of the erase block from the front on.
+        /// Index of the erase block, counted from the front.
         au_index: Option<u64>,
-        /// The erase block that a cell writes in; another for each cell.
+        /// Erase block in bytes that a cell writes in; another block for each cell.
         assumed_au_bytes: Option<u64>,
-        /// Each of the first writes goes to another unit of this size.
+        /// Unit in bytes: each of the first writes goes to another one.
         au_bytes: Option<u64>,
-        /// The span in which a cache is filled, where it is not that of the cell.
+        /// Span in bytes in which a cache is filled, if it is not that of the cell.
         odd_span_bytes: Option<u64>,
-        /// Rounds of the load that is imitated.
+        /// Rounds of the load that is simulated.
         rounds: Option<u64>,
-        /// Bytes at the end of the span that count, where it is not all of it.
+        /// Bytes at the end of the span that count, if not all of it.
         counted_bytes: Option<u64>,
-        /// Blocks that close what other tests left open, at least.
+        /// Fewest blocks that close units of other tests.
         closing_blocks: Option<u64>,
         ..stretch: Stretch,
     }
 }
 
-/// Where the writes of a cell go, in the order that its pattern names.
+/// Places of a cell's writes, in the order of its pattern.
 pub enum Where {
-    /// To all of its span.
+    /// Its whole span.
     Span,
-    /// To a part of the span for each cell: how large, where parts are aligned to so many bytes.
+    /// A part of the span for each cell; the function returns the part's bytes for parts aligned to
+    /// so many bytes.
     Part(fn(&TypedCell<Step>, u64) -> u64),
     /// The sweep runs its cells itself.
     Own(fn(&TypedCell<Step>, &mut CellContext<'_>) -> CellOutcome),
@@ -85,7 +86,7 @@ impl<S: TypedSettings> Procedure for Sweep<S> {
     }
 }
 
-/// Places in this range in the order of the cell's pattern, shifted as the cell says.
+/// Places in this range in the order of the cell's pattern, shifted as the cell's spec says.
 fn places_in(
     range: Extent,
     cell: &TypedCell<Step>,
@@ -104,9 +105,9 @@ fn places_in(
     }
 }
 
-/// A part of `span` for each cell of a test in turn, so that none begins where another has left
-/// units open: `part_bytes` long, or all of the span where that is shorter. When the span is used
-/// up they begin again at its front.
+/// A part of `span` for each cell of a test in turn, so that none begins in units that another has
+/// left open: `part_bytes` long, or the whole span if that is shorter. When the span is used up
+/// they start again at its front.
 fn part_of(span: Extent, part_bytes: u64, turn: u64) -> Extent {
     let parts = (span.bytes / part_bytes.max(1)).max(1);
     Extent::new(span.offset_bytes + turn % parts * part_bytes, part_bytes.min(span.bytes))

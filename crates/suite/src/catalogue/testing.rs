@@ -1,5 +1,5 @@
-//! For the tests of tests: a medium whose costs are known exactly and that remembers every request,
-//! and a way to run a suite on it.
+//! Support for tests of tests: a medium of exactly known costs that records every request, and a
+//! way to run a suite on it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -24,21 +24,22 @@ pub fn spec<S: CellSpec>(planned: &PlannedCell) -> S {
     S::read(&planned.params.other).unwrap()
 }
 
-/// What a request takes, in nanoseconds; its number counts from 0.
+/// Time of a request in nanoseconds; its number counts from 0.
 pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
 
-/// What the medium saw, shared with the test that looks at it afterwards.
+/// Record of the requests to the medium, shared with the test.
 #[derive(Default)]
 pub struct Seen {
-    /// Every request taken, in order.
+    /// Every accepted request, in order.
     pub requests: Vec<Request>,
-    /// How many requests had been taken at each dropping of caches.
+    /// Number of requests before each drop of caches.
     pub dropped_at: Vec<usize>,
     /// Sum of all calls of [`Device::idle`], in nanoseconds.
     pub idle_ns: u64,
 }
 
-/// One request at a time, in order, each at its cost in virtual time. Keeps no data.
+/// A medium that does one request at a time, in order, each at its cost in virtual time. Keeps no
+/// data.
 pub struct FixedCostDevice {
     facts: Facts,
     cost: Cost,
@@ -119,31 +120,31 @@ impl Device for FixedCostDevice {
     }
 }
 
-/// A test bench: a medium of known cost, and what happens to the run on it.
+/// A test bench: a medium of known cost, and events during the run on it.
 pub struct TestBench {
     /// The target that tests are planned for and run on.
     pub target: TargetInfo,
-    /// From this request on (counted over the whole run) every one fails.
+    /// Number of the request (counted over the whole run) from which on every one fails.
     pub fail_at: Option<u64>,
-    /// After this request the user presses Ctrl-C.
+    /// Number of the request after which the user presses Ctrl-C.
     pub stop_at: Option<u64>,
     /// Cells finished before an interruption.
     pub done: Vec<Cell>,
-    /// What it had taken until then.
+    /// Time used before the interruption, in nanoseconds.
     pub used_ns: u64,
-    /// The run's time limit.
+    /// The run's time limit in nanoseconds.
     pub time_limit_ns: Option<u64>,
-    /// What each request takes.
+    /// Time of each request.
     pub cost: Cost,
 }
 
 /// Outcome of a run on a bench.
 pub struct Ran {
-    /// What [`run`] returned: cells, skips, and how it ended.
+    /// Return value of [`run`]: cells, skips, and the end.
     pub end: RunEnd,
     /// Every request, in order.
     pub requests: Vec<Request>,
-    /// How many requests had been taken at each dropping of caches.
+    /// Number of requests before each drop of caches.
     pub dropped_at: Vec<usize>,
     /// Sum of all calls of [`Device::idle`], in nanoseconds.
     pub idle_ns: u64,
@@ -201,12 +202,12 @@ impl TestBench {
         }
     }
 
-    /// A whole block device whose requests take what `cost` says.
+    /// A whole block device with the times of `cost`.
     pub fn raw(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> TestBench {
         TestBench::new(TargetKind::Block, capacity_bytes, cost)
     }
 
-    /// A regular file, I/O to which takes what `cost` says.
+    /// A regular file with the times of `cost`.
     pub fn file(
         capacity_bytes: u64,
         cost: impl FnMut(&Request, u64) -> u64 + 'static,
@@ -235,12 +236,12 @@ impl TestBench {
         Plan::make(&suite, &Choice::default(), &self.target)
     }
 
-    /// The cells these tests plan, or why they are left out.
+    /// The cells that these tests plan.
     pub fn planned(&self, tests: &[&str]) -> Vec<PlannedCell> {
         self.plan(tests).map(|plan| plan.cells).unwrap_or_default()
     }
 
-    /// Why tests or parts of them are left out.
+    /// Reasons why tests or parts of them are left out.
     pub fn left_out(&self, tests: &[&str]) -> String {
         match self.plan(tests) {
             Err(error) => error.to_string(),
@@ -258,7 +259,7 @@ impl TestBench {
         self.run_staged(tests, &mut NoStage)
     }
 
-    /// The same with files to be had.
+    /// The same with a stage for files.
     pub fn run_staged(self, tests: &[&str], stage: &mut dyn FileStage) -> Ran {
         let plan = self.plan(tests).expect("the test plans what can be");
         self.run_all(&plan, stage)
@@ -296,9 +297,9 @@ impl TestBench {
     }
 }
 
-/// Makes files of known cost and remembers what each of them saw.
+/// Makes files of known cost and records the requests to each.
 pub struct KnownFiles {
-    /// Whether making one fails.
+    /// True if making a file fails.
     pub fails: bool,
     cost: fn(&Request, u64) -> u64,
     seen: Vec<Rc<RefCell<Seen>>>,
@@ -306,7 +307,7 @@ pub struct KnownFiles {
 }
 
 impl KnownFiles {
-    /// Each request to a file takes this.
+    /// Files with this time of each request.
     pub fn new(cost: fn(&Request, u64) -> u64) -> KnownFiles {
         KnownFiles { fails: false, cost, seen: Vec::new(), alive: Rc::new(()) }
     }
@@ -316,7 +317,7 @@ impl KnownFiles {
         self.seen.iter().map(|seen| seen.borrow().requests.clone()).collect()
     }
 
-    /// How many files have not been removed.
+    /// Number of files that have not been removed.
     pub fn alive(&self) -> usize {
         Rc::strong_count(&self.alive) - 1
     }
@@ -357,7 +358,7 @@ pub fn run_simulated(profile: &str, seed: u64, tests: &[&str]) -> Vec<Cell> {
     run_profile(profile, profile.au_bytes(), seed, tests)
 }
 
-/// The same on a medium of the test's own, which may declare its allocation unit or not.
+/// The same on the profile of the test, which may declare its allocation unit or not.
 pub fn run_profile(
     profile: &sim::Profile,
     declared_au_bytes: Option<u64>,
@@ -388,16 +389,16 @@ pub fn run_profile(
     cells
 }
 
-/// A hybrid card of known geometry with a cache of 24 MB in front that combines writes to the same
-/// place and empties when the medium rests; its flush lies. Nothing but that many random writes
-/// fills it, and then every write waits for one that goes to flash.
+/// A hybrid card of known geometry with a cache of 24 MB that combines writes to the same place and
+/// empties when the medium is idle; its flush lies. Only so many random writes fill it; then every
+/// write waits for one to flash.
 pub fn combining_card(au_mib: u64, open_aus: u32) -> sim::Profile {
     let cache = "[cache]\nsize = \"24 MB\"\nrate = \"40 MB/s\"\ncommand = \"0.3 ms\"\nhonest = false\ncombines = true\n";
     sim::Profile::parse("combining card", &(card_text(au_mib, open_aus) + cache))
         .expect("a profile that can be")
 }
 
-/// A hybrid card of known geometry: 9 GiB, log blocks, reads that cost more across units and
+/// A hybrid card of known geometry: 9 GiB, log blocks, reads that take longer across units and
 /// allocation units, some jitter.
 pub fn card(au_mib: u64, open_aus: u32) -> sim::Profile {
     sim::Profile::parse("card", &card_text(au_mib, open_aus)).expect("a profile that can be")
@@ -434,8 +435,8 @@ fn card_text(au_mib: u64, open_aus: u32) -> String {
     )
 }
 
-/// Where a curve steps up: the first x of the upper of the two levels that fit its points best, and
-/// both levels. The plainest form of what the findings conclude
+/// Step of a curve: the first x of the upper of the two levels that fit its points best, and both
+/// levels. The simplest form of the conclusion in the findings
 /// (docs/field/allocation-units.md#size-from-reads), to see that the evidence suffices.
 pub fn step(points: &[[f64; 2]]) -> (f64, f64, f64) {
     let mean =
@@ -474,7 +475,7 @@ pub fn cached_card() -> sim::Profile {
     sim::Profile::parse("cached", text).expect("the profile can be")
 }
 
-/// What it takes for a write of so many sequential bytes once its cache is full, in microseconds.
+/// Time in microseconds of a write of so many sequential bytes once its cache is full.
 pub fn cached_card_us(bytes: u64) -> f64 {
     let partial_us = if bytes.is_multiple_of(16 << 10) { 0.0 } else { 450.0 };
     175.0 * bytes.div_ceil(128 << 10) as f64 + bytes as f64 / 270.0 + partial_us

@@ -2,18 +2,19 @@
 //! KiB; at random (docs/field/snia-and-uflip.md#uflip).
 //!
 //! Three cells prepare. *state* writes blocks of random sizes at random places, so that every run
-//! begins from the same disorder. *start-up* writes at random for long and finds how many writes
-//! are cheap before the medium's own work begins (the truncation that makes the mean of the rest
-//! most certain, MSER-5). *pause* reads sequentially, writes at random, and reads sequentially
-//! again until that is as fast as before: how long a run is disturbed by the one before. Every
-//! other cell rests for that pause and leaves that start-up uncounted.
+//! begins in the same disorder. *start-up* writes at random for long and finds the number of writes
+//! that are cheap before the medium's own work begins (the truncation with the most precise mean of
+//! the rest, MSER-5). *pause* reads sequentially, writes at random, and reads sequentially again
+//! until that is as fast as before: the time for which a run affects the next one. Every other cell
+//! pauses for that time and does not count that start-up.
 //!
 //! Then one parameter varies at a time: *granularity* (size), *alignment* (shift), *locality*
-//! (range of random writes), *partitioning* (rows written in turn), *order* (step between writes;
-//! -1 backwards, 0 in place), *parallelism* (in flight), *mix* (sequential writes for one at
-//! random), *pause* before each write (`pause-before`), *burst* (writes between pauses of 100 ms).
+//! (range of random writes), *partitioning* (streams written in turn), *order* (step between
+//! writes; -1 backwards, 0 in place), *parallelism* (in flight), *mix* (sequential writes for one
+//! at random), *pause* before each write (`pause-before`), *burst* (writes between pauses of 100
+//! ms).
 //!
-//! What a cell was asked: `form`, `value` (of the parameter), direction and pattern. Metrics:
+//! Parameters of a cell: `form`, `value` (of the parameter), direction and pattern. Metrics:
 //! `latency_ns`, `iops`, `bps`; `start_up_ops` and `pause_ns` of the cells that find them.
 
 use device::Extent;
@@ -53,13 +54,13 @@ pub struct Uflip;
 /// The size around which everything varies.
 const BASE_BYTES: u64 = 32 * KIB;
 const MOST_OPS: u64 = 2048;
-/// I/Os that are enough on a slow medium, after this long.
+/// Number of I/Os that is enough on a slow medium, after this time.
 const ENOUGH_OPS: u64 = 32;
 const ENOUGH_NS: u64 = SECOND_NS;
-/// Longest start-up that is left uncounted, and longest pause that is kept.
+/// Longest start-up that is not counted, and longest pause that is made.
 const MOST_START_UP: u64 = 256;
 const MOST_PAUSE_NS: u64 = 5 * SECOND_NS;
-/// Sequential reads are as fast as before when they take no more than this much longer.
+/// Ratio of latencies up to which sequential reads are as fast as before.
 const UNAFFECTED: f64 = 1.25;
 const BURST_PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 
@@ -68,7 +69,7 @@ const READ: Direction = Direction::Read;
 const ROW: Pattern = Pattern::Sequential;
 const RANDOM: Pattern = Pattern::Uniform;
 
-/// A micro-benchmark: what it varies, around which loads.
+/// A micro-benchmark: its parameter, and the loads around which it varies.
 struct Micro {
     form: &'static str,
     loads: &'static [(Direction, Pattern)],
@@ -199,7 +200,7 @@ impl Procedure for Uflip {
     }
 }
 
-/// Whether a value of the parameter can be had here.
+/// True if a value of the parameter is possible here.
 fn fits(form: &str, value: f64, span: Extent, target: &TargetInfo) -> bool {
     match form {
         "alignment" => (value as u64).is_multiple_of(target.facts.logical_block_bytes),
@@ -209,7 +210,7 @@ fn fits(form: &str, value: f64, span: Extent, target: &TargetInfo) -> bool {
     }
 }
 
-/// A stretch in which one parameter has this value.
+/// Runs a stretch in which one parameter has this value.
 fn one_parameter(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let (span, block_bytes, value) = (cell.span(), cell.block_bytes(), cell.spec.value);
     let random = context.random("places");
@@ -275,7 +276,7 @@ fn at_places(
     }
 }
 
-/// Rows in so many equal parts of the span, a block of each in turn.
+/// Sequential streams in so many equal parts of the span, a block of each in turn.
 fn partitions(span: Extent, block_bytes: u64, parts: u64) -> impl FnMut(u32) -> Option<Extent> {
     let part_bytes = span.bytes / parts / block_bytes * block_bytes;
     let mut turn = 0;
@@ -322,7 +323,7 @@ fn mixed(
     }
 }
 
-/// Writes of random sizes at random places, as long as the cell may take.
+/// Makes writes of random sizes at random places, for the time of the cell.
 fn disorder(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let (span, unit_bytes) = (cell.span(), context.target.facts.logical_block_bytes.max(512));
     let mut random = context.random("places and sizes");
@@ -341,7 +342,7 @@ fn disorder(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     context.drive("setting the state", &load, &limits, &mut places).outcome(cell)
 }
 
-/// Random writes for long, and how many of the first are unlike the rest.
+/// Makes random writes for long, and finds the number of the first that differ from the rest.
 fn start_up(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let mut latencies = Vec::new();
     let load = stretch::load(cell, context, "data");
@@ -362,7 +363,7 @@ fn start_up(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     outcome
 }
 
-/// Sequential reads, writes at random, and sequential reads until they are as fast as before.
+/// Makes sequential reads, writes at random, and sequential reads until they are as fast as before.
 fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let span = cell.span();
     let third_ns = context.allotted_ns / 3;
@@ -414,7 +415,7 @@ fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     outcome
 }
 
-/// Random writes with a pause after each burst of them.
+/// Makes random writes with a pause after each burst of them.
 fn in_bursts(
     cell: &UflipCell,
     context: &mut CellContext<'_>,

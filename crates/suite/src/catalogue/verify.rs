@@ -2,19 +2,18 @@
 //! (docs/field/counterfeits.md#f3probe: f3write and f3read).
 //!
 //! The range is cut into parts. All parts are written before the first is read: a medium that is
-//! smaller than it says, or that answers from a cache, would pass if each part were read right
-//! after it was written. Every part is a cell, so a run that was interrupted repeats none that is
-//! finished, and says how long the rest will take. A block that cannot be written or read is
-//! counted, and the next one follows.
+//! smaller than it announces, or that answers from a cache, would pass if each part were read right
+//! after it was written. Every part is a cell, so a run that was interrupted repeats no finished
+//! part, and can estimate the remaining time. A block that cannot be written or read is counted,
+//! and the next one follows.
 //!
 //! # What it leaves
 //! For each part a cell of the form "write" and one of the form "read"; `params.other.part` counts
 //! from 0. `bps` and latencies of both. "write": `unwritable_sectors`. "read": `good_sectors`,
 //! `changed_sectors` (up to 7 wrong bits), `overwritten_sectors` (data that belongs elsewhere, or a
 //! write that was never made), `corrupted_sectors` (all others, of which `zero_sectors`,
-//! `blank_sectors`, `unreadable_sectors`), and `first_bad_offset_bytes` where any is bad. Sectors
-//! have 512 bytes. Series `overwritten by`: place against the place to which what was found there
-//! had been written.
+//! `blank_sectors`, `unreadable_sectors`), and `first_bad_offset_bytes` if any is bad. Sectors have
+//! 512 bytes. Series `overwritten by`: the place against the place for which its data was written.
 
 use device::stamp::{SectorVerdict, VerifyCounts as Verdicts};
 use device::{Device, Extent, IoErrorKind, SECTOR_BYTES};
@@ -43,19 +42,19 @@ spec! {
     }
 }
 
-/// The pass that all parts are written in; no other test's.
+/// The pass in which all parts are written; no other test uses it.
 const PASS: u32 = 0x0056_4552;
-/// Errors of single blocks that are counted; a medium with more in one part has failed.
+/// Most errors of single blocks in a part; a medium with more has failed.
 const MOST_ERRORS: usize = 1000;
-/// What a simulated medium may keep in memory.
+/// Most bytes that a simulated medium may keep in memory.
 const MOST_SIMULATED_BYTES: u64 = 4 * GIB;
-/// Points a series keeps.
+/// Most points of a series.
 const MOST_POINTS: usize = 240;
 
 /// Writes all of a range, then reads it back: a cell for each part and direction.
 pub struct Verify;
 
-/// Whether this cell writes what a later one reads back.
+/// True if this cell writes data that a later one reads back.
 pub(crate) fn is_writing(cell: &PlannedCell) -> bool {
     cell.test == test::VERIFY && cell.params.form.as_deref() == Some("write")
 }
@@ -115,12 +114,12 @@ impl Procedure for Verify {
     }
 }
 
-/// What came of going over a part.
+/// Result of going over a part.
 struct Swept {
     outcome: CellOutcome,
     /// Blocks that gave errors.
     unusable: Vec<Extent>,
-    /// How far it came.
+    /// Bytes of the part that were reached.
     reached_bytes: u64,
 }
 
@@ -130,8 +129,8 @@ impl Swept {
     }
 }
 
-/// Goes over a range block by block, and on after blocks that give errors. `look` sees what is
-/// read.
+/// Goes over a range block by block, and continues after blocks with errors. `look` is called with
+/// the data of reads.
 fn sweep(
     cell: &TypedCell<VerifySpec>,
     context: &mut CellContext<'_>,
@@ -183,7 +182,7 @@ fn sweep(
     }
 }
 
-/// Writes a part. The cell's span is what was written of it.
+/// Writes a part. The cell's span is the part that was written.
 fn write(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOutcome {
     let span = cell.span();
     let mut swept = sweep(cell, context, span, &mut |_, _| {});
@@ -209,7 +208,7 @@ fn write(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOut
     outcome
 }
 
-/// What the sectors of a part turned out to hold.
+/// Contents of the sectors of a part.
 #[derive(Default)]
 struct Account {
     verdicts: Verdicts,
@@ -238,7 +237,7 @@ impl Account {
     }
 }
 
-/// Reads back as much of a part as was written.
+/// Reads back the part as far as it was written.
 fn read(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOutcome {
     let planned = cell.span();
     let is_part = |done: &&record::Cell| {

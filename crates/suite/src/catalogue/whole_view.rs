@@ -1,15 +1,14 @@
-//! `whole-view`: rate and access time along the whole medium, at a hundred places: gnome-disks'
-//! graph (docs/field/classic-tools.md#rate-along-the-medium,
+//! `whole-view`: rate and access time along the whole medium, at a hundred places: the graph of
+//! gnome-disks (docs/field/classic-tools.md#rate-along-the-medium,
 //! docs/field/cautions.md#order-and-budgets).
 //!
-//! At each place one small read after a long way from another place, then a few sequential MiB;
+//! At each place one small read after a long seek from another place, then a few sequential MiB;
 //! then more rounds of small reads alone. The rate of a place is that of its typical read (the
-//! median), for a single stall is no property of a place. The places are visited in an order in
-//! which each halves the widest gap, so that a view that runs out of time still shows all of the
-//! medium. With `direction=read,write` they are written too (whoever has data on the medium does
-//! not want that).
+//! median), because a single stall is not a property of a place. The places are visited in an order
+//! in which each halves the widest gap, so that a view that runs out of time still shows the whole
+//! medium. With `direction=read,write` they are written too (not for a medium with data).
 //!
-//! What a cell was asked: `form` (read, write), `places`. Series: `read rate along the medium`
+//! Parameters of a cell: `form` (read, write), `places`. Series: `read rate along the medium`
 //! (offset, bytes/s), `access time along the medium` (offset, ns; the median of the rounds).
 //! Metrics: `bps` and `latency_ns` of the sequential reads, `access_ns` (median of all small
 //! reads), `first_gib_bps` and `slowest_bps`, `fastest_bps` (places).
@@ -47,9 +46,9 @@ spec! {
 /// Rate and access time at places along the whole medium, a cell for each direction.
 pub struct WholeView;
 
-/// Size of a read whose time is the access time.
+/// Size in bytes of a read whose time is the access time.
 const ACCESS_BYTES: u64 = 4 * KIB;
-/// Rounds of small reads after the first.
+/// Number of rounds of small reads after the first.
 const MORE_ROUNDS: u64 = 4;
 
 impl Procedure for WholeView {
@@ -111,7 +110,7 @@ impl Procedure for WholeView {
     }
 }
 
-/// What was seen so far, by place.
+/// Results so far, by place.
 struct View<'a, 'b> {
     cell: &'a TypedCell<WholeViewSpec>,
     context: &'a mut CellContext<'b>,
@@ -155,7 +154,7 @@ impl View<'_, '_> {
         self.outcome.end(Stop::Ops, None);
     }
 
-    /// One small read, the place's access time; `false` ends the view.
+    /// Makes one small read for the place's access time; `false` ends the view.
     fn access(&mut self, place: Extent) -> bool {
         let bytes = ACCESS_BYTES.max(self.context.medium.facts().logical_block_bytes);
         // At a distance from where the sequential reading ended or will begin.
@@ -171,7 +170,7 @@ impl View<'_, '_> {
         self.goes_on(stop, error)
     }
 
-    /// All of the place, sequentially; `false` ends the view.
+    /// Reads or writes the whole place sequentially; `false` ends the view.
     fn sequential(&mut self, place: Extent, load: &IoLoad) -> bool {
         let limits = LoopLimits::time(self.context.time_left_ns());
         let mut took_ns = Vec::new();
@@ -256,7 +255,7 @@ impl View<'_, '_> {
     }
 }
 
-/// The numbers below `n`, each as far as can be from those before it: bits in reverse (van der
+/// The numbers below `n`, each as far as possible from those before it: bits in reverse (van der
 /// Corput).
 fn halving(n: u64) -> Vec<u64> {
     let bits = n.next_power_of_two().ilog2();

@@ -5,8 +5,8 @@ use super::*;
 use crate::catalogue::testing::{TestBench, run_simulated};
 use crate::offsets::iozone_permutation;
 
-/// One write of a hundred takes 101 ms, the others 1 ms: 500 IOPS in the mean. Which ones do not
-/// follow a period.
+/// Latency of a medium on which one write of a hundred takes 101 ms, the others 1 ms, without a
+/// period: 500 IOPS on average.
 fn one_slow_in_a_hundred(request: &Request, number: u64) -> u64 {
     let is_slow =
         request.op == Op::Write && number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xffff < 655;
@@ -184,7 +184,7 @@ fn partly_primed_and_not_primed_are_said() {
     assert_eq!((flags, span), (vec![Flag::NotPrimed], Some(512 * MIB)));
 }
 
-/// IOPS of what is estimated: after priming, each record of the span once in iozone's order.
+/// True IOPS of a full pass: after preconditioning, each record of the span once in iozone's order.
 fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
     let profile = sim::Profile::builtin(profile).unwrap();
     let mut medium =
@@ -206,7 +206,7 @@ fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
     f64::from(records) * 1e9 / (medium.now() - started_ns) as f64
 }
 
-/// The figure against the truth of simulated media: the mean deviation shows a bias, the count the
+/// The result against the truth of simulated media: the mean deviation shows a bias, the count the
 /// spread.
 #[test]
 fn the_figure_is_the_full_pass() {

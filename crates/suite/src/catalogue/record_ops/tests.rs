@@ -12,7 +12,7 @@ fn bench(capacity_bytes: u64) -> TestBench {
     bench
 }
 
-/// 2 ms a write, 1 ms a read.
+/// Files that take 2 ms for a write, 1 ms for a read.
 fn files() -> KnownFiles {
     KnownFiles::new(
         |request, _| if request.op == Op::Read { MILLISECOND_NS } else { 2 * MILLISECOND_NS },

@@ -1,4 +1,4 @@
-//! What is done before a stretch counts, and what it says of a stretch that had no time for it.
+//! I/Os before a stretch counts, and the caveat of a stretch without enough time for them.
 
 use record::units::SECOND_NS;
 use record::{Bound, Cell, Direction, Estimate, Flag, may_be_cached, metric};
@@ -9,39 +9,38 @@ use crate::io_loop::IoLoad;
 use crate::observed_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, CACHED_RATIO, observed_cache_bytes};
 use crate::{CellContext, IoTally};
 
-/// I/Os that set the state: those that open what is to be open, until a cache is full of them and
-/// their latency has found its level.
+/// I/Os that set the state: they open the allocation units, until a cache is full of them and their
+/// latency is steady.
 pub struct WarmUp {
     stretch: Stretch,
     block_bytes: u64,
-    /// What is to be filled, and what was.
+    /// Bytes of the cache that is to be filled, and progress so far.
     cache_bytes: u64,
     bytes_done: u64,
     took_ns: u64,
     level: LatencyLevel,
-    /// The fastest of the first.
+    /// The fastest of the first, in nanoseconds.
     fastest_ns: u64,
-    /// What the writes took that were written before, in nanoseconds: the mean and the median; 0
-    /// where that is not known.
+    /// Latency of the writes of earlier cells, in nanoseconds: mean and median; 0 if unknown.
     earlier_ns: f64,
     earlier_median_ns: f64,
-    /// How long there is no I/O before, in nanoseconds.
+    /// Pause without I/O before them, in nanoseconds.
     pub rest_ns: u64,
     /// As in [`Before`](super::Before): the same work as in the cell before this one.
     is_like_earlier: bool,
 }
 
-/// After so long a rest there is room in every cache, whatever it was full of: it takes in some of
-/// the first writes at once. Where it does not, there is none.
+/// Pause in nanoseconds after which every cache has room and accepts some of the first writes at
+/// once. If these are not fast, there is no cache.
 const ROOM_NS: u64 = 2 * SECOND_NS;
 const FIRST_OPS: u64 = 4;
-/// A cache takes in all it holds in less than this.
+/// Time in nanoseconds in which a cache accepts all that it holds.
 const TAKING_IN_NS: u64 = 2 * SECOND_NS;
-/// Writes that take so many times as long, or as short, are not those that were written before.
+/// Ratio of latencies above which writes are not those of the earlier cell.
 const OTHER_RATIO: f64 = 1.5;
 
 impl WarmUp {
-    /// Before a stretch of this load, after a rest of so long at least.
+    /// A warm-up of a stretch of this load, after a pause of at least `least_rest_ns`.
     pub fn new(
         stretch: Stretch,
         least_rest_ns: u64,
@@ -70,21 +69,21 @@ impl WarmUp {
         }
     }
 
-    /// The most I/Os that may go into setting the state.
+    /// Most I/Os that set the state.
     pub fn most_ops(&self) -> u64 {
         // A cache may hold more than earlier cells have shown.
         let cache_bytes = if self.cache_bytes > 0 { self.stretch.cache_bytes } else { 0 };
         self.stretch.warm_up_ops + (self.stretch.settle_bytes + cache_bytes) / self.block_bytes
     }
 
-    /// Time for them at most, in nanoseconds. Of its own time it takes half at most; what is there
-    /// to fill a cache is there for nothing else.
+    /// Most nanoseconds for them. At most half of the cell's own time; the time reserved for
+    /// filling a cache is used for that only.
     pub fn most_ns(&self, own_ns: u64, left_ns: u64) -> u64 {
         let cache_ns = if self.cache_bytes > 0 { left_ns.saturating_sub(own_ns) } else { 0 };
         (own_ns as f64 * WARM_UP_SHARE) as u64 + cache_ns
     }
 
-    /// One more; whether the state is set.
+    /// Adds an I/O; true if the state is set.
     pub fn push(&mut self, bytes: u64, latency_ns: u64) -> bool {
         self.bytes_done += bytes.max(CACHED_PAGE_BYTES);
         if self.level.ops() < FIRST_OPS {
@@ -98,8 +97,8 @@ impl WarmUp {
             && (self.stretch.settle_bytes == 0 || self.is_cache_full())
     }
 
-    /// Whether a cache is full of these, or there is none. One that is still full of what was
-    /// written before takes as long for each of these as that did.
+    /// True if a cache is full of these writes, or there is none. One that is still full of earlier
+    /// writes takes as long for each of these as for those.
     fn has_filled(&self) -> bool {
         let has_none = || {
             self.level.ops() >= FIRST_OPS
@@ -111,8 +110,8 @@ impl WarmUp {
             || is_settled() && (self.is_own() || self.was_empty())
     }
 
-    /// Whether a cache may hold more than has shown: the last writes were as fast as the first. It
-    /// is not asked for long, since what is fast may be the medium.
+    /// True if a cache may hold more than earlier cells have shown: the last writes were as fast as
+    /// the first. False after a short time, because the medium itself may be fast.
     fn may_take_in_more(&self) -> bool {
         let last_ns = self.level.median_ns();
         let is_open = self.cache_bytes > 0
@@ -123,7 +122,7 @@ impl WarmUp {
             && may_be_cached(last_ns, self.block_bytes)
     }
 
-    /// Whether these are known from those before.
+    /// True if these writes can be distinguished from earlier ones.
     fn is_own(&self) -> bool {
         let now_ns = self.level.median_ns();
         let differs = |then_ns: f64| {
@@ -133,8 +132,8 @@ impl WarmUp {
         self.is_like_earlier || differs(self.earlier_ns) && differs(self.earlier_median_ns)
     }
 
-    /// Whether a cache held nothing when these began: the rest was long enough, or it took in more
-    /// than what there was room for then, so the flush had emptied it.
+    /// True if a cache was empty when these began: the pause was long enough, or it accepted more
+    /// than the room it had then, so the flush had emptied it.
     fn was_empty(&self) -> bool {
         let room_ops = (self.rest_ns as f64 / self.earlier_ns.max(1.0)).ceil() + FIRST_OPS as f64;
         room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
@@ -148,7 +147,7 @@ impl WarmUp {
         self.level.is_cache_full(self.block_bytes, self.bytes_done, self.stretch.overwhelm_bytes)
     }
 
-    /// Says what there was, and what there was no time for.
+    /// Adds the warm-up's results, and caveats about missing time, to the cell.
     pub fn conclude(&self, cell: &mut Cell, before: &IoTally, settled_ns: f64) {
         if before.ops > 0 {
             let took = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
@@ -191,12 +190,12 @@ fn last_written<'a>(context: &'a CellContext<'_>) -> Option<&'a Cell> {
         .find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0)
 }
 
-/// What its writes took, in nanoseconds.
+/// Mean latency of its writes in nanoseconds.
 fn mean_ns(cell: &Cell) -> Option<f64> {
     cell.metrics.iops.map(|iops| 1e9 / iops.value)
 }
 
-/// What half of its writes took at most, in nanoseconds.
+/// Median latency of its writes in nanoseconds.
 fn median_ns(cell: &Cell) -> Option<f64> {
     cell.metrics.latency_ns.as_ref()?.p50.map(|ns| ns as f64)
 }

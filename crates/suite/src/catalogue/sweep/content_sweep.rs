@@ -1,15 +1,15 @@
-//! `content-sweep`: the same sequential writes with data of every kind, for controllers that
+//! `content-sweep`: the same sequential writes with data of every kind, to find controllers that
 //! compress, recognise or skip it (docs/field/cheats.md#cheats-and-caches).
 //!
-//! Zeros, 0xFF bytes, one incompressible block over and over, and data that is never the same
-//! twice. *rewrite-equal* writes what lies there already, *rewrite-new* other data in its place;
-//! both fill the span first, and that does not count. The first cell begins before the span, and
-//! that does not count either, to close what other tests left open; so do all where earlier tests
-//! have shown a volatile cache, as far before it as that holds, to fill it with data of their kind.
-//! Every pass ends with the span, so that it leaves nothing open for the next. Random data comes
+//! Zeros, 0xFF bytes, one incompressible block over and over, and data that never repeats.
+//! *rewrite-equal* writes the data that is already there, *rewrite-new* other data in its place;
+//! both fill the span first, which does not count. The first cell begins before the span, which
+//! does not count either, to close units of other tests; if earlier tests have shown a volatile
+//! cache, all cells do, as far before it as the cache holds, to fill it with data of their kind.
+//! Every pass ends with the span, so that it leaves no unit open for the next. Random data comes
 //! last: the span is left as `prime` left it.
 //!
-//! What a cell was asked: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal,
+//! Parameters of a cell: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal,
 //! rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
 
 use device::Extent;
@@ -32,18 +32,17 @@ settings! {
     }
 }
 
-/// So much lies before the span, to fill a cache: several times what it holds, for it is emptied
-/// meanwhile.
+/// Bytes before the span, to fill a cache: several times its size, because it empties meanwhile.
 const BESIDE_BYTES: u64 = FILLINGS * LARGEST_CACHE_BYTES;
 const FILLINGS: u64 = 4;
 
-/// Time for closing what other tests left open.
+/// Time in nanoseconds for closing units of other tests.
 const CLOSING_NS: u64 = 5 * SECOND_NS;
 
 const REWRITE_EQUAL: &str = "rewrite-equal";
 const REWRITE_NEW: &str = "rewrite-new";
 
-/// What can be written, and how it looks to a controller.
+/// Forms, and the kind of data of each.
 const FORMS: [(&str, Content); 6] = [
     ("zeros", Content::Zeros),
     ("byte-255", Content::Byte(255)),
@@ -132,8 +131,8 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     stretch::run_after(&cell, context, before, &load, &mut sequential(all, block_bytes))
 }
 
-/// How much the first cell closes, in blocks: what it was to at least, and what takes no longer
-/// than that may, since no test before may have shown a cache.
+/// Number of blocks that the first cell closes: at least the planned number, and as many as the
+/// closing time allows, because no test before may have shown a cache.
 fn closing_blocks(cell: &TypedCell<Step>, done: &[Cell]) -> u64 {
     let least = cell.spec.closing_blocks.unwrap_or(0);
     let bps = done

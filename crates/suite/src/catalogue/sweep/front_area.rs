@@ -1,14 +1,14 @@
-//! `front-area`: each of the first allocation units written sequentially, against one in the middle
-//! (docs/field/allocation-units.md#front-area).
+//! `front-area`: each of the first allocation units written sequentially, and one in the middle for
+//! comparison (docs/field/allocation-units.md#front-area).
 //!
-//! Many cards treat their beginning, where the file allocation table lies, in another way: slower
-//! (block-remapped) or faster (SLC). Each unit is written twice over with 64 KiB writes; the first
-//! time does not count, it closes what was open before. Beyond the first units some further ones
-//! are written, ever further apart, so that a large area shows with its size too.
+//! Many cards treat their beginning, which holds the file allocation table, differently: slower
+//! (block-remapped) or faster (SLC). Each unit is written twice with 64 KiB writes; the first time
+//! does not count, it closes units that were open before. Beyond the first units some further ones
+//! are written, at growing distances, so that a large area shows with its size too.
 //!
-//! What a cell was asked: `au_index` with region front; the one of region middle is the measure.
-//! Metrics: `bps`, `latency_ns`. Series: `rate` (bytes of the unit, bytes/s), for an area may end
-//! within what is taken for a unit.
+//! Parameters of a cell: `au_index` with region front; the one of region middle is the reference.
+//! Metrics: `bps`, `latency_ns`. Series: `rate` (bytes of the unit, bytes/s), because an area may
+//! end within an assumed unit.
 
 use device::Extent;
 
@@ -26,7 +26,7 @@ settings! {
     }
 }
 
-/// Time to fill a cache, where there is one.
+/// Time in nanoseconds to fill a cache, if there is one.
 const FILLING_NS: u64 = 20 * SECOND_NS;
 
 /// Each of the first allocation units in succession, a cell for each and one for the middle.
@@ -86,7 +86,8 @@ fn units(settings: &FrontAreaSettings, cells: &mut Cells<'_, Step>) -> Planned {
     Ok(())
 }
 
-/// The first units, then some of the others: each a quarter further away than the one before.
+/// Indices of the first units, then of some others: each a quarter further away than the one
+/// before.
 fn indices(units: u64, most: u64) -> impl Iterator<Item = u64> {
     let further = std::iter::successors(Some(units), |index| Some((index + 1).max(index * 5 / 4)));
     (0..units).chain(further.take_while(move |index| *index < most))

@@ -1,14 +1,13 @@
-//! `management-unit`: single writes that are aligned to their size, against the same shifted by 4
-//! KiB (docs/field/allocation-units.md#management-unit).
+//! `management-unit`: single writes that are aligned to their size, compared with the same shifted
+//! by 4 KiB (docs/field/allocation-units.md#management-unit).
 //!
-//! A write that covers whole units of the medium's own table is taken as it is; one that covers
-//! parts of two has to fetch the rest. The size at which aligned writes become cheaper than shifted
-//! ones is the unit. No write continues the one before: between two lies as much as one covers, or
-//! a medium that gathers writes would hide the difference.
+//! A write that covers whole units of the medium's own table is stored as it is; one that covers
+//! parts of two has to read the rest. The unit is the size at which aligned writes become cheaper
+//! than shifted ones. No write continues the one before: the gap between two is as large as a
+//! write, because a medium that gathers writes would hide the difference.
 //!
-//! What a cell was asked: `form` (aligned, misaligned), `shift_bytes`. Metrics: `latency_ns` (the
-//! median: merges of allocation units, which come now and then, do not move it), `bps`,
-//! `warm_up_ns`.
+//! Parameters of a cell: `form` (aligned, misaligned), `shift_bytes`. Metrics: `latency_ns` (the
+//! median: it does not change with occasional merges of allocation units), `bps`, `warm_up_ns`.
 
 use super::{Step, Sweep, Where};
 use crate::catalogue::prelude::*;
@@ -22,10 +21,10 @@ settings! {
     }
 }
 
-/// Writes that count, and those before.
+/// Number of writes that count, and of those before.
 const OPS: u64 = 48;
 const WARM_UP_OPS: u64 = 4;
-/// How far the shifted writes are shifted.
+/// Shift of the shifted writes, in bytes.
 const SHIFT_BYTES: u64 = 4 * KIB;
 
 /// Single writes, aligned and shifted by 4 KiB, a cell for each block size and form.

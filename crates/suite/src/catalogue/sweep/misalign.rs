@@ -1,10 +1,10 @@
-//! `misalign`: what a partition that begins at the wrong place costs: writes of 4 and 64 KiB,
-//! shifted by 512 B and 4 KiB (docs/field/cheats.md#cheats-and-caches).
+//! `misalign`: cost of a partition with a wrong alignment: writes of 4 and 64 KiB, shifted by 512 B
+//! and 4 KiB (docs/field/cheats.md#cheats-and-caches).
 //!
-//! Sequentially, and at random inside one allocation unit: there merges of other units do not drown
-//! the difference. Each cell has a unit of its own.
+//! Sequential, and random inside one allocation unit: there merges of other units do not hide the
+//! difference. Each cell has a unit of its own.
 //!
-//! What a cell was asked: `form` (in-a-row, random), `shift_bytes` (0: aligned). Metrics: `bps`,
+//! Parameters of a cell: `form` (in-a-row, random), `shift_bytes` (0: aligned). Metrics: `bps`,
 //! `iops`, `latency_ns`, `warm_up_ns`.
 
 use super::{Step, Sweep, Where};

@@ -1,16 +1,17 @@
 //! `pattern`: the load of a common benchmark (random 4 KiB writes, aligned, in 1 GiB, five rounds),
-//! and loads that differ only in what no user would mind (docs/field/cheats.md#cheats-and-caches).
+//! and loads with differences that do not matter to a user
+//! (docs/field/cheats.md#cheats-and-caches).
 //!
 //! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more
 //! than the pattern allows. *shifted* is the same 512 bytes further on, so that no write is
-//! aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast
-//! for the first and slow for the second knows the benchmark. Each form begins after the same rest.
-//! A medium may look at some dozens of writes before it knows the benchmark: slow ones get the time
-//! for that. What comes first meets an empty cache, what comes later need not pay the debts of what
-//! came before: so *odd-span* comes before *common* and after it (*odd-span-again*).
+//! aligned; if it alone is slower, alignment explains it (see `misalign`). A medium that is fast
+//! for the first and slow for the second recognises the benchmark. Each form begins after the same
+//! pause. A medium may need some dozens of writes to recognise the benchmark: slow ones get the
+//! time for that. The first form finds an empty cache, later forms may pay the debts of earlier
+//! ones: so *odd-span* comes before *common* and after it (*odd-span-again*).
 //!
-//! What a cell was asked: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s), for
-//! a fast way may be short. Metrics: `iops`, `bps`, `latency_ns`.
+//! Parameters of a cell: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s),
+//! because a fast path may be short. Metrics: `iops`, `bps`, `latency_ns`.
 
 use device::Extent;
 use record::Cell;
@@ -38,10 +39,10 @@ settings! {
     }
 }
 
-/// Time to fill a cache, where there is one.
+/// Time in nanoseconds to fill a cache, if there is one.
 const FILLING_NS: u64 = 60 * SECOND_NS;
-/// Time to empty one that a flush does not empty: as long as it works, the medium does not rest,
-/// and a fast way that was used up stays so.
+/// Time in nanoseconds to empty a cache that no flush empties: until then the medium is busy, and a
+/// fast path that was used up does not recover.
 const EMPTYING_NS: u64 = 60 * SECOND_NS;
 
 /// A common benchmark's random writes and loads that differ a little, a cell for each form.
@@ -132,8 +133,8 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     stretch::run_after(cell, context, before, &load, &mut places)
 }
 
-/// How long it takes to write what a volatile cache holds, at the rate of the cell before, in
-/// nanoseconds; 0 where none has shown.
+/// Time in nanoseconds to write the contents of a volatile cache at the rate of the cell before; 0
+/// if no cache was seen.
 fn emptying_ns(done: &[Cell]) -> u64 {
     let page_ns =
         done.last().and_then(|last| last.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value);

@@ -1,13 +1,13 @@
-//! `span-sweep`: random 4 KiB writes inside ever smaller spans, for media that are fast only in
+//! `span-sweep`: random 4 KiB writes inside ever smaller spans, to find media that are fast only in
 //! small ones (docs/field/cheats.md#cheats-and-caches).
 //!
-//! From the whole medium down to 4 MiB: whatever can be used up (a log for small writes, a cache)
-//! is used up by the large spans, so only what really belongs to small spans makes these faster at
-//! the end. The first writes of each span do not count: they go to one allocation unit after the
-//! other, so that what keeps a number of units open has all of the span open, if it can; a slow
+//! From the whole medium down to 4 MiB: the large spans use up everything that can be used up (a
+//! log for small writes, a cache), so small spans are faster at the end only if they really are.
+//! The first writes of each span do not count: they go to one allocation unit after the other, so
+//! that a medium that keeps a number of units open has all of the span open, if it can; a slow
 //! medium gets time for that.
 //!
-//! What a cell was asked: `span_bytes`, region middle or whole. Metrics: `iops`, `bps`,
+//! Parameters of a cell: `span_bytes`, region middle or whole. Metrics: `iops`, `bps`,
 //! `latency_ns`, `warm_up_ns`.
 
 use device::Extent;
@@ -32,16 +32,16 @@ settings! {
     }
 }
 
-/// Each span is written to at most this much.
+/// Most bytes written to each span.
 const TOTAL_BYTES: u64 = 64 * MIB;
-/// As many as a card has been seen to keep open, and time to open one on a medium of two writes a
-/// second.
+/// Number of units that cards keep open at most, and time in nanoseconds to open one on a medium of
+/// 2 IOPS.
 const WARM_UP_OPS: u64 = 64;
 const OPENING_NS: u64 = 600 * MILLISECOND_NS;
-/// The largest span comes first and fills whatever is fast only until it is full; the others fill
-/// what cache there is. Time for that, beyond what every span has.
+/// Additional time in nanoseconds for the largest span, which comes first and fills everything that
+/// is fast only until it is full, and for the others, which fill the cache if there is one.
 const FILLING_NS: u64 = 60 * SECOND_NS;
-/// What a span of its own may be given until its level is found.
+/// Most bytes of a span until its level is steady.
 const SETTLE_BYTES: u64 = 4 * MIB;
 
 /// Writes at random places inside ever smaller spans, a cell for each span.
@@ -150,9 +150,8 @@ mod tests {
             .collect()
     }
 
-    /// The largest span that is at least three times as fast as 512 MiB
-    /// (docs/field/cheats.md#cheats-and-caches), and not for being no larger than an allocation
-    /// unit.
+    /// The largest span in MiB that is at least three times as fast as 512 MiB
+    /// (docs/field/cheats.md#cheats-and-caches), and larger than an allocation unit.
     fn fast_until(rates: &[(u64, f64)]) -> Option<u64> {
         let large = rates.iter().find(|(mib, _)| *mib == 512).unwrap().1;
         rates
@@ -177,7 +176,7 @@ mod tests {
         }
     }
 
-    /// What random writes in a span do for ever on a combining card: a cell of an endless test on a
+    /// Steady rate of random writes in a span of a combining card: a cell of an endless test on a
     /// medium of its own.
     fn lasting(profile: &sim::Profile, span: Extent) -> f64 {
         use device::{Device, Request, Slot};
@@ -200,8 +199,8 @@ mod tests {
         20_000.0 * 1e9 / (medium.now() - begin_ns) as f64
     }
 
-    /// With a cache of 24 MB nine of nine intervals missed the long-run truth, by up to 137 times:
-    /// the whole medium 494 against 15.7, 16 MiB 18 against 2488.
+    /// Regression: with a cache of 24 MB nine of nine intervals missed the long-run truth, by up to
+    /// 137 times: the whole medium 494 against 15.7, 16 MiB 18 against 2488.
     #[test]
     fn a_volatile_cache_does_not_pass_for_a_level() {
         let profile = crate::catalogue::testing::combining_card(4, 3);

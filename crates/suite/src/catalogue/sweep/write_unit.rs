@@ -1,14 +1,14 @@
-//! `write-unit`: sequential writes at 512 B to 256 KiB, for the unit in which a medium programs its
-//! flash (docs/field/allocation-units.md#write-unit).
+//! `write-unit`: sequential writes at 512 B to 256 KiB, to find the unit in which a medium programs
+//! its flash (docs/field/allocation-units.md#write-unit).
 //!
 //! Below the unit a write takes as long as one of a whole unit; above it, time grows with the size.
-//! The fit of t(b) = t0 + ceil(b/u) u/W, with something added where b is no multiple of u, is the
-//! findings' affair; here are its points.
+//! The findings fit t(b) = t0 + ceil(b/u) u/W, with an additional time if b is not a multiple of u;
+//! the test gives the points.
 //!
-//! Each size begins in a part of the span of its own. The first eight writes do not count.
+//! Each size begins in its own part of the span. The first eight writes do not count.
 //!
-//! Metrics: `latency_ns` (the median is a write inside a unit; the mean holds the changes of units
-//! too), `bps`, `iops`, `warm_up_ns`.
+//! Metrics: `latency_ns` (the median is a write inside a unit; the mean includes the changes of
+//! units), `bps`, `iops`, `warm_up_ns`.
 
 use super::{Step, Sweep, Where};
 use crate::catalogue::prelude::*;
@@ -22,11 +22,11 @@ settings! {
     }
 }
 
-/// Each size writes at most this much, and gets twice that of the span.
+/// Most bytes that each size writes; it gets twice as many of the span.
 const TOTAL_BYTES: u64 = 4 * MIB;
 const WARM_UP_OPS: u64 = 8;
 
-/// Sequential writes, a cell for each block size, for the unit in which flash is programmed.
+/// Sequential writes, a cell for each block size, to find the unit in which flash is programmed.
 pub const WRITE_UNIT: Sweep<WriteUnitSettings> = Sweep {
     entry: Entry {
         name: test::WRITE_UNIT,

@@ -189,7 +189,7 @@ impl crate::RunListener for StopsAt<'_> {
     }
 }
 
-/// Stops in this cell, goes on; returns all cells and what was written in both sittings.
+/// Stops in this cell and resumes; returns all cells and the bytes written in both runs.
 fn interrupted(at: usize, lost: bool) -> (Vec<Cell>, [u64; 2]) {
     let (target, plan, device) = medium(
         &Geometry { merges: false, ..Geometry::good(64 * MIB) },
