@@ -1,11 +1,10 @@
-//! One figure of many senders: each has one voice, however many runs, hosts or copies it sends, and
-//! voices that lie far from where most are do not move it.
+//! Agreement of many senders on one figure. Each sender has one vote, however many runs, hosts or
+//! copies it sends. Votes far from the majority do not move the figure.
 //!
-//! The voices for a figure are put in order; the [`WINDOW`] in which most of them lie holds those
-//! that agree, and the figure is their median. A slow interface holds a medium back and never makes
-//! it faster, so fewer voices count before more where their interface is the faster one. As long as
-//! less than three voices in ten are lies, the window is that of the honest ones
-//! (`cargo validation liars`).
+//! The votes for a figure are sorted. The [`WINDOW`] that holds most of them is the agreeing group,
+//! and the figure is its median. A slow interface makes a medium slower and never faster, so a
+//! smaller group is preferred if its interface is the faster one. While less than 30 % of the votes
+//! are false, the window is that of the honest senders (`cargo validation liars`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,26 +12,26 @@ use record::collection::{Apart, CONFIRMING_SENDERS, FigureUnit, HeadlineFigure, 
 
 use crate::judging::interface_bps;
 
-/// Figures of one medium that agree lie within this factor: a reader, a host and a card of the same
-/// production differ by less (docs/field/classes.md).
+/// Largest ratio between agreeing figures of one medium: readers, hosts and cards of one production
+/// differ by less (docs/field/classes.md).
 pub const WINDOW: f64 = 2.25;
-/// A window with fewer voices than another counts before that only with so many,
+/// Least number of votes with which a smaller window is preferred to a larger one,
 const ENOUGH: usize = CONFIRMING_SENDERS as usize;
-/// with this share of all, and on a faster interface.
+/// with at least this share of all votes, and on a faster interface.
 const SHARE: f64 = 0.3;
-/// Share of what an interface carries that comes through it at least where it is what holds a medium
-/// back: packets and turns of the bus take the rest.
+/// Least share of an interface's rate that a medium reaches if the interface is its bottleneck:
+/// packets and bus turnarounds take the rest.
 const NEARLY_CARRIED: f64 = 0.5;
 
-/// What one run says of its model.
+/// Contribution of one run to its model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Vote {
-    /// Who sent it: a forge account or a token. `None` where nobody is told apart, as for runs of
-    /// one's own machine.
+    /// Sender: a forge account or a token. `None` where senders are not distinguished, as for runs
+    /// of one's own machine.
     pub sender: Option<String>,
-    /// The host, as far as it is published; `None` where nothing is known of it.
+    /// The host, as far as it is published; `None` if nothing is known of it.
     pub host: Option<String>,
-    /// How the medium was attached: "usb 2.0".
+    /// Interface of the medium: "usb 2.0".
     pub interface: Option<String>,
     /// The verdict in a sentence.
     pub verdict: Option<String>,
@@ -42,20 +41,20 @@ pub struct Vote {
     pub figures: BTreeMap<HeadlineFigure, f64>,
 }
 
-/// What all runs of a model say together.
+/// Common result of all runs of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consensus {
-    /// Each figure over those that agree on it.
+    /// Spread of each figure over the senders that agree on it.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// The verdict of the run that lies nearest to these figures, of those that claim nothing but what
-    /// most senders claim. `None` where there is no such run.
+    /// The verdict of the run closest to these figures, among the runs that claim only what most
+    /// senders claim. `None` if there is no such run.
     pub verdict: Option<String>,
-    /// Senders that agree with each other and with nobody else.
+    /// Senders that agree with each other but not with the others.
     pub apart: Option<Apart>,
 }
 
 impl Consensus {
-    /// What these runs say, whatever their order.
+    /// Computes the consensus of these votes; their order does not matter.
     pub fn of(votes: &[Vote]) -> Consensus {
         let windows: BTreeMap<HeadlineFigure, Window> = HeadlineFigure::ALL
             .into_iter()
@@ -67,7 +66,7 @@ impl Consensus {
     }
 }
 
-/// The voices that agree on a figure.
+/// The votes that agree on a figure.
 struct Window {
     low: f64,
     high: f64,
@@ -102,16 +101,16 @@ impl Window {
     }
 }
 
-/// What one sender says of a figure.
+/// The vote of one sender for a figure.
 struct Voice<'a> {
     sender: Option<&'a str>,
-    /// The median of its hosts' medians.
+    /// Median of the medians of its hosts.
     value: f64,
-    /// What its fastest interface carries, in bytes a second; `None` where none is known.
+    /// Rate of its fastest interface in bytes per second; `None` if no interface is known.
     interface_bps: Option<f64>,
 }
 
-/// The runs of each sender; those without one are of one.
+/// Groups runs by sender; runs without a sender form one group.
 fn by_sender<'a>(
     votes: impl IntoIterator<Item = &'a Vote>,
 ) -> BTreeMap<Option<&'a str>, Vec<&'a Vote>> {
@@ -122,7 +121,7 @@ fn by_sender<'a>(
     by_sender
 }
 
-/// The voices for a figure, rising.
+/// The votes for a figure in ascending order.
 fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
     let has_it = |vote: &&Vote| vote.figures.get(&figure).is_some_and(|value| value.is_finite());
     let voice = |(sender, votes): (_, Vec<&Vote>)| {
@@ -140,8 +139,8 @@ fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
     voices
 }
 
-/// The window of those that agree, as places from and up to which in rising voices. `None` where
-/// there is no voice.
+/// The window of the agreeing votes, as start and end (exclusive) index into ascending votes.
+/// `None` if there are no votes.
 fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     let end = |from: usize| {
         let most = voices[from].value.max(0.0) * WINDOW;
@@ -150,7 +149,7 @@ fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     let windows: Vec<(usize, usize)> =
         (0..voices.len()).map(|from| (from, end(from).max(from + 1))).collect();
     let count = |(from, to): &(usize, usize)| to - from;
-    // Neighbouring windows share their voices: of each crowd the one that holds most stands for it.
+    // Neighbouring windows share votes: the one with most votes represents each group.
     let is_crowd = |window: &&(usize, usize)| {
         let rivals = windows.iter().filter(|other| other.0 < window.1 && window.0 < other.1);
         rivals.map(count).max() == Some(count(window))
@@ -159,7 +158,7 @@ fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     if !figure.smaller_is_better() {
         crowds.reverse();
     }
-    // Of equally large ones the worse: who lies has more from being better.
+    // Of equally large groups the worse: a liar gains more from good figures.
     let largest = *crowds.iter().max_by_key(|window| count(window))?;
     let enough = ENOUGH.max((voices.len() as f64 * SHARE).ceil() as usize);
     let counts_first = |faster: &&(usize, usize)| {
@@ -171,9 +170,9 @@ fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     Some(*faster.unwrap_or(&largest))
 }
 
-/// Tells whether the first of two crowds was held back by its interface: half of those whose interface
-/// is known had none that carries more, most of that was reached, and each of the faster ones had a
-/// faster interface and gained no more than that explains.
+/// True if its interface limited the slower of two groups. At least half of its known interfaces
+/// are no faster than some rate, the group reaches most of that rate, and each faster vote has a
+/// faster interface and gains no more than that explains.
 fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
     let mut known: Vec<f64> = slower.iter().filter_map(|voice| voice.interface_bps).collect();
     known.sort_by(f64::total_cmp);
@@ -187,9 +186,10 @@ fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
         && fast / slow <= least / carried / NEARLY_CARRIED
 }
 
-/// What more than half of the senders claim of the medium, and at least [`ENOUGH`] of them where there
-/// are as many; of the level of a use, of the senders that judged it, and where as many claim anything.
-/// A sender claims what at least half of its runs do.
+/// Claims about the medium that more than half of the senders share, and at least [`ENOUGH`] of
+/// them if there are as many. For the level of a use, only senders that judged this use are
+/// counted, and [`ENOUGH`] applies if as many senders claim anything. A sender shares a claim if at
+/// least half of its runs make it.
 fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
     let by_sender = by_sender(votes);
     let all: BTreeSet<&str> =
@@ -204,7 +204,7 @@ fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
             asked += usize::from(judged > 0);
             agreeing += usize::from(judged > 0 && said * 2 >= judged);
         }
-        // One who judges alone is believed alone only.
+        // A sender that judges alone is believed only if it is the only sender.
         let judging = claiming.max(2).min(by_sender.len());
         let others = if claim.contains('=') { judging } else { by_sender.len() };
         agreeing * 2 > asked && agreeing >= ENOUGH.min(others)
@@ -212,16 +212,17 @@ fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
     all.into_iter().filter(is_shared).collect()
 }
 
-/// Tells whether a run could have made a claim: one on a use only if it judged that.
+/// True if a run could have made a claim: about a use only if it judged that use.
 fn has_judged(vote: &Vote, claim: &str) -> bool {
     let Some((wanted, _)) = claim.split_once('=') else { return true };
     let is_of_it = |other: &String| other.split_once('=').is_some_and(|(use_, _)| use_ == wanted);
     vote.claims.iter().any(is_of_it)
 }
 
-/// The verdict of the run whose figures lie nearest to these, by the mean of their logarithms, of those
-/// that claim nothing but what senders share; one's own runs share all. A run that lacks a shared claim
-/// or some of the figures comes after those that have more: what it says may rest on little.
+/// The verdict of the run closest to these figures by the mean absolute logarithm of the ratios,
+/// among runs that make only claims shared by senders (runs of one's own machine share all). Runs
+/// that lack a shared claim or some of the figures come last: their verdict may rest on little
+/// data.
 fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Option<String> {
     let has_senders = votes.iter().any(|vote| vote.sender.is_some());
     let shared = shared_claims(votes);
@@ -248,7 +249,7 @@ fn nearest(votes: &[Vote], figures: &BTreeMap<HeadlineFigure, HostSpread>) -> Op
         .map(|(_, verdict)| verdict.clone())
 }
 
-/// Senders most of whose figures lie outside the windows, where at least [`ENOUGH`] of them agree
+/// Senders with most of their figures outside the windows, if at least [`ENOUGH`] of them agree
 /// with each other.
 fn apart(votes: &[Vote], windows: &BTreeMap<HeadlineFigure, Window>) -> Option<Apart> {
     let is_outside = |vote: &Vote| {
@@ -281,9 +282,9 @@ fn apart(votes: &[Vote], windows: &BTreeMap<HeadlineFigure, Window>) -> Option<A
     })
 }
 
-/// The median of the hosts' medians, with the lowest and highest of all runs. Values of runs whose
-/// host is not known (`None`) are taken as of a host each: nothing says that two of them are of the
-/// same. `None` where there is no value.
+/// Median of the medians of the hosts, with the lowest and highest value of all runs. Each run of
+/// an unknown host (`None`) counts as a host of its own: nothing shows that two of them are the
+/// same. `None` if there are no values.
 pub fn spread<H: Ord>(values: impl IntoIterator<Item = (Option<H>, f64)>) -> Option<HostSpread> {
     let mut values: Vec<(Option<H>, f64)> = values.into_iter().collect();
     values.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then(x.total_cmp(y)));
@@ -305,10 +306,10 @@ pub fn spread<H: Ord>(values: impl IntoIterator<Item = (Option<H>, f64)>) -> Opt
     })
 }
 
-/// The middle of values in order, or the mean of the two in the middle.
+/// Median of sorted values: the middle one, or the mean of the two in the middle.
 fn middle<T>(sorted: &[T], value: impl Fn(&T) -> f64) -> f64 {
     let (lower, upper) = (value(&sorted[(sorted.len() - 1) / 2]), value(&sorted[sorted.len() / 2]));
-    // Halved first: the sum of two large numbers may be none.
+    // Halved first: the sum of two large numbers may overflow.
     if lower == upper { upper } else { lower / 2.0 + upper / 2.0 }
 }
 

@@ -1,5 +1,5 @@
-//! Runs that are one measurement, sent again under another name, from another board or with a few
-//! numbers changed: by what they are known, and the rule by which one is found.
+//! Detection of copies: runs that are one measurement, sent again under another name, from another
+//! board or with a few numbers changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,41 +11,43 @@ use sha2::{Digest, Sha256};
 
 use crate::model_of;
 
-/// Points of a sketch: shares of the samples, in thousandths.
+/// Quantiles of a sketch: shares of the samples, in thousandths.
 const POINTS: [u64; 16] =
     [5, 10, 25, 50, 100, 200, 300, 400, 600, 700, 800, 900, 950, 975, 990, 995];
-/// Cells that a sketch takes, those with most I/Os.
+/// Most cells in a sketch, those with most I/Os.
 const CELLS: usize = 8;
-/// I/Os that a cell of a sketch has at least: of fewer the first two points are one.
+/// Least number of I/Os in a cell of a sketch: with fewer, the first two quantiles coincide.
 const SKETCHED: u64 = 101;
-/// Places of a histogram from which on its counts are equal to others by no chance.
+/// Least number of distinct latencies with which two histograms are not equal by chance.
 const DIFFERENT: usize = 20;
-/// Points of a sketch between the tails, by their places.
+/// Quantiles of a sketch without the tails, as indices into [`POINTS`].
 const INNER: std::ops::Range<usize> = 3..13;
-/// Rates that are equal to others by no chance, although a tool prints three digits of each.
+/// Number of consecutive rates that are not equal by chance, although a tool prints only three
+/// digits.
 const RATES: usize = 6;
-/// Neighbours in a histogram differ by so much, as a logarithm.
+/// Difference between neighbouring latencies in a histogram, as a logarithm.
 const GRAIN: f64 = 0.001;
-/// Numbers of samples of two cells that are compared differ by no more, as a factor.
+/// Largest ratio between the sample counts of two cells that are compared.
 const NEAR_COUNTS: f64 = 1.5;
-/// A copy may be stretched by so much, as a factor of the logarithms.
+/// Largest factor by which the logarithms of a copy may be stretched.
 const MOST_STRETCH: f64 = 1.1;
 /// Two sketches are of one measurement below this mean of the squared differences of their shares,
-/// over what the number of samples makes of two measurements of one medium. Of 3,747 pairs of cells of
-/// six simulated media with six seeds each and a disk with three runs none was below 0.17; a copy whose
-/// latencies were changed by 1 % each had 0.06 to 0.17 in the middle, but 1.2 on an SSD.
+/// divided by the variance that two measurements of one medium have with so many samples. Of 3,747
+/// pairs of cells (six simulated media with six seeds each, and a disk with three runs) none was
+/// below 0.17. A copy with each latency changed by 1 % had a median of 0.06 to 0.17, but 1.2 on an
+/// SSD.
 const COPY: f64 = 0.15;
 
-/// The shapes of a run's latencies in little: by which a copy of it is found again, whatever else
-/// is written beside them.
+/// Shapes of a run's latency distributions, reduced to a few quantiles: they identify a copy of the
+/// run, whatever else is changed in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSketch(Vec<CellSketch>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct CellSketch {
-    /// How many.
+    /// Number of samples.
     samples: u64,
-    /// Logarithms of latency over median at [`POINTS`].
+    /// Logarithms of latency divided by median, at [`POINTS`].
     logs: Vec<f32>,
 }
 
@@ -61,15 +63,15 @@ impl CellSketch {
         CellSketch { samples, logs }
     }
 
-    /// Tells whether it can be told from others: of a cell whose latencies are a few steps, as of a
-    /// clock or a bus, quantiles are equal by chance.
+    /// True if it can be distinguished from others. With only a few distinct latencies, as from a
+    /// coarse clock or a bus, quantiles are equal by chance.
     fn is_smooth(&self) -> bool {
         let inner = self.logs.get(INNER).unwrap_or_default();
         !inner.is_empty() && inner.windows(2).all(|pair| f64::from(pair[1] - pair[0]) >= GRAIN)
     }
 
-    /// Few smooth samples are like the many of any measurement of the medium: only near counts are
-    /// compared.
+    /// True if two cells have the same shape. Few smooth samples resemble any measurement of the
+    /// medium with many, so only similar sample counts are compared.
     fn is_like(&self, other: &CellSketch) -> bool {
         let (few, many) = (self.samples.min(other.samples), self.samples.max(other.samples));
         let is_whole = |sketch: &CellSketch| sketch.logs.len() == POINTS.len();
@@ -79,8 +81,9 @@ impl CellSketch {
             && self.difference(other).min(other.difference(self)) < COPY
     }
 
-    /// The mean, over the points, of the squared difference of the shares of samples there, over its
-    /// variance in two measurements of one medium; once one is stretched as the other, by a little.
+    /// Mean over the quantiles of the squared difference of the shares of samples, divided by its
+    /// variance in two measurements of one medium. `other` is first stretched by up to
+    /// [`MOST_STRETCH`] to fit.
     fn difference(&self, other: &CellSketch) -> f64 {
         let (n, m) = (self.samples as f64, other.samples as f64);
         let effective = n * m / (n + m);
@@ -104,7 +107,7 @@ impl CellSketch {
     }
 }
 
-/// Cells of a run with most I/Os that have a histogram, the largest first.
+/// Histograms of the cells with most I/Os, the largest first.
 fn largest(run: &Published) -> Vec<&Histogram> {
     let mut large: Vec<_> = run
         .cells
@@ -124,21 +127,21 @@ impl RunSketch {
         RunSketch(sketches.filter(CellSketch::is_smooth).collect())
     }
 
-    /// Tells whether it says nothing: no run is a copy of one like that.
+    /// True if it has too few cells to identify a run: no run is then found to be its copy.
     pub fn is_empty(&self) -> bool {
         self.0.len() < 2
     }
 
-    /// Tells whether two runs have the latencies of one measurement: at least two cells, and half of
-    /// those of the smaller sketch, have a cell of the same shape in the other, each another one,
-    /// whatever they are called. The same either way round.
+    /// True if two runs have the latencies of one measurement: at least two cells, and at least
+    /// half of the smaller sketch, can be paired with cells of the same shape, whatever their
+    /// names. The relation is symmetric.
     fn is_copy_of(&self, other: &RunSketch) -> bool {
         let alike = most_pairs(&self.0, &other.0);
         alike >= 2 && alike * 2 >= self.0.len().min(other.0.len())
     }
 }
 
-/// How many cells can be paired with like ones at most (Kuhn's algorithm).
+/// Largest number of disjoint pairs of like cells (Kuhn's algorithm).
 fn most_pairs(ours: &[CellSketch], theirs: &[CellSketch]) -> usize {
     fn pair(
         at: usize,
@@ -162,23 +165,23 @@ fn most_pairs(ours: &[CellSketch], theirs: &[CellSketch]) -> usize {
     (0..ours.len()).filter(|at| pair(*at, &like, &mut BTreeSet::new(), &mut of)).count()
 }
 
-/// By what a run is known again.
+/// Marks by which a run is recognised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunMarks {
-    /// A mark for the latencies of each of its largest cells to the last count, 32 hexadecimal digits
-    /// each: two runs that share one are of one measurement, whatever else was changed. None of a run
-    /// with too few I/Os.
+    /// Hashes of the exact histogram of each of its largest cells, 32 hexadecimal digits each. Two
+    /// runs that share one are of one measurement, whatever else was changed. Empty for a run with
+    /// too few I/Os.
     pub exact: BTreeSet<String>,
-    /// Their shapes.
+    /// Shapes of these cells.
     pub sketch: RunSketch,
-    /// Whose runs the shapes are held against.
+    /// Model of the medium; shapes are compared only with runs of the same model.
     model: Model,
-    /// Simulated runs repeat to the byte.
+    /// True for a simulated run: these repeat to the byte.
     is_simulated: bool,
 }
 
 impl RunMarks {
-    /// The marks of a run.
+    /// Computes the marks of a run.
     pub fn of(run: &Published) -> RunMarks {
         let cells = largest(run);
         RunMarks {
@@ -193,42 +196,41 @@ impl RunMarks {
         }
     }
 
-    /// Tells whether the run is of a simulated medium.
+    /// True if the run is of a simulated medium.
     pub fn is_simulated(&self) -> bool {
         self.is_simulated
     }
 
-    /// Tells whether the run may be a copy of one that is simulated or not.
+    /// True if the run may be a copy of a run that is simulated, or not, as given.
     pub fn may_copy(&self, is_simulated: bool) -> bool {
         !(self.is_simulated && is_simulated)
     }
 
-    /// The model whose runs the shapes are held against.
+    /// Model of the medium, to whose runs the shapes are compared.
     pub fn model(&self) -> &Model {
         &self.model
     }
 }
 
-/// Tells whether the counts of a histogram are those of another by no chance.
+/// True if the histogram has enough distinct latencies not to equal another by chance.
 fn has_many_places(histogram: &Histogram) -> bool {
     histogram.buckets().nth(DIFFERENT - 1).is_some()
 }
 
-/// The mark of a histogram; none of one whose counts may be those of another by chance.
+/// Hash of a histogram; `None` if its counts may equal others by chance.
 fn mark(histogram: &Histogram) -> Option<String> {
     if !has_many_places(histogram) {
         return None;
     }
     let mut text = String::new();
     for (ns, count) in histogram.buckets() {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{ns}:{count} ");
     }
     Some(mark_of(&text))
 }
 
-/// The marks of a run that another tool measured without latencies: each [`RATES`] cells in
-/// succession by their rates.
+/// Hashes for a run of another tool without latencies: one for each [`RATES`] consecutive rates.
 fn marks_of_rates(run: &Published) -> BTreeSet<String> {
     let metrics = run.cells.iter().map(|cell| &cell.metrics);
     let rates: Vec<f64> =
@@ -241,30 +243,30 @@ fn mark_of(text: &str) -> String {
     hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Runs of which another may be a copy, wherever they are kept.
+/// Store of runs in which copies are searched.
 pub trait KnownRuns {
-    /// A name of a run.
+    /// Name of a run in this store.
     type Name;
-    /// Why they cannot be looked through.
+    /// Error if the store cannot be read.
     type Error;
 
-    /// Hands out the runs that are [a reason](RunMarks::may_copy) and have one of these marks, the
-    /// first that came in at the beginning, until one is taken.
+    /// Calls back with the runs that [count](RunMarks::may_copy) and share one of these marks, the
+    /// oldest first, until one is accepted.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If the runs cannot be read.
     fn with_mark(
         &mut self,
         marks: &RunMarks,
         is_taken: &mut dyn FnMut(&Self::Name) -> bool,
     ) -> Result<Option<Self::Name>, Self::Error>;
 
-    /// The same with the measured runs of the model, of whatever capacity, and their sketches; of
-    /// many, the newest may be all that is looked through. Simulated ones are no reason: anybody can
-    /// make those that are nearly like all measurements of a medium.
+    /// Calls back with the measured runs of the model, of any capacity, and their sketches. If
+    /// there are many, the search may be limited to the newest. Simulated runs do not count:
+    /// anybody can make one that resembles all measurements of a medium.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If the runs cannot be read.
     fn of_model(
         &mut self,
         marks: &RunMarks,
@@ -272,14 +274,14 @@ pub trait KnownRuns {
     ) -> Result<Option<Self::Name>, Self::Error>;
 }
 
-/// The run of which one with these marks is a copy: with the latencies of a cell exactly, under any
-/// name; or nearly, of the same model. `is_reason` says which count: not the run itself, nor one that
-/// it replaces. `None` for runs with too few I/Os. Simulated ones repeat to the byte, so they are held
-/// against measured ones only: one that says so of itself may be a copy of a measurement, and a
-/// measurement one of a simulation.
+/// Finds the run of which the run with these marks is a copy: one with exactly the latencies of a
+/// cell, under any name; or nearly these, of the same model. `is_reason` selects the runs that
+/// count: not the run itself, nor one that it replaces. `None` for runs with too few I/Os.
+/// Simulated runs repeat to the byte, so they are compared with measured ones only: a run that is
+/// marked simulated may be a copy of a measurement, and a measurement one of a simulation.
 ///
 /// # Errors
-/// Where the known runs cannot be read.
+/// If the known runs cannot be read.
 pub fn find_copy<K: KnownRuns>(
     known: &mut K,
     marks: &RunMarks,
@@ -296,22 +298,22 @@ pub fn find_copy<K: KnownRuns>(
     known.of_model(marks, &mut |name, theirs| is_reason(name) && marks.sketch.is_copy_of(theirs))
 }
 
-/// Runs in memory, known by their numbers.
+/// Store of runs in memory, named by their numbers.
 #[derive(Debug, Default)]
 pub struct CopyRegister {
     runs: BTreeMap<usize, RunMarks>,
     exact: BTreeMap<String, Vec<usize>>,
-    /// Measured ones by kind, vendor and model.
+    /// Measured runs by kind, vendor and model.
     near: BTreeMap<(MediumKind, String, String), Vec<usize>>,
 }
 
-/// A model of whatever capacity.
+/// A model without its capacity.
 fn of_any_size(model: &Model) -> (MediumKind, String, String) {
     (model.kind, model.vendor.clone(), model.model.clone())
 }
 
 impl CopyRegister {
-    /// Takes a run in.
+    /// Adds a run.
     pub fn add(&mut self, number: usize, marks: &RunMarks) {
         for mark in &marks.exact {
             self.exact.entry(mark.clone()).or_default().push(number);
@@ -353,7 +355,7 @@ impl KnownRuns for CopyRegister {
 mod tests {
     use super::*;
 
-    /// A run with three cells, whose latencies differ from `seed` to `seed`.
+    /// A run with three cells; the latencies depend on `seed`.
     fn run(seed: u64, simulated: bool) -> Published {
         let text = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
         let mut run = Published::from(&record::Record::from_json(text).unwrap());
@@ -411,14 +413,14 @@ mod tests {
         assert_eq!(found(&known, &run(1, false)), Some(0));
     }
 
-    /// A measurement sent again as simulated put the measurement in quarantine.
+    /// Regression: a measurement sent again as simulated put the measurement in quarantine.
     #[test]
     fn a_measurement_called_simulated_is_a_copy_of_it() {
         assert_eq!(found(&[run(1, false)], &run(1, true)), Some(0));
     }
 
-    /// A run of a slow card, `ios` in each of three cells, with latencies that this makes of a
-    /// standard normal number.
+    /// A run of a slow card with `ios` I/Os in each of three cells. `latency` turns a standard
+    /// normal number into a latency.
     fn drawn(draw: u64, ios: u64, latency: &mut dyn FnMut(f64) -> f64) -> Published {
         let mut random = stats::Random::for_purpose(draw, "a slow card");
         let mut run = run(1, false);
@@ -464,7 +466,7 @@ mod tests {
         }
     }
 
-    /// A smooth record with few I/Os was like each of the later measurements of the medium.
+    /// Regression: a smooth record with few I/Os resembled each later measurement of the medium.
     #[test]
     fn few_smooth_ios_are_like_no_measurement() {
         let mut rank = 0.0;
@@ -489,7 +491,7 @@ mod tests {
         assert_eq!(found(&[measured(1.0)], &measured(1.06)), Some(0));
     }
 
-    /// A run was made that is a copy of another, and that other none of it.
+    /// Regression: a run was a copy of another, but not the other way round.
     #[test]
     fn pairs_are_as_many_either_way_round() {
         let sketch = |histogram: fn(f64) -> f64| {
@@ -507,7 +509,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// A cell was made that was like another, and that other not like it.
+        /// Regression: a cell was like another, but not the other way round.
         #[test]
         fn likeness_is_the_same_either_way_round(
             sigma in 0.3f64..0.5,

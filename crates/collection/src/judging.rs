@@ -1,11 +1,11 @@
-//! What a submission must be before anything is done with it. Pure: no input or output, no clock.
+//! Checks of a submission before anything else is done with it. Pure: no input or output, no clock.
 //!
-//! Every byte is hostile until it is parsed, and each step protects the next one: `unpack` bounds
-//! the bytes, `scan` looks over the document without keeping any of it (depth, counts, texts,
-//! schema), then serde takes what [`Published`] names and drops the rest, then `possible` holds the
-//! numbers against what can be, against each other, and against the latencies they are made of.
-//! What is strange but possible is a doubt, and a person looks at it (`doubts`). Conclusions that a
-//! document brings along are thrown away: they are drawn anew from its cells.
+//! Every byte is hostile until it is parsed, and each step protects the next one. `unpack` bounds
+//! the bytes. `scan` checks depth, counts, texts and schema of the document without storing it.
+//! serde then takes the fields that [`Published`] names and drops the rest. `possible` checks the
+//! numbers against physical limits, against each other, and against the latencies they are computed
+//! from. A run that is unusual but possible gets a caveat for manual review (`doubts`). Conclusions
+//! in the document are discarded: they are drawn anew from its cells.
 
 use record::collection::{CollectionLine, RunHeadline};
 use record::{Published, Record};
@@ -27,20 +27,20 @@ mod unpack;
 pub(crate) use limits::of_interface as interface_bps;
 pub use unpack::unpack;
 
-/// How much of everything an upload may hold.
+/// Limits on the size of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadLimits {
-    /// Bytes on the wire.
+    /// Most bytes as received, still compressed.
     pub body_bytes: usize,
-    /// Bytes once it is unpacked.
+    /// Most bytes after decompression.
     pub unpacked_bytes: usize,
-    /// How deep JSON may nest.
+    /// Deepest nesting of the JSON.
     pub depth: usize,
-    /// Cells of a run, and entries of any other list in it.
+    /// Most cells of a run, and entries of any other list in it.
     pub cells: usize,
-    /// Bytes of a single text.
+    /// Most bytes of a single text.
     pub text_bytes: usize,
-    /// Points of a single curve.
+    /// Most points of a single curve.
     pub series_points: usize,
 }
 
@@ -57,42 +57,43 @@ impl Default for UploadLimits {
     }
 }
 
-/// A submission that is a run.
+/// A submission that is a valid run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Upload {
-    /// The run, without the findings it brought along.
+    /// The run, without the findings that it was sent with.
     pub run: Published,
-    /// Its line, drawn here and not taken from the sender.
+    /// Its line, computed here and not taken from the sender.
     pub headline: RunHeadline,
-    /// What is strange but possible, in words: a person has to look.
+    /// Sentences about what is unusual but possible; a person has to review them.
     pub doubts: Vec<String>,
 }
 
-/// Why a submission is none.
+/// Rejection of a submission, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Status of the answer: 413 (too much), 415 (not what it says it is), 422 (no run, or none
-    /// that can be).
+    /// HTTP status: 413 (too large), 415 (not the declared encoding), 422 (not a run, or an
+    /// impossible one).
     pub status: u16,
-    /// For programs: `too-large`, `encoding`, `not-json`, `too-deep`, `too-many`, `text`, `markup`,
-    /// `wrong-schema`, `newer-schema`, `not-a-run`, `out-of-range`, `contradiction`, `impossible`.
+    /// Code for programs: `too-large`, `encoding`, `not-json`, `too-deep`, `too-many`, `text`,
+    /// `markup`, `wrong-schema`, `newer-schema`, `not-a-run`, `out-of-range`, `contradiction`,
+    /// `impossible`.
     pub code: &'static str,
-    /// For people, with the place in the document. One printable line, whatever was sent.
+    /// Reason for people, with the place in the document. One printable line, whatever was sent.
     pub reason: String,
 }
 
 impl Rejection {
-    /// More than is taken.
+    /// Larger than allowed (413).
     fn too_large(reason: String) -> Rejection {
         Rejection { status: 413, code: "too-large", reason }
     }
 
-    /// Not what its headers say.
+    /// Not what its headers declare (415).
     fn not(code: &'static str, reason: String) -> Rejection {
         Rejection { status: 415, code, reason }
     }
 
-    /// JSON, but no run that can be kept.
+    /// JSON, but not a run that can be accepted (422).
     fn invalid(code: &'static str, reason: String) -> Rejection {
         Rejection { status: 422, code, reason }
     }
@@ -109,7 +110,7 @@ impl std::error::Error for Rejection {}
 /// Reads a submission. `encoding` is the header `Content-Encoding`.
 ///
 /// # Errors
-/// Where it is no run that can be kept; the rejection says what is wrong and where.
+/// If it is not a run that can be accepted; the rejection says what is wrong and where.
 pub fn read(
     body: &[u8],
     encoding: Option<&str>,
@@ -122,7 +123,7 @@ pub fn read(
     judge(run)
 }
 
-/// Judges a run as if it had been sent.
+/// Checks a run as if it had been sent.
 ///
 /// # Errors
 /// As [`read`] of its JSON.
@@ -136,11 +137,11 @@ pub fn read_run(mut run: Published, limits: &UploadLimits) -> Result<Upload, Rej
     judge(run)
 }
 
-/// Judges a run: what is wrong with it, or what a person has to look at. Conclusions that it brings
-/// along are dropped and drawn anew.
+/// Checks a run, and lists what a person has to review. Conclusions in the run are dropped and
+/// drawn anew.
 ///
 /// # Errors
-/// Where a number of it cannot be true; the rejection names the place.
+/// If a number cannot be true; the rejection names its place.
 pub fn judge(mut run: Published) -> Result<Upload, Rejection> {
     run.findings.clear();
     check(&run)?;
@@ -149,33 +150,31 @@ pub fn judge(mut run: Published) -> Result<Upload, Rejection> {
     Ok(Upload { run, headline, doubts })
 }
 
-/// Holds the numbers of a run against what can be, against each other, and against the latencies
-/// they are made of.
+/// Checks the numbers of a run against physical limits, against each other, and against the
+/// latencies they are computed from.
 ///
 /// # Errors
-/// Where one of them cannot be true; the rejection names the place.
+/// If one of them cannot be true; the rejection names its place.
 pub fn check(run: &Published) -> Result<(), Rejection> {
     possible::check(run)
 }
 
-/// What of the figures is out of line with others of the same model, in words. Nothing while fewer
-/// than five runs or hosts are known.
+/// Sentences about figures that are outliers among those of the same model. Empty while fewer than
+/// five runs or hosts are known.
 ///
-/// A line has the median and the extremes of its model, so a figure is out of line where it lies
-/// farther from the median, as a ratio, than twice as far as the farthest one that is known, and
-/// farther than a factor of 4: media of one name differ by as much
-/// (docs/field/classes.md#speed-classes).
+/// A line has the median and the extremes of its model. A figure is an outlier if its ratio to the
+/// median is larger than 4, and on a logarithmic scale more than twice as far as the farthest known
+/// figure: media of one name differ by a factor of up to 4 (docs/field/classes.md#speed-classes).
 pub fn outliers(upload: &Upload, line: &CollectionLine) -> Vec<String> {
     doubts::outliers(&upload.headline, line)
 }
 
-/// The document as the type that names all that is published. What is not named there is gone after
-/// this.
+/// Parses the document as the type that names all published fields. All other fields are dropped.
 fn parse(json: &[u8]) -> Result<Published, Rejection> {
     if let Ok(run) = serde_json::from_slice(json) {
         return Ok(run);
     }
-    // Once more, keeping account of the place, which takes longer.
+    // Parsed again with tracking of the place, which takes longer.
     let mut text = serde_json::Deserializer::from_slice(json);
     serde_path_to_error::deserialize(&mut text).map_err(|error| {
         let place = error.path().to_string();
@@ -185,8 +184,8 @@ fn parse(json: &[u8]) -> Result<Published, Rejection> {
     })
 }
 
-/// The run and its line. Cells go into the record and back: they are most of it, and are not
-/// copied.
+/// The run and its line. Cells are moved into the record and back: they are most of it, so they are
+/// not copied.
 fn drawn(mut run: Published) -> (Published, RunHeadline) {
     let cells = std::mem::take(&mut run.cells);
     let record = Record { cells, ..run.to_record("upload") };

@@ -1,5 +1,5 @@
-//! Under which name a medium is kept: letters that look alike are one, makers and products have one
-//! spelling, and what has no name is never put together with anything.
+//! Names under which media are kept: look-alike letters are equal, vendors and products have one
+//! spelling, and media without a name are never grouped.
 //!
 //! `names.toml` lists names with their sources; anybody may add one.
 
@@ -11,7 +11,7 @@ use record::{MediumKind, Published};
 use serde::Deserialize;
 use unicode_security::skeleton;
 
-/// The table, as it is written.
+/// The table in its file.
 #[derive(Deserialize)]
 struct Table {
     vendor: Vec<Vendor>,
@@ -22,12 +22,12 @@ struct Table {
 struct Vendor {
     name: String,
     aliases: Vec<String>,
-    /// All of his names as texts are held against them, the usual one first.
+    /// All of its names in folded form, the usual one first.
     #[serde(skip)]
     folded: Vec<String>,
 }
 
-/// A product under all of its names.
+/// A product with all of its names.
 #[derive(Deserialize)]
 struct Product {
     kind: MediumKind,
@@ -42,16 +42,16 @@ struct Product {
     disk_models: Vec<String>,
     #[serde(skip)]
     vendor_folded: String,
-    /// All names that mean this product, as texts are held against them, without the maker.
+    /// All names of this product in folded form, without the vendor.
     #[serde(skip)]
     folded: Vec<String>,
 }
 
-/// The name of a product in the registers of a card.
+/// Name of a product in the registers of a card.
 #[derive(Clone, Deserialize)]
 struct Register {
     name: String,
-    /// Whether several products share it.
+    /// True if several products share it.
     #[serde(default)]
     ambiguous: bool,
 }
@@ -80,11 +80,11 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// The beginning of the model of a run without a name.
+/// Beginning of the model name of a run without a name.
 const UNNAMED: &str = "unnamed";
 
-/// The model under which a run is kept: its product where the table knows it, else what the run
-/// says, with letters that look alike made one. One without a name is a model of its own.
+/// The model under which a run is kept: its product if the table knows it, else the names in the
+/// run with look-alike letters made equal. A run without a name gets a model of its own.
 pub fn model_of(run: &Published) -> Model {
     let plain = Model::of(run);
     if is_nameless(run) {
@@ -102,7 +102,7 @@ pub fn model_of(run: &Published) -> Model {
     Model { vendor, model, ..plain }
 }
 
-/// The name people know it by: "Samsung EVO Plus 64 GB".
+/// Usual name of the medium: "Samsung EVO Plus 64 GB".
 pub fn name_of(run: &Published) -> String {
     match product_of(run).filter(|_| !is_nameless(run) && run.kind != MediumKind::Simulated) {
         Some(product) => run.named(product.vendor.clone(), product.model.clone()),
@@ -110,7 +110,7 @@ pub fn name_of(run: &Published) -> String {
     }
 }
 
-/// Other names of a model's product, in small letters, for a search; empty where there are none.
+/// Other names of a model's product in lower case, for a search; empty if there are none.
 pub fn other_names_of(kind: MediumKind, vendor: &str, model: &str) -> String {
     let is_it = |product: &&Product| {
         product.kind == kind && product.vendor_folded == vendor && folded(&product.model) == model
@@ -127,8 +127,7 @@ pub fn other_names_of(kind: MediumKind, vendor: &str, model: &str) -> String {
     names.join(" ")
 }
 
-/// Names that a person has to look at: praise, two makers, a program that is nearly called
-/// Flashmark.
+/// Names that a person has to review: praise, two vendors, or a program name similar to Flashmark.
 pub(crate) fn doubts(run: &Published) -> Vec<String> {
     let (vendor, model) = run.spelled();
     let (vendor, model) = (folded(&vendor), folded(&model));
@@ -151,8 +150,8 @@ pub(crate) fn doubts(run: &Published) -> Vec<String> {
     [praised, two, imitated].into_iter().flatten().collect()
 }
 
-/// Whether nothing tells what medium it is: no name at all, or only that of a reader or of a machine
-/// that pretends to have a disk.
+/// True if nothing identifies the medium: no name at all, or only that of a reader or of a virtual
+/// disk.
 fn is_nameless(run: &Published) -> bool {
     let has_label = run.label.as_deref().is_some_and(|label| !label.trim().is_empty());
     let (vendor, model) = run.spelled();
@@ -162,7 +161,7 @@ fn is_nameless(run: &Published) -> bool {
     (vendor.is_empty() && model.is_empty()) || (pretended && !has_label) || is_called_so
 }
 
-/// A number that two measurements hardly share (FNV-1a, 32 bits).
+/// A 32-bit hash (FNV-1a) that two measurements are unlikely to share.
 fn mark_of(run: &Published) -> u32 {
     let text = format!("{} {} {:?} {:?}", run.seed, run.elapsed_ns, run.started, run.medium_key);
     text.bytes()
@@ -182,7 +181,7 @@ fn product_of(run: &Published) -> Option<&'static Product> {
     only(TABLE.medium.iter().filter(fits)).or_else(|| of_usb_id(run))
 }
 
-/// The stick whose id on the bus this is, where its name says nothing.
+/// The product with this USB id, if it is unique: used if the name of the run is unknown.
 fn of_usb_id(run: &Published) -> Option<&'static Product> {
     let id = run.link.as_ref()?.usb_id.as_deref().filter(|_| run.kind == MediumKind::Usb)?;
     let has = |product: &&Product| {
@@ -191,13 +190,14 @@ fn of_usb_id(run: &Published) -> Option<&'static Product> {
     only(TABLE.medium.iter().filter(has))
 }
 
-/// The one that there is; a name or an id that several have means none of them.
+/// The only item; `None` if there are none or several, as an ambiguous name or id identifies
+/// nothing.
 fn only(mut found: impl Iterator<Item = &'static Product>) -> Option<&'static Product> {
     let first = found.next()?;
     found.next().is_none().then_some(first)
 }
 
-/// Maker and model, each once: the maker by his usual name, the model without it. Both are folded.
+/// Vendor and model in folded form: the vendor by its usual name, the model without it.
 fn parted(makers: &[Vendor], vendor: &str, model: &str) -> (String, String) {
     let maker = known_vendor(makers, vendor).or_else(|| {
         makers.iter().find(|maker| vendor.is_empty() && begins_with(model, maker).is_some())
@@ -218,7 +218,7 @@ fn known_vendor<'a>(makers: &'a [Vendor], name: &str) -> Option<&'a Vendor> {
     makers.iter().find(|maker| maker.folded.iter().any(|known| known == name))
 }
 
-/// What follows the name of a maker in a model; `None` where it does not begin with it.
+/// The rest of a model name after that of its vendor; `None` if it does not begin with one.
 fn begins_with<'a>(model: &'a str, maker: &Vendor) -> Option<&'a str> {
     maker.folded.iter().find_map(|known| {
         let rest = model.strip_prefix(known.as_str())?.strip_prefix(' ')?;
@@ -226,8 +226,7 @@ fn begins_with<'a>(model: &'a str, maker: &Vendor) -> Option<&'a str> {
     })
 }
 
-/// Without words that say how large a medium is or what it is for: "evo plus" of "evo plus 64gb
-/// microsdxc u3".
+/// The name without words for capacity or form factor: "evo plus" of "evo plus 64gb microsdxc u3".
 fn without_capacity(model: &str) -> String {
     let is_size = |word: &str| {
         let digits = word.trim_end_matches("gb").trim_end_matches("tb").trim_end_matches("mb");
@@ -249,7 +248,7 @@ fn without_capacity(model: &str) -> String {
     if kept.is_empty() { model.to_owned() } else { kept.join(" ") }
 }
 
-/// Whether a text is like a name in which `*` stands for any letters and digits.
+/// True if a text matches a name in which `*` stands for any letters and digits.
 fn is_like(text: &str, name: &str) -> bool {
     let Some((start, rest)) = name.split_once('*') else { return text == name };
     let Some(tail) = text.strip_prefix(start) else { return false };
@@ -259,8 +258,8 @@ fn is_like(text: &str, name: &str) -> bool {
         .any(|at| is_like(&tail[at..], rest))
 }
 
-/// In small letters with one kind of space, "+" as a word, and letters of other alphabets that look
-/// like Latin ones as those (Unicode TR 39).
+/// Folded form of a text: lower case, single spaces, "+" as a word, and look-alike letters of other
+/// alphabets as Latin ones (Unicode TR 39).
 fn folded(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

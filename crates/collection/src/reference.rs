@@ -1,11 +1,11 @@
-//! Runs that others have published.
+//! Figures that others have published.
 
 use record::Published;
 use record::collection::RunHeadline;
 
-/// The line of a run that others have published, of the line that was drawn from its cells: its
-/// figures. Nothing else is concluded from it, as published figures are few and unlike ours.
-/// It is a fake where its source calls the medium one.
+/// The line of a published run: only the figures of `drawn`, which was computed from its cells. No
+/// other conclusions are drawn, as published figures are few and were measured differently. The
+/// medium is marked as a fake if its source calls it one.
 pub fn reference_headline(run: &Published, drawn: RunHeadline) -> RunHeadline {
     let model = run.model.as_deref().unwrap_or_default().to_lowercase();
     let is_fake = ["counterfeit", "fake"].iter().any(|word| model.contains(word));

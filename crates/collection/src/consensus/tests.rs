@@ -39,7 +39,7 @@ fn a_verdict_is_that_of_the_run_in_the_middle_and_not_of_the_last() {
     assert_eq!(found.verdict.as_deref(), Some("verdict of 100"));
 }
 
-/// A run with nothing but the figures of the others' median decided the verdict.
+/// Regression: a run with only one figure, equal to the median of the others, decided the verdict.
 #[test]
 fn a_run_with_one_figure_has_no_verdict_over_those_with_more() {
     let full = |sender: &str, value: f64| {
@@ -63,7 +63,7 @@ fn three_senders_confirm_a_figure() {
     assert!(Consensus::of(&[own]).figures[&FIGURE].is_confirmed(), "nobody asks one's own runs");
 }
 
-/// Reads of so many MB/s over an interface.
+/// Sequential reads of `mbps` MB/s over an interface.
 fn reading(sender: &str, interface: Option<&str>, mbps: f64) -> Vote {
     let interface = interface.map(str::to_owned);
     let figures = [(HeadlineFigure::SequentialRead, mbps * 1e6)].into();
@@ -88,8 +88,8 @@ fn a_slow_interface_holds_a_medium_back_and_is_told() {
     assert_eq!(apart.reason(), "other hosts: usb 2.0");
 }
 
-/// Three forgers were before five honest senders because they were faster, and before seven because
-/// they called their interface faster.
+/// Regression: three forgers won over five honest senders because they were faster, and over seven
+/// because they claimed a faster interface.
 #[test]
 fn fewer_voices_count_before_more_only_where_an_interface_holds_these_back() {
     let read = |slow: f64, interface: Option<&str>, fast: f64| {
@@ -122,7 +122,7 @@ fn fewer_voices_count_before_more_only_where_an_interface_holds_these_back() {
     assert_eq!(found.figures[&FIGURE].median, 212.0, "no interface holds small writes back");
 }
 
-/// A damaged `capacity` cell beside published medians set "Do not use it" for everyone.
+/// Regression: a damaged `capacity` cell beside published medians set "Do not use it" for everyone.
 #[test]
 fn a_fault_that_one_sender_names_sets_no_verdict() {
     let faulty = |sender: &str, value: f64| Vote {
@@ -146,7 +146,8 @@ fn a_fault_that_one_sender_names_sets_no_verdict() {
     );
 }
 
-/// One sender with published medians and a single slow commit wrote "Not suitable for a database".
+/// Regression: one sender with published medians and a single slow commit wrote "Not suitable for a
+/// database".
 #[test]
 fn a_level_that_one_sender_names_sets_no_verdict() {
     let judged = |sender: &str, value: f64, levels: &[&str]| Vote {
@@ -183,7 +184,7 @@ fn a_level_that_one_sender_names_sets_no_verdict() {
     assert_eq!(verdict(&split.map(|(name, level)| judged(name, 100.0, &[level]))), None);
 }
 
-/// A thousand runs of one sender set the lowest and the highest.
+/// Regression: a thousand runs of one sender set the lowest and the highest value.
 #[test]
 fn the_lowest_and_the_highest_are_those_of_senders() {
     let mut all = votes(&[100.0, 110.0, 120.0], &[]);
@@ -209,7 +210,7 @@ fn what_is_no_number_moves_nothing() {
 }
 
 proptest::proptest! {
-    /// Less than three voices in ten do not move a figure out of what honest senders say.
+    /// With less than 30 % forged votes, a figure stays within the range of the honest senders.
     #[test]
     fn a_figure_stays_among_honest_ones(
         honest in proptest::collection::vec(80.0f64..120.0, 8..40),

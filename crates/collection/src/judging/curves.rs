@@ -1,5 +1,5 @@
-//! The points of curves beside the run: nearly all of its numbers, and no words are in them. A run
-//! that was parsed already is looked over without them.
+//! Points of curves, separated from the run: they are nearly all of its numbers and hold no text.
+//! The scan of a run that was parsed already skips them.
 
 use std::mem;
 
@@ -7,11 +7,11 @@ use record::Published;
 
 use super::UploadLimits;
 
-/// Points of each curve of each cell.
+/// Points of each curve of each cell, as (x, y).
 pub(super) type Curves = Vec<Vec<Vec<[f64; 2]>>>;
 
-/// Takes the points out, but for curves that have more than are taken: the look over the run names
-/// these.
+/// Takes the points out, except of curves with more points than allowed: the scan of the run
+/// reports these.
 pub(super) fn take(run: &mut Published, limits: &UploadLimits) -> Curves {
     let cells = run.cells.iter_mut();
     let of_cell = |cell: &mut record::Cell| {
@@ -24,7 +24,7 @@ pub(super) fn take(run: &mut Published, limits: &UploadLimits) -> Curves {
     cells.map(of_cell).collect()
 }
 
-/// Gives the points back to the run that they were taken from.
+/// Restores the points in the run that they were taken from.
 pub(super) fn put_back(run: &mut Published, curves: Curves) {
     for (cell, curves) in run.cells.iter_mut().zip(curves) {
         for (series, points) in cell.series.iter_mut().zip(curves) {

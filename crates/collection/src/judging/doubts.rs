@@ -1,5 +1,5 @@
-//! What is strange but possible: a person looks at it before others see it. Each doubt is a
-//! sentence that says what was seen.
+//! Caveats about a run that is unusual but possible: a person reviews it before it is public. Each
+//! caveat is a sentence that says what was found.
 
 use record::collection::{
     CollectionLine, FigureUnit, HeadlineFigure, HostSpread, Origin, RunHeadline,
@@ -10,23 +10,24 @@ use record::{Cell, MediumKind, Published, test};
 use super::possible::PLAIN;
 use super::{limits, simulated};
 
-/// Runs or hosts of a model that say together what is usual.
+/// Least number of runs or hosts of a model that define what is usual.
 const ENOUGH: u64 = 5;
-/// Media of one name differ by as much (docs/field/classes.md#speed-classes: one label, several
-/// controllers).
+/// Factor by which media of one name differ (docs/field/classes.md#speed-classes: one label,
+/// several controllers).
 const USUAL_FACTOR: f64 = 4.0;
-/// And a run may be so much farther from the median, in logarithms, than the farthest one that is
-/// known, or the farthest sender where these are told apart.
+/// Largest distance of a run from the median, on a logarithmic scale, as a multiple of that of the
+/// farthest known run (or sender, where senders are distinguished).
 const BEYOND_THE_FARTHEST: f64 = 2.0;
-/// A test of a month is no test of a medium.
+/// Longest plausible run: a test of a month is not a test of a medium.
 const LONG_NS: u64 = 31 * 86_400 * 1_000_000_000;
-/// Share of a cell's time in which I/Os are under way at least; in 542 cells of simulated and real
+/// Least share of a cell's time in which I/Os are in flight; in 542 cells of simulated and real
 /// media it was 99 %.
 const LEAST_UNDER_WAY: f64 = 0.3;
-/// Real media never take the same time again and again, to three digits.
+/// Number of I/Os from which on equal latencies (to three digits) are implausible on a real medium.
 const MANY_ALIKE: u64 = 100;
 
-/// What is strange about a run. Nothing is, of one on a simulated medium: those are kept apart.
+/// Caveats about a run. A run on a simulated medium gets only those about web addresses: such runs
+/// are kept apart.
 pub(super) fn of(run: &Published, headline: &RunHeadline) -> Vec<String> {
     let mut doubts = addresses(run);
     if Origin::of(run) == Origin::Simulated {
@@ -50,7 +51,7 @@ pub(super) fn of(run: &Published, headline: &RunHeadline) -> Vec<String> {
     doubts
 }
 
-/// Texts with an address on the web in them are more often advertisements than names of media.
+/// Texts that contain a web address: these are more often advertisements than names of media.
 fn addresses(run: &Published) -> Vec<String> {
     let named = [
         ("label", &run.label),
@@ -72,7 +73,7 @@ fn addresses(run: &Published) -> Vec<String> {
     named.into_iter().filter_map(told).collect()
 }
 
-/// A cell that no medium gives. Other tools need not have latencies.
+/// A cell with values that no medium produces. Cells of other tools may lack latencies.
 fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
     if cell.metrics.iops.is_none() || !PLAIN.contains(&cell.test.as_str()) {
         return None;
@@ -96,7 +97,7 @@ fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
         .then(|| format!("{most} of {samples} I/Os of {} took the same time", cell.id))
 }
 
-/// Larger than what is sold: bytes by kind of medium, with room to grow.
+/// A capacity larger than any medium of its kind on sale, with room to grow.
 fn too_large(run: &Published) -> Option<String> {
     let most: u64 = match run.kind {
         MediumKind::CompactFlash => 2_000_000_000_000,
@@ -127,7 +128,7 @@ fn too_fast(figure: HeadlineFigure, value: f64, kind: MediumKind) -> Option<Stri
     })
 }
 
-/// Latencies with a shape that only a simulated medium has.
+/// Latencies with a distribution that only simulated media have.
 fn simulated(run: &Published) -> Option<String> {
     let cells = simulated::signature(run);
     let Some((first, others)) = cells.split_first() else {
@@ -142,7 +143,7 @@ fn simulated(run: &Published) -> Option<String> {
     ))
 }
 
-/// What of a run's figures is out of line with others of its model.
+/// Figures of a run that are outliers among those of its model.
 pub(super) fn outliers(headline: &RunHeadline, line: &CollectionLine) -> Vec<String> {
     if headline.is_fake != line.is_fake {
         return Vec::new();
@@ -166,8 +167,8 @@ pub(super) fn outliers(headline: &RunHeadline, line: &CollectionLine) -> Vec<Str
     headline.figures.iter().filter_map(told).collect()
 }
 
-/// How far from the median is no surprise, as a factor. Only the extremes are known of a line, so
-/// the farthest of them stands for the spread.
+/// Largest usual ratio to the median. Only the extremes of a line are known, so the farther of them
+/// is the measure of its spread.
 fn allowed_factor(spread: &HostSpread) -> Option<f64> {
     let is_known = (spread.runs >= ENOUGH || spread.hosts >= ENOUGH)
         && spread.is_confirmed()

@@ -1,4 +1,4 @@
-//! A cell's latencies against themselves and against the histogram that they are taken from.
+//! Consistency of a cell's latencies with each other and with their histogram.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use record::{Cell, CountUnit, Histogram, Latency};
 use super::Rejection;
 use super::range::{MOST_NS, MOST_OPS, contradiction, within};
 
-/// Three digits of a histogram, and the clock's grain.
+/// Relative tolerance for the three digits of a histogram and the resolution of the clock.
 const DIGITS: f64 = 0.002;
-/// Other tools sort latencies into coarser buckets (fio: 1.6 %), and take percentiles and extremes
-/// from another clock than the histogram.
+/// Relative tolerance for other tools: they use coarser buckets (fio: 1.6 %), and take percentiles
+/// and extremes from another clock than the histogram.
 const COARSE: f64 = 0.05;
-/// A histogram counts longer latencies as this: an hour.
+/// Longest latency of a histogram, an hour: longer ones are counted as this.
 const CEILING_NS: u64 = 3_600_000_000_000;
 
-/// So many I/Os of a slow medium are taken as the host's, however few there are in all.
+/// Number of I/Os that may be missing because of a host stall, however few there are in all.
 const FEW_OF_THE_HOST: u64 = 16;
 
-/// The shares of the percentiles that a record has.
+/// The percentiles of a record, each with its name and share.
 fn percentiles(latency: &Latency) -> [(&'static str, f64, Option<u64>); 5] {
     [
         ("p50", 0.50, latency.p50),
@@ -29,7 +29,7 @@ fn percentiles(latency: &Latency) -> [(&'static str, f64, Option<u64>); 5] {
     ]
 }
 
-/// Whether the latencies of a cell can be true.
+/// Rejects latencies of a cell that cannot be true.
 pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejection> {
     let place = format!("{place}.metrics.latency_ns");
     if let Some(latency) = &cell.metrics.latency_ns {
@@ -40,7 +40,7 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
         CountUnit::Ios => {
             (histogram.len()..=histogram.len() + of_the_host(cell, histogram)).contains(&cell.ops)
         }
-        // Each takes one I/O at least.
+        // Each of these takes at least one I/O.
         CountUnit::Commits | CountUnit::Lines => histogram.len() <= cell.ops,
     };
     if !is_plausible {
@@ -49,7 +49,7 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
         return Err(contradiction(place, what));
     }
     match &cell.metrics.latency_ns {
-        // The latencies of a part of the I/Os need not be like those of all.
+        // The latencies of a part of the I/Os need not equal those of all.
         Some(latency) if latency.n == histogram.len() && latency.n > 0 => {
             check_against(&place, latency, histogram, slack(cell))
         }
@@ -61,19 +61,19 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
     }
 }
 
-/// I/Os that were under way while the host stood still: they count, and have no latency. At most
-/// [`FEW_OF_THE_HOST`] or a tenth of all; somebody may say so of any number.
+/// I/Os in flight during a host stall: they count, but have no latency. At most [`FEW_OF_THE_HOST`]
+/// or a tenth of all, so that a sender cannot claim any number.
 fn of_the_host(cell: &Cell, histogram: &Histogram) -> u64 {
     let said = cell.disturbance.as_ref().map_or(0, |disturbance| disturbance.left_out);
     said.min((histogram.len() / 10).max(FEW_OF_THE_HOST))
 }
 
-/// Cells that another tool measured say so.
+/// Relative tolerance of a cell; larger if another tool measured it.
 fn slack(cell: &Cell) -> f64 {
     if cell.labels.contains_key("tool") { COARSE } else { DIGITS }
 }
 
-/// Ascending, from the fastest to the slowest.
+/// Rejects percentiles that are not in ascending order.
 fn check_order(place: &str, latency: &Latency) -> Result<(), Rejection> {
     within(format_args!("{place}.n"), latency.n as f64, 0.0, MOST_OPS)?;
     within(format_args!("{place}.max"), latency.max as f64, 0.0, MOST_NS)?;
@@ -126,7 +126,7 @@ fn check_against(
             format_args!("{name} is {said:?} ns, and {counted:?} ns by the histogram"),
         ))
     };
-    // A histogram has 33 thousand buckets, nearly all of them empty: they are gone through once.
+    // A histogram has 33,000 buckets, nearly all of them empty: one pass over them.
     let buckets: Vec<(u64, u64)> = histogram.buckets().collect();
     let is_capped = latency.max >= CEILING_NS;
     let (min, max) = (histogram.min(), histogram.max());
@@ -142,7 +142,7 @@ fn check_against(
     }
     for (name, share, said) in percentiles(latency) {
         let Some(said) = said.map(|ns| ns as f64) else { continue };
-        // Which of two neighbours a percentile is differs from tool to tool.
+        // Tools choose differently between the two neighbours of a percentile.
         let rank = (share * latency.n as f64).ceil() as u64;
         let [low, high] = [rank.saturating_sub(1), rank.saturating_add(1)]
             .map(|rank| at_rank(&buckets, rank) as f64);
@@ -153,7 +153,7 @@ fn check_against(
     Ok(())
 }
 
-/// The sample of a rank, counted from 1.
+/// The sample with a rank, counted from 1.
 fn at_rank(buckets: &[(u64, u64)], rank: u64) -> u64 {
     let mut seen = 0u64;
     let reached = buckets.iter().find(|(_, n)| {
@@ -163,12 +163,12 @@ fn at_rank(buckets: &[(u64, u64)], rank: u64) -> u64 {
     reached.or(buckets.last()).map_or(0, |(ns, _)| *ns)
 }
 
-/// The same, but for so large a share and for two nanoseconds.
+/// True if two times (ns) are equal within the relative tolerance and two nanoseconds.
 fn is_near(a: f64, b: f64, slack: f64) -> bool {
     is_near_or_above(a, b, slack) && is_near_or_above(b, a, slack)
 }
 
-/// Not below `floor` by more than that.
+/// True if the value is not below `floor` by more than that tolerance.
 fn is_near_or_above(value: f64, floor: f64, slack: f64) -> bool {
     value >= floor - floor.abs() * slack - 2.0
 }

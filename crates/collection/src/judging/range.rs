@@ -1,4 +1,4 @@
-//! What numbers can be at all, and the words for one that cannot.
+//! Value ranges of numbers, and the messages for numbers outside them.
 
 use std::fmt;
 
@@ -6,21 +6,20 @@ use record::Estimate;
 
 use super::Rejection;
 
-/// No medium moves so many bytes in a second: a hundred times what the fastest link of a drive
-/// carries.
+/// Largest rate in bytes per second: a hundred times that of the fastest link of a drive.
 pub(super) const MOST_BPS: f64 = 1e12;
-/// Nor does so many I/Os.
+/// Largest rate in I/Os per second.
 pub(super) const MOST_IOPS: f64 = 1e9;
-/// No run takes ten years.
+/// Longest run in nanoseconds: ten years.
 pub(super) const MOST_NS: f64 = 3.2e17;
-/// No medium holds so many bytes, nor has so many been written to one.
+/// Largest capacity, and largest amount written, in bytes.
 pub(super) const MOST_BYTES: f64 = (1u64 << 60) as f64;
-/// Nobody waits for so many I/Os.
+/// Largest number of I/Os.
 pub(super) const MOST_OPS: f64 = 1e15;
-/// Of a number nobody here knows the meaning of.
+/// Largest value of a number without a known meaning.
 pub(super) const MOST: f64 = 1e19;
 
-/// Whether a number is one and lies between these.
+/// Rejects a number that is not finite or is outside `low..=high`.
 pub(super) fn within(
     place: impl fmt::Display,
     value: f64,
@@ -36,7 +35,7 @@ pub(super) fn within(
     ))
 }
 
-/// The same for a number that may be absent.
+/// Checks the range of a number that may be absent.
 pub(super) fn within_if(
     place: impl fmt::Display,
     value: Option<u64>,
@@ -46,7 +45,7 @@ pub(super) fn within_if(
     value.map_or(Ok(()), |value| within(place, value as f64, low, high))
 }
 
-/// A figure with its interval and its count.
+/// Checks an estimate with its interval and its sample count.
 pub(super) fn figure(
     place: impl fmt::Display,
     found: &Estimate,
@@ -56,7 +55,7 @@ pub(super) fn figure(
     within(format_args!("{place}.value"), found.value, low, high)?;
     within(format_args!("{place}.n"), found.n as f64, 0.0, MOST_OPS)?;
     let Some([from, to]) = found.ci95 else { return Ok(()) };
-    // An interval may reach beyond what can be, for few samples; but not by much.
+    // With few samples an interval may exceed the range, but not by much.
     let slack = high.max(-low);
     within(format_args!("{place}.ci95[0]"), from, -slack, slack)?;
     within(format_args!("{place}.ci95[1]"), to, -slack, slack)?;
@@ -69,12 +68,12 @@ pub(super) fn figure(
     ))
 }
 
-/// Two things in one document that cannot both be true.
+/// Rejection for two values of one document that cannot both be true.
 pub(super) fn contradiction(place: impl fmt::Display, what: impl fmt::Display) -> Rejection {
     Rejection::invalid("contradiction", format!("{place}: {what}"))
 }
 
-/// The largest value a metric or a parameter can have, by the unit its name ends with.
+/// Largest value of a metric or a parameter, by the unit at the end of its name.
 pub(super) fn most_of(name: &str) -> f64 {
     match name {
         name if name.ends_with("_ns") => MOST_NS,

@@ -1,4 +1,4 @@
-//! Rates against what they are made of: counts, times, histograms and curves.
+//! Consistency of rates with counts, times, histograms and curves.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use record::{CHECKPOINT_COMMITS, Cell, CountUnit, Estimate, Histogram, SeriesAxi
 use super::Rejection;
 use super::range::contradiction;
 
-/// A rate may differ by so much from what the number of I/Os and their time come to: a cell has what
-/// several stretches took, its figure may be that of the last one. In 8000 cells of 134 runs it was
-/// 3 % at most.
+/// Largest ratio between a rate and the number of I/Os divided by their time: a cell sums up
+/// several stretches, its figure may be that of the last one. In 8000 cells of 134 runs it was 3 %
+/// at most.
 const RATE_SLACK: f64 = 1.1;
-/// The shortest end of a cell's time that has a rate of its own: a fiftieth; ours is a quarter, less
-/// one window of a curve.
+/// Divisor for the shortest final part of a cell's time that has a rate of its own. Flashmark uses
+/// the last quarter, less one window of a curve.
 const PART: f64 = 50.0;
-/// Points from which on the rates of a curve bound those of its parts. A packed record has every
-/// second one, fourth one and so on, down to 9: dips may lie between these. Of so many a quarter of
-/// the time has 16.
+/// Least number of points with which a curve bounds the rates of its parts. A packed record has
+/// every second point, every fourth and so on, down to 9, and dips may be missing between these. Of
+/// 64 points, a quarter of the time has 16.
 const MANY_POINTS: usize = 64;
 
-/// Rates are those of the things and bytes that were counted, in the time that was. I/Os count that
-/// the histogram has no entry for, because the host stood still; of other things those count that it
-/// has one for. A rate that rests on more or fewer is of something else.
+/// Rejects rates that do not match the counted operations and bytes, and their time. I/Os also
+/// count without an entry in the histogram, because of host stalls; other operations count only
+/// with one. A rate over any other number of samples is wrong.
 pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejection> {
     let timed = cell.histogram.as_ref().map_or(cell.ops, Histogram::len);
     let counted = if cell.count_unit() == CountUnit::Ios { cell.ops } else { timed };
@@ -31,7 +31,7 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
         let Some(rate) = rate else { continue };
         let at = format!("{place}.metrics.{name}");
         check_rate(&at, rate, amount, cell.elapsed_ns)?;
-        // Elsewhere a rate may be that of the I/Os with a latency.
+        // In other cells a rate may be that of the I/Os with a latency.
         if rate.n != timed {
             rests_on(&at, rate, counted)?;
         }
@@ -39,7 +39,7 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
     Ok(())
 }
 
-/// A rate is `amount` over the time.
+/// Rejects a rate other than `amount` divided by the time.
 fn check_rate(at: &str, rate: Estimate, amount: u64, elapsed_ns: u64) -> Result<(), Rejection> {
     if amount == 0 || elapsed_ns == 0 {
         return Err(contradiction(at, "a rate where nothing was done, or in no time"));
@@ -66,8 +66,8 @@ fn is_within(value: f64, low: f64, high: f64) -> bool {
     value <= high * RATE_SLACK && value * RATE_SLACK >= low
 }
 
-/// Commits a second are those of their times, or less by the share that each has of a checkpoint,
-/// which is once in the time of the cell and in no commit.
+/// Rejects commits per second that do not match the commit times. They may be lower by each
+/// commit's share of one checkpoint: it is in the time of the cell, but in no commit.
 pub(super) fn check_commits(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejection> {
     let Some(rate) = cell.metrics.iops else { return Ok(()) };
     let at = format!("{place}.metrics.{}", metric::IOPS);
@@ -94,8 +94,8 @@ pub(super) fn check_commits(place: impl fmt::Display, cell: &Cell) -> Result<(),
     ))
 }
 
-/// The rate at the end lies between those that the slowest and the fastest I/Os would come to in
-/// succession, and between the lowest and the highest of the cell's curve.
+/// Rejects a final rate outside the range of its slowest and its fastest I/Os in succession, or
+/// outside that of the cell's curve.
 pub(super) fn check_sustained(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejection> {
     let Some(rate) = cell.metrics.other.get(metric::SUSTAINED_BPS) else { return Ok(()) };
     let at = format!("{place}.metrics.{}", metric::SUSTAINED_BPS);
@@ -113,7 +113,7 @@ pub(super) fn check_sustained(place: impl fmt::Display, cell: &Cell) -> Result<(
     Ok(())
 }
 
-/// Bytes a second of the slowest and of the fastest I/Os that fill a part of the time together.
+/// Bytes per second of the slowest and of the fastest I/Os that together fill a part of the time.
 fn rates_of_a_part(cell: &Cell) -> Option<[f64; 2]> {
     let buckets: Vec<(u64, u64)> = cell.histogram.as_ref()?.buckets().collect();
     let all_ns: f64 = buckets.iter().map(|(ns, count)| *ns as f64 * *count as f64).sum();
@@ -132,7 +132,7 @@ fn rates_of_a_part(cell: &Cell) -> Option<[f64; 2]> {
     rates.iter().all(|rate| rate.is_finite()).then_some(rates)
 }
 
-/// The lowest and the highest rate along the time of a cell, where its curve has many points.
+/// Lowest and highest rate over the time of a cell, if its curve has many points.
 fn ends_of_curve(cell: &Cell) -> Option<[f64; 2]> {
     let is_over_time = |x: SeriesAxis| {
         matches!(x, SeriesAxis::ElapsedNs | SeriesAxis::Bytes | SeriesAxis::OffsetBytes)

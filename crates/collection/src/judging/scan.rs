@@ -1,6 +1,5 @@
-//! A look over the whole document that keeps nothing of it: how deep, how many, how long, which
-//! characters, and which form it says it has. What parses it afterwards makes a vector of every
-//! list, so the lists have to be counted first.
+//! Scan of the whole document without storing it: depth, counts, lengths, characters and schema.
+//! The parser afterwards allocates a vector for every list, so the lists have to be counted first.
 
 use std::fmt;
 
@@ -9,26 +8,27 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use super::{Rejection, UploadLimits};
 
-/// Values in all. The longest honest run known, a matrix of 420 cells, has a tenth of that.
+/// Most values in all. The longest known honest run, a matrix of 420 cells, has a tenth of that.
 const MOST_VALUES: usize = 4_000_000;
-/// Members of one object. A cell has twenty, its metrics a dozen.
+/// Most members of one object. A cell has twenty, its metrics a dozen.
 const MOST_MEMBERS: usize = 256;
-/// Bytes of a name. The longest one of ours has 21.
+/// Most bytes of a name. The longest one of Flashmark has 21.
 const NAME_BYTES: usize = 128;
-/// Bytes of a histogram as text: ours have up to 8 kB, and one with every bucket filled 90 kB.
+/// Most bytes of a histogram as text: Flashmark writes up to 8 kB; one with every bucket filled has
+/// 90 kB.
 const HISTOGRAM_BYTES: usize = 256 << 10;
-/// Filled places of the histograms of a run beyond the first few: a full run has 300,000. A few bytes can unpack to the
-/// 33,000 that one histogram has.
+/// Most filled buckets in the histograms of a run, after the first [`FEW_HISTOGRAMS`]. A full run
+/// has 300,000. A few bytes can unpack to the 33,000 buckets of one histogram.
 const MOST_PLACES: usize = 2_000_000;
-/// Histograms that cannot have more.
+/// Number of histograms that cannot exceed [`MOST_PLACES`].
 const FEW_HISTOGRAMS: usize = 60;
-/// What every version of the form begins with.
+/// Beginning of the schema name of every version.
 const FAMILY: &str = "flashmark/";
 
-/// Members by which a record is told from its published part.
+/// Members that only a whole record has, not its published part.
 const WHOLE: [&str; 3] = ["run", "medium", "plan"];
 
-/// Looks a document over.
+/// Scans a document; rejects it at the first fault.
 pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> {
     let mut scan = Scan {
         limits,
@@ -60,28 +60,28 @@ pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> 
     Ok(())
 }
 
-/// A text that may be shown anywhere: one line, no control characters, not too long.
+/// A text that may be shown anywhere: one line, no control characters, limited in length.
 pub(super) fn printable(text: &str) -> String {
     let shown: String = text.chars().take(160).map(|c| if is_plain(c) { c } else { ' ' }).collect();
     if shown.len() < text.len() { format!("{shown}..") } else { shown }
 }
 
-/// Not a control character, and none that changes the direction of what is around it: those make a
-/// page show what is not there.
+/// True unless it is a control character, or one that changes the text direction around it: with
+/// those a page can show text that differs from its bytes.
 fn is_plain(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a text holds what a browser might take for a tag. Pages escape every text; a text that
-/// needs it is no honest one.
+/// True if a browser might take part of the text for a tag. Pages escape every text, but no honest
+/// text needs it.
 fn holds_markup(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| {
         pair[0] == b'<' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'/' | b'!' | b'?'))
     })
 }
 
-/// Whether a text holds what a database might take for a statement of its own. None is ever made of
-/// a text; see [`holds_markup`].
+/// True if a database might take the text for an SQL statement. No statement is ever made of a
+/// text; see [`holds_markup`].
 fn holds_statement(text: &str) -> bool {
     if !text.contains(['\'', '"', ';']) {
         return false;
@@ -100,29 +100,29 @@ fn holds_statement(text: &str) -> bool {
     })
 }
 
-/// A step on the way from the document to a value.
+/// A step on the path from the document to a value.
 enum Step {
     Member(String),
     Number(usize),
 }
 
-/// What the look has come to.
+/// State of the scan.
 struct Scan<'l> {
     limits: &'l UploadLimits,
     path: Vec<Step>,
     values: usize,
     histograms: usize,
-    /// Filled places of the histograms beyond [`FEW_HISTOGRAMS`].
+    /// Filled buckets of the histograms beyond [`FEW_HISTOGRAMS`].
     places: usize,
-    /// Whether the document said that it is of our form.
+    /// True once the document names a Flashmark schema.
     schema: bool,
-    /// How many members it has that only a whole record has.
+    /// Number of members that only a whole record has.
     parts: usize,
     fault: Option<Rejection>,
 }
 
 impl Scan<'_> {
-    /// The place of the value that is looked at: `cells[3].metrics`.
+    /// Path of the current value: `cells[3].metrics`.
     fn place(&self) -> String {
         let mut place = String::new();
         for step in &self.path {
@@ -135,7 +135,7 @@ impl Scan<'_> {
         if place.is_empty() { "the document".to_owned() } else { printable(&place) }
     }
 
-    /// Notes why and where the document is refused; returns the error that ends its parsing.
+    /// Notes the reason and place of a rejection; returns the error that ends the parsing.
     fn refuse<E: Error>(&mut self, code: &'static str, what: impl fmt::Display) -> E {
         self.fault = Some(Rejection::invalid(code, format!("{}: {what}", self.place())));
         E::custom("refused")
@@ -248,7 +248,7 @@ impl Scan<'_> {
         }
     }
 
-    /// How long a list may be, by the name of it.
+    /// Longest allowed list at the current path.
     fn longest_list(&self) -> usize {
         match self.path.last() {
             Some(Step::Member(name)) if name == "points" => self.limits.series_points,
@@ -257,14 +257,14 @@ impl Scan<'_> {
     }
 }
 
-/// The look at one value.
+/// Visitor of one value.
 struct Walk<'s, 'l> {
     scan: &'s mut Scan<'l>,
     depth: usize,
 }
 
 impl<'l> Walk<'_, 'l> {
-    /// Goes down by one, if there is room.
+    /// Enters one more level; fails at the depth limit.
     fn down<E: Error>(&mut self) -> Result<(), E> {
         self.depth += 1;
         let most = self.scan.limits.depth;
@@ -359,7 +359,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     }
 }
 
-/// The look at a member's name; the way leads through it afterwards.
+/// Visitor of a member's name, which it adds to the path.
 struct Name<'s, 'l> {
     scan: &'s mut Scan<'l>,
 }

@@ -1,17 +1,19 @@
-//! The shape of a histogram of latencies, without its scale: to find media that are simulated.
+//! Shape of a latency histogram, without its scale: used to find simulated media.
 
 use record::Histogram;
 
-/// Latencies over their median, as shares of all samples.
+/// Distribution of latency divided by the median.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LatencyShape {
     samples: u64,
-    /// Natural logarithm of latency over median, ascending, with the share of samples up to it.
+    /// Natural logarithm of latency divided by median, ascending, with the share of samples up to
+    /// it.
     steps: Vec<(f64, f64)>,
 }
 
 impl LatencyShape {
-    /// The shape of a histogram with at least so many samples in more than a few places.
+    /// The shape of a histogram; `None` with fewer than `least` samples or only a few distinct
+    /// latencies.
     pub fn of(histogram: &Histogram, least: u64) -> Option<LatencyShape> {
         let samples = histogram.len();
         if samples < least {
@@ -40,7 +42,7 @@ impl LatencyShape {
         self.samples
     }
 
-    /// The logarithm below which this share of the samples lies.
+    /// The logarithm below which this share of the samples is.
     pub fn quantile(&self, share: f64) -> f64 {
         let at = self.steps.partition_point(|(_, seen)| *seen < share);
         self.steps.get(at).or(self.steps.last()).map_or(0.0, |(log, _)| *log)
@@ -55,7 +57,7 @@ impl LatencyShape {
     }
 }
 
-/// The largest difference of the shares of two shapes (Kolmogorov and Smirnov), 0 to 1.
+/// Largest difference of the cumulative shares of two shapes (Kolmogorov-Smirnov), 0 to 1.
 pub(super) fn distance(one: &LatencyShape, other: &LatencyShape) -> f64 {
     let most = |a: &LatencyShape, b: &LatencyShape| {
         a.steps.iter().map(|(at, share)| share - b.share(*at)).fold(0.0, f64::max)

@@ -1,26 +1,26 @@
-//! The signature of a simulated medium: one random spread stretches all of its latencies, so cells
-//! of different tests have the same shape, whatever their speed, and that shape is a lognormal
-//! distribution to the percent. Real media do neither: reading and writing, small and large blocks
-//! go different ways through them.
+//! Signature of a simulated medium. One random spread scales all of its latencies, so cells of
+//! different tests have the same shape, whatever their speed, and that shape is lognormal within a
+//! percent. Real media have neither property: reads and writes, small and large blocks take
+//! different paths through them.
 
 use record::{Cell, Published, test};
 
 use super::shapes::{LatencyShape, distance};
 
-/// I/Os from which on a shape tells something.
+/// Least number of I/Os for a meaningful shape.
 const ENOUGH: u64 = 400;
-/// Cells of one shape that are a signature.
+/// Number of cells of one shape that form a signature.
 const ALIKE: usize = 3;
-/// Kolmogorov and Smirnov's statistic, times the square root of the effective number of samples,
-/// below which two shapes count as one: a value that equal shapes exceed once in a hundred.
+/// Kolmogorov-Smirnov statistic, times the square root of the effective sample size, below which
+/// two shapes count as equal: equal shapes exceed it in 1 % of the cases.
 const SAME: f64 = 1.63;
-/// Cells that are held against each other: those with most I/Os.
+/// Most cells that are compared with each other: those with most I/Os.
 const CELLS: usize = 24;
-/// Shapes that are known no better than this are like too many others.
+/// Coarsest resolution of a usable shape: with less, it resembles too many others.
 const RESOLUTION: f64 = 0.06;
 
-/// Shares of the samples at which a shape is held against a lognormal distribution, and the standard
-/// normal distribution's quantiles there. The tails beyond are left out: models draw them apart.
+/// Shares at which a shape is compared with a lognormal distribution, with the quantiles of the
+/// standard normal distribution. The tails are left out: models draw them separately.
 const NORMAL: [(f64, f64); 11] = [
     (0.02, -2.0537),
     (0.05, -1.6449),
@@ -34,14 +34,14 @@ const NORMAL: [(f64, f64); 11] = [
     (0.95, 1.6449),
     (0.98, 2.0537),
 ];
-/// I/Os from which on a lognormal distribution says something. A single cell may have one by chance:
-/// one of 300 cells on a disk and on tmpfs had, with 7,054 I/Os.
+/// Least number of I/Os with which a lognormal shape is evidence. A single cell may have one by
+/// chance: one of 300 cells on a disk and on tmpfs had, with 7,054 I/Os.
 const MANY: u64 = 2000;
-/// Deviations of two lognormal distributions that count as equal differ by no more, as a share.
+/// Largest relative difference of two equal lognormal standard deviations.
 const SAME_DEVIATION: f64 = 0.15;
 
-/// Two cells of different tests or sizes whose latencies are drawn from one lognormal distribution,
-/// as far as their many I/Os can tell. `None` for real media.
+/// Two cells of different tests or sizes with latencies from one lognormal distribution, as far as
+/// their many I/Os can tell. `None` for real media.
 pub(super) fn lognormal(run: &Published) -> Option<(&str, &str)> {
     let shapes = shapes(run, MANY).into_iter();
     let drawn: Vec<(&Cell, f64)> =
@@ -55,7 +55,7 @@ pub(super) fn lognormal(run: &Published) -> Option<(&str, &str)> {
     })
 }
 
-/// The standard deviation of the logarithms, where the shape is that of a lognormal distribution.
+/// Standard deviation of the logarithms if the shape is lognormal.
 fn lognormal_deviation(shape: &LatencyShape) -> Option<f64> {
     // Between one standard deviation below and above the median.
     let sigma = (shape.quantile(0.8413) - shape.quantile(0.1587)) / 2.0;
@@ -65,11 +65,12 @@ fn lognormal_deviation(shape: &LatencyShape) -> Option<f64> {
     NORMAL.iter().all(is_near).then_some(sigma)
 }
 
-/// Samples that a model draws longer than all others, as a share: they lie above every quantile.
+/// Share of the samples that a model draws from a longer tail: they are above every quantile used
+/// here.
 const TAILS: f64 = 0.005;
 
-/// Cells whose latencies have one shape, where there are enough of them in different tests or
-/// sizes to be no chance: the signature of a simulated medium. Empty for real media.
+/// Cells with latencies of one shape, if enough of them in different tests or sizes agree to rule
+/// out chance: the signature of a simulated medium. Empty for real media.
 pub(super) fn signature(run: &Published) -> Vec<&str> {
     let shapes = shapes(run, ENOUGH);
     let alike = |(center, shape): &(&Cell, LatencyShape)| -> Vec<(&str, (String, Option<u64>))> {
@@ -89,7 +90,7 @@ pub(super) fn signature(run: &Published) -> Vec<&str> {
     best.into_iter().map(|(id, _)| id).collect()
 }
 
-/// The shapes of the [`CELLS`] comparable cells with most I/Os that have at least so many.
+/// Shapes of up to [`CELLS`] comparable cells with most I/Os, each with at least `least` I/Os.
 fn shapes(run: &Published, least: u64) -> Vec<(&Cell, LatencyShape)> {
     let mut cells: Vec<(&Cell, &record::Histogram)> = run
         .cells
@@ -104,7 +105,8 @@ fn shapes(run: &Published, least: u64) -> Vec<(&Cell, LatencyShape)> {
         .collect()
 }
 
-/// One I/O at a time, of one size: what several under way do to each other is the queue's shape.
+/// True for plain reads and writes with one I/O in flight: with more, the shape is that of the
+/// queue.
 fn is_comparable(cell: &Cell) -> bool {
     let tests =
         [test::RANDOM_READ, test::RANDOM_WRITE, test::SEQUENTIAL_READ, test::SEQUENTIAL_WRITE];
@@ -128,7 +130,8 @@ fn is_one_shape(one: &LatencyShape, other: &LatencyShape) -> bool {
 mod tests {
     use super::*;
 
-    /// A record of a kilobyte with 64 cells of 20,000 places each was judged for 80 s.
+    /// Regression: a record of a kilobyte, with 64 cells of 20,000 buckets each, took 80 s to
+    /// check.
     #[test]
     fn few_cells_are_held_against_each_other_however_many_there_are() {
         let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");

@@ -1,4 +1,4 @@
-//! From the bytes on the wire to the text, without ever holding more than is allowed.
+//! Decompression of an upload, within a limit of memory.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -7,11 +7,11 @@ use flate2::bufread::GzDecoder;
 
 use super::{Rejection, UploadLimits};
 
-/// The text of a body. A body that unpacks to more than is taken is given up as soon as it has done
-/// so. `encoding` is the header `Content-Encoding`.
+/// The text of a body. Decompression stops as soon as the text exceeds the limit. `encoding` is the
+/// header `Content-Encoding`.
 ///
 /// # Errors
-/// Where it is too large, or not packed as `encoding` says.
+/// If it is too large, or not compressed as `encoding` says.
 pub fn unpack<'a>(
     body: &'a [u8],
     encoding: Option<&str>,
