@@ -1,8 +1,8 @@
-//! The full address a site is reached at.
+//! Full address of the site.
 
 use std::str::FromStr;
 
-/// A full address: `https://example.org/cards/`.
+/// A full address, as in `https://example.org/cards/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
     whole: String,
@@ -10,12 +10,12 @@ pub struct Base {
 }
 
 impl Base {
-    /// With a slash at its end.
+    /// The full address, with a slash at its end.
     pub fn whole(&self) -> &str {
         &self.whole
     }
 
-    /// The path without its last slash: nothing, or `/cards`.
+    /// The path without its last slash: empty, or `/cards`.
     pub fn prefix(&self) -> &str {
         &self.whole[self.prefix_from..self.whole.len() - 1]
     }
@@ -25,7 +25,7 @@ impl Base {
         &self.whole[..self.prefix_from]
     }
 
-    /// Whether it is reached encrypted.
+    /// True for an HTTPS address.
     pub fn is_https(&self) -> bool {
         self.whole.starts_with("https://")
     }

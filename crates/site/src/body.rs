@@ -1,4 +1,4 @@
-//! The body of a request, bounded before it is read.
+//! Body of a request, limited in size before it is read.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -12,12 +12,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// How long a body may wait for memory that others hold.
+/// Longest wait of a body for memory that others use.
 const MEMORY_WAIT: Duration = Duration::from_secs(10);
-/// So many times the limit is read and thrown away, so that whoever sends too much can hear why.
+/// Multiple of the limit that is read and discarded, so that the sender of too much can receive the
+/// reason.
 const READ_BEYOND_LIMIT: usize = 4;
 
-/// All of a body, and the hold on the memory it takes.
+/// The whole body, and the reservation of its memory.
 pub(crate) async fn collected(
     app: &App,
     headers: &HeaderMap,
@@ -64,7 +65,7 @@ pub(crate) async fn collected(
     tokio::time::timeout(app.options().body_time, reading).await.map_err(late)?
 }
 
-/// Holds memory for so many bytes, in kibibytes; what was held before counts.
+/// Reserves memory in kibibytes for this many bytes, in addition to an earlier reservation.
 async fn hold(
     app: &App,
     held: &mut Option<OwnedSemaphorePermit>,

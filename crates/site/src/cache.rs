@@ -1,5 +1,5 @@
-//! Pages that were made, packed, for those who ask for the same. Bounded in bytes: what was not
-//! asked for since the younger half was filled is forgotten.
+//! Cache of rendered, compressed pages. Limited in bytes: a page is dropped if nobody asked for it
+//! since the younger half was last filled.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,11 +10,11 @@ use bytes::Bytes;
 /// A page as it is sent.
 #[derive(Debug)]
 pub struct CompressedPage {
-    /// What it is, as HTTP says it.
+    /// Media type as in HTTP.
     pub media_type: &'static str,
-    /// Its name for who has it already.
+    /// ETag, by which a client recognises a page that it has already.
     pub etag: String,
-    /// The page packed with gzip; unpacked for readers that do not take gzip.
+    /// The page compressed with gzip; decompressed for clients that do not accept gzip.
     pub body: Bytes,
 }
 
@@ -32,27 +32,27 @@ struct Halves {
     young_bytes: usize,
 }
 
-/// The cache of made pages: by name, and limited in bytes.
+/// Cache of rendered pages by name, limited in bytes.
 pub struct PageCache {
     halves: Mutex<Halves>,
     most_bytes: usize,
 }
 
-/// What a page costs beside its bytes.
+/// Bytes that a page costs besides its body.
 const OVERHEAD: usize = 512;
 
 impl PageCache {
-    /// One of at most so many bytes.
+    /// A cache of at most `most_bytes`.
     pub fn new(most_bytes: usize) -> PageCache {
         PageCache { halves: Mutex::default(), most_bytes }
     }
 
     fn halves(&self) -> MutexGuard<'_, Halves> {
-        // A panic elsewhere leaves pages that are still pages.
+        // A panic in another thread leaves the pages valid.
         self.halves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The page of that name, made from that version and no longer ago than that.
+    /// The page with this name, if it was made from this version and is not older than `most_age`.
     pub fn get(
         &self,
         name: &str,
@@ -73,7 +73,7 @@ impl PageCache {
         Some(page)
     }
 
-    /// Keeps a page that was made from this version at this time, unless it is too large.
+    /// Stores a page made from this version at this time, unless it is too large.
     pub fn put(&self, name: String, version: u64, page: Arc<CompressedPage>, made: Instant) {
         self.keep(&mut self.halves(), name, Held { page, version, made });
     }
@@ -93,7 +93,7 @@ impl PageCache {
         halves.young.insert(name, held);
     }
 
-    /// Bytes of all pages, for who counts.
+    /// Size of all pages in bytes, for the metrics.
     pub fn bytes(&self) -> usize {
         let halves = self.halves();
         let bytes = |pages: &HashMap<String, Held>| {

@@ -1,4 +1,4 @@
-//! Who asks, what they can read, and what they may do.
+//! Identity, accepted formats and permissions of a client.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -13,27 +13,27 @@ use store::collection::{Token, TokenKind};
 use crate::problem::Problem;
 use crate::state::{App, hex};
 
-/// The other end of the connection, as the loop of connections found it.
+/// Remote address of the connection, from the accept loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-/// The address that counts for rate limits: the peer's, or what a trusted proxy says of it. It is
-/// kept nowhere.
+/// Address for rate limits: that of the peer, or as reported by a trusted proxy. It is never
+/// stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client(pub IpAddr);
 
 impl Client {
-    /// The address of whoever sent this.
+    /// The address of the sender of a request.
     pub fn of(extensions: &Extensions, headers: &HeaderMap, proxies: &[IpAddr]) -> Client {
-        // Without a peer the request came through no connection: a test.
+        // A request without a peer came through no connection: a test.
         let peer = extensions
             .get::<Peer>()
             .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.to_canonical());
         if !proxies.contains(&peer) {
             return Client(peer);
         }
-        // Each proxy adds whom it heard from at the end; what stands before the first stranger may
-        // be made up.
+        // Each proxy appends the address of its client. Entries before the first untrusted address
+        // may be forged.
         let told =
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
         let told: Vec<&str> = told.flat_map(|value| value.split(',')).map(str::trim).collect();
@@ -65,16 +65,16 @@ impl FromRequestParts<App> for Client {
     }
 }
 
-/// What a reader has already, and in which form it takes the rest.
+/// Pages that a client has already, and the encodings that it accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
-    /// Whether it unpacks gzip.
+    /// True if it accepts gzip.
     pub gzip: bool,
     known: String,
 }
 
 impl Wants {
-    /// Whether it has the page of that name.
+    /// True if it has the page with this ETag.
     pub fn has(&self, etag: &str) -> bool {
         let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
         self.known.split(',').any(|known| known.trim() == "*" || strong(known) == strong(etag))
@@ -101,7 +101,7 @@ impl<S: Sync> FromRequestParts<S> for Wants {
     }
 }
 
-/// The secret that came with a request, if any.
+/// Bearer token of a request, if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bearer(pub Option<String>);
 
@@ -122,37 +122,37 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
     }
 }
 
-/// Who somebody is, by the token they have.
+/// Identity by token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Somebody without a token: may read, and submit.
+    /// A client without a token: may read and submit.
     Anyone,
-    /// Has the edit token of one run: may replace and withdraw that run.
+    /// A client with the edit token of one run: may replace and withdraw that run.
     Editor {
         /// Id of that run in the collection.
         run: String,
     },
-    /// Submits under a name.
+    /// A client that submits under a name.
     Api {
-        /// The name in the audit.
+        /// Name in the audit log.
         name: String,
     },
-    /// Judges what is quarantined.
+    /// A moderator: reviews quarantined runs.
     Moderator {
-        /// The name in the audit.
+        /// Name in the audit log.
         name: String,
     },
 }
 
 impl Who {
-    /// The name in the audit of who has no token.
+    /// Name in the audit log of clients without a token.
     pub const ANYONE: &str = "anonymous";
-    /// The name in the audit of who has the edit token of a run.
+    /// Name in the audit log of clients with the edit token of a run.
     pub const EDITOR: &str = "anonymous, by edit token";
 
     fn of(secret: &str, token: Token) -> Who {
-        // Two tokens may have one label: some of the hash tells them apart, and helps nobody to
-        // guess one.
+        // Two tokens may have one label: a part of the hash distinguishes them, and does not help
+        // to guess a token.
         let mark = &hex(&Sha256::digest(secret.as_bytes()))[..8];
         let name = format!(
             "{} ({mark})",
@@ -165,7 +165,7 @@ impl Who {
         }
     }
 
-    /// Their name in the audit.
+    /// Name in the audit log.
     pub fn name(&self) -> &str {
         match self {
             Who::Anyone => Who::ANYONE,
@@ -176,10 +176,10 @@ impl Who {
 }
 
 impl App {
-    /// Who has this token.
+    /// Finds the owner of this token.
     ///
     /// # Errors
-    /// Where it is none, or no longer one.
+    /// If the token is unknown or was revoked.
     pub async fn who(&self, bearer: Bearer, client: Client) -> Result<Who, Problem> {
         let Some(secret) = bearer.0 else { return Ok(Who::Anyone) };
         let asked = secret.clone();
@@ -197,10 +197,10 @@ impl App {
         }
     }
 
-    /// The name of the moderator who has this token.
+    /// Name of the moderator with this token.
     ///
     /// # Errors
-    /// Where it is none of a moderator.
+    /// If it is not the token of a moderator.
     pub async fn moderator(&self, bearer: Bearer, client: Client) -> Result<String, Problem> {
         match self.who(bearer, client).await? {
             Who::Moderator { name } => Ok(name),

@@ -21,11 +21,11 @@ use crate::serve::serve;
 use crate::state::{App, Quarantine, ServerOptions, now, secret};
 use ::collection::UploadLimits;
 
-/// Descriptors that are asked for: a connection is one, and the collection needs a few.
+/// File descriptors to request: one for each connection, and a few for the collection.
 const DESCRIPTORS: u64 = 8192;
-/// The command line is wrong, or the collection cannot be opened.
+/// Exit code if the command line is wrong, or the collection cannot be opened.
 const USAGE: u8 = 2;
-/// Exit code where the server or `check` could not do its work.
+/// Exit code if the server or `check` fails.
 const INTERNAL: u8 = 5;
 
 /// The Flashmark collection as a web service. Without any flags: a collection in the file
@@ -142,7 +142,7 @@ enum TokenCommand {
     },
 }
 
-/// Does what the flags say.
+/// Runs the command of these flags.
 pub fn run(flags: Flags) -> ExitCode {
     let told = |error: anyhow::Error, code: u8| {
         eprintln!("flashmark-site: {error:#}");
@@ -185,8 +185,8 @@ fn options(flags: &Flags) -> ServerOptions {
     }
 }
 
-/// Serves until a signal says to stop. The collection is the caller's: its connections must be
-/// closed after the runtime has ended.
+/// Serves until a signal ends it. The caller keeps the collection: its connections must be closed
+/// after the runtime has ended.
 fn serve_until_told(flags: &Flags, collection: &Collection) -> Result<(), (anyhow::Error, u8)> {
     let usage = |error: anyhow::Error| (error, USAGE);
     if !flags.no_reference {
@@ -224,7 +224,7 @@ fn announce(listener: &TcpListener, collection: &Collection) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Ends with the first signal; a second one ends the process at once.
+/// Future that ends with the first signal; a second one ends the process at once.
 fn stop() -> io::Result<impl Future<Output = ()>> {
     let (mut terminate, mut interrupt) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -245,13 +245,14 @@ async fn either(one: &mut Signal, other: &mut Signal) {
     }
 }
 
-/// As many descriptors as there may be connections, if that is allowed; fewer do as well.
+/// Raises the limit of file descriptors to the number of connections, if allowed; fewer are no
+/// error.
 fn raise_descriptors() {
     let mut limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(DESCRIPTORS).min(DESCRIPTORS);
     if limit.current.is_some_and(|current| current < most) {
         limit.current = Some(most);
-        // Where it is refused, connections wait for each other a little earlier.
+        // If it is refused, connections wait for each other a little earlier.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }

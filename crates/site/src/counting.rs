@@ -1,4 +1,4 @@
-//! Counts requests, and tells what was counted.
+//! Counting of requests, and the page of metrics.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ use crate::metrics::{Answered, Route};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// How long counts of runs are good for: they are counted by looking at all of them.
+/// Longest age of the counted runs: counting goes through all of them.
 const COUNTS_AGE: Duration = Duration::from_secs(60);
 
-/// Counts a request by the route it took: addresses have names in them, and are too many.
+/// Counts a request by its route: full paths hold names, and are too many.
 pub async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
     let route =
         request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    // A method can be any word: only those that are answered are counted by name.
+    // A method can be any word: only known ones are counted by name.
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
         .into_iter()
         .find(|known| *known == request.method().as_str());
@@ -37,7 +37,7 @@ pub async fn count(State(app): State<App>, request: Request, next: Next) -> Resp
     response
 }
 
-/// `/metrics`: everything counted, as OpenMetrics text; runs are counted once a minute at most.
+/// `/metrics`: all counters as OpenMetrics text; runs are counted at most once a minute.
 pub async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     let metrics = app.metrics();
     let mut counted = metrics.counted.lock().await;

@@ -1,5 +1,5 @@
-//! Downloads. What is small is made and sent; what may be large is written by a thread of its own
-//! while it is sent, so that nobody's slowness costs memory.
+//! Downloads. Small ones are made and sent. Possibly large ones are written by a thread while they
+//! are sent, so that slow readers cost no memory.
 
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -26,12 +26,12 @@ use crate::state::{App, now};
 const JSON: &str = "application/json";
 const CSV: &str = "text/csv; charset=utf-8; header=present";
 pub const PARQUET: &str = "application/vnd.apache.parquet";
-/// Bytes that are sent at once.
+/// Bytes in one piece of a download.
 const PIECE: usize = 64 << 10;
-/// How long a reader may let a piece wait.
+/// Longest time in which a reader may accept no piece.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// `/data/collection.csv` and `.json`: the lines that fit a query.
+/// `/data/collection.csv` and `.json`: the lines that match a query.
 pub async fn collection(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -60,7 +60,7 @@ pub async fn collection(
     }
 }
 
-/// Hands out all lines that fit, in the order asked for, a page at a time.
+/// Calls back with all lines that match, in the requested order, page by page.
 fn each_line(
     collection: &Collection,
     query: Query,
@@ -79,7 +79,7 @@ fn each_line(
     }
 }
 
-/// `/data/medium/SLUG.json` with its runs, `/data/medium/SLUG.csv` its line.
+/// `/data/medium/SLUG.json`: a line with its runs; `/data/medium/SLUG.csv`: the line alone.
 pub async fn medium(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Problem> {
     let (slug, kind) =
         name.rsplit_once('.').filter(|(slug, _)| is_slug(slug)).ok_or_else(no_file)?;
@@ -148,7 +148,7 @@ fn file(media_type: &'static str, name: &str, text: String) -> Response {
 }
 
 fn head(media_type: &'static str, name: &str) -> [(axum::http::HeaderName, String); 3] {
-    // Names are parts of addresses that were found: letters, digits, hyphens and a point.
+    // Names are parts of known paths: letters, digits, hyphens and a point.
     let disposition = format!("attachment; filename=\"{name}\"");
     [
         (CONTENT_TYPE, media_type.to_owned()),
@@ -157,7 +157,7 @@ fn head(media_type: &'static str, name: &str) -> [(axum::http::HeaderName, Strin
     ]
 }
 
-/// Sends what `write` writes. Where it fails, the answer breaks off, so that nobody takes a part
+/// Sends the output of `write`. If it fails, the connection is aborted, so that nobody takes a part
 /// for the whole.
 fn stream(
     app: &App,
@@ -174,7 +174,7 @@ fn stream(
         let _turn = turn;
         let mut pipe = Pipe { to, runtime, held: Vec::with_capacity(PIECE) };
         if let Err(error) = write(&collection, &mut pipe).and_then(|()| pipe.flush()) {
-            // Who has left is not told; who waits sees that it broke off.
+            // A disconnected client cannot be told; a waiting client sees the abort.
             let _ = pipe.to.try_send(Err(error));
         }
         drop(pipe);
@@ -183,8 +183,7 @@ fn stream(
     Ok((head(media_type, name), Body::new(Pieces(pieces))).into_response())
 }
 
-/// Where a download is written to: hands on a piece whenever it has enough, and waits for the
-/// reader, but not for ever.
+/// Writer of a download: sends each full piece, and waits for the reader up to a time limit.
 pub struct Pipe {
     to: mpsc::Sender<io::Result<Bytes>>,
     runtime: tokio::runtime::Handle,
@@ -216,7 +215,7 @@ impl Write for Pipe {
     }
 }
 
-/// The pieces as the body of an answer.
+/// The pieces as a response body.
 struct Pieces(mpsc::Receiver<io::Result<Bytes>>);
 
 impl hyper::body::Body for Pieces {

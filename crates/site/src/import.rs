@@ -1,9 +1,9 @@
-//! `/import`: a form for what other tools printed. It is shown before anything is kept, and is kept
-//! through the same door as a run that a program sends: the same rights, rate limit, checks and
-//! quarantine. What comes in here is imported, whatever the text says of itself.
+//! `/import`: a form for the output of other tools. Its content is shown before it is stored, and
+//! is stored in the same way as a run that a program submits: same permissions, rate limit, checks
+//! and quarantine. It is always stored as imported, whatever the text claims.
 //!
-//! Nothing is remembered between looking and adding: the form comes back with the text in it, and
-//! with a digest of what was shown. Another text is looked at first.
+//! No state is kept between preview and submission: the form is sent back with the text in it, and
+//! with a digest of the preview. A changed text is shown again first.
 
 mod form;
 mod found;
@@ -22,9 +22,9 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::submissions::{ReceiptBody, keep, policy_for, submitter};
 
-/// The longest text that is sent back within the form. A longer one has to be given again.
+/// Longest text in bytes that is sent back within the form. A longer one has to be given again.
 const CARRIED_BYTES: usize = 512 << 10;
-/// Results of all records that are shown.
+/// Most results shown, over all records.
 const SHOWN_CELLS: usize = 200;
 
 /// `GET /import`: the empty form.
@@ -32,7 +32,7 @@ pub async fn page(State(app): State<App>) -> Response {
     shown::form_page(&app, StatusCode::OK, &ImportForm::default(), None)
 }
 
-/// `POST /import`: shows what is in the text, or adds what was shown.
+/// `POST /import`: shows the records in the text, or adds those that were shown.
 pub async fn sent(
     State(app): State<App>,
     client: Client,
@@ -58,7 +58,7 @@ pub async fn sent(
     }
 }
 
-/// No page of another site sends this form in a reader's name.
+/// Rejects a form that a page of another site sent.
 fn is_from_here(headers: &HeaderMap) -> Result<(), Problem> {
     match headers.get("sec-fetch-site").map(|site| site.as_bytes()) {
         None | Some(b"same-origin" | b"none") => Ok(()),
@@ -85,7 +85,7 @@ async fn answer(
     Ok(shown::found_page(app, form, &found))
 }
 
-/// What became of one record.
+/// Result for one record.
 pub(crate) struct Added {
     name: String,
     done: Result<ReceiptBody, Problem>,
@@ -113,7 +113,7 @@ async fn add(
     Ok(shown::added_page(app, &added).into_response())
 }
 
-/// Each record counts as a submission; the request has counted as the first.
+/// Counts each record as a submission; the request itself counted as the first.
 fn allow(app: &App, client: Client, who: &Who, records: usize) -> Result<(), Problem> {
     if *who != Who::Anyone {
         return Ok(());

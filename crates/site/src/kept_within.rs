@@ -1,5 +1,5 @@
-//! Runs that are kept within the quotas of who sends them (`quota.rs`). Bytes are counted in the
-//! transaction that keeps them, so that no two submissions share what is left.
+//! Storage of runs within the quotas of their senders (`quota.rs`). Bytes are counted in the
+//! transaction that stores them, so that two submissions cannot use the same remainder.
 
 use std::time::Instant;
 
@@ -10,14 +10,14 @@ use crate::problem::Problem;
 use crate::quota::{LATER, OverQuota};
 use crate::state::{App, a_day_ago};
 
-/// Those who have no token of their own, as the audit calls them.
+/// Names in the audit log of senders without a token of their own.
 const WITHOUT_TOKEN: [&str; 2] = [Who::ANYONE, Who::EDITOR];
 
 impl App {
-    /// Takes a run in, within the quotas of who sends it.
+    /// Stores a run, within the quotas of its sender.
     ///
     /// # Errors
-    /// Where a quota is used up, or the collection fails.
+    /// If a quota is used up, or the collection fails.
     pub async fn submit_within(
         &self,
         client: Client,
@@ -35,7 +35,7 @@ impl App {
         kept.map_err(|over| self.refused(over))
     }
 
-    /// Replaces a run, within the quotas of who sends the revision.
+    /// Replaces a run, within the quotas of the sender of the revision.
     ///
     /// # Errors
     /// As [`App::submit_within`].
@@ -59,10 +59,10 @@ impl App {
         kept.map_err(|over| self.refused(over))
     }
 
-    /// Asks the database how much was kept within a day, unless that is known.
+    /// Reads from the database how much was stored within a day, unless that is known.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub async fn ask_sum(&self) -> Result<(), Problem> {
         let now = Instant::now();
         if !self.quota().is_known(now) {
@@ -73,7 +73,7 @@ impl App {
         Ok(())
     }
 
-    /// What was kept, or the quota that did not allow it.
+    /// Result of storing: the receipt, or the quota that was exceeded.
     fn agreed(
         &self,
         client: Client,

@@ -1,4 +1,4 @@
-//! `flashmark-site`: starts the collection as a web service, and makes the tokens for it.
+//! `flashmark-site`: starts the web service of a collection, and makes its tokens.
 
 use std::process::ExitCode;
 

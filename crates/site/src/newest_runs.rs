@@ -1,12 +1,12 @@
-//! Lines with the runs that figures of theirs are looked for in, which lines do not hold.
+//! Lines together with their newest runs, for figures that a line does not hold.
 
 use record::collection::{CollectionLine, CollectionRun};
 use store::collection::{Collection, CollectionError};
 
-/// So many runs of each medium, the newest.
+/// Most runs of each medium: the newest.
 const PICKED_RUNS: usize = 10;
 
-/// Lines with the runs that their figures are looked for in.
+/// Lines, each with its newest runs.
 pub(crate) fn with_newest_runs(
     collection: &Collection,
     lines: Vec<CollectionLine>,

@@ -1,5 +1,4 @@
-//! How many connections an address may have open at once, so that one that opens many leaves places
-//! to others.
+//! Limit of open connections per address, so that one client cannot take all places.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,24 +7,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::rate_limit::Asker;
 
-/// Connections of one address, where nobody says otherwise.
+/// Default limit of connections per address.
 pub const CONNECTIONS: usize = 100;
 
-/// Open connections by IPv4 address and IPv6 /64 network. A clone is another handle.
+/// Open connections by IPv4 address and IPv6 /64 network. Clones share one state.
 #[derive(Clone)]
 pub struct OpenConnections {
     most: usize,
     open: Arc<Mutex<HashMap<Asker, usize>>>,
 }
 
-/// A connection that counts until this is dropped.
+/// A connection that is counted until this is dropped.
 pub struct CountedConnection {
     asker: Asker,
     all: OpenConnections,
 }
 
 impl OpenConnections {
-    /// At most so many of each address; 0 for no limit.
+    /// A limit of `most` connections per address; 0 for no limit.
     pub fn new(most: usize) -> OpenConnections {
         OpenConnections { most: if most == 0 { usize::MAX } else { most }, open: Arc::default() }
     }
@@ -34,7 +33,7 @@ impl OpenConnections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One connection more of an address; `None` where it has too many.
+    /// Counts one more connection of an address; `None` if it has too many.
     pub fn take(&self, who: IpAddr) -> Option<CountedConnection> {
         let asker = Asker::of(who);
         let mut open = self.open();

@@ -1,4 +1,4 @@
-//! Pages of what others have published, beside media that a reader picks.
+//! Pages of published figures, beside media that a reader selects.
 
 use std::sync::LazyLock;
 
@@ -15,12 +15,12 @@ use crate::pages::{FOR_EVER, RenderedPage, kept, live, packed, pairs};
 use crate::problem::Problem;
 use crate::state::App;
 
-/// Media that the form offers; any other can be named in the address.
+/// Most media that the form offers; others can be named in the address.
 const OFFERED: u32 = 300;
 
 static SOURCES: LazyLock<Vec<PublishedSource>> = LazyLock::new(import::reference::sources);
 
-/// `/published`: the publications.
+/// `/published`: list of the publications.
 pub async fn index(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
     kept(&app, &wants, "published".to_owned(), 0, FOR_EVER, || {
         packed(&app, |_, site| Ok(RenderedPage::page(made::published_index(site, &SOURCES))))
@@ -28,7 +28,7 @@ pub async fn index(State(app): State<App>, wants: Wants) -> Result<Response, Pro
     .await
 }
 
-/// A publication, with the media of the address (`?m=..&m=..`) beside it.
+/// Page of a publication, with the media of the address (`?m=..&m=..`) beside it.
 pub async fn source(
     State(app): State<App>,
     Path(key): Path<String>,
@@ -48,7 +48,7 @@ pub async fn source(
     .await
 }
 
-/// The media that an address names, each once.
+/// The media in a query string, without duplicates.
 pub(crate) fn picked(text: Option<&str>) -> Vec<String> {
     let mut slugs: Vec<String> = Vec::new();
     for (name, slug) in pairs(text) {
@@ -59,7 +59,7 @@ pub(crate) fn picked(text: Option<&str>) -> Vec<String> {
     slugs
 }
 
-/// Those that are in the collection, with their newest runs.
+/// The media that are in the collection, with their newest runs.
 pub(crate) fn with_runs(
     collection: &Collection,
     slugs: &[String],
@@ -71,7 +71,7 @@ pub(crate) fn with_runs(
     with_newest_runs(collection, lines)
 }
 
-/// Slug and name of media to pick, by name.
+/// Slugs and names of media to select from, sorted by name.
 pub(crate) fn offered(collection: &Collection) -> Result<Vec<(String, String)>, CollectionError> {
     let asked = Query { sort: Some(SortBy::Name), per_page: Some(OFFERED), ..Query::default() };
     let (page, _) = collection.lines_and_filled(&asked, std::iter::empty::<Query>())?;

@@ -1,8 +1,8 @@
-//! How many bytes a day are kept of those who send without a token: of each address, and of all of
-//! them together. Bytes are those that a run takes in the database.
+//! Daily quotas in bytes for senders without a token: for each address, and for all together. Bytes
+//! are those that a run takes in the database.
 //!
-//! What an address has sent is held in memory only, as its rate limit is. What all have sent is
-//! asked of the database, so that a restart does not forget it, and counted on in between.
+//! The sum of an address is in memory only, like its rate limit. The sum of all is read from the
+//! database, so that it survives a restart, and is counted up in between.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -11,16 +11,14 @@ use std::time::{Duration, Instant};
 use crate::problem::Problem;
 use crate::rate_limit::RateLimit;
 
-/// Bytes a day of one address, where nobody says otherwise.
+/// Default quota of one address, in bytes per day.
 pub const BYTES_PER_DAY: u64 = 64 << 20;
-/// Bytes a day of all addresses together.
+/// Default quota of all addresses together, in bytes per day.
 pub const BYTES_PER_DAY_ALL: u64 = 2 << 30;
 
-/// How long the sum of the database is counted on before it is asked for again: other servers may
-/// take runs in too.
+/// Age after which the sum is read from the database again: other servers may store runs too.
 const SUM_AGE: Duration = Duration::from_secs(60);
-/// When it may go better where all together have sent too much: the oldest bytes leave the day one
-/// by one.
+/// Suggested wait if the common quota is used up: old bytes leave the 24 hours one by one.
 pub const LATER: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -32,19 +30,19 @@ pub struct DailyQuota {
     sum: Mutex<DaySum>,
 }
 
-/// Bytes of all within a day.
+/// Bytes of all senders within a day.
 #[derive(Clone, Copy, Debug, Default)]
 struct DaySum {
     bytes: u64,
     asked: Option<Instant>,
 }
 
-/// Which quota is used up, and after which time it may not be.
+/// The exceeded quota, with the time after which a retry may succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverQuota {
-    /// That of the address.
+    /// Quota of the address.
     Address(Duration),
-    /// That of all addresses together.
+    /// Quota of all addresses together.
     All(Duration),
 }
 
@@ -59,7 +57,7 @@ impl OverQuota {
 }
 
 impl DailyQuota {
-    /// So many bytes a day of an address, and of all; 0 for no limit.
+    /// Quotas in bytes per day for one address and for all; 0 for no limit.
     pub fn new(address_bytes: u64, all_bytes: u64) -> DailyQuota {
         let per_address = (address_bytes > 0).then(|| RateLimit::per_day(address_bytes));
         DailyQuota { per_address, address_bytes, all_bytes, sum: Mutex::default() }
@@ -69,18 +67,18 @@ impl DailyQuota {
         self.sum.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of all within the last day, as far as is known.
+    /// Known bytes of all senders within the last day.
     pub fn stored(&self) -> u64 {
         self.sum().bytes
     }
 
-    /// Whether the sum was asked of the database lately.
+    /// True if the sum was read from the database recently.
     pub fn is_known(&self, now: Instant) -> bool {
         let is_late = |asked: Instant| now.saturating_duration_since(asked) < SUM_AGE;
         self.sum().asked.is_some_and(is_late)
     }
 
-    /// Takes over the sum of the database.
+    /// Sets the sum read from the database.
     pub fn learn(&self, bytes: u64, now: Instant) {
         *self.sum() = DaySum { bytes, asked: Some(now) };
     }
@@ -88,7 +86,7 @@ impl DailyQuota {
     /// Counts bytes that an address sends.
     ///
     /// # Errors
-    /// Where they are too many for a day; then none are counted.
+    /// If they exceed a quota; then none are counted.
     pub fn take(&self, who: IpAddr, bytes: u64, now: Instant) -> Result<(), OverQuota> {
         let mut sum = self.sum();
         if self.all_bytes > 0 && sum.bytes.saturating_add(bytes) > self.all_bytes {
@@ -96,14 +94,14 @@ impl DailyQuota {
         }
         if let Some(limit) = &self.per_address {
             let taken = limit.take_amount(who, bytes as f64, now);
-            // What is more than a day's bytes by itself never fits.
+            // More bytes than a day's quota never fit.
             taken.map_err(|wait| OverQuota::Address(wait.min(DAY)))?;
         }
         sum.bytes = sum.bytes.saturating_add(bytes);
         Ok(())
     }
 
-    /// What who is refused is told.
+    /// Error for a sender over its quota.
     pub fn problem(&self, over: OverQuota) -> Problem {
         let (who, bytes, wait) = match over {
             OverQuota::Address(wait) => ("one address", self.address_bytes, wait),

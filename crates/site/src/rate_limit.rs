@@ -1,35 +1,35 @@
-//! The rate limit: how often an address may do what costs something, as a bucket of tokens for
-//! each. The time is handed in; the numbers are [`PER_MINUTE`] and [`BURST`].
+//! Rate limit: a token bucket for each address. The caller passes the time; the defaults are
+//! [`PER_MINUTE`] and [`BURST`].
 //!
-//! What is remembered is bounded, whoever asks: a bucket that is full again says nothing and is
-//! dropped, and where there are too many others the fullest ones go, which are those of whom has
-//! asked for the least. Whoever has emptied a bucket cannot have it forgotten without asking from
-//! as many addresses as are remembered.
+//! The number of buckets is limited. A bucket that is full again holds no information and is
+//! dropped. If there are still too many, the fullest are dropped, which are those of the addresses
+//! with the fewest requests. So an attacker with an empty bucket can only have it dropped by
+//! sending requests from as many addresses as are stored.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Submissions a minute from one address, where nobody says otherwise, and attempts at a token.
+/// Default submissions per minute from one address; also attempts with a token.
 pub const PER_MINUTE: u32 = 10;
-/// As many of them at once.
+/// Default burst: submissions at once.
 pub const BURST: u32 = 20;
 
-/// Addresses that are remembered, in some 4 MB.
+/// Most stored addresses, about 4 MB.
 const MOST: usize = 65_536;
-/// Of them, what share goes when there are too many: so that looking for them is rare.
+/// Number of buckets dropped when there are too many: large, so that the search is rare.
 const FORGOTTEN: usize = MOST / 8;
 
-/// A bucket of tokens for each IPv4 address and each IPv6 /64 network.
+/// Token bucket for each IPv4 address and each IPv6 /64 network.
 pub struct RateLimit {
     per_second: f64,
     burst: f64,
     buckets: Mutex<HashMap<Asker, Bucket>>,
 }
 
-/// Who asks: an IPv4 address, or the network of an IPv6 address (a house has at least a /64, and
-/// may use any address in it).
+/// Client for the limit: an IPv4 address, or the /64 network of an IPv6 address (a household has at
+/// least a /64, and may use any address in it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Asker {
     V4(u32),
@@ -45,7 +45,7 @@ impl Asker {
     }
 }
 
-/// What an address has left, as of a moment.
+/// Remaining tokens of an address at a moment.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     tokens: f64,
@@ -53,7 +53,7 @@ struct Bucket {
 }
 
 impl RateLimit {
-    /// So many a minute, and so many at once; at least one of each.
+    /// A limit per minute, with a burst; each at least 1.
     pub fn new(per_minute: u32, burst: u32) -> RateLimit {
         RateLimit {
             per_second: f64::from(per_minute.max(1)) / 60.0,
@@ -62,21 +62,21 @@ impl RateLimit {
         }
     }
 
-    /// So many a day, and as many at once.
+    /// A limit per day, with a burst of the same amount.
     pub fn per_day(amount: u64) -> RateLimit {
         let burst = amount.max(1) as f64;
         RateLimit { per_second: burst / 86_400.0, burst, buckets: Mutex::default() }
     }
 
-    /// Takes one from the bucket of an address.
+    /// Takes one token from the bucket of an address.
     ///
     /// # Errors
-    /// Where it is empty: how long to wait until there is one.
+    /// If it is empty: the time until there is a token.
     pub fn take(&self, who: IpAddr, now: Instant) -> Result<(), Duration> {
         self.take_many(who, 1, now)
     }
 
-    /// Takes as many at once, or none of them. More than a bucket holds are never there.
+    /// Takes several tokens at once, or none. More than a bucket holds never succeed.
     ///
     /// # Errors
     /// As [`take`](RateLimit::take).
@@ -95,8 +95,7 @@ impl RateLimit {
             self.forget(&mut buckets, now);
         }
         let bucket = buckets.entry(asker).or_insert(Bucket { tokens: self.burst, at: now });
-        // A moment before the last one is no moment: the clock of the caller may be read in another
-        // order than it asks.
+        // Callers read the clock before they get the lock, so times may come out of order.
         let at = now.max(bucket.at);
         *bucket = Bucket { tokens: self.tokens(bucket, at), at };
         if bucket.tokens >= wanted {
@@ -106,13 +105,13 @@ impl RateLimit {
         Err(Duration::from_secs_f64((wanted - bucket.tokens) / self.per_second))
     }
 
-    /// What a bucket has at a moment.
+    /// Tokens in a bucket at a moment.
     fn tokens(&self, bucket: &Bucket, now: Instant) -> f64 {
         let come = now.saturating_duration_since(bucket.at).as_secs_f64() * self.per_second;
         (bucket.tokens + come).min(self.burst)
     }
 
-    /// Makes room: full buckets go, and if that is not enough, the fullest.
+    /// Makes room: drops full buckets, and if needed the fullest of the others.
     fn forget(&self, buckets: &mut HashMap<Asker, Bucket>, now: Instant) {
         buckets.retain(|_, bucket| self.tokens(bucket, now) < self.burst);
         let Some(too_many) = (buckets.len() + FORGOTTEN).checked_sub(MOST) else { return };

@@ -1,4 +1,4 @@
-//! The loop of connections: how many there may be, how long they may take, and how they end.
+//! The accept loop: limits of the number and duration of connections, and their end.
 
 use std::future::Future;
 use std::io;
@@ -27,20 +27,19 @@ use crate::open_connections::OpenConnections;
 use crate::state::App;
 use crate::web;
 
-/// Connections at once. Further ones wait in the queue of the kernel.
+/// Most connections at once. Further ones wait in the kernel's queue.
 const CONNECTIONS: usize = 2000;
-/// How long a client may take to say what it wants, and a connection may be kept without saying
-/// anything.
+/// Longest time for the head of a request, and longest idle time of a connection.
 const HEAD_TIME: Duration = Duration::from_secs(15);
-/// How long a client may not take any of what it is sent.
+/// Longest time in which a client may accept no data.
 const STALL: Duration = Duration::from_secs(60);
-/// Bytes of the head of a request.
+/// Most bytes in the head of a request.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Answers until `stop`, then lets what was begun end for at most `grace`.
+/// Answers until `stop`, then lets open requests finish for at most `grace`.
 ///
 /// # Errors
-/// None of a single connection: those end by themselves.
+/// None for a single connection: its errors only end that connection.
 pub async fn serve(
     listener: TcpListener,
     app: App,
@@ -61,13 +60,13 @@ pub async fn serve(
         let (stream, peer, place) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of descriptors, mostly: some will be free soon.
+                // Mostly out of file descriptors: some will be free soon.
                 eprintln!("flashmark-site: a connection could not be accepted: {error}");
                 sleep(Duration::from_millis(100)).await;
                 continue;
             }
         };
-        // All that a proxy brings comes from its address.
+        // All connections of a proxy come from its address.
         let is_proxy = app.options().proxies.contains(&peer.ip().to_canonical());
         let counted = if is_proxy { None } else { by_address.take(peer.ip()) };
         if counted.is_none() && !is_proxy {
@@ -79,7 +78,7 @@ pub async fn serve(
         let open = app.clone();
         tokio::spawn(async move {
             open.metrics().connections.inc();
-            // How a connection ended is between it and the client.
+            // Errors of a single connection do not matter to the server.
             let _ = connection.await;
             open.metrics().connections.dec();
             drop((place, counted));
@@ -132,7 +131,7 @@ fn connection(
         .serve_connection(TokioIo::new(Patient::new(stream)), service)
 }
 
-/// A connection that ends when the other side takes nothing for too long.
+/// A connection that ends if the client accepts no data for too long.
 pub struct Patient<T> {
     inner: T,
     stalled: Option<Pin<Box<Sleep>>>,
@@ -143,7 +142,7 @@ impl<T> Patient<T> {
         Patient { inner, stalled: None }
     }
 
-    /// What became of a write; one that waits does so until the patience ends.
+    /// Result of a write; a pending one fails when the time limit ends.
     fn waited<V>(
         &mut self,
         done: Poll<io::Result<V>>,

@@ -1,16 +1,16 @@
-//! Who is signed in.
+//! Sessions of signed-in moderators.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Sessions of moderators by the id in their cookie; in memory only.
+/// Sessions by the id in their cookie; in memory only.
 #[derive(Default)]
 pub struct Sessions(Mutex<HashMap<String, Session>>);
 
 impl Sessions {
     pub(crate) fn all(&self) -> MutexGuard<'_, HashMap<String, Session>> {
-        // A panic elsewhere leaves sessions that still are.
+        // A panic in another thread leaves the sessions valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -37,13 +37,13 @@ impl Sessions {
     }
 }
 
-/// How long a session lasts.
+/// Duration of a session.
 pub(crate) const SESSION: Duration = Duration::from_secs(12 * 3600);
 
-/// Sessions at most; the oldest gives way.
+/// Most sessions; the oldest is dropped.
 pub(crate) const MOST_SESSIONS: usize = 1000;
 
-/// A moderator who has signed in.
+/// A signed-in moderator.
 #[derive(Clone)]
 pub(crate) struct Session {
     pub(crate) token: String,

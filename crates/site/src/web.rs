@@ -1,5 +1,4 @@
-//! All routes, and what holds for every answer: headers that keep browsers from trusting too much,
-//! errors in one form, and a limit of time.
+//! All routes, and rules for every answer: security headers, errors in one form, and a time limit.
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -20,9 +19,9 @@ use crate::problem::Problem;
 use crate::state::App;
 use crate::{api, counting, data, import, moderation, pages, problem_page, published};
 
-/// Bytes behind the `?`: more than any form of the site makes.
+/// Most bytes of a query string: more than any form of the site makes.
 const QUERY: usize = 4 << 10;
-/// Bytes of a body that is no run.
+/// Most bytes of a body other than a run.
 const SMALL_BODY: usize = 16 << 10;
 
 /// The server without a network.
@@ -63,7 +62,7 @@ pub fn router(app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), counting::count))
         .with_state(app.clone());
     let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(data::PARQUET));
-    // What stands around runs before a route is chosen, so that it may change the path.
+    // Outer layers run before a route is chosen, so that they may change the path.
     Router::new()
         .fallback_service(routes)
         .layer(
@@ -84,7 +83,7 @@ async fn health() -> &'static str {
     "ok\n"
 }
 
-/// `/readyz`: the collection answers, and the server is not about to end.
+/// `/readyz`: the collection answers, and the server is not shutting down.
 async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     if app.is_closing() {
         return Err(Problem::busy("the server is about to end"));
@@ -93,7 +92,7 @@ async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     Ok("ready\n")
 }
 
-/// Refuses a long query before anything is made of it: pages repeat it in their links.
+/// Rejects a long query first: pages repeat it in their links.
 async fn short_query(request: Request, next: Next) -> Response {
     let bytes = request.uri().query().unwrap_or_default().len();
     if bytes <= QUERY {
@@ -103,7 +102,7 @@ async fn short_query(request: Request, next: Next) -> Response {
     Problem::new(StatusCode::URI_TOO_LONG, "long-address", reason).into_response()
 }
 
-/// Rate limits and time before, headers after.
+/// Applies rate limits and the time limit, then adds headers.
 async fn guarded(State(app): State<App>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_open = path.starts_with("/api/") || path.starts_with("/data/") || path == "/feed.atom";
@@ -128,13 +127,13 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
         HeaderValue::from_static("same-origin"),
     );
     if is_open {
-        // Data are for every page on the web; no cookie ever counts here.
+        // Any web page may read the data; cookies never matter here.
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     }
     response
 }
 
-/// Takes the site's prefix off the path, where whatever stands in front has left it.
+/// Removes the site's prefix from the path, unless a proxy already did.
 async fn unprefixed(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let prefix = app.prefix();
     let path = request.uri().path();

@@ -1,5 +1,5 @@
-//! The interface for programs, described (OpenAPI 3.1) from its handlers and types: `utoipa` has
-//! the routes, `schemars` the types of a run, which are those of the published schema of records.
+//! OpenAPI 3.1 description of the API, made from its handlers and types: `utoipa` describes the
+//! routes, `schemars` the types of a run, which are those of the published record schema.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -17,7 +17,7 @@ use record::collection::{CollectionLine, CollectionRun, Media};
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-/// The description with all types.
+/// The complete description, with all types.
 static WHOLE: LazyLock<Value> = LazyLock::new(|| {
     let (_, api) = crate::api::router().split_for_parts();
     let mut whole = serde_json::to_value(api).expect("a description is JSON");
@@ -47,7 +47,7 @@ static WHOLE: LazyLock<Value> = LazyLock::new(|| {
     whole
 });
 
-/// The description as JSON, of a site whose addresses begin with `prefix`.
+/// The description as JSON, for a site whose paths begin with `prefix`.
 pub fn json(prefix: &str) -> String {
     let mut whole = WHOLE.clone();
     whole["servers"] = json!([{ "url": if prefix.is_empty() { "/" } else { prefix } }]);
@@ -70,7 +70,7 @@ struct Row<'a> {
     token: &'static str,
 }
 
-/// Whether a call needs a token, in words.
+/// Sentence that says if a call needs a token.
 fn token(operation: &Value) -> &'static str {
     match operation.get("security").and_then(Value::as_array) {
         Some(ways) if ways.contains(&json!({})) => "A token may be sent along.",
@@ -79,12 +79,12 @@ fn token(operation: &Value) -> &'static str {
     }
 }
 
-/// Markdown of ours without its marks.
+/// Text without Markdown code marks.
 fn plain(text: &str) -> String {
     text.replace('`', "")
 }
 
-/// The same for people, as the body of a page.
+/// The description as HTML for people: the body of a page.
 pub fn page(prefix: &str) -> String {
     let text = |value: &'static Value, name: &str| {
         value.get(name).and_then(Value::as_str).unwrap_or_default()
@@ -104,7 +104,7 @@ pub fn page(prefix: &str) -> String {
     let page = ApiPage { about: text(&WHOLE["info"], "description"), prefix, rows };
     page.render().expect("a template that compiled renders into memory")
 }
-/// The interface for programs, for people.
+/// Page of the API for people.
 pub async fn shown(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
     kept(&app, &wants, "api".to_owned(), 0, FOR_EVER, || {
         packed(&app, |_, site| {

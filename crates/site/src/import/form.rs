@@ -1,4 +1,4 @@
-//! The form as it was sent: `multipart/form-data` (RFC 7578), so that a file may be in it.
+//! The form as sent: `multipart/form-data` (RFC 7578), so that it may hold a file.
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -10,40 +10,40 @@ use record::units::Bytes;
 
 use crate::problem::Problem;
 
-/// The form has ten fields; what has more is another one.
+/// Most fields: the form has ten.
 const MOST_FIELDS: usize = 20;
-/// Bytes of a field other than the text.
+/// Most bytes of a field other than the text.
 const MOST_FIELD_BYTES: usize = 1000;
 
-/// What somebody has filled in.
+/// Content of the form.
 #[derive(Debug, Default)]
 pub(super) struct ImportForm {
-    /// The text, pasted or of the file.
+    /// The text, pasted or from the file.
     pub text: Vec<u8>,
-    /// A token, where one was given.
+    /// A token, if given.
     pub token: Option<String>,
-    /// What is told of the medium, by the name of its field.
+    /// Vendor of the medium, as typed.
     pub vendor: String,
-    /// Its model.
+    /// Model, as typed.
     pub model: String,
-    /// Its capacity, as typed.
+    /// Capacity, as typed.
     pub capacity: String,
-    /// The name of its kind.
+    /// Name of the kind of medium.
     pub kind: String,
-    /// What the run is called.
+    /// Label of the run.
     pub label: String,
-    /// "ops" or "kB" for iozone tables without a head.
+    /// "ops" or "kB", for iozone tables without a head.
     pub iozone_unit: String,
-    /// The digest of what was shown.
+    /// Digest of the preview.
     pub shown: Option<String>,
-    /// Whether the button that adds was pressed.
+    /// True if the button that adds the records was pressed.
     pub is_to_add: bool,
 }
 
-/// The boundary between the fields.
+/// Boundary between the fields.
 ///
 /// # Errors
-/// Where the body is no such form.
+/// If the body is not such a form.
 pub(super) fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     multer::parse_boundary(kind).map_err(|_| {
@@ -52,10 +52,10 @@ pub(super) fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
     })
 }
 
-/// Takes a form apart.
+/// Parses a form.
 ///
 /// # Errors
-/// Where it is broken or another one.
+/// If it is damaged or another form.
 pub(super) async fn read(bytes: Vec<u8>, boundary: &str) -> Result<ImportForm, Problem> {
     let broken = |error: multer::Error| Problem::bad(format!("the form is broken: {error}"));
     let mut parts = Multipart::new(Body::from(bytes).into_data_stream(), boundary);
@@ -107,10 +107,10 @@ fn set(form: &mut ImportForm, name: &str, value: &[u8]) -> Result<(), Problem> {
 }
 
 impl ImportForm {
-    /// What is told of the medium.
+    /// The given properties of the medium.
     ///
     /// # Errors
-    /// Where it is no size or no kind.
+    /// If a given capacity is not a size, or the kind is unknown.
     pub fn known(&self) -> Result<KnownMedium, Problem> {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let invalid =
@@ -132,7 +132,7 @@ impl ImportForm {
         })
     }
 
-    /// What is told of the text.
+    /// Hints for reading the text.
     pub fn hints(&self) -> Hints {
         Hints {
             iozone_unit: match self.iozone_unit.as_str() {

@@ -1,4 +1,4 @@
-//! What is in a text, judged as if each record of it were sent alone.
+//! Records in a text, checked as if each were submitted alone.
 
 use axum::http::StatusCode;
 use import::{Hints, Import, ImportError, KnownMedium, understand};
@@ -14,35 +14,35 @@ use crate::state::{Quarantine, hex};
 use crate::submissions::{self, Judged};
 use ::collection::UploadLimits;
 
-/// What a medium is called that the text does not name. No part of what is published.
+/// Name of a medium that the text does not name. It is not published.
 const NAME: &str = "pasted text";
 
-/// What was found in a text.
+/// Result of reading a text.
 pub(super) struct FoundInText {
-    /// One for each medium.
+    /// One record for each medium.
     pub records: Vec<FoundRecord>,
-    /// The lines that were not understood; the records are above.
+    /// The lines that were not understood; the records are moved to `records`.
     pub import: Import,
-    /// Of all that would be published.
+    /// Digest of everything that would be published.
     pub digest: String,
 }
 
-/// A record, and whether it can be added.
+/// A record, and the result of its checks.
 pub(super) struct FoundRecord {
-    /// What its medium is called.
+    /// Name of its medium.
     pub name: String,
-    /// The record as it was read, with as many results as are shown.
+    /// The record as read, limited to the results that are shown.
     pub record: Record,
-    /// How many results it has.
+    /// Number of its results.
     pub cells: usize,
-    /// As it would come in, or why it cannot.
+    /// The record as it would be stored, or the reason of its rejection.
     pub judged: Result<Judged, Problem>,
 }
 
-/// Reads a text and judges what is in it.
+/// Reads a text and checks its records.
 ///
 /// # Errors
-/// Where nothing in it is understood, or the collection cannot be asked.
+/// If no line of it is understood, or the collection cannot be read.
 pub(super) fn look(
     collection: &Collection,
     text: &[u8],
@@ -63,7 +63,7 @@ pub(super) fn look(
         sum.update(&json);
         let judged = match is_imported(&run).and_then(|()| judge(collection, &json, limits, policy))
         {
-            // Of the collection, not of the record.
+            // An error of the collection, not of the record.
             Err(problem) if problem.status.is_server_error() => return Err(problem),
             judged => judged,
         };
@@ -74,7 +74,7 @@ pub(super) fn look(
     Ok(FoundInText { records, import, digest: hex(&sum.finalize()) })
 }
 
-/// Whether another tool measured it, as far as the text says.
+/// Rejects a run that the text attributes to Flashmark instead of another tool.
 fn is_imported(run: &Published) -> Result<(), Problem> {
     if Origin::of(run) == Origin::Imported {
         return Ok(());
@@ -90,7 +90,7 @@ fn judge(
     limits: &UploadLimits,
     policy: Quarantine,
 ) -> Result<Judged, Problem> {
-    // What is bounded on the wire is not bounded once it is understood.
+    // The limit of the body does not apply to the record made from it.
     let limits = UploadLimits { body_bytes: limits.unpacked_bytes, ..limits.clone() };
     Ok(submissions::judged(collection, ::collection::read(json, None, &limits)?, policy, None)?)
 }

@@ -1,4 +1,4 @@
-//! What is pasted is shown before it is kept, and comes in through the door of all submissions.
+//! Pasted text is shown before it is stored, and passes the checks of all submissions.
 
 use std::fmt::Write as _;
 
@@ -54,13 +54,13 @@ fn look(site: &Site, text: &[u8], more: &[(&str, &[u8])]) -> Answer {
     site.send(form(&fields))
 }
 
-/// The digest in a page that shows what was found.
+/// The digest in a preview page.
 fn digest(page: &str) -> String {
     let (_, rest) = page.split_once("name=\"shown\" value=\"").expect("a digest");
     rest[..64].to_owned()
 }
 
-/// The text in the box of a page, as a browser sends it back.
+/// The text in the text box of a page, as a browser sends it back.
 fn carried(page: &str) -> String {
     let (_, rest) = page.split_once("autocomplete=\"off\">\n").expect("a box");
     let (text, _) = rest.split_once("</textarea>").expect("its end");
@@ -71,7 +71,7 @@ fn carried(page: &str) -> String {
     plain.replace('\n', "\r\n")
 }
 
-/// Looks, and then adds what the page has in its box.
+/// Opens the preview, and then adds the text that its page holds.
 fn added(site: &Site, text: &[u8], more: &[(&str, &[u8])]) -> Answer {
     let shown = look(site, text, more);
     assert_eq!(shown.status, 200, "{}", shown.text());
@@ -180,7 +180,7 @@ fn too_much_is_refused_with_a_reason(site: &mut Site) {
     let figures = DD.to_owned() + &"strange tool: 17.5 MB/s\n".repeat(22_000);
     let page = look(site, figures.as_bytes(), &[]).text();
     assert!(page.contains("21801 more lines") && page.len() < 200_000, "{}", page.len());
-    // Once more, as it was too long to be sent back.
+    // The text again, as it was too long to be sent back.
     let digest = digest(&page);
     let fields: &[(&str, &[u8])] =
         &[("shown", digest.as_bytes()), ("file", figures.as_bytes()), ("do", b"add")];

@@ -1,11 +1,11 @@
-//! Every published figure stands on a page, at the digits of its source and in its unit.
+//! Every published figure is on a page, with the digits and the unit of its source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::Site;
 
-/// The tables and how many figures each has; 1382 in all (docs/field/published-figures.md).
+/// The tables and their numbers of figures; 1382 in all (docs/field/published-figures.md).
 const TABLES: [(&str, usize); 9] = [
     ("articles", 308),
     ("flashbench_posts", 276),
@@ -18,8 +18,8 @@ const TABLES: [(&str, usize); 9] = [
     ("speed_class_thresholds", 33),
 ];
 
-/// The rows of a table with a number, read from the file that people edit: id and what its source
-/// prints ("~ 94-96 s").
+/// The rows of a table with a number, from the file that people edit: id and the text of the source
+/// ("~ 94-96 s").
 fn figures(table: &str) -> Vec<(String, String)> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/reference");
     let mut reader = csv::Reader::from_path(file.join(format!("{table}.csv"))).unwrap();
@@ -34,7 +34,7 @@ fn figures(table: &str) -> Vec<(String, String)> {
     rows.filter(|row| row["value"].parse::<f64>().is_ok()).map(of_row).collect()
 }
 
-/// A site that has the reference data as lines too.
+/// A site with the reference data as lines.
 fn with_reference() -> Site {
     let site = Site::sqlite();
     let entries = import::reference::entries();
@@ -42,13 +42,13 @@ fn with_reference() -> Site {
     site
 }
 
-/// Addresses on a page that lead to pages of published figures.
+/// Links on a page to pages of published figures.
 fn links(text: &str) -> BTreeSet<String> {
     let behind = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     behind.filter(|href| href.starts_with("/published")).map(str::to_owned).collect()
 }
 
-/// What a reader sees of each row with an id: the text of its cell of figures.
+/// Visible text of the figure cell of each row, by the id of the row.
 fn cells(text: &str) -> BTreeMap<String, String> {
     let rows = text.split("<tr id=\"").skip(1).filter_map(|row| {
         let (id, rest) = row.split_once('"')?;
@@ -121,7 +121,7 @@ fn a_reader_chooses_columns_and_the_address_keeps_them() {
         let ticked = format!("name=\"columns\" value=\"{name}\">");
         assert!(usual.contains(&ticked), "{name} is offered, and not ticked");
     }
-    // What boxes send, with what is no column.
+    // Values as check boxes send them, one of which is not a column.
     let chosen = "/?q=&columns=sector-write-ms&columns=dd-write-64k&columns=seeks&columns=nonsense";
     let page = site.get(chosen).text();
     let names = ["Medium", "512 B write", "dd write, 64 KiB", "Seeks"];
@@ -132,7 +132,7 @@ fn a_reader_chooses_columns_and_the_address_keeps_them() {
     {
         assert!(page.contains(link), "{link} keeps the choice: {page}");
     }
-    // Two of three are left where one is left out.
+    // If one of three is left out, two remain.
     assert!(page.contains("?columns=sector-write-ms,seeks\""), "{page}");
     let sandisk = site.get("/?q=Extreme+Pro+8&columns=dd-write-4k,iozone").text();
     assert!(sandisk.contains("<b>1.70</b><small>one run</small>"), "{sandisk}");
@@ -144,7 +144,7 @@ fn a_reader_chooses_columns_and_the_address_keeps_them() {
 fn repeats_of_a_publication_have_an_interval() {
     let site = with_reference();
     let page = site.get("/?q=ultra+microsdxc&columns=dd-write-100m").text();
-    // 6.7, 7.3 and 6.9 MB/s: 6.967 with 0.3055 * 4.303 / root of 3 on each side.
+    // 6.7, 7.3 and 6.9 MB/s: 6.967 ± 0.3055 * 4.303 / sqrt(3).
     assert!(page.contains("<b>6.97</b><small>6.21 to 7.73, 3 runs</small>"), "{page}");
     // On the page of the publication each of the three has it, and so have reads, in no column.
     let page = site.get("/published/same-script-posts-8").text();
@@ -152,7 +152,7 @@ fn repeats_of_a_publication_have_an_interval() {
     assert_eq!(page.matches("<small>3 runs: ").count(), 24, "four hosts write and read");
 }
 
-/// All columns of all media on one page stay a page.
+/// A page with all columns of all media has a limited size.
 #[test]
 fn a_page_of_every_column_is_small() {
     let site = with_reference();
@@ -164,7 +164,7 @@ fn a_page_of_every_column_is_small() {
     assert!(packed < 300_000, "{packed} bytes");
 }
 
-/// Also where none of the usual figures is among them.
+/// Also if none of the usual figures is among them.
 #[test]
 fn a_published_medium_shows_what_was_published_of_it() {
     let site = with_reference();

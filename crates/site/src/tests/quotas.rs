@@ -1,4 +1,4 @@
-//! How much is kept in a day of who has no token.
+//! Daily quotas of senders without a token.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -36,7 +36,7 @@ fn is_over_quota(answer: &Answer, whose: &str) {
 
 fn an_address_sends_so_many_bytes_and_others_go_on(site: &mut Site) {
     let size = size(site);
-    // Room for two, and not for three.
+    // Quota for two runs, but not for three.
     site.with(|options| options.bytes_per_day = size * 5 / 2);
     let send = |address: &str, seed| site.send(from(address, &run("SanDisk", "Extreme", seed)));
     let first = send("192.0.2.1", 2);
@@ -44,7 +44,7 @@ fn an_address_sends_so_many_bytes_and_others_go_on(site: &mut Site) {
     is_over_quota(&send("192.0.2.1", 4), "one address");
     assert_eq!(send("192.0.2.1", 2).status, 200, "what is there already takes nothing");
     assert_eq!(send("192.0.2.2", 4).status, 201, "another address");
-    // A revision that comes with an edit token is as much.
+    // A revision with an edit token counts as much.
     let first = first.json();
     let mut replaced = put(
         &format!("/api/v1/runs/{}", first["id"].as_str().unwrap()),
@@ -54,7 +54,7 @@ fn an_address_sends_so_many_bytes_and_others_go_on(site: &mut Site) {
     .unwrap();
     replaced.extensions_mut().insert(Peer("192.0.2.1".parse().unwrap()));
     is_over_quota(&site.send(replaced), "one address");
-    // Who has a token has no such limit.
+    // A sender with a token has no such limit.
     let token = format!("Bearer {}", site.token(TokenKind::Api, "lab"));
     for seed in 10..14 {
         let mut request = from("192.0.2.1", &run("SanDisk", "Lab", seed));
@@ -69,7 +69,7 @@ fn an_address_sends_so_many_bytes_and_others_go_on(site: &mut Site) {
 
 fn all_together_send_so_many_bytes_also_after_a_restart(site: &mut Site) {
     let size = size(site);
-    // Long ago, from somebody with a token, or from the reference: none of it counts.
+    // Old runs, runs of senders with a token and reference data do not count.
     let old = |seed, received: &str, who: &str| {
         let one = run("SanDisk", "Old", seed);
         let headline = record::collection::RunHeadline::default();

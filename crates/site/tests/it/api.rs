@@ -1,9 +1,9 @@
-//! The API tried from its own description by schemathesis: sound, odd and hostile requests to every
-//! operation. Whatever comes: no 5xx, a status, a media type and a body that the description names,
-//! and no answer to whoever lacks the token.
+//! Tests of the API by schemathesis, from its own description: valid, odd and hostile requests to
+//! every operation. No request may get a 5xx; status, media type and body must be as described, and
+//! requests without the needed token must be rejected.
 //!
-//! `FLASHMARK_SITE_REQUESTS` says how many drawn requests each operation gets besides those that are
-//! always the same (a few in passing), `FLASHMARK_SITE_SEED` which ones.
+//! `FLASHMARK_SITE_REQUESTS` sets the number of random requests to each operation besides the
+//! constant ones (default: a few), `FLASHMARK_SITE_SEED` their seed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,11 +18,11 @@ use crate::ground::Ground;
 use crate::runs;
 use crate::skipped::skipped;
 
-/// Left out: a schema cannot say all that makes data sound, and a count beyond its bound is taken as
-/// the bound.
+/// Checks left out: a schema cannot express all rules for valid data, and a count above its bound
+/// is treated as the bound.
 const NOT_CHECKED: &str = "positive_data_acceptance,negative_data_rejection";
 
-/// The tester, as `./test` installs it, with a description that lies at this address or path.
+/// Command of schemathesis, as `./test` installs it, for a description at this address or path.
 fn schemathesis(ground: &Ground, description: &str) -> Option<Command> {
     let made = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/consumers/bin/schemathesis");
     if !Path::new(made).is_file() {
@@ -43,7 +43,7 @@ fn schemathesis(ground: &Ground, description: &str) -> Option<Command> {
     Some(command)
 }
 
-/// On PostgreSQL, which refuses more texts than SQLite does, where it is installed.
+/// On PostgreSQL, if installed, which rejects more texts than SQLite.
 #[test]
 fn answers_are_as_described() {
     let ground = Ground::postgresql().unwrap_or_else(Ground::sqlite);
@@ -68,7 +68,7 @@ fn answers_are_as_described() {
     server.end();
 }
 
-/// An answer of another form than the description names is noticed.
+/// An answer of another form than described is noticed.
 #[test]
 fn a_wrong_description_is_noticed() {
     let ground = Ground::sqlite();
@@ -89,7 +89,7 @@ fn a_wrong_description_is_noticed() {
 }
 
 /// The description itself: named, versioned, every operation with an id and a summary, every
-/// refusal in the same form.
+/// rejection in the same form.
 #[test]
 fn the_description_describes() {
     let ground = Ground::sqlite();

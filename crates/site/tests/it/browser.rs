@@ -1,8 +1,8 @@
-//! A headless Chromium, driven by its own protocol through two pipes: what a reader sees, clicks
-//! and types, without a driver in between.
+//! A headless Chromium, driven directly by its DevTools protocol through two pipes: tests see
+//! pages, click and type like a reader.
 //!
-//! Chromium speaks JSON on file descriptors 3 (to it) and 4 (from it), each message ended by a NUL.
-//! A shell turns its standard input and output into these. The protocol:
+//! Chromium uses JSON on file descriptors 3 (to it) and 4 (from it), each message ended by a NUL. A
+//! shell connects its standard input and output to these. The protocol:
 //! <https://chromedevtools.github.io/devtools-protocol/>.
 
 mod input;
@@ -19,8 +19,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long anything may take before the test gives up on it: a slow phone is simulated on a busy
-/// machine.
+/// Time limit for any step: a slow phone is simulated on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A screen.
@@ -30,33 +29,33 @@ pub struct Screen {
     pub width: u32,
     /// Height in CSS pixels.
     pub height: u32,
-    /// Whether fingers touch it, and pages are laid out as phones do.
+    /// True for a touch screen with the layout of phones.
     pub touch: bool,
 }
 
-/// A desktop's window.
+/// Window of a desktop.
 pub const DESKTOP: Screen = Screen { width: 1280, height: 900, touch: false };
-/// A phone held upright.
+/// Screen of a phone held upright.
 pub const PHONE: Screen = Screen { width: 390, height: 844, touch: true };
 
-/// A browser with one page, a profile of its own, and nothing left of it when dropped.
+/// A browser with one page and a profile of its own; dropping it removes everything.
 pub struct Browser {
     child: Child,
     to: ChildStdin,
     from: Receiver<Value>,
-    /// What was told without being asked, oldest first.
+    /// Events of the browser, oldest first.
     told: Vec<Value>,
     session: Option<String>,
     last: u64,
     screen: Screen,
-    /// Whether pictures are kept; they take their time.
+    /// True if screenshots are kept; they take time.
     pub keeps_pictures: bool,
     profile: TempDir,
 }
 
 impl Browser {
-    /// Starts one; `None` where Chromium is not installed, which is said on standard error, past
-    /// whatever captures the output of tests.
+    /// Starts a browser. `None` if Chromium is not installed; a message then goes to standard
+    /// error, past the capture of test output.
     pub fn start(screen: Screen) -> Option<Browser> {
         let Some(program) = program() else {
             let missing = "\n*** Chromium is not installed: NOT TESTED IN A BROWSER. apt install chromium, or ./test, which does it ***\n";
@@ -83,8 +82,8 @@ impl Browser {
                 "--disable-sync",
                 "--no-proxy-server",
             ])
-            // A page that still scrolls when the next key comes would carry away what gets the
-            // focus.
+            // A page that still scrolls when the next key comes would move the focused element
+            // away.
             .args([
                 "--hide-scrollbars",
                 "--disable-smooth-scrolling",
@@ -115,7 +114,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Opens the page and asks to be told what matters of it.
+    /// Connects to the page and subscribes to its events.
     fn attach(&mut self) {
         let target =
             self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
@@ -135,7 +134,7 @@ impl Browser {
             "Emulation.setDeviceMetricsOverride",
             json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": touch}),
         );
-        // Where it scrolls, it is there at once.
+        // Disables smooth scrolling.
         let still = json!([{"name": "prefers-reduced-motion", "value": "reduce"}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": still}));
         if touch {
@@ -146,12 +145,12 @@ impl Browser {
         }
     }
 
-    /// Where downloads arrive.
+    /// Directory of downloads.
     pub fn downloads(&self) -> PathBuf {
         self.profile.path().join("downloads")
     }
 
-    /// Asks the browser and waits for its answer; what it tells meanwhile is kept.
+    /// Calls a method of the protocol and waits for its answer; events meanwhile are kept.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
         let mut message = json!({"id": self.last, "method": method, "params": params});
@@ -181,7 +180,7 @@ impl Browser {
         self.from.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// What it told of this kind so far.
+    /// Events of this kind so far.
     pub fn told(&self, method: &str) -> impl Iterator<Item = &Value> {
         self.told
             .iter()
@@ -189,7 +188,7 @@ impl Browser {
             .map(|event| &event["params"])
     }
 
-    /// Does something, and waits until the browser tells of this.
+    /// Runs an action, and waits until the browser sends this event.
     fn until<T>(
         &mut self,
         what: &str,
@@ -211,7 +210,7 @@ impl Browser {
         }
     }
 
-    /// Does something that leads to another page, and waits until that is loaded.
+    /// Runs an action that opens another page, and waits until that is loaded.
     pub fn leads_on<T>(&mut self, act: impl FnOnce(&mut Browser) -> T) -> T {
         self.until("another page", act, |event| event["method"] == "Page.loadEventFired")
     }
@@ -224,8 +223,7 @@ impl Browser {
         });
     }
 
-    /// Does something that starts a download, and waits until it has arrived: its name and all of
-    /// it.
+    /// Runs an action that starts a download, and waits for its end: name and content.
     pub fn downloaded<T>(&mut self, act: impl FnOnce(&mut Browser) -> T) -> (String, Vec<u8>) {
         let before = self.told.len();
         self.until("a download", act, |event| {
@@ -242,7 +240,7 @@ impl Browser {
         (name, content)
     }
 
-    /// The value of an expression of JavaScript in the page.
+    /// Value of a JavaScript expression in the page.
     pub fn value(&mut self, expression: &str) -> Value {
         let mut answer = self
             .call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": false}));
@@ -254,13 +252,13 @@ impl Browser {
         answer["result"]["value"].take()
     }
 
-    /// The same as text.
+    /// Text value of a JavaScript expression.
     pub fn text(&mut self, expression: &str) -> String {
         let value = self.value(expression);
         value.as_str().unwrap_or_else(|| panic!("{expression}: {value}")).to_owned()
     }
 
-    /// Waits until an expression is true: what a page does in its own time.
+    /// Waits until an expression is true, for changes that a page makes later.
     pub fn until_true(&mut self, expression: &str) {
         let until = Instant::now() + PATIENCE;
         while self.value(expression) != json!(true) {
@@ -274,20 +272,19 @@ impl Browser {
         self.text("location.href")
     }
 
-    /// Where the page last went, as far as was told: it is asked for when the browser may not
-    /// answer.
+    /// Last known address of the page: for messages when the browser may not answer.
     fn address_or_nothing(&self) -> String {
         let last = self.told("Page.frameNavigated").last();
         last.and_then(|event| event["frame"]["url"].as_str()).unwrap_or_default().to_owned()
     }
 
-    /// Whether scripts of pages run.
+    /// Enables or disables scripts of pages.
     pub fn set_scripts(&mut self, run: bool) {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !run}));
     }
 
-    /// Everything that went wrong in pages so far, in words: errors of scripts, what the content
-    /// security policy refused, files that did not come.
+    /// All errors in pages so far, in words: script errors, violations of the content security
+    /// policy, missing files.
     pub fn complaints(&self) -> Vec<String> {
         let thrown =
             self.told("Runtime.exceptionThrown").map(|event| event["exceptionDetails"].to_string());
@@ -308,7 +305,7 @@ impl Browser {
             .collect()
     }
 
-    /// Nothing went wrong in any page so far, and no page left a cookie.
+    /// Asserts that no page had an error or set a cookie.
     pub fn is_quiet(&mut self) {
         let complaints = self.complaints();
         assert!(complaints.is_empty(), "{complaints:#?}");
@@ -316,7 +313,7 @@ impl Browser {
         assert_eq!(cookies, json!([]), "readers get no cookies");
     }
 
-    /// What Chromium itself said, where it ended or does not answer.
+    /// Error output of Chromium, if it ended or does not answer.
     fn complaint(&self) -> String {
         let said = fs::read_to_string(self.profile.path().join("stderr")).unwrap_or_default();
         let tail: Vec<&str> = said.lines().rev().take(5).collect();
@@ -328,7 +325,7 @@ impl Drop for Browser {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // Its helpers end when they notice; what they still write must not keep the directory.
+        // Its helper processes end later; files that they still write must not keep the directory.
         for _ in 0..20 {
             if fs::remove_dir_all(self.profile.path()).is_ok() {
                 return;
@@ -338,7 +335,7 @@ impl Drop for Browser {
     }
 }
 
-/// Where Chromium is.
+/// Path of Chromium; `None` if it is not installed.
 fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -350,7 +347,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Reads what the browser says until it ends.
+/// Reads messages of the browser until it ends.
 fn messages(pipe: impl io::Read + Send + 'static) -> Receiver<Value> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

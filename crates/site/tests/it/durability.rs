@@ -1,4 +1,5 @@
-//! What was acknowledged is kept, whatever happens to the server; what is the same is one.
+//! Durability of acknowledged submissions, whatever happens to the server; duplicates are stored
+//! once.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -14,7 +15,7 @@ use crate::ground::{Ground, Server};
 use crate::http::Request;
 use crate::runs;
 
-/// What a hundred senders need not to be held up: they all come from one address.
+/// Flags without limits for a hundred senders from one address.
 pub const UNHURRIED: [&str; 8] =
     ["--per-minute", "1000000", "--burst", "1000000", "--connections", "0", "--bytes-per-day", "0"];
 
@@ -27,9 +28,9 @@ struct Kept {
     seed: u64,
 }
 
-/// A hundred submissions at once, and in their midst the server is killed. Each one that was
-/// acknowledged is there afterwards, whole, and can still be taken back with its token; sending all
-/// of them again adds only those that were not.
+/// A hundred concurrent submissions, during which the server is killed. Each acknowledged one is
+/// stored completely, and can still be withdrawn with its token. Sending all of them again adds
+/// only the others.
 pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
     for round in 0..times("SITE_KILLS", 1) {
         let mut chance = random("killed");
@@ -70,7 +71,7 @@ fn killed_in_the_midst(ground: &Ground, round: u64, kill_after: usize) -> Vec<Ke
         for sender in 0..SENDERS {
             let (kept, acknowledged, ended) = (&kept, &acknowledged, &ended);
             scope.spawn(move || {
-                // The server may be gone before it answers, or in the middle of it.
+                // The server may be gone before it answers, or while it does.
                 if let Some(run) = acknowledged_run(at, round, sender) {
                     kept.lock().unwrap().push(run);
                     acknowledged.fetch_add(1, Ordering::SeqCst);
@@ -129,13 +130,13 @@ fn sending_again_adds_what_is_missing(server: &Server, ground: &Ground, kept: &[
     assert_eq!(stored(ground), before + new);
 }
 
-/// All runs of a collection, whatever became of them.
+/// Number of all runs in a collection, whatever their standing.
 pub fn stored(ground: &Ground) -> u64 {
     let counts = ground.collection().counts().unwrap();
     counts.accepted + counts.quarantined + counts.rejected + counts.withdrawn
 }
 
-/// The same run from thirty senders at once is one run, and one of them has the token.
+/// The same run from thirty senders at once is one run, and one of them gets the token.
 pub fn the_same_run_at_once_is_one_run(ground: &Ground) {
     let server = ground.serve(&UNHURRIED);
     let before = stored(ground);
@@ -154,7 +155,7 @@ pub fn the_same_run_at_once_is_one_run(ground: &Ground) {
     assert_eq!(statuses, [vec![200; 29], vec![201]].concat());
     assert_eq!(receipts.iter().filter(|receipt| receipt["edit_token"].is_string()).count(), 1);
     assert_eq!(stored(ground), before + 1);
-    // And the media of its name have one run.
+    // And the medium has one run.
     let slug = receipts[0]["slug"].as_str().unwrap();
     assert_eq!(server.json(&format!("/api/v1/lines/{slug}"))["line"]["runs"], 1);
     server.is_sound();

@@ -1,5 +1,4 @@
-//! What a test stands on: a database of its own, servers upon it, and the program of the person at
-//! the other end.
+//! Environment of a test: its database, servers that use it, and the program of a sender.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -17,22 +16,22 @@ use crate::cluster::Cluster;
 use crate::http::{Answer, Request};
 use crate::sibling::sibling;
 
-/// A directory to start servers in, and the database they use.
+/// A directory for servers, and the database that they use.
 pub struct Ground {
     dir: TempDir,
-    /// The database, where it is not the file that a server makes when nobody says anything.
+    /// The database, unless it is the default file of a server.
     database: Option<String>,
     _cluster: Option<Arc<Cluster>>,
 }
 
 impl Ground {
-    /// Where nothing is configured at all: the server makes itself a file of SQLite.
+    /// Without any configuration: the server makes an SQLite file.
     pub fn sqlite() -> Ground {
         Ground { dir: tempfile::tempdir().unwrap(), database: None, _cluster: None }
     }
 
-    /// A real PostgreSQL; `None`, loudly, where it is not installed. All tests share one, which
-    /// ends with the last that uses it.
+    /// A real PostgreSQL; `None` with a message if it is not installed. All tests share one, which
+    /// ends with the last test that uses it.
     pub fn postgresql() -> Option<Ground> {
         static RUNNING: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,17 +48,17 @@ impl Ground {
         })
     }
 
-    /// A name for files of this ground.
+    /// Name of the database for file names.
     pub fn name(&self) -> &'static str {
         if self.database.is_some() { "postgresql" } else { "sqlite" }
     }
 
-    /// The directory, for whatever a test keeps.
+    /// A path in the directory, for files of a test.
     pub fn at(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// The collection behind the servers' backs: what is there, whatever they say.
+    /// The collection as stored, read without a server.
     pub fn collection(&self) -> Collection {
         let address = match &self.database {
             Some(address) => Address::parse(address).unwrap(),
@@ -86,7 +85,7 @@ impl Ground {
             .collect()
     }
 
-    /// A server with these words besides the port and, where there is one, the database.
+    /// Starts a server with these flags besides the port and, if there is one, the database.
     pub fn serve(&self, words: &[&str]) -> Server {
         let log = self.at("server.log");
         let error = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
@@ -110,12 +109,12 @@ impl Ground {
                 fs::read_to_string(log).unwrap()
             );
         };
-        // Whatever it says later must not make it wait.
+        // The pipe is drained: later output must not block the server.
         std::thread::spawn(move || said.for_each(drop));
         Server { child, at, log }
     }
 
-    /// A moderator's or a sender's token.
+    /// Token of a moderator or of a sender.
     pub fn token(&self, kind: &str) -> String {
         let mut command = self.command();
         command.arg("token").args(self.database_words()).args(["--kind", kind, "--label", "tests"]);
@@ -132,53 +131,53 @@ impl Ground {
 /// A running server; killed when dropped.
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// Address of its socket.
     pub at: SocketAddr,
     log: PathBuf,
 }
 
 impl Server {
-    /// Its address for people: "http://127.0.0.1:40123".
+    /// Its URL: "http://127.0.0.1:40123".
     pub fn base(&self) -> String {
         format!("http://{}", self.at)
     }
 
-    /// What it answers to a GET.
+    /// Answer to a GET.
     pub fn get(&self, target: &str) -> Answer {
         self.send(&Request::new("GET", target))
     }
 
-    /// What it answers; it must answer.
+    /// Answer to a request; panics if there is none.
     pub fn send(&self, request: &Request) -> Answer {
         request.send(self.at).unwrap_or_else(|error| {
             panic!("{} {}: {error}: {}", request.method, request.target, self.said())
         })
     }
 
-    /// What JSON it answers to a GET that succeeds.
+    /// JSON of a successful GET.
     pub fn json(&self, target: &str) -> Value {
         let answer = self.get(target);
         assert_eq!(answer.status, 200, "{target}: {}", answer.text());
         answer.json()
     }
 
-    /// What it answers to a submission.
+    /// Answer to a submission.
     pub fn submit(&self, run: &record::Published) -> Answer {
         self.send(&Request::new("POST", "/api/v1/runs").json(serde_json::to_vec(run).unwrap()))
     }
 
-    /// What it wrote on standard error so far.
+    /// Its output on standard error so far.
     pub fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
     }
 
-    /// Ends it between two instructions.
+    /// Kills it with SIGKILL.
     pub fn kill_9(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks it to end, as a service manager does; it must end well, and in time.
+    /// Ends it with SIGTERM, as a service manager does; it must exit with success, and in time.
     pub fn end(mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -193,7 +192,7 @@ impl Server {
         panic!("it did not end when it was asked to: {}", self.said());
     }
 
-    /// Nothing in it fell over: no thread, no request.
+    /// Asserts that no thread panicked and no request failed inside it.
     pub fn is_sound(&self) {
         let said = self.said();
         assert!(!said.contains("panicked"), "{said}");
@@ -215,23 +214,23 @@ impl Drop for Server {
     }
 }
 
-/// The program of the person who measures, with runs kept in a directory of its own.
+/// The program of a sender, with a directory of its own for runs.
 pub struct Flashmark {
     home: TempDir,
 }
 
 impl Flashmark {
-    /// With no runs yet.
+    /// A program without runs.
     pub fn new() -> Flashmark {
         Flashmark { home: tempfile::tempdir().unwrap() }
     }
 
-    /// A directory of its own, for files.
+    /// Its directory, also for files of tests.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// What it says to these words, where it is to succeed.
+    /// Standard output of a command that must succeed.
     pub fn done(&self, words: &[&str]) -> String {
         let mut command = Command::new(program());
         command
@@ -256,7 +255,7 @@ fn succeeded(output: &Output, command: &Command) -> String {
     text(&output.stdout)
 }
 
-/// The built `flashmark`.
+/// Path of the built `flashmark`.
 fn program() -> PathBuf {
     sibling(Path::new(env!("CARGO_BIN_EXE_flashmark-site")), "flashmark")
 }

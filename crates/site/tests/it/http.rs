@@ -1,4 +1,4 @@
-//! A client that sends exactly the bytes it is told to, also where a decent client would not.
+//! HTTP client that sends exactly the given bytes, even invalid ones.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read as _, Write as _};
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// What is sent.
+/// A request.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// "GET".
+    /// Method: "GET".
     pub method: String,
-    /// Path and query, as they stand on the wire.
+    /// Path and query, as on the wire.
     pub target: String,
-    /// Heads besides those that every request has.
+    /// Header fields besides those of every request.
     pub heads: Vec<(String, String)>,
-    /// What follows the heads.
+    /// Body.
     pub body: Option<Vec<u8>>,
 }
 
@@ -26,25 +26,25 @@ impl Request {
         Request { method: method.to_owned(), target: target.into(), heads: Vec::new(), body: None }
     }
 
-    /// With one more head.
+    /// Adds a header field.
     pub fn head(mut self, name: &str, value: impl Into<String>) -> Request {
         self.heads.push((name.to_owned(), value.into()));
         self
     }
 
-    /// With a secret of an edit, API or moderator's token.
+    /// Adds an edit, API or moderator's token.
     pub fn bearer(self, token: &str) -> Request {
         self.head("authorization", format!("Bearer {token}"))
     }
 
-    /// With a body that says it is JSON.
+    /// Adds a JSON body with its media type.
     pub fn json(self, body: impl Into<Vec<u8>>) -> Request {
         let mut request = self.head("content-type", "application/json");
         request.body = Some(body.into());
         request
     }
 
-    /// All of it as it goes over the wire.
+    /// The request as bytes on the wire.
     pub fn bytes(&self) -> Vec<u8> {
         let mut head = format!(
             "{} {} HTTP/1.1\r\nhost: flashmark.test\r\nconnection: close\r\n",
@@ -64,41 +64,41 @@ impl Request {
         bytes
     }
 
-    /// Sends it and waits for the answer.
+    /// Sends the request and waits for the answer.
     pub fn send(&self, to: SocketAddr) -> io::Result<Answer> {
         exchange(to, &self.bytes(), self.method == "HEAD")
     }
 }
 
-/// What came back.
+/// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// 200.
+    /// Status: 200.
     pub status: u16,
-    /// Heads by their names in small letters; of several with one name the last.
+    /// Header fields by lower-case name; the last of several with one name.
     pub heads: BTreeMap<String, String>,
-    /// The body, as it came.
+    /// Body as received.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// A head; empty where there is none.
+    /// A header field; empty if it is missing.
     pub fn head(&self, name: &str) -> &str {
         self.heads.get(name).map_or("", String::as_str)
     }
 
-    /// The body as text.
+    /// Body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The body as JSON.
+    /// Body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{}: {error}: {}", self.status, self.text()))
     }
 
-    /// The reason of a refusal, in its form, with its status: "422 out-of-range: ...".
+    /// Status, code and reason of a rejection, whose form is checked: "422 out-of-range: ...".
     pub fn refusal(&self) -> String {
         assert!(self.head("content-type").starts_with("application/problem+json"), "{self:?}");
         let problem = self.json();
@@ -110,13 +110,13 @@ impl Answer {
     }
 }
 
-/// Sends bytes on a connection of their own, while it reads what comes: a server may answer before
-/// it has read everything.
+/// Sends bytes on a new connection while it reads the answer: a server may answer before it has
+/// read everything.
 pub fn exchange(to: SocketAddr, bytes: &[u8], without_body: bool) -> io::Result<Answer> {
     let stream = connect(to)?;
     std::thread::scope(|scope| {
         let mut writing = stream.try_clone()?;
-        // That it no longer listens is no fault: what it has answered counts.
+        // A failed write is no error: only the answer counts.
         scope.spawn(move || writing.write_all(bytes));
         let answer = read_answer(&stream, without_body);
         stream.shutdown(Shutdown::Both).ok();

@@ -1,4 +1,4 @@
-//! The site as people meet it: a real server, a real browser, and every database it runs on.
+//! Tests of the site with a real server, a real browser, and each supported database.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
 mod api;
@@ -19,7 +19,7 @@ mod sibling;
 mod skipped;
 mod story;
 
-/// The same tests on both databases.
+/// Runs the same tests on both databases.
 macro_rules! on_both {
     ($($module:ident :: $name:ident,)*) => {
         mod on_postgresql {
@@ -48,7 +48,7 @@ on_both! {
     story::what_is_measured_here_and_elsewhere_comes_in,
 }
 
-/// The same on one of them: what these try does not reach the database.
+/// Runs tests on one database: those that do not depend on it.
 macro_rules! on_one {
     ($($module:ident :: $name:ident,)*) => {
         $(#[test]

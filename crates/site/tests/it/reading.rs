@@ -1,5 +1,5 @@
-//! What readers are promised: pages that need no script, set no cookie, break no policy of theirs,
-//! and are light enough for a slow phone.
+//! Guarantees for readers: pages need no script, set no cookie, comply with their own content
+//! security policy, and are small enough for a slow phone.
 
 use std::io::{self, Write as _};
 
@@ -10,10 +10,10 @@ use crate::ground::{Ground, Server};
 use crate::http::Request;
 use crate::runs;
 
-/// The most bytes the table page may cost on the wire, with all its files.
+/// Most bytes of the table page on the wire, with all its files.
 const MOST_BYTES: u64 = 300_000;
 
-/// Table, filter, medium, run and comparison, in a browser that runs no script.
+/// Table, filter, medium, run and comparison, in a browser without scripts.
 #[test]
 fn without_scripts_everything_can_be_read() {
     let Some(mut browser) = Browser::start(DESKTOP) else { return };
@@ -33,7 +33,7 @@ fn without_scripts_everything_can_be_read() {
     browser.follow("table.runs tbody th a");
     assert!(browser.address().contains("/run/"));
     browser.open(&format!("{}/?origin=reference&sort=sequential-write", server.base()));
-    // A column is hidden by the style sheet alone.
+    // The style sheet alone hides a column.
     browser.click(".columns summary");
     browser.click("#show-c1");
     assert_eq!(
@@ -50,7 +50,7 @@ fn without_scripts_everything_can_be_read() {
     browser.is_quiet();
 }
 
-/// Every page a reader can come to keeps its policy, sets no cookie, and says how long it holds.
+/// Every page that a reader can reach follows its policy, sets no cookie, and has a cache time.
 #[test]
 fn pages_keep_their_policy_and_nobody_gets_a_cookie() {
     let server = Ground::sqlite().into_server();
@@ -102,13 +102,13 @@ fn pages_keep_their_policy_and_nobody_gets_a_cookie() {
         assert!(answer.heads.contains_key("referrer-policy"), "{page}");
         holds_no_markup_of_scripts(&page, &answer.text());
     }
-    // What a reader has already is not sent again.
+    // A page that a reader has already is not sent again.
     let first = server.get("/");
     let again = server.send(&Request::new("GET", "/").head("if-none-match", first.head("etag")));
     assert_eq!((again.status, again.body.len()), (304, 0), "{:?}", first.heads);
 }
 
-/// No script and no style inside a page, where the policy would refuse them.
+/// Asserts that a page has no inline script or style, which the policy would block.
 fn holds_no_markup_of_scripts(page: &str, text: &str) {
     if !text.starts_with("<!DOCTYPE html>") {
         return;
@@ -126,7 +126,7 @@ fn holds_no_markup_of_scripts(page: &str, text: &str) {
     }
 }
 
-/// In a browser: the policy refuses nothing that a page wants, whichever page it is.
+/// In a browser, the policy blocks nothing that a page needs, on any page.
 #[test]
 fn no_page_wants_what_its_policy_refuses() {
     let Some(mut browser) = Browser::start(DESKTOP) else { return };
@@ -158,8 +158,8 @@ fn no_page_wants_what_its_policy_refuses() {
     browser.is_quiet();
 }
 
-/// The table with the whole reference collection is light; how long it takes is said and not
-/// judged: that is for `cargo validation bench`.
+/// The table with the whole reference collection is small. Its loading time is printed but not
+/// checked: that is done by `cargo validation bench`.
 #[test]
 fn the_table_is_light_enough_for_a_slow_phone() {
     let Some(mut browser) = Browser::start(PHONE) else { return };
@@ -182,13 +182,13 @@ fn the_table_is_light_enough_for_a_slow_phone() {
 }
 
 impl Ground {
-    /// A server on this ground, which lives as long as the server does.
+    /// A server that owns this environment.
     fn into_server(self) -> Grounded {
         Grounded { server: self.serve(&[]), _ground: self }
     }
 }
 
-/// A server with all it stands on.
+/// A server together with its environment.
 struct Grounded {
     server: Server,
     _ground: Ground,

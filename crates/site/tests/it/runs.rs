@@ -1,4 +1,4 @@
-//! Runs to submit: a real one of a simulated card, and what passes for measurements of real ones.
+//! Runs to submit: a real one of a simulated card, and imitations of measurements on real cards.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use record::{MediumKind, Published, Record, TargetKind};
 
 use crate::ground::Flashmark;
 
-/// What is published of a quick run on a simulated class 10 card. The same every time.
+/// Published part of a quick run on a simulated class 10 card; always the same.
 pub fn simulated() -> &'static Published {
     static RUN: OnceLock<Published> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -28,8 +28,8 @@ pub fn simulated() -> &'static Published {
     })
 }
 
-/// The same as if it had been measured on a card of this maker and model, with a seed that makes it
-/// another run. Cells with so many I/Os that a copy of them is found are left out.
+/// The same, modified to look like a measurement on a card of this vendor and model; the seed makes
+/// it another run. Cells with enough I/Os for the detection of copies are left out.
 pub fn measured(vendor: &str, model: &str, seed: u64) -> Published {
     let mut run = simulated().clone();
     (run.kind, run.profile, run.target) = (MediumKind::Sd, None, TargetKind::Block);

@@ -1,4 +1,4 @@
-//! Hands: the mouse, a finger, the keyboard.
+//! Input: mouse, touch and keyboard.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Browser;
 
-/// The keys that tests press, with the numbers that pages get to see.
+/// Keys that tests press, with the codes that pages see.
 const KEYS: [(&str, &str, u32, &str); 9] = [
     ("Tab", "Tab", 9, ""),
     ("Enter", "Enter", 13, "\r"),
@@ -19,23 +19,22 @@ const KEYS: [(&str, &str, u32, &str); 9] = [
     ("End", "End", 35, ""),
 ];
 
-/// What has the focus.
+/// The focused element.
 #[derive(Clone, Debug)]
 pub struct Focus {
-    /// A few words that tell it from others: element, id, name, value, text.
+    /// Words that identify it: element, id, name, value, text.
     pub words: String,
-    /// Whether a reader sees that it has the focus: an outline, and nothing in front of it, and on
-    /// the screen.
+    /// True if a reader can see the focus: it has an outline, is not covered, and is on the screen.
     pub seen: bool,
 }
 
-/// In words what has the focus, and what keeps it from being seen.
+/// Script that describes the focused element, and the reasons why it cannot be seen.
 const FOCUSED: &str = r##"(() => {
   const it = document.activeElement;
   if (!it || it === document.body) return null;
   const style = getComputedStyle(it);
   const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1;
-  // A link may go over two lines: one of its boxes is enough.
+  // A link may span two lines: one of its boxes is enough.
   let inside = false, at = null;
   const front = [...it.getClientRects()].some((box) => {
     const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth), top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
@@ -50,7 +49,7 @@ const FOCUSED: &str = r##"(() => {
 })()"##;
 
 impl Browser {
-    /// The middle of an element on the screen, scrolled to where it is seen.
+    /// The middle of an element on the screen, after scrolling to it.
     fn middle(&mut self, selector: &str) -> (f64, f64) {
         let place = self.value(&format!(
             r#"(() => {{
@@ -68,12 +67,11 @@ impl Browser {
         }
     }
 
-    /// Clicks an element with the mouse, or touches it with a finger where the screen is one for
-    /// fingers.
+    /// Clicks an element with the mouse, or touches it on a touch screen.
     pub fn click(&mut self, selector: &str) {
         let (x, y) = self.middle(selector);
         if self.screen.touch {
-            // The times are said, or a busy machine makes a long press of it.
+            // Times are given: without them a busy machine makes a long press of it.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
             self.call(
                 "Input.dispatchTouchEvent",
@@ -94,17 +92,17 @@ impl Browser {
         }
     }
 
-    /// Clicks what leads to another page, and waits for that.
+    /// Clicks a link to another page, and waits for that page.
     pub fn follow(&mut self, selector: &str) {
         self.leads_on(|browser| browser.click(selector));
     }
 
-    /// Presses a key and lets it go.
+    /// Presses and releases a key.
     pub fn press(&mut self, name: &str) {
         self.press_with(name, 0);
     }
 
-    /// The same with Shift held.
+    /// Presses a key together with Shift.
     pub fn press_shift(&mut self, name: &str) {
         self.press_with(name, 8);
     }
@@ -123,7 +121,7 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", up);
     }
 
-    /// Types text, a key at a time, into what has the focus.
+    /// Types text key by key into the focused element.
     pub fn type_text(&mut self, text: &str) {
         for letter in text.chars() {
             self.call(
@@ -137,14 +135,14 @@ impl Browser {
         }
     }
 
-    /// Types text into a field, instead of what it held.
+    /// Replaces the text of a field.
     pub fn fill(&mut self, selector: &str, text: &str) {
         self.click(selector);
         self.value(&format!("document.querySelector({selector:?}).select()"));
         self.type_text(text);
     }
 
-    /// What has the focus; `None` where nothing has.
+    /// The focused element; `None` if there is none.
     pub fn focus(&mut self) -> Option<Focus> {
         let found = self.value(FOCUSED);
         let words = found["words"].as_str()?.to_owned();
@@ -157,13 +155,13 @@ impl Browser {
         })
     }
 
-    /// Goes on with Tab until an element has the focus that the selector means. At each stop the
-    /// focus must be seen.
+    /// Presses Tab until an element that matches the selector has the focus. At each stop the focus
+    /// must be visible.
     pub fn tab_to(&mut self, selector: &str) {
         self.walk_to(selector, Browser::press);
     }
 
-    /// The same backwards.
+    /// Presses Shift+Tab in the same way.
     pub fn tab_back_to(&mut self, selector: &str) {
         self.walk_to(selector, Browser::press_shift);
     }

@@ -1,4 +1,4 @@
-//! Eyes: pictures of the page, and what can be said of its layout in numbers.
+//! Appearance: screenshots of the page, and checks of its layout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Browser;
 
-/// Where pictures are kept for people to look at.
+/// Directory of the screenshots, kept for people.
 pub fn shots() -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shots");
     fs::create_dir_all(&dir).unwrap();
@@ -16,12 +16,12 @@ pub fn shots() -> PathBuf {
 }
 
 impl Browser {
-    /// A picture of what is on the screen.
+    /// Takes a screenshot of the visible part.
     pub fn shot(&mut self, name: &str) {
         self.picture(name, json!({"format": "png"}));
     }
 
-    /// A picture of all of the page, as far as twelve screens go.
+    /// Takes a screenshot of the whole page, up to twelve screens.
     pub fn shot_whole(&mut self, name: &str) {
         let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
         let height = size["height"].as_f64().unwrap().min(f64::from(self.screen.height * 12));
@@ -42,7 +42,8 @@ impl Browser {
         fs::write(shots().join(format!("{name}.png")), png).unwrap();
     }
 
-    /// Nothing of the page lies beside the screen: what is wider scrolls in a region of its own.
+    /// Asserts that the page is not wider than the screen: wide parts scroll in a region of their
+    /// own.
     pub fn fits_the_screen(&mut self) {
         let wider = self.value(
             r#"(() => {
@@ -56,7 +57,8 @@ impl Browser {
         assert_eq!(wider, json!([]), "{} is wider than the screen", self.address());
     }
 
-    /// axe-core finds nothing serious in the page. Without it here, that is said, and nothing more.
+    /// Asserts that axe-core finds no serious problem in the page. Without axe-core it only prints
+    /// that.
     pub fn has_no_barriers(&mut self) {
         let Some(axe) = axe_core() else {
             let missing = b"\n*** axe-core is not installed: BARRIERS NOT LOOKED FOR. ./test installs it ***\n";
@@ -72,7 +74,7 @@ impl Browser {
     }
 }
 
-/// The script of axe-core, as the Python package that `./test` installs holds it.
+/// The script of axe-core, from the Python package that `./test` installs.
 fn axe_core() -> Option<String> {
     let lib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/consumers/lib");
     let script = "site-packages/axe_playwright_python/axe.min.js";

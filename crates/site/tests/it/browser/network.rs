@@ -1,32 +1,32 @@
-//! The way to the reader: how slow it is, and how much goes over it.
+//! Network conditions: simulated speed, and transferred bytes.
 
 use serde_json::{Value, json};
 
 use super::Browser;
 
-/// What a page took to come.
+/// Cost of loading a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// Bytes on the wire, heads included, for all of its files.
+    /// Bytes on the wire, headers included, for all of its files.
     pub bytes: u64,
-    /// Requests.
+    /// Number of requests.
     pub requests: usize,
-    /// From the first request until something could be read, ms.
+    /// Time from the first request until text is visible, in ms.
     pub readable_ms: f64,
-    /// From the first request until it was loaded, ms.
+    /// Time from the first request until the page is loaded, in ms.
     pub loaded_ms: f64,
 }
 
 impl Browser {
-    /// A slow phone far out: a processor of a quarter the speed behind `latency_ms` and so many
-    /// bytes a second.
+    /// Simulates a slow phone: a quarter of the processor speed, `latency_ms` of latency, and a
+    /// limited rate in bytes per second.
     pub fn set_slow_phone(&mut self, latency_ms: u32, bytes_a_second: u32) {
         self.call("Emulation.setCPUThrottlingRate", json!({"rate": 4}));
         let conditions = json!({"offline": false, "latency": latency_ms, "downloadThroughput": bytes_a_second, "uploadThroughput": bytes_a_second});
         self.call("Network.emulateNetworkConditions", conditions);
     }
 
-    /// Opens an address with an empty cache, and says what that took.
+    /// Opens an address with an empty cache; returns the cost.
     pub fn cost(&mut self, address: &str) -> Cost {
         self.call("Network.clearBrowserCache", json!({}));
         let before = self.told("Network.loadingFinished").count();
