@@ -1,7 +1,7 @@
-//! The five articles that Flashmark grew out of: who measured what, and what was found.
+//! The five articles that Flashmark is based on: authors, measurements and findings.
 //!
-//! Their figures are kept elsewhere (`import::reference`); a test of the program holds each number
-//! of a finding against them.
+//! Their figures are stored elsewhere (`import::reference`); a test of the program checks each
+//! number of a finding against them.
 
 /// An article in a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,17 +12,18 @@ pub struct Article {
     pub key: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// Who wrote it, as far as the article says.
+    /// Author, as far as the article says.
     pub author: &'static str,
-    /// When it was published.
+    /// Year of publication.
     pub year: u16,
-    /// Where it was published.
+    /// Web address of the article.
     pub address: &'static str,
     /// The quantities that it measures.
     pub measures: &'static str,
     /// Its finding, with figures of its own.
     pub found: &'static str,
-    /// What does all of it again, in its order; TARGET is a device, a directory or a file.
+    /// Arguments of `flashmark` that repeat its measurements, in their order; TARGET is a device, a
+    /// directory or a file.
     pub again: &'static [&'static str],
     /// The file below docs/field that has these figures.
     pub file: &'static str,
@@ -31,13 +32,13 @@ pub struct Article {
 }
 
 impl Article {
-    /// Where the figures of the finding stand: "docs/field/ext2.md, Morton's benchmark".
+    /// Reference to the figures of the finding: "docs/field/ext2.md, Morton's benchmark".
     pub fn cited(&self) -> String {
         format!("docs/field/{}, {}", self.file, self.section)
     }
 }
 
-/// The five, in the order of their numbers.
+/// The five articles, in the order of their numbers.
 pub const ARTICLES: [Article; 5] = [
     Article {
         number: "000",
@@ -121,8 +122,8 @@ pub const ARTICLES: [Article; 5] = [
     },
 ];
 
-/// The article of a number ("004") or of the name of its page ("article-5"). A bare "4" is neither:
-/// it would be the fifth by one and the fourth by the other.
+/// The article with a number ("004") or with the name of its page ("article-5"). A bare "4" is
+/// neither: it would be the fifth by number and the fourth by name.
 pub fn named(name: &str) -> Option<&'static Article> {
     ARTICLES.iter().find(|article| article.number == name || article.key == name)
 }

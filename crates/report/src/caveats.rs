@@ -1,5 +1,5 @@
-//! What a reader must know before trusting the numbers: how the run ended, caveats, errors, and
-//! what was left out.
+//! Information that a reader needs before trusting the numbers: how the run ended, caveats, errors,
+//! and left-out tests.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use record::{Cell, Ended, Flag, Outcome, PlannedCell, Record, Skip, Stop};
 
 use crate::{figure, words};
 
-/// How far the run came, where that is not all the way; one sentence.
+/// Sentence on an incomplete run: how it ended, and how many cells are done.
 pub(crate) fn state(record: &Record) -> Option<String> {
     let done = record.cells.iter().filter(|cell| cell.stop != Stop::Interrupted).count();
     let planned = record.plan.len().max(done);
@@ -16,7 +16,7 @@ pub(crate) fn state(record: &Record) -> Option<String> {
     match record.run.ended {
         Ended::Complete if done == 0 => Some("Nothing was measured.".to_owned()),
         Ended::Complete => None,
-        // What is published tells neither its plan nor how it ended, and was sent after it had.
+        // A published run has neither its plan nor how it ended, and was sent after its end.
         Ended::Running if done > 0 && record.plan.is_empty() => None,
         Ended::Running if done == 0 => {
             Some("Nothing measured yet: the run has started and no cell is done.".to_owned())
@@ -39,12 +39,12 @@ pub(crate) fn state(record: &Record) -> Option<String> {
     }
 }
 
-/// True if a run ended because its device was not there any more, which is no word on its medium.
+/// True if a run ended because its device was removed, which says nothing about the medium.
 fn has_gone(record: &Record) -> bool {
     record.findings.iter().any(|finding| finding.outcome == Some(Outcome::DeviceGone))
 }
 
-/// " random write 4 KiB: input/output error at byte 512." or nothing.
+/// " random write 4 KiB: input/output error at byte 512.", or empty.
 fn first_error(record: &Record) -> String {
     let failed = record.cells.iter().find(|cell| cell.stop == Stop::Error);
     failed
@@ -63,15 +63,15 @@ pub(crate) fn error(cell: &Cell) -> String {
     cell.reason.as_deref().map(words::clean).unwrap_or_else(|| "no reason was recorded".to_owned())
 }
 
-/// One caveat, and the cells it is about (none: the whole run).
+/// A caveat with the cells that it concerns (none: the whole run).
 pub(crate) struct RecordCaveat {
     /// The cells in words: "random write 4 KiB", or "random read (7 cells)".
     pub about: String,
-    /// What was seen and what to do.
+    /// Observation and advice.
     pub text: String,
-    /// True if numbers were withheld for it, or a cell failed.
+    /// True if numbers were withheld because of it, or a cell failed.
     pub severe: bool,
-    /// The ids of those cells.
+    /// Ids of those cells.
     pub cells: Vec<String>,
 }
 
@@ -80,12 +80,12 @@ impl RecordCaveat {
         RecordCaveat { about: String::new(), text, severe: false, cells: Vec::new() }
     }
 
-    /// True if it is about every figure: of the run, or why numbers were withheld.
+    /// True if it concerns every figure: a caveat of the run, or a reason for withholding numbers.
     pub fn is_of_all(&self) -> bool {
         self.severe || self.about.is_empty()
     }
 
-    /// "random write 4 KiB: not converged: .."; of the whole run without a place.
+    /// "random write 4 KiB: not converged: .."; without a cell name for the whole run.
     pub fn said(&self) -> String {
         if self.about.is_empty() {
             self.text.clone()
@@ -95,11 +95,11 @@ impl RecordCaveat {
     }
 }
 
-/// A metric of cells whose intervals were widened by the host's lateness; no longer measured.
+/// Obsolete metric of cells whose intervals were widened by the host's lateness.
 const HOST_LATENESS: &str = "host_lateness_ns";
 const EARLIER_INTERVALS: &str = "95 % intervals as an earlier version drew them: where the long-run rate lies, the fast end widened by what a late host may have added";
 
-/// True of a record whose intervals have the definition of before.
+/// True if the intervals of a record have their earlier definition.
 fn has_earlier_intervals(record: &Record) -> bool {
     record.cells.iter().any(|cell| cell.metrics.other.contains_key(HOST_LATENESS))
 }
@@ -163,7 +163,7 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> RecordCaveat {
     RecordCaveat { about, text, severe: flag.is_impossible(), cells }
 }
 
-/// Notes are told apart by their words, everything else by its kind.
+/// True if two flags can share a line: notes with the same words, other flags of the same kind.
 fn alike(a: &Flag, b: &Flag) -> bool {
     match (a, b) {
         (Flag::Note { text: a }, Flag::Note { text: b }) => a == b,
@@ -171,7 +171,7 @@ fn alike(a: &Flag, b: &Flag) -> bool {
     }
 }
 
-/// What was left out, by reason: (reason, tests).
+/// Left-out tests by reason: (reason, tests).
 pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for skip in &record.skipped {
@@ -180,26 +180,24 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
     by_reason.into_iter().map(|(reason, tests)| (reason, tests.join(", "))).collect()
 }
 
-/// Said of a test that was not in the plan.
+/// Reason for a test that was not in the plan.
 pub(crate) const NOT_PLANNED: &str = "not part of this run";
 
-/// The reason why a test (at a block size, where one is asked for) has no cell in this record; one
-/// phrase.
+/// Phrase with the reason why a test (at a block size, if given) has no cell in this record.
 pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
     let asked = |cell: &&PlannedCell| {
         cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes)
     };
     let planned: Vec<&PlannedCell> = record.plan.iter().filter(asked).collect();
     let about = |name: &str| name == test || planned.iter().any(|cell| cell.id == name);
-    // A reason that speaks of the test as a whole may be about another size of it, where this size
-    // was planned.
+    // A reason about the test as a whole may concern another block size, if this size was planned.
     let of_cell = |name: &str| planned.iter().any(|cell| cell.id == name);
     let is_of_size = |skip: &Skip| {
         block_bytes.is_none() || skip.block_bytes.is_none_or(|of| Some(of) == block_bytes)
     };
-    // What was left out while it ran was left out last, and that decides.
+    // A test skipped during the run was skipped last, and this reason counts.
     let skips = || record.skipped.iter().rev();
-    // Where the run ended before it, that is why.
+    // If the run ended before the test, that is the reason.
     let is_cut_short = !planned.is_empty() && record.run.ended != Ended::Complete;
     let fitting = skips().find(|skip| of_cell(&skip.test)).or_else(|| {
         skips().filter(|_| !is_cut_short).find(|skip| about(&skip.test) && is_of_size(skip))
@@ -217,7 +215,7 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
     }
 }
 
-/// "standard suite, 12 min 34 s, 1.50 GB written" as far as it is known.
+/// Known facts about the run: "standard suite", "12 min 34 s", "1.50 GB written".
 pub(crate) fn run_facts(record: &Record) -> Vec<String> {
     let run = &record.run;
     let mut facts = Vec::new();

@@ -1,5 +1,5 @@
-//! Names of cells that stand among others: what a cell is called, and where others would be called
-//! the same, what tells it from them.
+//! Names of cells in a list: cells that would have the same name also get the settings in which
+//! they differ.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::words;
 pub struct CellNames(BTreeMap<String, String>);
 
 impl CellNames {
-    /// Of cells by their id, each with what it would be called alone.
+    /// Names for cells, each given by its id, its name without the others, and its parameters.
     pub fn of<'a>(cells: impl IntoIterator<Item = (&'a str, String, &'a Params)>) -> CellNames {
         let mut alike: BTreeMap<String, Vec<(&str, &Params)>> = BTreeMap::new();
         for (id, name, params) in cells {
@@ -29,14 +29,14 @@ impl CellNames {
         CellNames(named.collect())
     }
 
-    /// What the cell of this id is called; `None` of one that is not among them.
+    /// Name of the cell with this id; `None` if it is not in the list.
     pub fn get(&self, id: &str) -> Option<&str> {
         self.0.get(id).map(String::as_str)
     }
 }
 
-/// What tells each of these cells from the others, the fewest of their settings that do; nothing of
-/// a single one.
+/// The fewest settings that distinguish each of these cells from the others; empty for a single
+/// one.
 fn what_differs<'a>(cells: impl Iterator<Item = &'a Params>) -> Vec<String> {
     let settings: Vec<Vec<(String, String)>> = cells.map(settings).collect();
     let mut said = vec![String::new(); settings.len()];
@@ -76,8 +76,7 @@ fn distinct(said: &[String]) -> usize {
     said.iter().collect::<std::collections::BTreeSet<_>>().len()
 }
 
-/// The settings that may tell cells apart, by name, with how each is said: those that people think
-/// in first.
+/// Settings that may distinguish cells, as names and texts, the most familiar first.
 fn settings(params: &Params) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     all.extend(params.span_bytes.map(|span| ("span".into(), format!("span {}", Bytes(span)))));
@@ -120,7 +119,7 @@ mod tests {
         cells.iter().filter_map(|(id, _)| names.get(id)).map(str::to_owned).collect()
     }
 
-    /// Seven lines of progress said "random-write 4 KiB" and nothing else.
+    /// Regression: seven lines of progress had the same name "random-write 4 KiB".
     #[test]
     fn cells_that_would_be_called_the_same_are_told_apart_by_as_little_as_does() {
         let spans = [cell("a", 8 * MIB, 1, 0.0), cell("b", 16 * MIB, 1, 0.0)];

@@ -1,14 +1,14 @@
 //! Charts as data: described once, drawn everywhere from that description.
 //!
 //! The writer is our own. The charts of a report are a dozen line charts on linear or logarithmic
-//! axes, and what matters about them is what chart libraries are weakest at: axes that say KiB and
-//! "1 in 100", intervals, a page that works from a file, without scripts, in print, in the dark and
-//! on a phone, under a strict content security policy, in a few kilobytes. plotters clips the last
-//! tick label and knows no style sheet; ECharts weighs 740 kB in every report and draws nothing
+//! axes, and they need features in which chart libraries are weakest: axes that say KiB and "1 in
+//! 100", intervals, and a page of a few kilobytes that works from a file, without scripts, in
+//! print, in the dark and on a phone, under a strict content security policy. plotters clips the
+//! last tick label and has no style sheets; ECharts adds 740 kB to every report and draws nothing
 //! without JavaScript; uPlot is small but still needs a canvas and a script. A few hundred lines
 //! that turn a [`Chart`] into SVG do all of that, are tested like any other pure function, and draw
-//! the same picture wherever it is wanted; the two dozen lines of script on the page only make
-//! tooltips quicker.
+//! the same picture everywhere. The two dozen lines of script on the page only make tooltips
+//! quicker.
 
 mod scale;
 mod svg;
@@ -22,33 +22,33 @@ pub(crate) use svg::escape;
 pub struct Chart {
     /// Unique on its page; letters, digits and hyphens.
     pub id: String,
-    /// What it shows, in a few words.
+    /// Title in a few words.
     pub title: String,
     /// The horizontal axis, for example block size or span.
     pub x: AxisSpec,
-    /// The vertical axis, for example I/Os a second.
+    /// The vertical axis, for example I/Os per second.
     pub y: AxisSpec,
-    /// What is drawn, the most important first.
+    /// Lines, the most important first.
     pub series: Vec<ChartLine>,
     /// Yardsticks: straight lines with a name.
     pub references: Vec<Reference>,
-    /// How to read it and where the yardstick comes from.
+    /// Help for reading the chart, with the source of the yardstick.
     pub note: String,
 }
 
-/// What an axis measures, and how its values are spaced and labelled.
+/// Quantity of an axis, with its spacing and labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisSpec {
-    /// What it measures, with a hint which way is better.
+    /// Label: the quantity, with a hint which direction is better.
     pub label: String,
-    /// How values are spaced; a logarithmic axis has a place for positive values only.
+    /// Spacing of the values; a logarithmic axis only takes positive values.
     pub scale: Scale,
-    /// What its numbers are.
+    /// Unit of its numbers.
     pub unit: AxisUnit,
 }
 
 impl AxisSpec {
-    /// What is written along it: the label, and that it is logarithmic where it is.
+    /// Text along the axis: the label, with a note if the scale is logarithmic.
     pub(crate) fn name(&self) -> String {
         match self.scale {
             Scale::Linear => self.label.clone(),
@@ -81,40 +81,40 @@ pub struct ChartPoint {
     pub tip: String,
 }
 
-/// How a line looks. Colours are classes; the style sheet decides what they are in the light, in
-/// the dark and on paper.
+/// Appearance of a line. Colours are classes; the style sheet defines them for light and dark
+/// screens and for paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Which of the [`HUES`] colours.
+    /// Index of one of the [`HUES`] colours.
     pub hue: usize,
-    /// How the line through the points is stroked; with [`Stroke::Points`] there is none.
+    /// Stroke of the line through the points; none with [`Stroke::Points`].
     pub stroke: Stroke,
-    /// What stands at each point.
+    /// Mark at each point.
     pub mark: ChartMark,
 }
 
 /// Colours a style sheet must define, `--s0` to `--s5`.
 pub const HUES: usize = 6;
 
-/// How a line is stroked.
+/// Stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
-    /// For what matters most.
+    /// For the most important line of a test.
     Solid,
     /// For a variant of a test, or a second line of the same colour.
     Dashed,
     /// For a second variant of a test, or its burst rate.
     Dotted,
-    /// A grey line for a yardstick; nothing on it was measured.
+    /// A grey line for a yardstick, which was not measured.
     Yardstick,
-    /// No line between the points, only the marks at them.
+    /// Only marks at the points, no line between them.
     Points,
 }
 
-/// What stands at a point.
+/// Mark at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChartMark {
-    /// No mark; a line of a single point gets a disc all the same.
+    /// No mark; a line with a single point gets a disc anyway.
     None,
     /// A disc: the usual mark.
     Disc,
@@ -124,13 +124,13 @@ pub enum ChartMark {
     Triangle,
     /// A diamond: the third variant of a test.
     Diamond,
-    /// A large ring: an extreme worth a look.
+    /// A large ring: a notable extreme.
     Ring,
     /// A small ring: a figure without an interval.
     Hollow,
 }
 
-/// Which axis a reference belongs to.
+/// Axis of a reference line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     /// A vertical line at a value of x.
@@ -139,19 +139,19 @@ pub enum Along {
     Y,
 }
 
-/// A straight line with a name. It widens the axis so that it is always seen.
+/// A straight line with a name. It widens the axis so that it is always visible.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// Which axis `value` belongs to.
+    /// Axis of `value`.
     pub along: Along,
-    /// Where it lies, in the unit of that axis; without a place on the axis it is not drawn.
+    /// Position in the unit of that axis; it is not drawn if the axis cannot show it.
     pub value: f64,
     /// Its name, written beside the line, for example with the yardstick's IOPS; may be empty.
     pub label: String,
 }
 
 impl Chart {
-    /// True if a measured point can be drawn.
+    /// True if no measured point can be drawn.
     pub fn is_empty(&self) -> bool {
         let drawn = |line: &ChartLine| {
             line.style.stroke != Stroke::Yardstick
@@ -160,7 +160,7 @@ impl Chart {
         !self.series.iter().any(drawn)
     }
 
-    /// True if a point has a place on both axes.
+    /// True if a point has a position on both axes.
     pub(crate) fn fits(&self, point: &ChartPoint) -> bool {
         self.x.scale.takes(point.x) && self.y.scale.takes(point.y)
     }

@@ -1,5 +1,5 @@
-//! The figures that the cells of a run have for columns: those with an interval as they are, those
-//! of other tools as single figures, and repeats of one by their mean.
+//! Figures of a run's cells for columns: those with an interval unchanged, those of other tools as
+//! single figures, and repeats as their mean.
 
 mod text;
 
@@ -13,24 +13,25 @@ use crate::figure;
 pub(crate) use text::table;
 pub use text::{RunFigures, columns_text, shown};
 
-/// What a run says of a column.
+/// Figure of a run in a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnFigure {
-    /// Which column.
+    /// Its column.
     pub column: FigureColumn,
-    /// In the column's unit.
+    /// The figure in the column's unit.
     pub figure: Estimate,
-    /// Of how many runs of another tool it is the mean, where it is one of several.
+    /// Number of runs of another tool, if it is their mean.
     pub repeats: Option<u64>,
 }
 
 impl ColumnFigure {
-    /// With its unit: "49.2 MB/s".
+    /// The figure with its unit: "49.2 MB/s".
     pub fn text(&self) -> String {
         format!("{} {}", significant(self.figure.value), self.column.unit)
     }
 
-    /// Its interval, "46.0 to 52.1" or "46.0 to 52.1, 3 runs", or that it is a single figure.
+    /// Its interval, "46.0 to 52.1" or "46.0 to 52.1, 3 runs", or a note that it is a single
+    /// figure.
     pub fn interval(&self) -> String {
         let runs = self.repeats.map(|runs| format!("{runs} runs"));
         match (self.figure.ci95, runs) {
@@ -40,15 +41,15 @@ impl ColumnFigure {
                 runs.map_or(ends.clone(), |runs| format!("{ends}, {runs}"))
             }
             (None, Some(runs)) => runs,
-            // What we measure is a mean of I/Os, for which the record has no interval.
+            // Flashmark's own figures are means of I/Os, for which the record has no interval.
             (None, None) if self.figure.n > 1 => format!("mean of {}", self.figure.n),
             (None, None) => figure::ONE_RUN.to_owned(),
         }
     }
 }
 
-/// By the name of the column. What cannot be the medium's is no figure; of several cells with an
-/// interval the first counts.
+/// Figures by the name of their column. Numbers that cannot be the medium's are left out; of
+/// several cells with an interval the first counts.
 pub fn column_figures<'a>(
     cells: impl IntoIterator<Item = &'a Cell>,
 ) -> BTreeMap<String, ColumnFigure> {
@@ -73,8 +74,9 @@ pub fn column_figures<'a>(
     found
 }
 
-/// What cannot be the medium's is shown only where the column is of memory. What has no interval is
-/// shown where another tool measured it, or where it is no rate of I/Os.
+/// True if a figure may be shown. Numbers that cannot be the medium's are shown only in columns
+/// about memory; those without an interval only if another tool measured them, or if they are not a
+/// rate of I/Os.
 fn is_shown(cell: &Cell, (column, figure): &(FigureColumn, Estimate)) -> bool {
     let has_place = column.is_of_memory() || figure::impossible(cell).is_none();
     let is_figure = figure.ci95.is_some()
@@ -83,7 +85,7 @@ fn is_shown(cell: &Cell, (column, figure): &(FigureColumn, Estimate)) -> bool {
     has_place && is_figure
 }
 
-/// The first of them, or the mean of those that repeat it, with Student's interval.
+/// The first figure, or the mean of its repeats with Student's interval.
 fn single_or_mean(column: FigureColumn, figures: &[(&Cell, Estimate)]) -> ColumnFigure {
     let (first, figure) = figures[0];
     let values: Vec<f64> = figures
@@ -97,15 +99,15 @@ fn single_or_mean(column: FigureColumn, figures: &[(&Cell, Estimate)]) -> Column
     }
 }
 
-/// Mean and Student's interval of repeats; none for a single one. A rate is never below zero.
+/// Mean and Student's interval of repeats; `None` for a single one. A rate is never below zero.
 pub(crate) fn mean_of_repeats(values: &[f64]) -> Option<Estimate> {
     let (value, interval) = stats::mean_interval(values)?;
     let ci95 = Some([interval.low.max(0.0), interval.high]);
     Some(Estimate { value, ci95, n: values.len() as u64 })
 }
 
-/// True if two cells of other tools in one run are the same done again: an output that holds a test
-/// several times, or rows of a publication that call themselves repeats.
+/// True if two cells of other tools in one run repeat the same test: an output with a test several
+/// times, or rows of a publication marked as repeats.
 pub(crate) fn repeats(one: &Cell, other: &Cell) -> bool {
     let is_same = |label: &str| one.label(label) == other.label(label);
     let is_published = !one.label("row").is_empty() || !other.label("row").is_empty();
@@ -140,7 +142,7 @@ mod tests {
     #[test]
     fn one_is_one_run_and_repeats_have_students_interval() {
         assert_eq!(figure_texts(&[dd(20.0)]), ["dd-read-1m: 20.0 MB/s (one run)"]);
-        // 4.303 times 1 over the root of 3.
+        // 4.303 times 1 over the square root of 3.
         assert_eq!(
             figure_texts(&[dd(19.0), dd(20.0), dd(21.0)]),
             ["dd-read-1m: 20.0 MB/s (17.5 to 22.5, 3 runs)"]
@@ -188,7 +190,7 @@ mod tests {
         assert_eq!(figure_texts(&[cell]), ["cpu-dd-read-1m: 0.100 % (mean of 400)"]);
     }
 
-    /// The columns of hdparm stayed empty for a single run, and that of -T always.
+    /// Regression: the columns of hdparm stayed empty for a single run, and that of -T always.
     #[test]
     fn hdparm_is_shown_by_its_median_and_its_cache_as_such() {
         let form = |form: &str, flag| {

@@ -1,4 +1,4 @@
-//! Several media side by side, for a terminal and as a page.
+//! Comparison of several media, for a terminal and as a page.
 
 use askama::Template;
 use findings::{ComparedFigure, Curve, FasterMedium, MediaComparison, MediaRatio, Regression};
@@ -27,7 +27,7 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     in_lines(comparison, &check::more_runs(comparison), width)
 }
 
-/// The same, and whether something became slower than allowed.
+/// The comparison for a terminal, with the result of the check for regressions.
 pub fn checked(comparison: &MediaComparison, found: &Regression, width: usize) -> String {
     in_lines(comparison, &[], width) + &check::regression(found, width)
 }
@@ -85,9 +85,9 @@ fn in_lines(comparison: &MediaComparison, more_runs: &[String], width: usize) ->
     out
 }
 
-/// What is said where all runs are of one medium.
+/// Sentence if all runs are of one medium.
 const ONE_MEDIUM: &str = "All runs are of one medium: there is nothing to compare it with.";
-/// What is said where no figure was measured of two media.
+/// Sentence if no figure was measured of two media.
 const NOTHING: &str = "Nothing to compare: no figure that may be used was measured of two of them.";
 
 /// True if several media have no figure in common.
@@ -98,14 +98,14 @@ fn is_empty(comparison: &MediaComparison) -> bool {
         && comparison.matrices.is_empty()
 }
 
-/// What figures in a table have beside them.
+/// Ranges beside the figures of a table.
 #[derive(Clone, Copy)]
 enum Ranges {
     Without,
     With,
 }
 
-/// What the ranges are, for the line below a table that has them.
+/// Explanation of the ranges, for the line below a table.
 pub(crate) const RANGES_MEAN: &str = "In parentheses: the 95 % interval of a single run; of several runs the lowest and the highest.";
 
 impl Ranges {
@@ -116,7 +116,7 @@ impl Ranges {
         self.beside(text, range)
     }
 
-    /// The same of a figure whose unit is said above the table.
+    /// A figure without its unit, which is above the table.
     fn number(self, found: ComparedFigure) -> String {
         let range = found.range.map(|[low, high]| [low, high].map(significant).join(" to "));
         self.beside(significant(found.value), range)
@@ -130,14 +130,14 @@ impl Ranges {
     }
 }
 
-/// A table of a comparison, with what follows from it in sentences.
+/// A table of a comparison, with sentences about it.
 pub(crate) struct ComparisonPart {
     pub title: String,
     pub sentences: Vec<String>,
     pub table: Table,
 }
 
-/// The works, then figures that are of none, then matrices.
+/// Tables of works, then of other figures, then of matrices.
 fn parts(comparison: &MediaComparison, names: &Names, ranges: Ranges) -> Vec<ComparisonPart> {
     let works = comparison.works.iter().map(|work| ComparisonPart {
         title: works::title(work),
@@ -157,15 +157,14 @@ fn parts(comparison: &MediaComparison, names: &Names, ranges: Ranges) -> Vec<Com
     works.chain(figures).chain(matrices).collect()
 }
 
-/// What the screen tells of a comparison, for forms that are not laid out in columns; figures with
-/// their ranges.
+/// Content of a comparison, for forms without aligned columns; figures have their ranges.
 pub(crate) struct ComparisonContent {
     pub heading: String,
     pub media: Vec<String>,
     pub differ: &'static str,
     pub differences: Vec<String>,
     pub parts: Vec<ComparisonPart>,
-    /// How many more runs would tell what cannot be told.
+    /// Sentences about the number of further runs that would make unclear differences clear.
     pub more_runs: Vec<String>,
     /// The reason why there is nothing to compare.
     pub nothing: Option<&'static str>,
@@ -191,7 +190,7 @@ pub(crate) fn content(comparison: &MediaComparison) -> ComparisonContent {
     }
 }
 
-/// What the differences come from, for forms that are not laid out in columns.
+/// Causes of the differences, for forms without aligned columns.
 fn explained_part(comparison: &MediaComparison) -> Option<ComparisonPart> {
     comparison.experiment.as_ref().map(|found| ComparisonPart {
         title: EXPLAINS.to_owned(),
@@ -200,7 +199,7 @@ fn explained_part(comparison: &MediaComparison) -> Option<ComparisonPart> {
     })
 }
 
-/// What the differences come from, for a terminal.
+/// Causes of the differences, for a terminal.
 fn explained(found: &findings::Experiment, width: usize) -> String {
     let mut out = format!("\n{EXPLAINS}\n");
     for line in experiment::factors(found) {
@@ -222,7 +221,7 @@ fn explained(found: &findings::Experiment, width: usize) -> String {
 
 const EXPLAINS: &str = "What explains the differences";
 
-/// Of one medium it is only the rest that differs.
+/// For a single medium only other conditions differ.
 fn differ(comparison: &MediaComparison) -> &'static str {
     let is_one = comparison.media.iter().any(|medium| medium.typed.is_some());
     if is_one { "What else differs" } else { "Not only the media differ" }
@@ -303,7 +302,7 @@ struct ComparisonPage {
     more_runs: Vec<String>,
 }
 
-/// What the differences come from.
+/// Causes of the differences on a page.
 struct ExperimentView {
     title: &'static str,
     factors: Vec<String>,
@@ -370,8 +369,8 @@ fn title(curve: &Curve) -> String {
     )
 }
 
-/// "1. X (good, random writes of 4 KiB: 1480 IOPS) or Y (..); 3. Z (..). Not ranked: W (commits
-/// were not measured)".
+/// Rank order of the media: "1. X (good, random writes of 4 KiB: 1480 IOPS) or Y (..); 3. Z (..).
+/// Not ranked: W (commits were not measured)".
 fn order(rank: &findings::Rank) -> String {
     let mut told = String::new();
     for (at, place) in rank.order.iter().enumerate() {
@@ -397,7 +396,7 @@ pub(crate) fn rank_text(place: &findings::RankPlace) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Where one overtakes the other.
+/// Sentences about the block sizes at which one medium overtakes the other.
 fn crossings(curve: &Curve) -> Vec<String> {
     let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
     let size = |bytes: f64| Bytes(bytes.max(0.0).round() as u64).to_string();
@@ -413,7 +412,7 @@ fn crossings(curve: &Curve) -> Vec<String> {
     curve.crossings.iter().map(told).collect()
 }
 
-/// Where the curves cross; or who is faster everywhere.
+/// Sentences about crossings of the curves, or about the medium that is faster everywhere.
 fn sentences(curve: &Curve) -> Vec<String> {
     let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
     let mut said = crossings(curve);

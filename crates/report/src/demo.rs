@@ -1,5 +1,5 @@
-//! Records for tests and for looking at pages: a good card, a horrible one, one that failed.
-//! Deterministic.
+//! Deterministic records for tests and for viewing pages: a good card, a horrible one, one that
+//! failed.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use record::{
     SeriesAxis, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature, metric, test,
 };
 
-/// A small generator, so that histograms look like measurements and are the same every time.
+/// A small random generator: histograms look like measurements and are the same every time.
 struct Dice(u64);
 
 impl Dice {
@@ -20,7 +20,7 @@ impl Dice {
         ((self.0 >> 33) as f64 + 0.5) / (1u64 << 31) as f64
     }
 
-    /// Lognormal around 1 with this spread.
+    /// A lognormal factor around 1 with this standard deviation of its logarithm.
     fn spread(&mut self, sigma: f64) -> f64 {
         let (u, v) = (self.uniform(), self.uniform());
         (sigma * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()).exp()
@@ -31,7 +31,7 @@ pub(crate) fn estimate(value: f64, relative: f64, n: u64) -> Estimate {
     Estimate { value, ci95: Some([value * (1.0 - relative), value * (1.0 + relative)]), n }
 }
 
-/// A cell of this test with nothing in it.
+/// An empty cell of this test.
 pub(crate) fn cell(test: &str, id: &str) -> Cell {
     let params = Params { queue_depth: 1, threads: 1, ..Params::default() };
     Cell { stop: Stop::Converged, ..Cell::begun(id, test, params) }
@@ -207,13 +207,13 @@ const SIZES: [u64; 13] = [
     2 * MIB,
 ];
 
-/// What a demonstration medium does: overheads and rates.
+/// Properties of a demonstration medium: overheads and rates.
 struct Traits {
     read_ns: f64,
     read_bps: f64,
     write_ns: f64,
     write_bps: f64,
-    /// Fast, slow and share of slow of random writes, for each of the four sizes.
+    /// Fast and slow times of random writes, and share of slow ones, for each of the four sizes.
     random_writes: [[f64; 3]; 4],
     ops: u64,
     dips: f64,
@@ -444,7 +444,7 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
     }
 }
 
-/// A card that would carry a system (about docs/field/ftl.md#profile-6).
+/// A card suitable for a system (about docs/field/ftl.md#profile-6).
 pub(crate) fn good() -> Record {
     let cells = cells(&Traits {
         read_ns: 250e3,
@@ -468,7 +468,7 @@ pub(crate) fn good() -> Record {
     record
 }
 
-/// A class 10 card with about one random write a second, small ones hidden by a bypass (about
+/// A class 10 card with about one random write per second; a bypass hides it for small ones (about
 /// docs/field/ftl.md#profile-5b).
 pub(crate) fn horrible() -> Record {
     let merge = [460e6, 2.4e9, 0.06];
@@ -495,8 +495,8 @@ pub(crate) fn horrible() -> Record {
     record(["Transcend", "SDHC 32G"], cells)
 }
 
-/// A stick that vanished half way, after a cache had answered some of the reads; hostile words
-/// wherever a record takes words.
+/// A stick that vanished half way, after a cache had answered some of the reads; with hostile text
+/// in every text field.
 pub(crate) fn broken() -> Record {
     let nasty = "</script><img src=x onerror=alert(1)>\u{1b}[2J & \"quotes\"";
     let mut writes =
@@ -558,12 +558,12 @@ pub(crate) fn begun() -> Record {
     record
 }
 
-/// A record in which everything that may be missing is missing.
+/// A record in which all optional fields are missing.
 pub(crate) fn empty() -> Record {
     Record::new(Run::default())
 }
 
-/// All of them.
+/// All demonstration records.
 pub(crate) fn all() -> [Record; 5] {
     [good(), horrible(), broken(), begun(), empty()]
 }

@@ -1,8 +1,8 @@
-//! Columns that text takes on a terminal: letters of some scripts take two, marks on a letter none.
+//! Width of text on a terminal: letters of some scripts take two columns, combining marks none.
 
 use unicode_width::UnicodeWidthStr;
 
-/// Columns of a text; codes of colours take none.
+/// Width of a text in columns; colour codes take none.
 pub fn width(text: &str) -> usize {
     let mut parts = text.split('\u{1b}');
     let before = parts.next().unwrap_or_default().width();
@@ -13,14 +13,14 @@ pub fn width(text: &str) -> usize {
     before + parts.map(after_code).sum::<usize>()
 }
 
-/// A text in two, the first as long as has room in so many columns.
+/// Splits a text; the first part is as long as fits this many columns.
 pub fn split(text: &str, columns: usize) -> (&str, &str) {
     let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8());
     let fits = ends.take_while(|end| text[..*end].width() <= columns);
     text.split_at(fits.last().unwrap_or(0))
 }
 
-/// The same, but never nothing of a text that is something.
+/// Splits a text like [`split`], but the first part has at least one character.
 pub(crate) fn split_off(text: &str, columns: usize) -> (&str, &str) {
     match split(text, columns) {
         ("", _) => text.split_at(text.chars().next().map_or(0, char::len_utf8)),
@@ -28,22 +28,22 @@ pub(crate) fn split_off(text: &str, columns: usize) -> (&str, &str) {
     }
 }
 
-/// A text with blanks after it up to so many columns.
+/// A text padded with blanks to this many columns.
 pub fn padded(text: &str, columns: usize) -> String {
     text.to_owned() + &" ".repeat(columns.saturating_sub(width(text)))
 }
 
-/// A path, an address or a command that stays on one line when text is broken.
+/// A path, an address or a command that stays on one line when text is wrapped.
 pub fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// The same of what has no room in so many columns.
+/// The text as [`unbroken`], if it does not fit this many columns.
 pub(crate) fn unbroken_where(text: &str, columns: usize) -> String {
     if width(text) <= columns { text.to_owned() } else { unbroken(text) }
 }
 
-/// A path as one word of a shell: in quotes where it needs them.
+/// A path as one word of a shell: quoted if needed.
 pub fn shell_word(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
     if !path.is_empty() && path.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! What may be printed: a figure with its interval, its sample count and its stop reason, or the
+//! Printable figures: a figure with its interval, its sample count and its stop reason, or the
 //! reason why there is none.
 
 use record::{Bound, Cell, Estimate, Flag, Latency, OPEN_INTERVAL, Stop, metric, test};
@@ -9,51 +9,51 @@ use crate::{display, words};
 pub(crate) struct MetricText {
     /// Name in the record (`access_time_ns`), or "latency p99".
     pub name: String,
-    /// What is shown of it.
+    /// The figure, or the reason why it is withheld.
     pub shown: Shown,
 }
 
 impl MetricText {
-    /// True if it is what single I/Os took.
+    /// True if it is a latency of single I/Os.
     pub fn is_latency(&self) -> bool {
         self.name.starts_with(LATENCY)
     }
 }
 
-/// How the names of order statistics of single I/Os begin.
+/// Start of the names of latency statistics.
 const LATENCY: &str = "latency ";
 
-/// A number with all it needs, or why it is withheld.
+/// A number with its interval and count, or the reason why it is withheld.
 pub(crate) enum Shown {
-    /// May be printed, with its interval in words and its sample count.
+    /// A figure with its interval in words and its sample count.
     Number { value: f64, text: String, interval: String, n: u64 },
-    /// May be printed, marked as [`ONE_RUN`]; never ranked, and no part of a sentence.
+    /// A single figure, marked as [`ONE_RUN`]; it is never ranked and not used in sentences.
     Single { value: f64, text: String, n: u64 },
-    /// Must not be printed; one phrase.
+    /// Must not be printed; the reason in a phrase.
     Withheld(String),
 }
 
-/// What stands where the interval of a single figure would.
+/// Text in place of the interval of a single figure.
 pub(crate) const ONE_RUN: &str = "one run";
-/// What that means, for the line below a table.
+/// Explanation of [`ONE_RUN`], for the line below a table.
 pub(crate) const ONE_RUN_MEANS: &str =
     "One run: measured once, or a single figure of others; without an interval.";
 
-/// What stands where the interval would of a cell that there was no time to measure again.
+/// Text in place of the interval of a cell that there was no time to measure again.
 const ONE_LOOK: &str = "one look";
 
-/// What a line of a table tells of a figure.
+/// Texts of a figure in a line of a table.
 pub(crate) struct PrintedFigure<'a> {
     /// The figure with its unit.
     pub text: &'a str,
-    /// Its interval, what bounds it, or that it has none.
+    /// Its interval or bound, or a note that it has none.
     pub interval: &'a str,
-    /// How many I/Os or repeats it rests on.
+    /// Number of I/Os or repeats.
     pub n: u64,
 }
 
 impl Shown {
-    /// The value, where it may be compared and judged.
+    /// The value, if it may be compared and judged.
     pub fn value(&self) -> Option<f64> {
         match self {
             Shown::Number { value, .. } => Some(*value),
@@ -61,7 +61,7 @@ impl Shown {
         }
     }
 
-    /// The value, where it may be drawn.
+    /// The value, if it may be drawn.
     pub fn drawn(&self) -> Option<f64> {
         match self {
             Shown::Number { value, .. } | Shown::Single { value, .. } => Some(*value),
@@ -69,7 +69,7 @@ impl Shown {
         }
     }
 
-    /// What is printed of it, or why nothing is.
+    /// Texts to print, or the reason why nothing is printed.
     pub fn printed(&self) -> Result<PrintedFigure<'_>, &str> {
         match self {
             Shown::Number { text, interval, n, .. } => Ok(PrintedFigure { text, interval, n: *n }),
@@ -78,12 +78,12 @@ impl Shown {
         }
     }
 
-    /// True if it is a single figure.
+    /// True if it is a single figure without an interval.
     pub fn is_single(&self) -> bool {
         matches!(self, Shown::Single { .. })
     }
 
-    /// The reason why there is no number, where there is none.
+    /// The reason why the number is withheld; `None` if it is not.
     pub fn withheld(&self) -> Option<&str> {
         match self {
             Shown::Number { .. } | Shown::Single { .. } => None,
@@ -92,13 +92,13 @@ impl Shown {
     }
 }
 
-/// The reason why a cell's numbers cannot be the medium's, where they cannot.
+/// The reason why a cell's numbers cannot be the medium's; `None` if they can.
 pub(crate) fn impossible(cell: &Cell) -> Option<String> {
     impossible_flags(cell).next().map(said_impossible)
 }
 
-/// The flags that say so. A cell that measures the cache on purpose (hdparm -T) has a number of its
-/// own; its flag is a footnote there.
+/// Flags of impossible numbers. A cell that measures the cache on purpose (hdparm -T) has a valid
+/// number; there the flag is a footnote.
 pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
     let is_meant = |flag: &Flag| {
         *flag == Flag::Cached
@@ -108,15 +108,15 @@ pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
     cell.flags.iter().filter(move |flag| flag.is_impossible() && !is_meant(flag))
 }
 
-/// Such a flag, in words that begin with "impossible".
+/// An impossibility flag, in words that begin with "impossible".
 pub(crate) fn said_impossible(flag: &Flag) -> String {
     let text = words::clean(&flag.to_string());
     if text.starts_with("impossible") { text } else { format!("impossible: {text}") }
 }
 
-/// What a metric is that is a fact and no estimate, which has a sample count but no interval: the
-/// largest or smallest there was, or what was counted over all of it; one word, which stands where
-/// an interval would.
+/// Kind of a metric that is a fact and not an estimate, in one word in place of an interval: the
+/// extreme of all samples, or a total. Such a metric has a sample count but no interval; `None` for
+/// other metrics.
 fn fact(name: &str) -> Option<&'static str> {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     Some(match name {
@@ -136,7 +136,8 @@ fn fact(name: &str) -> Option<&'static str> {
 }
 
 /// True if another tool measured it, which prints no interval: importers and the reference
-/// collection say which. What we measure ourselves has an interval, or too few samples to be shown.
+/// collection label these cells. Flashmark's own figures have an interval, or too few samples to be
+/// shown.
 pub(crate) fn is_of_others(cell: &Cell) -> bool {
     !cell.label("tool").is_empty()
 }
@@ -152,9 +153,9 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         _ if !estimate.value.is_finite() || estimate.n == 0 => {
             return Shown::Withheld("nothing measured".to_owned());
         }
-        // A passing state has no level: the figure bounds it on one side, and that is all it says.
+        // A transient state has no level: the figure is only a bound.
         _ if let Some(bound) = bound.filter(|_| fact(name).is_none()) => bound.to_owned(),
-        // Where little is known but a limit, a figure would say more than is known.
+        // If little more than a limit is known, a figure would be too precise.
         Some([low, high]) if name == metric::REAL_BYTES && low < high / 4.0 => {
             let most = words::quantity(name, high);
             return Shown::Withheld(format!("no more than {most}; how much was not found in time"));
@@ -183,12 +184,12 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     }
 }
 
-/// True if what a cell says of a metric is a single figure.
+/// True if a metric of a cell is a single figure.
 pub(crate) fn is_single(cell: &Cell, name: &str) -> bool {
     estimate(cell, name).is_some_and(|found| show(cell, name, found).is_single())
 }
 
-/// An estimate under the name it has in the record.
+/// An estimate by its name in the record.
 pub(crate) fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
     match name {
         metric::IOPS => cell.metrics.iops.as_ref(),
@@ -197,9 +198,9 @@ pub(crate) fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
     }
 }
 
-/// All metrics of a cell in the order of the record: rates, everything else by name, then what
-/// single I/Os took. The mean latency is left out, because the record has no interval for it; the
-/// rate says the same.
+/// All metrics of a cell in the order of the record: rates, others by name, then latencies of
+/// single I/Os. The mean latency is left out, because the record has no interval for it; the rate
+/// has the same information.
 pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     let metrics = &cell.metrics;
     let rates = [(metric::IOPS, &metrics.iops), (metric::BPS, &metrics.bps)]
@@ -209,7 +210,7 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     let mut figures: Vec<MetricText> = rates
         .chain(others)
         .map(|(name, e)| {
-            // What a fill came to in the end has its interval in its curve.
+            // The final rate of a fill has its interval from its curve.
             let along =
                 findings::sustained_estimate(cell).filter(|_| name == metric::SUSTAINED_BPS);
             let shown = show(cell, name, along.as_ref().unwrap_or(e));
@@ -222,8 +223,8 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     figures
 }
 
-/// What a cell is about: the metric it is known by, or else the first that can be printed. Of a
-/// probe of the capacity that is the capacity, or why it is not known, and nothing else.
+/// Main metric of a cell: the one of its test, or else the first that can be printed. For a
+/// capacity probe it is the capacity, or the reason why it is unknown.
 pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
     let order = findings::metrics_of(cell);
     let mut figures = figures(cell);
@@ -241,7 +242,7 @@ pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
     (!figures.is_empty()).then(|| figures.swap_remove(best))
 }
 
-/// The reason why a probe of the capacity has no size.
+/// The reason why a capacity probe has no size.
 fn not_found(cell: &Cell) -> &'static str {
     match cell.stop {
         Stop::Time => "not found before its time was up",
@@ -251,8 +252,8 @@ fn not_found(cell: &Cell) -> &'static str {
     }
 }
 
-/// Order statistics of single I/Os; percentiles that too few samples support are absent from the
-/// record and stay so (docs/field/statistics.md#percentiles).
+/// Latency statistics of single I/Os. Percentiles with too few samples are missing in the record,
+/// and here too (docs/field/statistics.md#percentiles).
 fn latencies(latency: &Latency) -> Vec<MetricText> {
     let percentiles = [
         ("p50", latency.p50),
@@ -290,31 +291,30 @@ fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {
     latency.ci95.get(name).map(|ends| words::interval("_ns", ends.map(|ns| ns as f64)))
 }
 
-/// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" where too few
-/// samples support it.
+/// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" with too few
+/// samples.
 pub(crate) fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".to_owned() };
-    // Broken before the interval, where there is no room, and nowhere else.
+    // The only line break allowed is before the interval.
     let interval = percentile_interval(latency, name)
         .map(|interval| format!(" ({})", display::unbroken(&interval)))
         .unwrap_or_default();
     display::unbroken(&words::quantity("_ns", ns as f64)) + &interval
 }
 
-/// The longest a single I/O took, in nanoseconds.
+/// Longest latency of a single I/O in nanoseconds.
 pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
     if impossible(cell).is_some() {
         return None;
     }
-    // Of the writes that were measured, as its counts are; what came before them is a metric of its
-    // own.
+    // Of the measured writes, like its counts; the writes before them have a metric of their own.
     let seen =
         cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).filter(|ns| *ns > 0.0);
     let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|e| e.value);
     seen.or(told).filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
-/// The flags of a cell that are not already said by withholding its numbers.
+/// Flags of a cell, except those for which its numbers are withheld.
 pub(crate) fn caveats(cell: &Cell) -> impl Iterator<Item = &Flag> {
     let withheld: Vec<&Flag> = impossible_flags(cell).collect();
     cell.flags.iter().filter(move |flag| !withheld.contains(flag))

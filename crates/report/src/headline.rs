@@ -1,5 +1,5 @@
-//! What decides whether a medium is usable, in order: random write first, always at
-//! four sizes.
+//! Main figures that decide if a medium is usable, in order: random write first, always at four
+//! sizes.
 
 use findings::usability::{self, ExclusionReason};
 use findings::{Figures, KnownFigure, is_verdict, standard_cell};
@@ -10,46 +10,46 @@ use record::{Cell, Finding, Record, Severity, metric, test};
 use crate::figure::{self, Shown};
 use crate::{caveats, words, yardstick};
 
-/// The sizes random write is always told at: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB
-/// (docs/field/published-figures.md#survey-of-microsd-cards).
+/// Block sizes at which random write is always shown: media exist with 261 IOPS at 4 KiB and 4 at
+/// 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
 pub(crate) const RANDOM_WRITE_SIZES: [u64; 4] = [512, 4 * KIB, 16 * KIB, 64 * KIB];
 
-/// One line of the headline.
+/// One row of the headline.
 pub(crate) struct HeadlineRow<'a> {
     /// "Random write, 4 KiB".
     pub label: String,
-    /// The number, or why there is none.
+    /// The number, or the reason why it is missing.
     pub shown: Shown,
-    /// How many times the yardstick disk.
+    /// Ratio to the yardstick disk.
     pub times_disk: Option<f64>,
     /// The cell it comes from.
     pub cell: Option<&'a Cell>,
 }
 
 impl HeadlineRow<'_> {
-    /// The reason why the cell ended.
+    /// Reason why the cell ended.
     pub fn stop(&self) -> &'static str {
         self.cell.map_or("", words::stop_of)
     }
 
-    /// The longest a single I/O took.
+    /// Longest latency of a single I/O.
     pub fn worst(&self) -> String {
         self.cell.and_then(figure::worst_ns).map(words::stall).unwrap_or_else(|| "-".to_owned())
     }
 }
 
-/// How a cell stands to the one that stands for its test and block size.
+/// Relation of a cell to the standard cell of its test and block size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellRelation {
-    /// It is that one.
+    /// The standard cell itself.
     Standard,
-    /// As that one, over another span or once more.
+    /// The same test over another span, or repeated.
     Repeat,
-    /// Elsewhere, or with other threads or data.
+    /// Another region, or other threads or data.
     Variant,
 }
 
-/// Which of the three a cell is.
+/// Relation of a cell to the standard cell.
 pub(crate) fn kind(record: &Record, cell: &Cell) -> CellRelation {
     if record.cells_of(&cell.test).map(|other| other.params.representative_rank()).min()
         != Some(cell.params.representative_rank())
@@ -64,17 +64,17 @@ pub(crate) fn kind(record: &Record, cell: &Cell) -> CellRelation {
     }
 }
 
-/// A row before its number is found.
+/// A row before its number is known.
 struct Ask<'a> {
     label: String,
     test: &'static str,
     block_bytes: Option<u64>,
-    /// The figure that verdicts go by too; where there is none, the cell tells why.
+    /// The figure that verdicts use too; if it is missing, the cell has the reason.
     known: Option<KnownFigure<'a>>,
     cell: Option<&'a Cell>,
-    /// The first of these that the cell has.
+    /// Metrics in order of preference.
     metrics: &'static [&'static str],
-    /// What the yardstick disk does.
+    /// Value of the yardstick disk.
     disk: f64,
 }
 
@@ -88,7 +88,8 @@ impl<'a> Ask<'a> {
         Ask { label, test, block_bytes, known, cell, metrics, disk: yardstick.value }
     }
 
-    /// What fills the medium first; a verdict goes by it where nothing else was written in order.
+    /// Preconditioning of the medium; a verdict uses it if no other sequential writes were
+    /// measured.
     fn precondition(record: &'a Record) -> Ask<'a> {
         Ask {
             label: "Precondition".to_owned(),
@@ -125,15 +126,15 @@ fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
     HeadlineRow { label: ask.label, shown, times_disk, cell }
 }
 
-/// Random write at the four sizes; what a run did not plan is said, not left out.
+/// Random write at the four sizes; sizes that a run did not plan are mentioned.
 pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
     let figures =
         RANDOM_WRITE_SIZES.iter().filter_map(|size| HeadlineFigure::at(test::RANDOM_WRITE, *size));
     figures.map(|wanted| row(record, Ask::of(record, wanted))).collect()
 }
 
-/// The four figures that everyone knows, in the order they are told in: sequential read and write,
-/// 4 KiB random read and write. What was not measured is said.
+/// The four main figures in their usual order: sequential read and write, 4 KiB random read and
+/// write. Those that were not measured are mentioned.
 pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
     [
         HeadlineFigure::SequentialRead,
@@ -144,8 +145,8 @@ pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
     .map(|wanted| row(record, Ask::of(record, wanted)))
 }
 
-/// The figures of a check: those four, and random writes of other sizes, by which a root disk is
-/// judged, where they were measured.
+/// The figures of a check: the four main ones, and measured random writes of other sizes, which
+/// decide the verdict on a root disk.
 pub(crate) fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
     let sizes = [
         HeadlineFigure::RandomWrite512,
@@ -157,8 +158,8 @@ pub(crate) fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
     four_figures(record).into_iter().chain(measured.map(|ask| row(record, ask))).collect()
 }
 
-/// The rows after random write, without those the run did not plan: sustained write, random read,
-/// sequential read, fills.
+/// The rows after random write, if the run planned them: sustained write, random read, sequential
+/// read, fills.
 fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
     let sequential = |wanted| {
         let ask = Ask::of(record, wanted);
@@ -183,7 +184,7 @@ fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
     asks.filter(|ask| is_known(record, ask.test)).map(|ask| row(record, ask)).collect()
 }
 
-/// A name with the block size of the cell that stands for it.
+/// A name with the block size of its standard cell.
 fn sized(name: &str, cell: Option<&Cell>) -> String {
     match cell.and_then(|cell| cell.params.block_bytes) {
         Some(bytes) => format!("{name}, {}", Bytes(bytes)),
@@ -191,21 +192,21 @@ fn sized(name: &str, cell: Option<&Cell>) -> String {
     }
 }
 
-/// True if a record speaks of a test at all.
+/// True if a record mentions a test at all.
 fn is_known(record: &Record, test: &str) -> bool {
     let planned = || record.plan.iter().any(|cell| cell.test == test);
     let skipped = || record.skipped.iter().any(|skip| skip.test == test);
     record.cells_of(test).next().is_some() || planned() || skipped()
 }
 
-/// The whole headline; empty for a run of tests it does not speak of, such as a replay.
+/// The whole headline; empty for a run without these tests, such as a replay.
 pub(crate) fn rows(record: &Record) -> Vec<HeadlineRow<'_>> {
     if !TESTS.iter().any(|test| is_known(record, test)) {
         return Vec::new();
     }
     let mut rows = random_writes(record);
     if !is_known(record, test::RANDOM_WRITE) {
-        // Said once, not four times.
+        // Once instead of four times.
         rows.truncate(1);
         rows[0].label = "Random write".to_owned();
     }
@@ -213,7 +214,7 @@ pub(crate) fn rows(record: &Record) -> Vec<HeadlineRow<'_>> {
     rows
 }
 
-/// Tests the headline speaks of; all others have a table of their own.
+/// Tests of the headline; all others have a table of their own.
 pub(crate) const TESTS: [&str; 7] = [
     test::PRIME,
     test::ZERO_FILL,
@@ -224,14 +225,14 @@ pub(crate) const TESTS: [&str; 7] = [
     test::RANDOM_WRITE,
 ];
 
-/// Two or three sentences made from numbers alone; judging them is the business of findings.
+/// Two or three sentences that only state numbers; findings judge them.
 pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let is_fault = |finding: &Finding| {
         finding.severity == Severity::Failure
             && !is_verdict(finding)
             && !finding.id.ends_with("claim")
     };
-    // How fast a medium is that must not be used is no matter.
+    // Rates do not matter for a medium that must not be used.
     if record.findings.iter().any(is_fault) {
         return Vec::new();
     }
@@ -295,8 +296,8 @@ fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
     Some(text + ".")
 }
 
-/// "The slowest of 301450 small writes took 2.50 s." The worst write stall is what breaks loggers
-/// and video.
+/// "The slowest of 301450 small writes took 2.50 s." Long write stalls break data loggers and video
+/// recording.
 fn worst_sentence(record: &Record) -> Option<String> {
     let longest = findings::longest_write(record)?;
     let took = words::quantity("_ns", longest.ns as f64);

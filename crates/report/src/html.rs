@@ -1,13 +1,13 @@
-//! One self-contained page: no network, no fonts or pictures from elsewhere, nothing a record says
-//! is taken for markup.
+//! One self-contained page: no network, no external fonts or pictures, and no text of a record is
+//! treated as markup.
 //!
-//! A content security policy names the two scripts-and-styles of the page by their SHA-256, so that
-//! even markup that should slip through could not run. The page is whole without JavaScript; the
-//! script makes tooltips quicker, opens what a link leads to in browsers that do not do so
-//! themselves, and hands out the record as a file.
+//! A content security policy names the script and the style of the page by their SHA-256, so that
+//! even injected markup could not run. The page is complete without JavaScript; the script shows
+//! tooltips sooner, opens the target of a link in browsers that do not do so themselves, and offers
+//! the record as a file.
 //!
-//! The page of a run has two layers: a first sheet, which is all that is printed, and everything
-//! else, folded.
+//! The page of a run has two layers: a first sheet, which is all that is printed, and the rest,
+//! collapsed.
 
 mod embedded_record;
 pub(crate) mod view;
@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 
 use view::{MatrixPage, RunPage};
 
-/// What every page shares: style, script, and the policy that lets nothing else run.
+/// Parts of every page: style, script, and the policy that blocks everything else.
 pub(crate) struct PageHead;
 
 impl PageHead {
@@ -49,8 +49,8 @@ pub fn page(record: &Record) -> String {
     RunPage::of(record).render().expect("a template that compiled renders into memory")
 }
 
-/// The same as a part of another page, which has the style sheet and the script, and hands out the
-/// record as a file of its own.
+/// The report as a part of another page, which has the style sheet and the script, and offers the
+/// record as a separate file.
 pub(crate) fn body(record: &Record) -> String {
     let body = match findings::matrix::of(record) {
         Some(matrix) => MatrixPage::part_of(record, &matrix).as_main().render(),

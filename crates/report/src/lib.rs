@@ -1,14 +1,14 @@
-//! Records to text tables, SVG and HTML; pure.
+//! Records as text tables, SVG and HTML; pure functions.
 //!
-//! [`text::summary`] is what a person sees when a run ends, [`text::table`] is every cell,
-//! [`html::page`] is one self-contained page. All three rest on the same parts: [`words`] puts
-//! facts and quantities into words, `figure` decides what may be printed, `headline` picks what
-//! decides whether a medium is usable, [`panels`] turns cells into charts with their tables,
+//! [`text::summary`] is the screen at the end of a run, [`text::table`] has every cell,
+//! [`html::page`] is one self-contained page. All three use the same parts: [`words`] puts facts
+//! and quantities into words, `figure` decides which figures may be printed, `headline` selects the
+//! figures that decide if a medium is usable, [`panels`] turns cells into charts with their tables,
 //! [`chart`] draws them.
 //!
-//! Two rules hold everywhere: a figure without its interval, its sample count and its stop reason
-//! is not printed, the reason is (one of another tool is, marked as a single figure); and nothing
-//! that came with a record reaches a terminal or a page unescaped.
+//! Two rules hold everywhere. A figure without its interval, its sample count and its stop reason
+//! is not printed, but the reason for that is (a figure of another tool is printed, marked as a
+//! single figure). And no text of a record reaches a terminal or a page unescaped.
 
 pub mod articles;
 mod caveats;

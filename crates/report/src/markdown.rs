@@ -8,13 +8,12 @@ use crate::tables::Table;
 use crate::text::{Elsewhere, RowTexts, ScreenContent, content};
 use crate::{caveats, compare, figure, matrix, words};
 
-/// Stands where a private word was.
+/// Replacement of a private word.
 const LEFT_OUT: &str = "[left out]";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run: the medium, what it comes to, and the table of figures that its screen has. `rest` is
-/// what the screen tells besides, which takes room there; `private` words are left out wherever
-/// they occur.
+/// A run: the medium, the result, and the table of figures of its screen. `rest` names the files
+/// that the screen lists; `private` words are replaced wherever they occur.
 pub fn run(record: &Record, rest: &Elsewhere<'_>, private: &[String]) -> String {
     let mut out = Markdown { text: String::new(), private };
     let facts = caveats::run_facts(record).join(", ");
@@ -33,7 +32,7 @@ pub fn run(record: &Record, rest: &Elsewhere<'_>, private: &[String]) -> String 
     out.text
 }
 
-/// A comparison: a table for each kind of work, a column a medium, and who is faster.
+/// A comparison: a table for each kind of work, a column for each medium, and the faster one.
 pub fn comparison(comparison: &MediaComparison, private: &[String]) -> String {
     let mut out = Markdown { text: String::new(), private };
     let found = compare::content(comparison);
@@ -62,7 +61,8 @@ pub fn comparison(comparison: &MediaComparison, private: &[String]) -> String {
     out.text
 }
 
-/// The program that measured, by its record; a run of another tool is shown, not measured.
+/// The program that measured, from the record; a run of another tool was shown, not measured, by
+/// Flashmark.
 fn measured_with(record: &Record) -> String {
     let software = &record.run.software;
     let (name, version) = (words::clean(&software.name), words::clean(&software.version));
@@ -73,7 +73,7 @@ fn measured_with(record: &Record) -> String {
     format!("Measured with {}, shown by Flashmark {VERSION}", tool.trim_end())
 }
 
-/// The text as it grows; parts have an empty line between them.
+/// The text under construction; parts are separated by an empty line.
 struct Markdown<'a> {
     text: String,
     private: &'a [String],
@@ -121,7 +121,7 @@ impl Markdown<'_> {
         }
     }
 
-    /// Each work with its best way, and all ways that were tried.
+    /// Each work with its best combination, and all combinations.
     fn matrix(&mut self, record: &Record, found: &findings::matrix::Matrix) {
         let state = matrix::state(record).into_iter();
         let best = found.overall.first().map(|best| best.statement());
@@ -143,7 +143,7 @@ impl Markdown<'_> {
         self.block(&lines.concat());
     }
 
-    /// Text that is no more than text in Markdown, without private words.
+    /// Text escaped for Markdown, without private words.
     fn safe(&self, text: &str) -> String {
         let clean = words::clean(text);
         let words = self.private.iter().filter(|word| !word.is_empty());
@@ -151,7 +151,7 @@ impl Markdown<'_> {
     }
 }
 
-/// The rows of a screen; without the times of single I/Os where none is known.
+/// The rows of a screen; without latencies of single I/Os if none are known.
 fn figures(content: &ScreenContent) -> Table {
     let times: &[&str] = if content.has_times { &["#p99", "#Slowest"] } else { &[] };
     let heads = [&["Test", "#Figure", "95 % interval", "#n"], times].concat();
@@ -174,13 +174,13 @@ fn row_cells(row: &RowTexts) -> Vec<String> {
             or_none(&told.p99),
             or_none(&told.slowest),
         ],
-        // The reason stands where the interval would.
+        // The reason is in the column of the interval.
         Err(why) => ["-", why, "-", "-", "-"].map(str::to_owned),
     };
     vec![row.label.clone(), figure, interval, n, p99, slowest]
 }
 
-/// Text with every character escaped that Markdown, or GitHub's, gives a meaning.
+/// Escapes every character with a meaning in Markdown or GitHub's variant of it.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -188,7 +188,7 @@ fn escaped(text: &str) -> String {
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '&' | '#' | '$' => {
                 out.extend(['\\', c]);
             }
-            // Nobody is called, and no address of mail is made.
+            // Prevents mentions of users and links to mail addresses.
             '@' => out.push_str("@&#8203;"),
             _ => out.push(c),
         }
@@ -197,7 +197,7 @@ fn escaped(text: &str) -> String {
     begun(&out)
 }
 
-/// The same where the text would begin a list or underline a heading.
+/// Escapes text that would begin a list or underline a heading.
 fn begun(text: &str) -> String {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let begins_list = rest.starts_with(['.', ')']) && rest.len() < text.len();

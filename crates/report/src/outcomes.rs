@@ -1,5 +1,4 @@
-//! Outcomes of checks for programs that run tests: JUnit XML, annotations of GitHub, Bencher Metric
-//! Format.
+//! Results of checks for CI systems: JUnit XML, annotations of GitHub, Bencher Metric Format.
 
 use findings::{Regression, is_verdict};
 use record::{Answer, Finding, Record, Severity, Summary};
@@ -15,40 +14,41 @@ pub use bencher::bencher;
 pub use github::github;
 pub use junit::junit;
 
-/// What was checked.
+/// Results of a set of checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcomes {
-    /// In a word or two: "flashmark compare".
+    /// Name in a word or two: "flashmark compare".
     pub name: String,
-    /// What came of all, in a sentence.
+    /// Overall result in a sentence.
     pub result: String,
-    /// Each check.
+    /// All checks.
     pub checks: Vec<CheckOutcome>,
 }
 
 /// One check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckOutcome {
-    /// What was checked: "random write, 4 KiB".
+    /// Name of the check: "random write, 4 KiB".
     pub name: String,
-    /// What came of it.
+    /// Result.
     pub verdict: CheckVerdict,
-    /// Why, in a sentence; empty of what passed.
+    /// Reason in a sentence; empty if passed.
     pub why: String,
 }
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckVerdict {
-    /// It holds.
+    /// The condition holds.
     Passed,
-    /// It does not.
+    /// The condition does not hold.
     Failed,
-    /// It was not looked at, or what was seen does not decide it.
+    /// Not checked, or not decided by the figures.
     CannotBeTold,
 }
 
-/// Each figure that was compared before and after a change. `strict`: what cannot be told fails.
+/// A check for each figure that was compared before and after a change. With `strict`, an undecided
+/// one fails.
 pub fn of_comparison(found: &Regression, strict: bool) -> Outcomes {
     use CheckVerdict::{CannotBeTold, Failed, Passed};
     let is_strict = strict || found.tells_nothing();
@@ -77,7 +77,7 @@ pub fn of_comparison(found: &Regression, strict: bool) -> Outcomes {
     }
 }
 
-/// The answers of a run to three questions, and each check that failed.
+/// The answers of a run to the three questions, and each failed check.
 pub fn of_run(record: &Record) -> Outcomes {
     let summary = record.summary.clone().unwrap_or_default();
     let Summary { genuine, genuine_reason, fit, fit_reason, healthy, healthy_reason, .. } = summary;
@@ -86,7 +86,7 @@ pub fn of_run(record: &Record) -> Outcomes {
         ("Fit?", fit, fit_reason),
         ("Healthy?", healthy, healthy_reason),
     ];
-    // The verdict on all uses repeats what it failed by.
+    // The verdict on all uses repeats the failures.
     let is_failure = |it: &&Finding| it.severity == Severity::Failure && it.id != "verdict";
     let failures: Vec<&Finding> = record.findings.iter().filter(is_failure).collect();
     let failed = failures.iter().map(|finding| CheckOutcome {
@@ -121,7 +121,7 @@ mod tests {
         Outcomes { name: "a".into(), result: "r".into(), checks: vec![check] }
     }
 
-    /// A name from a record may hold anything.
+    /// A name from a record may hold any text.
     #[test]
     fn names_cannot_break_out() {
         let hostile = outcomes("a\"/><x>, b: c", "50 %\n::error::no ]]> & <y>");

@@ -1,4 +1,4 @@
-//! From cells to charts: which cells a chart shows, and the table that stands beneath it.
+//! Charts from cells: selection of the cells of a chart, and the table below it.
 
 mod activity;
 mod blocks;
@@ -24,19 +24,19 @@ pub struct Panel {
     pub table: Table,
 }
 
-/// All charts a record supports, the most important first. A chart without a point is not among
-/// them.
+/// All charts that a record has data for, the most important first. Charts without a point are left
+/// out.
 pub fn of_record(record: &Record) -> Vec<Panel> {
     each(record).collect()
 }
 
-/// The most important of them, for a page with less room; the others are not even made.
+/// The most important charts, for a page with less room; the others are not made.
 pub(crate) fn first_of_record(record: &Record, most: usize) -> Vec<Panel> {
     each(record).take(most).collect()
 }
 
-/// The two of a page's first sheet: rate against block size, and the rate along the medium or a
-/// fill; each where the record supports it.
+/// The two charts of a page's first sheet: rate against block size, and rate over the medium or a
+/// fill; `None` for each without data.
 pub(crate) fn of_sheet(record: &Record) -> [Option<Panel>; 2] {
     let is_rate = |panel: &Panel| panel.chart.y.unit == AxisUnit::Rate;
     [
@@ -65,7 +65,7 @@ fn each(record: &Record) -> impl Iterator<Item = Panel> {
         .scan(BTreeMap::new(), |titles, panel| Some(with_own_title(panel, titles)))
 }
 
-/// The same; numbered where a chart before it has its title.
+/// The panel, with a number in its title if an earlier chart has the same title.
 fn with_own_title(mut panel: Panel, titles: &mut BTreeMap<String, usize>) -> Panel {
     let many = titles.entry(panel.chart.title.clone()).or_insert(0);
     *many += 1;
@@ -75,7 +75,7 @@ fn with_own_title(mut panel: Panel, titles: &mut BTreeMap<String, usize>) -> Pan
     panel
 }
 
-/// Cells that differ in block size alone.
+/// Cells that differ only in block size.
 struct Group<'a> {
     /// "Random write", "Random read, 8 threads".
     name: String,
@@ -83,9 +83,8 @@ struct Group<'a> {
     cells: Vec<&'a Cell>,
 }
 
-/// The cells of some tests, grouped into the lines of a chart: one colour a test, solid for what
-/// stands for the test, dashed and dotted for its variants. Repeats of the same over other spans
-/// are not among them.
+/// The cells of some tests, grouped into the lines of a chart: one colour for each test, solid for
+/// the standard cells, dashed and dotted for variants. Repeats over other spans are left out.
 fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for &test in tests {
@@ -130,7 +129,7 @@ fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     groups
 }
 
-/// The test, and what is different from the cell that stands for it.
+/// Name of the test, with its differences from the standard cell.
 fn variant_name(record: &Record, cell: &Cell) -> String {
     let usual = findings::standard_cell(record, &cell.test, None)
         .map(|cell| words::variant(&cell.params))
@@ -142,7 +141,7 @@ fn variant_name(record: &Record, cell: &Cell) -> String {
         .join(", ")
 }
 
-/// Every test keeps its colour from chart to chart.
+/// Colour of a test, the same in all charts.
 fn hue(test: &str) -> usize {
     match test {
         test::RANDOM_WRITE => 0,
@@ -154,8 +153,8 @@ fn hue(test: &str) -> usize {
     }
 }
 
-/// The look of the n-th variant of a test; the 0-th is what stands for it, with a mark of its own
-/// for those who cannot tell its colour.
+/// Style of the n-th variant of a test; the 0-th is the standard cell, with a mark for those who
+/// cannot see its colour.
 fn style(hue: usize, variant: usize) -> Style {
     const LOOKS: [(Stroke, ChartMark); 4] = [
         (Stroke::Solid, ChartMark::Disc),
@@ -170,13 +169,13 @@ fn style(hue: usize, variant: usize) -> Style {
     Style { hue, stroke, mark }
 }
 
-/// The look of a line, hollow where all of its points are single figures.
+/// Style of a line, hollow if all of its points are single figures.
 fn hollow(style: Style, is_single: bool) -> Style {
     let mark = if is_single { ChartMark::Hollow } else { style.mark };
     Style { mark, ..style }
 }
 
-/// Adds a row for one metric of a cell: what, block size, figure, interval, n, slowest, stop.
+/// Adds a row for one metric of a cell: name, block size, figure, interval, n, slowest, stop.
 fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &Estimate) {
     let mut notes = table.notes_of(cell);
     let [value, interval, n] = table.shown(&figure::show(cell, name, found), &mut notes);
@@ -185,7 +184,7 @@ fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &E
         .block_bytes
         .map(|bytes| record::units::Bytes(bytes).to_string())
         .unwrap_or_default();
-    // The slowest I/O is that of the whole cell, not of its beginning.
+    // The slowest I/O is that of the whole cell, not of its start.
     let worst = figure::worst_ns(cell)
         .filter(|_| name != metric::BURST_IOPS)
         .map(words::stall)
@@ -196,7 +195,7 @@ fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &E
     );
 }
 
-/// Said beneath a chart when cells are missing from it for being impossible.
+/// Note below a chart about cells left out because their figures are impossible.
 fn undrawn(groups: &[Group]) -> String {
     match groups
         .iter()

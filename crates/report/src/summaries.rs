@@ -1,4 +1,4 @@
-//! What several media came to, in one table.
+//! Results of several media in one table.
 
 use record::units::{BytesPerSecond, Iops, capitalised};
 use record::{Answer, Summary};
@@ -11,22 +11,22 @@ const HEAD: [&str; 5] = ["medium", "read", "write", "random read", "random write
 const NOTHING: &str = "-";
 const INDENT: &str = "    ";
 
-/// What one of them came to.
+/// Result of one medium.
 pub struct MediumSummary<'a> {
     /// The target as it was typed.
     pub target: &'a str,
-    /// What its run came to; `None` where there is none.
+    /// Summary of its run; `None` if there is no run.
     pub summary: Option<&'a Summary>,
-    /// How that ended, where there is no run: "refused".
+    /// Outcome without a run: "refused".
     pub outcome: &'a str,
-    /// The reason why there is no run.
+    /// Reason why there is no run.
     pub why: &'a str,
     /// Name of its run.
     pub run: Option<&'a str>,
 }
 
-/// A row of figures for each, and below it what is no plain yes and where the run is; lines of at
-/// most `width` columns but for rows that need more.
+/// A row of figures for each medium, and below it the reasons of each answer other than yes, and
+/// the names of the runs; lines of at most `width` columns, except for rows that need more.
 pub fn table(media: &[MediumSummary<'_>], width: usize) -> String {
     let rows: Vec<[String; 5]> =
         std::iter::once(HEAD.map(str::to_owned)).chain(media.iter().map(row)).collect();

@@ -1,4 +1,4 @@
-//! Tables as data: what a terminal and a page both print.
+//! Tables as data, printed on terminals and pages.
 
 use std::borrow::Cow;
 
@@ -19,19 +19,19 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// The head of a column, and whether the column holds numbers.
+/// The head of a column, and its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableColumn {
-    /// Text of the head, without the `#` that [`Table::new`] takes for numbers.
+    /// Text of the head, without the `#` that marks numbers in [`Table::new`].
     pub name: Cow<'static, str>,
-    /// True if it holds numbers, which stand to the right.
+    /// True for a column of numbers, which is right-aligned.
     pub numeric: bool,
 }
 
-/// A row: its texts, its footnotes, and whether a cell begins with it.
+/// A row: its texts, its footnotes, and a mark if a new cell begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableRow {
-    /// One text a column.
+    /// One text for each column.
     pub cells: Vec<String>,
     /// Footnotes that belong to it.
     pub notes: Vec<usize>,
@@ -60,13 +60,13 @@ impl Table {
         Table { columns: columns.iter().map(column).collect(), ..Table::default() }
     }
 
-    /// The same with names of the moment.
+    /// An empty table with names made at run time.
     pub fn named(columns: Vec<String>) -> Table {
         let columns = columns.into_iter().map(|name| TableColumn::new(Cow::Owned(name)));
         Table { columns: columns.collect(), ..Table::default() }
     }
 
-    /// Adds a row of its own.
+    /// Adds a row that begins a new thing.
     pub fn push(&mut self, cells: Vec<String>, notes: Vec<usize>) {
         self.rows.push(TableRow { cells, notes, leads: true });
     }
@@ -80,7 +80,7 @@ impl Table {
         self.notes.len()
     }
 
-    /// The footnotes a cell needs: what it was measured on, its error, its flags.
+    /// Footnotes of a cell: its target, its error, its flags.
     pub(crate) fn notes_of(&mut self, cell: &Cell) -> Vec<usize> {
         let mut notes = Vec::new();
         notes.extend(
@@ -94,7 +94,7 @@ impl Table {
         notes
     }
 
-    /// Figure, interval and count of something shown; what is withheld is a footnote.
+    /// Texts of figure, interval and count; the reason of a withheld figure becomes a footnote.
     pub(crate) fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
         match shown.printed() {
             Ok(told) => {
@@ -112,8 +112,8 @@ impl Table {
     }
 }
 
-/// The parameters of a cell in words, with its span where others of the same test have the same
-/// ones, or else its id.
+/// Parameters of a cell in words. If other cells of the test have the same, its span is added, or
+/// else its id.
 fn told_apart(cell: &Cell, cells: &[&Cell]) -> String {
     let params = words::params(&cell.params);
     let twins: Vec<&&Cell> = cells
@@ -134,7 +134,7 @@ pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
     of_metrics(cells, |_| true)
 }
 
-/// The metrics of these cells that are wanted, one row each.
+/// The selected metrics of these cells, one row each.
 fn of_metrics(cells: &[&Cell], is_wanted: fn(&MetricText) -> bool) -> Table {
     let mut table = Table::new(&["Cell", "Metric", "#Figure", "95 % interval", "#n", "Stop"]);
     for cell in cells {
@@ -166,7 +166,7 @@ fn of_metrics(cells: &[&Cell], is_wanted: fn(&MetricText) -> bool) -> Table {
     table
 }
 
-/// What single I/Os of these cells took, a row for each cell; empty where none is told.
+/// Latencies of single I/Os, a row for each cell; empty if there are none.
 fn of_latencies(cells: &[&Cell]) -> Table {
     let mut table = Table::new(&[
         "Cell", "#n", "#Fastest", "#p50", "#p90", "#p95", "#p99", "#p99.9", "#Slowest",
@@ -193,8 +193,7 @@ fn of_latencies(cells: &[&Cell]) -> Table {
     table
 }
 
-/// Every cell of a record for a page: for each test its figures, and a second table of what single
-/// I/Os took.
+/// Every cell of a record for a page: for each test its figures, and a second table of latencies.
 pub(crate) fn for_page(record: &Record) -> Vec<(String, Table)> {
     let tables = tests(record).into_iter().flat_map(|test| {
         let cells: Vec<&Cell> = record.cells_of(test).collect();

@@ -23,10 +23,10 @@ pub use wrap::fold;
 use wrap::joined;
 pub(crate) use wrap::wrapped;
 
-/// All that a run came to: the medium, a few plain sentences, the headline, every other test, then
-/// caveats and what was left out. Lines are at most `width` columns wide; `colour` adds ANSI
-/// colours and nothing else. `run` is what to call the run in `flashmark show`, which is not always
-/// the id that it has in its record.
+/// Everything about a run: the medium, a few plain sentences, the headline, every other test, then
+/// caveats and left-out tests. Lines are at most `width` columns wide; `colour` adds only ANSI
+/// colours. `run` is the name of the run for `flashmark show`, which may differ from the id in its
+/// record.
 pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String {
     let width = width.max(MIN_WIDTH);
     if let Some(found) = findings::matrix::of(record) {
@@ -46,8 +46,8 @@ pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String
     out.text
 }
 
-/// Three answers (genuine, fit, healthy) and the four figures that everyone knows; lines of at most
-/// `width` columns.
+/// Three answers (genuine, fit, healthy) and the four main figures; lines of at most `width`
+/// columns.
 pub fn check(record: &Record, width: usize, colour: bool) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(colour) };
     out.prose(&words::medium_line(record), 2, Ink::strong);
@@ -83,8 +83,8 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     out.text
 }
 
-/// What to do next, a line or two for each step; lines of at most `width` columns but for commands
-/// that are longer. Empty where there is nothing to do.
+/// Next steps for the user, a line or two for each; lines of at most `width` columns, except for
+/// longer commands. Empty if there is nothing to do.
 pub fn next_steps(record: &Record, width: usize) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
     for step in findings::next_steps(record) {
@@ -99,10 +99,10 @@ pub fn next_steps(record: &Record, width: usize) -> String {
     out.text
 }
 
-/// As many caveats as a check tells: those of all its figures.
+/// Number of caveats that a check shows; they cover all its figures.
 const CHECK_CAVEATS: usize = 2;
 
-/// Every finding with its evidence, its confidence, and what it means; lines of at most `width`
+/// Every finding with its evidence, its confidence, and its meaning; lines of at most `width`
 /// columns.
 pub fn findings(record: &Record, width: usize) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
@@ -137,8 +137,8 @@ pub fn findings(record: &Record, width: usize) -> String {
     out.text
 }
 
-/// Every cell with every metric, one table for each test, footnotes beneath; lines of at most
-/// `width` columns.
+/// Every cell with every metric, one table for each test, footnotes below; lines of at most `width`
+/// columns.
 pub fn table(record: &Record, width: usize) -> String {
     let width = width.max(MIN_WIDTH);
     let mut text = paragraph(&words::medium_line(record), width);
@@ -151,8 +151,8 @@ pub fn table(record: &Record, width: usize) -> String {
     text
 }
 
-/// A table in aligned columns with its footnotes, where it is not too wide; else its first column
-/// stands above the others, or each row is said in words.
+/// A table in aligned columns with its footnotes, if it fits. Else its first column gets lines of
+/// its own, or each row becomes a sentence.
 pub(crate) fn plain(table: &Table, width: usize) -> String {
     let is_narrow = |text: &String| text.lines().all(|line| display::width(line) <= width);
     let mut text = Some(aligned(table))
@@ -241,7 +241,7 @@ fn in_words(table: &Table, width: usize) -> String {
     text
 }
 
-/// What the box claims, held against the figures.
+/// Finding that compares the claims on the label with the figures.
 const CLAIM: &str = "claim";
 
 fn claim_answer(finding: &Finding) -> Answer {
@@ -252,21 +252,21 @@ fn claim_answer(finding: &Finding) -> Answer {
     }
 }
 
-/// The finding that stands before the verdict.
+/// Finding about data that was not restored; it comes before the verdict.
 pub(crate) const NOT_PUT_BACK: &str = "not-put-back";
-/// Where the answers of a check begin.
+/// Column in which the answers of a check begin.
 const ANSWER: usize = 13;
-/// Nothing is made narrower than this.
+/// Least width of any output, in columns.
 const MIN_WIDTH: usize = 40;
 /// Columns of the headline: label and figure, two blanks, interval and n, two blanks, stop,
-/// slowest: 80 in all. On a narrower terminal, what comes after the figure stands below it.
+/// slowest: 80 in all. On a narrower terminal, the parts after the figure are below it.
 const LABEL: usize = 23;
 const FIGURE: usize = LABEL + 11;
 const INTERVAL: usize = 16;
 const COUNT: usize = INTERVAL + 7;
 const STOP: usize = 11;
 const SLOWEST: usize = 8;
-/// A whole row of the headline.
+/// Width of a whole row of the headline.
 const ROW: usize = FIGURE + 2 + COUNT + 2 + STOP + SLOWEST;
 
 /// ANSI colours, or none.
@@ -294,7 +294,7 @@ impl Ink {
     }
 }
 
-/// The text as it grows.
+/// The text under construction.
 struct Page {
     text: String,
     width: usize,
@@ -304,7 +304,7 @@ struct Page {
 impl Page {
     fn line(&mut self, line: &str) {
         let line = line.trim_end();
-        // Only a line with no room has anything to be held together.
+        // Only a line that is too wide needs parts that stay together.
         match display::width(line) <= self.width {
             true => self.text.push_str(&line.replace('\u{a0}', " ")),
             false => self.text.push_str(line),
@@ -317,7 +317,7 @@ impl Page {
         self.indented(text, [0, indent], ink);
     }
 
-    /// The same with the first line indented too, by no more than the others.
+    /// Adds wrapped text with the first line indented too, by no more than the others.
     fn indented(
         &mut self,
         text: &str,
@@ -333,8 +333,7 @@ impl Page {
 
     fn opening(&mut self, record: &Record) {
         self.prose(&words::medium_line(record), 2, Ink::strong);
-        // What it comes to is read first, and by many it is all that is read; before it only what
-        // endangers data.
+        // The result is read first, and many readers stop there; only data at risk comes before it.
         for finding in record
             .findings
             .iter()
@@ -351,11 +350,11 @@ impl Page {
         if let Some(state) = caveats::state(record) {
             self.prose(&state, 0, Ink::warn);
         }
-        // A fault of the medium is the verdict already.
+        // A fault of the medium is already in the verdict.
         let said = |finding: &Finding| {
             record.findings.iter().any(|verdict| findings::repeats(verdict, finding))
         };
-        // A host stall is no footnote, also where it may have been the machine's.
+        // A host stall is important, even if the machine may have caused it.
         let is_first = |finding: &&Finding| {
             finding.severity == Severity::Failure || finding.id == "standstill"
         };
@@ -405,11 +404,11 @@ impl Page {
         self.prose(&format!("{lead}{}", words::clean(&finding.statement)), 2, ink);
     }
 
-    /// What each use comes to and what to be wary of; the rest is counted.
+    /// Levels of the uses and the main warnings; the rest is counted.
     fn findings(&mut self, record: &Record, run: &str) {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
-            // What is impossible stands among the caveats, figure by figure.
+            // Impossible figures are among the caveats.
             Severity::Warning => !["verdict", "impossible", "standstill", NOT_PUT_BACK]
                 .contains(&finding.id.as_str()),
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
@@ -447,7 +446,7 @@ impl Page {
         }
     }
 
-    /// What "one run" means, where a figure was marked so.
+    /// Explanation of "one run", if a figure was marked so.
     fn legend(&mut self, record: &Record) {
         let is_single = |cell: &Cell| figure::primary(cell).is_some_and(|it| it.shown.is_single());
         if record.cells.iter().any(is_single) {
@@ -506,7 +505,7 @@ impl Page {
         }
     }
 
-    /// What belongs to the row above it and had no room there.
+    /// Parts of the row above that did not fit there.
     fn below(&mut self, parts: &[String]) {
         for line in joined(parts, self.width - 4) {
             let line = self.ink.faint(&line);
@@ -514,7 +513,7 @@ impl Page {
         }
     }
 
-    /// Tests the headline does not speak of, one row a cell with the figure it is about.
+    /// Tests outside the headline, one row for each cell with its main figure.
     fn other_tests(&mut self, record: &Record) {
         let mut last = "";
         let names = names(record);
@@ -531,7 +530,7 @@ impl Page {
                 Some((_, params)) if !params.is_empty() => params.to_owned(),
                 _ => words::metric(&primary.name),
             };
-            // What tells it from its neighbours often stands at the end.
+            // The distinguishing part of a name is often at its end.
             let is_long = display::width(&what) > LABEL - 3;
             if is_long {
                 self.indented(&what, [2, 4], |_, text| text.to_owned());
@@ -576,12 +575,12 @@ impl Page {
     }
 }
 
-/// True if it is of a test that the headline does not speak of, or one of many that were imported.
+/// True for a cell of a test outside the headline, or one of many imported ones.
 fn is_other(cell: &Cell) -> bool {
     !headline::TESTS.contains(&cell.test.as_str()) || figure::is_of_others(cell)
 }
 
-/// What tells cells of one test from each other, behind the test's name and a colon.
+/// Names that distinguish cells of one test, after the test's name and a colon.
 fn names(record: &Record) -> CellNames {
     let cells = record.cells.iter().filter(|cell| is_other(cell));
     CellNames::of(cells.map(|cell| {
@@ -589,15 +588,14 @@ fn names(record: &Record) -> CellNames {
     }))
 }
 
-/// Text broken at the width, lines after the first indented.
+/// Wrapped text, with lines after the first indented.
 pub(crate) fn paragraph(text: &str, width: usize) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
     out.prose(text, 2, |_, text| text.to_owned());
     out.text
 }
 
-/// At most so many columns of a name; two dots stand where something was left out, which every
-/// terminal has.
+/// A name cut to this many columns; two dots mark the cut, as every terminal can show them.
 fn short(text: &str, width: usize) -> String {
     if display::width(text) <= width {
         return text.to_owned();
@@ -606,14 +604,14 @@ fn short(text: &str, width: usize) -> String {
     kept.trim_end_matches([' ', ',']).to_owned() + ".."
 }
 
-/// One text to the left, one to the right, at least a blank between.
+/// A text on the left and one on the right, with at least one blank between them.
 fn spread(left: &str, right: &str, width: usize) -> String {
     let room = width.saturating_sub(display::width(left)).max(display::width(right) + 1);
     format!("{left}{}{right}", " ".repeat(room - display::width(right)))
 }
 
-/// A text of `width` columns and the rest of its row, which gives up blanks where the text is
-/// wider.
+/// A text of `width` columns and the rest of its row; if the text is wider, blanks of the rest are
+/// removed.
 fn abutted(text: String, mut rest: String, width: usize) -> String {
     for _ in width..display::width(&text) {
         if let Some(blanks) = rest.find("  ") {
@@ -623,8 +621,8 @@ fn abutted(text: String, mut rest: String, width: usize) -> String {
     text + &rest
 }
 
-/// Text whose first `lead` columns hold a label: lines of at most `width` columns, those after the
-/// first indented by as much.
+/// Text whose first `lead` columns hold a label: lines of at most `width` columns, with the others
+/// indented as far.
 fn wrapped_after(text: &str, lead: usize, width: usize) -> Vec<String> {
     let (label, rest) = display::split(text, lead);
     let lines = wrapped(rest, width.saturating_sub(lead).max(1));

@@ -1,5 +1,5 @@
 //! Facts and quantities in words: names of media, tests and parameters, and numbers with the unit
-//! their name carries.
+//! in their name.
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
@@ -9,8 +9,8 @@ use record::{
 
 use crate::display;
 
-/// Text from a record made harmless for a terminal and honest to the eye: control characters become
-/// spaces, characters that reorder or hide text are dropped.
+/// Text of a record made safe for a terminal: control characters become spaces, and characters that
+/// reorder or hide text are dropped.
 pub fn clean(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
@@ -20,8 +20,8 @@ pub fn clean(text: &str) -> String {
         .to_owned()
 }
 
-/// A caveat in words: what was seen, and what whoever reads the figure must do. The statistics
-/// behind it stand in the record.
+/// A caveat in words: the observation, and advice to the reader. The statistics behind it are in
+/// the record.
 pub(crate) fn caveat(flag: &Flag) -> String {
     match flag {
         Flag::Autocorrelated { .. } => {
@@ -34,7 +34,7 @@ pub(crate) fn caveat(flag: &Flag) -> String {
     }
 }
 
-/// What kind of thing a medium is.
+/// Kind of a medium in words.
 pub fn kind(kind: MediumKind) -> &'static str {
     match kind {
         MediumKind::Sd => "SD card",
@@ -51,7 +51,7 @@ pub fn kind(kind: MediumKind) -> &'static str {
     }
 }
 
-/// The name a medium goes by: what it calls itself, or else its kind.
+/// Name of a medium: its own, or else its kind.
 pub fn name(medium: &Medium) -> String {
     let known: Vec<String> =
         [&medium.vendor, &medium.model].into_iter().flatten().map(|part| clean(part)).collect();
@@ -68,7 +68,7 @@ pub fn name(medium: &Medium) -> String {
     }
 }
 
-/// What else says which medium it is and how it was reached: kind, capacity, link, file system.
+/// Other facts that identify a medium and its link: kind, capacity, link, file system.
 pub fn medium_facts(record: &Record) -> Vec<String> {
     let medium = &record.medium;
     let mut facts = Vec::new();
@@ -95,7 +95,7 @@ pub fn medium_line(record: &Record) -> String {
     std::iter::once(name(&record.medium)).chain(medium_facts(record)).collect::<Vec<_>>().join(", ")
 }
 
-/// A test's name as a person says it: "random write", "precondition".
+/// Name of a test in words: "random write", "precondition".
 pub fn test(name: &str) -> String {
     if name == record::test::PRIME {
         return "precondition".to_owned();
@@ -105,7 +105,7 @@ pub fn test(name: &str) -> String {
 
 pub use record::units::capitalised;
 
-/// What is written, in words.
+/// Written data in words.
 pub fn content(content: Content) -> String {
     match content {
         Content::Zeros => "zeros".to_owned(),
@@ -116,7 +116,7 @@ pub fn content(content: Content) -> String {
     }
 }
 
-/// A part of the medium, in words.
+/// Region of the medium in words.
 pub fn region(region: Region) -> &'static str {
     match region {
         Region::Front => "front",
@@ -126,7 +126,8 @@ pub fn region(region: Region) -> &'static str {
     }
 }
 
-/// What tells a cell from its neighbours, block size apart: form, region, threads, depth, content.
+/// Settings that distinguish a cell from its neighbours, except the block size: form, region,
+/// threads, depth, content.
 pub fn variant(params: &Params) -> Vec<String> {
     let mut parts: Vec<String> = params.form.iter().map(|form| clean(form)).collect();
     parts.extend(params.region.map(|r| region(r).to_owned()));
@@ -151,7 +152,7 @@ pub fn variant(params: &Params) -> Vec<String> {
     parts
 }
 
-/// The settings a test keeps with its cells: "certainty 0.02, min 3.00 s".
+/// Settings stored with the cells of a test: "certainty 0.02, min 3.00 s".
 pub fn settings(params: &Params) -> String {
     params
         .other
@@ -161,7 +162,7 @@ pub fn settings(params: &Params) -> String {
         .join(", ")
 }
 
-/// All parameters that tell a cell apart, block size first: "4 KiB, middle, 8 threads".
+/// All parameters that identify a cell, block size first: "4 KiB, middle, 8 threads".
 pub fn params(params: &Params) -> String {
     let block = params.block_bytes.map(|bytes| Bytes(bytes).to_string());
     block.into_iter().chain(variant(params)).collect::<Vec<_>>().join(", ")
@@ -176,7 +177,7 @@ pub fn cell(cell: &Cell) -> String {
         .join(" ")
 }
 
-/// The same where other cells differ from it by their span only: then the span is said too.
+/// Name of a cell, with its span if other cells differ only in that.
 pub fn cell_among(record: &Record, one: &Cell) -> String {
     let alike =
         |other: &Cell| cell(other) == cell(one) && other.params.span_bytes != one.params.span_bytes;
@@ -185,8 +186,8 @@ pub fn cell_among(record: &Record, one: &Cell) -> String {
     cell(one) + &span
 }
 
-/// What tells a cell from its neighbours in a table of its own: all parameters but the usual place
-/// and iozone's one repeated byte, the form first.
+/// Parameters of a cell in a table of its test: all but the usual region and iozone's one repeated
+/// byte, the form first.
 pub fn row(params: &Params) -> String {
     let place =
         params.region.filter(|place| matches!(place, Region::Middle | Region::File)).map(region);
@@ -199,8 +200,8 @@ pub fn row(params: &Params) -> String {
     form.chain(block).chain(rest).collect::<Vec<_>>().join(", ")
 }
 
-/// A cell as the label of a row, and the tool that measured it where its test names one:
-/// "Sequential read, 1 MiB, QD 32" and "CrystalDiskMark".
+/// Label of a cell's row, and its tool if the name of the test has one: "Sequential read, 1 MiB, QD
+/// 32" and "CrystalDiskMark".
 pub fn row_label(test: &str, params: &Params) -> (String, Option<String>) {
     let (tool, test) = test.split_once(':').map_or((None, test), |(tool, what)| (Some(tool), what));
     let what = row(params).replace("queue depth", "QD");
@@ -209,17 +210,17 @@ pub fn row_label(test: &str, params: &Params) -> (String, Option<String>) {
     (label, tool.map(clean))
 }
 
-/// The same in one text: "Sequential read, 1 MiB, QD 32 (CrystalDiskMark)".
+/// Label and tool in one text: "Sequential read, 1 MiB, QD 32 (CrystalDiskMark)".
 pub fn whole_label(test: &str, params: &Params) -> String {
     let (label, tool) = row_label(test, params);
     tool.map_or(label.clone(), |tool| format!("{label} ({tool})"))
 }
 
-/// Half of the width over the figure from which on nothing has converged: no test asks for less.
+/// Relative half-width of an interval from which on nothing has converged: no test accepts more.
 const NEVER_ASKED: f64 = 0.5;
 
-/// The reason why a cell ended, in a word or two. Of one that was measured in rounds these ended
-/// it, where its interval is not as narrow as asked for.
+/// Reason why a cell ended, in a word or two. For a cell measured in rounds it is "converged", or
+/// "rounds" if its interval is wider than requested.
 pub fn stop_of(cell: &Cell) -> &'static str {
     let is_open = |flag: &Flag| matches!(flag, Flag::NotConverged { .. });
     let is_one_look = cell.is_one_look();
@@ -246,11 +247,11 @@ pub fn stop(stop: Stop) -> &'static str {
     }
 }
 
-/// Unit suffixes of metric names, longest first, and what is left of the name without them.
+/// Unit suffixes of metric names, longest first.
 const SUFFIXES: [&str; 9] =
     ["_per_s", "_celsius", "_percent", "_bytes", "_ratio", "_iops", "_bps", "_ns", "_ms"];
 
-/// A metric's name as a person says it, without its unit: "access time", "CPU time per I/O".
+/// Name of a metric in words, without its unit: "access time", "CPU time per I/O".
 pub fn metric(name: &str) -> String {
     match name {
         metric::IOPS => return "I/O rate".to_owned(),
@@ -271,8 +272,8 @@ pub fn metric(name: &str) -> String {
     }
 }
 
-/// A value with the unit its metric's name carries (`_iops`, `_bps`, `_ns`, `_ms`, `_s`,
-/// `_bytes`, `_per_s`).
+/// A value with the unit in its metric's name (`_iops`, `_bps`, `_ns`, `_ms`, `_s`, `_bytes`,
+/// `_per_s`).
 pub fn quantity(name: &str, value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -294,18 +295,18 @@ pub fn quantity(name: &str, value: f64) -> String {
     }
 }
 
-/// How long the slowest I/O took, in one short word even where it took minutes.
+/// Latency of the slowest I/O in one short word, even if it is minutes.
 pub fn stall(ns: f64) -> String {
     if ns < 120e9 { quantity("_ns", ns) } else { format!("{:.0} s", ns / 1e9) }
 }
 
-/// A length of time; negative ones (differences) keep their sign.
+/// A duration; negative ones (differences) keep their sign.
 fn nanos(ns: f64) -> String {
     let text = Nanos(ns.abs().round() as u64).to_string().replace(" us", " µs");
     if ns < 0.0 { format!("-{text}") } else { text }
 }
 
-/// Both ends of an interval, the unit said once where both have the same: "46.0 to 50.2 IOPS".
+/// Both ends of an interval, with one unit if both have the same: "46.0 to 50.2 IOPS".
 pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
     let (from, to) = (quantity(name, low), quantity(name, high));
     let parts = |text: &str| {
@@ -324,8 +325,8 @@ pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
     }
 }
 
-/// "varies 2.19-3.41 GB/s", "levels 1.57, 2.90 GB/s": what rounds come to that differ too much for
-/// an interval.
+/// "varies 2.19-3.41 GB/s", "levels 1.57, 2.90 GB/s": results of rounds that differ too much for an
+/// interval.
 pub fn variation(name: &str, rounds: Unsteady) -> String {
     match rounds {
         Unsteady::Range(ends) => {
@@ -337,14 +338,14 @@ pub fn variation(name: &str, rounds: Unsteady) -> String {
     }
 }
 
-/// An interval without the unit that its figure says already.
+/// An interval without the unit, which its figure has already.
 pub fn without_unit<'a>(interval: &'a str, figure: &str) -> &'a str {
     let unit = figure.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
     interval.strip_suffix(&unit).unwrap_or(interval)
 }
 
-/// "2.78 IOPS (2.67 to 2.82)": a figure of a metric with its interval, where it has one; "2.78 IOPS
-/// (interval still open)" where that tells nothing.
+/// "2.78 IOPS (2.67 to 2.82)": a figure of a metric with its interval, if it has one; "2.78 IOPS
+/// (interval still open)" if the interval is too wide to be useful.
 pub fn with_interval(name: &str, estimate: &Estimate) -> String {
     let text = quantity(name, estimate.value);
     match estimate.ci95 {
@@ -354,7 +355,7 @@ pub fn with_interval(name: &str, estimate: &Estimate) -> String {
     }
 }
 
-/// At most this many columns, the last one a mark where something was left out.
+/// A text of at most this many columns, the last one a mark if it was cut.
 pub fn clipped(text: &str, width: usize) -> String {
     if display::width(text) <= width {
         return text.to_owned();
@@ -362,7 +363,7 @@ pub fn clipped(text: &str, width: usize) -> String {
     display::split(text, width.saturating_sub(1)).0.to_owned() + "…"
 }
 
-/// How many times something, to two digits: "0.55", "12".
+/// A ratio with two digits: "0.55", "12".
 pub fn times(ratio: f64) -> String {
     let decimals =
         if ratio > 0.0 { (1 - ratio.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
@@ -378,7 +379,7 @@ pub fn against(ratio: f64) -> String {
     }
 }
 
-/// How loud a finding is, in a word.
+/// Severity of a finding in a word.
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "info",
@@ -387,10 +388,10 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// The confidence of a finding, where a probability was worked out: "97 % confidence".
+/// Confidence of a finding, if a probability was computed: "97 % confidence".
 pub fn confidence(finding: &Finding) -> Option<String> {
     let percent = finding.confidence.filter(|share| (0.0..=1.0).contains(share))? * 100.0;
-    // Whoever says 100 % is asked how they know.
+    // 100 % would claim too much.
     Some(if percent > 99.0 {
         "over 99 % confidence".to_owned()
     } else {

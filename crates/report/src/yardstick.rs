@@ -1,9 +1,10 @@
-//! The yardstick on every chart: a 5400 rpm laptop disk. What is slower than that is no system
-//! disk.
+//! The yardstick on every chart: a 5400 rpm laptop disk. A slower medium is not suitable for a
+//! system.
 
 pub use record::figures::{DISK_BPS, DISK_IOPS};
 
-/// Time before the first byte of a random access: seek and half a turn, 11.1 ms (1 / 90 IOPS).
+/// Time before the first byte of a random access: seek and half a revolution, 11.1 ms (1 / 90
+/// IOPS).
 pub const DISK_ACCESS_NS: f64 = 11.1e6;
 /// Its name in legends and sentences.
 pub const DISK: &str = "5400 rpm laptop disk";
@@ -13,7 +14,7 @@ pub fn disk_access_ns(block_bytes: f64) -> f64 {
     DISK_ACCESS_NS + block_bytes / DISK_BPS * 1e9
 }
 
-/// Bytes a second of random accesses of `block_bytes`, one after the other.
+/// Bytes per second of random accesses of `block_bytes`, one after the other.
 pub fn disk_random_bps(block_bytes: f64) -> f64 {
     block_bytes / disk_access_ns(block_bytes) * 1e9
 }

@@ -1,8 +1,8 @@
-//! Axes: where a value lies, which values get a tick, and what a tick says.
+//! Axes: position of a value, choice of ticks, and their labels.
 
 use record::units::Bytes;
 
-/// How values are spaced along an axis.
+/// Spacing of values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Equal distances are equal differences.
@@ -12,7 +12,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// True if a value has a place on such an axis; what no medium can do has none.
+    /// True if such an axis can show the value; impossible values cannot be shown.
     pub(crate) fn takes(self, value: f64) -> bool {
         value.abs() < 1e30 && (self == Scale::Linear || value > 1e-30)
     }
@@ -25,34 +25,34 @@ impl Scale {
     }
 }
 
-/// What the numbers of an axis are, and so how its ticks are spaced and written.
+/// Unit of an axis, which decides the spacing and the labels of its ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisUnit {
     /// Block sizes: powers of two, "4 KiB".
     Blocks,
     /// Positions and amounts: "2 GB".
     Bytes,
-    /// Bytes a second: "10 MB/s".
+    /// Bytes per second: "10 MB/s".
     Rate,
     /// Durations in nanoseconds: "10 ms".
     Time,
-    /// I/Os a second: "100".
+    /// I/Os per second: "100".
     Iops,
     /// A share of all I/Os, 0 to 1: "1 in 100".
     OneIn,
-    /// Things by number: "1", "2".
+    /// Ordinal numbers: "1", "2".
     Nth,
     /// A plain number with a unit after it.
     Plain(&'static str),
 }
 
 impl AxisUnit {
-    /// What a tick says.
+    /// Label of a tick.
     pub fn label(self, value: f64) -> String {
         self.label_to(value, 0)
     }
 
-    /// The same, to so many decimals of large numbers.
+    /// Label of a tick, with this many decimals for large numbers.
     fn label_to(self, value: f64, decimals: usize) -> String {
         const RATES: [(f64, &str); 4] = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")];
         const AMOUNTS: [(f64, &str); 5] =
@@ -75,7 +75,7 @@ impl AxisUnit {
     }
 }
 
-/// A value in the largest unit it fills.
+/// A value in the largest unit in which it is at least 1.
 fn scaled(value: f64, units: &[(f64, &str)], decimals: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -88,7 +88,7 @@ fn scaled(value: f64, units: &[(f64, &str)], decimals: usize) -> String {
     format!("{} {unit}", short(value / factor, decimals))
 }
 
-/// As few digits as say it: "0.25", "10", "12 000"; numbers from 100 on to so many decimals.
+/// A number with as few digits as needed: "0.25", "10", "12 000"; `decimals` applies from 100 on.
 fn short(value: f64, decimals: usize) -> String {
     let text = if value.abs() >= 100.0 || value.fract().abs() < 1e-9 {
         format!("{value:.decimals$}")
@@ -107,7 +107,7 @@ fn short(value: f64, decimals: usize) -> String {
     grouped.collect()
 }
 
-/// An axis with its range laid out over pixels.
+/// An axis with its range mapped to pixels.
 pub(crate) struct AxisScale {
     scale: Scale,
     unit: AxisUnit,
@@ -118,7 +118,7 @@ pub(crate) struct AxisScale {
 }
 
 impl AxisScale {
-    /// An axis over all these values. There is always a range, even over one value or none.
+    /// An axis over all these values. Its range is never empty, even over one value or none.
     pub fn over(scale: Scale, unit: AxisUnit, values: impl Iterator<Item = f64>) -> AxisScale {
         let (low, high) = values
             .filter(|&v| scale.takes(v))
@@ -134,7 +134,8 @@ impl AxisScale {
         AxisScale { scale, unit, low, high, from: 0.0, to: 1.0 }
     }
 
-    /// For heights: linear amounts begin at zero, and there is room above the largest.
+    /// Range for a vertical axis: linear amounts begin at zero, and there is room above the
+    /// largest.
     pub fn upright(mut self) -> AxisScale {
         if self.scale == Scale::Linear {
             self.low = self.low.min(0.0);
@@ -143,13 +144,13 @@ impl AxisScale {
         self
     }
 
-    /// The pixels at both ends.
+    /// Pixel positions of both ends.
     pub fn laid(mut self, from: f64, to: f64) -> AxisScale {
         (self.from, self.to) = (from, to);
         self
     }
 
-    /// Where a value lies; values beyond the ends lie at the ends.
+    /// Pixel position of a value; values beyond the ends are placed at the ends.
     pub fn at(&self, value: f64) -> f64 {
         let value =
             if self.scale.takes(value) { value.clamp(self.low, self.high) } else { self.low };
@@ -157,7 +158,7 @@ impl AxisScale {
         self.from + (value - low) / (high - low) * (self.to - self.from)
     }
 
-    /// At most about `most` values worth a line, each with what it says.
+    /// At most about `most` ticks, each with its label.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let values = match (self.scale, self.unit) {
             (Scale::Log, AxisUnit::Blocks) => self.powers_of_two(most),
@@ -167,7 +168,7 @@ impl AxisScale {
         let labels = |decimals: usize| -> Vec<String> {
             values.iter().map(|value| self.unit.label_to(*value, decimals)).collect()
         };
-        // A short stretch far from zero: as many decimals as tell one tick from the next.
+        // A short range far from zero: as many decimals as distinguish neighbouring ticks.
         let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
         let labels = (0..=6).map(labels).find(differ).unwrap_or_else(|| labels(0));
         values.iter().copied().zip(labels).collect()
@@ -181,8 +182,8 @@ impl AxisScale {
     fn powers_of_two(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.log2().ceil() as i32, self.high.log2().floor() as i32);
         let step = (1..).find(|step| (last - first) / step < most as i32).unwrap_or(1);
-        // Counted from 4 KiB, so that the size everyone looks for has its line. The end of a range
-        // over a single value may lie where no value is taken any more.
+        // Counted from 4 KiB, so that this common size always has a tick. The end of a range over a
+        // single value may be outside the values that an axis can show.
         (first..=last)
             .filter(|power| (power - 12) % step == 0)
             .map(|power| 2f64.powi(power))
@@ -210,8 +211,8 @@ impl AxisScale {
         if coarse.len() >= 2 {
             return coarse;
         }
-        // Hardly a decade, or more of them than have room: some of the fine ones, a few more than
-        // asked for if need be.
+        // Hardly a decade, or more decades than have room: some of the fine ticks, a few more than
+        // asked for if needed.
         let step = fine.len().div_ceil(2 * most + 2).max(2);
         fine.into_iter().step_by(step).collect()
     }
@@ -226,7 +227,7 @@ impl AxisScale {
             .unwrap_or(decade * 10.0);
         let step = if self.unit == AxisUnit::Nth { step.ceil() } else { step };
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
-        // The ends of a range over a single value may lie where no value is taken any more.
+        // The ends of a range over a single value may be outside the values that an axis can show.
         (first..=last).map(|n| n as f64 * step).filter(|&tick| self.holds(tick)).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The one writer: a [`Chart`] to SVG. No scripts, no inline styles, every text escaped.
+//! SVG writer for a [`Chart`]. No scripts, no inline styles, every text escaped.
 
 use std::fmt::Write as _;
 
@@ -6,26 +6,26 @@ use super::scale::AxisScale;
 use super::{Along, Chart, ChartLine, ChartMark, ChartPoint, Reference, Stroke};
 use crate::{display, words};
 
-/// Width of a drawing in CSS pixels: what a phone held upright has, and half of what a page has
-/// where there is room. Text has one size, so one drawing is read on both.
+/// Width of a drawing in CSS pixels: that of a phone held upright, and half that of a wide page.
+/// Text has one size, so one drawing is readable on both.
 const WIDTH: f64 = 360.0;
 /// Height of the plot within it.
 const PLOT_HEIGHT: f64 = 220.0;
-/// At most about so many values of y get a line.
+/// Approximate maximum number of horizontal grid lines.
 const Y_TICKS: usize = 6;
-/// Lines of names above the plot, and the least of a name that is worth showing.
+/// Rows of names above the plot, and the fewest characters of a name worth showing.
 const NAME_ROWS: usize = 3;
 const SHORTEST_NAME: usize = 5;
 
-/// Height of a line of text, and the width reserved for one character of it: wider than any usual
-/// sans serif needs on average, so that no label is cut whatever font the reader has.
+/// Height of a line of text, and the width reserved for one character: wider than usual sans-serif
+/// fonts need on average, so that no label is cut off whatever font the reader has.
 const LINE: f64 = 18.0;
 const CHARACTER: f64 = 7.5;
-/// Characters of a tick; what no medium can do may be cut.
+/// Most characters of a tick label; labels of impossible values may be cut.
 const LONGEST_TICK: usize = 14;
-/// Points of a line that can be pointed at; a longer line is sampled.
+/// Most points of a line with a tooltip; a longer line is sampled.
 const MOST_TIPS: usize = 12;
-/// Points nearer to each other than this many pixels are drawn as one.
+/// Points closer to each other than this many pixels are drawn as one.
 const NEAR: f64 = 1.0;
 
 /// Draws a chart. The result is one `<svg>` element, to be styled by the page (classes `grid`,
@@ -54,7 +54,7 @@ pub fn draw(chart: &Chart) -> String {
     out
 }
 
-/// An entry of the legend: line, name as it fits, place. A reference has no points.
+/// Entry of the legend: line, shortened name, x and y. A reference has no line.
 type LegendEntry<'a> = (Option<&'a ChartLine>, String, f64, f64);
 
 /// Scales, ticks and edges of the plot, in CSS pixels.
@@ -72,7 +72,7 @@ struct Layout<'a> {
     flags: Vec<Flag>,
 }
 
-/// The name of an upright, above the plot: its place along x, its row from the plot up, the name.
+/// The name of a vertical line, above the plot: its x, its row counted upwards, and the text.
 struct Flag {
     x: f64,
     row: usize,
@@ -131,9 +131,8 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Names of many uprights, each to the right of its own. From the right to the left, each is set
-/// above those it would run into, so that no upright goes through a name; without room it is left
-/// out.
+/// Names of many vertical lines, each to the right of its line. From right to left, each is placed
+/// above those that it would overlap, so that no line crosses a name; without room it is left out.
 fn flags(chart: &Chart, x: &AxisScale) -> Vec<Flag> {
     let mut uprights: Vec<(f64, &str)> = named_beside(chart)
         .filter(|it| !it.label.is_empty())
@@ -154,7 +153,7 @@ fn flags(chart: &Chart, x: &AxisScale) -> Vec<Flag> {
     flags
 }
 
-/// As many ticks as fit side by side.
+/// As many ticks as fit beside each other.
 fn fitting(x: &AxisScale, left: f64, right: f64) -> Vec<(f64, String)> {
     let fits = |ticks: &[(f64, String)]| {
         ticks.windows(2).all(|pair| {
@@ -178,8 +177,8 @@ fn text_width(text: &str) -> f64 {
     display::width(text) as f64 * CHARACTER
 }
 
-/// Lays the legend out in rows; returns the places and the height. References are named here:
-/// beside their line a name would hide what is measured.
+/// Lays out the legend in rows; returns its entries and its height. References are named here:
+/// beside their line a name would hide data.
 fn place_legend(chart: &Chart) -> (Vec<LegendEntry<'_>>, f64) {
     let (mut x, mut y) = (0.0, LINE - 5.0);
     let mut entries = Vec::new();
@@ -250,7 +249,7 @@ fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
     );
 }
 
-/// The references that have a place on their axis.
+/// The references that are within their axis.
 fn placed(chart: &Chart) -> impl Iterator<Item = &Reference> {
     chart.references.iter().filter(|reference| match reference.along {
         Along::X => chart.x.scale.takes(reference.value),
@@ -258,7 +257,7 @@ fn placed(chart: &Chart) -> impl Iterator<Item = &Reference> {
     })
 }
 
-/// Uprights that are too many for the legend to tell which is which.
+/// Vertical lines, if they are too many for the legend.
 fn named_beside(chart: &Chart) -> impl Iterator<Item = &Reference> {
     placed(chart).filter(|it| it.along == Along::X && chart.references.len() > 1)
 }
@@ -317,7 +316,7 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine)
         }
         out.push_str(r#""/>"#);
     }
-    // A line of one point without a mark would not be seen at all.
+    // A line with one point and no mark would be invisible.
     let lone = points.len() == 1 && line.style.mark == ChartMark::None;
     for point in &points {
         let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
@@ -333,7 +332,7 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine)
     }
 }
 
-/// Where the points lie, without those too near to the one before to be told from it.
+/// Positions of the points, without those too close to the one before.
 fn apart(layout: &Layout, points: &[&ChartPoint]) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
     for (at, point) in points.iter().enumerate() {
@@ -346,7 +345,7 @@ fn apart(layout: &Layout, points: &[&ChartPoint]) -> Vec<(f64, f64)> {
     kept
 }
 
-/// Whiskers at few points, a band along many.
+/// Error bars for few points, a band for many.
 fn intervals(out: &mut String, layout: &Layout, line: &ChartLine, points: &[&ChartPoint]) {
     let known: Vec<(f64, [f64; 2])> = points
         .iter()
@@ -393,7 +392,7 @@ fn mark(out: &mut String, line: &ChartLine, x: f64, y: f64) {
     };
 }
 
-/// Invisible targets with a native tooltip each; a script may make them quicker.
+/// Invisible targets, each with a native tooltip; a script may show them sooner.
 fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
     let points: Vec<&ChartPoint> =
         line.points.iter().filter(|point| !point.tip.is_empty() && chart.fits(point)).collect();
@@ -413,7 +412,7 @@ fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
     out.push_str("</g>");
 }
 
-/// Text for XML and HTML, in an element or in an attribute.
+/// Escapes text for XML and HTML, in an element or in an attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

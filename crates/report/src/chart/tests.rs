@@ -24,7 +24,7 @@ fn chart(x: (Scale, AxisUnit), y: (Scale, AxisUnit), points: Vec<ChartPoint>) ->
     }
 }
 
-/// What the ticks of an axis over these values say.
+/// Asserts the tick labels of an axis over these values.
 fn check(scale: Scale, unit: AxisUnit, values: &[f64], most: usize, expected: &str) {
     let axis = AxisScale::over(scale, unit, values.iter().copied());
     let labels: Vec<String> = axis.ticks(most).into_iter().map(|(_, label)| label).collect();
@@ -53,7 +53,7 @@ fn ticks_are_what_a_person_would_choose() {
         6,
         "15.9 GB, 16 GB, 16.1 GB, 16.2 GB, 16.3 GB, 16.4 GB",
     );
-    // A short stretch far from zero: no two ticks say the same.
+    // A short range far from zero: no two ticks have the same label.
     check(Linear, AxisUnit::Bytes, &[125.0e9, 125.5e9], 3, "125 GB, 125.2 GB, 125.4 GB");
     check(Linear, AxisUnit::Bytes, &[64.0e9, 64.0005e9], 3, "64 GB, 64.0002 GB, 64.0004 GB");
     check(Linear, AxisUnit::Time, &[0.0, 120e9], 5, "0, 50 s, 100 s");
@@ -162,7 +162,7 @@ fn a_long_line_is_drawn_no_finer_than_it_is_seen() {
     assert_eq!(svg.matches("</title></circle>").count(), 12);
 }
 
-/// Numbers after `name="` wherever it occurs.
+/// All numbers after `name="`.
 fn numbers(svg: &str, name: &str) -> Vec<f64> {
     svg.split(&format!(" {name}=\""))
         .skip(1)
@@ -185,7 +185,7 @@ fn unit() -> impl Strategy<Value = AxisUnit> {
     ]
 }
 
-/// A single block size so large that the axis over it ends where no value is taken any more.
+/// A single block size at the upper limit of what an axis can show.
 #[test]
 fn a_tick_no_value_can_have_is_left_out() {
     let axis = AxisScale::over(Scale::Log, AxisUnit::Blocks, [8.005e29].into_iter());
@@ -244,7 +244,7 @@ fn the_name_of_a_yardstick_stands_above_the_plot_and_hides_no_line() {
     assert!(text.contains("class=\"key\"") && y < top, "{svg}");
 }
 
-/// The numbers after each of these in a drawing.
+/// All numbers in a drawing after this text.
 fn numbers_after(text: &str, start: &str) -> Vec<f64> {
     let number = |rest: &str| {
         let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
@@ -289,7 +289,7 @@ proptest! {
         for (at, (x, end, y)) in flags.iter().enumerate() {
             prop_assert!(*end <= 360.0 && *y > y_name && plot_top <= *y, "{svg}");
             for (other, _, above) in flags.iter().take(at) {
-                // What stands further right is lower, or has room.
+                // A name further right is lower, or does not overlap.
                 prop_assert!(other > x && (y + 10.0 < *above || other > end), "{svg}");
             }
         }

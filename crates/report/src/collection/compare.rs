@@ -1,4 +1,4 @@
-//! Up to eight media side by side.
+//! Comparison of up to eight media.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ use crate::panels::Panel;
 use crate::tables::Table;
 use crate::{words, yardstick};
 
-/// Media side by side, at most [`MOST_COMPARED`] of them: figures with their spread, who is best
-/// for what, curves against block size, and which differences are certain. The entries of a line
-/// are its runs; fakes are passed over unless the line is one of fakes.
+/// Comparison of at most [`MOST_COMPARED`] media: figures with their spread, the best for each use,
+/// curves against block size, and the significant differences. The entries of a line are its runs;
+/// fakes are skipped unless the line is one of fakes.
 pub fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
     let told = &media[..media.len().min(MOST_COMPARED)];
     let heading = match told {
@@ -35,7 +35,7 @@ pub fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) 
     page(site, heading, 0, told, media.len().saturating_sub(MOST_COMPARED))
 }
 
-/// The comparison of what is best of a kind, for a tree: it lies in `compare/KIND.html`.
+/// Comparison of the best media of a kind, for a tree: `compare/KIND.html`.
 pub fn compare_kind(
     site: &SiteInfo,
     kind: MediumKind,
@@ -46,8 +46,8 @@ pub fn compare_kind(
     page(site, format!("{name}: the best at random writes"), 1, told, 0)
 }
 
-/// The page of a tree on which the script compares what was ticked; without it, it leads to the
-/// comparisons that are ready.
+/// Page of a tree on which the script compares the ticked media; without a script, it links to the
+/// prepared comparisons.
 pub fn choose(site: &SiteInfo, kinds: &[MediumKind]) -> String {
     let links = Links { site, depth: 0 };
     let ready =
@@ -61,7 +61,7 @@ pub fn choose(site: &SiteInfo, kinds: &[MediumKind]) -> String {
     page.render().expect("a template that compiled renders into memory")
 }
 
-/// Where the comparison of a kind lies in a tree.
+/// File of the comparison of a kind in a tree.
 pub fn ready_file(kind: MediumKind) -> String {
     format!("compare/{}.html", kind.name())
 }
@@ -86,7 +86,7 @@ struct ComparePage<'a> {
     differences: Vec<String>,
     ranks: Vec<(String, Vec<String>)>,
     panels: Vec<PanelView>,
-    /// Media that no chart shows.
+    /// Media without a curve in any chart.
     uncharted: String,
     tests: Vec<(String, Vec<CurveView>)>,
     home: String,
@@ -164,8 +164,8 @@ fn head(
     }
 }
 
-/// The records of all media, named so that each line is a medium of its own whatever its runs call
-/// themselves: the same model measured and published are two.
+/// The records of all media, named so that each line is one medium whatever its runs are called:
+/// the same model measured and published is two media.
 fn records(media: &[(CollectionLine, Vec<CollectionRun>)]) -> Vec<Record> {
     let names: Vec<String> = media.iter().map(|(line, _)| called(line, media)).collect();
     let of = |(at, (line, entries)): (usize, &(CollectionLine, Vec<CollectionRun>))| {
@@ -187,7 +187,7 @@ fn records(media: &[(CollectionLine, Vec<CollectionRun>)]) -> Vec<Record> {
     media.iter().enumerate().flat_map(of).collect()
 }
 
-/// The name of a medium here: its own, and its origin where another has the same name.
+/// Name of a medium on this page, with its origin if another has the same name.
 fn called(line: &CollectionLine, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
     let name = words::clean(&line.name);
     let twins = media.iter().filter(|(other, _)| words::clean(&other.name) == name).count();
@@ -198,7 +198,7 @@ fn called(line: &CollectionLine, media: &[(CollectionLine, Vec<CollectionRun>)])
 fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -> Option<Row> {
     let spread = |line: &CollectionLine| line.figures.get(&figure).copied().filter(figures::sound);
     let known = || media.iter().filter_map(|(line, _)| spread(line));
-    // What has no range cannot be told from the next, and is never the best.
+    // A figure without a range cannot be distinguished from the next, and is never the best.
     let has_range = |spread: &HostSpread| spread.low < spread.high;
     let medians = || known().filter(has_range).map(|spread| spread.median);
     let best = if figure.smaller_is_better() {
@@ -224,7 +224,8 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
     known().next().map(|_| row())
 }
 
-/// A use, and the media in order: "SanDisk SD32G (good, 1480 IOPS random writes of 4 KiB)".
+/// A use, and the media in their rank order: "SanDisk SD32G (good, 1480 IOPS random writes of 4
+/// KiB)".
 fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
     let place = |place: &findings::RankPlace| {
         let text = crate::compare::rank_text(place);
@@ -241,7 +242,7 @@ fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
     (wanted, rank.order.iter().map(place).chain(left_out).collect())
 }
 
-/// The pairs of each test.
+/// Pairwise curves of each test.
 fn curves(found: &MediaComparison) -> Vec<(String, Vec<CurveView>)> {
     let mut tests: Vec<(String, Vec<CurveView>)> = Vec::new();
     let view = |curve: &Curve| CurveView::of(curve);
@@ -255,7 +256,7 @@ fn curves(found: &MediaComparison) -> Vec<(String, Vec<CurveView>)> {
     tests
 }
 
-/// What is drawn: test, metric, title, label of the axis, its unit.
+/// Drawn charts: test, metric, title, label of the axis, its unit.
 const DRAWN: [(&str, &str, &str, &str, AxisUnit); 4] = [
     ("random-write", metric::IOPS, "Random write IOPS", "IOPS, more is better", AxisUnit::Iops),
     ("random-read", metric::IOPS, "Random read IOPS", "IOPS, more is better", AxisUnit::Iops),
@@ -329,7 +330,7 @@ fn chart(
     Panel { chart, table }
 }
 
-/// The names of the media that have no curve in any chart.
+/// Names of the media that have no curve in any chart.
 fn uncharted(media: &[(CollectionLine, Vec<CollectionRun>)], panels: &[Panel]) -> String {
     let is_drawn = |name: &String| {
         panels.iter().flat_map(|panel| &panel.chart.series).any(|series| series.name == *name)
@@ -357,7 +358,7 @@ fn by_block(test: &str, metric: &str, slug: &str, records: &[Record]) -> BTreeMa
     found
 }
 
-/// Eight looks: six colours, the last two again with another stroke and mark.
+/// Eight styles: six colours, and two of them again with another stroke and mark.
 fn look(at: usize) -> Style {
     let (stroke, mark) =
         if at < 6 { (Stroke::Solid, ChartMark::Disc) } else { (Stroke::Dashed, ChartMark::Square) };

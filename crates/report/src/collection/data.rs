@@ -1,5 +1,5 @@
-//! The collection as data: lines as JSON and CSV for people and programs, and the short form that
-//! the script of the table reads.
+//! The collection as data: lines as JSON and CSV for people and programs, and the short form for
+//! the script of the table.
 
 use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread};
 use record::{Cell, Histogram, Sample, Series};
@@ -14,9 +14,9 @@ pub fn line_json(line: &CollectionLine) -> String {
 }
 
 /// A medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`.
-/// The runs are entries with every figure and interval; histograms, curves and what the kernel
-/// counted are in each run's own file ([`run_json`]) and are left out here, which is why the
-/// entries are taken.
+/// The runs are entries with every figure and interval. Histograms, curves and kernel counters are
+/// only in each run's own file ([`run_json`]); they are removed here, so the function takes the
+/// entries by value.
 pub fn medium_json(line: &CollectionLine, entries: Vec<CollectionRun>) -> String {
     let mut all = medium_json_head(line);
     for (at, mut entry) in entries.into_iter().enumerate() {
@@ -26,7 +26,7 @@ pub fn medium_json(line: &CollectionLine, entries: Vec<CollectionRun>) -> String
     all + MEDIUM_JSON_END
 }
 
-/// What [`medium_json`] begins with, for who writes one run after the other.
+/// Beginning of [`medium_json`], for writing one run at a time.
 pub fn medium_json_head(line: &CollectionLine) -> String {
     format!("{{\"schema\":\"flashmark-medium/1\",\"line\":{},\"runs\":[", line_json(line))
 }
@@ -37,14 +37,14 @@ pub fn medium_json_run(at: usize, lean: &CollectionRun) -> String {
     between.to_owned() + &serde_json::to_string(lean).expect("an entry has only string keys")
 }
 
-/// What it ends with.
+/// End of [`medium_json`].
 pub const MEDIUM_JSON_END: &str = "\n]}\n";
 
-/// Histograms, curves and what the kernel counted: nine tenths of a run, cell by cell.
+/// Histograms, curves and kernel counters of each cell: nine tenths of a run.
 pub struct Bulk(Vec<(Option<Histogram>, Vec<Series>, Vec<Sample>)>);
 
 impl Bulk {
-    /// Takes it out of a run.
+    /// Moves them out of a run.
     pub fn of(entry: &mut CollectionRun) -> Bulk {
         let of = |cell: &mut Cell| {
             (
@@ -56,7 +56,7 @@ impl Bulk {
         Bulk(entry.run.cells.iter_mut().map(of).collect())
     }
 
-    /// Puts everything back into the run it was taken from, cell by cell.
+    /// Restores them in the run that they were taken from.
     pub fn put_back(self, entry: &mut CollectionRun) {
         for (cell, bulk) in entry.run.cells.iter_mut().zip(self.0) {
             (cell.histogram, cell.series, cell.activity) = bulk;
@@ -64,10 +64,10 @@ impl Bulk {
     }
 }
 
-/// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of
-/// it, in one line.
+/// A run on one line, as a record that `flashmark show`, `report` and `compare` read, with
+/// everything published of it.
 pub fn run_json(entry: &mut CollectionRun) -> String {
-    // The cells are most of it: lent and not copied.
+    // The cells are most of it: they are moved, not copied.
     let cells = std::mem::take(&mut entry.run.cells);
     let mut record = entry.run.to_record(&entry.id);
     record.cells = cells;
@@ -76,8 +76,8 @@ pub fn run_json(entry: &mut CollectionRun) -> String {
     text
 }
 
-/// The heads of [`line_csv`]: what the medium is, then six columns a figure (median, low, high,
-/// runs, hosts, senders) in IOPS, bytes a second or nanoseconds.
+/// Header of [`line_csv`]: properties of the medium, then six columns for each figure (median, low,
+/// high, runs, hosts, senders) in IOPS, bytes per second or nanoseconds.
 pub fn csv_head() -> String {
     let mut heads: Vec<String> = [
         "medium",
@@ -104,7 +104,7 @@ pub fn csv_head() -> String {
     heads.join(",") + "\r\n"
 }
 
-/// A line as CSV (RFC 4180), with its end.
+/// A line as CSV (RFC 4180), with its line end.
 pub fn line_csv(line: &CollectionLine) -> String {
     let mut fields = vec![
         text(&line.slug),
@@ -134,8 +134,7 @@ pub fn line_csv(line: &CollectionLine) -> String {
     fields.join(",") + "\r\n"
 }
 
-/// A field of text. What a spreadsheet would take for a formula gets an apostrophe, which makes it
-/// text there.
+/// A text field. An apostrophe is put before text that a spreadsheet would execute as a formula.
 fn text(field: &str) -> String {
     let field = words::clean(field);
     let field = if field.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
@@ -150,10 +149,10 @@ fn text(field: &str) -> String {
     }
 }
 
-/// A line in the short form the table's script reads: slug, name, kind, capacity in GB, origin,
-/// interface, classes, runs, whether it is one of fakes, when the latest came in, the verdict, and
-/// the figures: `[which, median, text, place, runs, level]`, as the table shows them; the level of one that is
-/// not confirmed is "u". Last stand other names of the product.
+/// A line in the short form for the table's script: slug, name, kind, capacity in GB, origin,
+/// interface, classes, runs, true for fakes, time of the latest run, verdict, figures, other names
+/// of the product. Figures are `[which, median, text, place, runs, level]` as in the table; the
+/// level of an unconfirmed one is "u".
 pub fn short_json(line: &CollectionLine) -> String {
     let figures = (0..).zip(HeadlineFigure::ALL).filter_map(|(at, figure)| {
         let FigureCell { value, place, runs, level } = FigureCell::of(line, figure)?;

@@ -1,5 +1,5 @@
-//! Every figure of a medium that is not one of the usual ones: those that have a column, and those
-//! of other tools and publications that have none.
+//! Figures of a medium besides the usual ones: those that have a column, and those of other tools
+//! and publications without one.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::column_figures::{ColumnFigure, column_figures};
 use crate::figure::{self, PrintedFigure};
 use crate::words;
 
-/// A figure as a row: what, the figure with its unit, its interval.
+/// A figure as a row: its name, the value with its unit, its interval.
 pub(super) struct FigureLine {
     pub what: String,
     pub text: String,
     pub interval: String,
 }
 
-/// Columns by name, then figures of others without one in the order of their source.
+/// Figures with a column by name, then those of others without one in the order of their source.
 pub(super) fn every_figure(entries: &[&CollectionRun]) -> Vec<FigureLine> {
     let found = newest(entries.iter().copied());
-    // Whoever sends a run could call anything published.
+    // A sender could name anything so that it looks published.
     let built_in = || entries.iter().filter(|entry| entry.origin == Origin::Reference);
     let others: Vec<FigureLine> = built_in().flat_map(|entry| beside(entry, &found)).collect();
     let columns = found.into_values().map(|it| FigureLine {
@@ -35,8 +35,8 @@ pub(super) fn every_figure(entries: &[&CollectionRun]) -> Vec<FigureLine> {
     columns.chain(others).chain(cells.filter_map(published)).chain(imported).collect()
 }
 
-/// Published figures of a run whose column shows another run of the same medium, as on another
-/// host.
+/// Published figures of a run whose column shows another run of the same medium, for example on
+/// another host.
 fn beside(entry: &CollectionRun, shown: &BTreeMap<String, ColumnFigure>) -> Vec<FigureLine> {
     let own = column_figures(&entry.run.cells);
     let is_other = |(name, figure): &(String, ColumnFigure)| {
@@ -54,7 +54,7 @@ fn beside(entry: &CollectionRun, shown: &BTreeMap<String, ColumnFigure>) -> Vec<
         .collect()
 }
 
-/// What another tool measured and has no column: the figure that its cell is known by.
+/// Main figure of a cell of another tool that has no column.
 fn imported(cell: &Cell) -> Option<FigureLine> {
     let shown = figure::primary(cell).filter(|_| quantities(cell).is_empty())?.shown;
     shown.printed().ok().map(|PrintedFigure { text, interval, .. }| FigureLine {
@@ -64,7 +64,7 @@ fn imported(cell: &Cell) -> Option<FigureLine> {
     })
 }
 
-/// A published figure that has no column, in the digits of its source.
+/// A published figure without a column, with the digits of its source.
 fn published(cell: &Cell) -> Option<FigureLine> {
     let printed = cell.label("published");
     (!printed.is_empty() && quantities(cell).is_empty()).then(|| FigureLine {

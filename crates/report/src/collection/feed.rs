@@ -7,14 +7,14 @@ use super::address::{Links, SiteInfo};
 use super::{figures, query, table};
 use crate::words;
 
-/// A run that came in, with the medium it is of.
+/// A new run with its medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
-    /// The run, with its headline figures and when it came in.
+    /// The run, with its headline figures and its time of arrival.
     pub entry: &'a CollectionRun,
-    /// Name of the medium in addresses.
+    /// Slug of the medium.
     pub slug: &'a str,
-    /// What the medium is called.
+    /// Name of the medium.
     pub name: &'a str,
 }
 
@@ -40,7 +40,7 @@ struct ItemView {
     origin: &'static str,
 }
 
-/// The feed of these runs, the newest first. Its links are whole where the site's address is known,
+/// The feed of these runs, the newest first. Its links are absolute if the site's address is known,
 /// and else relative to the feed.
 pub fn feed(site: &SiteInfo, items: &[Item]) -> String {
     let links = Links { site, depth: 0 };
@@ -62,7 +62,7 @@ pub fn feed(site: &SiteInfo, items: &[Item]) -> String {
                 .first()
                 .map(|item| item.entry.received.as_str())
                 .or(site.made.as_deref())
-                // A feed must say when it changed; one without results never did.
+                // A feed needs a time of its last change, even without results.
                 .unwrap_or(NO_TIME),
         ),
         items: items.iter().map(|item| view(item, &whole(links.medium(item.slug)))).collect(),
@@ -100,7 +100,7 @@ fn view(item: &Item, href: &str) -> ItemView {
     }
 }
 
-/// Text that XML 1.0 can hold: without the characters it has no place for, even escaped.
+/// Text without the characters that XML 1.0 cannot hold, even escaped.
 fn text(text: &str) -> String {
     words::clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
 }

@@ -1,5 +1,5 @@
-//! The figures of a collection in words: what they are called, how they stand to the yardsticks,
-//! how far runs lie apart.
+//! The figures of a collection in words: names, comparison with the yardsticks, and spread of the
+//! runs.
 
 use record::collection::{FigureUnit, HeadlineFigure, HostSpread, ReferenceMark};
 use record::metric;
@@ -8,8 +8,7 @@ use record::units::significant;
 use super::query;
 use crate::words;
 
-/// What is told where there is room for a few; those of which the table's form asks first stand
-/// first.
+/// Figures shown where there is room for a few; the first ones are in the table's form.
 pub(crate) const TOLD: [HeadlineFigure; 4] = [
     HeadlineFigure::RandomWrite4k,
     HeadlineFigure::WorstStall,
@@ -17,7 +16,7 @@ pub(crate) const TOLD: [HeadlineFigure; 4] = [
     HeadlineFigure::RandomRead4k,
 ];
 
-/// What a figure is called at the head of a column.
+/// Head of a figure's column.
 pub fn head(figure: HeadlineFigure) -> &'static str {
     figure.entry().label
 }
@@ -31,8 +30,8 @@ pub(crate) fn told(figure: HeadlineFigure, value: f64) -> String {
     }
 }
 
-/// The same for a column whose head says the unit; a stall keeps its own, because stalls lie
-/// between microseconds and minutes.
+/// A value without its unit, for a column whose head has it. A stall keeps its unit, because stalls
+/// range from microseconds to minutes.
 pub(crate) fn bare(figure: HeadlineFigure, value: f64) -> String {
     match figure.unit() {
         FigureUnit::Ns => words::stall(value),
@@ -40,7 +39,7 @@ pub(crate) fn bare(figure: HeadlineFigure, value: f64) -> String {
     }
 }
 
-/// The unit in the head of its column; nothing where each value has its own.
+/// Unit in the head of its column; empty if each value has its own.
 pub(crate) fn column_unit(figure: HeadlineFigure) -> &'static str {
     match figure.unit() {
         FigureUnit::Ns => "",
@@ -48,28 +47,27 @@ pub(crate) fn column_unit(figure: HeadlineFigure) -> &'static str {
     }
 }
 
-/// How many times as good as the yardstick; for a stall, how many times shorter.
+/// Ratio to the yardstick, above 1 if better; for a stall, how many times shorter.
 pub(crate) fn times(figure: HeadlineFigure, value: f64) -> f64 {
     let stick = figure.entry().yardstick.value;
     if figure.smaller_is_better() { stick / value } else { value / stick }
 }
 
-/// How good a value is in five steps, by colour: less than a tenth of the yardstick, less than it,
-/// at least as good, 5 and 20 times.
+/// Grade of a value in five steps, for its colour: below a tenth of the yardstick, below it, at
+/// least as good, 5 and 20 times as good.
 pub(crate) fn level(figure: HeadlineFigure, value: f64) -> u8 {
     [0.1, 1.0, 5.0, 20.0].iter().filter(|step| times(figure, value) >= **step).count() as u8
 }
 
-/// The same as the end of a class of the style sheet; "u" for a figure that is not confirmed, which
-/// is not coloured as if it were.
+/// Grade of a value as the end of a CSS class; "u" for an unconfirmed figure, which gets no colour.
 pub(crate) fn shade(figure: HeadlineFigure, spread: &HostSpread) -> String {
     if spread.is_confirmed() { level(figure, spread.median).to_string() } else { "u".to_owned() }
 }
 
-/// Its place among the yardsticks, in a few characters: "0.55× disk", "22× disk, A2", "13× limit".
+/// Short comparison with the yardsticks: "0.55× disk", "22× disk, A2", "13× limit".
 pub(crate) fn place(figure: HeadlineFigure, value: f64) -> String {
     let stick = figure.entry().yardstick;
-    // A stall is said as it lasted: "13× limit" is bad.
+    // For a stall it is the ratio of times: "13× limit" is bad.
     let ratio = format!("{}×\u{a0}{}", words::times(value / stick.value), stick.name);
     match figure.entry().classes.iter().rev().find(|class| value >= class.value) {
         Some(class) => format!("{ratio}, {}", class.name),
@@ -82,7 +80,7 @@ fn limit(figure: HeadlineFigure, value: f64) -> String {
     format!("{} {}", value / query::unit_factor(figure.unit()), query::unit_name(figure.unit()))
 }
 
-/// The same in a sentence for a page with room.
+/// Comparison with the yardsticks in a sentence.
 pub(crate) fn place_told(figure: HeadlineFigure, value: f64) -> String {
     let stick = figure.entry().yardstick;
     let mut said = format!("{} times {}", words::times(value / stick.value), stick.meaning);
@@ -109,14 +107,14 @@ pub(crate) fn place_told(figure: HeadlineFigure, value: f64) -> String {
     said
 }
 
-/// Lowest to highest: "46.0–52.1"; nothing where there is one value only.
+/// Lowest to highest: "46.0–52.1"; `None` if there is only one value.
 pub(crate) fn range(figure: HeadlineFigure, spread: &HostSpread) -> Option<String> {
     (spread.low < spread.high)
         .then(|| format!("{}–{}", bare(figure, spread.low), bare(figure, spread.high)))
 }
 
-/// Behind how many runs on how many hosts: "1 run", "3 runs, 2 hosts"; of how many senders, where
-/// these are told apart.
+/// Number of runs, and of hosts or senders: "1 run", "3 runs, 2 hosts", "3 runs, 2 senders".
+/// Senders are counted where they are distinguished.
 pub(crate) fn counts(spread: &HostSpread) -> String {
     let runs = words::count(spread.runs as usize, "run");
     if spread.senders > 0 {
@@ -130,7 +128,7 @@ pub(crate) fn counts(spread: &HostSpread) -> String {
     }
 }
 
-/// Whether a number can be told at all.
+/// True if the numbers can be shown: finite, with a positive median.
 pub(crate) fn sound(spread: &HostSpread) -> bool {
     spread.median.is_finite()
         && spread.median > 0.0

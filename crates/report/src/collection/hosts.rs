@@ -1,4 +1,4 @@
-//! Where runs were made, in words, and how far hosts lie apart.
+//! Hosts and links of runs in words, and differences between hosts.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,7 @@ pub(crate) fn machine(run: &Published) -> String {
         .unwrap_or_else(|| "not known".to_owned())
 }
 
-/// How the medium was attached: "sd uhs SDR104, 4 bit, 200 MHz", "usb-storage, 480 Mbit/s, behind a
-/// reader".
+/// Link of the medium: "sd uhs SDR104, 4 bit, 200 MHz", "usb-storage, 480 Mbit/s, behind a reader".
 pub(crate) fn link(run: &Published) -> String {
     let link = run.link.clone().unwrap_or_default();
     let mut parts: Vec<String> =
@@ -39,8 +38,8 @@ pub(crate) fn link(run: &Published) -> String {
     parts.join(", ")
 }
 
-/// What of the way to the medium may have changed the numbers: kernel, scheduler, governor, write
-/// cache, how it was reached.
+/// Properties of the I/O path that may affect the numbers: kernel, file system, scheduler,
+/// governor, write cache.
 pub(crate) fn way(run: &Published) -> String {
     let mut parts: Vec<String> =
         said(&run.kernel).map(|kernel| format!("Linux {kernel}")).into_iter().collect();
@@ -60,7 +59,7 @@ pub(crate) fn way(run: &Published) -> String {
     parts.join(", ")
 }
 
-/// A host and what its runs say.
+/// A host with the figures of its runs.
 pub(crate) struct Host {
     pub name: String,
     pub link: String,
@@ -95,8 +94,8 @@ fn medians(entries: &[&CollectionRun]) -> BTreeMap<HeadlineFigure, f64> {
     HeadlineFigure::ALL.into_iter().filter_map(|figure| Some((figure, median(figure)?))).collect()
 }
 
-/// How far hosts lie apart in a figure: "Random write 4 KiB: 2.3 times as much on A (210 IOPS) as
-/// on B (91 IOPS)". Only what is worth a word: a quarter and more.
+/// Differences between hosts of at least 25 %: "Random write 4 KiB: 210 IOPS on A, 91 IOPS on B,
+/// 2.3 times as much."
 pub(crate) fn effects(hosts: &[Host]) -> Vec<String> {
     let effect = |figure: HeadlineFigure| {
         let known = || {

@@ -1,4 +1,4 @@
-//! Which of many media of one model differs from the rest, in words.
+//! Media of one model that differ from the rest, in words.
 
 use record::collection::{CollectionLine, FigureUnit, Media, MediumApart, MediumFigure};
 
@@ -8,10 +8,10 @@ use crate::words;
 
 /// Digits of a key that name a medium on its page.
 const SHORT_KEY: usize = 8;
-/// Runs of a medium that are linked to.
+/// Most links to runs of a medium.
 const MOST_LINKS: usize = 5;
 
-/// The section of the media of a page.
+/// Section of a page about the individual media of a line.
 pub(super) struct MediaView {
     pub told: String,
     pub apart: Vec<ApartView>,
@@ -25,7 +25,7 @@ pub(super) struct ApartView {
     pub sentences: Vec<String>,
 }
 
-/// The section; `None` where no run says which medium it is of.
+/// The section; `None` if no run has a key of its medium.
 pub(super) fn view(links: &Links, line: &CollectionLine, media: &Media) -> Option<MediaView> {
     (media.media > 0).then(|| MediaView {
         told: told(line, media),

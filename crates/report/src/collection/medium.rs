@@ -1,5 +1,5 @@
-//! The page of a medium: the verdict, its figures, charts, every run with where it was made, and
-//! what hosts do to it.
+//! Page of a medium: the verdict, its figures, charts, every run with its host, and differences
+//! between hosts.
 
 use askama::Template;
 use record::Record;
@@ -17,9 +17,9 @@ use super::{SiteFrame, figures, table};
 use crate::html::view::{FindingView, PanelView, is_told_first, panel};
 use crate::{figure, panels, words};
 
-/// The most runs that are listed on a page; all are in the medium's JSON.
+/// Most runs listed on a page; the medium's JSON has all.
 pub const MOST_RUNS: usize = 200;
-/// The most charts on a page; the others are made from the run's record by `flashmark report`.
+/// Most charts on a page; `flashmark report` makes the others from the run's record.
 const MOST_PANELS: usize = 6;
 
 /// The page of a medium with its runs, the newest first.
@@ -27,9 +27,9 @@ pub fn medium(site: &SiteInfo, line: &CollectionLine, entries: &[CollectionRun])
     medium_beside(site, line, entries, &[], &Media::default())
 }
 
-/// The same, with the other lines of its model: its fakes, what was published of it, what other
-/// tools say. They are shown beside, never mixed with it. `media` are the media that its runs are of,
-/// where they say it.
+/// Page of a medium with the other lines of its model: fakes, published figures, results of other
+/// tools. They are shown beside it and never mixed with it. `media` are the individual media of its
+/// runs, if known.
 pub fn medium_beside(
     site: &SiteInfo,
     line: &CollectionLine,
@@ -109,14 +109,14 @@ struct RunRow {
     suite: String,
     software: String,
     faults: String,
-    /// Doubts about the run, and where it was published.
+    /// Caveats of the run, and its publication.
     notes: Vec<Note>,
     cells: Vec<(&'static str, String)>,
 }
 
 struct Note {
     text: String,
-    /// Where it leads; only what is built in leads elsewhere, or anyone could have us link to
+    /// Link of the note. Only built-in data have external links, or anyone could make us link to
     /// anything.
     href: Option<String>,
 }
@@ -177,11 +177,10 @@ impl<'a> MediumPage<'a> {
     }
 }
 
-/// The record of a run with its conclusions drawn anew: those it brings along might have been
-/// written by whoever sent it.
+/// The record of a run with new conclusions: its own may have been written by the sender.
 pub(super) fn concluded(entry: &CollectionRun) -> Record {
     let mut record = entry.run.to_record(&entry.id);
-    // Published figures are too few and too unlike ours to conclude from.
+    // Published figures are too few and too different from ours to conclude from.
     record.findings =
         if entry.origin == Origin::Reference { Vec::new() } else { findings::conclude(&record) };
     record
@@ -191,8 +190,8 @@ fn compare_link(links: &Links, slug: &str) -> String {
     format!("{}?m={slug}", links.text("compare"))
 }
 
-/// The runs that may stand for a line: where senders are told apart, those with its verdict. What one
-/// sender alone claims is no headline. All where none has it.
+/// Runs that may represent a line: where senders are distinguished, those with the line's verdict,
+/// so that a single sender cannot set the headline. All runs if none has it.
 fn believed<'a>(line: &CollectionLine, entries: &[&'a CollectionRun]) -> Vec<&'a CollectionRun> {
     let has_senders = line.figures.values().any(|spread| spread.senders > 0);
     let is_believed = |entry: &&&CollectionRun| entry.headline.verdict == line.verdict;
@@ -200,7 +199,7 @@ fn believed<'a>(line: &CollectionLine, entries: &[&'a CollectionRun]) -> Vec<&'a
     if has_senders && !believed.is_empty() { believed } else { entries.to_vec() }
 }
 
-/// The run that the charts are made from: of those with most cells the newest (entries come newest
+/// The run shown in the charts: the newest of those with most cells (entries are sorted newest
 /// first).
 fn shown_run<'a>(entries: &[&'a CollectionRun]) -> Option<&'a CollectionRun> {
     let most = entries.iter().map(|entry| entry.run.cells.len()).max()?;
@@ -215,7 +214,7 @@ fn facts(line: &CollectionLine) -> String {
     facts.join(" · ")
 }
 
-/// Where its figures come from, in a sentence.
+/// Sentence about the origin of its figures.
 fn origin(line: &CollectionLine, shown: Option<&CollectionRun>) -> String {
     let software = shown.map(software).filter(|text| !text.is_empty());
     match line.origin {
@@ -266,8 +265,8 @@ fn fakes_said(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String
     })
 }
 
-/// What those say who disagree, and why that may be: "4 senders with 6 runs agree on other figures:
-/// 4 KiB random write 2.84 IOPS. ..".
+/// Sentences about senders that disagree, with a possible reason: "4 senders with 6 runs agree on
+/// other figures, which are left out of these: 4 KiB random write 2.84 IOPS. ..".
 fn apart_words(apart: &Apart) -> String {
     let told: Vec<String> = figures::TOLD
         .into_iter()
@@ -289,8 +288,7 @@ fn apart_words(apart: &Apart) -> String {
     )
 }
 
-/// The verdict and what is wrong with the medium, of the run shown; the line's own verdict where
-/// that run says none.
+/// The verdict and the faults in the run shown; the line's own verdict if that run has none.
 fn findings_of(line: &CollectionLine, record: Option<&Record>, links: &Links) -> Vec<FindingView> {
     let pages = links.text("findings") + "#";
     let first = record
@@ -328,7 +326,7 @@ fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
     HeadlineFigure::ALL.into_iter().filter_map(row).collect()
 }
 
-/// The name of a metric with the figure's unit, for [`words::interval`].
+/// Name of a metric with the figure's unit, for [`words::interval`].
 fn metric(figure: HeadlineFigure) -> &'static str {
     match figure.unit() {
         FigureUnit::Iops => metric::IOPS,
@@ -337,7 +335,7 @@ fn metric(figure: HeadlineFigure) -> &'static str {
     }
 }
 
-/// Which figures nobody has measured of it.
+/// Sentence about figures that nobody has measured of it.
 fn missing(line: &CollectionLine) -> String {
     let missing = HeadlineFigure::ALL
         .into_iter()
@@ -345,8 +343,8 @@ fn missing(line: &CollectionLine) -> String {
     missing.map(figures::head).collect::<Vec<_>>().join(", ")
 }
 
-/// What is told of a line, a run or a host: a few figures with the heads of their columns. The
-/// others are in the data.
+/// A few figures of a line, a run or a host, with the heads of their columns. The data downloads
+/// have the others.
 fn told_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static str, String)> {
     let cell = |figure| {
         value(figure)
@@ -380,7 +378,7 @@ fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
     let revision =
         if entry.revision > 1 { format!(", revision {}", entry.revision) } else { String::new() };
     let day = table::day(run.started.as_deref().unwrap_or(&entry.received));
-    // It is the text of a link.
+    // It is the text of a link, so it must not be empty.
     let day = if day.is_empty() { "no date".to_owned() } else { day };
     RunRow {
         id: entry.id.clone(),
@@ -419,7 +417,7 @@ fn note(text: &str, origin: Origin) -> Note {
     }
 }
 
-/// Which run the charts show: "2026-11-21, suite standard, on Raspberry Pi 4".
+/// Description of the run in the charts: "2026-11-21, suite standard, on Raspberry Pi 4".
 fn told(entry: &CollectionRun) -> String {
     let run = &entry.run;
     let mut parts = vec![format!("run {}", words::clean(&entry.id))];
@@ -432,7 +430,7 @@ fn told(entry: &CollectionRun) -> String {
     parts.join(", ")
 }
 
-/// Charts of the run shown, their numbers folded.
+/// Charts of the run shown, with their numbers collapsed.
 fn charts(record: &Record) -> Vec<PanelView> {
     panels::first_of_record(record, MOST_PANELS)
         .into_iter()

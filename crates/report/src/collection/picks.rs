@@ -1,4 +1,4 @@
-//! Media that a reader picked, with every column that their runs say something of.
+//! Media that a reader selected, with every column that their runs have a figure for.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Pick {
         }
     }
 
-    /// A run without a page to lead to.
+    /// A run without a page to link to.
     pub fn of_run((name, found): &RunFigures) -> Pick {
         let (slug, href) = (String::new(), String::new());
         Pick { slug, name: words::clean(name), href, found: found.clone() }
@@ -40,15 +40,15 @@ impl Pick {
         self.found.get(name)
     }
 
-    /// The figure of that name, or else of the same with other data, and whether it is that one.
+    /// The figure of that name, or else the one measured with other data; true in the second case.
     pub fn nearest(&self, name: &str) -> Option<(&ColumnFigure, bool)> {
         let other = || self.get(&format!("{name}-data")).map(|it| (it, true));
         self.get(name).map(|it| (it, false)).or_else(other)
     }
 }
 
-/// What runs say of columns, newest run first: each figure of the newest that has it, one with an
-/// interval before one without.
+/// Figures of columns in runs (newest first): the newest figure of each column, with preference for
+/// one with an interval.
 pub(super) fn newest<'a>(
     runs: impl IntoIterator<Item = &'a CollectionRun>,
 ) -> BTreeMap<String, ColumnFigure> {

@@ -1,5 +1,5 @@
-//! What others have published, a page for each publication: every figure as it is printed there,
-//! beside the same quantities of media that a reader picks, with the command that makes it again.
+//! Published figures of others, a page for each publication: every figure as printed, beside the
+//! same quantities of media that a reader selects, with the command that measures it.
 
 mod alone;
 mod figures;
@@ -92,14 +92,14 @@ struct SourcePage<'a> {
     offered: &'a [(String, String)],
 }
 
-/// The part that is the same with a site around it and without: the finding, every figure, what
-/// makes each column again.
+/// The part that is the same within a site and alone: the finding, every figure, and the command
+/// for each column.
 struct SourceTable<'a> {
     source: &'a PublishedSource,
     article: Option<&'static Article>,
     heads: Vec<PickHead>,
     groups: Vec<MediumFigures>,
-    /// Names of what was picked and has none of the figures.
+    /// Names of selected media without any of the figures.
     without_any: Vec<String>,
     commands: Vec<Remake>,
     one_run: &'static str,
@@ -119,13 +119,13 @@ impl<'a> SourceTable<'a> {
         }
     }
 
-    /// Whether any figure is said in another unit, or with its repeats.
+    /// True if a figure is also shown in another unit, or with its repeats.
     fn has_ours(&self) -> bool {
         let mut rows = self.groups.iter().flat_map(|group| &group.rows);
         rows.any(|row| !row.ours.is_empty() || !row.repeats.is_empty())
     }
 
-    /// How many columns the table has.
+    /// Number of columns of the table.
     fn columns(&self) -> usize {
         4 + usize::from(self.has_ours()) + self.heads.len()
     }
@@ -136,8 +136,7 @@ impl<'a> SourceTable<'a> {
         format!("{}{title}", self.source.title)
     }
 
-    /// Of an article its author; then its date (of an article without one the year), and
-    /// how many figures.
+    /// Author of an article; then its date (without one, the year), and the number of figures.
     fn facts(&self) -> String {
         let date = &self.source.date;
         let count = words::count(self.source.figures.len(), "figure");
@@ -149,7 +148,7 @@ impl<'a> SourceTable<'a> {
         format!("{} · {date} · {count}", article.author)
     }
 
-    /// Where it was published; empty where that is not known.
+    /// Address of the publication; empty if unknown.
     fn address(&self) -> &str {
         match self.article {
             Some(article) => article.address,
@@ -170,7 +169,7 @@ fn heads(links: &Links, source: &PublishedSource, picks: &[Pick]) -> Vec<PickHea
         let others = picks.iter().filter(|other| other.slug != pick.slug);
         let rest: Vec<String> = others.map(|other| format!("m={}", other.slug)).collect();
         let own = links.published(&source.key);
-        // Only a server makes a page of other media.
+        // Only a server can make a page with other media.
         let without = match rest.is_empty() {
             _ if !links.live() => String::new(),
             true => own,

@@ -1,19 +1,19 @@
-//! A [`Query`] in the address of a page, and back. The names are those of the form on the table
-//! page, so that a form without script and a link mean the same:
+//! Conversion of a [`Query`] to a query string and back. The names are those of the form on the
+//! table page, so that a form without script and a link mean the same:
 //! `?q=sandisk&kind=sd&class=A1&random-write-4k=500&sort=worst-stall&page=2`.
 
 use record::MediumKind;
 use record::collection::{FigureUnit, HeadlineFigure, Origin, Query, SortBy};
 
-/// The most lines on a page that may be asked for.
+/// Most lines on a page that may be requested.
 pub const MOST_LINES: u32 = 500;
-/// The most columns that an address may name; a family counts as one.
+/// Most columns that an address may name; a family counts as one.
 pub const MOST_COLUMNS: usize = 300;
-/// Lines on a page where nothing is said.
+/// Default number of lines on a page.
 pub const LINES: u32 = 50;
 
-/// What one of a figure's shown units is in the unit it is kept in: rates are shown and asked for
-/// in MB/s (10^6), times in ms.
+/// Factor from a figure's displayed unit to the stored one: rates are shown and requested in MB/s
+/// (10^6), times in ms.
 pub fn unit_factor(unit: FigureUnit) -> f64 {
     match unit {
         FigureUnit::Iops => 1.0,
@@ -21,7 +21,7 @@ pub fn unit_factor(unit: FigureUnit) -> f64 {
     }
 }
 
-/// What stands behind a number in that unit.
+/// Unit after a displayed number.
 pub fn unit_name(unit: FigureUnit) -> &'static str {
     match unit {
         FigureUnit::Iops => "IOPS",
@@ -30,7 +30,7 @@ pub fn unit_name(unit: FigureUnit) -> &'static str {
     }
 }
 
-/// The word of an order.
+/// Name of an order in addresses.
 pub fn sort_name(sort: SortBy) -> &'static str {
     match sort {
         SortBy::Figure(figure) => figure.name(),
@@ -41,7 +41,7 @@ pub fn sort_name(sort: SortBy) -> &'static str {
     }
 }
 
-/// The order of that word.
+/// The order with this name.
 pub fn sort_named(name: &str) -> Option<SortBy> {
     match name {
         "name" => Some(SortBy::Name),
@@ -52,8 +52,7 @@ pub fn sort_named(name: &str) -> Option<SortBy> {
     }
 }
 
-/// The query as it stands behind the `?` of an address; empty for a query that asks for nothing.
-/// What is the default is left out.
+/// The query string of a query; empty for the default query. Default values are left out.
 pub fn to_text(query: &Query) -> String {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     let mut add = |name, value: Option<String>| {
@@ -84,9 +83,8 @@ pub fn to_text(query: &Query) -> String {
     text.join("&")
 }
 
-/// The query of the names and values of an address or a form, already without percent signs. What
-/// is empty or makes no sense says nothing: a form sends all its fields. A page is counted from 1
-/// here.
+/// The query for the names and values of an address or a form, already percent-decoded. Empty or
+/// invalid values are ignored, as a form sends all its fields. Pages are counted from 1 here.
 pub fn of_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: impl IntoIterator<Item = (N, V)>) -> Query {
     let mut query = Query::default();
     for (name, value) in pairs {
@@ -136,7 +134,7 @@ fn set(query: &mut Query, name: &str, value: &str) {
     }
 }
 
-/// A box that was ticked, or a part of the list in an address. What is no column says nothing.
+/// Adds a ticked box, or an element of the list in an address. Unknown columns are ignored.
 fn add_column(query: &mut Query, name: &str) {
     let is_new = query.columns.len() < MOST_COLUMNS && !query.columns.iter().any(|it| it == name);
     if is_new && record::column_choice(name).is_ok() {
@@ -144,7 +142,7 @@ fn add_column(query: &mut Query, name: &str) {
     }
 }
 
-/// Text as a part of an address (RFC 3986: all but letters, digits and `-._~` as percent signs).
+/// Percent-encoded text for an address (RFC 3986: all but letters, digits and `-._~`).
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -162,7 +160,7 @@ pub fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The pairs of an address, as a server takes them apart.
+    /// The decoded pairs of an address, as in a server.
     fn pairs(text: &str) -> Vec<(String, String)> {
         let plain = |part: &str| {
             let mut bytes = Vec::new();

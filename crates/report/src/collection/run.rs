@@ -8,7 +8,7 @@ use super::medium::concluded;
 use super::text::framed;
 use crate::{html, words};
 
-/// What stands above the report of a run.
+/// Content above the report of a run.
 #[derive(Template)]
 #[template(path = "collection/above.html")]
 struct Above<'a> {
@@ -16,8 +16,8 @@ struct Above<'a> {
     notes: &'a [String],
 }
 
-/// All that is published of a run, with its conclusions drawn anew. `links` (text and address) lead
-/// on from it; `notes` are sentences about what it is here: waiting, replaced.
+/// Everything published of a run, with new conclusions. `links` (text and address) are links to
+/// related pages; `notes` are sentences about its standing: waiting, replaced.
 pub fn run(
     site: &SiteInfo,
     entry: &CollectionRun,

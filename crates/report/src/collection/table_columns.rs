@@ -1,5 +1,5 @@
-//! Columns that a reader chose for the table: the form to choose them, their heads, and what each
-//! medium's runs say of them.
+//! Columns that a reader chose for the table: the form to choose them, their heads, and their
+//! figures.
 
 use record::collection::{CollectionLine, CollectionRun, Query};
 use record::units::significant;
@@ -9,13 +9,13 @@ use super::address::Links;
 use super::picks::newest;
 use crate::column_figures::ColumnFigure;
 
-/// The columns of a family, with those that are chosen.
+/// The columns of a family, with marks on the chosen ones.
 pub(super) struct FamilyChoice {
     pub name: &'static str,
     pub head: &'static str,
-    /// Whether the family is chosen as a whole.
+    /// True if the whole family is chosen.
     pub is_chosen: bool,
-    /// Whether anything of it is chosen.
+    /// True if anything in it is chosen.
     pub is_open: bool,
     pub columns: Vec<ColumnChoice>,
 }
@@ -26,30 +26,30 @@ pub(super) struct ColumnChoice {
     pub is_chosen: bool,
 }
 
-/// The table of a choice: heads, and for each line a cell a column.
+/// The table of the chosen columns: heads, and a cell per column for each line.
 #[derive(Default)]
 pub(super) struct ChosenColumns {
     pub heads: Vec<ChosenHead>,
     pub rows: Vec<Vec<ChosenCell>>,
-    /// The same page with the usual columns.
+    /// Address of the same page with the usual columns.
     pub usual: String,
 }
 
 pub(super) struct ChosenHead {
     pub head: String,
     pub unit: &'static str,
-    /// The same page without this column; nothing where a family chose it.
+    /// Address of the same page without this column; empty if a family was chosen.
     pub without: String,
 }
 
-/// Empty where nothing is known.
+/// A cell of the table; empty if there is no figure.
 #[derive(Default)]
 pub(super) struct ChosenCell {
     pub value: String,
     pub interval: String,
 }
 
-/// The form's families; none in a tree, where no server answers.
+/// Families in the form; empty in a tree, which cannot answer queries.
 pub(super) fn families(links: &Links, asked: &Query) -> Vec<FamilyChoice> {
     if !links.live() {
         return Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn families(links: &Links, asked: &Query) -> Vec<FamilyChoice> {
     let family = |(name, head): (&'static str, &'static str)| {
         let of = columns().iter().filter(|column| column.family == name);
         let choice = |column: &FigureColumn| ColumnChoice {
-            // "hdparm" asks for the family, of which it is the first.
+            // The name "hdparm" selects the family, and is also its first column.
             is_chosen: column.name != name && is_chosen(&column.name),
             name: column.name.clone(),
             head: column.head.clone(),
@@ -70,12 +70,12 @@ pub(super) fn families(links: &Links, asked: &Query) -> Vec<FamilyChoice> {
     COLUMN_FAMILIES.into_iter().map(family).collect()
 }
 
-/// Whether all that is known is asked for.
+/// True if all known columns are requested.
 pub(super) fn asks_for_all(asked: &Query) -> bool {
     asked.columns.iter().any(|name| name == ALL_COLUMNS)
 }
 
-/// What is shown of the lines of a page, each with its runs, the newest first.
+/// Chosen columns for the lines of a page, each line with its runs, the newest first.
 pub(super) fn chosen(
     links: &Links,
     asked: &Query,

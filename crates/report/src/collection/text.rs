@@ -1,5 +1,5 @@
-//! Pages of text: how it was measured, what the findings mean, what there is to download. Their
-//! source is docs/, so that the site and the project never say different things.
+//! Pages of text: methodology, meaning of the findings, downloads. Their source is docs/, so that
+//! site and project never differ.
 
 use askama::Template;
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
@@ -14,7 +14,7 @@ use crate::words;
 pub struct Text {
     /// Name of the page in addresses: "field-classes".
     pub name: &'static str,
-    /// Where it lies below docs/, without its ending.
+    /// File below docs/, without its ending.
     file: &'static str,
     markdown: &'static str,
 }
@@ -25,8 +25,8 @@ impl Text {
         self.markdown.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// Whether it stands in the list of pages under each; the pages of sources are found through
-    /// [`SOURCES`].
+    /// True if it is in the list of pages at the foot of each page; pages about sources are linked
+    /// from [`SOURCES`].
     fn is_listed(&self) -> bool {
         self.name == SOURCES || !self.file.starts_with("field/")
     }
@@ -70,7 +70,7 @@ texts! {
 }
 
 const METHODOLOGY_FILE: &str = "methodology";
-/// All of docs/findings/ in one.
+/// All of docs/findings/ on one page.
 const FINDINGS_FILE: &str = "findings/";
 const METHODOLOGY: &str = include_str!("../../../../docs/methodology.md");
 const COLLECTION: &str = include_str!("../../templates/collection/methodology.md");
@@ -79,19 +79,19 @@ const COLLECTION: &str = include_str!("../../templates/collection/methodology.md
 #[template(path = "collection/text.html")]
 struct TextPage<'a> {
     shell: SiteFrame<'a>,
-    /// Made here from our own text: safe.
+    /// HTML made from our own text: safe.
     body: String,
     more: Vec<(&'static str, String)>,
 }
 
-/// How the figures of a collection are made, and how each of them is measured.
+/// Page about the figures of a collection, and the measurement of each.
 pub fn methodology(site: &SiteInfo) -> String {
     let links = Links { site, depth: 0 };
     let own = METHODOLOGY.split_once('\n').map_or("", |(_, rest)| rest);
     page(&links, METHODOLOGY_FILE, "Methodology", &format!("{COLLECTION}\n{own}"))
 }
 
-/// A page of text by its name in [`TEXTS`], or "findings"; `None` where there is none of that name.
+/// A page of text by its name in [`TEXTS`], or "findings"; `None` if there is none.
 pub fn text_page(site: &SiteInfo, name: &str) -> Option<String> {
     let links = Links { site, depth: 0 };
     if name == "findings" {
@@ -101,7 +101,7 @@ pub fn text_page(site: &SiteInfo, name: &str) -> Option<String> {
     Some(page(&links, text.file, text.title(), text.markdown))
 }
 
-/// A page whose Markdown lies in that file of docs/, which its links start from.
+/// A page whose Markdown is that of a file in docs/; its links are relative to this file.
 fn page(links: &Links, file: &str, title: &str, markdown: &str) -> String {
     let name = name_of(file);
     let pages = [("methodology", "Methodology"), ("findings", "Findings")].into_iter();
@@ -125,13 +125,13 @@ struct FramedPage<'a> {
     body: &'a str,
 }
 
-/// A page of whoever serves the site, with what stands around all of its pages. `body` is markup:
-/// who makes it escapes what is in it.
+/// A page of the site's operator, with the usual frame. `body` is markup: the caller escapes its
+/// content.
 pub fn framed(site: &SiteInfo, title: &str, body: &str) -> String {
     framed_at(site, title, "", body)
 }
 
-/// The same for a page that has a place in the navigation: "import".
+/// A page with the usual frame that has a place in the navigation: "import".
 pub fn framed_at(site: &SiteInfo, title: &str, here: &str, body: &str) -> String {
     let links = Links { site, depth: 0 };
     let shell = SiteFrame::new(links, format!("{title} - {}", site.title), here);
@@ -139,7 +139,7 @@ pub fn framed_at(site: &SiteInfo, title: &str, here: &str, body: &str) -> String
     page.render().expect("a template that compiled renders into memory")
 }
 
-/// All pages about findings in one, each with an anchor of its id.
+/// All pages about findings in one, each with its id as an anchor.
 fn findings_text() -> String {
     let mut text = "# Findings\n\nWhat a run's conclusions mean, what they rest on, and where the thresholds come from.\n".to_owned();
     for id in findings::IDS {
@@ -150,9 +150,9 @@ fn findings_text() -> String {
     text
 }
 
-/// Markdown of our own, from that file of docs/, as HTML: headings get anchors, tables a box to
-/// scroll in, links lead to where the pages are on this site, or nowhere, where the site has none.
-/// Markup in the text stays text.
+/// Markdown of our own, from that file of docs/, as HTML. Headings get anchors, tables a scrollable
+/// box, and links lead to pages of this site; a link without such a page becomes text. Markup in
+/// the text stays text.
 fn to_html(markdown: &str, file: &str, links: &Links) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut events: Vec<Event> = Vec::new();
@@ -213,7 +213,7 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
                     format!("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table: {about}\">")
                         .into(),
                 ));
-                // An alignment would be a style in the page, which the policy forbids.
+                // An alignment would be an inline style, which the policy forbids.
                 events.push(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])));
             }
             Event::End(TagEnd::Table) => {
@@ -233,28 +233,28 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
                 }
             }
             Event::Html(text) | Event::InlineHtml(text) => events.push(Event::Text(text)),
-            // A picture would have to be a file of the site; what it says instead stays.
+            // A picture would have to be a file of the site; its alternative text stays.
             Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {}
             other => events.push(other),
         }
     }
     let mut out = String::new();
     html::push_html(&mut out, events.into_iter());
-    // A head without words is none, and what scrolls has to take the focus.
+    // An empty head is not a head, and a scrollable region must be focusable.
     out.replace("<th></th>", "<td></td>")
         .replace("<th>", "<th scope=\"col\">")
         .replace("<table>", "<table class=\"folds\">")
         .replace("<pre>", "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\">")
 }
 
-/// The texts of the cells of a head that ends here.
+/// Texts of the cells of a table head that ends here.
 fn cells_of(events: &[Event]) -> Vec<String> {
     let begin = events.iter().rposition(|event| *event == Event::Start(Tag::TableHead));
     let mut cells: Vec<String> = events[begin.unwrap_or(0)..]
         .split(|event| *event == Event::End(TagEnd::TableCell))
         .map(words_of)
         .collect();
-    // Nothing follows the end of the last one.
+    // The last cell is followed by an empty text.
     cells.pop();
     cells
 }
@@ -268,8 +268,7 @@ fn words_of(events: &[Event]) -> String {
     events.iter().map(text).collect()
 }
 
-/// The anchor of a heading, as everyone makes them: "How certain a rate is" is
-/// `how-certain-a-rate-is`.
+/// Anchor of a heading in the usual form: "How certain a rate is" becomes `how-certain-a-rate-is`.
 pub fn anchor(heading: &str) -> String {
     let kept = |c: char| match c {
         ' ' | '-' => Some('-'),
@@ -279,7 +278,7 @@ pub fn anchor(heading: &str) -> String {
     heading.to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// Where a link in that file of docs/ leads on the site; `None` where the site does not have it.
+/// Address on the site for a link in that file of docs/; `None` if the site does not have it.
 fn target(to: &str, file: &str, links: &Links) -> Option<String> {
     if to.starts_with('#') || to.starts_with("https://") || to.starts_with("http://") {
         return Some(to.to_owned());
@@ -293,8 +292,8 @@ fn target(to: &str, file: &str, links: &Links) -> Option<String> {
     Some(links.text(name_of(&path)?) + &anchor)
 }
 
-/// The path that a link `to` in that file means: `../field/ftl.md` in `findings/page.md` is
-/// `field/ftl.md`; `None` where it leads above the folder that `file` is counted from.
+/// Path that a link `to` in that file refers to: `../field/ftl.md` in `findings/page.md` is
+/// `field/ftl.md`; `None` if it leads above the root of these paths.
 pub fn linked_path(file: &str, to: &str) -> Option<String> {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
@@ -308,7 +307,7 @@ pub fn linked_path(file: &str, to: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The name in addresses of a file of docs/.
+/// Name in addresses for a file of docs/.
 fn name_of(file: &str) -> Option<&'static str> {
     let own = [(METHODOLOGY_FILE, "methodology"), (FINDINGS_FILE, "findings")].into_iter();
     own.chain(TEXTS.iter().map(|text| (text.file, text.name)))
@@ -329,8 +328,7 @@ struct AboutPage<'a> {
     runs: u64,
 }
 
-/// What the collection is, and everything there is to download. `media` and `runs` are counted by
-/// who keeps them.
+/// Page about the collection and all its downloads. `media` and `runs` are counts.
 pub fn about(site: &SiteInfo, media: u64, runs: u64) -> String {
     let links = Links { site, depth: 0 };
     let head = data::csv_head();

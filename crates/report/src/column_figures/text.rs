@@ -1,4 +1,4 @@
-//! Columns of several runs as text: a table where it fits the screen, else a block a run.
+//! Columns of several runs as text: a table if it fits the screen, else a block for each run.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::display;
 /// A run by its name, with its figures by the names of their columns.
 pub type RunFigures = (String, BTreeMap<String, ColumnFigure>);
 
-/// The columns of a choice (names, families, "all") for each run, no wider than `width` where that
-/// can be; names are taken as they are.
+/// The chosen columns (names, families, "all") of each run, at most `width` columns wide where
+/// possible; unknown names are ignored.
 pub fn columns_text(runs: &[RunFigures], choice: &[String], width: usize) -> String {
     let columns = shown(runs, choice);
     if columns.is_empty() {
@@ -26,7 +26,7 @@ pub fn columns_text(runs: &[RunFigures], choice: &[String], width: usize) -> Str
     table(&lines, width).unwrap_or_else(|| blocks(runs, &columns))
 }
 
-/// The columns of a choice among those that runs have figures for, and those named in it.
+/// The chosen columns that runs have figures for, and those named explicitly.
 pub fn shown(runs: &[RunFigures], choice: &[String]) -> Vec<FigureColumn> {
     let mut known: Vec<FigureColumn> = Vec::new();
     for figure in runs.iter().flat_map(|(_, figures)| figures.values()) {
@@ -46,7 +46,7 @@ fn said(figure: &ColumnFigure) -> String {
     format!("{} ({})", figure.text(), figure.interval())
 }
 
-/// All lines with their columns under each other; `None` where they are wider than the screen.
+/// All rows as an aligned table; `None` if it is wider than the screen.
 pub(crate) fn table(lines: &[Vec<String>], width: usize) -> Option<String> {
     let count = lines.first()?.len();
     let widest = |at: usize| lines.iter().map(|line| display::width(&line[at])).max().unwrap_or(0);
@@ -64,7 +64,7 @@ pub(crate) fn table(lines: &[Vec<String>], width: usize) -> Option<String> {
     Some(text)
 }
 
-/// Each run with a line a figure; runs without one are a name and "-".
+/// Each run as a block with a line per figure; runs without figures have a name and "-".
 fn blocks(runs: &[RunFigures], columns: &[FigureColumn]) -> String {
     let widest = columns.iter().map(|column| display::width(&column.head)).max().unwrap_or(0);
     let mut text = String::new();

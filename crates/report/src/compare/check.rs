@@ -1,4 +1,5 @@
-//! What a comparison does not tell: how many more runs would, and what that is for `--fail-if`.
+//! Unclear differences of a comparison: the number of further runs needed, and the result of
+//! `--fail-if`.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +9,12 @@ use record::units::Bytes;
 use super::times;
 use crate::{text, words};
 
-/// As many more runs as would tell a difference of 10 %, a line for each number of them.
+/// Numbers of further runs that would show a difference of 10 %, a line for each.
 pub(super) fn more_runs(comparison: &MediaComparison) -> Vec<String> {
     told_by(&findings::unclear(comparison), "tell a difference of 10 %")
 }
 
-/// What single runs leave out.
+/// Limit of estimates from single runs.
 const SINGLE: &str = "Single runs do not see changes between runs: it may take more.";
 
 /// "3 more runs of each would tell a difference of 10 %: random write, 4 KiB; random read, 4 KiB."
@@ -36,7 +37,7 @@ fn told_by(figures: &[ChangedFigure], what: &str) -> Vec<String> {
     lines.chain(is_single.then(|| SINGLE.to_owned())).collect()
 }
 
-/// Whether something became slower than allowed, for a terminal.
+/// Result of the check for regressions, for a terminal.
 pub(super) fn regression(found: &Regression, width: usize) -> String {
     let percent = format!("{} %", (found.allowed * 1e4).round() / 100.0);
     let mut out = String::new();
@@ -60,7 +61,7 @@ pub(super) fn regression(found: &Regression, width: usize) -> String {
     out
 }
 
-/// What came of all figures, in a sentence.
+/// Sentence about the result for all figures.
 pub(crate) fn result(found: &Regression, percent: &str) -> String {
     let all = found.slower.len() + found.unclear.len() + found.kept.len();
     match (found.slower.len(), found.unclear.len()) {
@@ -78,7 +79,7 @@ pub(crate) fn result(found: &Regression, percent: &str) -> String {
     }
 }
 
-/// Figures of which nothing tells how far runs differ.
+/// Figures without any information on how much runs differ.
 fn without_interval(figures: &[ChangedFigure]) -> Option<String> {
     let unknown = figures.iter().filter(|figure| figure.more_runs.is_none());
     let names: Vec<String> = unknown.map(named).collect();

@@ -1,5 +1,5 @@
-//! Charts of several media at the levels of a factor: lines that run side by side are effects that
-//! multiply, lines that cross are an interaction.
+//! Charts of several media at the levels of a factor: parallel lines are effects that multiply,
+//! crossing lines are an interaction.
 
 use findings::{CombinationFigure, Experiment, ExplainedFigure};
 use record::{metric, test};
@@ -10,7 +10,7 @@ use crate::panels::Panel;
 use crate::tables::Table;
 use crate::words;
 
-/// A chart for each figure that everyone knows; none where nothing can be split.
+/// A chart for each main figure; empty if nothing can be split.
 pub(super) fn panels(experiment: &Experiment) -> Vec<Panel> {
     let is_shown =
         |figure: &&ExplainedFigure| experiment.unsplit.is_none() && !figure.combinations.is_empty();

@@ -1,5 +1,5 @@
-//! What the differences between runs of several media in several hosts come from: sentences for the
-//! figures that everyone knows, a table of all.
+//! Causes of the differences between runs of several media in several hosts: sentences for the main
+//! figures, a table of all.
 
 use findings::{Experiment, Explained, ExplainedFigure, SimpleRatio};
 use record::test;
@@ -8,7 +8,7 @@ use record::units::{Bytes, KIB, MIB, significant};
 use crate::tables::Table;
 use crate::words;
 
-/// What varies, with all that it was: "The reader: 05e3:0749, 058f:6366".
+/// Factors with all their levels: "The reader: 05e3:0749, 058f:6366".
 pub(super) fn factors(experiment: &Experiment) -> Vec<String> {
     let line = |factor: &findings::ExperimentFactor| {
         let levels: Vec<String> = factor.levels.iter().map(|level| words::clean(level)).collect();
@@ -23,7 +23,7 @@ pub(super) fn factors(experiment: &Experiment) -> Vec<String> {
     experiment.factors.iter().map(line).collect()
 }
 
-/// What explains the figures that everyone knows, and what the intervals rest on.
+/// Sentences about the causes for the main figures, and the basis of the intervals.
 pub(super) fn sentences(experiment: &Experiment) -> Vec<String> {
     if let Some(why) = &experiment.unsplit {
         let said = vec![format!("Nothing can be split: {}.", words::clean(why))];
@@ -38,7 +38,7 @@ pub(super) fn sentences(experiment: &Experiment) -> Vec<String> {
     said
 }
 
-/// The figure of each kind of work that everyone knows.
+/// The main figure of each kind of work.
 pub(super) fn main(experiment: &Experiment) -> impl Iterator<Item = &ExplainedFigure> {
     const KINDS: [(&str, u64); 4] = [
         (test::RANDOM_WRITE, 4 * KIB),
@@ -57,7 +57,7 @@ pub(super) fn named(figure: &ExplainedFigure) -> String {
     format!("{}, {}", words::test(&figure.test), Bytes(figure.block_bytes))
 }
 
-/// What cannot be told apart, and what to type.
+/// Sentences about factors that cannot be separated, and the command to type.
 fn confounded(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let mut effect_text: Vec<&String> = Vec::new();
@@ -83,8 +83,9 @@ fn hides_cards(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// "Random read, 4 KiB: of the factor of 6.10 between these runs the reader explains 4.20 (3.90 to
-/// 4.50; most with X, least with Y), the card 1.45 (1.30 to 1.60; ...)."
+/// Sentences about one figure: "Random read, 4 KiB: of the factor of 6.10 between these runs the
+/// reader explains 4.20 (3.90 to 4.50; most with X, least with Y), the card 1.45 (1.30 to 1.60;
+/// ...)."
 fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     let parts = experiment.factors.iter().zip(&figure.effects).filter_map(|(factor, effect)| {
         let Explained::Known { highest, lowest, ratio: by, .. } = effect else { return None };
@@ -117,7 +118,7 @@ fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     said
 }
 
-/// How the effect of one factor depends on the others, where that is told.
+/// Sentence about how the effect of one factor depends on the others, if an interaction is shown.
 fn interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> {
     if figure.interacts != Some(true) {
         return None;
@@ -147,7 +148,7 @@ fn interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<Stri
     ))
 }
 
-/// What is known of the interaction with a factor that the user named, where it is not shown.
+/// Sentence about the interaction with a factor that the user named, if none is shown.
 fn no_interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> {
     experiment.by.filter(|_| figure.interacts != Some(true))?;
     let by = experiment.factors[1].name.trim_start_matches("the ");
@@ -166,7 +167,7 @@ fn no_interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<S
     })
 }
 
-/// What of the whole table was not measured.
+/// Sentence about missing combinations of the whole table.
 fn missing(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> {
     let [media, levels, ..] = &experiment.factors[..] else { return None };
     let is_measured = |medium: &String, level: &String| {
@@ -183,7 +184,7 @@ fn missing(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> 
     })
 }
 
-/// Where intervals come from, once for all figures.
+/// Source of the intervals, once for all figures.
 fn basis(experiment: &Experiment) -> Vec<String> {
     let figures = &experiment.figures;
     let mut said = Vec::new();
@@ -231,8 +232,8 @@ fn ratio_text(ratio: f64, ci95: Option<[f64; 2]>) -> String {
     format!("{} ({ends})", significant(ratio))
 }
 
-/// A row a figure: the whole factor, and what of it each thing explains; no row where nothing can
-/// be split.
+/// A row for each figure: the whole factor, and the part of each cause; empty if nothing can be
+/// split.
 pub(super) fn table(experiment: &Experiment) -> Table {
     let names = experiment.factors.iter().map(|factor| words::capitalised(&factor.name));
     let heads = ["Figure".to_owned(), "#Factor".to_owned()].into_iter().chain(names);
@@ -259,7 +260,7 @@ pub(super) fn table(experiment: &Experiment) -> Table {
     table
 }
 
-/// How to read the last column.
+/// Explanation of the last column.
 pub(super) fn note(experiment: &Experiment) -> &'static str {
     if experiment.by.is_some() {
         "Interaction: how many times the ratio of two media changes from one level to another, at most; \"told\" where repeats show that effects depend on each other."

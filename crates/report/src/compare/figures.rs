@@ -1,4 +1,4 @@
-//! Figures of a comparison that are of no curve over block sizes: a row each.
+//! Figures of a comparison without a curve over block sizes: one row for each.
 
 use findings::{FigureRow, MediaComparison};
 
@@ -11,7 +11,7 @@ use crate::words;
 /// The head of the table.
 pub(super) const TITLE: &str = "Other figures";
 
-/// A row a figure, a column a medium, and which is faster by how much.
+/// A row for each figure, a column for each medium, and the faster medium with its ratio.
 pub(super) fn table(comparison: &MediaComparison, names: &Names, ranges: Ranges) -> Table {
     let columns = columns(comparison);
     let is_pair = columns.len() == 2;
@@ -33,7 +33,7 @@ pub(super) fn table(comparison: &MediaComparison, names: &Names, ranges: Ranges)
     table
 }
 
-/// The head of its column, with its settings where several rows are of one column.
+/// Head of a figure's column, with its settings if several rows share the column.
 fn label(comparison: &MediaComparison, row: &FigureRow) -> String {
     let whole = || words::whole_label(&row.test, &row.params);
     let Some(name) = &row.name else { return whole() };
@@ -42,7 +42,7 @@ fn label(comparison: &MediaComparison, row: &FigureRow) -> String {
     if is_alone { name.clone() } else { format!("{name}: {}", whole()) }
 }
 
-/// What the first of two is against the second.
+/// Comparison of the first of two media with the second.
 fn of_pair(row: &FigureRow) -> String {
     row.of_first.as_ref().map(super::judged).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! A work of two or more matrices: its table, a row a combination, and what it comes to.
+//! Comparison of one work in two or more matrices: its table with a row for each combination, and
+//! sentences.
 
 use findings::{CombinationRow, FasterMedium, FastestMedium, MatrixComparison, MediaComparison};
 
@@ -14,7 +15,7 @@ pub(super) fn title(matrix: &MatrixComparison) -> String {
     format!("Matrix: {}, {unit}", words::clean(&matrix.work))
 }
 
-/// A row a combination, a column a medium, and which is faster by how much.
+/// A row for each combination, a column for each medium, and the faster medium with its ratio.
 pub(super) fn table(
     comparison: &MediaComparison,
     matrix: &MatrixComparison,
@@ -42,7 +43,7 @@ pub(super) fn table(
     table
 }
 
-/// What the first of two is against the second.
+/// Comparison of the first of two media with the second.
 fn of_pair(row: &CombinationRow) -> String {
     let Some(found) = row.fastest.map(FastestMedium::of_first) else { return String::new() };
     match found.ci95 {

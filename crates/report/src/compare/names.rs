@@ -1,13 +1,13 @@
-//! What the media of a comparison are called in its tables: by name where there is room, else by
-//! letters that a list explains.
+//! Names of media in the tables of a comparison: their own if there is room, else letters that a
+//! list explains.
 
 use findings::MediaComparison;
 
 use crate::{display, words};
 
-/// A longer name has no room at the head of a column.
+/// Longest name that fits the head of a column.
 const LONGEST: usize = 14;
-/// So many columns have room for names.
+/// Most columns that have room for names.
 const MOST: usize = 4;
 
 /// The heads of columns, in the order of the media.
@@ -39,13 +39,12 @@ impl Names {
         Names { heads: if has_room { names.clone() } else { letters() }, are_letters: !has_room }
     }
 
-    /// What stands for a medium at the head of its column.
+    /// Head of a medium's column.
     pub fn head(&self, medium: usize) -> &str {
         self.heads.get(medium).map_or("", String::as_str)
     }
 
-    /// The media, each with what stands for it and its runs; of a change what was before comes
-    /// first.
+    /// The media, each with its head and its runs; for a change, the earlier one comes first.
     pub fn media(&self, comparison: &MediaComparison) -> Vec<String> {
         let line = |(at, medium): (usize, &findings::Compared)| {
             let typed = medium.typed.as_deref().map(|typed| format!("{}; ", words::clean(typed)));
@@ -65,12 +64,12 @@ impl Names {
         lines
     }
 
-    /// A head as it begins a line; what is typed as it is keeps its letters.
+    /// A head for the start of a line; names that the user typed keep their case.
     fn lead(&self, comparison: &MediaComparison, at: usize) -> String {
         if comparison.is_change { words::capitalised(self.head(at)) } else { self.head(at).into() }
     }
 
-    /// What a page of the comparison is called.
+    /// Heading of the page.
     pub fn heading(&self, comparison: &MediaComparison) -> String {
         let names: Vec<String> =
             comparison.media.iter().map(|medium| words::clean(&medium.name)).collect();

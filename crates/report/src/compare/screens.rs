@@ -4,7 +4,7 @@ use record::{Cell, Estimate, MediumKind, Params, Record};
 
 use super::*;
 
-/// A run of a medium with these random writes a second at 4 and 16 KiB, known to 3 %.
+/// A run of a medium with these random write IOPS at 4 and 16 KiB, with an interval of 3 %.
 fn run(model: &str, iops: [f64; 2]) -> Record {
     let mut record = Record::new(record::Run { id: model.into(), ..record::Run::default() });
     (record.medium.model, record.medium.kind) = (Some(model.into()), MediumKind::Sd);
@@ -55,7 +55,7 @@ fn three_media_stand_side_by_side() {
     ");
 }
 
-/// 11173 and 7030 stood beside 0.693x: medians beside a ratio of means.
+/// Regression: 11173 and 7030 were shown with 0.693x: medians with a ratio of means.
 #[test]
 fn the_ratio_beside_two_figures_is_theirs() {
     let runs = |name: &str, iops: [f64; 3]| findings::ComparisonSide {
@@ -113,7 +113,7 @@ fn a_change_is_read_from_before_to_after() {
     assert!(page.contains("<svg") && page.contains("id=\"compare-random-write\""));
 }
 
-/// A try of a work on ext4: so many files a second.
+/// A try of a work on ext4, with this many files per second.
 fn tried(scheduler: &str, repeat: u32, figure: f64) -> Cell {
     let id = format!("untar/ext4/noatime/{scheduler}#{repeat}");
     let mut cell = Cell::begun(id, "untar", Params::default());
@@ -191,7 +191,7 @@ fn matrices_of_two_kernels_stand_cell_by_cell() {
     assert!(page.contains("2.00x faster"), "{page}");
 }
 
-/// A run of a card in a reader: so many random writes a second.
+/// A run of a card in a reader with these random write IOPS.
 fn in_reader(card: &str, reader: &str, iops: f64) -> Record {
     let mut record = run(card, [iops, iops / 10.0]);
     record.run.id = format!("{card}-{reader}-{iops}");
@@ -259,7 +259,7 @@ fn sentences_of(found: &findings::MediaComparison) -> String {
     experiment::sentences(found.experiment.as_ref().unwrap()).join("\n")
 }
 
-/// A run of a card in a host, in one of three repeats.
+/// Three repeats of a run of a card in a host.
 fn in_host(card: &str, host: &str, iops: f64) -> [Record; 3] {
     [0.99, 1.0, 1.012].map(|times| {
         let mut record = run(card, [iops * times, iops * times / 10.0]);

@@ -1,4 +1,4 @@
-//! A kind of work of a comparison: its table, what follows from it in sentences, and its chart.
+//! A kind of work of a comparison: its table, sentences about it, and its chart.
 
 use findings::{FasterMedium, FastestMedium, MediaComparison, WorkComparison, WorkRow};
 use record::metric;
@@ -18,7 +18,7 @@ pub(super) fn title(work: &WorkComparison) -> String {
     words::capitalised(&words::test(&work.test))
 }
 
-/// The order in which media stand in columns: as they were named; before and then after.
+/// Order of the media in columns: as named; for a change, before and then after.
 pub(super) fn columns(comparison: &MediaComparison) -> Vec<usize> {
     let mut columns: Vec<usize> = (0..comparison.media.len()).collect();
     if comparison.is_change {
@@ -27,7 +27,7 @@ pub(super) fn columns(comparison: &MediaComparison) -> Vec<usize> {
     columns
 }
 
-/// A row a block size, a column a medium, and which is faster by how much.
+/// A row for each block size, a column for each medium, and the faster medium with its ratio.
 pub(super) fn table(
     comparison: &MediaComparison,
     work: &WorkComparison,
@@ -57,7 +57,7 @@ pub(super) fn table(
     table
 }
 
-/// What the first of two is against the second.
+/// Comparison of the first of two media with the second.
 fn of_pair(comparison: &MediaComparison, work: &WorkComparison, row: &WorkRow) -> String {
     let curve = comparison.curves.iter().find(|curve| curve.test == work.test);
     let point = curve
@@ -82,7 +82,7 @@ pub(super) fn fastest(fastest: Option<FastestMedium>, names: &Names) -> String {
     }
 }
 
-/// Where curves cross, or who is fastest everywhere.
+/// Sentences about crossings of the curves, or about the medium that is fastest everywhere.
 pub(super) fn sentences(comparison: &MediaComparison, work: &WorkComparison) -> Vec<String> {
     let curves = comparison.curves.iter().filter(|curve| curve.test == work.test);
     if comparison.media.len() == 2 {
@@ -100,7 +100,7 @@ pub(super) fn sentences(comparison: &MediaComparison, work: &WorkComparison) -> 
     everywhere.into_iter().chain(crossings).collect()
 }
 
-/// All media against block size, with the table.
+/// Chart of all media against block size, with the table.
 pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: &Names) -> Panel {
     let is_random = work.metric == metric::IOPS;
     let (what, label, unit, disk) = if is_random {

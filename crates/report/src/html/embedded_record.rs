@@ -1,11 +1,9 @@
-//! The record as a page carries it: JSON with its curves laid out so that they compress, gzip,
-//! base64.
+//! The record in a page: JSON with its curves in a form that compresses well, gzip, base64.
 //!
-//! Curves are most of a record, and most of a curve are digits that follow from others: positions
-//! go up in equal steps, and a rate of 17 digits is a step divided by a time of a few. So points
-//! become `"packed"` (steps of x, values of y), or `"rates"` (steps of x, nanoseconds for each)
-//! where exactly the same rate comes out again. Whatever does not, stays as it is. The page's
-//! script turns them back.
+//! Curves are most of a record, and most digits of a curve are redundant: positions increase in
+//! equal steps, and a rate of 17 digits is a step divided by a short time. So points become
+//! `"packed"` (steps of x, values of y), or `"rates"` (steps of x, nanoseconds for each) if that
+//! gives exactly the same rate again. Other points stay unchanged. The page's script restores them.
 
 use std::io::Write as _;
 
@@ -15,12 +13,12 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use record::Record;
 
-/// How points begin in the JSON of a record. Within a text its quotes would be escaped.
+/// Start of the points in the JSON of a record. Within a text its quotes would be escaped.
 const POINTS: &str = r#""points":[["#;
-/// Whole numbers below this are exact in JavaScript, too.
+/// Integers below this are exact in JavaScript, too.
 const EXACT: i64 = 1 << 53;
 
-/// A record as text that may stand between script tags.
+/// A record as text for a script element.
 pub(super) fn embedded_record(record: &Record) -> String {
     let json = serde_json::to_string(record).expect("a record has only string keys");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -50,7 +48,7 @@ fn packed(json: &str) -> String {
     out + rest
 }
 
-/// Points `a,b],[c,d` as columns; `None` where a position is no whole number.
+/// Points `a,b],[c,d` as columns; `None` if a position is not an integer.
 fn columns(points: &str) -> Option<String> {
     let mut before = 0;
     let (mut steps, mut values): (Vec<i64>, Vec<&str>) = (Vec::new(), Vec::new());
@@ -70,7 +68,7 @@ fn columns(points: &str) -> Option<String> {
     })
 }
 
-/// The nanoseconds in which a step has this rate, to the bit.
+/// Nanoseconds in which a step has exactly this rate; `None` if there is no such integer.
 fn time_of(step: i64, rate: &str) -> Option<i64> {
     let rate: f64 = rate.parse().ok().filter(|rate| *rate > 0.0)?;
     let scaled = step as f64 * 1e9;
@@ -84,7 +82,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// What the page's script makes of what a page carries.
+    /// Restores the record from a page, as the page's script does.
     pub fn taken_out(embedded_record: &str) -> String {
         let bytes = STANDARD.decode(embedded_record).expect("base64");
         let mut text = String::new();

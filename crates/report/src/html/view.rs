@@ -1,4 +1,4 @@
-//! What the templates show, made from a record.
+//! Data of the templates, made from a record.
 
 use askama::Template;
 use record::{Finding, Record, Severity};
@@ -22,15 +22,15 @@ use sheet::Sheet;
 pub(super) use matrix::MatrixPage;
 pub(crate) use table::TableView;
 
-/// The page of one run: a first sheet, and everything else folded.
+/// Page of one run: a first sheet, and the rest collapsed.
 #[derive(Template)]
 #[template(path = "run.html", blocks = ["main"])]
 pub(super) struct RunPage {
     cover: Cover,
     sheet: Sheet,
-    /// What is folded, in order: id and title.
+    /// Collapsed parts in order: id and title.
     parts: Vec<(&'static str, &'static str)>,
-    /// The verdict on each use with what it rests on.
+    /// The verdict on each use with its reasons.
     reasons: Vec<FindingView>,
     findings: Vec<FindingView>,
     about: Vec<AboutView>,
@@ -42,7 +42,7 @@ pub(super) struct RunPage {
     plan: TableView,
 }
 
-/// A finding, how loud it is, and what opens when one wants to know why.
+/// A finding with its severity and its collapsed details.
 #[derive(Template)]
 #[template(path = "finding.html")]
 pub(crate) struct FindingView {
@@ -50,11 +50,11 @@ pub(crate) struct FindingView {
     statement: String,
     evidence: Vec<String>,
     confidence: Option<String>,
-    /// Where it is told what this means.
+    /// Link to its explanation.
     about: Option<String>,
 }
 
-/// What a kind of finding means: its page, by paragraphs.
+/// Explanation of a kind of finding: its page as paragraphs.
 struct AboutView {
     id: String,
     title: String,
@@ -81,7 +81,7 @@ struct HeadlineRow {
     impossible: bool,
 }
 
-/// Rows of figures, each with all it needs.
+/// Rows of figures, each with interval, count and stop reason.
 #[derive(Template)]
 #[template(path = "figures.html")]
 pub(crate) struct FiguresView {
@@ -90,7 +90,7 @@ pub(crate) struct FiguresView {
 }
 
 impl FiguresView {
-    /// What "one run" means, where a row is marked so.
+    /// Explanation of "one run", if a row is marked so.
     fn one_run(&self) -> Option<&'static str> {
         let is_single = self.rows.iter().any(|row| row.interval == figure::ONE_RUN);
         is_single.then_some(figure::ONE_RUN_MEANS)
@@ -120,7 +120,7 @@ impl FindingView {
         }
     }
 
-    /// A sentence with nothing behind it.
+    /// A sentence without details.
     pub fn bare(statement: &str) -> FindingView {
         FindingView {
             class: "info",
@@ -133,20 +133,20 @@ impl FindingView {
 }
 
 impl PanelView {
-    /// The same with its numbers folded, however few they are.
+    /// The panel with its numbers collapsed, however few they are.
     pub fn folded(self) -> PanelView {
         PanelView { open: false, ..self }
     }
 }
 
 impl RunPage {
-    /// Everything a page says of a record.
+    /// The whole page of a record.
     pub fn of(record: &Record) -> RunPage {
         let page = RunPage::part_of(record);
         RunPage { cover: page.cover.with_record(record), ..page }
     }
 
-    /// The same without the record itself.
+    /// The page without the embedded record.
     pub fn part_of(record: &Record) -> RunPage {
         let nothing = record.cells.is_empty() && record.plan.is_empty();
         let finding = |finding: &Finding| FindingView::of(finding, "#about-");
@@ -189,7 +189,7 @@ impl RunPage {
         page
     }
 
-    /// The parts that have something to say.
+    /// Parts that are not empty.
     fn parts(&self) -> Vec<(&'static str, &'static str)> {
         let parts = [
             (!self.reasons.is_empty(), sheet::REASONS, "Reasons for the verdict"),
@@ -215,17 +215,17 @@ impl RunPage {
     }
 }
 
-/// The verdict, and whatever is wrong with the medium.
+/// True for the verdict, and for faults of the medium.
 pub(crate) fn is_told_first(finding: &Finding) -> bool {
     finding.id == "verdict" || is_danger(finding)
 }
 
-/// What comes before all else: data at stake, and failures.
+/// True for findings that come first: data at risk, and failures.
 fn is_danger(finding: &Finding) -> bool {
     finding.id == crate::text::NOT_PUT_BACK || finding.severity == Severity::Failure
 }
 
-/// The pages of all findings of a record, each once.
+/// Explanations of all findings of a record, without duplicates.
 fn about(record: &Record) -> Vec<AboutView> {
     let mut pages: Vec<AboutView> = Vec::new();
     for finding in &record.findings {
@@ -242,8 +242,8 @@ fn about(record: &Record) -> Vec<AboutView> {
     pages
 }
 
-/// The paragraphs of a page in the little of Markdown that the pages keep to: a title, paragraphs,
-/// lists of one level.
+/// Paragraphs of a page in the subset of Markdown that these pages use: a title, paragraphs, lists
+/// of one level.
 fn paragraphs(page: &str) -> Vec<Paragraph> {
     let mut paragraphs: Vec<Paragraph> = Vec::new();
     let mut open = false;
@@ -293,7 +293,7 @@ fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
     }
 }
 
-/// A chart with its table, drawn.
+/// A drawn chart with its table.
 pub(crate) fn panel(panel: Panel) -> PanelView {
     PanelView {
         svg: chart::draw(&panel.chart),

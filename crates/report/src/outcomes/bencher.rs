@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::compare::figure_name;
 
-/// The ratio of each figure to what it was before, with its 95 % interval, as JSON.
+/// The ratio of each figure to its earlier value, with its 95 % interval, as JSON.
 pub fn bencher(found: &Regression) -> String {
     let figures = [&found.slower, &found.unclear, &found.kept].into_iter().flatten();
     let benchmarks: BTreeMap<String, Value> = figures

@@ -3,8 +3,7 @@
 
 use super::{CheckVerdict, Outcomes};
 
-/// An error for each check that failed, a warning for each that cannot be told, and a notice with
-/// the result.
+/// An error for each failed check, a warning for each undecided one, and a notice with the result.
 pub fn github(outcomes: &Outcomes) -> String {
     let line = |level: &str, title: &str, text: &str| {
         format!("::{level} title={}::{}\n", property(title), data(text))

@@ -13,7 +13,7 @@ struct Document<'a> {
     skipped: usize,
 }
 
-/// A suite with a case for each check; what cannot be told is skipped.
+/// A test suite with a case for each check; undecided ones are skipped.
 pub fn junit(outcomes: &Outcomes) -> String {
     let count = |verdict| outcomes.checks.iter().filter(|it| it.verdict == verdict).count();
     let (failed, skipped) = (count(CheckVerdict::Failed), count(CheckVerdict::CannotBeTold));

@@ -1,5 +1,5 @@
-//! What the kernel counted of the medium over the run: rates, waiting times, queue, and how busy it
-//! was, with the tests marked.
+//! Kernel statistics of the medium over the run: rates, waiting times, queue and utilisation, with
+//! the tests marked.
 
 use record::{Activity, Cell, Record, Sample};
 
@@ -11,20 +11,20 @@ use crate::chart::{
 use crate::tables::Table;
 use crate::words;
 
-/// Points of a line; more cannot be told apart on a page.
+/// Most points of a line; more cannot be distinguished on a page.
 const MOST_POINTS: usize = 300;
 
-/// A stretch of a cell.
+/// A time interval within a cell.
 struct Stretch<'a> {
     cell: &'a Cell,
     end_ns: u64,
     did: Activity,
 }
 
-/// One line: its name, and what of a stretch it shows.
+/// One line: its name, and its value in an interval.
 type Shows = (&'static str, fn(&Activity) -> f64);
 
-/// Four charts over the time of the run; empty ones where the kernel counted nothing.
+/// Four charts over the time of the run; empty without kernel statistics.
 pub(super) fn all(record: &Record) -> Vec<Panel> {
     let stretches = stretches(record);
     let rates: [Shows; 2] = [
@@ -71,7 +71,7 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
     ]
 }
 
-/// All stretches in order of time, neighbours of a cell joined where there are too many.
+/// All intervals in order of time; neighbours in a cell are joined if there are too many.
 fn stretches(record: &Record) -> Vec<Stretch<'_>> {
     let total: usize = record.cells.iter().map(|cell| cell.activity.len()).sum();
     let step = total.div_ceil(MOST_POINTS).max(1);
@@ -97,7 +97,7 @@ fn of_cell(cell: &Cell, step: usize) -> Vec<Stretch<'_>> {
         .collect()
 }
 
-/// What was done between two samples; none where no time passed.
+/// Activity between two samples; `None` if no time passed.
 fn between(first: &Sample, last: &Sample) -> Option<Activity> {
     let passed_ns = last.at_ns.checked_sub(first.at_ns).filter(|ns| *ns > 0)?;
     Activity::between(&first.counters, &last.counters, passed_ns)
@@ -142,7 +142,7 @@ fn panel(
     Panel { chart, table: table(record, unit, shows) }
 }
 
-/// Where a test begins.
+/// Marks at the beginning of each test.
 fn marks(record: &Record) -> Vec<Reference> {
     let sampled = record.cells.iter().filter(|cell| cell.activity.len() > 1);
     let (mut marks, mut before): (Vec<Reference>, &str) = (Vec::new(), "");
@@ -156,7 +156,7 @@ fn marks(record: &Record) -> Vec<Reference> {
     marks
 }
 
-/// Each cell as a whole.
+/// A row for each whole cell.
 fn table(record: &Record, unit: AxisUnit, shows: &[Shows]) -> Table {
     let mut table = match shows {
         [_, _] => Table::new(&["Cell", "#Read", "#Written"]),
@@ -183,7 +183,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Reads of 4 KiB for ten seconds, 100 a second, each 5 ms.
+    /// Reads of 4 KiB for ten seconds, 100 per second, each 5 ms.
     fn sampled(test: &str, begin_s: u64) -> Cell {
         let sample = |second: u64| {
             let reads = second * 100;

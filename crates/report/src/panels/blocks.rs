@@ -64,9 +64,8 @@ pub(super) fn random_writes(record: &Record) -> Panel {
     Panel { chart, table }
 }
 
-/// The cells that stand for their tests: with every variant a chart has more lines than can be
-/// told apart, and the table of all results has them. None where there is only one block size to
-/// draw against.
+/// The standard cells of the tests: with every variant a chart would have too many lines, and the
+/// table of all results has them. Empty if there is only one block size.
 fn representatives<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     let mut groups = groups(record, tests);
     groups.retain(|group| group.style.stroke == Stroke::Solid);
@@ -78,7 +77,7 @@ fn representatives<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> 
     groups
 }
 
-/// Rate against block size, both directions.
+/// Rate against block size, reads and writes.
 pub(super) fn rates(record: &Record) -> Panel {
     let groups = representatives(record, &TESTS);
     let mut table = Table::new(&COLUMNS);
@@ -171,7 +170,7 @@ fn line(
     ChartLine { name: name.to_owned(), points, style: hollow(style, is_single) }
 }
 
-/// Bytes a second; where only IOPS were recorded they say the same.
+/// Bytes per second; computed from IOPS if only these were recorded.
 fn rate(cell: &Cell) -> Option<(String, Estimate)> {
     let found = match (cell.metrics.bps, cell.metrics.iops, cell.params.block_bytes) {
         (Some(bps), _, _) => bps,
@@ -189,7 +188,7 @@ fn access_time(cell: &Cell) -> Option<(String, Estimate)> {
     Some((metric::ACCESS_TIME_NS.to_owned(), found))
 }
 
-/// The same estimate in another unit; an inverse turns the interval around.
+/// The estimate in another unit; an inverse swaps the ends of the interval.
 fn scaled(estimate: Estimate, by: impl Fn(f64) -> f64) -> Estimate {
     let ci95 = estimate.ci95.map(|ends| {
         let [a, b] = ends.map(&by);

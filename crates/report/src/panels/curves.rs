@@ -1,4 +1,4 @@
-//! Curves kept with cells: rate along the fill first, everything else after it, nothing left out.
+//! Curves stored in cells: rate along the fill first, then all others.
 
 use record::{Cell, Record, Series, SeriesAxis, test};
 
@@ -12,7 +12,7 @@ use crate::{figure, headline, words, yardstick};
 
 /// Rows of a curve's table; the record has all points.
 const ROWS: usize = 16;
-/// Lines that can be told apart.
+/// Most lines that can be distinguished.
 const MOST_LINES: usize = HUES;
 
 type Kept<'a> = (&'a Cell, &'a Series);
@@ -45,7 +45,7 @@ pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     fills.chain(others)
 }
 
-/// Curves that belong into one chart, at most [`MOST_LINES`] each.
+/// Curves that belong to one chart, at most [`MOST_LINES`] each.
 fn grouped<'a>(kept: Vec<Kept<'a>>, alike: impl Fn(&Kept, &Kept) -> bool) -> Vec<Vec<Kept<'a>>> {
     let mut groups: Vec<Vec<Kept>> = Vec::new();
     for one in kept {
@@ -57,18 +57,18 @@ fn grouped<'a>(kept: Vec<Kept<'a>>, alike: impl Fn(&Kept, &Kept) -> bool) -> Vec
     groups
 }
 
-/// Tests whose point is how the rate goes along the medium.
+/// True for tests whose purpose is the rate along the medium.
 fn is_fill(cell: &Cell) -> bool {
     [test::PRIME, test::ZERO_FILL, test::RANDOM_FILL].contains(&cell.test.as_str())
 }
 
-/// A curve of fewer points than this is no curve.
+/// Fewest points of a curve that is drawn.
 const FEWEST_POINTS: usize = 24;
-/// The rate over less than this is that of a handful of I/Os.
+/// Fewest bytes behind each rate: fewer are only a handful of I/Os.
 const FEWEST_BYTES: f64 = 64.0 * 1_048_576.0;
 
-/// True if there is a course to be seen in a curve of a test that is not a fill: enough points, a
-/// rate over enough bytes, and not a place against a place.
+/// True if a curve of a test other than a fill is worth a chart: enough points, a rate over enough
+/// bytes, and not a position against a position.
 fn is_readable(series: &Series) -> bool {
     let finite = || series.points.iter().filter(|point| point.iter().all(|at| at.is_finite()));
     let moved = finite().map(|point| point[0]).fold(0.0, f64::max);
@@ -78,14 +78,14 @@ fn is_readable(series: &Series) -> bool {
         && !(series.y == SeriesAxis::Bps && is_place(series.x) && moved < FEWEST_BYTES)
 }
 
-/// The course of a cell, which every cell keeps.
+/// True for the curves over time that every cell stores: its rate and its slowest I/Os.
 fn is_course(series: &Series) -> bool {
     ["rate", "slowest I/O"].contains(&series.name.as_str())
 }
 
-/// Every cell keeps its course, a hundred in a full run. Worth a chart are those of the headline's
-/// writes and of a sustained one, and curves that a test keeps for their own sake; the record has
-/// the rest.
+/// True if a curve gets a chart. Every cell stores curves over time, a hundred cells in a full run.
+/// Drawn are only those of the headline's writes and of sustained writes, and curves of tests that
+/// exist for their curve; the record has the rest.
 fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
     if !is_readable(series) {
         return false;
@@ -141,8 +141,8 @@ fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
     }
 }
 
-/// True if the curves of a chart reach so differently far that a linear axis would lay some of them
-/// flat.
+/// True if the curves of a chart differ so much in length that a linear axis would flatten some of
+/// them.
 fn is_wide(kept: &[Kept], at: usize) -> bool {
     let ends = || {
         kept.iter().filter_map(|(_, series)| {
@@ -153,8 +153,8 @@ fn is_wide(kept: &[Kept], at: usize) -> bool {
     low > 0.0 && high > 20.0 * low
 }
 
-/// What tells a curve from its neighbours: the test, the parameters, and its own name where a cell
-/// has several of a kind.
+/// Name that distinguishes a curve from its neighbours: the test, the parameters, and its own name
+/// if a cell has several of a kind.
 fn name(cell: &Cell, series: &Series, several: bool, lines: usize) -> String {
     let params = words::params(&cell.params);
     let name = match () {
@@ -196,7 +196,7 @@ fn axis(axis: SeriesAxis) -> (&'static str, &'static str, AxisUnit, Scale) {
     }
 }
 
-/// The yardstick as a line where it does not squash the curves, else in words.
+/// The yardstick as a line if it does not flatten the curves, else in words.
 fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
     let highest = kept
         .iter()
@@ -205,7 +205,7 @@ fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
         .filter(|y| y.is_finite())
         .fold(0.0, f64::max);
     let value = match kept[0].1.y {
-        // Of a disk's random writes no one rate can be told: it depends on the block size.
+        // A disk's random write rate is not a single number: it depends on the block size.
         SeriesAxis::Bps if kept[0].0.test.starts_with("random-") && !is_fill(kept[0].0) => {
             return (Vec::new(), String::new());
         }
@@ -235,7 +235,7 @@ fn line(name: String, series: &Series, style: Style) -> ChartLine {
     ChartLine { name, points, style }
 }
 
-/// Three digits are enough to point at.
+/// A value rounded to three digits, for a tooltip.
 fn rounded(value: f64) -> f64 {
     record::units::significant(value).parse().unwrap_or(value)
 }

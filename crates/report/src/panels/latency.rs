@@ -1,4 +1,5 @@
-//! How long single I/Os take: the share that takes longer than a time, with the worst one marked.
+//! Latency distributions: the share of I/Os that take longer than a time, with the slowest one
+//! marked.
 
 use record::units::Bytes;
 use record::{Cell, Histogram, Record, test};
@@ -11,10 +12,10 @@ use crate::chart::{
 use crate::tables::Table;
 use crate::{figure, headline, words, yardstick};
 
-/// Points of a curve; more cannot be told apart on a page.
+/// Most points of a curve; more cannot be distinguished on a page.
 const MOST_POINTS: usize = 60;
-/// A tail is drawn as far as this many samples lie beyond it: fewer do not support a percentile
-/// (docs/field/statistics.md#percentiles: p99 needs 299).
+/// A tail is drawn up to the point beyond which this many samples remain: fewer do not support a
+/// percentile (docs/field/statistics.md#percentiles: p99 needs 299).
 const BEYOND: u64 = 3;
 
 /// Random write at each size.
@@ -83,7 +84,7 @@ fn panel(record: &Record, test: &str, title: &str, sizes: &[u64]) -> Panel {
     Panel { chart, table }
 }
 
-/// The cumulative curve from the left: all I/Os take longer than nothing.
+/// The cumulative curve from the left: all I/Os take longer than zero.
 fn curve(name: &str, hue: usize, histogram: &Histogram) -> ChartLine {
     let n = histogram.len();
     let mut beyond = n;
@@ -137,7 +138,7 @@ fn one_in(share: f64) -> String {
     if share > 0.5 { format!("{:.0} %", share * 100.0) } else { AxisUnit::OneIn.label(share) }
 }
 
-/// Fewer points of the same shape: equal steps in the logarithm of both axes, and both ends.
+/// Fewer points with the same shape: equal steps in the logarithm of both axes, and both ends.
 fn thinned(points: Vec<ChartPoint>) -> Vec<ChartPoint> {
     if points.len() <= MOST_POINTS {
         return points;

@@ -1,4 +1,4 @@
-//! Random writes against the span they fall into: a cache shows as a cliff
+//! Random writes against their span: a cache shows as a steep drop
 //! (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#sampling-random-writes).
 
 use record::units::Bytes;
@@ -51,7 +51,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
     Panel { chart, table }
 }
 
-/// Cells that differ in block size and span alone.
+/// Cells that differ only in block size and span.
 fn comparable(record: &Record) -> impl Iterator<Item = &Cell> {
     record.cells_of(test::RANDOM_WRITE).filter(|cell| {
         headline::kind(record, cell) != CellRelation::Variant && cell.params.span_bytes.is_some()

@@ -4,8 +4,8 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use super::{Ink, MIN_WIDTH, Page};
 
-/// What a kind of finding means and how it is concluded, in lines of at most `width` columns; links
-/// are their words alone. `None` for an id that is not ours.
+/// Meaning and derivation of a kind of finding, in lines of at most `width` columns, without the
+/// addresses of links. `None` for an unknown id.
 pub fn explained(id: &str, width: usize) -> Option<String> {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
     let (mut block, mut is_item) = (String::new(), false);

@@ -1,4 +1,4 @@
-//! The glossary for a terminal: what a word of the tables and screens means.
+//! The glossary for a terminal: meaning of the terms in tables and screens.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -6,7 +6,7 @@ use super::{Ink, MIN_WIDTH, Page};
 
 const GLOSSARY: &str = include_str!("../../../../docs/glossary.md");
 
-/// The words that the glossary explains, in its order, each once: "p50" and "p99" are a word each.
+/// The terms of the glossary, in its order, without duplicates: "p50" and "p99" are two terms.
 pub fn words() -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for (names, _) in rows() {
@@ -16,8 +16,8 @@ pub fn words() -> Vec<String> {
     words
 }
 
-/// What a word means, in lines of at most `width` columns; capitals do not matter. `None` for a
-/// word that is not in the glossary.
+/// Meaning of a term, in lines of at most `width` columns; case does not matter. `None` if the term
+/// is not in the glossary.
 pub fn meaning(word: &str, width: usize) -> Option<String> {
     let is_it = |names: &str| each(names).any(|name| name.eq_ignore_ascii_case(word));
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
@@ -31,7 +31,7 @@ fn each(names: &str) -> impl Iterator<Item = &str> {
     names.split(", ")
 }
 
-/// The rows of its tables that explain one word: (words, meaning).
+/// Rows of the glossary's tables: (terms, meaning).
 fn rows() -> Vec<(String, String)> {
     let (mut rows, mut cells) = (Vec::new(), Vec::<String>::new());
     for event in Parser::new_ext(GLOSSARY, Options::ENABLE_TABLES) {

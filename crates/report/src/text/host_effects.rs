@@ -1,17 +1,17 @@
-//! What a person sees of settings of a host: a sentence for each, and what was not tried.
+//! Screen for effects of host settings: a sentence for each, and the settings that were not tried.
 
 use record::{Flag, Record, test};
 
 use super::paragraph;
 use crate::{caveats, words};
 
-/// True if a record is of settings of a host.
+/// True if a record is about host settings.
 pub(super) fn is_one(record: &Record) -> bool {
     record.run.suite == test::HOST_EFFECTS
 }
 
-/// All of it, in lines of at most `width` columns; with the figures of each turn where they are
-/// asked for.
+/// The whole screen, in lines of at most `width` columns; with the figures of each turn if
+/// `with_figures`.
 pub(super) fn told(record: &Record, width: usize, with_figures: bool) -> String {
     let mut out = paragraph(&words::medium_line(record), width);
     if let Some(state) = caveats::state(record) {

@@ -1,4 +1,4 @@
-//! What a person sees when a matrix ends.
+//! Screen at the end of a matrix.
 
 use findings::matrix::Matrix;
 use record::Record;
@@ -7,7 +7,7 @@ use super::{fold, paragraph, plain};
 use crate::matrix::{commands, fragmentation, ranking, state, threads};
 use crate::{caveats, display, words};
 
-/// All that a matrix came to, for a terminal of `width` columns.
+/// All results of a matrix, for a terminal of `width` columns.
 pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
     let mut out = paragraph(&words::medium_line(record), width);
     if let Some(state) = state(record) {
@@ -42,7 +42,7 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
         out += "\n";
         out += &paragraph(&format!("To have {}", words::clean(&way)), width);
         for (what, line) in lines {
-            // What is to be typed stays on one line.
+            // Commands stay on one line.
             let line = display::unbroken(&words::clean(&line));
             out += &fold(&format!("  # {what}\n"), width, true);
             out += &format!("  {line}\n");

@@ -1,5 +1,5 @@
-//! One screen: what a run came to in as many lines as a small terminal has. What is not on it is
-//! counted, and where it is stands at its end.
+//! One screen: the results of a run in the lines of a small terminal. Parts that do not fit are
+//! counted, and their place is given at the end.
 
 use findings::{LongestWrite, UseLevel, use_levels};
 use record::test::RANDOM_WRITE;
@@ -12,45 +12,45 @@ use crate::figure::{self, PrintedFigure, Shown};
 use crate::headline::{self, HeadlineRow};
 use crate::{display, words};
 
-/// Lines of a small terminal, without the one for what is typed next.
+/// Lines of a small terminal, without the one for the next command.
 const LINES: usize = 23;
-/// A terminal of this width has so few lines; a narrower one may have as much more of them.
+/// Width of a terminal with so few lines; a narrower one may use more lines in proportion.
 const WIDTH: usize = 80;
-/// Columns of a row, from the left: label and figure, interval and n, 99 of 100, slowest.
+/// Columns of a row, from the left: label and figure, interval and n, p99, slowest.
 const COUNT: usize = INTERVAL + 7;
 const P99: usize = 10;
 const SLOWEST: usize = 9;
-/// A label is never wider.
+/// Largest width of a label.
 const WIDEST: usize = 40;
 const ROW: usize = FIGURE + 2 + COUNT + TIMES;
 const TIMES: usize = 2 + P99 + SLOWEST;
 
-/// So many claims that did not fail are told.
+/// Most claims shown that did not fail.
 const CLAIMS: usize = 4;
 
-/// Said of a medium that failed.
+/// Sentence for a medium that failed.
 const NO_USE: &str = "Not suitable for any use.";
 
-/// What the line with the command for the rest begins with.
+/// Start of the line with the command for the details.
 const DETAILS: &str = "Details";
 
-/// Where the rest of a run is.
+/// Places of the details of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Elsewhere<'a> {
-    /// What to call the run in `flashmark show`.
+    /// Name of the run for `flashmark show`.
     pub run: &'a str,
-    /// Files of it: what each is, and its path.
+    /// Files of the run: name and path.
     pub files: &'a [(&'static str, String)],
 }
 
-/// What a person sees when a run ends: the medium, what is wrong with it, what it is good for, the
-/// figures that everyone knows, and where the rest is; at most 24 lines of 80 columns.
+/// Screen at the end of a run: the medium, its faults, its suitable uses, the main figures, and
+/// where the details are; at most 24 lines of 80 columns.
 pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     let run = words::clean(&record.run.id);
     one_screen(record, width, colour, &Elsewhere { run: &run, ..Elsewhere::default() })
 }
 
-/// The same with the files of the run, whose lines count among the 24.
+/// The screen with the files of the run, whose lines count among the 24.
 pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<'_>) -> String {
     let width = width.max(super::MIN_WIDTH);
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
@@ -59,14 +59,14 @@ pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<
         let told = super::host_effects::told(record, width, false);
         return format!("{told}\n{}\n", screen.elsewhere(&[]).join("\n"));
     }
-    // A path is not broken, and yet takes the rows that it takes.
+    // A path is not broken, but may take several rows of the terminal.
     let rows = |line: &String| display::width(line).div_ceil(width).saturating_sub(1);
     let more: usize = screen.elsewhere(&[]).iter().map(rows).sum();
     let lines = screen.laid(most.saturating_sub(more)).lines;
     lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// What the screen of 80 columns tells of a run, for forms that are not laid out in columns.
+/// Content of the screen of 80 columns, for forms without aligned columns.
 pub(crate) fn content(record: &Record, rest: &Elsewhere<'_>) -> ScreenContent {
     let screen = Screen::of(record, WIDTH, false, rest);
     ScreenContent {
@@ -76,44 +76,44 @@ pub(crate) fn content(record: &Record, rest: &Elsewhere<'_>) -> ScreenContent {
     }
 }
 
-/// What a screen tells of a run, as texts.
+/// Content of a screen as texts.
 pub(crate) struct ScreenContent {
-    /// What is wrong with the medium and what it is good for, in the order of the screen.
+    /// Faults and uses of the medium, in the order of the screen.
     pub sentences: Vec<String>,
     /// The table of figures.
     pub rows: Vec<RowTexts>,
-    /// True if something is known of what single I/Os took.
+    /// True if latencies of single I/Os are known.
     pub has_times: bool,
 }
 
 /// A row of the table of figures.
 #[derive(Clone)]
 pub(crate) struct RowTexts {
-    /// "Random write, 4 KiB", whole.
+    /// Whole name: "Random write, 4 KiB".
     pub label: String,
-    /// The figure, or why there is none.
+    /// The figure, or the reason why it is missing.
     pub figure: Result<FigureTexts, String>,
-    /// True if the figure is a single one.
+    /// True for a single figure without an interval.
     pub is_single: bool,
 }
 
-/// A figure and what stands beside it.
+/// A figure with the texts beside it.
 #[derive(Clone)]
 pub(crate) struct FigureTexts {
     /// The figure with its unit.
     pub text: String,
-    /// Its interval, what bounds it, or that it has none.
+    /// Its interval or bound, or a note that it has none.
     pub interval: String,
-    /// How many I/Os or repeats it rests on.
+    /// Number of I/Os or repeats.
     pub n: u64,
-    /// What 99 of 100 I/Os took at most, where enough were measured.
+    /// 99th percentile of the latency, if enough I/Os were measured.
     pub p99: Option<String>,
-    /// What the slowest took.
+    /// Longest latency.
     pub slowest: Option<String>,
 }
 
 impl RowTexts {
-    /// The texts of something shown, with the times of the cell that it is of.
+    /// Texts of a figure, with the latencies of its cell.
     pub fn of(label: &str, shown: &Shown, cell: Option<&Cell>) -> RowTexts {
         let figure = shown.printed().map(|PrintedFigure { text, interval, n }| FigureTexts {
             text: text.to_owned(),
@@ -129,7 +129,7 @@ impl RowTexts {
     }
 }
 
-/// The most lines of each part.
+/// Most lines of each part.
 struct Caps {
     medium: usize,
     not_restored: usize,
@@ -200,38 +200,39 @@ struct Screen<'a> {
     width: usize,
     ink: Ink,
     rest: &'a Elsewhere<'a>,
-    /// True if something is known of what single I/Os took.
+    /// True if latencies of single I/Os are known.
     has_times: bool,
-    /// What to do next, as lines.
+    /// Next steps for the user, as lines.
     next: String,
 }
 
-/// A row of figures, and the cell it is of.
+/// A row of figures with its cell.
 struct Row<'a> {
     lines: Vec<String>,
     cell: Option<&'a Cell>,
     texts: RowTexts,
 }
 
-/// The lines of a screen, the rows of figures among them, and whether every size of random write
-/// is one of these.
+/// The lines of a screen, its rows of figures, and true if every size of random write is among
+/// them.
 struct Laid {
     lines: Vec<String>,
     rows: Vec<RowTexts>,
     has_all: bool,
 }
 
-/// What a medium comes to: for each use, and in the verdict beside them.
+/// Levels of a medium by use, and the verdict beside them.
 struct Judged {
     uses: Vec<String>,
     verdict: Option<String>,
     severity: Severity,
-    /// True if the verdict speaks well of the medium: then it stands after the uses.
+    /// True if the verdict is positive: then it comes after the uses.
     is_praise: bool,
 }
 
 impl Judged {
-    /// A reason for blame comes before what it is good for, what praise rests on after it.
+    /// The uses and the verdict in their order: a negative verdict comes first, a positive one
+    /// last.
     fn ordered<T>(&self, uses: T, verdict: T) -> [T; 2] {
         if self.is_praise { [uses, verdict] } else { [verdict, uses] }
     }
@@ -239,15 +240,15 @@ impl Judged {
 
 impl<'s> Screen<'s> {
     fn of(record: &'s Record, width: usize, colour: bool, rest: &'s Elsewhere<'s>) -> Screen<'s> {
-        // What other tools measured often has no times of single I/Os.
+        // Results of other tools often have no latencies of single I/Os.
         let has_times = !record.cells.iter().all(figure::is_of_others)
             || record.cells.iter().any(|cell| figure::worst_ns(cell).is_some());
         let next = super::next_steps(record, width);
         Screen { record, width, ink: Ink(colour), rest, has_times, next }
     }
 
-    /// The first layout that has room for every random write; else the first that has room at all,
-    /// which the last always has.
+    /// The first layout that has room for every random write; else the first one that fits, which
+    /// the last always does.
     fn laid(&self, most: usize) -> Laid {
         let matrix = findings::matrix::of(self.record);
         let laid = |caps: &Caps| match &matrix {
@@ -266,7 +267,7 @@ impl<'s> Screen<'s> {
         tries.swap_remove(best)
     }
 
-    /// The sentences above the figures, whole.
+    /// The sentences above the figures, not shortened.
     fn sentences(&self) -> Vec<String> {
         let faults = self.fault_findings().into_iter();
         let mut said: Vec<String> = faults.map(|it| words::clean(&it.statement)).collect();
@@ -284,8 +285,8 @@ impl<'s> Screen<'s> {
         let mut top = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
         let (faults, faults_left) = self.faults(caps);
         top.extend(faults);
-        // What the medium comes to is read first; where it must not be used, how far the run came
-        // is no matter.
+        // The result is read first; if the medium must not be used, the state of the run does not
+        // matter.
         let is_refused =
             self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
         let state = caveats::state(record).map(|state| {
@@ -329,7 +330,7 @@ impl<'s> Screen<'s> {
 
         let mut rows = rows;
         let fixed = top.len() + heads.len() + bottom_of(&rows).len();
-        // One line stays free above the figures.
+        // One line above the figures stays empty.
         let mut room = most.saturating_sub(fixed + of_rows(&rows) + 1);
         let mut wanted = wanted.into_iter().peekable();
         while let Some(row) = wanted.next_if(|row| row.lines.len() <= room) {
@@ -356,7 +357,7 @@ impl<'s> Screen<'s> {
         Laid { lines, rows: texts, has_all }
     }
 
-    /// A matrix: each work with its best way, and what is near it.
+    /// Lines of a matrix: each work with its best combination, and those near it.
     fn of_matrix(
         &self,
         matrix: &findings::matrix::Matrix,
@@ -395,7 +396,7 @@ impl<'s> Screen<'s> {
             said.truncate(each);
             works.extend(said);
         }
-        // Works that have no line of their own are named with how many there are.
+        // Works without a line are counted and named.
         if works.len() > room {
             works.truncate(room.saturating_sub(1));
             works.push(format!("{} of {} works are shown.", works.len(), matrix.works.len()));
@@ -405,7 +406,7 @@ impl<'s> Screen<'s> {
         lines
     }
 
-    /// At most so many lines of a text, each in its ink.
+    /// At most `most` lines of a text, each in its colour.
     fn prose(
         &self,
         text: &str,
@@ -416,7 +417,7 @@ impl<'s> Screen<'s> {
         self.inked(&cut(text, self.width, indent, self.most(most)), indent, ink)
     }
 
-    /// So many lines of 80 columns, on this terminal.
+    /// Number of lines on this terminal for lines of 80 columns.
     fn most(&self, lines: usize) -> usize {
         if self.width < WIDTH { lines * WIDTH / self.width } else { lines }
     }
@@ -445,7 +446,7 @@ impl<'s> Screen<'s> {
         self.prose(&facts.join(", "), 2, 1, Ink::faint)
     }
 
-    /// What endangers data and what failed; and how many failures have no room.
+    /// Data at risk and failures, and the number of failures without room.
     fn faults(&self, caps: &Caps) -> (Vec<String>, usize) {
         let record = self.record;
         let mut lines = Vec::new();
@@ -465,7 +466,7 @@ impl<'s> Screen<'s> {
         (lines, faults.len().saturating_sub(caps.faults))
     }
 
-    /// What failed and is not in the verdict.
+    /// Failures that are not in the verdict.
     fn fault_findings(&self) -> Vec<&'s Finding> {
         let verdict = self.verdict();
         let is_said =
@@ -490,7 +491,7 @@ impl<'s> Screen<'s> {
         Judged { uses, verdict, severity, is_praise }
     }
 
-    /// What came of the claims that did not fail: those that do are faults.
+    /// Results of the claims that did not fail; the others are among the faults.
     fn claims(&self, caps: &Caps) -> Vec<String> {
         let claims = self.claims_told().take(CLAIMS);
         claims
@@ -506,8 +507,8 @@ impl<'s> Screen<'s> {
         findings.filter(|it| it.id == "claim" && it.severity != Severity::Failure)
     }
 
-    /// What the medium comes to for each use, at most three sentences; and what the verdict says
-    /// beside them. A use stands in one of both.
+    /// Levels of the medium by use, at most three sentences, and the verdict beside them. Each use
+    /// is in only one of the two.
     fn uses(&self) -> (Vec<String>, String) {
         let record = self.record;
         let is_fault = |finding: &Finding| {
@@ -528,7 +529,7 @@ impl<'s> Screen<'s> {
         let (beside, reasoned) = self.verdict().map(findings::beside_levels).unwrap_or_default();
         let mut all = use_levels(record);
         all.retain(|one| !reasoned.contains(&one.level));
-        // The conditions where there is room; a caveat that few samples leave goes first.
+        // Conditions are shown if there is room; caveats about few samples are dropped first.
         let whole = levels(&all, Notes::All);
         let has_room = self.of_uses(&whole).len() <= 3;
         (if has_room { whole } else { levels(&all, Notes::Conditions) }, beside)
@@ -543,13 +544,13 @@ impl<'s> Screen<'s> {
         uses.iter().flat_map(laid).collect()
     }
 
-    /// Columns of a label: as many more as the terminal is wider.
+    /// Width of a label: larger on a wider terminal.
     fn label(&self) -> usize {
         let times = if self.has_times || self.width < ROW { 0 } else { TIMES };
         LABEL + times + self.width.saturating_sub(ROW).min(WIDEST - LABEL)
     }
 
-    /// Columns of a label with its figure.
+    /// Width of a label with its figure.
     fn figure(&self) -> usize {
         FIGURE - LABEL + self.label()
     }
@@ -567,12 +568,12 @@ impl<'s> Screen<'s> {
         vec![self.ink.faint(&heads)]
     }
 
-    /// The columns of what single I/Os took; empty where none is known.
+    /// The columns for latencies of single I/Os; empty if none are known.
     fn times(&self, p99: &str, slowest: &str) -> String {
         if self.has_times { format!("  {p99:>P99$}{slowest:>SLOWEST$}") } else { String::new() }
     }
 
-    /// The four figures that everyone knows, and the names of those that were not in the plan.
+    /// The four main figures, and the names of those that were not in the plan.
     fn four(&self) -> (Vec<Row<'_>>, Vec<String>) {
         let rows = headline::four_figures(self.record);
         let is_unplanned = |row: &HeadlineRow<'_>| {
@@ -581,10 +582,11 @@ impl<'s> Screen<'s> {
         };
         let (unplanned, told): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
         let names = unplanned.into_iter().map(|row| {
-            // "Random read, 4 KiB" stands in a list.
+            // "Random read, 4 KiB" is an element of a list.
             row.label.to_lowercase().replace("kib", "KiB").replace(", ", " ")
         });
-        // Why there is none of them is said once, by what ended the run or left them out.
+        // The common reason for all of them is shown once, by the state of the run or the left-out
+        // tests.
         let why = |row: &HeadlineRow<'_>| match &row.shown {
             Shown::Withheld(why) if row.cell.is_none() => Some(why.clone()),
             _ => None,
@@ -599,14 +601,14 @@ impl<'s> Screen<'s> {
         (rows.collect(), names.collect())
     }
 
-    /// What else was measured: random writes of other sizes, fills, then every other test by the
-    /// figure it is about.
+    /// Other measured figures: random writes of other sizes, fills, then the main figure of every
+    /// other test.
     fn others<'r>(&'r self, shown: &[Row<'_>]) -> Vec<Row<'r>> {
         let is_shown = |cell: &Cell| {
             shown.iter().any(|row| row.cell.is_some_and(|other| std::ptr::eq(other, cell)))
         };
         let longest = findings::longest_write(self.record);
-        // Where it is on a line that is shown, its column says it.
+        // If its line is shown, its latency is already in a column.
         let longest = longest.filter(|longest| !is_shown(longest.cell));
         let rows = headline::rows(self.record);
         let measured = rows.iter().filter(|row| row.cell.is_some_and(|cell| !is_shown(cell)));
@@ -619,7 +621,7 @@ impl<'s> Screen<'s> {
         };
         for cell in &self.record.cells {
             let is_headline = headline::TESTS.contains(&cell.test.as_str());
-            // Other block sizes of an import have no other place.
+            // Other block sizes of an import are shown nowhere else.
             if is_row(cell) || is_headline && !figure::is_of_others(cell) {
                 continue;
             }
@@ -633,7 +635,7 @@ impl<'s> Screen<'s> {
         others
     }
 
-    /// The slowest single write of all that are those of work.
+    /// The longest single write among all that are part of real work.
     fn of_longest<'r>(&self, longest: &LongestWrite<'_>) -> Row<'r> {
         let shown = Shown::Number {
             value: longest.ns as f64,
@@ -648,8 +650,8 @@ impl<'s> Screen<'s> {
         self.row(&row.label, &row.shown, row.cell)
     }
 
-    /// A label that fits into so many columns, and a line above it where that of an import does
-    /// not: cut labels of its cells look alike.
+    /// A label that fits into `room` columns, and a line above it if the label of an import does
+    /// not fit: shortened labels of its cells would look alike.
     fn fitted(&self, label: &str, cell: Option<&Cell>, room: usize) -> (String, Option<String>) {
         let without_tool = label.rsplit_once(" (").map_or(label, |(label, _)| label);
         let fits = |text: &str| display::width(text) <= room;
@@ -695,7 +697,7 @@ impl<'s> Screen<'s> {
         above.into_iter().chain([row]).collect()
     }
 
-    /// What "one run" means, where a row is marked so.
+    /// Explanation of "one run", if a row is marked so.
     fn legend(&self, rows: &[Row<'_>]) -> Vec<String> {
         if !rows.iter().any(|row| row.texts.is_single) {
             return Vec::new();
@@ -703,7 +705,7 @@ impl<'s> Screen<'s> {
         self.prose(figure::ONE_RUN_MEANS, 2, 2, Ink::faint)
     }
 
-    /// A row without a number: why, in a line.
+    /// A row with the reason why its number is missing.
     fn withheld(&self, label: &str, why: &str) -> Vec<String> {
         let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
         if self.width < ROW {
@@ -715,8 +717,8 @@ impl<'s> Screen<'s> {
         vec![format!("{}  {}", spread(label, "-", self.figure()), ink(&self.ink, &why))]
     }
 
-    /// The caveats that matter most, in a line each, and how many there are besides: what was
-    /// withheld or failed, then what is about the rows that are shown.
+    /// The most important caveats, a line each, and the number of the others: withheld figures and
+    /// failures first, then caveats about the shown rows.
     fn caveats(&self, rows: &[Row<'_>], most: usize) -> (Vec<String>, usize) {
         let of_row = |caveat: &RecordCaveat| {
             let mut cells = rows.iter().filter_map(|row| row.cell);
@@ -730,7 +732,7 @@ impl<'s> Screen<'s> {
             _ => 3,
         });
         let lines = ranked.iter().take(most).flat_map(|caveat| {
-            // The usual places are not said.
+            // The usual regions are left out.
             let about = caveat.about.replace(", middle", "").replace(", in a file", "");
             let name =
                 if about.is_empty() { "Caveat".to_owned() } else { format!("Caveat: {about}") };
@@ -741,8 +743,8 @@ impl<'s> Screen<'s> {
         (lines.collect(), ranked.len().saturating_sub(most))
     }
 
-    /// What was not measured, and why where there is room. A test of which other cells were
-    /// measured was left out in part.
+    /// Left-out tests, with reasons if there is room. A test with other measured cells was left out
+    /// in part.
     fn skipped(&self, unplanned: &[String], most: usize) -> Vec<String> {
         let as_told = |_: &Ink, line: &str| line.to_owned();
         let is_known = |test: &str| self.record.cells_of(test).next().is_some();
@@ -767,7 +769,7 @@ impl<'s> Screen<'s> {
         if wrap::wrapped(&whole, self.width - 2).len() <= scaled {
             return self.prose(&whole, 2, most, as_told);
         }
-        // What most was left out for comes first.
+        // The reason for most left-out tests comes first.
         let mut by_number: Vec<&(String, String)> = reasons.iter().collect();
         by_number.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.split(", ").count()));
         let mut tests: Vec<&str> = Vec::new();
@@ -799,7 +801,7 @@ impl<'s> Screen<'s> {
         self.record.findings.len() - shown
     }
 
-    /// What is not on the screen, and where it is.
+    /// Parts that are not on the screen, and where to find them.
     fn elsewhere(&self, left: &[String]) -> Vec<String> {
         let left: Vec<&str> =
             left.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
@@ -821,7 +823,7 @@ impl<'s> Screen<'s> {
     }
 }
 
-/// A sentence for each level, of the uses that have it.
+/// A sentence for each level, with the uses that have it.
 fn levels(all: &[UseLevel], notes: Notes) -> Vec<String> {
     let mut kinds: Vec<String> = [
         ("Good for", Fitness::Good),
@@ -845,14 +847,14 @@ fn levels(all: &[UseLevel], notes: Notes) -> Vec<String> {
     kinds
 }
 
-/// What is said of a use beside its level.
+/// Notes beside the level of a use.
 #[derive(Clone, Copy, PartialEq)]
 enum Notes {
     All,
     Conditions,
 }
 
-/// A use in few words: "video (100 Mbit/s)", "database (if its flush is honest)".
+/// A use in a few words: "video (100 Mbit/s)", "database (if its flush is honest)".
 fn named(one: &UseLevel, notes: Notes) -> String {
     let name = match one.wanted {
         Use::RootDisk => "root disk".to_owned(),
@@ -868,7 +870,7 @@ fn named(one: &UseLevel, notes: Notes) -> String {
     if notes.is_empty() { name } else { format!("{name} ({})", notes.join(", ")) }
 }
 
-/// One way of a work with what it came to, "ext4 (noatime), bfq: 0.52 of the best".
+/// One combination of a work with its result: "ext4 (noatime), bfq: 0.52 of the best".
 fn place_line(
     work: &findings::matrix::WorkPlaces,
     place: &findings::matrix::CombinationResult,

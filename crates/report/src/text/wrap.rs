@@ -1,5 +1,5 @@
-//! Text in lines: broken at spaces, never within a figure or what is to be copied; and cut where
-//! there is no room, with a mark.
+//! Wrapping of text: broken at spaces, never within a figure or a text to copy; and cut with a mark
+//! if there is no room.
 
 use crate::display;
 
@@ -10,11 +10,11 @@ const UNITS: [&str; 31] = [
     "/s", "°C", "C", "rpm",
 ];
 
-/// Stands where something was left out.
+/// Mark for left-out text.
 pub(crate) const CUT: &str = "[...]";
 
-/// The words of a text; a number and its unit are one, a command to type, and what blanks hold
-/// together that are not to be broken at.
+/// The words of a text. A number with its unit, a command to type, and text with non-breaking
+/// spaces are one word each.
 fn words(text: &str) -> Vec<String> {
     let is_number = |word: &str| {
         let bare = word.trim_start_matches(['(', '-', '+', '\'', '"']);
@@ -46,21 +46,21 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Paths, addresses and commands: broken they could be neither clicked nor copied.
+/// True for paths, addresses and commands: broken, they could not be clicked or copied.
 fn is_to_copy(word: &str) -> bool {
     let bare = word.trim_start_matches(['(', '\'', '"', '`']);
     let is_path = bare.starts_with(['/', '~', '.']) || bare.is_ascii() && bare.contains('/');
     is_path || bare.contains("://") || word.contains('`') || bare.starts_with("flashmark")
 }
 
-/// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must be,
-/// but not what is to be copied.
+/// Lines of at most `width` columns, broken at spaces; longer words are broken if necessary, except
+/// text to copy.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines(text, [width, width], true)
 }
 
-/// The same with a width of its own for the first line, and words that are longer than it broken
-/// only where `breaks` says so.
+/// Wrapped lines with a separate width for the first one; longer words are broken only with
+/// `breaks`.
 fn lines(text: &str, [first, rest]: [usize; 2], breaks: bool) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
@@ -97,9 +97,8 @@ fn push(lines: &mut [String], text: &str, gap: usize) {
     }
 }
 
-/// A text in at most `most` lines of `width` columns, those after the first shorter by
-/// `indent`. What has no room is cut off at the end of a sentence, or else of a clause, and a mark
-/// stands for it.
+/// A text in at most `most` lines of `width` columns, those after the first shorter by `indent`. It
+/// is cut at the end of a sentence, or else of a clause, with a mark.
 pub(crate) fn cut(text: &str, width: usize, indent: usize, most: usize) -> Vec<String> {
     let laid = |text: &str| lines(text, [width, width.saturating_sub(indent)], true);
     let whole = laid(text);
@@ -127,7 +126,7 @@ pub(crate) fn cut(text: &str, width: usize, indent: usize, most: usize) -> Vec<S
         .unwrap_or_else(|| cut_anywhere(text, width, indent, most))
 }
 
-/// The same, cut off between two words, wherever these are.
+/// A text cut between any two words.
 fn cut_anywhere(text: &str, width: usize, indent: usize, most: usize) -> Vec<String> {
     let laid = |text: &str| lines(text, [width, width.saturating_sub(indent)], true);
     let all = words(text);
@@ -135,7 +134,7 @@ fn cut_anywhere(text: &str, width: usize, indent: usize, most: usize) -> Vec<Str
     longest.into_iter().find(|laid| laid.len() <= most).unwrap_or_else(|| vec![CUT.to_owned()])
 }
 
-/// A text after a name, as [`cut`] has it; never the name alone.
+/// A text after a name, cut like [`cut`]; never the name alone.
 pub(crate) fn cut_after(name: &str, text: &str, width: usize, most: usize) -> Vec<String> {
     let whole = format!("{name}: {text}");
     let laid = cut(&whole, width, 2, most);
@@ -143,7 +142,8 @@ pub(crate) fn cut_after(name: &str, text: &str, width: usize, most: usize) -> Ve
     if is_bare { cut_anywhere(&whole, width, 2, most) } else { laid }
 }
 
-/// Parts in lines of at most `width` columns, divided by commas; none is broken that has room.
+/// Parts in lines of at most `width` columns, separated by commas; a part is broken only if it is
+/// too wide.
 pub(crate) fn joined(parts: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
@@ -158,9 +158,9 @@ pub(crate) fn joined(parts: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// A text for a terminal of `width` columns: lines that are wider are broken at spaces and go on
-/// below where their text begins. Words that are wider themselves (paths, addresses) are broken
-/// only with `breaks`.
+/// A text for a terminal of `width` columns: wider lines are broken at spaces and continue below
+/// the start of their text. Words that are wider themselves (paths, addresses) are broken only with
+/// `breaks`.
 pub fn fold(text: &str, width: usize, breaks: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -171,7 +171,7 @@ pub fn fold(text: &str, width: usize, breaks: bool) -> String {
         }
         let margin = bare.len() - bare.trim_start().len();
         let indent = hanging(bare, width);
-        // What stands in columns before the text stays as it is.
+        // Columns before the text stay unchanged.
         let (head, text) = match column(bare, width) {
             Some(at) => bare.split_at(at),
             None => bare.split_at(margin),
@@ -189,15 +189,15 @@ pub fn fold(text: &str, width: usize, breaks: bool) -> String {
     out
 }
 
-/// Where lines after the first begin.
+/// Indentation of the lines after the first.
 fn hanging(line: &str, width: usize) -> usize {
     let margin = line.chars().take_while(|c| *c == ' ').count();
     let column = column(line, width).map(|at| display::width(&line[..at]));
     column.unwrap_or(if margin + 2 <= width / 2 { margin + 2 } else { 2 })
 }
 
-/// Where the last column begins that leaves half of the width to its text, in bytes: columns are
-/// two blanks apart.
+/// Start in bytes of the last column that leaves at least half of the width to its text. Columns
+/// are separated by two blanks.
 fn column(line: &str, width: usize) -> Option<usize> {
     let margin = line.len() - line.trim_start().len();
     let gaps = line.match_indices("  ").map(|(at, _)| at);

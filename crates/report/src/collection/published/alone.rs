@@ -1,5 +1,5 @@
-//! The page of a publication as one file: its style is inside, and it leads to nothing but the
-//! publication itself.
+//! Page of a publication as one file: its style is inside, and its only link is the publication
+//! itself.
 
 use askama::Template;
 use base64::Engine as _;

@@ -1,4 +1,4 @@
-//! The figures of a publication beside those of what was picked.
+//! Figures of a publication beside those of the selected media.
 
 use record::units::significant;
 use record::{
@@ -19,20 +19,20 @@ pub(super) struct Row {
     pub what: String,
     pub tool: String,
     pub printed: String,
-    /// The same in our unit, where that is another.
+    /// The same in Flashmark's unit, if that differs.
     pub ours: String,
-    /// What it is with its repeats, where its source did the same several times.
+    /// Mean with its repeats, if its source measured the same several times.
     pub repeats: String,
     pub kind: &'static str,
     pub place: String,
     pub picks: Vec<PickCell>,
 }
 
-/// A figure of a picked medium, and its ratio to the published one.
+/// A figure of a selected medium, and its ratio to the published one.
 pub(super) struct PickCell {
     pub value: String,
     pub interval: String,
-    /// How many times the published figure it is: "0.972x".
+    /// Ratio to the published figure: "0.972x".
     pub ratio: String,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn groups(source: &PublishedSource, picks: &[Pick]) -> Vec<MediumFigu
     groups
 }
 
-/// What a published figure is in our columns: the first of its quantities.
+/// Flashmark column of a published figure, with the value: the first of its quantities.
 fn own_quantity(figure: &SourceFigure) -> Option<(FigureColumn, f64)> {
     let cell = figure.cell.as_ref()?;
     let (quantity, estimate) = quantities(cell).into_iter().find(|(quantity, _)| {
@@ -66,7 +66,7 @@ fn own_quantity(figure: &SourceFigure) -> Option<(FigureColumn, f64)> {
 }
 
 /// Mean and interval of a figure and its repeats in the same source: "3 runs: 20.9 MB/s (14.8 to
-/// 27.1)"; empty for one that was made once.
+/// 27.1)"; empty for a single measurement.
 fn repeats_of(figure: &SourceFigure, source: &PublishedSource) -> String {
     let Some(cell) = &figure.cell else { return String::new() };
     let is_of = |other: &&SourceFigure| other.medium == figure.medium && other.host == figure.host;
@@ -82,7 +82,7 @@ fn repeats_of(figure: &SourceFigure, source: &PublishedSource) -> String {
     }
 }
 
-/// What a cell says first: its column, or its rate.
+/// Main value of a cell with its unit: that of its column, or its rate.
 fn value(cell: &Cell) -> Option<(f64, &'static str)> {
     let of_column = quantities(cell).into_iter().next().map(|(of, it)| (it.value, of.unit));
     of_column.or_else(|| cell.metrics.bps.as_ref().map(|bps| (bps.value / 1e6, "MB/s")))
@@ -114,14 +114,14 @@ fn row(figure: &SourceFigure, picks: &[Pick]) -> Row {
 }
 
 impl PickCell {
-    /// Stands where nothing was measured.
+    /// Text for a figure that was not measured.
     const NONE: &str = "–";
 
     fn none() -> PickCell {
         PickCell { value: Self::NONE.to_owned(), interval: String::new(), ratio: String::new() }
     }
 
-    /// Whether there is a figure.
+    /// True if there is a figure.
     pub fn is_some(&self) -> bool {
         !self.ratio.is_empty()
     }
@@ -139,7 +139,7 @@ impl PickCell {
     }
 }
 
-/// Names of what was picked and has none of the figures.
+/// Names of selected media without any of the figures.
 pub(super) fn without_any(groups: &[MediumFigures], picks: &[Pick]) -> Vec<String> {
     let has_none = |at: usize| {
         let mut rows = groups.iter().flat_map(|group| &group.rows);
@@ -149,15 +149,15 @@ pub(super) fn without_any(groups: &[MediumFigures], picks: &[Pick]) -> Vec<Strin
     none.map(|(_, pick)| pick.name.clone()).collect()
 }
 
-/// What makes columns again.
+/// A command that measures columns of a publication.
 pub(super) struct Remake {
-    /// What to type after the name of the program.
+    /// Arguments of `flashmark`.
     pub command: String,
-    /// Heads of the columns, each with its unit; without one it is the nearest test only.
+    /// Heads of the columns, each with its unit; a head without a unit is only the nearest test.
     pub columns: Vec<String>,
 }
 
-/// What makes the columns of a publication again, each command once, in the order of its figures.
+/// Commands that measure the columns of a publication, each once, in the order of its figures.
 pub(super) fn commands(source: &PublishedSource) -> Vec<Remake> {
     let mut found: Vec<Remake> = Vec::new();
     for figure in &source.figures {

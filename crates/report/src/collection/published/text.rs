@@ -1,5 +1,5 @@
-//! Publications on a terminal: the list of the articles, and the figures of one as a table where it
-//! fits the screen, else a block a figure.
+//! Publications on a terminal: the list of the articles, and the figures of one as a table, or as
+//! one block per figure if the table does not fit.
 
 use record::PublishedSource;
 
@@ -12,8 +12,8 @@ use crate::display;
 use crate::text::{fold, wrapped};
 use crate::words;
 
-/// The articles among publications, each with what it measures, its media, its finding, and how to
-/// see it, no wider than `width` columns where that can be.
+/// List of the articles among publications, each with its quantities, its media, its finding, and
+/// the command that shows it; at most `width` columns wide where possible.
 pub fn article_list(sources: &[PublishedSource], width: usize) -> String {
     let of = |article: &Article| sources.iter().find(|source| source.key == article.key);
     let entries = ARTICLES.iter().filter_map(|article| Some(entry(article, of(article)?, width)));
@@ -37,10 +37,10 @@ fn entry(article: &Article, source: &PublishedSource, width: usize) -> String {
     text + &commands.map(|command| format!("{MARGIN}flashmark {command}\n")).collect::<String>()
 }
 
-/// Stands before what belongs to a number.
+/// Indentation of the text that belongs to a number.
 const MARGIN: &str = "     ";
 
-/// The media of a publication, each once.
+/// Media of a publication without duplicates.
 fn media(source: &PublishedSource) -> Vec<&str> {
     let mut media: Vec<&str> = Vec::new();
     for figure in &source.figures {
@@ -51,15 +51,15 @@ fn media(source: &PublishedSource) -> Vec<&str> {
     media
 }
 
-/// A text in lines, the first behind `first`, the others as far in.
+/// A text in lines: the first after `first`, the others indented by its width.
 fn indented(text: &str, first: &str, width: usize) -> String {
     let margin = " ".repeat(display::width(first));
     let lines = wrapped(text, width.saturating_sub(margin.len()).max(20)).into_iter().enumerate();
     lines.map(|(at, line)| format!("{}{line}\n", if at == 0 { first } else { &margin })).collect()
 }
 
-/// The figures of one publication with up to [`MOST_PICKED`] runs beside them, and what makes each
-/// column again; no wider than `width` columns where that can be.
+/// Figures of one publication with up to [`MOST_PICKED`] runs beside them, and the command for each
+/// column; at most `width` columns wide where possible.
 pub fn published_text(source: &PublishedSource, runs: &[RunFigures], width: usize) -> String {
     let picks: Vec<Pick> = runs.iter().take(MOST_PICKED).map(Pick::of_run).collect();
     let page = SourceTable::of(source, &picks, Vec::new());
@@ -97,7 +97,7 @@ fn head(page: &SourceTable) -> String {
     text
 }
 
-/// The tool of all rows of a medium, where they have the same.
+/// Tool of all rows of a medium, if it is the same.
 fn common_tool(group: &MediumFigures) -> Option<&str> {
     let (first, rest) = group.rows.split_first()?;
     let tool = Some(first.tool.as_str()).filter(|tool| !tool.is_empty())?;
@@ -110,7 +110,7 @@ fn titled(group: &MediumFigures) -> String {
     format!("{}{tool}", group.name)
 }
 
-/// "dd: write, 4 KiB"; without the tool where the title of the medium has it.
+/// "dd: write, 4 KiB"; without the tool if the title of the medium has it.
 fn what(group: &MediumFigures, row: &Row) -> String {
     match (common_tool(group), row.tool.as_str()) {
         (Some(_), _) | (None, "") => row.what.clone(),
@@ -119,7 +119,8 @@ fn what(group: &MediumFigures, row: &Row) -> String {
     }
 }
 
-/// As printed, with its kind where it was not measured, and in our unit where that is another.
+/// The figure as printed, with its kind if it was not measured, and in Flashmark's unit if that
+/// differs.
 fn printed(row: &Row) -> String {
     let kind = if row.kind == "measured" { String::new() } else { format!(" ({})", row.kind) };
     let ours = if row.ours.is_empty() { String::new() } else { format!(" = {}", row.ours) };
@@ -135,11 +136,11 @@ fn picked(row: &Row, at: usize) -> String {
     format!("{} ({}), {}", cell.value, cell.interval, cell.ratio)
 }
 
-/// The least that the first column of a table is broken to.
+/// Least width of the first column of a table.
 const LEAST_WHAT: usize = 26;
 
-/// The rows of a medium as a table, what was done broken where it must be; `None` where that has no
-/// room.
+/// Rows of a medium as a table, with line breaks in the first column if needed; `None` if that is
+/// too wide.
 fn rows(group: &MediumFigures, names: &[&str], width: usize) -> Option<String> {
     let figures = |row: &Row| -> Vec<String> {
         let picks = (0..names.len()).map(|at| picked(row, at));
@@ -156,13 +157,13 @@ fn rows(group: &MediumFigures, names: &[&str], width: usize) -> Option<String> {
     table(&laid.collect::<Vec<_>>(), width)
 }
 
-/// Columns between those of a table.
+/// Blanks between the columns of a table.
 const GAP: usize = 2;
 
-/// Stands before the rows of a medium.
+/// Indentation of the rows of a medium.
 const MARGIN_OF_ROWS: &str = "  ";
 
-/// A row with its first column in lines of so many columns.
+/// A row with its first column broken into lines of this width.
 fn broken(what: &str, figures: Vec<String>, room: usize) -> Vec<Vec<String>> {
     let blank = vec![String::new(); figures.len()];
     let hanging = if display::width(what) > room { MARGIN_OF_ROWS } else { "" };
@@ -176,7 +177,7 @@ fn broken(what: &str, figures: Vec<String>, room: usize) -> Vec<Vec<String>> {
     lines.map(row).collect()
 }
 
-/// The same with a few lines a figure.
+/// Rows of a medium with a few lines for each figure.
 fn block(group: &MediumFigures, names: &[&str], width: usize) -> String {
     let mut text = String::new();
     for row in &group.rows {
@@ -189,7 +190,7 @@ fn block(group: &MediumFigures, names: &[&str], width: usize) -> String {
     text
 }
 
-/// What makes each column again; commands stay on a line of their own, to be copied.
+/// Commands that measure each column, each on a line of its own, to be copied.
 fn remakes(commands: &[Remake], width: usize) -> String {
     if commands.is_empty() {
         return String::new();

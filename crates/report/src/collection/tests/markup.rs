@@ -1,4 +1,4 @@
-//! Looks through a page as a strict reader would: nesting, ids, labels, heads of tables.
+//! Strict checks of a page: nesting, ids, labels, heads of tables.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 pub struct Tag<'a> {
     pub name: &'a str,
     pub is_end: bool,
-    /// Whether it is its own end, as drawn shapes are.
+    /// True if it closes itself, as SVG shapes do.
     pub is_whole: bool,
     pub attributes: Vec<(&'a str, &'a str)>,
-    /// What stands between it and the next tag.
+    /// Text between it and the next tag.
     pub text: &'a str,
 }
 
@@ -22,8 +22,7 @@ impl<'a> Tag<'a> {
 
 const VOID: [&str; 6] = ["meta", "link", "input", "br", "hr", "img"];
 
-/// All tags of a page, in order. Panics on what is no well-formed tag: an unescaped `<` or `>` in
-/// text ends here.
+/// All tags of a page, in order. Panics on malformed tags, such as an unescaped `<` or `>` in text.
 pub fn tags(page: &str) -> Vec<Tag<'_>> {
     let mut found = Vec::new();
     let body = page.strip_prefix("<!DOCTYPE html>").expect("a page says what it is");
@@ -68,7 +67,7 @@ fn tag(inside: &str) -> Tag<'_> {
     }
 }
 
-/// Panics unless the page is one that a strict reader and a person with a screen reader can use.
+/// Panics unless the page is valid for a strict parser and accessible to a screen reader.
 pub fn check(page: &str) {
     let tags = tags(page);
     let mut open: Vec<&str> = Vec::new();
@@ -105,7 +104,7 @@ pub fn check(page: &str) {
             "script" => assert!(tag.get("src").is_some(), "a script inside the page"),
             "a" => {
                 assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere");
-                // Who speaks to the browser says what they see.
+                // Users of voice control say the visible text.
                 let heard = tag.get("aria-label").unwrap_or(tag.text).to_lowercase();
                 assert!(heard.contains(&tag.text.to_lowercase()), "seen and not heard: {tag:?}");
             }

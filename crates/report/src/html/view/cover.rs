@@ -1,5 +1,5 @@
-//! What the page of every record has around what it is about: at the head who and what, at the foot
-//! how it was measured, and the record itself.
+//! Frame of every record's page: at the head medium and run, at the foot the conditions of the
+//! measurement, and the record itself.
 
 use record::{Ended, Record};
 
@@ -9,36 +9,37 @@ use crate::{caveats, words};
 
 /// Head and foot of a page; `cover_*.html` show it.
 pub(super) struct Cover {
-    /// What the page is: "Flashmark report".
+    /// Kind of page: "Flashmark report".
     pub eyebrow: String,
-    /// What the medium goes by.
+    /// Name of the medium.
     pub name: String,
     /// Kind, capacity, link, file system.
     pub facts: String,
-    /// The user's words for the run; empty where there are none.
+    /// The user's label for the run; may be empty.
     pub label: String,
     /// Suite, time, bytes written.
     pub run_facts: String,
-    /// How far the run came, where that is not all the way.
+    /// State of an incomplete run.
     pub state: Option<String>,
-    /// True if an error ended it.
+    /// True if an error ended the run.
     pub failed: bool,
-    /// The reason why something was left out, and what.
+    /// Left-out tests: (reason, tests).
     pub skipped: Vec<(String, String)>,
-    /// How it was measured: sections of names and values.
+    /// Conditions of the measurement: sections of names and values.
     pub how: Vec<(&'static str, Vec<(String, String)>)>,
-    /// True if the record holds what is nobody else's business.
+    /// True if the record has private data.
     pub private: bool,
-    /// What the run is called.
+    /// Id of the run.
     pub run: String,
-    /// What the record is called as a file.
+    /// File name of the record.
     pub file_name: String,
-    /// The record, compressed, where the page carries it.
+    /// The compressed record, if the page has it.
     pub embedded_record: Option<String>,
 }
 
 impl Cover {
-    /// Of a page that is a `kind` ("report"), of a run in this state. It does not carry the record.
+    /// Frame of a page of this kind ("report"), for a run in this state. It does not have the
+    /// record.
     pub fn of(record: &Record, kind: &str, state: Option<String>) -> Cover {
         Cover {
             eyebrow: format!("Flashmark {kind}"),
@@ -57,7 +58,7 @@ impl Cover {
         }
     }
 
-    /// The same with the record in it.
+    /// Adds the record.
     pub fn with_record(self, record: &Record) -> Cover {
         Cover { embedded_record: Some(embedded_record(record)), ..self }
     }

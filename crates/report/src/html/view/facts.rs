@@ -1,4 +1,4 @@
-//! How it was measured: everything a record says of medium, way, machine and run, in words.
+//! Conditions of the measurement: facts in a record about medium, link, host and run, in words.
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
 use record::{Claims, Host, Medium, Record, SpeedClasses, Target};
@@ -6,7 +6,7 @@ use record::{Claims, Host, Medium, Record, SpeedClasses, Target};
 use crate::tables::Table;
 use crate::words;
 
-/// Pairs of name and value; what is not known is not listed.
+/// Pairs of name and value; unknown values are left out.
 #[derive(Default)]
 struct Facts(Vec<(String, String)>);
 
@@ -18,7 +18,7 @@ impl Facts {
     }
 }
 
-/// All sections that have something to say.
+/// All sections that are not empty.
 pub(super) fn sections(record: &Record) -> Vec<(&'static str, Vec<(String, String)>)> {
     let mut sections = vec![
         ("Medium", medium(&record.medium)),
@@ -203,7 +203,7 @@ fn host(host: &Host) -> Vec<(String, String)> {
     facts.0
 }
 
-/// What was planned, and whether it was done.
+/// Planned cells, each with its result.
 pub(super) fn plan(record: &Record) -> Table {
     let mut table = Table::new(&["Planned", "Parameters", "#At most", "#Writes at most", "Done"]);
     for planned in &record.plan {
@@ -218,7 +218,7 @@ pub(super) fn plan(record: &Record) -> Table {
         } else {
             Bytes(planned.max_written_bytes).to_string()
         };
-        // Settings are those of all cells of a test.
+        // Settings are the same in all cells of a test.
         let settings = words::settings(&planned.params);
         let notes = if settings.is_empty() { Vec::new() } else { vec![table.note(settings)] };
         table.push(
@@ -235,7 +235,7 @@ pub(super) fn plan(record: &Record) -> Table {
     table
 }
 
-/// True if the record holds what its owner may not want to pass on.
+/// True if the record has data that its owner may not want to publish.
 pub(super) fn is_private(record: &Record) -> bool {
     let medium = &record.medium;
     medium.serial.is_some()
@@ -244,7 +244,7 @@ pub(super) fn is_private(record: &Record) -> bool {
         || !record.target.path.starts_with("sim:")
 }
 
-/// A name for the record as a file: letters, digits and hyphens of the run's id.
+/// File name for the record: letters, digits and hyphens of the run's id.
 pub(super) fn file_name(record: &Record) -> String {
     let id: String = record
         .run

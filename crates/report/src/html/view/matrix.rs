@@ -9,7 +9,7 @@ use super::TableView;
 use super::cover::Cover;
 use crate::{matrix, words};
 
-/// What the page of a matrix shows; `matrix.html` lays it out.
+/// Data of `matrix.html`, the page of a matrix.
 #[derive(Template)]
 #[template(path = "matrix.html", blocks = ["main"])]
 pub(in crate::html) struct MatrixPage {
@@ -39,7 +39,7 @@ struct HeatRow {
     cells: Vec<HeatCell>,
 }
 
-/// A combination in the heat map, or why it has no figure.
+/// A combination in the heat map, or the reason why it has no figure.
 struct HeatCell {
     class: String,
     share: String,
@@ -47,13 +47,13 @@ struct HeatCell {
 }
 
 impl MatrixPage {
-    /// Everything the page says.
+    /// The whole page.
     pub fn of(record: &Record, matrix: &Matrix) -> MatrixPage {
         let page = MatrixPage::part_of(record, matrix);
         MatrixPage { cover: page.cover.with_record(record), ..page }
     }
 
-    /// The same without the record itself.
+    /// The page without the embedded record.
     pub fn part_of(record: &Record, matrix: &Matrix) -> MatrixPage {
         let overall = matrix.overall.first().map(findings::matrix::Overall::statement);
         let (recommended, commands) = matrix::commands(record, matrix).unwrap_or_default();
@@ -138,7 +138,7 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// A cell as warm as it is near the best; framed where it may be as good.
+/// A cell coloured by its ratio to the best; framed if it may be equally good.
 fn heat(work: &WorkPlaces, place: &CombinationResult) -> HeatCell {
     let level = (place.relative * 10.0).round().clamp(0.0, 10.0) as u32;
     let equal = if place.rank == ContestRank::Worse { "" } else { " equal" };

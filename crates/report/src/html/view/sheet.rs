@@ -1,4 +1,4 @@
-//! The first sheet: what fits on one page of paper and is all that most readers need.
+//! The first sheet: fits on one page of paper and is all that most readers need.
 
 use findings::UseLevel;
 use record::{Finding, Fitness, Record, Severity, Use, test};
@@ -7,49 +7,49 @@ use super::{FiguresView, FindingView, headline_row, is_danger};
 use crate::panels::Panel;
 use crate::{caveats, chart, headline, words};
 
-/// Where the verdicts on the uses are told with their reasons.
+/// Id of the part with the verdicts on the uses and their reasons.
 pub(super) const REASONS: &str = "reasons";
-/// Where all caveats are told.
+/// Id of the part with all caveats.
 pub(super) const ALL_CAVEATS: &str = "all-caveats";
-/// Where all that was not tested is told.
+/// Id of the part with everything that was not tested.
 pub(super) const ALL_UNTESTED: &str = "all-untested";
 
-/// Caveats on the sheet.
+/// Most caveats on the sheet.
 const MOST_CAVEATS: usize = 3;
-/// Lines of what was not tested on the sheet.
+/// Most lines about untested items on the sheet.
 const MOST_UNTESTED: usize = 4;
 
-/// What stands on the first sheet.
+/// Content of the first sheet.
 pub(super) struct Sheet {
-    /// Data at stake and failures.
+    /// Data at risk, and failures.
     pub danger: Vec<FindingView>,
-    /// The verdict in a sentence or a few; none where it is among what comes first.
+    /// The verdict in one or more sentences; `None` if it is already in `danger`.
     pub verdict: Option<String>,
-    /// Genuine, fit, healthy: question, answer, reason; only of a check.
+    /// Genuine, fit, healthy: question, answer, reason; only for a check.
     pub answers: Vec<(&'static str, &'static str, String)>,
     pub badges: Vec<Badge>,
     pub figures: FiguresView,
     pub charts: Vec<SheetChart>,
-    /// What was not tested, and why.
+    /// Untested items, each with the reason.
     pub untested: Vec<(String, String)>,
-    /// The most important first.
+    /// Caveats, the most important first.
     pub caveats: Vec<Caveat>,
-    /// What made it: program, run, seed.
+    /// Program, run id and seed.
     pub origin: String,
 }
 
-/// A use and how the medium does for it.
+/// A use with its level.
 pub(super) struct Badge {
     pub class: &'static str,
-    /// What is drawn: a path on a field of 16 by 16.
+    /// Icon: an SVG path on a field of 16 by 16.
     pub icon: &'static str,
     pub use_name: String,
     pub word: &'static str,
-    /// What qualifies the word; may be empty.
+    /// Condition of the level; may be empty.
     pub note: &'static str,
 }
 
-/// A chart, or why there is none.
+/// A chart, or the reason why it is missing.
 pub(super) struct SheetChart {
     pub title: String,
     /// Markup.
@@ -57,7 +57,7 @@ pub(super) struct SheetChart {
     pub note: String,
 }
 
-/// What a reader must know before trusting the numbers.
+/// A caveat about the numbers.
 pub(super) struct Caveat {
     pub about: String,
     pub text: String,
@@ -94,28 +94,28 @@ impl Sheet {
         }
     }
 
-    /// The caveats that have room.
+    /// The caveats that fit.
     pub fn first_caveats(&self) -> &[Caveat] {
         &self.caveats[..self.caveats.len().min(MOST_CAVEATS)]
     }
 
-    /// True if there are others.
+    /// True if there are more caveats.
     pub fn has_more_caveats(&self) -> bool {
         self.caveats.len() > MOST_CAVEATS
     }
 
-    /// The lines of what was not tested that have room.
+    /// The lines about untested items that fit.
     pub fn first_untested(&self) -> &[(String, String)] {
         &self.untested[..self.untested.len().min(MOST_UNTESTED)]
     }
 
-    /// True if there are others.
+    /// True if there are more untested items.
     pub fn has_more_untested(&self) -> bool {
         self.untested.len() > MOST_UNTESTED
     }
 }
 
-/// True if a record is of the suite that asks three questions.
+/// True if a record is of a suite that answers the three questions.
 fn is_check(record: &Record) -> bool {
     record.run.suite == "check"
 }
@@ -142,7 +142,7 @@ fn answers(record: &Record) -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-/// Data at stake, then a verdict that is a failure, then the failures it does not tell already.
+/// Data at risk, then a verdict that is a failure, then failures that it does not mention.
 fn dangers(record: &Record) -> Vec<&Finding> {
     let mut dangers: Vec<&Finding> = Vec::new();
     for finding in record.findings.iter().filter(|finding| is_danger(finding)) {
@@ -155,7 +155,7 @@ fn dangers(record: &Record) -> Vec<&Finding> {
 }
 
 fn badge(record: &Record, use_level: &UseLevel) -> Badge {
-    // Of what was not judged by a rate none is named.
+    // A level that does not rest on a rate has no rate to show.
     let has_rate = record.findings.iter().any(|finding| finding.id == "verdict-video")
         || matches!(use_level.level, Fitness::Good | Fitness::Usable | Fitness::Poor);
     let (class, icon) = match use_level.level {
@@ -201,7 +201,7 @@ fn chart(panel: Option<Panel>, title: &str) -> SheetChart {
     }
 }
 
-/// "flashmark 0.1.0, run 20261120-101500-5f3a, seed 42", for whoever wants to do it again.
+/// "flashmark 0.1.0, run 20261120-101500-5f3a, seed 42": needed to repeat the run.
 fn origin(record: &Record) -> String {
     let run = &record.run;
     let software =
@@ -214,7 +214,7 @@ fn origin(record: &Record) -> String {
     parts.join(", ")
 }
 
-/// Whether it is a fake where nobody looked, then what was left out.
+/// Detection of fakes, if it was not done, then other left-out tests.
 fn untested(record: &Record) -> Vec<(String, String)> {
     let was_looked_at =
         record.findings.iter().any(|finding| ["capacity", "verify"].contains(&finding.id.as_str()));
@@ -222,7 +222,7 @@ fn untested(record: &Record) -> Vec<(String, String)> {
         ("whether it is a fake".to_owned(), caveats::absence(record, test::CAPACITY, None))
     });
     let skipped = caveats::skipped(record).into_iter().filter_map(|(reason, tests)| {
-        // That a fake was not looked for is said already.
+        // The missing detection of fakes is already in the list.
         let names: Vec<String> = tests
             .split(", ")
             .filter(|name| was_looked_at || *name != test::CAPACITY)
@@ -233,8 +233,7 @@ fn untested(record: &Record) -> Vec<(String, String)> {
     fake.into_iter().chain(skipped).collect()
 }
 
-/// What makes figures impossible and what failed, then what findings warn of, then what else may
-/// be wrong with a figure.
+/// Caveats in this order: impossible figures and failures, warnings of findings, other flags.
 fn caveats(record: &Record) -> Vec<Caveat> {
     let (severe, slight): (Vec<Caveat>, Vec<Caveat>) = caveats::of_record(record)
         .into_iter()

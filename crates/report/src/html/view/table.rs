@@ -4,25 +4,25 @@ use askama::Template;
 
 use crate::tables::{Table, TableRow};
 
-/// A table; a template of its own, so that other pages can use it.
+/// A table as a separate template, so that other pages can use it.
 #[derive(Template)]
 #[template(path = "table.html")]
 pub(crate) struct TableView {
     caption: String,
-    /// Classes that set columns of numbers to the right.
+    /// CSS classes that right-align columns of numbers.
     numeric: String,
     heads: Vec<String>,
     groups: Vec<Group>,
     notes: Vec<String>,
 }
 
-/// Rows that belong together, beneath a head of their own where the table has such heads.
+/// Rows that belong together, below a head of their own if the table has such heads.
 struct Group {
     head: Option<String>,
     rows: Vec<Row>,
 }
 
-/// A row: its head, what stands in the other columns, its footnotes.
+/// A row: its head, the other cells, its footnotes.
 struct Row {
     head: String,
     cells: Vec<String>,
@@ -30,8 +30,8 @@ struct Row {
 }
 
 impl TableView {
-    /// A table with this caption. Where several rows are about one thing, its name becomes a head
-    /// above them and the second column names the rows.
+    /// A table with this caption. If several rows are about one thing, its name becomes a head
+    /// above them, and the second column names the rows.
     pub fn new(table: Table, caption: String) -> TableView {
         let grouped = table.rows.iter().any(|row| !row.leads);
         let columns = &table.columns[usize::from(grouped).min(table.columns.len())..];
