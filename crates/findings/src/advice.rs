@@ -1,6 +1,6 @@
-//! What to do about it: partition alignment, file system, scheduler, reserve, trim, where logs go.
-//! Commands are printed, never run, and name no device: `/dev/DEVICE` is for the reader to fill in,
-//! so that a published page formats nobody's disk.
+//! Advice: partition alignment, file system, scheduler, reserve, trim, place of logs. Commands are
+//! printed, never run, and name no device: the reader replaces `/dev/DEVICE`, so that a published
+//! page formats nobody's disk.
 
 use record::units::{GIB, KIB, MIB};
 use record::{Finding, MediumKind, Record};
@@ -11,12 +11,12 @@ use crate::geometry;
 use crate::wear::WearEstimate;
 use record::figures::DISK_IOPS;
 
-/// Where a command names the medium and its first partition.
+/// Placeholders in commands for the medium and its first partition.
 const DEVICE: &str = "/dev/DEVICE";
 const PARTITION: &str = "/dev/DEVICE-PARTITION";
 
-/// All advice that the record supports, each a finding of its own. Without any figure of random
-/// writes there is none: nothing is known.
+/// All advice that the record supports, each as a finding of its own. Empty without any figure of
+/// random writes, as then nothing is known.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let Some(writes) = weaker_write(record) else { return Vec::new() };
     let slow = writes.value < DISK_IOPS && record.medium.rotational != Some(true);
@@ -32,7 +32,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     findings
 }
 
-/// The weaker of random writes of 4 and 16 KiB.
+/// The slower of random writes of 4 and 16 KiB.
 fn weaker_write(record: &Record) -> Option<UsableEstimate<'_>> {
     [4 * KIB, 16 * KIB]
         .into_iter()
@@ -40,8 +40,7 @@ fn weaker_write(record: &Record) -> Option<UsableEstimate<'_>> {
         .min_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// Where partitions should begin: at a multiple of the allocation unit, measured or declared, and
-/// of 1 MiB.
+/// Alignment of partitions: to multiples of the measured or declared allocation unit, and of 1 MiB.
 fn alignment(record: &Record) -> Option<Finding> {
     let Some(au) = geometry::au_bytes(record) else { return Some(unaligned()) };
     let align = aligned(au);
@@ -81,7 +80,7 @@ fn aligned(au_bytes: u64) -> u64 {
         .unwrap_or(au_bytes.next_multiple_of(MIB))
 }
 
-/// Said where no unit is known: no number follows from it.
+/// Advice if no unit is known: it has no number.
 fn unaligned() -> Finding {
     let statement = "Its erase block (allocation unit) was not found: start partitions at a multiple of the size that the maker states.";
     FindingBuilder::info("advice-alignment", statement)
@@ -89,11 +88,11 @@ fn unaligned() -> Finding {
         .done()
 }
 
-/// Segments of F2FS; a section is a number of them.
+/// Size of an F2FS segment; a section is a number of segments.
 const SEGMENT_BYTES: u64 = 2 * MIB;
 
-/// The smallest section that is whole segments and whole allocation units, in segments; `None` of a
-/// unit with which none is of a usable size.
+/// The smallest section of whole segments and whole allocation units, in segments; `None` if there
+/// is none of a usable size.
 fn segments(au_bytes: u64) -> Option<u64> {
     let (mut a, mut b) = (au_bytes, SEGMENT_BYTES);
     while b > 0 {
@@ -103,8 +102,8 @@ fn segments(au_bytes: u64) -> Option<u64> {
     (au_bytes > 0 && section_bytes <= GIB).then_some(section_bytes / SEGMENT_BYTES)
 }
 
-/// Which file system, with which options. Numbers that follow from the allocation unit are given
-/// where it is known, and only there.
+/// File system and its options. Numbers that follow from the allocation unit are given only if it
+/// is known.
 fn file_system(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let au = geometry::au_bytes(record);
     let statement = format!(
@@ -131,7 +130,7 @@ fn file_system(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     )
 }
 
-/// How ext4 is told of the pieces that are known.
+/// Options of ext4 for the known page and allocation unit.
 fn ext4(record: &Record, au: Option<u64>, draft: FindingBuilder) -> FindingBuilder {
     let page = geometry::page_bytes(record).filter(|page| page.is_multiple_of(4 * KIB));
     let au = au.filter(|au| au.is_multiple_of(4 * KIB));
@@ -155,7 +154,7 @@ fn ext4(record: &Record, au: Option<u64>, draft: FindingBuilder) -> FindingBuild
         ))
 }
 
-/// Where logs and temporary files go.
+/// Place of logs and temporary files.
 fn logs(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let statement = "Keep logs and temporary files in memory or on another medium: each flushed line costs at least one random write.";
     Some(
@@ -172,7 +171,7 @@ fn logs(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     )
 }
 
-/// Space left unused gives the controller room to collect.
+/// Advice to leave space unused, which the controller needs for garbage collection.
 fn reserve(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes >= GIB)?;
     let kind = matches!(
@@ -190,7 +189,7 @@ fn reserve(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
         .as_ref()
         .and_then(|queue| queue.discard_granularity_bytes)
         .is_some_and(|bytes| bytes > 0);
-    // Where its unit is not known, ends of whole MiB are no claim about it.
+    // If the unit is not known, ends on whole MiB claim nothing about it.
     let known = geometry::au_bytes(record).map(aligned);
     let align = known.unwrap_or(MIB);
     let end = capacity / 10 * 9 / align * align / MIB;
@@ -238,7 +237,7 @@ fn scheduler(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     })
 }
 
-/// Telling the medium what is free.
+/// Advice to tell the medium about unused blocks.
 fn trim(record: &Record) -> Option<Finding> {
     let granularity = record.target.queue.as_ref()?.discard_granularity_bytes?;
     if record.medium.rotational == Some(true) {

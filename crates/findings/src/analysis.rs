@@ -1,4 +1,4 @@
-//! All that a record comes to, drawn once.
+//! All conclusions of a record, drawn once.
 
 use record::{Finding, Record, Summary, Use};
 
@@ -15,15 +15,15 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Draws all conclusions from the cells of a record, whatever findings it brings along, for
-    /// someone who wants the medium for these uses; for all uses where none is named.
+    /// Draws all conclusions from the cells of a record for these uses (all uses if empty). The
+    /// findings in the record are ignored.
     pub fn of(record: &Record, wanted: &[Use]) -> Analysis {
         let findings = conclude_for(record, wanted);
         let summary = summary(record, wanted, &findings);
         Analysis { findings, summary }
     }
 
-    /// Puts it into the record that it was drawn from.
+    /// Stores the analysis in its record.
     pub fn keep_in(self, record: &mut Record) {
         record.findings = self.findings;
         record.summary = Some(self.summary);

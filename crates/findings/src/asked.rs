@@ -1,13 +1,12 @@
-//! What a user asked for, as a use or a claim, and the run cannot tell: for whoever must not take
-//! silence for a yes.
+//! Requested uses and claims that a run cannot decide: for callers that must not take missing
+//! verdicts for positive ones.
 
 use record::{Fitness, Outcome, Record, Severity, Use};
 
 use crate::{genuineness, use_levels};
 
-/// What cannot be told of these uses and of the claims of the user, each in a few words; empty
-/// where all of it is told, one way or the other. A verdict that few samples leave open at the
-/// border between fit and unfit is not told.
+/// Undecided ones among these uses and the user's claims, each in a few words. Also undecided is a
+/// verdict with few samples at the border between suitable and not suitable.
 pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
     let levels = use_levels(record);
     let is_told = |wanted: &Use| {
@@ -24,7 +23,7 @@ pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
             && finding.outcome != Some(Outcome::Claim { holds: Some(true) })
     };
     let claims = record.findings.iter().filter(is_open).map(|claim| claim.statement.clone());
-    // A check promises to say whether it is genuine; a probe that was cut short does not.
+    // A check promises to say if the medium is genuine; an incomplete probe does not.
     let is_check = record.run.suite == "check";
     let is_cut = is_check && genuineness::is_probe_cut(record);
     open.chain(claims).chain(is_cut.then(|| "whether it is genuine".to_owned())).collect()

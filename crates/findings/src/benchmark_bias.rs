@@ -1,18 +1,18 @@
-//! Ways in which benchmarks overstate a medium: named in the first words of the verdict.
+//! Ways in which benchmarks overstate a medium: named at the start of the verdict.
 
 use record::{Finding, Outcome, Severity, VerdictSentence};
 
 use crate::conditions::listed;
 use crate::phrases::OVERSTATED;
 
-/// Findings that say so for certain, and how the verdict puts it.
+/// Findings that prove this, with their words in the verdict.
 const BIASES: [(&str, &str); 3] = [
     ("pattern-cheat", "the pattern they write is faster than real work"),
     ("span-cache", "it is fast only in small spans"),
     ("compression", "zeros are written faster than data"),
 ];
 
-/// True if these findings name something that makes benchmarks faster than work.
+/// True if one of these findings makes benchmarks faster than real work.
 pub fn is_overstated(findings: &[Finding]) -> bool {
     reasons(findings).next().is_some()
 }
@@ -24,7 +24,7 @@ fn reasons(findings: &[Finding]) -> impl Iterator<Item = &'static str> {
     BIASES.into_iter().filter(move |(id, _)| is_certain(id)).map(|(_, words)| words)
 }
 
-/// Puts what overstates it in front of the verdict.
+/// Adds the reasons of the overstatement at the start of the verdict.
 pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
     let Some(reasons) = listed(reasons(findings)) else { return };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {

@@ -1,5 +1,5 @@
-//! Caches that make a medium look better than it is: a fast way for small spans, and a fast
-//! beginning that runs full.
+//! Caches that make a medium look better than it is: for small spans, and at the beginning of a
+//! long write until they are full.
 
 use record::units::{MIB, significant};
 use record::{Bound, Cell, Finding, Record, Series, SeriesAxis, metric, test};
@@ -12,7 +12,7 @@ use crate::levels::{
 use crate::span_sweep::{SPAN_RATIO, cached_bytes, fast_until, spans};
 use crate::{open_aus, throttling};
 
-/// The findings `span-cache` and `slc-cache`, where the record shows such a cache.
+/// The findings `span-cache` and `slc-cache`, if the record shows such a cache.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [span_cache(record).or_else(|| combined(record)), slc_cliff(record)]
         .into_iter()
@@ -20,8 +20,8 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         .collect()
 }
 
-/// `span-cache` of a medium that had no time to get its cache into the span: the last places
-/// written again, much faster than they were before.
+/// `span-cache` for a medium with too little time to fill the cache with a span: the last places
+/// were written again much faster than before.
 fn combined(record: &Record) -> Option<Finding> {
     if record.medium.rotational == Some(true) {
         return None;
@@ -38,7 +38,7 @@ fn combined(record: &Record) -> Option<Finding> {
     let (again, own) =
         seen.max_by(|a, b| (a.0.value / a.1.value).total_cmp(&(b.0.value / b.1.value)))?;
     let span = own.cell.params.span_bytes?;
-    // The places written last lie in the units that are open.
+    // The places written last are in the open units.
     if open_aus::open_bytes(record, 1e9 / own.value).is_some_and(|open_bytes| open_bytes > 0) {
         return None;
     }
@@ -56,28 +56,27 @@ fn combined(record: &Record) -> Option<Finding> {
     })
 }
 
-/// What random writes within a span do at most where a few open allocation units explain it: a
-/// write hits an open one in `open / span` of all cases and costs nothing then. A quarter more for
-/// units that the span's ends cut.
+/// Largest rate (IOPS) of random writes within a span that a few open allocation units can explain:
+/// a share `open / span` of the writes hits an open unit and costs nothing. The share is raised by
+/// 25 % for units cut by the ends of the span.
 fn explained_by_open_units(slow_iops: f64, open_bytes: u64, span: u64) -> f64 {
     let hit = 1.25 * open_bytes as f64 / span as f64;
     if hit >= 0.9 { f64::INFINITY } else { slow_iops / (1.0 - hit) }
 }
 
-/// Random writes of 4 KiB that are much faster within a small span than over a large one, for
-/// certain.
+/// Random writes of 4 KiB that are significantly faster within a small span than over a large one.
 pub(crate) struct SpanContrast<'a> {
-    /// All spans with their figures, the smallest first.
+    /// All spans in bytes with their figures, the smallest first.
     spans: Vec<(u64, UsableEstimate<'a>)>,
-    /// Which of them is the fastest small one, and which the largest.
+    /// Index of the fastest small span, and index of the largest one.
     fast: usize,
     slow: usize,
-    /// Which is the first that is slow.
+    /// Index of the first slow span.
     end: usize,
 }
 
 impl<'a> SpanContrast<'a> {
-    /// `None` of a disk, whose heads travel less within a small span.
+    /// `None` for a disk, whose heads move less within a small span.
     pub fn of(record: &'a Record) -> Option<SpanContrast<'a>> {
         if record.medium.rotational == Some(true) {
             return None;
@@ -97,14 +96,14 @@ impl<'a> SpanContrast<'a> {
         })
     }
 
-    /// Writes a second over the largest span.
+    /// Write rate over the largest span.
     pub fn over_all(&self) -> &UsableEstimate<'a> {
         &self.spans[self.slow].1
     }
 }
 
 /// `span-cache`: fast within a small span, slow over a large one, by more than open allocation
-/// units explain. Where these were not counted it is `small-span`, which leaves open what does it.
+/// units explain. If these were not measured it is `small-span`, which leaves the cause open.
 fn span_cache(record: &Record) -> Option<Finding> {
     let SpanContrast { spans, fast, slow, end } = SpanContrast::of(record)?;
     let ((small_span, fast), (large_span, slow)) = (&spans[fast], &spans[slow]);
@@ -163,7 +162,7 @@ fn span_cache(record: &Record) -> Option<Finding> {
     )
 }
 
-/// A size that is known roughly, to three digits.
+/// A size with an uncertain value, in three digits.
 fn roughly(bytes: f64) -> String {
     if bytes >= MIB as f64 {
         size(((bytes / 1e6).round() as u64).saturating_mul(1_000_000))
@@ -172,7 +171,7 @@ fn roughly(bytes: f64) -> String {
     }
 }
 
-/// The longest fill with incompressible data that has a curve, and where the curve begins.
+/// The longest fills with incompressible data that have a curve, each with the start of its curve.
 fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
     let first = |series: &&Series| {
         series.y == SeriesAxis::Bps
@@ -196,8 +195,8 @@ fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
     fills
 }
 
-/// The cliffs of a fill after what memory took. Pauses that come now and then move windows up and
-/// down: where no cliff shows, it is looked for in windows twice and four times as long.
+/// Falls in the rate of a fill, without the part that memory took. Occasional pauses add noise: if
+/// there is no fall, it is searched in windows two and four times as long.
 fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
     let windows =
         std::iter::successors(Some(without_memory(series, origin)), |series| Some(coarser(series)));
@@ -207,13 +206,13 @@ fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
         .filter(|cliff| cliff.at >= LEAST_FLASH)
 }
 
-/// True if the longest fill met a fast cache that ran full.
+/// True if the longest fill shows a fast cache that became full.
 pub(crate) fn has_cliff(record: &Record) -> bool {
     slc_cliff(record).is_some()
 }
 
-/// `slc-cache`: the rate of a fill falls to a lower level and stays there. What heat explains is
-/// said by `throttling`.
+/// `slc-cache`: the rate of a fill falls to a lower level and stays there. A fall explained by heat
+/// belongs to `throttling`.
 fn slc_cliff(record: &Record) -> Option<Finding> {
     // The tracks of a disk get shorter towards its end.
     if throttling::is_heat(record) || record.medium.rotational == Some(true) {

@@ -1,8 +1,8 @@
-//! Caveats that the record itself gives its cells: figures that cannot be the medium's, and figures
-//! that may not last.
+//! Caveats that follow from a whole run: figures that cannot be the medium's, and figures that may
+//! not last.
 //!
-//! What a cell saw of itself, its measurement has flagged. These follow from the way to the medium
-//! and from other cells, so they are given once, when the run is over.
+//! A measurement flags what it can see itself. These caveats follow from the path to the medium and
+//! from other cells, so they are added once, at the end of the run.
 
 mod permanence;
 mod plausibility;
@@ -14,8 +14,8 @@ use record::{Flag, Record};
 use permanence::Answers;
 pub use plausibility::LINK_SLACK;
 
-/// Adds the caveats of a run to its cells, and takes away those that other cells have answered. A
-/// caveat that is there stays as it is, so doing it twice changes nothing.
+/// Adds the caveats of a run to its cells, and removes those that other cells disprove. Existing
+/// caveats stay, so a second call changes nothing.
 pub fn add_caveats(record: &mut Record) {
     let mut cells = take(&mut record.cells);
     for cell in &mut cells {

@@ -1,4 +1,4 @@
-//! The reason why no figure of a cell may be used, as the cell itself tells.
+//! Reasons not to use figures of a cell, from the cell alone.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ pub enum ExclusionReason {
     CutShort,
     /// Its numbers cannot be those of a medium.
     Impossible,
-    /// Something before the medium answered, or nobody can see which medium it is.
+    /// Something other than the medium answered, or the medium is unknown.
     NoMedium,
-    /// The medium is a fake, so what it did says nothing of what it would do where it has no flash.
+    /// The medium is a fake: its rates say nothing about the missing part of its capacity.
     Fake,
-    /// It caught a passing state: a bound and no level.
+    /// The medium was in a transient state: a bound, not a level.
     Transient(Bound),
-    /// The host had other work and the I/Os waited for it: a lower bound.
+    /// I/Os waited for other work of the host: a lower bound.
     HostLimited,
-    /// A control group of the host let it do no more: a lower bound.
+    /// A control group of the host limited the rate: a lower bound.
     IoLimit,
-    /// The host's page cache lay in between: no trick can be told from it.
+    /// The host's page cache was in between: no trick of the medium can be distinguished from it.
     HostCached,
-    /// The host stood still for too much of it: no trick and no stall can be told from that.
+    /// Host stalls took too much of the time: they can look like a trick or a stall of the medium.
     HostStoodStill,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for ExclusionReason {
     }
 }
 
-/// What about the cell itself forbids to use its figures.
+/// Reason in the cell itself not to use its figures.
 pub(crate) fn of_cell(cell: &Cell) -> Option<ExclusionReason> {
     let transient = || cell.transient().map(ExclusionReason::Transient);
     let limited = || cell.io_limit().map(|_| ExclusionReason::IoLimit);
@@ -60,7 +60,7 @@ pub(crate) fn of_cell(cell: &Cell) -> Option<ExclusionReason> {
     of_any(cell).or_else(transient).or_else(limited).or_else(busy)
 }
 
-/// What forbids to use even a bound.
+/// Reason not to use its figures even as a bound.
 pub(crate) fn of_any(cell: &Cell) -> Option<ExclusionReason> {
     if cell.stop.cut_short() {
         return Some(ExclusionReason::CutShort);
@@ -73,31 +73,31 @@ pub(crate) fn is_impossible(cell: &Cell) -> bool {
     cell.flags.iter().any(Flag::is_impossible)
 }
 
-/// The side on which the figures of a cell bound what lasts, where nothing else is wrong with it.
+/// The side on which a cell's figures bound the lasting rate, if nothing else is wrong with it.
 pub(crate) fn bound(cell: &Cell) -> Option<Bound> {
     cell.bound().filter(|_| of_any(cell).is_none())
 }
 
-/// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a
-/// host stall is a dip in it and moves no level. Such dips may take this share of it.
+/// Largest share of host stalls in `sustained`, which shows a course over minutes and cannot be
+/// repeated: a host stall is a dip in it, which moves no level.
 const MAX_STALL_OF_COURSE: f64 = 0.3;
 
-/// Writes out of order within a unit are asked how many of them waited for a merge: those that met
-/// a host stall are not among them.
+/// Largest share of host stalls in writes out of order within a unit: the share of writes that
+/// waited for a merge does not include those that met a host stall.
 const MAX_STALL_OF_COUNT: f64 = 0.3;
 
-/// Loads of `pattern` are told apart from twice the rate on: a host stall of this share makes 1.4
-/// of it.
+/// Largest share of host stalls in loads of `pattern`: these differ from a factor of 2 on, and a
+/// stall of this share makes a factor of 1.4.
 const MAX_STALL_OF_CONTRAST: f64 = 0.3;
 
-/// Spans are told apart from three times the rate on.
+/// Largest share of host stalls in spans, which differ from a factor of 3 on.
 const MAX_STALL_OF_SPAN: f64 = 0.15;
 
-/// Units of `front-area` are compared by the medians of their writes, which the few that met a
-/// host stall do not move.
+/// Largest share of host stalls in units of `front-area`, which are compared by the medians of
+/// their writes: the few that met a host stall do not move these.
 const MAX_STALL_OF_MEDIAN: f64 = 0.5;
 
-/// Whether the host stood still for too much of a cell.
+/// Reason not to use a cell if host stalls took too much of its time.
 pub(crate) fn host_stalled(cell: &Cell) -> Option<ExclusionReason> {
     let most = match cell.test.as_str() {
         test::SUSTAINED => MAX_STALL_OF_COURSE,

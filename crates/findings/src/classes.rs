@@ -1,5 +1,5 @@
-//! Speed classes: which the medium reaches, which its registers and its box promise, what was
-//! tested of each, and what was not (docs/field/peers.md#class-test).
+//! Speed classes: those that the medium reaches, those in its registers and on its box, and what
+//! was tested of each (docs/field/peers.md#class-test).
 
 use record::units::{Bytes, BytesPerSecond, Iops, KIB, capitalised};
 use record::{Claims, Finding, Outcome, Record, Severity, test};
@@ -9,29 +9,29 @@ use crate::finding_builder::FindingBuilder;
 use crate::genuineness;
 use record::classes::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
 
-/// A class against the figures of this record.
+/// Result for a class from the figures of this record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClassResult {
-    /// Every figure it asks for reaches it.
+    /// Every required figure reaches the class.
     Held,
-    /// At least one figure is below what the class asks for.
+    /// At least one figure is below the requirement.
     Missed,
-    /// One is below or above by less than it is known to.
+    /// A figure is closer to the requirement than its interval can tell.
     Unclear,
-    /// What it asks for was not all measured.
+    /// Not every required figure was measured.
     Untested,
 }
 
-/// In flight where a class was defined with a command queue: A2 is what a card does with all 32
-/// places of it taken (docs/field/classes.md#minimum-rates). A1 asks for one at a time.
+/// Queue depth of a class that is defined with a command queue: A2 needs all 32 places of a card's
+/// queue (docs/field/classes.md#minimum-rates). A1 is defined at queue depth 1.
 const QUEUE: u64 = 32;
 
-/// A figure that a class asks for.
+/// A figure that a class requires.
 struct Need<'a> {
     measured: Option<UsableEstimate<'a>>,
     least: f64,
-    /// The reason why being below says nothing of the class, where it does not: it was not measured
-    /// as the class defines it.
+    /// Reason why a lower value does not count against the class, as it was not measured as the
+    /// class defines it; `None` if it counts.
     excuse: Option<&'static str>,
 }
 
@@ -40,8 +40,8 @@ const TOO_SHALLOW: &str = "it was measured at a lower queue depth than its comma
 const NO_QUEUE: &str = "the command queue is off here";
 const FASTER_WHEN_DEEP: &str = "it reaches the figure at a higher queue depth, and the exact conditions of the class are not public";
 
-/// Random I/O of 4 KiB against what an application class promises. The best that was measured at
-/// any depth may reach it; only what was measured at the depth of its definition may miss it.
+/// Random I/O of 4 KiB against the requirement of an application class. The best value at any depth
+/// may reach it; only a value at the defined depth may miss it.
 fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: bool) -> Need<'a> {
     let alone = if test == test::RANDOM_READ {
         figure::random_read(record, 4 * KIB)
@@ -66,10 +66,11 @@ fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: boo
     Need { measured: all.max_by(|a, b| a.value.total_cmp(&b.value)), least, excuse }
 }
 
-/// A quarter of a percent is the grain of the link's clock, no promise broken.
+/// Tolerance for the resolution of the link's clock: a deficit of a quarter of a percent is not a
+/// miss.
 const GRAIN: f64 = 0.9975;
 
-/// What one class needs.
+/// The figures that one class requires.
 fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
     let sequential = |measured, least| Need { measured, least, excuse: None };
     let mut needs = vec![sequential(figure::sustained_write(record), class.write_bps)];
@@ -83,7 +84,7 @@ fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
     needs
 }
 
-/// How a figure stands to what is asked of it, with the probability that it is above.
+/// Result for a required figure, with the probability that it is reached.
 fn need_result(need: &Need) -> (ClassResult, Option<f64>) {
     let Some(found) = &need.measured else { return (ClassResult::Untested, None) };
     let share = found.above(need.least);
@@ -116,7 +117,7 @@ fn class_result(record: &Record, class: &Class) -> (ClassResult, Option<f64>) {
     (worst, if worst == ClassResult::Missed { missed.reduce(f64::max) } else { held })
 }
 
-/// `classes`: the best of each family that it reaches, and what was not tested.
+/// `classes`: the best class of each family that it reaches, and what was not tested.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     figure::sustained_write(record)?;
     let families: [&[Class]; 4] = [&SPEED, &UHS, &VIDEO, &APP];
@@ -199,7 +200,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     )
 }
 
-/// What the official tests do and this one does not.
+/// Conditions of the official tests that this test does not have.
 fn conditions(record: &Record) -> Vec<String> {
     let queue = match record.target.link.as_ref().and_then(|link| link.command_queue) {
         Some(true) => "on",
@@ -212,21 +213,21 @@ fn conditions(record: &Record) -> Vec<String> {
     ]
 }
 
-/// A promise, its threshold, and what was measured.
+/// A promise, its threshold, and the measured value.
 struct ClassCheck<'a> {
     claim: String,
     promised: f64,
     measured: Option<Measured<'a>>,
     show: fn(f64) -> String,
-    /// The reason why being below breaks no promise, where it does not.
+    /// Reason why a lower value does not break the promise; `None` if it does.
     excuse: Option<&'static str>,
 }
 
 enum Measured<'a> {
     Figure(UsableEstimate<'a>),
-    /// A size that was probed.
+    /// A size found by the probe.
     Found(f64),
-    /// A size that the medium declares, and nobody looked.
+    /// A size that the medium declares, without a probe.
     Declared(f64),
 }
 
@@ -245,9 +246,9 @@ impl Measured<'_> {
     }
 }
 
-/// `claim` for each thing the box claims, `class-claim` for each class the registers claim. A
-/// printed claim that fails is a failure of the medium: the user asked. A capacity may be 7 % below
-/// the printed one, as formatted media are.
+/// `claim` for each claim on the box, `class-claim` for each class in the registers. A printed
+/// claim that fails is a failure of the medium, as the user asked for it. A capacity may be 7 %
+/// below the printed one, as on formatted media.
 pub(crate) fn claims(record: &Record) -> Vec<Finding> {
     let printed = record.medium.claims.clone().unwrap_or_default();
     let mut findings: Vec<Finding> = held(record, &printed)
@@ -279,8 +280,8 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
         all.push(ClassCheck { claim, promised, measured, show, excuse: None });
     };
     if let Some(bytes) = claims.capacity_bytes {
-        // What was found to be there counts, else what the medium says it has, unless it is a fake
-        // of which the probe did not come to the end.
+        // The capacity found counts, else the declared one, unless the medium is a fake with an
+        // unfinished probe.
         let found = genuineness::real_bytes(record).filter(|size| *size > 0);
         let declared = record.medium.capacity_bytes.filter(|_| !genuineness::is_fake(record));
         let size = found
@@ -320,7 +321,7 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     all
 }
 
-/// What an application class promises.
+/// Requirements of an application class.
 fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     let Some(number) = claims.app_class.filter(|class| *class > 0) else { return Vec::new() };
     let class = &APP[if number == 1 { 0 } else { 1 }];
@@ -355,7 +356,7 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
 fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
     let ClassCheck { claim, promised, measured, show, excuse } = held;
     let Some(measured) = measured else {
-        // What nobody asked for may go untested without a word of warning.
+        // An untested class without a request by the user gives no warning.
         let severity =
             if failing == Severity::Failure { Severity::Warning } else { Severity::Info };
         let said = format!("The {whose} of {claim} was not tested by this run.");

@@ -1,8 +1,8 @@
-//! How many commits a second a database does, as SQLite makes them (sqlite.org/atomiccommit.html).
+//! Database commits per second, as SQLite makes them (sqlite.org/atomiccommit.html).
 //!
-//! Where commits were made, they are the figure. Where only single records were made durable, no
-//! more is promised than these allow. Random writes alone tell nothing: a journal is written in one
-//! place, and a flush costs what it costs.
+//! Measured commits are the figure. If only single durable writes were measured, they give an upper
+//! limit. Random writes alone show nothing: a journal is written in one place, and the cost of a
+//! flush is independent of them.
 
 use record::units::{KIB, significant};
 use record::{Fitness, Record, Sync, metric, test};
@@ -11,27 +11,26 @@ use crate::figure::{self, UsableEstimate};
 use crate::flush;
 use crate::need::OpenVerdict;
 
-/// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the
-/// page, and the journal's end (sqlite.org/atomiccommit.html).
+/// Single writes of one SQLite commit with a rollback journal: journal, its header, the page, and
+/// the journal's end (sqlite.org/atomiccommit.html).
 pub(crate) const WRITES_PER_COMMIT: f64 = 4.0;
 
-/// Commits a second, and what they were concluded from.
+/// Commits per second, with their source.
 pub(crate) struct Commits<'a> {
-    /// The figure that decides; what was not measured as such is worked out from the cell it names.
+    /// The figure that decides; if it was computed, its cell is the source.
     pub figure: UsableEstimate<'a>,
     /// "46.7 commits per second (44.8 to 48.6) with a rollback journal".
     pub reason: String,
-    /// In place of the figure's own line.
+    /// Evidence that replaces the line of the figure.
     pub evidence: Vec<String>,
 }
 
-/// Of this record; `None` where no write was made durable.
+/// Commits from this record; `None` if it has no durable writes.
 pub(crate) fn of(record: &Record) -> Option<Commits<'_>> {
     measured(record).or_else(|| allowed(record))
 }
 
-/// Commits as SQLite makes them: with its rollback journal, which it has unless it is told
-/// otherwise, else with a write-ahead log.
+/// Measured commits: with a rollback journal, SQLite's default, or else with a write-ahead log.
 fn measured(record: &Record) -> Option<Commits<'_>> {
     let of = |form: &str| {
         UsableEstimate::of(figure::form(record, test::COMMIT, form)?, metric::IOPS)
@@ -57,8 +56,8 @@ fn measured(record: &Record) -> Option<Commits<'_>> {
     Some(Commits { figure, reason: parts.join(", "), evidence })
 }
 
-/// No more than its synced writes allow: the least of what single records made durable and writes
-/// with a flush after each come to. The latter alone, a few in succession, promise nothing.
+/// Upper limit from durable writes: the lower of single records and of writes with a flush after
+/// each. The latter alone are only a few in succession, and give no figure.
 fn allowed(record: &Record) -> Option<Commits<'_>> {
     let is_synced = |cell: &&record::Cell| {
         cell.params.form.as_deref() == Some("random-write") && cell.params.sync != Sync::None
@@ -94,14 +93,14 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     Some(Commits { figure, reason, evidence })
 }
 
-/// " (44.8 to 48.6)", or nothing.
+/// " (44.8 to 48.6)", or empty.
 fn ends(ci95: Option<[f64; 2]>) -> String {
     ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)))
         .unwrap_or_default()
 }
 
-/// That commits were not measured, and what random writes would allow; or that their figure may be
-/// anything.
+/// Verdict without a figure for commits: not measured, with the rate that random writes would
+/// allow, or too uncertain.
 pub(crate) fn untested(record: &Record) -> OpenVerdict {
     if let Some(known) = of(record).filter(|commits| commits.figure.ci95.is_some()) {
         let why = format!("{}; the first is not certain enough.", known.reason);

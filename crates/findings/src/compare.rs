@@ -1,11 +1,10 @@
-//! Several media side by side: which is faster at what, by how much, where the curves cross, and
-//! what of the hosts could explain it (docs/field/peers.md#host-side,
+//! Comparison of several media: the faster one for each kind of work with its ratio, crossings of
+//! the curves, and differences between hosts that could explain it (docs/field/peers.md#host-side,
 //! docs/field/peers.md#statistics).
 //!
-//! Runs of the same medium are repeats of one another: the variance between them, and within them
-//! where they have rounds, decides whether a difference is one
-//! (docs/field/statistics.md#comparing-runs). A single run of each knows nothing of differences
-//! between runs.
+//! Runs of the same medium are repeats: the variance between them, and within them if they have
+//! rounds, decides if a difference is significant (docs/field/statistics.md#comparing-runs). Single
+//! runs have no information on differences between runs.
 
 use record::units::Bytes;
 use record::{Record, metric, test};
@@ -42,64 +41,63 @@ pub use ratio::{FasterMedium, FastestMedium, MediaRatio, MoreRuns};
 pub use regression::{ChangedFigure, Regression, regression, unclear};
 pub use works::{ComparedFigure, WorkComparison, WorkRow};
 
-/// Several media compared. The first is held against each of the others, and so on.
+/// Several media compared pairwise: the first with each of the others, and so on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MediaComparison {
-    /// What was compared, in the order given.
+    /// Compared media in the given order.
     pub media: Vec<Compared>,
     /// True if these are two states of one medium: first after a change, then before it.
     pub is_change: bool,
-    /// What differs about the hosts and the runs and could explain a difference; to be read first.
+    /// Differences between hosts and runs that could explain a difference; to be read first.
     pub differences: Vec<String>,
     /// All media at each kind of work.
     pub works: Vec<WorkComparison>,
-    /// Figures that are of none of these works.
+    /// Figures that belong to none of these works.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureRow>,
-    /// Matrices of file systems and schedulers, a work each.
+    /// Matrices of file systems and schedulers, one entry for each work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matrices: Vec<MatrixComparison>,
-    /// What the differences come from, where runs form a grid of media and hosts.
+    /// Causes of the differences, if runs form a grid of media and hosts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experiment: Option<Experiment>,
-    /// Each pair, each kind of work.
+    /// Curves of each pair at each kind of work.
     pub curves: Vec<Curve>,
-    /// Who is best for what.
+    /// Ranking of the media for each use.
     pub ranks: Vec<Rank>,
-    /// What one of a pair was measured at and could not be held against the other, and why.
+    /// Figures of one medium of a pair that could not be compared with the other, with the reason.
     pub not_compared: Vec<String>,
 }
 
-/// What a user names as one: a run, or all runs of a label, which are repeats of one another.
+/// One side of a comparison as named by the user: a run, or all runs of a label, which are repeats.
 #[derive(Clone, Debug)]
 pub struct ComparisonSide {
-    /// As it is called.
+    /// Name of this side.
     pub name: String,
     /// Its runs.
     pub records: Vec<Record>,
 }
 
-/// A medium and its runs.
+/// A medium with its runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// What it is called here: what differs about it, where runs of one medium are compared; told
-    /// apart by a letter where two have the same name.
+    /// Name in this comparison: the difference, if runs of one medium are compared; with a letter
+    /// if two have the same name.
     pub name: String,
-    /// The same in a few letters, for the head of a column; absent where the name serves.
+    /// Short form for the head of a column; absent if the name is short enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// What the user typed for it, where it is called something else.
+    /// Name typed by the user, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<String>,
-    /// The reason why nobody should use it, where a run of it found a fake, lost data or failing
-    /// parts.
+    /// Reason why nobody should use it, if a run found a fake, lost data or failing parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// Ids of its runs.
     pub runs: Vec<String>,
 }
 
-/// One pair of media at one kind of work, over all block sizes that both were measured at.
+/// A pair of media at one kind of work, over all block sizes measured on both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
     /// Name of the first medium, A, as in [`Compared`].
@@ -110,9 +108,9 @@ pub struct Curve {
     pub test: String,
     /// "iops" for random I/O, "bps" for sequential I/O.
     pub metric: String,
-    /// At each block size, ascending.
+    /// Points in ascending order of block size.
     pub points: Vec<BlockSizePoint>,
-    /// Where one overtakes the other.
+    /// Block sizes at which one overtakes the other.
     pub crossings: Vec<Crossing>,
 }
 
@@ -125,25 +123,24 @@ pub struct BlockSizePoint {
     pub a: f64,
     /// B's figure: the geometric mean of its runs.
     pub b: f64,
-    /// A's figure over B's.
+    /// Ratio of A's figure to B's.
     #[serde(flatten)]
     pub found: MediaRatio,
 }
 
-/// Where one curve overtakes another.
+/// Point at which one curve overtakes another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Crossing {
-    /// Block size at which both are equal, interpolated between the two measured ones in the
-    /// logarithm.
+    /// Block size at which both are equal, interpolated logarithmically between two measured ones.
     pub block_bytes: f64,
-    /// Where it may lie as far as the intervals of the ratio tell; null where these do not cross on
-    /// both sides.
+    /// Its 95 % interval in bytes; null if the interval of the ratio does not cross 1 on both
+    /// sides.
     pub ci95: Option<[f64; 2]>,
-    /// Which is faster above it: "a" or "b".
+    /// Medium that is faster above it: "a" or "b".
     pub above: &'static str,
 }
 
-/// What is compared: test, metric.
+/// Compared tests with their metrics.
 const WORK: [(&str, &str); 4] = [
     (test::RANDOM_WRITE, metric::IOPS),
     (test::RANDOM_READ, metric::IOPS),
@@ -151,17 +148,17 @@ const WORK: [(&str, &str); 4] = [
     (test::SEQUENTIAL_READ, metric::BPS),
 ];
 
-/// Compares the media of these records. Runs of one medium (same serial number, profile, or name
-/// and size) are its repeats.
+/// Compares the media of these records. Runs of one medium (same serial number or profile, or same
+/// name and size) are its repeats.
 pub fn compare(records: &[Record]) -> MediaComparison {
     let mut groups = groups(records);
     naming::namesakes(&mut groups);
     ranked(&groups, held_against_each_other(&groups))
 }
 
-/// The same of runs that may have been made in several hosts: a medium in another reader, under
-/// another kernel or with another setting is no repeat, and stands for itself. Four runs or more
-/// that differ in two things at least are an experiment.
+/// Compares runs from several hosts: a medium in another reader, under another kernel or with
+/// another setting is not a repeat, but a medium of its own. At least four runs that differ in at
+/// least two things are an experiment.
 pub fn compare_runs(records: &[Record]) -> MediaComparison {
     let groups = naming::by_host(groups(records));
     MediaComparison {
@@ -170,8 +167,8 @@ pub fn compare_runs(records: &[Record]) -> MediaComparison {
     }
 }
 
-/// The same with the runs as one experiment: what the medium explains and what a factor that the
-/// user names, and their interaction.
+/// Compares the runs as one experiment: effects of the medium and of a factor that the user names,
+/// and their interaction.
 pub fn compare_by(records: &[Record], by: ComparedBy) -> MediaComparison {
     let groups = naming::by_level(groups(records), by);
     MediaComparison {
@@ -180,8 +177,8 @@ pub fn compare_by(records: &[Record], by: ComparedBy) -> MediaComparison {
     }
 }
 
-/// Compares runs of one medium, named by what differs about them. Of one medium none is best, so
-/// nothing is ranked.
+/// Compares runs of one medium, named by their differences. Nothing is ranked, as there is only one
+/// medium.
 pub fn compare_sides(sides: &[ComparisonSide]) -> MediaComparison {
     let mut groups = as_typed(sides);
     naming::by_what_differs(&mut groups);
@@ -196,8 +193,8 @@ fn as_typed(sides: &[ComparisonSide]) -> Vec<RunGroup<'_>> {
     sides.iter().map(|side| RunGroup::new(side.name.clone(), distinct(&side.records))).collect()
 }
 
-/// Compares runs of one medium before and after something was changed. The first medium of the
-/// comparison is what it is after, so that every ratio says what became of it.
+/// Compares runs of one medium before and after a change. The first medium of the result is the
+/// later state, so that every ratio is after divided by before.
 pub fn compare_change(before: ComparisonSide, after: ComparisonSide) -> MediaComparison {
     MediaComparison { is_change: true, ..held_against_each_other(&as_typed(&[after, before])) }
 }
@@ -207,8 +204,8 @@ pub fn is_one_medium(records: &[Record]) -> bool {
     records.windows(2).all(|pair| identity(&pair[0].medium) == identity(&pair[1].medium))
 }
 
-/// [`compare`] without other figures, matrices and what could not be compared, for a page that
-/// shows curves and ranks of many cells.
+/// [`compare`] without other figures, matrices and left-out comparisons, for a page with curves and
+/// ranks of many cells.
 pub fn compare_curves(records: &[Record]) -> MediaComparison {
     let mut groups = groups(records);
     naming::namesakes(&mut groups);
@@ -260,14 +257,14 @@ fn curves_of(groups: &[RunGroup]) -> MediaComparison {
     }
 }
 
-/// What one of a pair was measured at, and why the other cannot be held against it.
+/// A figure of one medium of a pair, with the reason why it cannot be compared with the other.
 struct NotCompared {
     test: String,
     block: u64,
     why: String,
 }
 
-/// A line for each reason, with all block sizes that it is the reason of; of several pairs once.
+/// A line for each reason with all its block sizes; duplicates from several pairs are dropped.
 fn reason_lines(all: impl Iterator<Item = NotCompared>) -> Vec<String> {
     let mut lines: Vec<(String, String, Vec<u64>)> = Vec::new();
     for NotCompared { test, block, why } in all {
@@ -285,7 +282,7 @@ fn reason_lines(all: impl Iterator<Item = NotCompared>) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// The figures of all runs of a medium at a block size, with so many I/Os in flight.
+/// The figures of all runs of a medium at a block size and a number of I/Os in flight.
 fn figures<'a>(
     group: &RunGroup<'a>,
     test: &'a str,
@@ -302,19 +299,19 @@ fn figures<'a>(
         .collect()
 }
 
-/// What each run says of itself.
+/// Rates of the runs, for the comparison.
 fn run_rates(figures: &[UsableEstimate]) -> Vec<RunRate> {
     figures.iter().map(UsableEstimate::run_rate).collect()
 }
 
-/// I/Os in flight of the cell that stands for a block size; `None` where no run has one.
+/// I/Os in flight in the standard cell of a block size; `None` if no run has one.
 fn in_flight(group: &RunGroup, test: &str, block_bytes: u64) -> Option<u64> {
     let mut cells =
         group.records.iter().filter_map(|record| figure::standard(record, test, block_bytes));
     cells.next().map(|cell| cell.params.in_flight())
 }
 
-/// What of a kind of work was measured of both, and what could not be compared.
+/// Comparison of two media at one kind of work, with the figures that could not be compared.
 fn curve<'a>(
     a: &RunGroup<'a>,
     b: &RunGroup<'a>,
@@ -347,7 +344,7 @@ fn curve<'a>(
     (curve, not_compared)
 }
 
-/// Both at a block size, or why they cannot be compared there.
+/// Both media at a block size, or the reason why they cannot be compared.
 fn point<'a>(
     a: &RunGroup<'a>,
     b: &RunGroup<'a>,
@@ -373,7 +370,7 @@ fn point<'a>(
     Ok(BlockSizePoint { block_bytes, a: figure_a.value, b: figure_b.value, found })
 }
 
-/// Where the ratio crosses 1 between two sizes, with the sizes where the ends of its interval do.
+/// Block sizes at which the ratio crosses 1, with those at which the ends of its interval do.
 fn crossings(points: &[BlockSizePoint]) -> Vec<Crossing> {
     let decided = |point: &BlockSizePoint| {
         matches!(point.found.judgement, FasterMedium::Faster | FasterMedium::Slower)
@@ -399,7 +396,7 @@ fn crossings(points: &[BlockSizePoint]) -> Vec<Crossing> {
         .collect()
 }
 
-/// The size between two at which a curve of ratios is 1, linear in the logarithms.
+/// Block size between two others at which a curve of ratios is 1, interpolated logarithmically.
 fn crossing_of(
     points: &[BlockSizePoint],
     from: u64,

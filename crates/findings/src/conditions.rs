@@ -1,5 +1,5 @@
-//! Caveats of positive findings, in short sentences: what they depend on and nobody tested: whether
-//! the medium is genuine, whether its flush is honest, and whether the figures last.
+//! Caveats of positive findings, in short sentences: untested facts that they depend on, such as a
+//! genuine medium, an honest flush, and lasting figures.
 
 use crate::genuineness;
 use record::units::{KIB, MIB};
@@ -9,9 +9,9 @@ use crate::flush::Flush;
 use crate::phrases::{FLUSH_UNTESTED, STAYS_FAST};
 use crate::{caches, figure};
 
-/// Caveats that a positive verdict adds: "Not tested: whether it is genuine and whether its flush
-/// is honest." `durable` says whether it is good for something that must survive a power cut.
-/// `None` where all of it is known.
+/// Caveats of a positive verdict: "Not tested: whether it is genuine and whether its flush is
+/// honest." `durable` is true for a use with data that must survive a power cut. `None` if
+/// everything is known.
 pub(crate) fn caveats_of_positive(record: &Record, durable: bool) -> Option<String> {
     let genuine = genuine(record);
     let flush = (durable
@@ -30,12 +30,12 @@ pub(crate) fn caveats_of_positive(record: &Record, durable: bool) -> Option<Stri
 const NOT_TESTED: &str = "Not tested: whether it is genuine.";
 const FREE_SPACE: &str = "Free space cannot prove that it is genuine.";
 
-/// The caveat that a negative verdict adds: that nobody looked whether it is a fake.
+/// Caveat of a negative verdict: nobody tested if it is a fake.
 pub(crate) fn caveat_of_negative(record: &Record) -> Option<&'static str> {
     genuine(record)
 }
 
-/// The reason why nobody knows whether its capacity is real, where nobody does.
+/// Reason why it is unknown if its capacity is real; `None` if that is known.
 fn genuine(record: &Record) -> Option<&'static str> {
     if genuineness::is_genuine(record) {
         return None;
@@ -44,8 +44,8 @@ fn genuine(record: &Record) -> Option<&'static str> {
     Some(if is_free_space { FREE_SPACE } else { NOT_TESTED })
 }
 
-/// Whether the figures were measured for as long as the medium will be used: to fill every cache,
-/// and to heat it up.
+/// Caveat if the figures were measured for a shorter time than real use takes: to fill every cache,
+/// and to heat the medium up.
 fn lasting(record: &Record) -> Option<String> {
     // A cache that was filled has had the time to empty since.
     let fills = may_fill(record) || caches::has_cliff(record);
@@ -59,20 +59,20 @@ fn lasting(record: &Record) -> Option<String> {
     Some(format!("{STAYS_FAST} {when}"))
 }
 
-/// True where writes may have gone to a cache that is not full yet.
+/// True if writes may have gone to a cache that is not full yet.
 pub(crate) fn may_fill(record: &Record) -> bool {
     flags_of_writes(record).any(|flag| matches!(flag, Flag::MayNotLast { .. }))
         && !was_filled(record)
 }
 
-/// The flags of the writes that uses are judged by.
+/// Flags of the writes that decide the verdicts on uses.
 fn flags_of_writes(record: &Record) -> impl Iterator<Item = &Flag> {
     let random =
         [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block));
     random.chain(figure::sustained_write(record)).flat_map(|figure| figure.cell.flags.iter())
 }
 
-/// True if `sustained` wrote on until every cache was full.
+/// True if `sustained` wrote until every cache was full.
 fn was_filled(record: &Record) -> bool {
     figure::form(record, test::SUSTAINED, "first").is_some_and(|cell| {
         cell.bytes >= 16 * MIB && cell.metrics.other.contains_key(metric::SUSTAINED_BPS)

@@ -1,5 +1,5 @@
-//! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them
-//! (docs/field/cheats.md#cheats-and-caches).
+//! Controllers that compress or recognise data, for which a benchmark that writes zeros is
+//! misleading (docs/field/cheats.md#cheats-and-caches).
 
 use record::{Cell, Content, Finding, Record, SeriesAxis, metric, test};
 
@@ -8,18 +8,18 @@ use crate::finding_builder::FindingBuilder;
 use crate::levels::levels;
 use crate::usability;
 
-/// Easy data this much faster than incompressible data is no accident
+/// Ratio from which on easy data is faster than incompressible data not by accident
 /// (docs/field/cheats.md#cheats-and-caches).
 const TELLING: f64 = 1.15;
-/// And the interval must leave out differences as small as this, which order and wear can make.
+/// Largest ratio that order and wear can explain: the interval must be above it.
 const AT_LEAST: f64 = 1.05;
 
-/// A comparison of the same writes with other data.
+/// Comparison of the same writes with different data.
 struct Pair<'a> {
     easy: UsableEstimate<'a>,
     hard: UsableEstimate<'a>,
     ratio: Ratio,
-    /// What the interval must leave out.
+    /// Ratio that the interval must be above.
     least: f64,
     /// True if the ratio is that of the medians and not of the rates.
     is_of_medians: bool,
@@ -35,8 +35,8 @@ impl<'a> Pair<'a> {
         let typical = Pair::typical(easy, hard);
         let (easy, hard) = (UsableEstimate::of(easy, metric)?, UsableEstimate::of(hard, metric)?);
         let mean = Ratio::of(&easy, &hard);
-        // Merges of allocation units, which come now and then whatever is written, move means and
-        // not medians.
+        // Occasional merges of allocation units, independent of the data, move means but not
+        // medians.
         let typical =
             typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST));
         let is_of_medians = typical.is_some();
@@ -44,7 +44,7 @@ impl<'a> Pair<'a> {
         Some(Pair { easy, hard, ratio, least, is_of_medians })
     }
 
-    /// The median time of the hard writes over that of the easy ones, with its interval.
+    /// Ratio of the median time of hard writes to that of easy ones, with its interval.
     fn typical(easy: &Cell, hard: &Cell) -> Option<Ratio> {
         let median = |cell: &Cell| {
             let latency = cell.metrics.latency_ns.as_ref()?;
@@ -57,13 +57,13 @@ impl<'a> Pair<'a> {
             .filter(|ratio| ratio.value.is_finite())
     }
 
-    /// Both rates, as what the ratio is of or beside it.
+    /// Both rates, the basis of the ratio or in addition to it.
     fn rates(&self) -> String {
         let lead = if self.is_of_medians { ", by the median write; on average" } else { ":" };
         format!("{lead} {} against {}", self.easy.with_interval(), self.hard.with_interval())
     }
 
-    /// True if it is certain that the one data is no faster than the other.
+    /// True if one kind of data is certainly not faster than the other.
     fn is_equal(&self) -> bool {
         self.ratio.ci95.is_some_and(|[_, high]| high < TELLING)
     }
@@ -78,8 +78,8 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [compression(record), repeats(record), rewrites(record)].into_iter().flatten().collect()
 }
 
-/// True if a fill went on as fast as it began: what got hot on the way, or filled a cache, tells
-/// nothing of the data. Other cells are too short for that.
+/// True if a fill went on as fast as it began: if it got hot or filled a cache, it says nothing
+/// about the data. Other cells are too short for that.
 fn is_of_one_level(cell: &Cell) -> bool {
     let is_fill = [test::ZERO_FILL, test::RANDOM_FILL].contains(&cell.test.as_str());
     !is_fill
@@ -90,14 +90,14 @@ fn is_of_one_level(cell: &Cell) -> bool {
             .all(|series| levels(series).len() <= 1)
 }
 
-/// Cells of a pair of tests, or of one test, that differ in content alone: (these, incompressible).
+/// Pairs of cells that differ only in content: (easy, incompressible).
 fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
     let is_hard = |cell: &&Cell| {
         cell.params.content == Some(Content::Incompressible)
             && cell.params.form.as_deref() != Some("rewrite-equal")
     };
     let is_rewrite = |cell: &Cell| cell.params.form.as_deref() == Some("rewrite-new");
-    // New data over other data is as hard, where the host stood still during the first of them.
+    // New data over other data is as hard: it comes last, for when host stalls exclude the others.
     let (last, first): (Vec<_>, Vec<_>) =
         usability::cells(record).filter(is_hard).partition(|cell| is_rewrite(cell));
     let all_hard: Vec<&Cell> = first.into_iter().chain(last).collect();
@@ -121,8 +121,8 @@ fn differ_in_content_alone(easy: &Cell, hard: &Cell) -> bool {
         && (easy.test == test::CONTENT_SWEEP || a.form == b.form)
 }
 
-/// The pair that differs most. Data that is no faster in large blocks is no faster in smaller ones
-/// that are written in the same way: such a pair tells of the medium's state, which changed between
+/// The pair with the largest ratio. If data is not faster in large blocks, it is not faster in
+/// smaller ones written in the same way: such a pair shows a change of the medium's state between
 /// its cells.
 fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
     let params =
@@ -138,8 +138,8 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
         .max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
 }
 
-/// True if the same data was faster in smaller blocks: larger ones make nothing slower, so the
-/// medium had changed before this cell.
+/// True if the same data was faster in smaller blocks: larger ones are never slower, so the medium
+/// had changed before this cell.
 fn fell_before(cell: &Cell, sweep: &[&Cell]) -> bool {
     let rate = |cell| UsableEstimate::of(cell, metric::BPS).map_or(0.0, |figure| figure.value);
     let is_smaller = |other: &Cell| {
@@ -183,7 +183,7 @@ fn repeats(record: &Record) -> Option<Finding> {
     Some(finding("repeats-recognised", &pair, statement))
 }
 
-/// Data that lies there already, written again, against new data.
+/// Comparison of rewriting the data that is already there with writing new data.
 fn rewrites(record: &Record) -> Option<Finding> {
     let pair = Pair::of(
         figure::form(record, test::CONTENT_SWEEP, "rewrite-equal")?,

@@ -1,5 +1,5 @@
-//! How much of a processor I/O takes where it takes much: media that are fast for the host they
-//! were measured on (docs/field/peers.md#host-side).
+//! CPU cost of I/O: media that are fast for the host they were measured on
+//! (docs/field/peers.md#host-side).
 
 use record::units::{Nanos, capitalised, significant};
 use record::{Cell, Finding, Record, metric};
@@ -7,11 +7,11 @@ use record::{Cell, Finding, Record, metric};
 use crate::figure::{self, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 
-/// From this share of one processor on, more of each I/O is the host's work than the medium's; our
+/// Share of one CPU from which on most of the time of an I/O is the host's, not the medium's; our
 /// choice.
 const MUCH: f64 = 0.5;
 
-/// A rate of one I/O at a time, and the share of one processor that it takes.
+/// A rate at queue depth 1, with its share of one CPU.
 struct CpuUse<'a> {
     rate: UsableEstimate<'a>,
     per_io_ns: f64,
@@ -28,7 +28,7 @@ impl<'a> CpuUse<'a> {
     }
 }
 
-/// `cpu`: the I/O that takes most of a processor, where that is half of one or more.
+/// `cpu`: the I/O with the highest CPU share, if that is at least half of one CPU.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let uses = record.cells.iter().filter_map(CpuUse::of);
     let most = uses.max_by(|a, b| a.share.total_cmp(&b.share)).filter(|most| most.share >= MUCH)?;

@@ -1,31 +1,31 @@
-//! The places of a medium at which data was lost or an I/O failed, and how they lie: what all
-//! statements on the damage of one medium say of its extent.
+//! Damaged places of a medium, where data was lost or an I/O failed, and their extent for all
+//! statements on the damage.
 
 use record::units::{Bytes, GIB, MIB, significant};
 use record::{CapacityKind, Cell, Record, metric, test};
 
 use crate::genuineness::{MOST, code};
 
-/// Damage within this share of a medium is of one area; our choice.
+/// Largest part of a medium that counts as one area; our choice.
 const AREA: f64 = 0.125;
-/// Damage is all over a medium where it spans half of it and lies in four of its eighths; our
-/// choice.
+/// Damage counts as being all over a medium if it spans this part of it and affects four of its
+/// eighths; our choice.
 const SPREAD: f64 = 0.5;
 const PARTS: u64 = 8;
 const SPREAD_PARTS: usize = 4;
-/// Consecutive failed marks up to the end that make a part that fails as a whole.
+/// Fewest consecutive failed marks at the end for a part that fails as a whole.
 const CLEAR_TAIL: usize = 3;
-/// The last damage lies at least so far behind where all to the end is damaged.
+/// Position of the last damage from which on everything up to the end counts as damaged.
 const NEAR_END: f64 = 0.9;
 
-/// How the damaged places of a medium lie.
+/// Extent of the damaged places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DamageExtent {
     /// No place is known.
     Unknown,
-    /// One place, or several that lie together: all in an eighth of the medium.
+    /// One place, or several close together: all within an eighth of the medium.
     Area(String),
-    /// More than that, but not all over it.
+    /// A larger part, but not all over the medium.
     Range(String),
     /// Everything from an address on, and nothing before it.
     Beyond(String),
@@ -33,18 +33,18 @@ pub(crate) enum DamageExtent {
     AllOver,
 }
 
-/// The places that are known, damaged and good.
+/// The known damaged and good places.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DamagedPlaces {
     bad: Vec<u64>,
     good: Vec<u64>,
     capacity_bytes: Option<u64>,
-    /// Where a probe found a tail to begin that fails with errors: at least, at most.
+    /// Start of a tail that fails with errors, as found by a probe: lower and upper bound.
     tail: Option<[u64; 2]>,
 }
 
 impl DamagedPlaces {
-    /// The marks of the probes, and the places at which I/Os failed.
+    /// Places from the marks of the probes, and from failed I/Os.
     pub(crate) fn of(record: &Record, failed_at: impl IntoIterator<Item = u64>) -> DamagedPlaces {
         let probes: Vec<&Cell> = record.cells_of(test::CAPACITY).collect();
         let marks = |names: &[&str]| -> Vec<u64> {
@@ -66,7 +66,7 @@ impl DamagedPlaces {
         DamagedPlaces { bad, good, capacity_bytes, tail: failing_tail(record) }
     }
 
-    /// How they lie.
+    /// Computes their extent.
     pub(crate) fn extent(&self) -> DamageExtent {
         if let Some([kept, lost]) = self.tail
             && self.bad.first().is_none_or(|first| *first >= kept)
@@ -97,7 +97,7 @@ impl DamagedPlaces {
         self.bad.len() >= CLEAR_TAIL && self.good.last().is_some_and(|good| *good < from)
     }
 
-    /// True if they lie in several parts of the medium with something between that works.
+    /// True if damage is in several parts of the medium, with working parts in between.
     fn is_spread(&self) -> bool {
         let Some(capacity) = self.capacity_bytes else { return self.bad.len() >= SPREAD_PARTS };
         let part =
@@ -113,7 +113,8 @@ impl DamagedPlaces {
     }
 }
 
-/// The bounds of the end of what works, where a probe found that all behind it fails with errors.
+/// Bounds of the end of the working part, if a probe found that everything after it fails with
+/// errors.
 fn failing_tail(record: &Record) -> Option<[u64; 2]> {
     let (cell, kind) = crate::genuineness::capacity_verdict(record)?;
     let is_tail = kind == CapacityKind::Damaged && code(cell) == Some(CapacityKind::Limbo);
@@ -132,21 +133,21 @@ pub(crate) fn between(from: u64, to: u64) -> String {
     if apart < from / 1000 {
         return format!("near {}", binary(from));
     }
-    // What does not begin at the front is not told to.
+    // A range that does not begin at 0 must not be rounded to 0.
     let unit = (1 << apart.ilog2()).max(MIB);
     let unit = if from < unit { MIB } else { unit };
     let (low, high) = (from / unit * unit, to.div_ceil(unit).saturating_mul(unit));
     format!("between {} and {}", binary(low), binary(high))
 }
 
-/// The roundest number between the last place that works and the first that does not.
+/// The roundest number between the last working place and the first failing one.
 fn border(kept: u64, lost: u64) -> String {
     let units = (0..=20).rev().map(|shift| MIB << shift);
     let round = units.map(|unit| lost / unit * unit).find(|at| *at > kept && *at <= lost);
     binary(round.unwrap_or(lost))
 }
 
-/// A size in binary units, whatever it is.
+/// Any size in binary units.
 pub(crate) fn binary(bytes: u64) -> String {
     match bytes {
         0 => "0 MiB".into(),
@@ -159,7 +160,7 @@ pub(crate) fn binary(bytes: u64) -> String {
     }
 }
 
-/// A size in the units of another that stands beside it.
+/// A size in the units of another one beside it.
 pub(crate) fn like(bytes: u64, other: Option<u64>) -> String {
     let is_binary = |bytes: u64| bytes.is_multiple_of(MIB);
     match other.map(is_binary) {

@@ -1,4 +1,4 @@
-//! A medium that fails: in what way, as far as the errors tell, and what to do first.
+//! Failures of a medium: their kind, as far as the errors tell, and the first thing to do.
 
 use record::metric::HANGING_IOS;
 use record::units::{Bytes, Nanos, saturating_sum};
@@ -12,7 +12,7 @@ use crate::genuineness::number;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
 use crate::{figure, genuineness, usability};
 
-/// `io-error`: how the medium fails, or that a test ended by an error.
+/// `io-error`: the kind of failure, or a test that ended with an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let draft = failure(record)
         .or_else(|| went_away(record))
@@ -29,30 +29,29 @@ fn reason(cell: &Cell) -> &str {
     cell.reason.as_deref().unwrap_or("no reason was recorded")
 }
 
-/// The class of the error that ended a cell.
+/// Kind of the error that ended a cell.
 fn kind(cell: &Cell) -> Option<IoErrorKind> {
     Some(cell.error?.kind).filter(|_| cell.stop == Stop::Error)
 }
 
-/// True if the medium itself ended a cell: neither a medium that is gone nor a full file system
-/// does.
+/// True if the medium itself ended a cell: not a removed device, and not a full file system.
 fn is_by_medium(cell: &Cell) -> bool {
     matches!(kind(cell), Some(IoErrorKind::Medium | IoErrorKind::ReadOnly))
 }
 
-/// True if a cell ended because its device was not there any more.
+/// True if a cell ended because its device was removed.
 fn is_gone(cell: &Cell) -> bool {
     kind(cell) == Some(IoErrorKind::Gone)
 }
 
-/// True if anything went through in a cell.
+/// True if any I/O of a cell succeeded.
 fn has_worked(cell: &Cell) -> bool {
     cell.ops > 0 || cell.written_bytes > 0
 }
 
-/// The places of the cells that the medium itself ended. A device that goes away may answer what
-/// is under way with an error of the medium: what comes right before the device is gone, with
-/// nothing that went through between, is of its going.
+/// Indices of the cells that the medium itself ended. A device that is removed may end I/Os in
+/// flight with a medium error: an error directly before the removal, without a success in between,
+/// is part of the removal.
 fn failed_by_medium(record: &Record) -> Vec<usize> {
     let is_of_going = |at: usize| {
         let next =
@@ -63,7 +62,7 @@ fn failed_by_medium(record: &Record) -> Vec<usize> {
     all.filter(|at| is_by_medium(&record.cells[*at]) && !is_of_going(*at)).collect()
 }
 
-/// What failed: what was asked of the medium at that moment, else what the cell does.
+/// Direction of the failed I/O, else that of the cell.
 fn direction(cell: &Cell) -> Option<Direction> {
     let error = cell.error?;
     match error.kind {
@@ -72,13 +71,12 @@ fn direction(cell: &Cell) -> Option<Direction> {
     }
 }
 
-/// The byte at which an I/O failed.
+/// Byte offset of the failed I/O.
 fn place(cell: &Cell) -> Option<u64> {
     cell.error?.offset_bytes
 }
 
-/// What reads and writes came to from the first error of the
-/// medium on.
+/// Reads and writes from the first error of the medium on.
 struct Seen<'a> {
     failed: Vec<&'a Cell>,
     good_reads: usize,
@@ -90,7 +88,7 @@ impl<'a> Seen<'a> {
         let failed = failed_by_medium(record);
         let first = *failed.first()?;
         let after = &record.cells[first..];
-        // What went through in the cell of the first error did so before it; in a later one, after
+        // Successes in the cell of the first error came before it; those in a later cell came after
         // it.
         let good = |direction| {
             let is_written = |cell: &Cell| direction == Direction::Write && cell.written_bytes > 0;
@@ -110,7 +108,7 @@ impl<'a> Seen<'a> {
         self.failed.iter().filter(|cell| direction(cell) == Some(wanted)).count()
     }
 
-    /// True if reads went through before the first error.
+    /// True if reads succeeded before the first error.
     fn has_read_before(record: &Record) -> bool {
         let marks_read = |cell: &Cell| number(cell, "marks_good").is_some_and(|marks| marks > 0.0);
         let is_read = |cell: &Cell| cell.params.direction == Some(Direction::Read) && cell.ops > 0;
@@ -124,7 +122,7 @@ pub(crate) fn is_reported(record: &Record) -> bool {
     !failed_by_medium(record).is_empty()
 }
 
-/// A device that went away under the run. Neither a bad medium nor a good one is told by that.
+/// Finding on a device that was removed during the run. It says nothing about the medium.
 fn went_away(record: &Record) -> Option<FindingBuilder> {
     let cell = record.cells.iter().find(|cell| is_gone(cell))?;
     let test = &cell.test;
@@ -133,14 +131,14 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
     Some(FindingBuilder::warning("io-error", said).outcome(Outcome::DeviceGone))
 }
 
-/// True if the medium fails, so that whoever has data on it copies that before anything else is
-/// done to it: it reported errors, or hangs.
+/// True if the medium reported errors or hangs, so that its data should be copied before anything
+/// else.
 pub fn is_failing(record: &Record) -> bool {
     is_reported(record)
         || hanging(record).is_some_and(|found| found.done().severity == Severity::Failure)
 }
 
-/// A medium that reports errors: read-only, all writes fail, or where it fails.
+/// Finding on a medium that reports errors: read-only, all writes fail, or only some places fail.
 fn failure(record: &Record) -> Option<FindingBuilder> {
     let seen = Seen::of(record)?;
     let how = way(record, &seen);
@@ -152,7 +150,7 @@ fn failure(record: &Record) -> Option<FindingBuilder> {
     )))
 }
 
-/// The way it fails.
+/// Description of the failure.
 fn way(record: &Record, seen: &Seen<'_>) -> String {
     let places = seen.failed.iter().filter_map(|cell| place(cell));
     let extent = DamagedPlaces::of(record, places).extent();
@@ -181,7 +179,7 @@ fn way(record: &Record, seen: &Seen<'_>) -> String {
     }
 }
 
-/// One error that ended the run: nothing was tried after it.
+/// Statement on a single error that ended the run: nothing was tried after it.
 fn one_error(cell: &Cell) -> String {
     let at = place(cell).map(|byte| format!(" at {}", Bytes(byte))).unwrap_or_default();
     let what = match direction(cell) {
@@ -192,7 +190,7 @@ fn one_error(cell: &Cell) -> String {
     format!("{what} failed{at}. What else fails was not tested.")
 }
 
-/// Where I/Os fail, and others work.
+/// Statement on the failing places, and on working ones.
 fn of_extent(extent: DamageExtent, is_fake: bool) -> String {
     match extent {
         DamageExtent::Area(at) if !is_fake => {
@@ -206,12 +204,12 @@ fn of_extent(extent: DamageExtent, is_fake: bool) -> String {
     }
 }
 
-/// A part up to the end that fails as a whole.
+/// Statement on a part up to the end that fails as a whole.
 pub(crate) fn fails_beyond(at: &str) -> String {
     format!("Beyond {at}, every read or write fails with an error. {DAMAGED_OR_FAKE}")
 }
 
-/// A test that ended by an error that is not the medium's own word.
+/// Finding on a test that ended with an error of something other than the medium.
 fn other_error(record: &Record) -> Option<FindingBuilder> {
     let first = record.cells.iter().find(|cell| cell.stop == Stop::Error)?;
     let reason = reason(first);
@@ -228,10 +226,10 @@ fn other_error(record: &Record) -> Option<FindingBuilder> {
     })
 }
 
-/// So many I/Os that hang are no accident of the host or the link.
+/// Fewest hanging I/Os that are not an accident of the host or the link.
 const MANY_HANGING: u64 = 3;
 
-/// A medium that answers after [`HANGS_NS`] or more.
+/// Finding on a medium with latencies of [`HANGS_NS`] or more.
 fn hanging(record: &Record) -> Option<FindingBuilder> {
     let longest_ns = |cell: &Cell| {
         let stalled = cell.flags.iter().find_map(|flag| match flag {
@@ -269,12 +267,12 @@ fn hanging(record: &Record) -> Option<FindingBuilder> {
     Some(draft.notes(hung.iter().map(note)))
 }
 
-/// A read that takes this long while most take a twentieth of it was tried again and again; our
+/// Latency of a read that must have been retried, if most reads take at most a twentieth of it; our
 /// choice.
 const RETRIED_NS: u64 = 500_000_000;
 const USUAL: u64 = 20;
 
-/// Reads that come only after many tries: three at least, and not of a host that stood still.
+/// Finding on reads that need many retries: at least three, and not because of host stalls.
 fn retries(record: &Record) -> Option<FindingBuilder> {
     let is_read = |cell: &&Cell| cell.params.direction == Some(Direction::Read);
     let long = usability::adverse_cells(record).filter(is_read).filter_map(|cell| {

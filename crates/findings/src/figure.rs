@@ -1,6 +1,6 @@
-//! Looking figures up in a record. Only those are handed out that are usable (`usability.rs`), and
-//! that are positive and finite. Everything that concludes goes through here, so a broken record
-//! leads to no finding rather than to a wrong one.
+//! Access to the figures of a record. Only usable ones (`usability.rs`) are returned, and only if
+//! they are positive and finite. All conclusions use this module, so a damaged record leads to no
+//! finding rather than to a wrong one.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use stats::{RoundRate, RunRate};
 
 use crate::{likelihood, usability};
 
-/// A sound figure of a cell.
+/// A usable figure of a cell.
 #[derive(Clone, Debug)]
 pub(crate) struct UsableEstimate<'a> {
     pub cell: &'a Cell,
@@ -20,7 +20,7 @@ pub(crate) struct UsableEstimate<'a> {
     pub value: f64,
     pub ci95: Option<[f64; 2]>,
     pub n: u64,
-    /// The side on which it bounds what lasts; `None` of a level.
+    /// Side on which it bounds the lasting rate; `None` for a level.
     pub bound: Option<Bound>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> UsableEstimate<'a> {
         UsableEstimate::found(cell, name).filter(|_| usability::of_cell(cell).is_none())
     }
 
-    /// The same of a cell that caught a passing state: a bound, and no level.
+    /// A metric of a cell in a transient state: a bound, not a level.
     pub fn bounding(cell: &'a Cell, name: &'a str) -> Option<UsableEstimate<'a>> {
         let bound = usability::bound(cell)?;
         Some(UsableEstimate {
@@ -50,7 +50,7 @@ impl<'a> UsableEstimate<'a> {
         UsableEstimate::sound(cell, name, *found?)
     }
 
-    /// A figure of a cell that was computed from its metrics, such as that of a column.
+    /// A figure computed from the metrics of a cell, such as that of a column.
     pub fn estimated(cell: &'a Cell, name: &'a str, found: Estimate) -> Option<UsableEstimate<'a>> {
         UsableEstimate::sound(cell, name, found).filter(|_| usability::of_cell(cell).is_none())
     }
@@ -70,7 +70,7 @@ impl<'a> UsableEstimate<'a> {
         })
     }
 
-    /// The same for a comparison: of a cell with rounds the interval is one of a repetition.
+    /// The figure for a comparison: the interval of a cell with rounds is one of a repetition.
     pub fn run_rate(&self) -> RunRate {
         let half_width =
             self.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0);
@@ -147,7 +147,7 @@ impl fmt::Display for UsableEstimate<'_> {
     }
 }
 
-/// A ratio of two figures with its interval: half-widths add as squares, in the logarithm.
+/// Ratio of two figures with its interval: half-widths are added in quadrature, in the logarithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
     pub value: f64,
@@ -155,7 +155,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// `over / under`; without an interval where one of both has none.
+    /// `over / under`; without an interval if one of them has none.
     pub fn of(over: &UsableEstimate, under: &UsableEstimate) -> Ratio {
         let value = over.value / under.value;
         let half = |figure: &UsableEstimate| {
@@ -173,7 +173,7 @@ impl Ratio {
         likelihood::above(self.ci95?, threshold)
     }
 
-    /// Above it, surely: the whole interval.
+    /// True if the whole interval is above the threshold.
     pub fn is_above(&self, threshold: f64) -> bool {
         self.value > threshold && self.ci95.is_some_and(|[low, _]| low > threshold)
     }
@@ -195,7 +195,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// A number in the unit its name says.
+/// A number in the unit of its name.
 pub(crate) fn quantity(name: &str, value: f64) -> String {
     match name {
         _ if name.ends_with("iops") => Iops(value).to_string(),
@@ -206,7 +206,7 @@ pub(crate) fn quantity(name: &str, value: f64) -> String {
     }
 }
 
-/// "1.09 to 1.28 IOPS": the unit once, where both ends have the same.
+/// "1.09 to 1.28 IOPS": with one unit if both ends have the same.
 pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
     let (low, high) = (quantity(name, low), quantity(name, high));
     let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
@@ -218,12 +218,12 @@ pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
     }
 }
 
-/// How many times: "41x", "3.2x".
+/// A ratio: "41x", "3.2x".
 pub(crate) fn times(ratio: f64) -> String {
     if ratio >= 9.95 { format!("{ratio:.0}x") } else { format!("{ratio:.1}x") }
 }
 
-/// A figure against a yardstick: "41x slower than", "3.2x faster than".
+/// A ratio to a yardstick: "41x slower than", "3.2x faster than".
 pub(crate) fn against(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 1.05 => format!("{} faster than", times(ratio)),
@@ -232,7 +232,7 @@ pub(crate) fn against(ratio: f64) -> String {
     }
 }
 
-/// A cell by its id, its form and its size: "random-write/2, 4 KiB".
+/// A cell by its id, its form and its block size: "random-write/2, 4 KiB".
 pub(crate) fn named(cell: &Cell) -> String {
     let form = cell.params.form.as_ref().map(|form| format!(", {form}")).unwrap_or_default();
     let block =
@@ -240,18 +240,17 @@ pub(crate) fn named(cell: &Cell) -> String {
     format!("{}{form}{block}", cell.id)
 }
 
-/// Cells of a test that are usable, in order.
+/// Usable cells of a test, in order.
 pub(crate) fn cells<'a>(record: &'a Record, test: &'a str) -> impl Iterator<Item = &'a Cell> {
     usability::cells(record).filter(move |cell| cell.test == test)
 }
 
-/// Of the cells of a test that has one for each form, that of this form.
+/// The cell with this form, for a test with one cell for each form.
 pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<&'a Cell> {
     cells(record, test).find(|cell| cell.params.form.as_deref() == Some(form))
 }
 
-/// The span that most of a test's best cells have, in bytes: the others were measured for
-/// comparison with them.
+/// Span in bytes of most of a test's best cells; the others were measured for comparison.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
     let best = record.cells_of(test).map(|cell| cell.params.representative_rank()).min()?;
     let spans = || {
@@ -263,8 +262,8 @@ fn usual_span(record: &Record, test: &str) -> Option<u64> {
     spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
 }
 
-/// Of these cells of a test the one that stands for it: at the usual span, or else the largest,
-/// since small ones are there to show a cache. The one rule for every screen and every verdict.
+/// Standard cell among these cells of a test: at the usual span, or else at the largest, since
+/// small spans are for detecting caches. All screens and verdicts use this rule.
 pub(crate) fn representative<'a>(
     record: &'a Record,
     test: &str,
@@ -277,7 +276,7 @@ pub(crate) fn representative<'a>(
     })
 }
 
-/// The cell that stands for a test at a block size, of those that are usable.
+/// Usable standard cell of a test at a block size.
 pub(crate) fn standard<'a>(
     record: &'a Record,
     test: &'a str,
@@ -287,17 +286,17 @@ pub(crate) fn standard<'a>(
     representative(record, test, same)
 }
 
-/// Random writes a second at a block size, sustained.
+/// Sustained random writes at a block size, in IOPS.
 pub(crate) fn random_write(record: &Record, block_bytes: u64) -> Option<UsableEstimate<'_>> {
     qd1_estimate(record, test::RANDOM_WRITE, block_bytes)
 }
 
-/// Random reads a second at a block size.
+/// Random reads at a block size, in IOPS.
 pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<UsableEstimate<'_>> {
     qd1_estimate(record, test::RANDOM_READ, block_bytes)
 }
 
-/// What a test does with one I/O in flight, known with its interval.
+/// IOPS of a test at queue depth 1, with an interval.
 pub(crate) fn qd1_estimate<'a>(
     record: &'a Record,
     test: &'a str,
@@ -311,8 +310,7 @@ pub(crate) fn qd1_estimate<'a>(
         .filter_map(|cell| cell.params.span_bytes)
         .max()
         .unwrap_or(0);
-    // Where the wide span caught a passing state, a small one does not stand in for it: it is there
-    // to show a cache.
+    // A small span does not replace a wide one in a transient state: it is for detecting caches.
     let is_wide = |cell: &&Cell| {
         cell.params.span_bytes.is_none_or(|bytes| bytes >= LARGE_SPAN.min(widest_bytes / NARROW))
     };
@@ -322,14 +320,14 @@ pub(crate) fn qd1_estimate<'a>(
     UsableEstimate::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())
 }
 
-/// Spans from here on stand for the medium as a system uses it
+/// Least span that represents the medium as used by a system
 /// (docs/field/cheats.md#cheats-and-caches: at least 512 MiB; `quick` has 256).
 pub(crate) const LARGE_SPAN: u64 = 256 << 20;
-/// A smaller one does where none is so many times as large.
+/// A smaller span does so if no span is this many times as large.
 const NARROW: u64 = 4;
 
-/// What a test does at a block size with this many I/Os in flight or more, the best of it: which
-/// depth a medium likes is its own affair.
+/// Best IOPS of a test at a block size with at least this many I/Os in flight: media differ in
+/// their best depth.
 pub(crate) fn deep<'a>(
     record: &'a Record,
     test: &'a str,
@@ -346,12 +344,12 @@ pub(crate) fn deep<'a>(
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// What random writes are bounded by where no level of them is known.
+/// Bound on random writes if no level is known.
 pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<UsableEstimate<'_>> {
     bound_of(record, test::RANDOM_WRITE, block_bytes)
 }
 
-/// What a test with one I/O in flight is bounded by where no level of it is known.
+/// Bound on a test at queue depth 1 if no level is known.
 pub(crate) fn bound_of<'a>(
     record: &'a Record,
     test: &'a str,
@@ -369,11 +367,10 @@ pub(crate) fn bound_of<'a>(
     UsableEstimate::bounding(representative(record, test, cells)?, metric::IOPS)
 }
 
-/// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the
-/// command.
+/// Least block size for sequential rates; smaller blocks measure the overhead of commands.
 const LEAST_SEQUENTIAL_BYTES: u64 = 64 << 10;
 
-/// The rate of a sequential test at the largest block up to 1 MiB, after every cache where that was
+/// Rate of a sequential test at the largest block up to 1 MiB, after every cache if that was
 /// measured.
 pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstimate<'a>> {
     let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
@@ -385,21 +382,20 @@ pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<Usable
         .filter(|figure| figure.ci95.is_some())
 }
 
-/// The end of the `sustained` test, with its interval.
+/// Final rate of the `sustained` test, with its interval.
 pub(crate) fn sustained(record: &Record) -> Option<UsableEstimate<'_>> {
     form(record, test::SUSTAINED, "first").and_then(sustained_of)
 }
 
-/// What the end of a fill came to, with the interval that its curve tells.
+/// Final rate of a fill, with the interval from its curve.
 pub(crate) fn sustained_of(cell: &Cell) -> Option<UsableEstimate<'_>> {
     UsableEstimate::of(cell, metric::SUSTAINED_BPS)
         .map(known_along)
         .filter(|figure| figure.ci95.is_some())
 }
 
-/// The best honest word on sustained writing: the end of the `sustained` test, else sequential
-/// writes, else a fill with incompressible data, else `prime`. Of large blocks, and with its
-/// interval.
+/// Best available figure for sustained writes: the end of the `sustained` test, else sequential
+/// writes, else a fill with incompressible data, else `prime`. Only large blocks with an interval.
 pub(crate) fn sustained_write(record: &Record) -> Option<UsableEstimate<'_>> {
     let is_large =
         |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= LEAST_SEQUENTIAL_BYTES);
@@ -416,8 +412,8 @@ pub(crate) fn sustained_write(record: &Record) -> Option<UsableEstimate<'_>> {
         .or_else(|| fill(test::PRIME))
 }
 
-/// The end of a fill has no interval of its own: its windows have one, of their median, and the
-/// figure lies within it or widens it.
+/// The final rate of a fill with the interval of the median of its windows, widened to include the
+/// figure.
 fn known_along(figure: UsableEstimate<'_>) -> UsableEstimate<'_> {
     if figure.ci95.is_some() || figure.name != metric::SUSTAINED_BPS {
         return figure;

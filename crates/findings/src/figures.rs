@@ -1,4 +1,4 @@
-//! Which cell stands for a figure: the one rule for verdicts, headlines, tables, comparisons and
+//! Choice of the cell for a figure: the same rule for verdicts, headlines, tables, comparisons and
 //! pages.
 
 use record::collection::{Figure, FigureUnit, HeadlineFigure};
@@ -13,9 +13,9 @@ pub struct Figures<'a> {
     record: &'a Record,
 }
 
-/// A figure with the cell that it is of.
+/// A figure with its cell.
 pub struct KnownFigure<'a> {
-    /// Where it was measured.
+    /// Cell in which it was measured.
     pub cell: &'a Cell,
     /// The metric of the cell.
     pub metric: &'a str,
@@ -24,13 +24,13 @@ pub struct KnownFigure<'a> {
 }
 
 impl<'a> Figures<'a> {
-    /// Those of a record; each is looked up when it is asked for.
+    /// Figures of a record; each is looked up on request.
     pub fn of(record: &'a Record) -> Figures<'a> {
         Figures { record }
     }
 
-    /// A figure as every screen shows it and as verdicts take it. `None` where there is none that
-    /// is sound, and of the longest stall, which is of all cells.
+    /// A figure as shown on every screen and used in verdicts. `None` if there is no usable one,
+    /// and for the longest stall, which concerns all cells.
     pub fn get(self, wanted: HeadlineFigure) -> Option<KnownFigure<'a>> {
         self.sound(wanted).map(|UsableEstimate { cell, name, value, ci95, n, .. }| KnownFigure {
             cell,
@@ -39,7 +39,7 @@ impl<'a> Figures<'a> {
         })
     }
 
-    /// The cell that stands for a figure, also one whose numbers are not the medium's.
+    /// The cell of a figure, even if its numbers are not the medium's.
     pub fn cell(self, wanted: HeadlineFigure) -> Option<&'a Cell> {
         let Figure { test, block_bytes, .. } = *wanted.entry();
         if is_sequential(test) {
@@ -59,7 +59,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Random I/O at a size as a level with its interval, or else as a bound: what verdicts take.
+    /// Random I/O at a block size for verdicts: a level with its interval, or else a bound.
     pub(crate) fn judged(self, wanted: HeadlineFigure) -> Option<UsableEstimate<'a>> {
         let Figure { test, block_bytes, .. } = *wanted.entry();
         figure::qd1_estimate(self.record, test, block_bytes?)
@@ -83,7 +83,7 @@ fn is_sequential(test: &str) -> bool {
     matches!(test, test::SEQUENTIAL_WRITE | test::SEQUENTIAL_READ)
 }
 
-/// Of large blocks, or where nobody says how large they were.
+/// Sequential rate of large blocks, or of blocks of unknown size.
 fn large_sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstimate<'a>> {
     let cell = streaming_cell(record, test)
         .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
@@ -91,8 +91,7 @@ fn large_sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstim
         .or_else(|| UsableEstimate::of(cell, metric::BPS))
 }
 
-/// The cell that stands for a test, at a block size where one is asked for. It may be one whose
-/// numbers are not the medium's.
+/// Standard cell of a test, at a block size if given. Its numbers may not be the medium's.
 pub fn standard_cell<'a>(
     record: &'a Record,
     test: &'a str,
@@ -102,7 +101,7 @@ pub fn standard_cell<'a>(
     figure::representative(record, test, record.cells_of(test).filter(fits))
 }
 
-/// The cell that stands for a sequential test: at the largest block up to 1 MiB that it was run at.
+/// Standard cell of a sequential test: at the largest measured block up to 1 MiB.
 pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell> {
     let largest = record
         .cells_of(test)
@@ -112,8 +111,8 @@ pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell>
     standard_cell(record, test, largest)
 }
 
-/// What the end of a fill came to, with the interval that its curve tells; `None` of a cell that
-/// has no such end, or whose numbers are not a medium's.
+/// Final rate of a fill, with the interval from its curve; `None` for a cell without such a rate,
+/// or with numbers that are not a medium's.
 pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
     figure::sustained_of(cell).map(|UsableEstimate { value, ci95, n, .. }| Estimate {
         value,

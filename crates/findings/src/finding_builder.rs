@@ -1,30 +1,30 @@
-//! A finding as it is put together.
+//! Builder of a finding.
 
 use record::{Finding, Fitness, Outcome, Severity, Use};
 
 use crate::figure::UsableEstimate;
 
-/// A finding being written: what is said, then what it rests on.
+/// A finding under construction: the statement, then its evidence.
 #[derive(Clone, Debug)]
 pub(crate) struct FindingBuilder(Finding);
 
 impl FindingBuilder {
-    /// Begins a finding that is good to know: of severity `Info`.
+    /// Begins an informative finding: severity `Info`.
     pub fn info(id: &str, statement: impl Into<String>) -> FindingBuilder {
         FindingBuilder::new(id, Severity::Info, statement)
     }
 
-    /// Read with care, or act.
+    /// Begins a warning: read with care, or act.
     pub fn warning(id: &str, statement: impl Into<String>) -> FindingBuilder {
         FindingBuilder::new(id, Severity::Warning, statement)
     }
 
-    /// The medium fails a check.
+    /// Begins a failure: the medium fails a check.
     pub fn failure(id: &str, statement: impl Into<String>) -> FindingBuilder {
         FindingBuilder::new(id, Severity::Failure, statement)
     }
 
-    /// The verdict on a use.
+    /// Begins a verdict on a use.
     pub fn on_use(
         wanted: Use,
         level: Fitness,
@@ -57,7 +57,7 @@ impl FindingBuilder {
         figures.into_iter().fold(self, FindingBuilder::figure)
     }
 
-    /// Adds a line of evidence: a number worked out from figures, a threshold with its source.
+    /// Adds a line of evidence: a number computed from figures, a threshold with its source.
     pub fn note(mut self, line: impl Into<String>) -> FindingBuilder {
         self.0.evidence.push(line.into());
         self
@@ -68,13 +68,13 @@ impl FindingBuilder {
         lines.into_iter().fold(self, FindingBuilder::note)
     }
 
-    /// What it comes to, for programs.
+    /// Sets the outcome for programs.
     pub fn outcome(mut self, outcome: Outcome) -> FindingBuilder {
         self.0.outcome = Some(outcome);
         self
     }
 
-    /// The probability that it is so, where one was worked out.
+    /// Sets the probability of the statement, if one was computed.
     pub fn surely(mut self, confidence: Option<f64>) -> FindingBuilder {
         self.0.confidence = confidence.and_then(rounded);
         self
@@ -86,7 +86,7 @@ impl FindingBuilder {
     }
 }
 
-/// A probability in thousandths: more than any of these deserve, and equal on every machine.
+/// A probability rounded to thousandths: no less than its accuracy, and equal on every machine.
 pub(crate) fn rounded(share: f64) -> Option<f64> {
     share.is_finite().then(|| (share.clamp(0.0, 1.0) * 1000.0).round() / 1000.0)
 }

@@ -1,5 +1,5 @@
-//! What a flush says of itself: whether it can be true that data is safe
-//! (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand).
+//! Plausibility of a flush: can the data be safe when it returns
+//! (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand)?
 
 use crate::levels;
 use record::units::{MIB, Nanos};
@@ -9,27 +9,25 @@ use crate::figure::{self, UsableEstimate, between};
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::{FLUSH_EMPTIES, FLUSH_LIES, FLUSH_UNTESTED};
 
-/// Data that is durable at so many times the rate the medium can write at all is not on flash: the
-/// grain of both figures is a fifth.
+/// Ratio of the rate of durable writes to the fastest write rate from which on the data is not on
+/// flash: both figures are uncertain by up to 20 %.
 const IMPLAUSIBLE: f64 = 1.5;
-/// No flash programs a page in less, of whatever kind (docs/field/ftl.md#nand: SLC 200 us); half of
-/// it for parts that are faster. A flush that has anything to write takes as much longer than one
-/// that has nothing.
+/// Shortest time in which any flash programs a page (docs/field/ftl.md#nand: SLC 200 us), halved
+/// for faster parts. A flush that writes anything takes at least this much longer than an idle one.
 const FASTEST_PROGRAM_NS: f64 = 100_000.0;
 
-/// What is known of the flush.
+/// Result on the flush.
 pub(crate) enum Flush<'a> {
-    /// There is no cell of writes with a flush after each, or the medium is a turning disk.
+    /// There is no cell of writes with a flush after each, or the medium is a hard disk.
     Untested,
-    /// Data is said to be safe faster than the medium can write it: that rate, and the fastest it
-    /// writes in bytes a second.
+    /// Data is reported as safe faster than the medium can write it: that rate, and the fastest
+    /// write rate in bytes per second.
     Lies(UsableEstimate<'a>, f64),
-    /// A flush after a write takes longer than one with nothing to do, for certain: it empties
-    /// something.
+    /// A flush after a write takes significantly longer than an idle one: it empties a cache.
     Empties(Times<'a>),
-    /// A write with its flush is faster than any flash, for certain.
+    /// A write with its flush is significantly faster than any flash.
     TooFast(Times<'a>),
-    /// A flush costs nothing, or too little to tell from nothing.
+    /// A flush costs nothing, or too little to distinguish.
     Unclear(Option<Times<'a>>),
 }
 
@@ -37,13 +35,13 @@ pub(crate) enum Flush<'a> {
 pub(crate) struct Times<'a> {
     write: UsableEstimate<'a>,
     flush: UsableEstimate<'a>,
-    /// Of a flush with nothing to do, which may take no time at all: value, interval.
+    /// Time in ns of an idle flush, which may be zero: value, interval.
     idle: (f64, [f64; 2]),
     idle_line: String,
 }
 
 impl<'a> Times<'a> {
-    /// `None` where one of them has no interval: then no two of them can be told apart.
+    /// `None` if one of them has no interval: then they cannot be compared.
     fn of(cell: &'a Cell) -> Option<Times<'a>> {
         let known = |name| UsableEstimate::of(cell, name).filter(|figure| figure.ci95.is_some());
         let idle = cell.metrics.other.get(metric::IDLE_FLUSH_NS)?;
@@ -65,12 +63,12 @@ impl<'a> Times<'a> {
         })
     }
 
-    /// What a flush with something to do takes longer, at the least.
+    /// Least extra time in ns of a flush with something to write.
     fn emptying_ns(&self) -> f64 {
         ends(&self.flush)[0] - self.idle.1[1]
     }
 
-    /// What a write and its flush take, at the least and at the most.
+    /// Least and most time in ns of a write and its flush.
     fn both_ns(&self) -> [f64; 2] {
         let ([write_low, write_high], [flush_low, flush_high]) =
             (ends(&self.write), ends(&self.flush));
@@ -83,7 +81,7 @@ fn ends(figure: &UsableEstimate) -> [f64; 2] {
 }
 
 impl Flush<'_> {
-    /// What the record tells of the flush.
+    /// Result on the flush from this record.
     pub fn of(record: &Record) -> Flush<'_> {
         let Some(small) = flushed(record).min_by_key(|cell| cell.params.block_bytes) else {
             return Flush::Untested;
@@ -99,10 +97,10 @@ impl Flush<'_> {
     }
 }
 
-/// What the medium says is safe faster than it can write it, for certain, and the fastest it writes
-/// for long enough to be flash, in bytes a second. Such a flush does not wait for flash. Below a
-/// loop device or a virtual disk is no flash that is known: a host that lets bursts through shows
-/// the same.
+/// Rate of data reported as safe, if it is significantly faster than the medium can write, with the
+/// fastest long-term write rate in bytes per second. Such a flush does not wait for flash. `None`
+/// for loop devices and virtual disks, which have no known flash: a host that lets bursts through
+/// shows the same.
 fn lies(record: &Record) -> Option<(UsableEstimate<'_>, f64)> {
     if matches!(record.medium.kind, MediumKind::Loop | MediumKind::Virtual) {
         return None;
@@ -121,8 +119,7 @@ fn lies(record: &Record) -> Option<(UsableEstimate<'_>, f64)> {
     (ends(&durable)[0] > IMPLAUSIBLE * fastest).then_some((durable, fastest))
 }
 
-/// The rate at which data is said to be safe, with its interval: its own, or that of the times it
-/// is made of.
+/// Rate of durable data with its interval: measured, or computed from its times.
 fn durable(cell: &Cell) -> Option<UsableEstimate<'_>> {
     let durable = UsableEstimate::of(cell, metric::DURABLE_BPS)?;
     if durable.ci95.is_some() {
@@ -137,7 +134,7 @@ fn durable(cell: &Cell) -> Option<UsableEstimate<'_>> {
     })
 }
 
-/// Small writes a second that were durable before the next began; `None` where their times have no
+/// Small writes per second that were durable before the next began; `None` if their times have no
 /// interval.
 pub(crate) fn durable_writes(record: &Record) -> Option<UsableEstimate<'_>> {
     let small = figure::cells(record, test::FLUSH_COST)
@@ -154,7 +151,7 @@ pub(crate) fn durable_writes(record: &Record) -> Option<UsableEstimate<'_>> {
     })
 }
 
-/// Writes with a flush after each. A disk's flush is no business of flash.
+/// Writes with a flush after each. Empty for a hard disk, which has no flash.
 fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_flash = record.medium.rotational != Some(true);
     let is_flushed = |cell: &&Cell| {
@@ -164,7 +161,7 @@ fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
     figure::cells(record, test::FLUSH_COST).filter(move |cell| is_flash && is_flushed(cell))
 }
 
-/// `flush`: what making data durable costs, and whether that can be true.
+/// `flush`: the cost of making data durable, and if it is plausible.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let ns = |value: f64| Nanos(value.max(0.0) as u64);
     let draft = match Flush::of(record) {
@@ -181,8 +178,8 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         .note(format!("its fastest rate over 16 MiB and more: {}", figure::quantity(metric::BPS, fastest))),
         Flush::TooFast(times) => {
             let [low, high] = times.both_ns();
-            // It is no finding against the medium: a cache that outlives a power cut is honest, and
-            // the kernel may have sent no flush at all.
+            // This does not count against the medium: a cache that survives a power cut is honest,
+            // and the kernel may have sent no flush at all.
             FindingBuilder::info(
                 "flush",
                 format!(

@@ -1,20 +1,19 @@
-//! Whether the medium is a fake: has it the capacity it says? What the probe of the capacity told
-//! (`suite/src/catalogue/capacity/probe_stages.rs` finds out the kind) and a full verification. The
-//! sentences are in `capacity.rs`.
+//! Detection of fakes: does the medium have its declared capacity? The evidence is the probe of the
+//! capacity (`suite/src/catalogue/capacity/probe_stages.rs` determines the kind) and a full
+//! verification. The sentences are in `capacity.rs`.
 
 use record::{CapacityKind, Cell, Record, metric, test};
 
 use crate::cell_usability;
 
-/// True if the cell came to its end. Not asked of the whole run: what a fake is found by is of a
-/// fake.
+/// True if the cell was completed. The whole run is not checked: evidence of a fake is by
+/// definition from a fake.
 fn is_sound(cell: &Cell) -> bool {
     cell_usability::of_cell(cell).is_none()
 }
 
-/// What the probes came to. A suite may have a short one and a thorough one: what a medium has
-/// hidden from the one, the other may show, so one that finds something wrong stands before one
-/// that does not, and then the later one.
+/// Result of the probes. A suite may have a short and a thorough one, and a medium may deceive only
+/// one of them: a probe that finds a fault counts before one that does not, and then the later one.
 pub(crate) fn capacity_verdict(record: &Record) -> Option<(&Cell, CapacityKind)> {
     let kinds = record
         .cells_of(test::CAPACITY)
@@ -23,12 +22,12 @@ pub(crate) fn capacity_verdict(record: &Record) -> Option<(&Cell, CapacityKind)>
     kinds.max_by_key(|(_, kind)| *kind != CapacityKind::Good)
 }
 
-/// What the probe itself took it for.
+/// Kind of the medium according to the probe itself.
 pub(crate) fn code(cell: &Cell) -> Option<CapacityKind> {
     CapacityKind::of_code(number(cell, "type")?)
 }
 
-/// A number of the probe: metrics of `other`, which may be zero.
+/// A number of the probe: a metric of `other`, which may be zero.
 pub(crate) fn number(cell: &Cell, name: &str) -> Option<f64> {
     cell.metrics
         .other
@@ -37,32 +36,32 @@ pub(crate) fn number(cell: &Cell, name: &str) -> Option<f64> {
         .filter(|value| (0.0..MOST).contains(value))
 }
 
-/// True where the capacity was probed, and the probe has not come to its end.
+/// True if the capacity was probed, but the probe was not completed.
 pub(crate) fn is_probe_cut(record: &Record) -> bool {
     capacity_verdict(record).is_none() && record.cells_of(test::CAPACITY).next().is_some()
 }
 
-/// What the probe found to be there, in bytes; none where it was not run, or not to its end.
+/// Real capacity in bytes found by the probe; `None` without a completed probe.
 pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
     number(capacity_verdict(record)?.0, metric::REAL_BYTES).map(|bytes| bytes as u64)
 }
 
-/// True if the probe found to the sector how much is there.
+/// True if the probe found the real capacity to the sector.
 pub(crate) fn is_size_found(record: &Record) -> bool {
     let found =
         capacity_verdict(record).and_then(|(cell, _)| cell.metrics.other.get(metric::REAL_BYTES));
     found.is_some_and(|size| size.ci95.is_none_or(|[low, high]| low >= high))
 }
 
-/// What was read back in order.
+/// Results of sequential verification.
 fn read_back(record: &Record) -> Sectors {
     let is_read = |cell: &&Cell| cell.params.form.as_deref() == Some("read") && is_sound(cell);
     Sectors::of(record.cells_of(test::VERIFY).filter(is_read))
 }
 
-/// True if less is there than it says: by the probe, or because what was read back is, for a
-/// hundredth of the medium and more (our choice), data that was written to another address. Damage
-/// alone does not do that.
+/// True if the real capacity is less than declared: by the probe, or because at least 1 % of the
+/// medium (our choice) returned data that was written to another address. Damage alone does not
+/// cause that.
 pub(crate) fn is_fake(record: &Record) -> bool {
     let probed = capacity_verdict(record).map(|(_, kind)| kind);
     let sectors = read_back(record);
@@ -71,8 +70,8 @@ pub(crate) fn is_fake(record: &Record) -> bool {
     probed.is_some_and(CapacityKind::is_fake) || probed.is_none() && folded
 }
 
-/// Of the medium, what has to be read back as it was written for its capacity to be real; the rest
-/// is what a suite leaves at the end.
+/// Share of the medium that must be read back as written for its capacity to be real; suites leave
+/// out the rest at the end.
 const WHOLE: f64 = 0.99;
 
 /// True if its capacity is known to be real: by the probe, or because all of it was written and
@@ -88,29 +87,29 @@ pub(crate) fn is_genuine(record: &Record) -> bool {
         || probed.is_none() && whole && sectors.good > 0 && sectors.bad() == 0
 }
 
-/// No medium has so many bytes, or sectors.
+/// Upper limit for the bytes or sectors of a medium.
 pub(crate) const MOST: f64 = (1u64 << 60) as f64;
 
-/// Sectors of all parts that were read back, by what became of them.
+/// Sectors of all verified parts, by result.
 #[derive(Default)]
 pub(crate) struct Sectors {
     pub(crate) good: u64,
     pub(crate) changed: u64,
     pub(crate) overwritten: u64,
     pub(crate) corrupted: u64,
-    /// Of the corrupted ones.
+    /// Zeroed sectors among the corrupted ones.
     pub(crate) zero: u64,
     pub(crate) blank: u64,
     pub(crate) unreadable: u64,
     pub(crate) first_bad_bytes: Option<u64>,
-    /// The bytes that these parts are of.
+    /// Size of these parts in bytes.
     pub(crate) span_bytes: u64,
-    /// Parts that were not read to their end.
+    /// True if a part was not read to its end.
     pub(crate) is_partial: bool,
 }
 
 impl Sectors {
-    /// Those of all these cells.
+    /// Sum over these cells.
     pub(crate) fn of<'a>(cells: impl Iterator<Item = &'a Cell>) -> Sectors {
         let mut sectors = Sectors::default();
         cells.for_each(|cell| sectors.add(cell));
@@ -136,13 +135,13 @@ impl Sectors {
         self.changed.saturating_add(self.overwritten).saturating_add(self.corrupted)
     }
 
-    /// Sectors that were read and hold neither what was written nor anything else of ours. The
-    /// records count those that gave errors among the corrupted ones.
+    /// Sectors with neither the written data nor other data of the test. Records count unreadable
+    /// sectors as corrupted.
     fn wrong(&self) -> u64 {
         self.corrupted.saturating_sub(self.unreadable)
     }
 
-    /// True if all that is bad gave errors: no data was read that was not written.
+    /// True if all bad sectors gave errors: no wrong data was returned.
     pub(crate) fn is_only_unreadable(&self) -> bool {
         self.unreadable > 0 && self.bad() <= self.unreadable
     }

@@ -1,6 +1,6 @@
-//! What lies inside: the allocation unit and the page by read timing
-//! (docs/field/allocation-units.md#size-from-reads), cross-checked with what the registers declare
-//! (docs/field/allocation-units.md#declared-size). Writing shows the rest:
+//! Internal units: the allocation unit and the page by read timing
+//! (docs/field/allocation-units.md#size-from-reads), cross-checked with the declared values in the
+//! registers (docs/field/allocation-units.md#declared-size). Writes show the other units:
 //! [`open_aus`](crate::open_aus) and [`write_unit`](crate::write_unit).
 
 use record::units::{GIB, KIB, MIB, Nanos};
@@ -10,13 +10,13 @@ use crate::figure::{self, size};
 use crate::finding_builder::FindingBuilder;
 use crate::likelihood;
 
-/// Sizes between which an allocation unit is looked for.
+/// Least size of an allocation unit in the search.
 const SMALLEST: f64 = (16 * KIB) as f64;
 const LARGEST: f64 = (96 * MIB) as f64;
-/// No allocation unit is smaller (docs/field/allocation-units.md#known-sizes); a step below is that
-/// of pages.
+/// Least size of real allocation units (docs/field/allocation-units.md#known-sizes); a step below
+/// that is due to pages.
 const SMALLEST_AU: u64 = 128 * KIB;
-/// A step that tells: so many nanoseconds (docs/field/allocation-units.md#size-from-reads).
+/// Least significant step, in ns (docs/field/allocation-units.md#size-from-reads).
 const STEP_NS: f64 = 25_000.0;
 
 /// Two levels fitted to the read times across boundaries of each size.
@@ -24,29 +24,29 @@ const STEP_NS: f64 = 25_000.0;
 pub struct Levels {
     /// The first size of the upper level, in bytes.
     pub size_bytes: u64,
-    /// What a read across costs more, below it, in nanoseconds.
+    /// Extra time of a read across a boundary of a smaller size, in nanoseconds.
     pub low_ns: f64,
-    /// What a read across costs more, from that size on, in nanoseconds.
+    /// Extra time of a read across a boundary of this size or larger, in nanoseconds.
     pub high_ns: f64,
     /// Residual standard deviation, in nanoseconds.
     pub residual_ns: f64,
-    /// The probability of this size among all, as the residuals have it.
+    /// Probability of this size among all, from the residuals.
     pub confidence: f64,
 }
 
 impl Levels {
-    /// True if the step is large enough to be one (docs/field/allocation-units.md#size-from-reads,
-    /// validated on 48 listings of microSD cards).
+    /// True if the step is large enough (docs/field/allocation-units.md#size-from-reads, validated
+    /// on 48 listings of microSD cards).
     pub fn is_visible(&self) -> bool {
         self.high_ns - self.low_ns > STEP_NS.max(3.0 * self.residual_ns)
             && self.high_ns > 1.25 * self.low_ns
     }
 }
 
-/// Fits the allocation unit to points (size in bytes, extra time of a read across a boundary of
-/// that size in nanoseconds): a boundary of size s is one between units where the unit divides s,
-/// so each candidate says which sizes are slow. Sizes that are no multiple of a page cross nothing;
-/// pages of up to 64 KiB are tried along with each candidate. `None` below six sizes.
+/// Fits the allocation unit to points: size in bytes, and extra time in ns of a read across a
+/// boundary of that size. A boundary of size s is one between units if the unit divides s, so each
+/// candidate predicts which sizes are slow. Sizes that are not a multiple of a page cross nothing;
+/// pages of up to 64 KiB are tried with each candidate. `None` with less than six sizes.
 pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     let mut points: Vec<(u64, f64)> = points
         .iter()
@@ -58,7 +58,7 @@ pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     if points.len() < 6 {
         return None;
     }
-    // For each candidate the page with which it fits best: they are told from each other, not from
+    // For each candidate the best-fitting page: candidates are compared with each other, not with
     // pages.
     let fits: Vec<Fit> = points
         .iter()
@@ -79,11 +79,11 @@ pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     Some(Levels { size_bytes, low_ns, high_ns, residual_ns, confidence: weights[best] })
 }
 
-/// Pages that are tried; the first is smaller than any size and leaves none out. A larger one could
-/// not be told from a small allocation unit.
+/// Page sizes that are tried; the first is smaller than any size and leaves none out. A larger page
+/// could not be distinguished from a small allocation unit.
 const PAGES: [u64; 4] = [8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB];
 
-/// An allocation unit that was tried.
+/// A candidate for the allocation unit.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
     size_bytes: u64,
@@ -92,8 +92,8 @@ struct Fit {
     error: f64,
 }
 
-/// The mean time of the sizes that are no multiple of the page, of those of the page, and of those
-/// of the candidate, and the squared error about them. `None` unless the last two exist and each
+/// Mean times of the sizes that are not a multiple of the page, of multiples of the page, and of
+/// multiples of the candidate, with the squared error. `None` unless the last two exist and each
 /// level is higher than the one before.
 fn levels(points: &[(u64, f64)], page: u64, candidate: u64) -> Option<Fit> {
     let mut parts: [Vec<f64>; 3] = Default::default();
@@ -118,14 +118,14 @@ fn levels(points: &[(u64, f64)], page: u64, candidate: u64) -> Option<Fit> {
     })
 }
 
-/// Residuals that a page's step must stand out by, and sizes there must be on either side: of the
-/// six pages tried on ten noisy points one fits by chance.
+/// Least step of a page in residuals, and least number of sizes on either side: with six candidates
+/// on ten noisy points one fits by chance.
 const PAGE_RESIDUALS: f64 = 5.0;
 const PAGE_SIDE: usize = 2;
 
-/// The page (or the pages programmed at once): the power of two up to 128 KiB that best divides the
-/// sizes below the allocation unit into those across whose boundary a read costs next to nothing
-/// and those where it costs 25 us, five residuals and half again more
+/// The page (or the pages programmed at once). It is the power of two up to 128 KiB that best
+/// divides the sizes below the allocation unit into two groups: reads across a boundary cost next
+/// to nothing, or at least 25 us, five residuals and 1.5 times more
 /// (docs/field/allocation-units.md#size-from-reads).
 pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
     let visible =
@@ -135,7 +135,7 @@ pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
         .iter()
         .filter(|[size, diff]| *size >= 1.0 && diff.is_finite())
         .map(|[size, diff]| (*size as u64, *diff));
-    // Of the boundaries of three pages every other is one of two pages: powers of two tell more.
+    // Every other boundary of three pages is one of two pages: powers of two are more distinctive.
     let inside: Vec<(u64, f64)> =
         known.filter(|(size, _)| size.is_power_of_two() && !size.is_multiple_of(au)).collect();
     let below = |page: u64| inside.iter().filter(|(size, _)| *size < page).count();
@@ -164,7 +164,7 @@ fn align_points(record: &Record) -> Option<(&record::Cell, &[[f64; 2]])> {
     })
 }
 
-/// The allocation unit as reads show it.
+/// The allocation unit measured by reads.
 fn measured_au(record: &Record) -> Option<Levels> {
     let (_, points) = align_points(record)?;
     fit_levels(points).filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU)
@@ -173,13 +173,13 @@ fn measured_au(record: &Record) -> Option<Levels> {
 /// The allocation unit in bytes: measured, else declared.
 pub(crate) fn au_bytes(record: &Record) -> Option<u64> {
     let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
-    // What is smaller or larger is no unit, whoever declares it.
+    // Declared values outside this range are not units.
     measured_au(record)
         .map(|levels| levels.size_bytes)
         .or(declared.filter(|bytes| (16 * KIB..=GIB).contains(bytes)))
 }
 
-/// The page in bytes, as reads show it.
+/// The page in bytes, measured by reads.
 pub(crate) fn page_bytes(record: &Record) -> Option<u64> {
     fit_page(align_points(record)?.1)
 }
@@ -246,7 +246,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     findings
 }
 
-/// A time that may be negative, by chance.
+/// A time that may be negative by chance, in words.
 fn signed(ns: f64) -> String {
     let sign = if ns < 0.0 { "-" } else { "" };
     format!("{sign}{}", Nanos(ns.abs() as u64))

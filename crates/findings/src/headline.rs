@@ -1,4 +1,4 @@
-//! What one run says of its medium in a line, for collections.
+//! Summary of a run in one line, for collections.
 
 use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
@@ -8,14 +8,14 @@ use crate::{
     Figures, TRICKS, conclude, is_verdict, matrix, other_tools, stalls, usability, verdict,
 };
 
-/// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever
-/// findings the record brings along: who sends one in might have written them.
+/// Summary of a run in one line. Conclusions are drawn anew from the cells; findings in the record
+/// are ignored, as the sender might have written them.
 ///
-/// Rates of random I/O are those of one at a time; what was measured deeper only, or by several
-/// threads, is no such figure.
+/// Rates of random I/O are those at queue depth 1; results only at other depths or with several
+/// threads are left out.
 pub fn headline(record: &Record) -> RunHeadline {
     let findings = conclude(record);
-    // The cells of a matrix are of many file systems: none of them stands for the medium.
+    // The cells of a matrix are of many file systems: none of them represents the medium.
     let asked: &[HeadlineFigure] =
         if matrix::of(record).is_some() || usability::of_run(record).is_some() {
             &[]
@@ -40,7 +40,7 @@ pub fn headline(record: &Record) -> RunHeadline {
     RunHeadline { figures, verdict, faults, levels, is_fake: genuineness::is_fake(record) }
 }
 
-/// A use with its level, as a word; `None` where it was not judged.
+/// Level of a use as a word; `None` if it was not judged.
 fn level(record: &Record, wanted: Use) -> Option<String> {
     let level = verdict::verdict_on(record, wanted)?.level.word().replace(' ', "-");
     let name = wanted.verdict_id().trim_start_matches("verdict-");
@@ -50,13 +50,13 @@ fn level(record: &Record, wanted: Use) -> Option<String> {
     })
 }
 
-/// A failed check, or a trick of the controller that someone may fall for.
+/// True for a failed check, or for a trick of the controller that may mislead users.
 fn is_fault(finding: &Finding) -> bool {
     let is_trick = TRICKS.contains(&finding.id.as_str()) && finding.severity >= Severity::Warning;
     is_trick || finding.severity == Severity::Failure && !is_verdict(finding)
 }
 
-/// A figure that is a level, in the unit it has in collections.
+/// A figure that is a level, in the unit of collections.
 fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     match wanted {
         HeadlineFigure::WorstStall => {

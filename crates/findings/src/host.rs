@@ -1,5 +1,5 @@
-//! What is the host's doing and not the medium's: limits of the link, settings that changed the
-//! number, impossible numbers (docs/field/peers.md#impossible-numbers,
+//! Effects of the host instead of the medium: limits of the link, settings that changed the
+//! numbers, impossible numbers (docs/field/peers.md#impossible-numbers,
 //! docs/field/peers.md#host-side).
 
 use record::units::{BytesPerSecond, KIB, Nanos, significant};
@@ -14,7 +14,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [impossible(record), host(record), usb_split(record)].into_iter().flatten().collect()
 }
 
-/// Numbers that are not the medium's.
+/// Finding on numbers that are not the medium's.
 fn impossible(record: &Record) -> Option<Finding> {
     let flagged = |cell: &Cell| {
         cell.flags
@@ -39,21 +39,19 @@ fn impossible(record: &Record) -> Option<Finding> {
     Some(FindingBuilder::warning("impossible", statement).notes(of_run).notes(lines).done())
 }
 
-/// Reading this close to what the link carries is reading as fast as the link.
+/// Share of the link's rate from which on reads are limited by the link.
 const LINK_BOUND: f64 = 0.85;
 
-/// Cells in which the host stood still for so long that nothing is said against the medium from
-/// them.
+/// Cells with host stalls so long that they are not used against the medium.
 fn stalled_cells(record: &Record) -> Vec<&Cell> {
     record.cells.iter().filter(|cell| usability::host_stalled(cell).is_some()).collect()
 }
 
-/// Where tasks wait for a processor during more of the time than this, what carries an I/O to the
-/// medium and back may be among them; our choice.
+/// Share of the time in which tasks wait for a CPU, from which on the I/O path may be among them;
+/// our choice.
 const PRESSED: f64 = 0.5;
 
-/// The cell that lasted longest, where tasks waited for a processor during too much of it, with the
-/// share.
+/// The longest cell with too much CPU waiting, with the share.
 fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
     let cell = record
         .cells
@@ -66,7 +64,7 @@ fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
     (share > PRESSED).then_some((cell, share))
 }
 
-/// Of a cell that was measured twice, what the host did the other time.
+/// Note on a cell that was measured twice, about the host during the other attempt.
 fn measured_twice(cell: &Cell) -> Option<String> {
     let ns = cell.disturbance.as_ref()?.other_time_host_stall_ns?;
     Some(format!(
@@ -76,7 +74,7 @@ fn measured_twice(cell: &Cell) -> Option<String> {
     ))
 }
 
-/// What of the host may have limited the medium.
+/// Finding on limits of the host.
 fn host(record: &Record) -> Option<Finding> {
     let mut limits: Vec<String> = Vec::new();
     let mut evidence: Vec<String> = Vec::new();
@@ -196,12 +194,12 @@ fn host(record: &Record) -> Option<Finding> {
     )
 }
 
-/// A dip from a block size on that does not fit the largest command of the link.
+/// Ratio below which a rate at the next block size is a dip.
 const DIP: f64 = 0.75;
 
-/// `usb-split` or `medium-dip`: writes or reads of 128 KiB are slower than of 64 KiB. Where 120
-/// KiB, the largest command of most USB drivers, is fast, the split is to blame; the rest of 8 KiB
-/// is a command of its own. Where there is a known limit, the same holds for it.
+/// `usb-split` or `medium-dip`: writes or reads of 128 KiB are slower than those of 64 KiB. If 120
+/// KiB, the largest command of most USB drivers, is fast, the split is the cause: the remaining 8
+/// KiB are a command of their own. If the limit is known, it is used instead.
 fn usb_split(record: &Record) -> Option<Finding> {
     [test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ].into_iter().find_map(|test| {
         let at = |kib: u64| UsableEstimate::of(figure::standard(record, test, kib * KIB)?, metric::BPS);

@@ -1,4 +1,4 @@
-//! What each setting of the host does to reads of a medium, from `flashmark host-effects`.
+//! Effects of host settings on reads of a medium, from `flashmark host-effects`.
 
 use record::units::significant;
 use record::{Cell, Finding, Flag, IoLimitKind, Record, metric, test};
@@ -7,14 +7,14 @@ use stats::LargerRate;
 use crate::figure;
 use crate::finding_builder::FindingBuilder;
 
-/// Ways to read: form, name, metric.
+/// Kinds of reads: form, name, metric.
 const READS: [(&str, &str, &str); 2] = [
     ("sequential", "sequential reads", metric::BPS),
     ("random", "random reads of 4 KiB", metric::IOPS),
 ];
 const RANDOM_BYTES: f64 = 4096.0;
 
-/// One finding for each value that was tried; `None` where the record is none of these.
+/// One finding for each value that was tried; `None` for other records.
 pub(crate) fn conclude(record: &Record) -> Option<Vec<Finding>> {
     let is_one = record.run.suite == test::HOST_EFFECTS
         || record.cells.iter().any(|cell| cell.test == test::HOST_EFFECTS);
@@ -72,10 +72,11 @@ fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
     FindingBuilder::info("host-effects", statement).notes(evidence).done()
 }
 
-/// A rate in short windows is above or below a limit by the bursts that the kernel lets through.
+/// Share of a limit from which on it limits a rate: in short windows the kernel lets bursts
+/// through.
 const HELD: f64 = 0.8;
 
-/// True if a limit of the control group on reads holds a figure back.
+/// True if a read limit of the control group limits a figure.
 fn reaches_limit(record: &Record, metric: &str, value: f64) -> bool {
     record.flags.iter().any(|flag| {
         let Flag::IoLimit { limit, per_second } = flag else { return false };

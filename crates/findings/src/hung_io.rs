@@ -1,4 +1,4 @@
-//! A single I/O that took so long that the kernel itself would have given up on many a device.
+//! Single I/Os that took so long that the kernel would have given up on many devices.
 
 use record::units::Nanos;
 use record::{Cell, Direction, Finding, Record, Sample};
@@ -7,16 +7,17 @@ use crate::finding_builder::FindingBuilder;
 use crate::stalls::SEVERAL;
 use crate::{figure, usability};
 
-/// Linux gives a command to a disk 30 s before it aborts it and resets the device (`SD_TIMEOUT`,
-/// drivers/scsi/sd.h).
+/// Time after which Linux aborts a command to a disk and resets the device (`SD_TIMEOUT`,
+/// drivers/scsi/sd.h): 30 s.
 const LONG_NS: u64 = 30_000_000_000;
-/// What a slow medium may take for the bytes of one I/O: 100 kB/s.
+/// Acceptable time of a slow medium per byte of an I/O: 100 kB/s.
 const NS_PER_BYTE: u64 = 10_000;
-/// The stillness that the kernel counted must be so much of the I/O's time to be the same event.
+/// Least share of the I/O's time in which the kernel's counters show no completion, for both to be
+/// the same event.
 const LEAST_SHARE: f64 = 0.8;
 
-/// `hung_io`: the longest I/O of the run, where it was too long for any work. It is the medium's
-/// or its reader's fault where the kernel saw the request at the device while the machine went on.
+/// `hung_io`: the longest I/O of the run, if it was too long for any work. It counts against the
+/// medium or its reader if the kernel saw the request at the device while the machine went on.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let single = record.cells.iter().filter(|cell| !SEVERAL.contains(&cell.test.as_str()));
     let (cell, ns) =
@@ -47,8 +48,8 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     )
 }
 
-/// The longest I/O of a cell, where it was longer than a slow medium with all that was queued
-/// before it may take.
+/// Longest I/O of a cell in ns, if it exceeds the acceptable time of a slow medium with everything
+/// queued before it.
 fn too_long_ns(cell: &Cell) -> Option<u64> {
     let block_bytes = cell.params.block_bytes?;
     let limit_ns = LONG_NS
@@ -58,8 +59,8 @@ fn too_long_ns(cell: &Cell) -> Option<u64> {
     (longest_ns > limit_ns && !usability::is_impossible(cell)).then_some(longest_ns)
 }
 
-/// The longest time in which the kernel counted no I/O as done and one as in flight, while we went
-/// on looking: a machine that stands still does not look.
+/// Longest time in ns in which the kernel counted no completed I/O and one in flight, while samples
+/// were taken: a stalled host takes no samples.
 fn hung_ns(activity: &[Sample]) -> u64 {
     let done = |sample: &Sample| sample.counters.read.ios + sample.counters.write.ios;
     let stretches = activity.chunk_by(|before, after| done(before) == done(after));
@@ -68,7 +69,7 @@ fn hung_ns(activity: &[Sample]) -> u64 {
         let ns = last.at_ns.saturating_sub(first.at_ns);
         let busy_ns =
             last.counters.busy_ms.saturating_sub(first.counters.busy_ms).saturating_mul(1_000_000);
-        // Between two looks the machine may have stood still too: the longest such gap is no proof.
+        // The host may have stalled between two samples too: the longest such gap is not counted.
         let gap_ns =
             stretch.windows(2).map(|pair| pair[1].at_ns.saturating_sub(pair[0].at_ns)).max()?;
         (busy_ns as f64 >= ns as f64 * LEAST_SHARE && gap_ns < ns / 4).then_some(ns)

@@ -1,4 +1,4 @@
-//! What the medium says of itself: registers like those of counterfeits, and its health.
+//! Identity and health as reported by the medium: registers like those of counterfeits, and wear.
 
 use record::units::{Bytes, significant};
 use record::{Finding, Record};
@@ -10,8 +10,8 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [counterfeit(record), health(record)].into_iter().flatten().collect()
 }
 
-/// The fields of an SD card's CID register that tell (docs/field/identity.md#registers). The serial
-/// number stays out of every statement.
+/// The distinctive fields of an SD card's CID register (docs/field/identity.md#registers). The
+/// serial number is never part of a statement.
 struct Cid {
     manufacturer: u8,
     oem: [u8; 2],
@@ -22,7 +22,7 @@ struct Cid {
 }
 
 impl Cid {
-    /// Reads 32 hexadecimal digits.
+    /// Parses 32 hexadecimal digits.
     fn parse(text: &str) -> Option<Cid> {
         let text = text.trim();
         if text.len() != 32 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -44,7 +44,7 @@ impl Cid {
     }
 }
 
-/// Manufacturers whose cards always carry these OEM ids (docs/field/identity.md#manufacturer-ids).
+/// Manufacturers with fixed OEM ids (docs/field/identity.md#manufacturer-ids).
 const OEMS: [(u8, &str, &[&str]); 2] =
     [(0x03, "SanDisk", &["SD", "PT"]), (0x74, "Transcend", &["JE", "JT", "J`", "J0"])];
 
@@ -92,7 +92,7 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
     hint(!letters, "an unprintable product name".into());
     hint(cid.serial == 0, "a serial number of 0".into());
     hint(!(1..=12).contains(&cid.month), format!("made in month {} of a year", cid.month));
-    // SDHC came in 2006, SDXC in 2009 (the standards that define them).
+    // SDHC appeared in 2006, SDXC in 2009 (the standards that define them).
     let born = match capacity_bytes {
         Some(bytes) if bytes > 33_000_000_000 => 2009,
         Some(bytes) if bytes > 2_200_000_000 => 2006,
@@ -120,7 +120,7 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
     hints
 }
 
-/// `health`: what the medium says of its own wear.
+/// `health`: the wear that the medium reports.
 fn health(record: &Record) -> Option<Finding> {
     let health = record.medium.health.as_ref()?;
     let used = health.used_percent.filter(|used| used.is_finite());

@@ -1,6 +1,6 @@
-//! What listings of other tools show, where a test of ours measures the same in another way:
-//! `flashbench --open-au` (docs/field/allocation-units.md#open-units) and sweeps of dd over block
-//! sizes (docs/field/allocation-units.md#write-unit).
+//! Findings from listings of other tools, for tests that Flashmark does in another way: `flashbench
+//! --open-au` (docs/field/allocation-units.md#open-units) and sweeps of dd over block sizes
+//! (docs/field/allocation-units.md#write-unit).
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use crate::figure::{self, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use crate::{likelihood, usability, write_unit};
 
-/// The name that the importer gives rows of `flashbench --open-au`.
+/// Name that the importer gives to rows of `flashbench --open-au`.
 const OPEN_AU: &str = "flashbench:open-au";
-/// Sizes at which a listing is judged, about that of our own search.
+/// Block sizes that are evaluated, similar to those of Flashmark's own search.
 const SIZES: [u64; 3] = [32 * KIB, 64 * KIB, 128 * KIB];
-/// The cliff by rates alone, as in our own search where there are no times.
+/// Largest ratio of rates for a cliff, as in Flashmark's own search without latencies.
 const CLIFF: f64 = 0.4;
-/// What is above is none; between both nothing is told.
+/// Ratio from which on there is no cliff; between both it is undecided.
 const NO_CLIFF: f64 = 0.5;
-/// A place of the cliff must be so likely among those tried.
+/// Least probability for the position of the cliff.
 const SURE: f64 = 0.9;
 
-/// `open-units` and `write-unit` of imported listings. Nothing where a test of ours measured it, or
-/// where the page cache lay in between.
+/// `open-units` and `write-unit` from imported listings. Empty if a Flashmark test measured it, or
+/// if the page cache was in between.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     if record.medium.rotational == Some(true) || usability::is_host_cached(record) {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     open_units.into_iter().chain(dd_write_unit(record)).collect()
 }
 
-/// Rates by block size of writing to so many units in turn, in bytes a second.
+/// Write rates in bytes per second, by number of units written in turn and block size.
 type Listing = BTreeMap<u64, BTreeMap<u64, f64>>;
 
 fn listing(record: &Record, form: &str) -> Listing {
@@ -56,8 +56,8 @@ fn listing(record: &Record, form: &str) -> Listing {
     listing
 }
 
-/// How the rate of several units in turn stands to that of one: for each count the logarithms of
-/// the ratios at each size.
+/// Logarithms of the ratio of the rate with several units in turn to that with one, for each count
+/// and block size.
 fn ratios(listing: &Listing) -> Option<Vec<(u64, Vec<f64>)>> {
     let one = listing.get(&1)?;
     let of_count = |(units, rates): (&u64, &BTreeMap<u64, f64>)| {
@@ -68,8 +68,8 @@ fn ratios(listing: &Listing) -> Option<Vec<(u64, Vec<f64>)>> {
     (ratios.len() >= 3 && ratios.iter().all(|(_, logs)| !logs.is_empty())).then_some(ratios)
 }
 
-/// Two levels of rates: the first count of the lower one, the ratio of the levels, and how likely
-/// this place is among all.
+/// Two levels of rates: index of the first count of the lower one, ratio of the levels, and
+/// probability of this position among all.
 fn cliff(ratios: &[(u64, Vec<f64>)]) -> Option<(usize, f64, f64)> {
     let level = |part: &[(u64, Vec<f64>)]| -> (f64, f64) {
         let logs: Vec<f64> = part.iter().flat_map(|(_, logs)| logs.iter().copied()).collect();
@@ -122,8 +122,8 @@ fn open_units(record: &Record) -> Option<Finding> {
     )
 }
 
-/// What is said of the last count before the lower level, the first of it, the ratio of both and
-/// its probability.
+/// Statement and confidence. `found` has the last count before the lower level, the first of it,
+/// the ratio of both and its probability.
 fn conclusion(
     order: &str,
     most: u64,
@@ -154,7 +154,7 @@ fn conclusion(
     }
 }
 
-/// `write-unit` of a sweep of dd, which writes zeros: our own test does not.
+/// `write-unit` from a sweep of dd, which writes zeros; Flashmark's own test does not.
 fn dd_write_unit(record: &Record) -> Option<Finding> {
     let is_of_dd = |cell: &&Cell| {
         cell.label("tool").starts_with("dd") && cell.params.content == Some(Content::Zeros)

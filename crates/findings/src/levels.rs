@@ -1,31 +1,31 @@
-//! Levels of a curve: where a rate stays, and where it falls.
+//! Levels of a curve: stretches with a constant rate, and falls between them.
 
 use record::units::MIB;
 use record::{Cell, Record, Series, SeriesAxis, test};
 
 use crate::figure;
 
-/// A fast beginning and what is left after it.
+/// A fast beginning followed by lower levels.
 pub(crate) struct Cliff {
-    /// Where in the series it lies, in the unit of its first axis, from its beginning.
+    /// Position along the first axis, from the beginning of the series.
     pub at: f64,
-    /// Level of each stretch: (its end, rate).
+    /// Level of each stretch: (end, rate).
     pub levels: Vec<(f64, f64)>,
 }
 
-/// A step of a quarter is one; neighbouring stretches that differ by less are one level
+/// Least ratio of two levels; neighbouring stretches that differ by less are one level
 /// (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
 
-/// The points of a curve that are numbers, with a value above 0.
+/// Points of a curve with finite coordinates and a value above 0.
 pub(crate) fn known_points(series: &Series) -> Vec<[f64; 2]> {
     let is_known = |[x, y]: &[f64; 2]| x.is_finite() && y.is_finite() && *y > 0.0;
     series.points.iter().copied().filter(is_known).collect()
 }
 
-/// The levels of a rate along something: (end on the first axis, rate). Change points cut it into
-/// stretches of at least 8 windows; those that differ by less than a quarter are joined, the
-/// closest first, until all neighbours differ. Empty below 16 windows and above 1024.
+/// Levels of a rate along the first axis: (end, rate). Change points cut it into stretches of at
+/// least 8 windows; those that differ by less than 25 % are joined, the closest first, until all
+/// neighbours differ. Empty with less than 16 or more than 1024 windows.
 pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
     let points = known_points(series);
     if !(16..=1024).contains(&points.len()) {
@@ -51,8 +51,8 @@ pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
     stretches.into_iter().map(|(to, _, log)| (points[to - 1][0], log.exp())).collect()
 }
 
-/// The rates, each replaced by the median of itself and its neighbours: a single slow write makes a
-/// short window slow, and no level.
+/// Rates, each replaced by the median of itself and its neighbours: a single slow write makes a
+/// short window slow, but is not a level.
 fn without_outliers(points: &[[f64; 2]]) -> Vec<f64> {
     let at = |index: usize| points[index.min(points.len() - 1)][1];
     (0..points.len())
@@ -63,8 +63,8 @@ fn without_outliers(points: &[[f64; 2]]) -> Vec<f64> {
         .collect()
 }
 
-/// The cliffs of a rate that falls from level to level and never rises. `origin` is where the first
-/// axis begins.
+/// The cliffs of a rate that falls from level to level and never rises. `origin` is the start of
+/// the first axis.
 pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
     let mut cliff = first_fall(series, origin)?;
     cliff.levels = without_end(without_dips(cliff.levels));
@@ -73,11 +73,11 @@ pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
         .then_some(cliff)
 }
 
-/// What is slower than what comes before it and after it, for no longer than this share of the
-/// whole, is no level: the host or the medium paused.
+/// Longest dip as a share of the whole: a shorter stretch that is slower than both neighbours is a
+/// pause of host or medium, not a level.
 const DIP: f64 = 0.1;
 
-/// The levels without dips; what a dip parted is one level again, where it is one.
+/// Levels without dips; equal levels on both sides of a dip are joined.
 pub(crate) fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let whole = levels.last().map_or(0.0, |level| level.0);
     let is_dip = |levels: &[(f64, f64)], at: usize| {
@@ -94,8 +94,8 @@ pub(crate) fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     levels
 }
 
-/// The levels without a last one that is no longer than a dip: a pause that the end cut short is
-/// not what lasts.
+/// Levels without a last one that is no longer than a dip: a pause cut off by the end is not the
+/// lasting rate.
 fn without_end(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     if let [.., before, last] = levels.as_slice()
         && last.0 - before.0 <= DIP * last.0
@@ -105,13 +105,13 @@ fn without_end(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     levels
 }
 
-/// The levels of a rate whose first change is a fall, whatever comes later.
+/// Levels of a rate whose first change is a fall, whatever comes later.
 pub(crate) fn first_fall(series: &Series, origin: f64) -> Option<Cliff> {
     let levels: Vec<(f64, f64)> =
         levels(series).into_iter().map(|(end, rate)| (end - origin, rate)).collect();
     let falls = levels.len() > 1 && levels[1].1 < levels[0].1;
-    // Eight windows must really be fast: the first stretch cannot be shorter than that, and would
-    // hide a few behind their mean.
+    // At least eight windows must be fast: the first stretch cannot be shorter, and its mean would
+    // hide a few.
     let middle = |levels: &[(f64, f64)]| (levels[0].1 * levels[1].1).sqrt();
     let fast = |levels: &[(f64, f64)]| {
         series
@@ -125,11 +125,11 @@ pub(crate) fn first_fall(series: &Series, origin: f64) -> Option<Cliff> {
 
 pub(crate) const COARSENESSES: usize = 3;
 
-/// Windows that tell what comes after the beginning.
+/// Windows that show the rate after the beginning.
 const AFTERWARDS: usize = 8;
 
-/// The curve without its beginning, as far as that is faster than what follows at once: a fill that
-/// begins again after a pause meets an empty memory, wherever it goes on.
+/// The curve without its beginning, if that is faster than the part directly after it: a fill that
+/// continues after a pause meets an empty memory cache at any position.
 pub(crate) fn without_memory(series: &Series, origin: f64) -> Series {
     let begun = begun_at(series, origin);
     let end = origin + begun + LEAST_FLASH;
@@ -137,8 +137,7 @@ pub(crate) fn without_memory(series: &Series, origin: f64) -> Series {
     let mut following: Vec<f64> =
         series.points.iter().skip(within).take(AFTERWARDS).map(|point| point[1]).collect();
     let typical = stats::median(&mut following).unwrap_or(f64::INFINITY);
-    // Of a fill that has gone on for longer than memory takes, what is still fast further on is no
-    // memory.
+    // If a fill was longer than memory can take, a fast part later on is not due to memory.
     let goes_on = begun >= LEAST_FLASH
         && series.points.get(within + 1).is_some_and(|point| point[1] > STEP * typical);
     let last = series.points[..within]
@@ -149,7 +148,7 @@ pub(crate) fn without_memory(series: &Series, origin: f64) -> Series {
     Series { points: series.points.iter().skip(taken).copied().collect(), ..series.clone() }
 }
 
-/// Two windows in one: what both took for what both wrote.
+/// Joins pairs of windows: total bytes over total time.
 pub(crate) fn coarser(series: &Series) -> Series {
     let mut from = begun_at(series, 0.0);
     let pair = |pair: &[[f64; 2]]| {
@@ -163,7 +162,7 @@ pub(crate) fn coarser(series: &Series) -> Series {
     Series { points: series.points.chunks(2).map(pair).collect(), ..series.clone() }
 }
 
-/// Where the first window of a curve begins, as its second one shows.
+/// Start of the first window of a curve, computed from its second one.
 pub(crate) fn begun_at(series: &Series, origin: f64) -> f64 {
     match series.points.as_slice() {
         [first, second, ..] => (2.0 * first[0] - second[0] - origin).max(0.0),
@@ -171,12 +170,12 @@ pub(crate) fn begun_at(series: &Series, origin: f64) -> f64 {
     }
 }
 
-/// The rate of a fill against what was written.
+/// Curve of the rate against the bytes written.
 pub(crate) fn along(cell: &Cell) -> Option<&Series> {
     cell.series.iter().find(|series| series.y == SeriesAxis::Bps && series.x == SeriesAxis::Bytes)
 }
 
-/// How many bytes a curve has up to here, and their mean rate.
+/// Bytes of a curve up to this position, and their mean rate in bytes per second.
 pub(crate) fn mean_until(series: &Series, bytes: f64) -> Option<(f64, f64)> {
     let begin = begun_at(series, 0.0);
     let (mut from, mut seconds) = (begin, 0.0);
@@ -192,10 +191,10 @@ pub(crate) fn mean_until(series: &Series, bytes: f64) -> Option<(f64, f64)> {
     (seconds > 0.0).then(|| (from - begin, (from - begin) / seconds))
 }
 
-/// What runs full sooner is memory and not flash.
+/// Least size of a flash cache: a smaller one is memory.
 pub(crate) const LEAST_FLASH: f64 = (128 * MIB) as f64;
 
-/// The tests that fill: the one made for it, or else those that come near.
+/// Tests that fill: the one made for it, or else similar ones.
 pub(crate) fn longest_fills(record: &Record) -> &'static [&'static str] {
     if figure::form(record, test::SUSTAINED, "first").is_some() {
         &[test::SUSTAINED]

@@ -1,18 +1,17 @@
-//! Pure conclusions from a record: what a medium is good for, what its box promises and whether it
-//! holds, where it cheats, and what to do.
+//! Pure conclusions from a record: suitable uses of a medium, claims on its box and if they hold,
+//! tricks of its controller, and advice.
 //!
-//! [`conclude`] reads a record and nothing else. Tests measure and conclude nothing; findings
-//! conclude and measure nothing, so every conclusion can be drawn again from the record, by anyone.
-//! Three rules hold for each of them:
-//! - a finding without enough evidence is not made, and one that is uncertain says so;
-//! - its confidence is a probability worked out from intervals or fits, or it is null;
-//! - whatever the record holds (nothing, half a run, numbers that are none), nothing here panics.
+//! [`conclude`] reads a record and nothing else. Tests measure and do not conclude; findings
+//! conclude and do not measure, so anyone can draw every conclusion again from the record. Three
+//! rules hold for each of them:
+//! - a finding without enough evidence is not made, and an uncertain one says so;
+//! - its confidence is a probability computed from intervals or fits, or null;
+//! - no record makes it panic (an empty or partial one, numbers that are not finite).
 //!
-//! Every id has a page in `docs/findings/` that says what is concluded from what, with which
-//! thresholds, and whose they are.
+//! Every id has a page in `docs/findings/` with its evidence, its thresholds, and their source.
 //!
-//! Where to begin reading: `figure.rs` (how a figure gets out of a record), `verdict.rs` (what it
-//! comes to), then any other file.
+//! Begin reading at `figure.rs` (access to the figures of a record) and `verdict.rs` (verdicts from
+//! them), then any other file.
 
 mod advice;
 mod analysis;
@@ -107,9 +106,8 @@ pub use write_unit::{UnitFit, fit_unit};
 
 macro_rules! ids {
     ($($id:literal,)*) => {
-        /// Every id a finding can have, those that change a decision most first: failures
-        /// and warnings are told in this order. Each has a page,
-        /// `docs/findings/ID.md`.
+        /// All ids of findings, the most important for a decision first: failures and warnings are
+        /// shown in this order. Each has a page, `docs/findings/ID.md`.
         pub const IDS: &[&str] = &[$($id),*];
         const PAGES: &[&str] = &[$(include_str!(concat!("../../../docs/findings/", $id, ".md"))),*];
     };
@@ -178,7 +176,7 @@ ids! {
     "host-effects",
 }
 
-/// Tricks of a controller, told from how fast one thing is against another.
+/// Tricks of a controller, detected by the ratio of two rates.
 const TRICKS: [&str; 9] = [
     "span-cache",
     "small-span",
@@ -191,9 +189,8 @@ const TRICKS: [&str; 9] = [
     "pattern-cheat",
 ];
 
-/// What is still said of a medium that fails a check: what the check found, and what the medium
-/// says of its health. Whoever must copy data off it or throw it away needs no class and no file
-/// system.
+/// Findings that stay for a medium that fails a check: the result of the check, and the reported
+/// health. Users who must copy data off it or throw it away need no class and no file system.
 const BESIDE_FAULTS: [&str; 13] = [
     "not-put-back",
     "claim",
@@ -210,16 +207,17 @@ const BESIDE_FAULTS: [&str; 13] = [
     "host",
 ];
 
-/// All conclusions of a record, the verdict first, then failures, warnings, and what is good to
-/// know; the loud ones in the order of [`IDS`].
+/// All conclusions of a record: the verdict first, then failures, warnings and information;
+/// failures and warnings in the order of [`IDS`].
 pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
 }
 
-/// The same for someone who wants the medium for these uses: one that it is surely not suitable
-/// for is a failure.
+/// All conclusions for these uses: a medium that is certainly not suitable for one of them is a
+/// failure.
 pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
-    // Its cells are of many file systems, so none of the others may read them as the medium's own.
+    // Its cells are of many file systems, so the other rules must not read them as the medium's
+    // own.
     if let Some(matrix) = matrix::of(record) {
         return matrix.findings();
     }
@@ -227,7 +225,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     if let Some(effects) = host_effects::conclude(record) {
         return effects;
     }
-    // What is no medium's leads to no conclusion on one.
+    // Numbers that are not a medium's lead to no conclusion about one.
     if let Some(findings) = not_of_a_medium::conclude(record, wanted) {
         return not_restored::conclude(record).into_iter().chain(findings).collect();
     }
@@ -253,7 +251,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(adverse_findings(record));
     rest.extend(classes::conclude(record).filter(|_| is_of_the_medium));
     rest.extend(imported_curves::conclude(record));
-    // Advice follows from all of it.
+    // Advice depends on all other findings.
     rest.sort_by_key(|finding| match loudness(finding) {
         Severity::Info => (Reverse(Severity::Info), 0),
         loud => (Reverse(loud), rank(&finding.id)),
@@ -277,7 +275,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     findings
 }
 
-/// The rank of a finding among the others. Of `small-span` only the cause is not certain.
+/// Severity for the order of findings. Of `small-span` only the cause is uncertain.
 fn loudness(finding: &Finding) -> Severity {
     if finding.id == "small-span" { Severity::Warning } else { finding.severity }
 }
@@ -287,7 +285,7 @@ fn rank(id: &str) -> usize {
     IDS.iter().position(|known| *known == id).unwrap_or(IDS.len())
 }
 
-/// Takes what a probe found of damage as evidence of the errors: these say as well where it fails,
+/// Moves damage found by a probe into the evidence of the errors: these also say which places fail,
 /// and two statements on one damage would differ.
 fn with_damage(mut failing: Finding, probed: &mut Vec<Finding>) -> Finding {
     let is_damage =
@@ -297,8 +295,7 @@ fn with_damage(mut failing: Finding, probed: &mut Vec<Finding>) -> Finding {
     failing
 }
 
-/// What is said against a medium, or of how it is made: from cells in which the host did not stand
-/// still.
+/// Findings against a medium, or about its internal structure: from cells without host stalls.
 fn adverse_findings(record: &Record) -> Vec<Finding> {
     let quiet = usability::without_host_stalls(record);
     let mut found = Vec::new();
@@ -315,20 +312,20 @@ fn adverse_findings(record: &Record) -> Vec<Finding> {
     found.extend(uflip::conclude(&quiet));
     found.extend(write_unit::conclude(&quiet));
     found.extend(open_aus::conclude(&quiet));
-    // What the host's memory answered looks like any trick.
+    // Answers from the host's memory look like a trick.
     if usability::is_host_cached(record) {
         found.retain(|finding| !TRICKS.contains(&finding.id.as_str()));
     }
     found
 }
 
-/// What a kind of finding means and how it is concluded: the text of its page. A title, paragraphs,
-/// and lists of one level.
+/// Page that explains a kind of finding: a title, paragraphs, and lists of one level. `None` for an
+/// unknown id.
 pub fn about(id: &str) -> Option<&'static str> {
     PAGES.get(rank(id)).copied()
 }
 
-/// True if a finding is part of the verdict: what a reader wants to know first.
+/// True if a finding is part of the verdict, which a reader wants to know first.
 pub fn is_verdict(finding: &Finding) -> bool {
     finding.id == "verdict" || finding.id.starts_with("verdict-")
 }

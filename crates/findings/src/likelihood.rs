@@ -1,5 +1,5 @@
-//! How sure a conclusion may be: probabilities from the intervals of the figures it rests on, and
-//! from fits. Nothing here is made up; where a figure has no interval there is no probability.
+//! Confidence of conclusions: probabilities from the intervals of their figures, and from fits. A
+//! figure without an interval has no probability.
 
 /// The share of a standard normal distribution below `z`, good to 1e-7 (Abramowitz & Stegun
 /// 7.1.26).
@@ -17,17 +17,16 @@ pub(crate) fn normal_share(z: f64) -> f64 {
     if z.is_sign_negative() { upper } else { 1.0 - upper }
 }
 
-/// The probability that the true figure is above `threshold`, from its 95 % interval, taken for
-/// lognormal: rates and times are positive, and their errors are shares of them. `None` for
-/// anything that is not a positive finite interval.
+/// Probability that the true figure is above `threshold`, from its 95 % interval. The figure is
+/// taken as lognormal: rates and times are positive, and their errors are relative. `None` unless
+/// the interval is positive and finite.
 pub(crate) fn above(ci95: [f64; 2], threshold: f64) -> Option<f64> {
     let [low, high] = ci95;
     let usable = threshold > 0.0 && high.is_finite() && high >= low && high > 0.0;
     if !usable {
         return None;
     }
-    // An interval that reaches down to nothing: as wide as a figure can be without saying nothing
-    // at all.
+    // The lower end is raised, as an interval down to 0 would be infinitely wide in the logarithm.
     let low = low.max(high / 1e6);
     let centre = f64::midpoint(low.ln(), high.ln());
     let sigma = (high / low).ln() / (2.0 * 1.96);
@@ -37,14 +36,13 @@ pub(crate) fn above(ci95: [f64; 2], threshold: f64) -> Option<f64> {
     Some(normal_share((centre - threshold.ln()) / sigma))
 }
 
-/// How likely each of several fits to the same `n` points is, from their squared errors: the
-/// profile likelihood of equal, unknown noise, normalised. `parameters` of each fit are the same
-/// number. Empty for nothing.
+/// Probabilities of several fits to the same `n` points, from their squared errors: the normalised
+/// profile likelihood of equal, unknown noise. All fits have the same number of `parameters`. Empty
+/// for no fits.
 pub(crate) fn weights(squared_errors: &[f64], n: usize, parameters: usize) -> Vec<f64> {
     let degrees = n.saturating_sub(parameters) as f64;
     let best = squared_errors.iter().copied().fold(f64::INFINITY, f64::min);
-    // A perfect fit leaves no noise to divide by; a share of the worst fit stands for the grain of
-    // the figures.
+    // A perfect fit leaves no noise to divide by; a share of the worst fit replaces it.
     let grain = squared_errors.iter().copied().fold(f64::MIN_POSITIVE, f64::max) * 1e-9;
     let raw: Vec<f64> =
         squared_errors.iter().map(|e| ((best + grain) / (e + grain)).powf(degrees / 2.0)).collect();

@@ -1,6 +1,5 @@
-//! Limits of IOPS and latency that a user sets (`--claim random-write=500IOPS,p99=20ms`), held
-//! against the run. Each comes to one of four: it holds, it fails, it cannot be told, it was not
-//! tested.
+//! Limits of IOPS and latency that a user sets (`--claim random-write=500IOPS,p99=20ms`), compared
+//! with the run. Each has one of four results: holds, fails, cannot be told, not tested.
 
 use record::collection::HeadlineFigure;
 use record::units::{Iops, KIB, Nanos};
@@ -27,7 +26,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         .collect()
 }
 
-/// At least so many a second. A passing state decides it on one side only.
+/// Claim of a least rate in IOPS. A transient state decides it only on one side.
 fn rate(what: &str, least: f64, measured: Option<UsableEstimate>) -> Finding {
     let claim = format!("{what} at {} or more", Iops(least));
     let Some(measured) = measured else { return untested(&claim) };
@@ -46,7 +45,7 @@ fn rate(what: &str, least: f64, measured: Option<UsableEstimate>) -> Finding {
     claim_finding(&claim, is_above, &found).figure(&measured).done()
 }
 
-/// On which side of a limit a whole interval lies: above it or on it, below it, or neither.
+/// True if the whole interval is at or above a limit, false if below it, `None` if neither.
 fn decided([low, high]: [f64; 2], limit: f64) -> Option<bool> {
     match () {
         () if low >= limit => Some(true),
@@ -55,7 +54,7 @@ fn decided([low, high]: [f64; 2], limit: f64) -> Option<bool> {
     }
 }
 
-/// 99 of 100 random writes of 4 KiB within so long.
+/// Claim for the 99th percentile of random writes of 4 KiB.
 fn p99(claims: &Claims, writes: Option<UsableEstimate>) -> Option<Finding> {
     let limit_ns = claims.write_p99_ns?;
     let claim = format!("a p99 of 4 KiB random writes within {}", Nanos(limit_ns));
@@ -80,19 +79,18 @@ fn p99(claims: &Claims, writes: Option<UsableEstimate>) -> Option<Finding> {
     })
 }
 
-/// So many writes within a limit, and none beyond it, tell that at most one of a hundred is longer:
-/// 1 - 0.99^299 is 95 %.
+/// Fewest writes, none above a limit, which show that at most 1 % are longer: 1 - 0.99^299 is 95 %.
 const TELLING: u64 = 299;
 
-/// None of the random writes of 4 KiB longer than so long, of all that the run made one at a time:
-/// one that was is enough. None that was tells only of as many writes as there were.
+/// Claim for the longest random write of 4 KiB at queue depth 1 in the whole run: a single longer
+/// one breaks it. Without one, only as many writes as were made support it.
 fn longest(record: &Record, claims: &Claims) -> Option<Finding> {
     let limit_ns = claims.write_max_ns?;
     let claim = format!("no 4 KiB random write longer than {}", Nanos(limit_ns));
     let is_one =
         |cell: &Cell| cell.test == test::RANDOM_WRITE && cell.params.block_bytes == Some(4 * KIB);
     let Some(all) = stalls::of(record, is_one, 4 * KIB) else { return Some(untested(&claim)) };
-    // Those that came before what was counted, while the medium settled, were writes too.
+    // Writes before the counted ones, while the medium settled, were writes too.
     let (n, max_ns) = all.with_warm_up();
     let found = format!("the slowest of {n} took {}", Nanos(max_ns));
     let (holds, found) = match () {

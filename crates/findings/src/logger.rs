@@ -1,5 +1,4 @@
-//! The verdict on a data logger: how late its lines are, whether it keeps up with them, and which
-//! pauses it will meet.
+//! Verdict on a data logger: lateness of its lines, required rate, and expected pauses.
 
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
 use record::{Cell, Fitness, Record, Use, metric, test};
@@ -9,32 +8,32 @@ use crate::need::{Need, UseVerdict, weigh};
 use crate::stalls::{self, Stalls};
 use crate::usability;
 
-/// The lateness of a line that is good and usable, and that is poor, at the most.
+/// Largest lateness of a line for the levels good, usable and poor.
 const BUSY_NS: [u64; 2] = [SECOND_NS / 4, SECOND_NS / 2];
 const LOST_NS: u64 = SECOND_NS;
 const BUSY_SOURCE: &str = "the busy limits of the SD specification, 250 and 500 ms, and one second";
 /// Tests that append lines as a logger does, each durable before the next; without one of them no
 /// medium is good or usable for a logger.
 const LINES: [&str; 2] = [test::LOG_APPEND, "logger"];
-/// Writes one after the other: what makes these wait, makes a logger wait.
+/// Tests of sequential writes: a pause in these also delays a logger.
 const SEQUENTIAL: [&str; 4] =
     [test::SEQUENTIAL_WRITE, test::SUSTAINED, test::PRIME, test::RANDOM_FILL];
-/// A sequential write that usually takes longer is long by itself; our choice.
+/// Longest median time of sequential writes in which a long one is a pause; our choice.
 const USUALLY_NS: u64 = 150 * MILLISECOND_NS;
-/// Writes at random: a pause that most of them cause is theirs, one of so many is the medium's.
+/// Tests of random writes: only a pause in at most one of [`RARE`] writes counts as the medium's.
 const AT_RANDOM: [&str; 2] = [test::RANDOM_WRITE, test::SECTOR_WRITE];
 const RARE: u64 = 200;
-/// Of so many lines that all are late the first tells nothing.
+/// Fewest lines, and least share of late ones among them, that show a medium too slow for a logger.
 const LEAST_LINES: f64 = 10.0;
 const NEARLY_ALL: f64 = 0.9;
 
-/// True where lines were appended as a logger does.
+/// True if lines were appended as a logger does.
 pub(crate) fn has_lines(record: &Record) -> bool {
     LINES.iter().any(|test| record.cells_of(test).next().is_some())
 }
 
-/// The lines whose lateness decides; none where too few were written. The writes of other tests are
-/// never flushed, and do not stand in for them.
+/// The lines that decide the lateness; `None` with too few lines. Writes of other tests are never
+/// flushed, so they are no substitute.
 pub(crate) fn lines(record: &Record) -> Option<Stalls<'_>> {
     stalls::of_tests(record, &LINES).filter(|stalls| stalls.lasting().is_some())
 }
@@ -43,7 +42,7 @@ pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
     let durable = durable_lines(record);
     let mut needs: Vec<Need> = lateness(record, durable.as_ref()).into_iter().collect();
     match keeps_up(record, durable.as_ref()) {
-        // How late lines are then is a matter of how long it was measured.
+        // The lateness then only depends on the duration of the test.
         Some(behind) if behind.level <= Fitness::Poor => {
             let late = needs.pop().map(|late| late.evidence).unwrap_or_default();
             needs.push(Need { evidence: [behind.evidence, late].concat(), ..behind });
@@ -57,8 +56,8 @@ pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
     weigh(Use::Logger, needs, vec![])
 }
 
-/// Cells of `log-append`, which counts lines a second (a replayed logger does not), during which
-/// the host did not stand still.
+/// Cells of `log-append`, which counts lines per second (a replayed logger does not), without host
+/// stalls.
 fn log_cells_without_host_stalls(record: &Record) -> impl Iterator<Item = &Cell> {
     figure::cells(record, test::LOG_APPEND).filter(|cell| usability::host_stalled(cell).is_none())
 }
@@ -72,7 +71,7 @@ fn stored(figure: &UsableEstimate) -> String {
     format!("it stores {} lines per second durably", significant(figure.value))
 }
 
-/// The lateness of lines.
+/// Need for the lateness of lines.
 fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
     let mut need = at_most(&lines(record)?)?;
     if let Some(figure) = durable {
@@ -88,8 +87,8 @@ fn at_most(stalls: &Stalls) -> Option<Need> {
     Need::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
 }
 
-/// The need to store as many lines as a logger writes: by their rate, or by how many were late
-/// where too few were stored for a rate.
+/// Need to store as many lines as a logger writes: by their rate, or by the number of late ones if
+/// there were too few for a rate.
 fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
     let Some(figure) = durable else {
         return log_cells_without_host_stalls(record).find_map(falls_behind);
@@ -112,8 +111,9 @@ fn falls_behind(cell: &Cell) -> Option<Need> {
     })
 }
 
-/// Pauses of a second and more that other writes of the run met: a logger meets them later, though
-/// its lines of a few seconds did not. Shorter ones of large blocks may be a matter of their size.
+/// Need for pauses of at least a second in other writes of the run: a logger will meet them too,
+/// even if its lines of a few seconds did not. Shorter pauses of large blocks may be due to their
+/// size.
 fn pauses(record: &Record) -> Option<Need> {
     let is_quick = |cell: &Cell| {
         let median_ns = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50);

@@ -1,5 +1,5 @@
-//! What a matrix of file systems, schedulers and works comes to: who is best for each work, by how
-//! much, and whether that can be shown.
+//! Result of a matrix of file systems, schedulers and works: the best combination for each work,
+//! its margin, and its significance.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::finding_builder::FindingBuilder;
 
 pub use stats::ContestRank;
 
-/// One way to use the medium.
+/// A combination of file system, mount options and scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
     /// Name of the file system: "ext4-nojournal".
     pub filesystem: String,
-    /// True if mkfs was told of the allocation units.
+    /// True if mkfs got the size of the allocation units.
     pub align: bool,
     /// Mount options, separated by commas.
     pub mount_options: String,
@@ -27,71 +27,72 @@ pub struct Way {
 /// All tries of a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// One for each work, in the order in which they were first tried by name.
+    /// One entry for each work, in the order of the first tries.
     pub works: Vec<WorkPlaces>,
-    /// Ways that have a result for every work, by the geometric mean of how near they come to the
-    /// best of each, the best first. Empty for a single work.
+    /// Combinations with a result for every work, by the geometric mean of their ratios to the best
+    /// of each, the best first. Empty for a single work.
     pub overall: Vec<Overall>,
 }
 
-/// How a way does over all works.
+/// Result of a combination over all works.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
-    /// The file system, options and scheduler that this is about.
+    /// The combination.
     pub way: Way,
-    /// Geometric mean over the works of its result against the best: 1 is best at everything.
+    /// Geometric mean over the works of its result divided by the best: 1 is best at everything.
     pub relative: f64,
-    /// The work at which it loses most, and how near it comes to the best there.
+    /// The work with its lowest ratio to the best, and that ratio.
     pub weakest: (String, f64),
-    /// True if at least one work has a best that can be shown; if not, the order may be chance.
+    /// True if at least one work has a significantly best combination; otherwise the order may be
+    /// chance.
     pub is_shown: bool,
 }
 
-/// What came of one work.
+/// Result of one work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkPlaces {
     /// Name of the work, such as "untar".
     pub work: String,
-    /// True if figures are rates (more is better) or seconds.
+    /// True if figures are rates (more is better); false for seconds.
     pub larger_is_better: bool,
-    /// The ways that gave a result and never failed, the best first.
+    /// Combinations with a result that never failed, the best first.
     pub places: Vec<CombinationResult>,
-    /// Ways that failed by themselves, why, and what they gave in other repeats. They are not
-    /// ranked.
+    /// Combinations that failed themselves, each with the reason and its results in other repeats.
+    /// They are not ranked.
     pub failed: Vec<(Way, String)>,
-    /// True if one of those gave a figure before.
+    /// True if one of those had a result before.
     pub is_cut_short: bool,
 }
 
-/// A way with its results.
+/// A combination with its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CombinationResult {
-    /// The file system, options and scheduler that were tried.
+    /// The combination.
     pub way: Way,
-    /// One figure a repeat: operations a second, or seconds.
+    /// One figure for each repeat: operations per second, or seconds.
     pub figures: Vec<f64>,
     /// Geometric mean of the figures, in their unit.
     pub centre: f64,
-    /// How good it is against the best, 1 being the best: half the rate or twice the time is 0.5.
+    /// Ratio to the best, which is 1: half the rate or twice the time is 0.5.
     pub relative: f64,
-    /// The 95 % interval of that; `None` for the best itself and below two repeats.
+    /// Its 95 % interval; `None` for the best itself and with less than two repeats.
     pub ci95: Option<[f64; 2]>,
-    /// How it stands to the best.
+    /// Comparison with the best.
     pub rank: ContestRank,
     /// The longest single operation of all repeats, in nanoseconds.
     pub worst_stall_ns: Option<f64>,
-    /// How evenly the threads of a work were served (1: all alike), the mean over repeats; `None`
-    /// for a work without threads.
+    /// Fairness among the threads of a work (1: all alike), the mean over repeats; `None` for a
+    /// work without threads.
     pub fairness: Option<f64>,
-    /// Extents a file before and after the work, the mean over repeats.
+    /// Extents per file before and after the work, the mean over repeats.
     pub extents_per_file: [Option<f64>; 2],
-    /// How many times as long reading the files takes as reading a copy in one piece.
+    /// Ratio of the time to read the files to that for an unfragmented copy.
     pub fragmentation_read_ratio: Option<f64>,
-    /// The line that makes the file system, with DEVICE for the device.
+    /// The mkfs command, with DEVICE for the device.
     pub mkfs: String,
 }
 
-/// The matrix of a record; `None` where it is none.
+/// The matrix of a record; `None` if it is not one.
 pub fn of(record: &Record) -> Option<Matrix> {
     let mut works: Vec<&str> = Vec::new();
     for cell in &record.cells {
@@ -110,7 +111,7 @@ pub fn of(record: &Record) -> Option<Matrix> {
     Some(Matrix { works, overall })
 }
 
-/// What the suite of such a run is called.
+/// Suite name of such a run.
 pub const SUITE: &str = test::MATRIX;
 
 impl Way {
@@ -129,7 +130,8 @@ impl Way {
         format!("{}{align}", self.filesystem)
     }
 
-    /// "ext4 with bfq", and what else differs within this matrix; others often print one of them.
+    /// "ext4 with bfq", with other options that differ within this matrix; outputs of other tools
+    /// often have only one of them.
     pub fn words(&self) -> String {
         let part = |text: &str, lead: &str, tail: &str| {
             if text.is_empty() { String::new() } else { format!(" {lead}{text}{tail}") }
@@ -139,7 +141,7 @@ impl Way {
     }
 }
 
-/// The worst stall that a cell tells of.
+/// The longest stall in a cell, in nanoseconds.
 fn stall(cell: &Cell) -> Option<f64> {
     let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
     told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
@@ -152,7 +154,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 fn places_of(record: &Record, work: &str) -> WorkPlaces {
-    // What the medium failed says nothing of a way; what was measured before counts.
+    // A failure of the medium says nothing about a combination; earlier results count.
     let counts = |cell: &&Cell| {
         cell.label("work") == work && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium()
     };
@@ -201,7 +203,7 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
     }
 }
 
-/// The reason why a way failed, and what it gave before.
+/// Reason why a combination failed, with its earlier results.
 fn with_repeats(reason: String, good: &[(f64, bool)]) -> String {
     let figures: Vec<String> =
         good.iter().map(|(figure, larger)| figure_words(*figure, *larger)).collect();
@@ -231,7 +233,7 @@ fn place(
     let other = |name: &str| {
         mean(cells.iter().filter_map(|cell| Some(cell.metrics.other.get(name)?.value)))
     };
-    // a ratio of times is turned round, so that 1 is the best and less is worse for both
+    // A ratio of times is inverted, so that 1 is the best and less is worse for both.
     let relative = if larger_is_better { placed.centre / best } else { best / placed.centre };
     let ci95 = placed.to_best.map(|found| [found.ci95.low, found.ci95.high]);
     let ci95 =
@@ -285,12 +287,12 @@ fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
 }
 
 impl WorkPlaces {
-    /// The way to recommend; `None` where nothing gave a result.
+    /// The recommended combination; `None` without any result.
     pub fn best(&self) -> Option<&CombinationResult> {
         self.places.first()
     }
 
-    /// All that may be as good as the best, the best among them.
+    /// All combinations that may be as good as the best, including the best.
     pub fn equals(&self) -> Vec<&CombinationResult> {
         self.places.iter().filter(|place| place.rank != ContestRank::Worse).collect()
     }
@@ -300,7 +302,7 @@ impl WorkPlaces {
         figure_words(value, self.larger_is_better)
     }
 
-    /// The recommendation in words, with its margin, or why there is none.
+    /// The recommendation in words with its margin, or the reason why there is none.
     pub fn statement(&self) -> String {
         let Some(best) = self.best() else {
             let what = if self.is_cut_short {
@@ -348,7 +350,7 @@ impl WorkPlaces {
 }
 
 impl Matrix {
-    /// As findings: one for each work, and one over all.
+    /// Findings: one for each work, and one over all.
     pub fn findings(&self) -> Vec<Finding> {
         let finding = |statement: String, evidence: Vec<String>| {
             FindingBuilder::info("matrix", statement).notes(evidence).done()
@@ -385,7 +387,7 @@ impl Matrix {
 }
 
 impl Overall {
-    /// The best over all works in a sentence, with how near it comes to the best of each.
+    /// Sentence on the best combination over all works, with its ratio to the best of each.
     pub fn statement(&self) -> String {
         let percent = |relative: f64| significant(relative * 100.0);
         let caveat = if self.is_shown {

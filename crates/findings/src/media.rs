@@ -1,11 +1,11 @@
-//! Which of many media of one model differs from the rest.
+//! Media of one model that differ from the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::collection::{HeadlineFigure, Media, MediumApart, MediumFigure, MediumRun};
 
-/// Says which media of a line differ from their siblings. `runs` are its runs that say which medium
-/// they are of, the newest first.
+/// Finds the media of a line that differ from their siblings. `runs` are its runs with a known
+/// medium, the newest first.
 ///
 /// Each medium counts once in a figure, by the median of its runs. [`stats::outliers`] has the
 /// thresholds.
@@ -40,12 +40,12 @@ pub fn media(runs: &[MediumRun]) -> Media {
     Media { media: of.len() as u64, runs: runs.len() as u64, apart }
 }
 
-/// How far a figure lies apart, up or down.
+/// Distance of a figure from the others, on a logarithmic scale.
 fn distance(apart: &MediumFigure) -> f64 {
     apart.ratio.ln().abs()
 }
 
-/// The media that were measured on each host.
+/// The media measured on each host.
 fn hosts_of(runs: &[MediumRun]) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut hosts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for run in runs {

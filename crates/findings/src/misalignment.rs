@@ -7,20 +7,20 @@ use record::{Cell, Finding, Record, metric, test};
 use crate::figure::{self, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 
-/// A penalty for writes that do not fit.
+/// Least ratio for a penalty of misaligned writes.
 const PENALTY: f64 = 1.3;
 
-/// What writes beside the units cost, and how large the units are.
+/// The findings `misalignment` and `management-unit`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [misalignment(record), management_unit(record)].into_iter().flatten().collect()
 }
 
-/// I/Os a second, or bytes where there are none.
+/// IOPS, or bytes per second if there are none.
 pub(crate) fn rate(cell: &Cell) -> Option<UsableEstimate<'_>> {
     UsableEstimate::of(cell, metric::IOPS).or_else(|| UsableEstimate::of(cell, metric::BPS))
 }
 
-/// The dearest of the misaligned writes against the aligned ones of its size.
+/// The most expensive misaligned writes, compared with aligned ones of the same size.
 pub(crate) fn worst_misalignment(record: &Record) -> Option<(u64, Ratio)> {
     misaligned(record)
         .into_iter()
@@ -29,7 +29,7 @@ pub(crate) fn worst_misalignment(record: &Record) -> Option<(u64, Ratio)> {
 }
 
 /// Each misaligned cell of the test with the aligned one of its size: (block, aligned, misaligned,
-/// aligned over misaligned).
+/// ratio of aligned to misaligned).
 fn misaligned(record: &Record) -> Vec<(u64, UsableEstimate<'_>, UsableEstimate<'_>, Ratio)> {
     let shift = |cell: &Cell| cell.params.other.get("shift_bytes").copied().unwrap_or(0.0);
     let mut pairs = Vec::new();
@@ -49,7 +49,7 @@ fn misaligned(record: &Record) -> Vec<(u64, UsableEstimate<'_>, UsableEstimate<'
     pairs
 }
 
-/// `misalignment`: what it costs to write beside the units.
+/// `misalignment`: the cost of misaligned writes.
 fn misalignment(record: &Record) -> Option<Finding> {
     let pairs = misaligned(record);
     let (block, aligned, shifted, ratio) = pairs
@@ -77,8 +77,8 @@ fn misalignment(record: &Record) -> Option<Finding> {
 }
 
 /// `management-unit`: the smallest size whose aligned writes are free of a cost that shifted ones
-/// have (docs/field/allocation-units.md#management-unit): it covers a whole unit. Medians, because
-/// merges of allocation units come now and then.
+/// have (docs/field/allocation-units.md#management-unit): it covers a whole unit. Medians are used,
+/// because merges of allocation units occur irregularly.
 fn management_unit(record: &Record) -> Option<Finding> {
     if record.medium.rotational == Some(true) {
         return None;
@@ -108,7 +108,7 @@ fn management_unit(record: &Record) -> Option<Finding> {
         *shifted_ns as f64 >= PENALTY * *aligned_ns as f64
     };
     let (block, aligned, aligned_ns, shifted, shifted_ns) = *pairs.iter().find(dearer)?;
-    // With the penalty at the smallest size of all, the unit may be smaller still.
+    // If even the smallest size has the penalty, the unit may be smaller.
     let at_most = if pairs.first().is_some_and(|first| first.0 == block) { "at most " } else { "" };
     let statement = format!(
         "It maps data in pieces of {at_most}{}: a write of that size takes {} longer when it is not aligned.",

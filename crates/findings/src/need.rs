@@ -1,4 +1,4 @@
-//! What a use needs: a figure held against three thresholds. The weakest need decides, and it is
+//! Requirements of a use: a figure compared with three thresholds. The weakest need decides, and is
 //! the reason given.
 
 use record::units::Nanos;
@@ -8,14 +8,15 @@ use crate::figure::{UsableEstimate, quantity};
 use crate::finding_builder::rounded;
 use crate::stalls::Stalls;
 
-/// A figure whose interval is wider than this factor, and wider than two levels, may be anything.
+/// Width of an interval (high divided by low) from which on a figure may be anything, if it also
+/// spans more than two levels.
 const ANYTHING: f64 = 10.0;
 
-/// A figure against the least it takes to be poor, usable and good; what is below the first is
-/// not suitable.
+/// A figure compared with the least values for poor, usable and good; below the first it is not
+/// suitable.
 pub(crate) struct Need {
     pub level: Fitness,
-    /// Why, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
+    /// Reason, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
     pub reason: String,
     pub evidence: Vec<String>,
     pub confidence: Option<f64>,
@@ -28,17 +29,17 @@ pub(crate) struct UseVerdict {
     pub reason: String,
     pub evidence: Vec<String>,
     pub confidence: Option<f64>,
-    /// Measurements that it takes to be sure and that were not made.
+    /// Measurements that are missing for a certain verdict.
     pub untested: Vec<&'static str>,
-    /// A condition that no run can tell.
+    /// A condition that no run can test.
     pub condition: Option<Condition>,
 }
 
-/// A use on which there is no verdict, and why.
+/// A use without a verdict, and the reason.
 pub(crate) struct OpenVerdict {
     /// Not tested, or cannot be told.
     pub level: Fitness,
-    /// The end of a sentence, or sentences.
+    /// Reason: the end of a sentence, or sentences.
     pub why: String,
     pub evidence: Vec<String>,
 }
@@ -50,8 +51,8 @@ impl OpenVerdict {
 }
 
 impl Need {
-    /// The more the better. `None` of a bound on the side that it does not decide: what is at least
-    /// little may be much, and the other way round. Nor of a figure that may be anything.
+    /// Need for a figure of which more is better. `None` for a figure that may be anything, and for
+    /// a bound that does not decide: a low lower bound, or a high upper bound.
     pub fn at_least(
         figure: &UsableEstimate,
         [poor, fair, good]: [f64; 3],
@@ -97,9 +98,9 @@ impl Need {
         })
     }
 
-    /// The longest single writes: the less the better. The third longest decides, since fewer
-    /// events may be the host's; `None` of fewer writes. Without a limit for the poor, however long
-    /// it is makes nothing unsuitable.
+    /// Need for the longest single writes, of which less is better. The third longest decides,
+    /// since fewer events may be the host's; `None` with fewer writes. Without a limit for poor, no
+    /// length makes a medium unsuitable.
     pub fn at_most(
         stalls: &Stalls,
         [good_ns, fair_ns]: [u64; 2],
@@ -145,8 +146,7 @@ impl Need {
     }
 }
 
-/// The verdict from these needs: the weakest decides. `None` where nothing that a use needs was
-/// measured.
+/// The verdict from these needs: the weakest decides. `None` if no need was measured.
 pub(crate) fn weigh(
     wanted: Use,
     needs: Vec<Need>,

@@ -1,5 +1,5 @@
-//! Next steps of a reader: at most two, the most urgent first. A command works when it is typed as
-//! it is printed, and none of them overwrites anything for good.
+//! Next steps for a reader: at most two, the most urgent first. A command works as printed, and
+//! none of them overwrites anything for good.
 
 use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use};
 
@@ -7,18 +7,18 @@ use crate::flush::Flush;
 use crate::use_levels::{UseLevel, levels_of};
 use crate::{conditions, genuineness, matrix, usability};
 
-/// So many are told.
+/// Most steps that are shown.
 const MOST: usize = 2;
-/// The budget of a check that a short one left open.
+/// Time budget for a check after a short one without a result.
 const LONGER: &str = "10m";
 
-/// Something to do next.
+/// A next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextStep {
-    /// What it is for, as the beginning of a sentence that the command ends; a whole sentence where
-    /// there is no command.
+    /// Purpose, as the beginning of a sentence that ends with the command; a whole sentence without
+    /// a command.
     pub words: String,
-    /// The words of a command line; empty where it takes none.
+    /// Words of a command line; empty if none is needed.
     pub command: Vec<String>,
 }
 
@@ -33,14 +33,14 @@ impl NextStep {
     }
 }
 
-/// What to do next with this medium, at most two steps; none of a run of another tool, of one that
-/// was published, and of a matrix, whose screen ends with its own.
+/// Next steps for this medium, at most two. Empty for a run of another tool, for a published run,
+/// and for a matrix, whose screen ends with its own.
 pub fn next_steps(record: &Record) -> Vec<NextStep> {
     let target = record.target.path.as_str();
     if target.is_empty() || matrix::of(record).is_some() {
         return Vec::new();
     }
-    // What to try next stands in the sentence that tells of it.
+    // The sentence about the removed device has the next step.
     if record.findings.iter().any(|finding| finding.outcome == Some(Outcome::DeviceGone)) {
         return Vec::new();
     }
@@ -52,12 +52,13 @@ pub fn next_steps(record: &Record) -> Vec<NextStep> {
     steps
 }
 
-/// What its state asks for; nothing where it is a medium, genuine as far as is known, and healthy.
+/// Steps for a fake, damaged or unknown medium; empty if it is genuine as far as known, and
+/// healthy.
 fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
     if genuineness::is_fake(record) {
         let mut steps = vec![NextStep::act("Return it to the seller, and keep no data on it.")];
         let is_found = genuineness::is_size_found(record);
-        // Where addresses repeat, a check does not write enough to find the end of what is real.
+        // If addresses repeat, a check writes too little to find the end of the real capacity.
         let wraps =
             matches!(genuineness::capacity_verdict(record), Some((_, CapacityKind::Wraparound)));
         let size: Option<&[&str]> = match record.target.kind {
@@ -78,7 +79,7 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
     Vec::new()
 }
 
-/// What the verdicts on uses leave to do.
+/// Steps that follow from the verdicts on uses.
 fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     let levels = levels_of(&record.findings);
     let is_not_suitable = |of: &&UseLevel| {
@@ -103,7 +104,7 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     steps
 }
 
-/// How to find a medium that does for this use: what stands on its label, and the check of it
+/// Step to a better medium for this use: the label to look for, and the check of it
 /// (docs/field/classes.md#minimum-rates).
 fn another(record: &Record, wanted: Use, target: &str) -> NextStep {
     let name = String::from(wanted);

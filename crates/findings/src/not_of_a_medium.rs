@@ -1,4 +1,4 @@
-//! Runs of which nothing is a medium's: what is said of them instead of conclusions.
+//! Findings of runs without figures of a medium.
 
 use record::{Finding, Fitness, Flag, Outcome, Record, Severity, Use, not_medium_reason};
 
@@ -6,7 +6,7 @@ use crate::finding_builder::FindingBuilder;
 use crate::phrases::NAME_ONE;
 use crate::{capacity, failing};
 
-/// The findings of a run that measured no medium; none of any other.
+/// The findings of a run that measured no medium; `None` for any other.
 pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
     not_medium_reason(&record.flags, &record.cells)?;
     let has = |flag: &Flag| {
@@ -51,13 +51,13 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     }
     findings.extend(of_claims(record, why));
     findings.extend(failing::conclude(record));
-    // What was lost is lost, wherever it lay.
+    // Lost data is reported wherever it was stored.
     let lost = capacity::conclude(record).into_iter();
     findings.extend(lost.filter(|finding| finding.severity == Severity::Failure));
     Some(findings)
 }
 
-/// What is said of claims where no figure is the medium's.
+/// Finding on claims, if no figure is the medium's.
 pub(crate) fn of_claims(record: &Record, why: &str) -> Option<Finding> {
     let said = format!("Cannot be told here: whether it is what the box claims ({why}).");
     record.medium.claims.is_some().then(|| {

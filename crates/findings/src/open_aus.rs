@@ -1,4 +1,4 @@
-//! How many allocation units can be written to in turn before every write costs a merge
+//! Number of allocation units that can be written in turn before every write costs a merge
 //! (docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit).
 
 use crate::span_sweep;
@@ -8,26 +8,26 @@ use record::{Cell, Finding, Record, metric, test};
 use crate::figure::{self, Ratio, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 
-/// The cliff: less than half the rate of one unit...
+/// A cliff has less than this share of the rate of one unit...
 const RATE: f64 = 0.5;
-/// ...and more than two and a half times the median latency.
-/// docs/field/allocation-units.md#open-units has five times; units of 1 MiB that are copied fast
-/// cost only three (family Log4 of docs/field/published-figures.md#survey-of-microsd-cards), and a
-/// median does not move that far by chance.
+/// ...and more than this multiple of the median latency. docs/field/allocation-units.md#open-units
+/// has five; fast copies of units of 1 MiB cost only three (family Log4 of
+/// docs/field/published-figures.md#survey-of-microsd-cards), and a median does not move that far by
+/// chance.
 const LATENCY: f64 = 2.5;
 
-/// Nothing makes writing to several units in turn this much faster than to one, but a medium that
-/// still paid for what came before.
+/// Ratio from which on several units in turn are implausibly faster than one: the medium was still
+/// busy with earlier writes.
 const UNSETTLED: f64 = 2.0;
 
-/// A step of the search: so many units in turn.
+/// A step of the search: a number of units written in turn.
 struct Step<'a> {
     units: u64,
     rate: UsableEstimate<'a>,
     median_ns: Option<f64>,
 }
 
-/// What the search found.
+/// Result of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
     /// The last count without a cliff, and the first with one.
@@ -37,7 +37,7 @@ enum Limit {
 }
 
 fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
-    // The search is done at the first block size; at others only its ends are looked at.
+    // The search is done at the first block size; at others only its ends are measured.
     let block_bytes =
         figure::form(record, test::OPEN_AUS, form).and_then(|cell| cell.params.block_bytes);
     let fits = |cell: &&Cell| {
@@ -68,13 +68,14 @@ fn median_ns(cell: &Cell) -> Option<f64> {
     cell.metrics.latency_ns.as_ref().map(typical).filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
-/// The step that was too fast for a single unit to be a yardstick, where there is one.
+/// The step for a single unit and the fastest one, if the latter was too fast for the first to be a
+/// yardstick.
 fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a>)> {
     let one = steps.first().filter(|step| step.units == 1)?;
     let fastest = steps.iter().max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
     let is_slow_throughout = match one.median_ns.zip(fastest.median_ns) {
-        // Closing what was open before, or a pause, makes a few writes long; a medium that has work
-        // left makes all of them so.
+        // Closing earlier units, or a pause, makes a few writes long; a medium with work left makes
+        // all of them long.
         Some((one_ns, fastest_ns)) => one_ns > UNSETTLED * fastest_ns,
         None => Ratio::of(&fastest.rate, &one.rate).is_above(1.0),
     };
@@ -82,9 +83,8 @@ fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a
         .then_some((one, fastest))
 }
 
-/// The rate, in bytes a second, and the median latency, in nanoseconds, at which a single unit is
-/// written while nothing else is paid for. A few of its writes may have been long, so what is
-/// written like it counts for it.
+/// Rate in bytes per second and median latency in ns for a single unit without other costs. A few
+/// of its writes may have been long, so equally fast steps are used too.
 fn yardstick(steps: &[Step]) -> Option<(f64, Option<f64>)> {
     let one = steps.first().filter(|step| step.units == 1 && unsettled(steps).is_none())?;
     let is_alike = |step: &&Step| {
@@ -95,14 +95,14 @@ fn yardstick(steps: &[Step]) -> Option<(f64, Option<f64>)> {
     Some((fastest, one.median_ns))
 }
 
-/// The limit among these steps; `None` without a step for a single unit, with one only, and where
-/// the medium had not come to rest.
+/// The limit among these steps; `None` without a step for a single unit, with only one step, and if
+/// the medium was not in a steady state.
 fn limit(steps: &[Step]) -> Option<Limit> {
     let (bps, one_ns) = yardstick(steps)?;
     let is_cliff = |step: &Step| {
         let slow = step.rate.value < RATE * bps;
         // A cell with too few writes for a median is judged by its rate, which the same cliff
-        // brings down as far.
+        // lowers as far.
         let stalls = match (step.median_ns, one_ns) {
             (Some(now), Some(then)) => now > LATENCY * then,
             _ => step.rate.value < bps / LATENCY,
@@ -119,14 +119,13 @@ fn limit(steps: &[Step]) -> Option<Limit> {
     })
 }
 
-/// The largest allocation unit that was seen (docs/field/allocation-units.md#known-sizes has 12
-/// MiB; one card of 24 MiB is known).
+/// Largest known allocation unit (docs/field/allocation-units.md#known-sizes has 12 MiB; one card
+/// of 24 MiB is known).
 const LARGEST_AU: f64 = (24 * MIB) as f64;
 
-/// How many bytes the open allocation units hold at most: 0 where no limit is visible, so that none
-/// explains anything. `None` where it was not measured to the end, or where closing a unit, if it
-/// takes no longer than `closing_ns`, would not have shown. A unit that does not show may be of any
-/// size, so the largest is taken for it.
+/// Most bytes in the open allocation units; 0 if no limit is visible, so that they explain nothing.
+/// `None` if the search was not finished, or could not have shown the closing of a unit that takes
+/// at most `closing_ns`. A unit of unknown size counts as the largest.
 pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
     let steps = steps(record, "linear");
     match (limit(&steps)?, cause(record)) {
@@ -144,7 +143,7 @@ pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
     }
 }
 
-/// True if the search had further to go than to so many units in turn.
+/// True if the search should have gone beyond this count.
 fn is_unfinished(steps: &[Step], reached: u64) -> bool {
     let most = steps
         .iter()
@@ -153,26 +152,25 @@ fn is_unfinished(steps: &[Step], reached: u64) -> bool {
     most > reached as f64
 }
 
-/// Share of a merge that writing a whole unit out of order must cost, if there are units at all.
+/// Least share of a merge that writing a whole unit out of order must cost, if there are units.
 const MERGED: f64 = 0.5;
-/// The same for a single one of such writes, to be a merge.
+/// Least share of a merge for a single such write to contain one.
 const STALLED: f64 = 0.7;
-/// What a unit is taken for at least: of smaller ones not all merges stand out.
+/// Least assumed size of a unit: with smaller ones not all merges are visible.
 const SMALLEST_AU: f64 = (2 * MIB) as f64;
 
-/// Of what was written out of order, so much must have been written sequentially with writes of the
-/// same size, to tell how often the medium pauses.
+/// Least share of sequential writes of the same size, relative to those out of order, to estimate
+/// how often the medium pauses.
 const ENOUGH_SEEN: f64 = 0.25;
 
-/// How long I/Os took beyond `typical_s` in all, of those that took so much longer than it, in
-/// seconds.
+/// Total time in seconds beyond `typical_s` of I/Os that took at least `longer_s` more.
 fn stalled_s(histogram: &record::Histogram, typical_s: f64, longer_s: f64) -> f64 {
     let beyond_s = histogram.buckets().map(|(ns, n)| (ns as f64 / 1e9 - typical_s, n as f64));
     beyond_s.filter(|(s, _)| *s >= longer_s).map(|(s, n)| s * n).sum()
 }
 
-/// How long I/Os took that are not among the latencies, as the host stood still during them, in
-/// seconds and without the host's part: a merge may be one.
+/// Total time in seconds of I/Os left out of the latencies because of a host stall, without the
+/// host's part: a merge may be among them.
 fn left_out_s(cell: &Cell, bps: f64) -> f64 {
     let counted = cell
         .histogram
@@ -183,10 +181,9 @@ fn left_out_s(cell: &Cell, bps: f64) -> f64 {
     })
 }
 
-/// How long a medium pauses while it is written sequentially, in seconds for each byte: what does
-/// so then does so out of order, too. Seen where everything was written, in larger writes; and in
-/// writes to as few units in turn as it keeps open, where there are enough of them (they may pay
-/// for what was open before).
+/// Pauses of a medium during sequential writes, in seconds per byte: they also occur in writes out
+/// of order. Seen in the larger writes over the whole medium, and in writes to as few units in turn
+/// as it keeps open, if there are enough of them (they may pay for earlier units).
 fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64) -> f64 {
     let seen = within
         .iter()
@@ -210,23 +207,23 @@ fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64
     paused.unwrap_or(0.0).min(most)
 }
 
-/// What the limit is the limit of.
+/// Cause of the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cause {
     /// Units that are open for writing.
     OpenUnits,
-    /// A cache of so many bytes: it costs merges only beyond it (so many for each unit's worth of
-    /// writes out of order).
+    /// A cache of this many bytes per unit's worth of writes out of order: merges only occur beyond
+    /// it.
     Cache(f64),
-    /// Nothing: any write that does not continue the one before costs as much.
+    /// No limit: any write that does not continue the one before costs as much.
     AnyOrder,
 }
 
-/// The reason why writing to more units in turn is slow. An allocation unit that is written out of
-/// order has to be merged when it is full, so for each unit's worth of such writes a merge is paid,
-/// which is what a write costs past the limit; a cache costs none. And where writes out of order
-/// within one unit cost as much as writes to one too many, the units have no part in it: so it is
-/// where pages are mapped, and behind a write cache.
+/// Cause of slow writes to more units in turn. An allocation unit written out of order is merged
+/// when it is full, so each unit's worth of such writes costs one merge, as a write beyond the
+/// limit does; a cache costs no merge. If writes out of order within one unit cost as much as
+/// writes to one unit too many, units are not the cause: so it is with page mapping, and behind a
+/// write cache.
 fn cause(record: &Record) -> Cause {
     let linear = steps(record, "linear");
     let Some(Limit::Between(_, first)) = limit(&linear) else { return Cause::OpenUnits };
@@ -247,20 +244,20 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
                 median_ns: median_ns(cell),
             })
         })?;
-    // Means: garbage collection may be paid now and then.
+    // Means: garbage collection may be paid irregularly.
     if MERGED * random.rate.value < past.rate.value {
         return Some(Cause::AnyOrder);
     }
     // The median: a single slow write would make all merges of a short cell look long.
     let merge_s = past.median_ns.map_or(block as f64 / past.rate.value, |ns| ns / 1e9);
     let bytes = random.rate.cell.bytes as f64;
-    // A unit that reads do not show is what random writes are fast in, divided by how many are
-    // open.
+    // A unit not visible in reads is estimated from the span in which random writes are fast,
+    // divided by the number of open units.
     let swept = || Some((span_sweep::fast_within(record)? / (first - 1) as f64).min(LARGEST_AU));
     let known = crate::geometry::au_bytes(record).map(|au| au as f64).or_else(swept);
     let assumed = || one.rate.cell.params.other.get("assumed_au_bytes").copied();
     let (merges, enough, fewest, au) = match (&random.rate.cell.histogram, known) {
-        // Of a few writes only their time is enough to tell.
+        // With few writes only their total time is meaningful.
         (histogram, au) if histogram.is_none() || bytes < 2.0 * LARGEST_AU => {
             let au = au.or_else(assumed)?;
             (
@@ -288,9 +285,9 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
     })
 }
 
-/// `open-units`, and `open-units-random` where the order within a unit makes a difference.
+/// `open-units`, and `open-units-random` if the order within a unit makes a difference.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    // A disk seeks from one place to the next; what that costs is nobody's merge.
+    // A disk seeks from one place to the next, which is not a merge.
     if record.medium.rotational == Some(true) {
         return Vec::new();
     }
@@ -301,7 +298,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     findings
 }
 
-/// Said where the search began before the medium was at rest: no limit.
+/// Finding for a search that began before the medium was in a steady state: no limit.
 fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
     let statement = format!(
         "Cannot be told here: how many erase blocks it keeps open. Writing to {} in turn was {} times as fast as writing to one, so it was not in a steady state.",
@@ -370,7 +367,7 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
     )
 }
 
-/// Writing one open unit in random order against writing it in order
+/// Comparison of writing one open unit in random order and in sequential order
 /// (docs/field/allocation-units.md#order-inside-a-unit).
 fn order_matters(linear: &[Step], random: &[Step]) -> Option<Finding> {
     let one = |steps: &[Step]| steps.iter().position(|step| step.units == 1);

@@ -1,4 +1,4 @@
-//! Figures of what other tools measured: which of their operations are what a figure stands for.
+//! Figures of other tools: the operations that correspond to each figure.
 
 use record::collection::HeadlineFigure;
 use record::units::{KIB, MIB};
@@ -6,9 +6,9 @@ use record::{Cell, Path, Record, metric, test};
 
 use crate::figure::UsableEstimate;
 
-/// The figure of a record of another tool: the median of the cells that stand for it best. A post
-/// often has the same command several times. `None` where none of them is that operation with one
-/// I/O in flight, past the page cache or with the time it takes to empty it.
+/// A figure from a record of another tool: the median of the cells that match it best. A post often
+/// has the same command several times. `None` if none of them is that operation at queue depth 1
+/// that bypasses the page cache or includes the time to flush it.
 pub(crate) fn figure(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     if record.run.software.is_flashmark() {
         return None;
@@ -22,7 +22,7 @@ pub(crate) fn figure(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
 /// A cell as a figure.
 struct RankedFigure {
     figure: HeadlineFigure,
-    /// How well it stands for the figure: more is better.
+    /// Quality of the match: more is better.
     rank: u64,
     value: f64,
 }
@@ -53,7 +53,8 @@ fn stands_for(cell: &Cell) -> Option<RankedFigure> {
             of(HeadlineFigure::SequentialWrite, WITH_FLUSH, metric::BPS)
         }
         ("hdparm" | "f3", "read") => of(HeadlineFigure::SequentialRead, READ_AHEAD, metric::BPS),
-        // f3 fills a whole medium, unless a file system is said that takes part in it.
+        // f3 fills a whole medium, unless a file system is named, which would be part of the
+        // figure.
         ("f3", "write") if cell.label("filesystem").is_empty() => {
             of(HeadlineFigure::RandomFill, 0, metric::BPS)
         }
@@ -66,7 +67,7 @@ fn stands_for(cell: &Cell) -> Option<RankedFigure> {
     }
 }
 
-/// The tool of a cell and what it did, as the names of tests tell.
+/// Tool and operation of a cell, from the name of its test.
 fn operation(cell: &Cell) -> Option<(&str, &str)> {
     let form = cell.params.form.as_deref();
     Some(match cell.test.as_str() {

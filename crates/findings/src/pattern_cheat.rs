@@ -1,6 +1,6 @@
 //! `pattern-cheat`: controllers tuned for a benchmark (docs/field/cheats.md#cheats-and-caches).
-//! Caches of a span, of flash or of memory are in `caches.rs`, data that is recognised in
-//! `content.rs`, flushes that lie in `flush.rs`.
+//! Caches of a span, of flash or of memory are in `caches.rs`, data recognition in `content.rs`,
+//! dishonest flushes in `flush.rs`.
 
 use record::{Bound, Finding, Record, metric, test};
 
@@ -8,24 +8,23 @@ use crate::figure::{self, Ratio, UsableEstimate};
 use crate::finding_builder::FindingBuilder;
 use crate::misalignment::{rate, worst_misalignment};
 
-/// The benchmark's pattern this much faster than the same load elsewhere is a trick.
+/// Ratio of the benchmark's pattern to the same load elsewhere from which on it is a trick.
 const CHEAT: f64 = 2.0;
 
-/// The pattern of a common benchmark against the same load elsewhere.
+/// The pattern of a common benchmark, compared with the same load elsewhere.
 struct Contrast<'a> {
     tuned: UsableEstimate<'a>,
     other: UsableEstimate<'a>,
     ratio: Ratio,
-    /// What misalignment alone explains of it.
+    /// Part of the ratio that misalignment alone explains.
     explained: f64,
 }
 
 impl<'a> Contrast<'a> {
-    /// Against the load of this form; `explained` is what else makes such a difference.
+    /// Comparison with the load of this form; `explained` is the ratio that other causes explain.
     fn of(record: &'a Record, form: &str, explained: f64) -> Option<Contrast<'a>> {
         let other = figure::form(record, test::PATTERN, form).and_then(rate)?;
-        // What the benchmark's load does at least counts against the medium as well as what it
-        // does.
+        // A lower bound of the benchmark's load counts against the medium as much as its value.
         let at_least = |cell| {
             UsableEstimate::bounding(cell, metric::IOPS)
                 .filter(|figure| figure.bound == Some(Bound::AtLeast))
@@ -35,10 +34,10 @@ impl<'a> Contrast<'a> {
             .find(|cell| cell.params.form.as_deref() == Some("common"))?;
         let tuned = rate(tuned).or_else(|| at_least(tuned))?;
         let whole = Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained };
-        // A fast way may be short: the fastest stretch of one against the fastest of the other.
+        // A trick may last only for a short time: the fastest stretches of both are compared.
         let stretch = |part| {
             let tuned = fastest(&whole.tuned, part)?;
-            // Of few writes only all of them together are known.
+            // With few writes only their total is known.
             let other = fastest(&whole.other, part)
                 .or_else(|| UsableEstimate::of(whole.other.cell, metric::BPS))?;
             Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained })
@@ -61,17 +60,17 @@ impl<'a> Contrast<'a> {
     }
 }
 
-/// `pattern-cheat`: the common benchmark's pattern against the same load over a span that no
-/// benchmark has; shifted, where that was not measured. What comes first meets emptier caches, and
-/// what comes last a medium that has paid its debts: only a pattern that is faster than what came
-/// before it and what came after it counts against the medium.
+/// `pattern-cheat`: the common benchmark's pattern, compared with the same load over a span that no
+/// benchmark has, or shifted if that was not measured. The first load meets emptier caches, and the
+/// last one a medium without pending work: only a pattern that is faster than both the load before
+/// and the load after counts against the medium.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let mut contrasts: Vec<Contrast> = ["odd-span", "odd-span-again"]
         .into_iter()
         .filter_map(|form| Contrast::of(record, form, 1.0))
         .collect();
     if contrasts.is_empty() {
-        // Shifting itself costs a medium with units something: a misalignment measured apart
+        // The shift itself has a cost on a medium with units: a separately measured misalignment
         // explains as much.
         let explained = worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value);
         contrasts.extend(Contrast::of(record, "shifted", explained));
@@ -79,7 +78,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     if contrasts.is_empty() || !contrasts.iter().all(Contrast::tells) {
         return None;
     }
-    // The smaller one is what the order does not explain.
+    // The smaller one is not explained by the order.
     let least = contrasts.iter().min_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
     let fact = format!(
         "the pattern of common benchmarks is {} times as fast as the same load over another span, {} against {}",
@@ -110,19 +109,19 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     Some(draft.done())
 }
 
-/// Parts of a cell, one of which is its fastest stretch, and I/Os of each at least: chance makes no
-/// such difference between so many.
+/// Numbers of parts of a cell, one of which is its fastest stretch: chance makes no such difference
+/// between so many.
 const STRETCHES: [(usize, &str); 2] = [(8, "fastest_eighth_bps"), (16, "fastest_sixteenth_bps")];
 const STRETCH_OPS: u64 = 64;
 
-/// Windows of a stretch at least: fewer say nothing of how it varies.
+/// Fewest windows of a stretch: fewer do not show its variation.
 const STRETCH_WINDOWS: usize = 4;
-/// Standard errors of a stretch of so few windows, and the best of all there are, to either side.
+/// Standard errors on either side for the best stretch of so few windows.
 const ERRORS: f64 = 3.0;
 
-/// The highest rate over one of so many parts of what was written, in bytes a second, known as
-/// surely as its own windows have it: a cell of two levels has an interval that holds both. `None`
-/// of few writes.
+/// The highest rate over one of `parts` parts of the written data, in bytes per second, with the
+/// uncertainty of its own windows: a cell of two levels has an interval that covers both. `None`
+/// with few writes.
 fn fastest<'a>(
     whole: &UsableEstimate<'a>,
     (parts, name): (usize, &'static str),
@@ -132,7 +131,7 @@ fn fastest<'a>(
         .series
         .iter()
         .find(|series| series.name == "rate" && series.y == record::SeriesAxis::Bps)?;
-    // What each window wrote, and in how many seconds.
+    // Bytes and seconds of each window.
     let windows: Vec<[f64; 2]> = curve
         .points
         .iter()

@@ -1,5 +1,6 @@
-//! Places that differ: the front of the medium against its middle, and the rate along all of it
-//! (docs/field/allocation-units.md#front-area, docs/field/classic-tools.md#rate-along-the-medium).
+//! Differences between places: the front of the medium compared with its middle, and the rate along
+//! the whole medium (docs/field/allocation-units.md#front-area,
+//! docs/field/classic-tools.md#rate-along-the-medium).
 
 use record::units::GIB;
 use record::{Cell, Finding, Record, SeriesAxis, metric, test};
@@ -9,7 +10,8 @@ use crate::finding_builder::FindingBuilder;
 use crate::levels::known_points;
 use crate::usability;
 
-/// Units whose rates differ more are of another kind (docs/field/allocation-units.md#front-area).
+/// Ratio of rates from which on units are of another kind
+/// (docs/field/allocation-units.md#front-area).
 const DIFFERENT: f64 = 1.4;
 
 /// The findings `front-area` and `along-the-medium`.
@@ -17,7 +19,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [front_area(record), along(record)].into_iter().flatten().collect()
 }
 
-/// A piece of the front: where it lies, and its typical rate.
+/// A piece of the front: its place, and its typical rate.
 struct Piece {
     unit: u64,
     from: f64,
@@ -25,13 +27,13 @@ struct Piece {
     bps: f64,
 }
 
-/// Pieces of a unit that are looked at apart: the area may end within what is taken for a unit.
+/// Pieces in which a unit is examined: the area may end within an assumed unit.
 const PIECES: usize = 4;
-/// Writes of a piece at least: a median of fewer says little.
+/// Fewest writes of a piece for a meaningful median.
 const FEWEST: usize = 8;
 
-/// The typical rates of the pieces of a unit, or of all of it where there are too few writes.
-/// Medians: merges, which come now and then, do not move them.
+/// The typical rates of the pieces of a unit, or of the whole unit if there are too few writes.
+/// Medians are used: occasional merges do not move them.
 fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
     let start = cell.params.span_offset_bytes.unwrap_or(0) as f64;
     let bytes = cell.params.span_bytes.unwrap_or(0) as f64;
@@ -45,7 +47,7 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
     (0..many)
         .filter_map(|piece| {
             let [from, to] = [piece, piece + 1].map(|piece| bytes * piece as f64 / many as f64);
-            // A point lies at the end of its stretch.
+            // A point is at the end of its stretch.
             let mut rates: Vec<f64> =
                 points.iter().filter(|[x, _]| *x > from && *x <= to).map(|[_, y]| *y).collect();
             (rates.len() >= FEWEST).then(|| stats::median(&mut rates)).flatten().map(|bps| Piece {
@@ -58,16 +60,16 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
         .collect()
 }
 
-/// An area for tables begins in one of the first units; on real cards it is the first, the second,
-/// or both (docs/field/allocation-units.md#front-area).
+/// Number of first units in which an area for tables may begin; on real cards it is the first, the
+/// second, or both (docs/field/allocation-units.md#front-area).
 const FIRST_UNITS: u64 = 2;
-/// Of what lies between its ends, at least so much differs: a cache on the way may show where the
-/// area ends some MiB later than it does.
+/// Least share of different pieces between the ends of the area: a cache may delay the visible end
+/// by some MiB.
 const FILLED: f64 = 0.7;
 
-/// True if the pieces that differ lie together at the front. Those of a host that does other work
-/// lie anywhere. Within the last unit they may lie anywhere, too: a unit is written round and
-/// round, and what a cache passes on may show a part of a round later.
+/// True if the different pieces are together at the front. Those caused by other work of the host
+/// are anywhere. Within the last unit they may be anywhere, too: a unit is written several times,
+/// and a cache may delay the effect by a part of a pass.
 fn is_an_area(odd: &[&Piece], all: &[Piece]) -> bool {
     let (Some(first), Some(last)) = (odd.first(), odd.last()) else { return false };
     let in_last = odd.iter().filter(|piece| piece.unit == last.unit).count();
@@ -76,12 +78,12 @@ fn is_an_area(odd: &[&Piece], all: &[Piece]) -> bool {
     first.unit < FIRST_UNITS && odd.len() as f64 >= FILLED * (before_last + in_last) as f64
 }
 
-/// What came before a unit set its state where it took no more than this many times the writes that
-/// were planned: a cache that showed takes some more.
+/// Factor on the planned number of preceding writes up to which they define the state of a unit: a
+/// visible cache takes some more.
 const SET_WITHIN: f64 = 2.0;
 
-/// The units that were written. One in which the area ends has two levels and none that lasts, and
-/// is looked at all the same, where what came before it set the state.
+/// The units that were written. A unit in which the area ends has two levels and no lasting one,
+/// but is used if preceding writes defined its state.
 fn units(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_set = |cell: &Cell| {
         let before = cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |before| before.n);
@@ -94,7 +96,8 @@ fn units(record: &Record) -> impl Iterator<Item = &Cell> {
         .filter(move |cell| cell.test == test::FRONT_AREA && may_be_used(cell))
 }
 
-/// Allocation units at the front that are written faster or slower than one in the middle.
+/// Finding on allocation units at the front that are written faster or slower than one in the
+/// middle.
 fn front_area(record: &Record) -> Option<Finding> {
     let mut front: Vec<(u64, &Cell)> = Vec::new();
     let mut middle: Option<&Cell> = None;
@@ -116,7 +119,7 @@ fn front_area(record: &Record) -> Option<Finding> {
     let middle = middle?;
     front.sort_by_key(|(index, _)| *index);
     let usual: Vec<f64> = pieces(middle, 0).iter().map(|piece| piece.bps).collect();
-    // A cache on the way makes pieces of the middle differ too.
+    // A cache makes pieces of the middle differ too.
     let (low, high) =
         (usual.iter().copied().reduce(f64::min)?, usual.iter().copied().reduce(f64::max)?);
     let all: Vec<Piece> = front.iter().flat_map(|(index, cell)| pieces(cell, *index)).collect();
@@ -151,7 +154,7 @@ fn front_area(record: &Record) -> Option<Finding> {
         "The front differs from the rest: {units} up to {} {how} than the middle: {why}.",
         figure::times(factor(strongest))
     );
-    // It ends somewhere between the last piece that differs and the next that was looked at.
+    // It ends between the last different piece and the next examined one.
     let last = odd.last()?;
     let next = all.iter().find(|piece| piece.from >= last.to).map_or(last.to, |piece| piece.from);
     let extent =
@@ -175,7 +178,7 @@ fn front_area(record: &Record) -> Option<Finding> {
     )
 }
 
-/// The rate along the whole medium: slowest, fastest, and the first GiB against the rest.
+/// The rate along the whole medium: slowest, fastest, and the first GiB compared with the rest.
 fn along(record: &Record) -> Option<Finding> {
     let (cell, series) = figure::cells(record, test::WHOLE_VIEW).find_map(|cell| {
         Some((

@@ -1,10 +1,10 @@
-//! The metric that a cell is known by.
+//! Main metric of a cell.
 
 use record::{Cell, Pattern, metric};
 
 use crate::figure::{self, UsableEstimate};
 
-/// Metrics that are what their test is known by; elsewhere the rate is.
+/// Metrics that are the main one of their test; for other tests it is the rate.
 const PUBLISHED: [&str; 5] = [
     metric::SEEKS_PER_S,
     metric::GROUPS_PER_S,
@@ -13,13 +13,13 @@ const PUBLISHED: [&str; 5] = [
     metric::REAL_BYTES,
 ];
 
-/// Blocks from here on are given in bytes a second.
+/// Block size from which on rates are in bytes per second.
 const LARGE: u64 = 64 << 10;
 
-/// The metrics of a cell, the one it is known by first.
+/// Metrics of a cell, the main one first.
 pub fn metrics_of(cell: &Cell) -> Vec<&str> {
     let metrics = &cell.metrics;
-    // dd prints bytes a second whatever its block.
+    // dd prints bytes per second for any block size.
     let is_large = cell.params.block_bytes.is_some_and(|bytes| bytes >= LARGE);
     let is_in_bytes = cell.params.pattern == Some(Pattern::Sequential)
         && (is_large || cell.label("tool") == "dd");
@@ -31,18 +31,18 @@ pub fn metrics_of(cell: &Cell) -> Vec<&str> {
     known.into_iter().chain(rates.into_iter().flatten()).chain(others).collect()
 }
 
-/// The rate or the time that a cell is known by, where it may be used.
+/// Main rate or time of a cell, if it may be used.
 pub(crate) fn primary(cell: &Cell) -> Option<UsableEstimate<'_>> {
     let is_speed = |name: &&str| larger_is_better(name).is_some();
     let mut speeds = metrics_of(cell).into_iter().filter(is_speed);
     speeds.find_map(|name| match name {
-        // What a fill came to in the end has its interval in its curve.
+        // The final rate of a fill has its interval from its curve.
         metric::SUSTAINED_BPS => figure::sustained_of(cell),
         name => UsableEstimate::of(cell, name),
     })
 }
 
-/// True if more of a metric is better: of rates it is, of times it is not; `None` of a count.
+/// True if more of a metric is better (rates), false for times; `None` for a count.
 pub(crate) fn larger_is_better(name: &str) -> Option<bool> {
     let ends = |all: &[&str]| all.iter().any(|end| name.ends_with(end));
     match name {

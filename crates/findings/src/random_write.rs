@@ -1,5 +1,5 @@
-//! What decides whether a medium is usable: random writes against the yardstick, the fast way some
-//! take for small ones, and what they wear.
+//! Main criterion of usability: random writes compared with the yardstick, bypasses for small ones,
+//! and their wear.
 
 use record::units::{Bytes, KIB, significant};
 use record::{Bound, Finding, Record};
@@ -8,16 +8,16 @@ use crate::figure::{self, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use record::figures::DISK_IOPS;
 
-/// So many random writes a second or fewer: every one costs the merge of an allocation unit
+/// Largest IOPS at which every random write costs the merge of an allocation unit
 /// (docs/field/published-figures.md#survey-of-microsd-cards, family H3).
 const MERGE_IOPS: f64 = 10.0;
-/// Small and larger writes with the ratio from which on it is no matter of bandwidth: four times
-/// the bytes cost at most four times the time, eight times at most eight
+/// Small and larger block sizes, with the ratio of their IOPS from which on bandwidth does not
+/// explain it: four times the bytes cost at most four times the time, eight times at most eight
 /// (docs/field/published-figures.md#survey-of-microsd-cards,
 /// docs/field/statistics.md#sampling-random-writes).
 const BYPASSES: [(u64, u64, f64); 3] =
     [(4 * KIB, 16 * KIB, 5.0), (16 * KIB, 64 * KIB, 5.0), (512, 4 * KIB, 10.0)];
-/// A larger write that takes less is on no slow way.
+/// Least time in ns of a slow larger write.
 const SLOW_WAY_NS: f64 = 5e6;
 
 /// The findings `random-write`, `small-write-bypass` and `write-amplification`.
@@ -25,7 +25,8 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [yardstick(record), bypass(record), amplification(record)].into_iter().flatten().collect()
 }
 
-/// Random writes of 4 KiB against a laptop disk, or of 16 KiB where these are fewer for certain.
+/// Random writes of 4 KiB compared with a laptop disk, or those of 16 KiB if they are significantly
+/// slower.
 fn yardstick(record: &Record) -> Option<Finding> {
     let sizes = [4 * KIB, 16 * KIB, 512, 64 * KIB];
     let figures: Vec<UsableEstimate> =
@@ -33,8 +34,7 @@ fn yardstick(record: &Record) -> Option<Finding> {
     let of =
         |block: u64| figures.iter().find(|figure| figure.cell.params.block_bytes == Some(block));
     let weaker = match (of(4 * KIB), of(16 * KIB)) {
-        // Which of two that are alike comes out slower is chance, and another run would name the
-        // other.
+        // The slower one of two similar figures is chance, and another run would name the other.
         (Some(small), Some(large)) => {
             if Ratio::of(small, large).is_above(1.0) {
                 large
@@ -71,11 +71,11 @@ fn yardstick(record: &Record) -> Option<Finding> {
     Some(draft.figures(&figures).note(over_disk).done())
 }
 
-/// A bound has no interval: it must be so many times beyond what is asked.
+/// Factor by which a bound must exceed the threshold, as it has no interval.
 const BEYOND: f64 = 1.5;
 
-/// Small writes take a fast way that larger ones do not. What small ones do at least, and larger
-/// ones at most, tells as well.
+/// `small-write-bypass`: small writes are much faster than larger ones. A lower bound of small ones
+/// and an upper bound of larger ones are used, too.
 fn bypass(record: &Record) -> Option<Finding> {
     let figure = |block, side| {
         let bound = || {
@@ -127,12 +127,12 @@ fn bypass(record: &Record) -> Option<Finding> {
     )
 }
 
-/// How many bytes the medium programs for each one written, judged by time: a random write takes as
-/// long as writing so much in sequence.
+/// `write-amplification`: programmed bytes per written byte, estimated by time: a random write
+/// takes as long as this many bytes of sequential writes.
 fn amplification(record: &Record) -> Option<Finding> {
     let small = figure::random_write(record, 4 * KIB)?;
     let rate = figure::sustained_write(record)?;
-    // A disk seeks; what its random writes cost is no programming.
+    // A disk seeks; its random writes program nothing.
     if record.medium.rotational == Some(true) {
         return None;
     }

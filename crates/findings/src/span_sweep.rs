@@ -1,16 +1,16 @@
-//! The rate of random writes over spans of growing size.
+//! The rate of random writes over spans of increasing size.
 
 use record::units::KIB;
 use record::{Cell, Content, Pattern, Record, Region, metric, test};
 
 use crate::figure::{self, Ratio, UsableEstimate};
 
-/// A small span this much faster than a large one is cached
+/// Ratio from which on a small span is cached, compared with a large one
 /// (docs/field/cheats.md#cheats-and-caches).
 pub(crate) const SPAN_RATIO: f64 = 3.0;
 
-/// Random 4 KiB writes over different spans that differ in nothing else, the smallest span first;
-/// of equal spans the last.
+/// Random 4 KiB writes over different spans with no other difference, the smallest span first; of
+/// equal spans the last.
 pub(crate) fn spans(record: &Record) -> Vec<(u64, UsableEstimate<'_>)> {
     let same = |cell: &&Cell| {
         let params = &cell.params;
@@ -25,8 +25,8 @@ pub(crate) fn spans(record: &Record) -> Vec<(u64, UsableEstimate<'_>)> {
             && params.region != Some(Region::Front)
             && matches!(params.content, None | Some(Content::Incompressible))
     };
-    // A sweep of its own is measured all in one way; without one, what other tests have at several
-    // spans must do.
+    // A separate sweep is measured uniformly; without one, cells of other tests at several spans
+    // are used.
     let swept = figure::cells(record, test::SPAN_SWEEP).filter(same).count() >= 3;
     let mut spans: Vec<(u64, UsableEstimate)> = Vec::new();
     for cell in figure::cells(record, if swept { test::SPAN_SWEEP } else { test::RANDOM_WRITE })
@@ -47,14 +47,14 @@ pub(crate) fn spans(record: &Record) -> Vec<(u64, UsableEstimate<'_>)> {
     spans
 }
 
-/// Which of the spans is the first that is slower than the geometric middle between fast and slow:
-/// there the cache ends. What is slow in the smallest span is no cache of spans.
+/// Index of the first span slower than the geometric mean of fast and slow: the cache ends there.
+/// `None` if the smallest span is slow, which rules out a span cache.
 pub(crate) fn fast_until(spans: &[(u64, UsableEstimate<'_>)], middle: f64) -> Option<usize> {
     spans.iter().position(|(_, figure)| figure.value < middle).filter(|end| *end > 0)
 }
 
-/// How many bytes random writes are fast in, as the sweep shows; `None` where no span is faster
-/// than others.
+/// Bytes within which random writes are fast, from the sweep; `None` if no span is faster than
+/// others.
 pub(crate) fn fast_within(record: &Record) -> Option<f64> {
     let spans = spans(record);
     let (_, slow) = spans.last()?;
@@ -69,9 +69,9 @@ pub(crate) fn fast_within(record: &Record) -> Option<f64> {
     )
 }
 
-/// How much of a span is cached, from the spans that are too large: in a span of s a cache of c is
-/// missed in 1 - c/s of all cases, and a miss takes as long as a write over the largest span. The
-/// mean of what the first two of them show, weighed with how little of them is missed.
+/// Size of the cache in bytes, from spans that are larger: in a span s a cache c is missed in 1 -
+/// c/s of all cases, and a miss takes as long as a write over the largest span. Weighted mean of
+/// the first two of them; spans with fewer misses have more weight.
 pub(crate) fn cached_bytes(
     fast_iops: f64,
     slow_iops: f64,

@@ -1,8 +1,8 @@
-//! The slowest single writes: what breaks loggers, databases and recordings
+//! The slowest single writes, which break data loggers, databases and recordings
 //! (docs/field/peers.md#worst-stall).
 //!
-//! One long write may be the host's doing. What is said of a medium rests on the third longest of a
-//! set of writes, so on three events at least; a longer one is told apart.
+//! One long write may be the host's fault. Statements on a medium rest on the third longest of a
+//! set of writes, so on at least three events; a longer one is reported separately.
 
 use std::fmt;
 
@@ -14,23 +14,23 @@ use crate::finding_builder::FindingBuilder;
 use crate::{figure, usability};
 use record::classes::SDHC_BYTES;
 
-/// Limits that stalls are counted against, in nanoseconds; the second and third are how long an
-/// SDHC and an SDXC card may be busy (docs/field/peers.md#worst-stall).
+/// Limits above which stalls are counted, in nanoseconds; the second and third are the allowed busy
+/// times of an SDHC and an SDXC card (docs/field/peers.md#worst-stall).
 const LIMITS_NS: [u64; 4] = [100_000_000, 250_000_000, 500_000_000, 1_000_000_000];
-/// So many events are no accident: fewer cannot be told from the host's.
+/// Fewest events that are not an accident: fewer may be the host's.
 pub(crate) const EVENTS: usize = 3;
 
-/// A set of writes, by its longest.
+/// A set of writes with its longest ones.
 pub(crate) struct Stalls<'a> {
-    /// The longest, the longest first; at most [`EVENTS`].
+    /// The longest writes in descending order; at most [`EVENTS`].
     longest: Vec<(u64, &'a Cell)>,
-    /// How many writes the longest are of.
+    /// Number of writes in the set.
     pub n: u64,
-    /// Where they were measured.
+    /// Cells in which they were measured.
     cells: Vec<&'a Cell>,
 }
 
-/// How long a write took, and in which cell.
+/// Time of a write in ns, with its cell.
 #[derive(Clone, Copy)]
 pub(crate) struct SlowWrite<'a> {
     pub ns: u64,
@@ -38,20 +38,20 @@ pub(crate) struct SlowWrite<'a> {
 }
 
 impl<'a> Stalls<'a> {
-    /// The longest write of all, whoever made it long.
+    /// The longest write, whatever its cause.
     pub fn worst(&self) -> SlowWrite<'a> {
         let (ns, cell) = self.longest[0];
         SlowWrite { ns, cell }
     }
 
-    /// What [`EVENTS`] writes took at the least: so long a write is the medium's. `None` of fewer
+    /// The [`EVENTS`]-th longest write: this long a write is the medium's fault. `None` with fewer
     /// writes.
     pub fn lasting(&self) -> Option<SlowWrite<'a>> {
         self.longest.get(EVENTS - 1).map(|(ns, cell)| SlowWrite { ns: *ns, cell })
     }
 
-    /// How many writes there were and the longest of them in nanoseconds, with those that came
-    /// before what a cell counts.
+    /// Number of writes and the longest of them in ns, including those before the counted ones of a
+    /// cell.
     pub fn with_warm_up(&self) -> (u64, u64) {
         let before: Vec<(u64, u64)> =
             self.cells.iter().filter_map(|cell| warm_up(cell)).map(|(ns, n)| (n, ns)).collect();
@@ -60,8 +60,8 @@ impl<'a> Stalls<'a> {
         (saturating_sum(all), longest)
     }
 
-    /// How many were longer than this; of cells whose times were not kept, the longest alone can be
-    /// told.
+    /// Number of writes longer than this; for cells without stored latencies only the longest is
+    /// counted.
     pub fn beyond(&self, limit_ns: u64) -> u64 {
         let beyond = |cell: &&Cell| match (apart(cell), &cell.histogram) {
             (Some(stalls), _) if stalls.is_among(limit_ns) => {
@@ -73,14 +73,14 @@ impl<'a> Stalls<'a> {
         saturating_sum(self.cells.iter().map(beyond))
     }
 
-    /// The chance that [`EVENTS`] writes longer than this would be met if as much was measured once
-    /// more.
+    /// Probability of at least [`EVENTS`] writes longer than this in another measurement of the
+    /// same length.
     pub fn chance_beyond(&self, limit_ns: u64) -> f64 {
         chance_again(self.beyond(limit_ns))
     }
 
-    /// "1 of 30099 writes took 6.90 s; the host can cause a single event": where the longest
-    /// are fewer than decide, and longer than what may be waited for.
+    /// "1 of 30099 writes took 6.90 s; the host can cause a single event": if there are fewer than
+    /// [`EVENTS`] writes above the limit.
     pub fn too_few(&self, limit_ns: u64) -> Option<String> {
         let many = self.longest.iter().filter(|(ns, _)| *ns > limit_ns).count();
         let took = Nanos(self.longest[0].0);
@@ -99,9 +99,9 @@ impl<'a> Stalls<'a> {
     }
 }
 
-/// The chance that [`EVENTS`] events and more are met if as much is measured once more, of which so
-/// many were: they come by chance, and nothing else is known of how often (Jeffreys' prior;
-/// negative binomial).
+/// Probability of at least [`EVENTS`] events in another measurement of the same length, after
+/// `seen` events in this one. Events are random, and their frequency is otherwise unknown
+/// (Jeffreys' prior; negative binomial).
 pub(crate) fn chance_again(seen: u64) -> f64 {
     let shape = seen as f64 + 0.5;
     let none = (-shape * std::f64::consts::LN_2).exp();
@@ -121,9 +121,9 @@ impl fmt::Display for Stalls<'_> {
     }
 }
 
-/// Tests whose small writes are those of work: random, sequential, in files. All others provoke a
-/// medium on purpose (writes beside its units, more open units than it has, flushes one after the
-/// other), and how long it stands still then says nothing of work.
+/// Tests with small writes like those of real work: random, sequential, in files. The others stress
+/// a medium on purpose (writes beside its units, more open units than it has, consecutive flushes),
+/// and their stalls say nothing about real work.
 pub(crate) const EVERYDAY: [&str; 9] = [
     test::RANDOM_WRITE,
     test::SECTOR_WRITE,
@@ -135,31 +135,31 @@ pub(crate) const EVERYDAY: [&str; 9] = [
     "untar",
     "boot",
 ];
-/// Tests whose times are not of single writes: a commit may bring back a thousand pages, and a line
-/// waits for all that were due before it.
+/// Tests whose times are not of single writes: a commit may write back a thousand pages, and a line
+/// waits for all lines before it.
 pub(crate) const SEVERAL: [&str; 2] = [test::COMMIT, test::LOG_APPEND];
-/// What a database does: pages at random, and a journal in files.
+/// Tests with writes like those of a database: pages at random, and a journal in files.
 pub(crate) const COMMITTING: [&str; 5] =
     [test::COMMIT, "sqlite", test::RECORD_OPS, test::RANDOM_WRITE, test::SECTOR_WRITE];
 
-/// The longest writes of up to 64 KiB among the tests that do what work does.
+/// The longest writes of up to 64 KiB among the tests that resemble real work.
 pub(crate) fn everyday(record: &Record) -> Option<Stalls<'_>> {
     of_tests(record, &EVERYDAY)
 }
 
-/// The slowest single write of a run, for every screen that names one.
+/// The slowest single write of a run, for all screens that show one.
 pub struct LongestWrite<'a> {
-    /// How long it took, in nanoseconds.
+    /// Its time in nanoseconds.
     pub ns: u64,
-    /// Of how many writes.
+    /// Number of writes in the set.
     pub n: u64,
-    /// Where it was met.
+    /// Cell in which it occurred.
     pub cell: &'a Cell,
 }
 
-/// The slowest single write of a run: of writes of up to 64 KiB, one at a time, in the tests that
-/// do what work does. `None` where there were none, or only ones one after the other: they would be
-/// taken for those at random, which are longer on most media.
+/// The slowest single write of a run: of writes of up to 64 KiB at queue depth 1, in the tests that
+/// resemble real work. `None` without such writes, or with sequential ones only: readers would take
+/// these for random ones, which are longer on most media.
 pub fn longest_write(record: &Record) -> Option<LongestWrite<'_>> {
     let stalls = everyday(record)?;
     if stalls.cells.iter().all(|cell| cell.test == test::SEQUENTIAL_WRITE) {
@@ -174,28 +174,27 @@ pub(crate) fn of_tests<'a>(record: &'a Record, tests: &[&str]) -> Option<Stalls<
     of(record, |cell| tests.contains(&cell.test.as_str()), 64 * KIB)
 }
 
-/// Cells whose writes of up to this many bytes are looked at. A test that reckons several I/Os as
-/// one (`ext2-fill`'s files) has no block size, and is not among them; neither is one in which the
-/// Host stood still.
+/// Cells with writes of up to this many bytes. Left out are tests that count several I/Os as one
+/// and have no block size (the files of `ext2-fill`), and cells with host stalls.
 fn looked_into(
     record: &Record,
     wanted: impl Fn(&Cell) -> bool,
     up_to_bytes: u64,
 ) -> impl Iterator<Item = &Cell> {
-    // How long a single write takes is no matter of levels: one of a passing state is as long, so
-    // what is asked is what a bound must be.
+    // The time of a single write does not depend on levels, and is as long in a transient state, so
+    // the rule for bounds applies.
     usability::of_a_medium(record).filter(move |cell| {
         usability::of_any(cell).is_none()
             && usability::host_stalled(cell).is_none()
             && writes(cell)
-            // Of several in flight each waits for the others.
+            // With several in flight each waits for the others.
             && cell.params.threads.max(cell.params.queue_depth) <= 1
             && wanted(cell)
             && cell.params.block_bytes.is_some_and(|bytes| bytes <= up_to_bytes)
     })
 }
 
-/// The longest writes of up to this many bytes among these cells; `None` where there are none.
+/// The longest writes of up to this many bytes among these cells; `None` if there are none.
 pub(crate) fn of(
     record: &Record,
     wanted: impl Fn(&Cell) -> bool,
@@ -208,14 +207,14 @@ pub(crate) fn of(
         stalls.n = stalls.n.saturating_add(n);
         stalls.cells.push(cell);
     }
-    // Stable, so that of equals the first cell is named.
+    // A stable sort: of equal writes the first cell is named.
     stalls.longest.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
     stalls.longest.truncate(EVENTS);
     (!stalls.longest.is_empty()).then_some(stalls)
 }
 
-/// The longest writes that a cell measured, at most [`EVENTS`], and how many it measured. Only the
-/// longest is known where its times were not kept.
+/// The longest writes that a cell measured, at most [`EVENTS`], and their number. Without stored
+/// latencies only the longest is known.
 fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
     let Some(latency) = &cell.metrics.latency_ns else {
         let told = cell
@@ -248,22 +247,22 @@ fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
     (std::iter::once(latency.max).chain(others).collect(), n)
 }
 
-/// The stalls of a cell in which many writes wait for one.
+/// Stalls of a cell in which many writes wait for one.
 struct Apart {
-    /// What the slowest write of each took, the longest first.
+    /// The slowest write of each stall, the longest first.
     longest: Vec<u64>,
-    /// The slowest of the writes that waited for none.
+    /// The slowest of the writes that waited for no stall.
     others_ns: u64,
 }
 
 impl Apart {
-    /// True if a limit is above what waits for no stall.
+    /// True if a limit is above the writes that wait for no stall.
     fn is_among(&self, limit_ns: u64) -> bool {
         limit_ns >= self.others_ns
     }
 }
 
-/// Lines that wait behind one another are late by one event. `None` of cells that do not tell.
+/// Lines that wait for each other are late because of one event. `None` for other cells.
 fn apart(cell: &Cell) -> Option<Apart> {
     let series = cell
         .series
@@ -279,8 +278,7 @@ fn apart(cell: &Cell) -> Option<Apart> {
     Some(Apart { longest, others_ns })
 }
 
-/// The tests whose writes were looked at, for the evidence: "small writes of random-write,
-/// sector-write".
+/// The evaluated tests, for the evidence: "small writes of random-write, sector-write".
 pub(crate) fn looked_at(record: &Record, tests: &[&str]) -> String {
     let has = |test: &&str| of_tests(record, &[test]).is_some();
     format!(
@@ -289,8 +287,8 @@ pub(crate) fn looked_at(record: &Record, tests: &[&str]) -> String {
     )
 }
 
-/// What the histograms of the small writes of work say: the same writes as the longest are of,
-/// where their times were kept.
+/// Counts from the histograms of the small writes of real work: the same writes as those of the
+/// longest, if their latencies were stored.
 struct Count {
     writes: u64,
     bytes: u64,
@@ -310,8 +308,8 @@ fn count(record: &Record) -> Count {
     count
 }
 
-/// The longest write before a cell measured, where it was longer than those that it measured: (ns,
-/// of how many writes). These fill what makes the first writes fast, and are another set.
+/// The longest write before the counted ones of a cell, if it was longer than those: (ns, number of
+/// writes). These writes fill caches that make the first writes fast, and are a separate set.
 fn warm_up(cell: &Cell) -> Option<(u64, u64)> {
     let told = cell.metrics.other.get(metric::WORST_STALL_NS)?;
     let latency = cell.metrics.latency_ns.as_ref()?;
@@ -320,15 +318,15 @@ fn warm_up(cell: &Cell) -> Option<(u64, u64)> {
     is_longer.then_some((told.value as u64, n))
 }
 
-/// The longest of these of all cells: (ns, of how many writes, cell).
+/// The longest of these over all cells: (ns, number of writes, cell).
 fn before(record: &Record) -> Option<(u64, u64, &Cell)> {
     let cells = looked_into(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
     let longer = cells.filter_map(|cell| warm_up(cell).map(|(ns, n)| (ns, n, cell)));
     longer.max_by_key(|(ns, ..)| *ns)
 }
 
-/// `stalls`: the slowest small write of work, how many were longer than what a card may be busy,
-/// and how many that is in each GB. What tests provoked on purpose is evidence only.
+/// `stalls`: the slowest small write of real work, the number of writes longer than the allowed
+/// busy time of a card, and that number per GB. Results of stress tests are only evidence.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let stalls = everyday(record)?;
     let count = count(record);
@@ -371,7 +369,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     };
     let longest_ns = stalls.worst().ns;
     let before = before(record).filter(|(ns, ..)| *ns > longest_ns);
-    // What a card may do at any time is evidence only.
+    // Writes within the allowed busy time of a card are only evidence.
     let settling = before.filter(|(ns, ..)| *ns > limit_ns).map(|(ns, n, _)| {
         format!(" While it filled its cache before that, one of {n} took {}.", Nanos(ns))
     });

@@ -1,4 +1,4 @@
-//! `steady-state`: whether SNIA's rounds came to rest (docs/field/snia-and-uflip.md#snia-pts).
+//! `steady-state`: if SNIA's rounds reached a steady state (docs/field/snia-and-uflip.md#snia-pts).
 
 use record::units::{KIB, significant};
 use record::{Finding, Record, test};
@@ -6,7 +6,7 @@ use record::{Finding, Record, test};
 use crate::figure::{self, size};
 use crate::finding_builder::FindingBuilder;
 
-/// From which round on it was steady, and what it had fallen by.
+/// First round of the steady state, and the fall of the rate until then.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let (cell, series) = figure::cells(record, test::STEADY_STATE).find_map(|cell| {
         let rounds = cell

@@ -1,5 +1,5 @@
-//! What a run comes to, flat: three answers and four figures. Each answer is drawn from the
-//! findings of the record and from its cells, and says what was not tested.
+//! Summary of a run: three answers and four figures. Each answer follows from the findings of the
+//! record and from its cells, and names what was not tested.
 
 mod missing;
 
@@ -23,13 +23,12 @@ const FOUR: [HeadlineFigure; 4] = [
     HeadlineFigure::RandomWrite4k,
 ];
 
-/// What a record with these findings comes to for someone who wants the medium for these uses; for
-/// everything that is judged where none is named.
+/// Summary of a record with these findings for the wanted uses (all judged uses if empty).
 pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> Summary {
     let (genuine, genuine_reason) = genuine(record, findings);
     let (fit, fit_reason) = fit(record, wanted, findings);
     let (healthy, healthy_reason) = healthy(record, findings);
-    // Cells of a matrix are of many file systems, those of a fake or of memory of no medium.
+    // Cells of a matrix are of many file systems, those of a fake or of memory are not of a medium.
     let of_a_medium = usability::of_run(record).is_none() && matrix::of(record).is_none();
     let figure = |wanted| {
         let found = Figures::of(record).sound(wanted).filter(|found| found.bound.is_none());
@@ -72,21 +71,21 @@ pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> 
     }
 }
 
-/// The statement of the first finding of this id.
+/// Statement of the first finding with this id.
 fn statement(findings: &[Finding], id: &str) -> Option<String> {
     findings.iter().find(|finding| finding.id == id).map(|finding| finding.statement.clone())
 }
 
-/// What the run said when it left a test out.
+/// Reason in the record why a test was left out.
 fn skipped<'a>(record: &'a Record, test: &str) -> Option<&'a str> {
     record.skipped.iter().find(|skip| skip.test == test).map(|skip| skip.reason.as_str())
 }
 
-/// A probe that its time limit ended.
+/// Reason for a probe that its time limit ended.
 const PROBE_CUT: &str = "the probe of its capacity was not done when its time was up; `flashmark run` with \
                          `--only capacity` takes as long as it needs.";
 
-/// The reason why the probe of the capacity has no result.
+/// Reason why the probe of the capacity has no result.
 fn not_probed(record: &Record) -> String {
     match skipped(record, test::CAPACITY) {
         Some(reason) => format!("the probe of its capacity was left out: {reason}."),
@@ -95,7 +94,7 @@ fn not_probed(record: &Record) -> String {
     }
 }
 
-/// The same without the next step, which is said once, with the first answer.
+/// The reason without the next step, which is given once, with the first answer.
 fn no_medium_again(record: &Record, findings: &[Finding]) -> Option<String> {
     let said = no_medium(record, findings)?;
     Some(said.replace(NAME_ONE, "").trim_end().to_owned())
@@ -120,7 +119,7 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
             Some(hint) => (Answer::CannotBeTold, format!("{said} {hint}")),
             None => (Answer::Yes, said),
         },
-        // What is damaged is said once, where its health is asked for.
+        // Damage is described once, in the answer on its health.
         Some(CapacityKind::Damaged) => (Answer::CannotBeTold, DAMAGED.into()),
         _ => match hint {
             Some(hint) => (Answer::CannotBeTold, hint),
@@ -165,7 +164,7 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
         (false, false) if wanted.iter().any(was_tried) => Answer::CannotBeTold,
         (false, false) => Answer::NotTested,
         (true, true) => Answer::Partly,
-        // One of several that fits does not speak for those that cannot be told.
+        // If one of several uses fits, the others may still be undecided.
         (_, _) if !is_told => Answer::CannotBeTold,
         (fits, _) => {
             if fits {
@@ -178,7 +177,7 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     (answer, if reasons.is_empty() { not_judged(record) } else { reasons.join(" ") })
 }
 
-/// The reason why there is no verdict.
+/// Reason why there is no verdict.
 fn not_judged(record: &Record) -> String {
     let skip = [test::RANDOM_WRITE, test::SEQUENTIAL_WRITE]
         .into_iter()
@@ -192,10 +191,10 @@ fn not_judged(record: &Record) -> String {
     }
 }
 
-/// Faults that are of the medium's health, and not of its genuineness.
+/// Faults of the medium's health, not of its genuineness.
 const FAULTS: [&str; 3] = ["io-error", "verify", "capacity"];
 
-/// The reason why the capacity of a damaged medium is not told.
+/// Reason why the capacity of a damaged medium is not reported.
 const DAMAGED: &str = "a damaged medium cannot show whether all of its capacity is there.";
 
 /// The first finding against its health.
@@ -232,7 +231,7 @@ fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
     }
 }
 
-/// "No I/O error in 1234 I/Os (2.1 GB)."; what ended a cell otherwise is a finding.
+/// "No I/O error in 1234 I/Os (2.1 GB)."; other ends of a cell are findings.
 fn seen(record: &Record) -> String {
     let ops = saturating_sum(record.cells.iter().map(|cell| cell.ops));
     let moved = |cell: &Cell| {

@@ -1,9 +1,9 @@
-//! Heat told apart from a cache (docs/field/cheats.md#cheats-and-caches): a cache falls once and
-//! stays down while it is written to; what is too hot is fast again as soon as it is cool, without
-//! a pause, and its falls go with the temperature where there is a thermometer. Without either,
-//! reading tells: what is hot reads as much more slowly as it writes, a full cache does not. And so
-//! does a pause: a cache cannot be emptied faster than the medium writes when the cache is full;
-//! heat does not ask how much was written.
+//! Distinction between heat and caches (docs/field/cheats.md#cheats-and-caches). A full cache
+//! becomes slow once and stays slow while it is written to. A hot medium is fast again as soon as
+//! it is cool, without a pause, and its rate follows the temperature if there is a thermometer.
+//! Without either, reads help: a hot medium reads more slowly by as much as it writes, one with a
+//! full cache does not. A pause helps, too: a cache cannot be emptied faster than the medium writes
+//! with a full cache; recovery from heat does not depend on the bytes written.
 
 use record::units::{Nanos, significant};
 use record::{Cell, Finding, Flag, Record, Series, SeriesAxis, metric, test};
@@ -14,12 +14,12 @@ use crate::levels::{
     self, along, cliff, first_fall, levels, longest_fills, mean_until, without_dips, without_memory,
 };
 
-/// A step up or down of a quarter is one (docs/field/statistics.md#change-points).
+/// Least ratio of a step up or down (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
-/// Degrees above the start that a medium has to reach before heat explains anything.
+/// Degrees above the start from which on heat is an explanation.
 const WARMER: f64 = 10.0;
 
-/// The evidence of heat in one cell.
+/// Evidence of heat in one cell.
 struct Heat<'a> {
     cell: &'a Cell,
     evidence: String,
@@ -27,16 +27,16 @@ struct Heat<'a> {
     slow_bps: f64,
 }
 
-/// True if heat is seen anywhere.
+/// True if any cell shows heat.
 pub(crate) fn is_heat(record: &Record) -> bool {
     heat(record).is_some()
 }
 
-/// How a curve is looked at.
+/// Transformation of a curve before its analysis.
 type View = fn(&Series) -> Series;
 
-/// As it is; and without what a volatile cache took at first, which is fast whether the medium is
-/// hot or not.
+/// The curve unchanged, and without its start in volatile memory, which is fast whether the medium
+/// is hot or not.
 const VIEWS: [View; 2] = [Series::clone, |series| without_memory(series, 0.0)];
 
 fn heat(record: &Record) -> Option<Heat<'_>> {
@@ -50,11 +50,10 @@ fn heat(record: &Record) -> Option<Heat<'_>> {
     })
 }
 
-/// Reading must be slower by as much as writing, within this factor: it may be slower still by the
-/// second, for a level of writing has warm and hot parts.
+/// Largest ratios of the slowdown of writes to that of reads, and of reads to writes. The second is
+/// larger, as a level of writes has warm and hot parts.
 const ALIKE: [f64; 2] = [1.35, 1.45];
-/// What was read while a cache was still being emptied is slower than after a pause by more than
-/// this.
+/// Ratio from which on reads during the emptying of a cache are slower than reads after a pause.
 const WAITED: f64 = 1.3;
 
 /// The cells of `sustained`, in order.
@@ -64,10 +63,10 @@ fn turns(record: &Record) -> impl Iterator<Item = &Cell> {
         .filter_map(|form| figure::form(record, test::SUSTAINED, form))
 }
 
-/// The rates at which the beginning of the span was read, slowest first: as soon as it was written,
-/// after the writing, and after each pause. Which of them were hot is not known: what is just below
-/// the limit after writing is cool a moment later. Where a cache is not emptied by a flush, what is
-/// read right after writing waits for it: only what was read after pauses counts then.
+/// Rates of reads at the beginning of the span, the slowest first: right after it was written,
+/// after all writes, and after each pause. It is unknown which of them were hot: a medium just
+/// below the limit cools within moments. If a flush does not empty the cache, reads right after
+/// writes wait for it: then only reads after pauses count.
 fn readings(record: &Record) -> Vec<UsableEstimate<'_>> {
     let read = |cell, name| UsableEstimate::of(cell, name).filter(|read| read.value > 0.0);
     let after_pauses = || {
@@ -86,7 +85,7 @@ fn readings(record: &Record) -> Vec<UsableEstimate<'_>> {
     reads
 }
 
-/// True if it read as fast right after writing as after pauses.
+/// True if reads right after writes were as fast as after pauses.
 fn reads_on(record: &Record) -> bool {
     matches!(readings(record).as_slice(), [slow, .., fast] if fast.value / slow.value < STEP)
 }
@@ -98,8 +97,8 @@ fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
     let (&slow_bps, faster_ones) = rates.split_last()?;
     let reads = readings(record);
     let best = reads.last()?;
-    // What was read right after writing may have waited besides, and the fastest level may be a
-    // cache's: any of them may be what heat alone did.
+    // Reads right after writes may also have waited, and the fastest level may be a cache's: any
+    // pair may be due to heat alone.
     let mut pairs = faster_ones
         .iter()
         .filter(|fast| **fast >= STEP * slow_bps)
@@ -116,7 +115,7 @@ fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
     Some(Heat { cell: hot.cell, evidence, fast_bps, slow_bps })
 }
 
-/// The rates of a curve's levels that lasted long enough for heat to come or go.
+/// Rates of a curve's levels that lasted long enough for heat to build up or dissipate.
 fn lasting(series: &Series) -> Vec<f64> {
     let ends = levels(series);
     let begins =
@@ -128,13 +127,12 @@ fn lasting(series: &Series) -> Vec<f64> {
         .collect()
 }
 
-/// How much more than a cache could have emptied must come back after a pause, to be the work of
-/// heat.
+/// Least ratio of the recovered bytes to those that a cache could have emptied, for heat as the
+/// cause.
 const TOO_MUCH: f64 = 1.2;
 
-/// What came back after a pause, against what a cache could have emptied meanwhile: (cell after the
-/// pause, bytes that were fast, bytes that a cache could have emptied during the pause and while
-/// they were written).
+/// Recovery after pauses, compared with what a cache could have emptied: (cell after the pause,
+/// fast bytes, bytes that a cache could have emptied during the pause and while they were written).
 fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
     let Some(first) = figure::form(record, test::SUSTAINED, "first") else { return Vec::new() };
     let Some((_, slow_bps)) = fall(first, view) else { return Vec::new() };
@@ -146,14 +144,14 @@ fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
             let to_bytes = fall(cell, view).map_or(cell.bytes as f64, |(bytes, _)| bytes);
             let (bytes, fast_bps) = mean_until(&view(along(cell)?), to_bytes)?;
             let emptied = slow_bps * (idle_s + bytes / fast_bps);
-            // What never was fast brought nothing back.
+            // If the rate was never fast, nothing was recovered.
             Some((cell, if fast_bps > STEP * slow_bps { bytes } else { 0.0 }, emptied))
         })
         .collect()
 }
 
-/// Where the rate of a cell falls for the first time, in bytes, and its slowest level. What is hot
-/// may be fast again before the cell ends.
+/// Position in bytes of the first fall of a cell's rate, and its slowest level. A hot medium may be
+/// fast again before the cell ends.
 fn fall(cell: &Cell, view: View) -> Option<(f64, f64)> {
     let found = first_fall(&view(along(cell)?), 0.0)?;
     Some((found.at, found.levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min)))
@@ -173,7 +171,7 @@ fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
     Some(Heat { cell, evidence, fast_bps: mean_until(&view(along(first)?), at)?.1, slow_bps })
 }
 
-/// Whether what made this cell slower may have been heat, and why.
+/// True if heat may have made this cell slower, with the reason.
 pub(crate) fn heat_caveat(record: &Record, cell: &Cell) -> (bool, &'static str) {
     if cell.test != test::SUSTAINED || came_back(record, VIEWS[0]).is_empty() {
         return (true, "heat is not ruled out: recovery after a pause was not measured");
@@ -200,9 +198,9 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
             segments.iter().map(|s| s.1).fold(0.0, f64::max),
             segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min),
         );
-        // What is hot for most of the time and reads as fast as ever is not hot.
+        // If the medium is hot for most of the time but reads as fast as ever, it is not hot.
         let returns = || returns(&series, &segments).filter(|_| !reads_on(record));
-        // Pauses and host stalls that come in a bunch make a stretch a little slower, too.
+        // Clusters of pauses and host stalls make a stretch a little slower, too.
         let is_clear = fast_bps >= STEP * STEP * slow_bps || !reads_on(record);
         let alternates = alternation(&segments).filter(|_| is_clear);
         let reason = alternates.or_else(returns).or_else(|| warmth(cell, &series, &segments))?;
@@ -220,11 +218,11 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
     })
 }
 
-/// Nothing gets hot sooner, in seconds: what falls after a blink of writing falls for another
-/// reason (a shared host's other work, for one).
+/// Shortest time in seconds until heat has an effect: an earlier fall has another reason (for
+/// example other work of a shared host).
 const SOONEST_S: f64 = 5.0;
 
-/// How long the first level of a series lasted, in seconds.
+/// Duration of the first level of a series in seconds.
 fn lasted_s(cell: &Cell, series: &Series, (to, bps): (f64, f64)) -> f64 {
     match series.x {
         SeriesAxis::ElapsedNs => to / 1e9,
@@ -233,8 +231,8 @@ fn lasted_s(cell: &Cell, series: &Series, (to, bps): (f64, f64)) -> f64 {
     }
 }
 
-/// It fell and was fast again (four fifths of what it was) for as long as makes a level, without a
-/// pause. Once may be a dip: the host or the medium paused.
+/// Evidence of a fall followed by a recovery (to [`BACK`] of the first level) as long as a level,
+/// without a pause. A single one may be a dip: a pause of host or medium.
 fn alternation(levels: &[(f64, f64)]) -> Option<String> {
     let first = levels.first()?.1;
     let count = |levels: &[(f64, f64)]| {
@@ -248,17 +246,17 @@ fn alternation(levels: &[(f64, f64)]) -> Option<String> {
         .then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
 }
 
-/// What is as good as the first level, when it comes back.
+/// Share of the first level that counts as a full recovery.
 const BACK: f64 = 0.8;
-/// Consecutive windows that make a short return, or the slow stretch before it; one alone may be
+/// Consecutive windows of a short recovery, or of the slow stretch before it; a single one may be
 /// chance.
 const SHORT: usize = 2;
-/// Short returns that tell. A cache that empties a little while nothing is asked of it may be fast
-/// once more.
+/// Fewest short recoveries as evidence. A cache that empties a little while idle may be fast once
+/// more.
 const RETURNS: usize = 2;
 
-/// It fell and was fast again for moments, too short for a level: what is just below the limit when
-/// it cools is above it soon.
+/// Evidence of a fall followed by recoveries too short for a level: a medium that cools to just
+/// below the limit exceeds it again soon.
 fn returns(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
     let &(fell_at, first) = levels.first()?;
     let slow = levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min);
@@ -277,8 +275,8 @@ fn returns(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
         .then(|| format!("fell and was fast again {count} times for a moment, without a pause"))
 }
 
-/// The temperature at the first fall, where it is higher than at the beginning and the rate fell
-/// while it rose.
+/// Temperature at the first fall, if it is higher than at the beginning and the rate fell while it
+/// rose.
 fn warmth(cell: &Cell, rates: &Series, levels: &[(f64, f64)]) -> Option<String> {
     let warm =
         cell.series.iter().find(|series| series.y == SeriesAxis::Celsius && series.x == rates.x)?;
@@ -295,7 +293,7 @@ fn warmth(cell: &Cell, rates: &Series, levels: &[(f64, f64)]) -> Option<String> 
     })
 }
 
-/// `throttling`, and `idle-recovery`: what a pause brings back.
+/// `throttling`, and `idle-recovery`: the effect of a pause.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let hot = heat(record).map(|heat| {
         let statement = format!(
@@ -308,7 +306,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     hot.into_iter().chain(recovery(record)).collect()
 }
 
-/// What the cache takes again after a pause, against what it took at first.
+/// Finding on the bytes that the cache takes after a pause, compared with those at first.
 fn recovery(record: &Record) -> Option<Finding> {
     let burst = |form: &str| {
         let cell = figure::form(record, test::SUSTAINED, form)?;

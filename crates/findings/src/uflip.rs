@@ -1,5 +1,5 @@
-//! What uFLIP's patterns say of a medium: where random writes are cheap, how many rows it keeps
-//! apart, which order it minds, whether pauses help it, and how long its beginning deceives
+//! Findings from uFLIP's patterns: locality of cheap random writes, number of parallel write
+//! streams, costs of the write order, effect of pauses, and length of the start-up phase
 //! (docs/field/snia-and-uflip.md#uflip).
 
 use record::units::{Bytes, KIB, Nanos, significant};
@@ -8,18 +8,18 @@ use record::{Cell, Direction, Finding, Pattern, Record, metric, test};
 use crate::figure::{self, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 
-/// The size around which everything varies (uFLIP's choice).
+/// Base size of all patterns (uFLIP's choice).
 const BASE_BYTES: u64 = 32 * KIB;
-/// Up to so many times the cost of a sequential write counts as the same.
+/// Ratio to the cost of a sequential write up to which costs count as the same.
 const SAME: f64 = 2.0;
-/// A pause that makes writes so much cheaper is made use of.
+/// Ratio of the costs from which on a pause helps.
 const HELPS: f64 = 1.5;
-/// So few I/Os at the beginning deceive nobody.
+/// Most I/Os of a start-up phase too short to mislead a benchmark.
 const SHORT_START: f64 = 16.0;
-/// The pause that is kept where nothing was seen to disturb (the test's shortest).
+/// Pause in ns after which no after-effect was seen (the test's shortest).
 const LEAST_PAUSE_NS: f64 = 100e6;
 
-/// The sound writes of one pattern by the value of its parameter, ascending.
+/// Usable writes of one pattern by the value of its parameter, ascending.
 fn writes<'a>(record: &'a Record, form: &str, pattern: Pattern) -> Vec<(f64, UsableEstimate<'a>)> {
     by_value(record, form, |cell| {
         cell.params.direction == Some(Direction::Write) && cell.params.pattern == Some(pattern)
@@ -52,18 +52,18 @@ fn at<'a, 'f>(
     found.iter().find(|(other, _)| *other == value).map(|(_, figure)| figure)
 }
 
-/// A write of sequential 32 KiB: what all others are held against.
+/// Sequential writes of 32 KiB, with which all others are compared.
 fn sequential(record: &Record) -> Option<UsableEstimate<'_>> {
     let rows = writes(record, "granularity", Pattern::Sequential);
     at(&rows, BASE_BYTES as f64).or(at(&writes(record, "order", Pattern::Sequential), 1.0)).cloned()
 }
 
-/// How many times dearer one is than the other.
+/// Ratio of the costs of two writes.
 fn dearer(slow: &UsableEstimate<'_>, fast: &UsableEstimate<'_>) -> Ratio {
     Ratio::of(fast, slow)
 }
 
-/// How the cost of a write stands to that of another, by the whole interval.
+/// Cost of a write compared with another, decided by the whole interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cost {
     Same,
@@ -79,13 +79,13 @@ fn cost(of: &UsableEstimate<'_>, against: &UsableEstimate<'_>) -> Cost {
     }
 }
 
-/// How far from the smallest value on writes cost the same as `base`.
+/// Range of values from the smallest on in which writes cost the same as `base`.
 struct CostRange<'a> {
-    /// The largest value up to which all surely do.
+    /// The largest value up to which all significantly cost the same.
     same: Option<f64>,
-    /// The first value that surely costs more.
+    /// The first value that significantly costs more.
     more: Option<(f64, UsableEstimate<'a>)>,
-    /// True if none lies between both of which neither is sure.
+    /// True if there is no undecided value between the two.
     is_clear: bool,
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     .collect()
 }
 
-/// Within how much random writes cost no more than sequential writes.
+/// Finding on the span within which random writes cost no more than sequential writes.
 fn locality(record: &Record) -> Option<Finding> {
     let base = sequential(record)?;
     let found = writes(record, "locality", Pattern::Uniform);
@@ -163,12 +163,12 @@ fn locality(record: &Record) -> Option<Finding> {
     )
 }
 
-/// How many rows it writes in turn as if each were the only one.
+/// Finding on the number of write streams that it serves as fast as a single one.
 fn rows(record: &Record) -> Option<Finding> {
     let found = writes(record, "partitioning", Pattern::Sequential);
     let base = found.first().filter(|(rows, _)| *rows == 1.0)?.1.clone();
     let most = found.last().filter(|_| found.len() >= 3)?.0;
-    // One stream is what the others are held against.
+    // One stream is the base for the others.
     let reached = cost_range(&found[1..], &base);
     let up_to = reached.same.unwrap_or(1.0);
     let dearer = |figure: &UsableEstimate<'_>| figure::times(dearer(figure, &base).value);
@@ -236,7 +236,7 @@ fn order_told(found: &[(f64, UsableEstimate<'_>)], base: &UsableEstimate<'_>) ->
     }
 }
 
-/// Which order of writes it minds.
+/// Finding on write orders that cost more.
 fn order(record: &Record) -> Option<Finding> {
     let found = writes(record, "order", Pattern::Sequential);
     let base = at(&found, 1.0)?.clone();
@@ -259,7 +259,7 @@ fn order(record: &Record) -> Option<Finding> {
     )
 }
 
-/// Whether it works on while nothing is asked of it.
+/// Finding on background work during pauses.
 fn pauses(record: &Record) -> Option<Finding> {
     let random = writes(record, "granularity", Pattern::Uniform);
     let base = at(&random, BASE_BYTES as f64)?.clone();
@@ -317,7 +317,8 @@ fn share(part: f64) -> String {
     format!("{} %", significant(part * 100.0))
 }
 
-/// How long random writes disturb sequential reads; none where nothing was seen.
+/// Duration in ns of the after-effect of random writes on sequential reads; `None` if none was
+/// seen.
 fn after_effect_ns(record: &Record) -> Option<(&Cell, f64)> {
     let cell = figure::form(record, test::UFLIP, "pause")?;
     let pause_ns = cell
@@ -326,11 +327,11 @@ fn after_effect_ns(record: &Record) -> Option<(&Cell, f64)> {
         .get("pause_ns")
         .map(|found| found.value)
         .filter(|ns| ns.is_finite() && *ns > LEAST_PAUSE_NS)?;
-    // The test keeps twice the time it saw.
+    // The test keeps twice the time that it saw.
     Some((cell, pause_ns / 2.0))
 }
 
-/// How many writes at the beginning are unlike those that follow.
+/// Finding on the number of writes at the beginning that differ from the others.
 fn start_up(record: &Record) -> Option<Finding> {
     let cell = figure::form(record, test::UFLIP, "start-up")?;
     let found = cell.metrics.other.get(metric::START_UP_OPS)?;
@@ -354,7 +355,7 @@ fn start_up(record: &Record) -> Option<Finding> {
     Some(draft.note("uFLIP start-up phase; docs/field/snia-and-uflip.md#uflip").done())
 }
 
-/// What several I/Os at once bring.
+/// Finding on the gain of several I/Os in flight.
 fn parallel(record: &Record) -> Option<Finding> {
     let of = |direction: Direction| {
         let found =

@@ -1,6 +1,6 @@
-//! Usability of cells: for a verdict, a rank, a class, an advice, and for findings
-//! against a medium. One place decides it, and everything that concludes, ranks, shows or publishes
-//! a figure asks here.
+//! Usability of cells for a verdict, a rank, a class, advice, and for findings against a medium.
+//! This is the only place that decides it: all code that concludes, ranks, shows or publishes a
+//! figure asks here.
 
 use std::borrow::Cow;
 
@@ -11,24 +11,24 @@ use crate::genuineness;
 pub use crate::cell_usability::ExclusionReason;
 pub(crate) use crate::cell_usability::{bound, host_stalled, is_impossible, of_any, of_cell};
 
-/// The reason why no figure of this cell may be used as a level; `None` where it may be.
+/// Reason why no figure of this cell may be used as a level; `None` if it may.
 pub fn exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
     of_cell(cell).or_else(|| of_run(record))
 }
 
-/// The cells whose figures may be used as a level. The run is asked once: a log may have
-/// 100,000 cells.
+/// Cells with figures that may be used as a level. The rules for the run are evaluated once: a log
+/// may have 100,000 cells.
 pub(crate) fn cells(record: &Record) -> impl Iterator<Item = &Cell> {
     of_a_medium(record).filter(|cell| of_cell(cell).is_none())
 }
 
-/// The cells of a run of which figures may be used at all: all, or none of them.
+/// Cells of a run with figures that may be used at all: all, or none of them.
 pub(crate) fn of_a_medium(record: &Record) -> impl Iterator<Item = &Cell> {
     let cells = if of_run(record).is_none() { record.cells.as_slice() } else { &[] };
     cells.iter()
 }
 
-/// The reason why no figure of a whole run may be used, ranked or published as a medium's.
+/// Reason why no figure of a whole run may be used, ranked or published as a medium's.
 pub fn of_run(record: &Record) -> Option<ExclusionReason> {
     if not_medium_reason(&record.flags, &record.cells).is_some() {
         return Some(ExclusionReason::NoMedium);
@@ -36,28 +36,27 @@ pub fn of_run(record: &Record) -> Option<ExclusionReason> {
     genuineness::is_fake(record).then_some(ExclusionReason::Fake)
 }
 
-/// The reason why nothing may be said against the medium from this cell: an adverse finding asks
-/// for more.
+/// Reason why this cell may not be used against the medium: an adverse finding needs more than
+/// others.
 pub fn adverse_exclusion(record: &Record, cell: &Cell) -> Option<ExclusionReason> {
     exclusion(record, cell)
         .or_else(|| host_stalled(cell))
         .or_else(|| is_host_cached(record).then_some(ExclusionReason::HostCached))
 }
 
-/// The cells from which something may be said against the medium.
+/// Cells that may be used against the medium.
 pub(crate) fn adverse_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_cached = is_host_cached(record);
     cells(record).filter(move |cell| !is_cached && host_stalled(cell).is_none())
 }
 
-/// True if the device lay in the host's page cache.
+/// True if the device was in the host's page cache.
 pub(crate) fn is_host_cached(record: &Record) -> bool {
     record.flags.contains(&Flag::HostCached)
         || record.cells.iter().any(|cell| cell.flags.contains(&Flag::HostCached))
 }
 
-/// The record without the cells in which the host stood still: what is said against a medium is
-/// concluded from this.
+/// The record without the cells with host stalls: findings against a medium are drawn from this.
 pub(crate) fn without_host_stalls(record: &Record) -> Cow<'_, Record> {
     if !record.cells.iter().any(|cell| host_stalled(cell).is_some()) {
         return Cow::Borrowed(record);

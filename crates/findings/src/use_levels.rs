@@ -1,29 +1,29 @@
-//! The verdict on each use as one of six levels, for badges: those of the findings of a record, or
-//! else those that its cells come to.
+//! The verdict on each use as one of six levels, for badges: from the findings of a record, or else
+//! from its cells.
 
 use record::{Condition, Finding, Fitness, Outcome, Record, Severity, Use};
 
 use crate::{conclude, is_verdict, verdict};
 
-/// The finding that sums up the verdicts.
+/// Finding that sums up the verdicts.
 const SUMMARY: &str = "verdict";
 
-/// A use and how the medium does for it.
+/// A use with the level of the medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseLevel {
     /// The use.
     pub wanted: Use,
-    /// How the medium does for it.
+    /// Level of the medium.
     pub level: Fitness,
-    /// What the level depends on and no run shows.
+    /// Condition of the level that no run can test.
     pub condition: Option<Condition>,
-    /// How sure it is where few samples decide it: "few samples, 59 % sure".
+    /// Note if the level rests on few samples: "few samples, 59 % sure".
     pub few_samples: Option<String>,
 }
 
-/// How a medium does for each of the five uses, in the order in which they are listed: by the
-/// findings of the record, and where these are silent, by its cells; a medium that must not be used
-/// is suitable for none. Several of one kind where several recording rates were asked for.
+/// Level of a medium for each of the five uses, in their usual order: from the findings of the
+/// record, and if these have none, from its cells. A medium that must not be used is suitable for
+/// none. A use occurs several times if several recording rates were requested.
 pub fn use_levels(record: &Record) -> Vec<UseLevel> {
     let own = levels_of(&record.findings);
     let uses = verdict::all(record);
@@ -51,14 +51,14 @@ fn is_one_kind(one: Use, other: Use) -> bool {
     kind(one) == kind(other)
 }
 
-/// The levels that verdicts on uses give, in the order of [`Use`]'s kinds.
+/// Levels in the verdicts on uses, in the order of [`Use`]'s kinds.
 pub(crate) fn levels_of(findings: &[Finding]) -> Vec<UseLevel> {
     let mut all: Vec<UseLevel> = findings.iter().filter_map(level_of).collect();
     all.sort_by_key(|one| kind(one.wanted));
     all
 }
 
-/// Video at any rate is one kind.
+/// Kind of a use: video at any rate is one kind.
 fn kind(wanted: Use) -> Use {
     match wanted {
         Use::Video { .. } => Use::Video { mbit: 0 },
@@ -79,7 +79,7 @@ fn level_of(finding: &Finding) -> Option<UseLevel> {
 }
 
 /// The verdict on all uses without the sentences that only name uses, and the levels whose reason
-/// is in what is left.
+/// is in the remaining text.
 pub fn beside_levels(verdict: &Finding) -> (String, Vec<Fitness>) {
     let Some(Outcome::Uses { sentences }) = &verdict.outcome else {
         return (verdict.statement.clone(), Vec::new());
@@ -89,8 +89,8 @@ pub fn beside_levels(verdict: &Finding) -> (String, Vec<Fitness>) {
     (verdict::in_order(&kept.cloned().collect::<Vec<_>>()), levels)
 }
 
-/// True where the verdict is that the medium must not be used, whatever for. A failure beside
-/// verdicts on uses says only that it is unfit for a use that was asked for.
+/// True if the verdict says that the medium must not be used at all. A failure with verdicts on
+/// uses only means that it is not suitable for a requested use.
 fn must_not_be_used(record: &Record) -> bool {
     let is_failure =
         |finding: &Finding| finding.id == SUMMARY && finding.severity == Severity::Failure;

@@ -1,4 +1,4 @@
-//! What the run wore of the medium, and what is left of it by its own account
+//! Wear caused by the run, and the remaining life that the medium reports
 //! (docs/field/peers.md#wear-budget).
 
 use record::units::{Bytes, saturating_sum, significant};
@@ -8,16 +8,17 @@ use crate::figure;
 use crate::finding_builder::FindingBuilder;
 use crate::geometry;
 
-/// What a run wrote, and what it had programmed for that at most.
+/// Bytes written by a run, and an upper limit of the bytes programmed for them.
 pub(crate) struct WearEstimate {
     /// Bytes that all cells of the run wrote.
     pub written_bytes: u64,
-    /// Programmed at most, in bytes; none where no rate of sequential writing is known to judge by.
+    /// Upper limit of the programmed bytes; `None` without a rate of sequential writes to compute
+    /// it.
     pub programmed_bytes: Option<u64>,
 }
 
 impl WearEstimate {
-    /// Of this record; none where nothing was written, and none for a disk, whose platters do not
+    /// Wear from this record; `None` if nothing was written, and for a hard disk, which does not
     /// wear by writing.
     pub fn of(record: &Record) -> Option<WearEstimate> {
         let written_bytes = record.written_bytes();
@@ -50,8 +51,8 @@ impl WearEstimate {
     }
 }
 
-/// What a cell had programmed at most: as much as could be written sequentially in the time it
-/// took, and a whole allocation unit for each write where that is less and the unit is known.
+/// Upper limit of the bytes that a cell programmed: as many as sequential writes could write in its
+/// time, or a whole allocation unit for each write if that is less and the unit is known.
 fn programmed_bytes(cell: &Cell, rate_bps: f64, unit_bytes: Option<u64>) -> u64 {
     if cell.written_bytes == 0
         || cell.params.pattern == Some(Pattern::Sequential)
@@ -76,7 +77,7 @@ fn share(percent: f64) -> String {
     if percent.fract() == 0.0 { format!("{percent}") } else { significant(percent) }
 }
 
-/// `wear`: bytes written, bytes programmed at most, and what the medium says is left.
+/// `wear`: bytes written, most bytes programmed, and the remaining life that the medium reports.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let wear = WearEstimate::of(record)?;
     let whole = record.medium.capacity_bytes.filter(|capacity| *capacity > 0).map(|capacity| {

@@ -1,4 +1,4 @@
-//! The unit in which the medium programs, from how long sequential writes of different sizes take
+//! The programming unit of the medium, from the times of sequential writes of different sizes
 //! (docs/field/allocation-units.md#write-unit).
 
 use record::units::KIB;
@@ -8,9 +8,9 @@ use crate::figure::{self, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use crate::likelihood;
 
-/// Units that are tried.
+/// Candidates for the unit.
 const UNITS: [u64; 6] = [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB];
-/// The fit must be this much better than the best one of another unit, in probability.
+/// Least probability of the best fit over those of other units.
 const SURE: f64 = 0.9;
 
 /// A fit of t(b) = t0 + ceil(b/u) * u / W + rmw * [b % u != 0].
@@ -20,16 +20,16 @@ pub struct UnitFit {
     pub unit_bytes: u64,
     /// Overhead of a write, in nanoseconds.
     pub overhead_ns: f64,
-    /// What a write costs more that is not of whole units, in nanoseconds.
+    /// Extra time of a write of partial units, in nanoseconds.
     pub partial_ns: f64,
     /// Root mean square of the relative errors.
     pub error: f64,
-    /// The probability of this unit among those tried, as the residuals have it.
+    /// Probability of this unit among the candidates, from the residuals.
     pub confidence: f64,
 }
 
-/// Fits the programming unit to points (bytes of a write, nanoseconds it takes). `None` below six
-/// sizes, or without sizes on both sides of what is found.
+/// Fits the programming unit to points (bytes of a write, its time in nanoseconds). `None` with
+/// less than six sizes, or without sizes on both sides of the unit.
 pub fn fit_unit(points: &[(u64, f64)]) -> Option<UnitFit> {
     let points: Vec<(u64, f64)> = points
         .iter()
@@ -59,8 +59,8 @@ pub fn fit_unit(points: &[(u64, f64)]) -> Option<UnitFit> {
     })
 }
 
-/// Least squares of relative errors over the parameters (t0, 1/W, rmw), none of them negative: the
-/// best of all subsets that has no negative one (there are seven).
+/// Least squares of relative errors over the parameters (t0, 1/W, rmw), with none of them negative:
+/// the best of the seven subsets without a negative one.
 fn best_parameters(points: &[(u64, f64)], unit: u64) -> Option<([f64; 3], f64)> {
     let rows: Vec<[f64; 3]> = points
         .iter()
@@ -91,7 +91,7 @@ fn best_parameters(points: &[(u64, f64)], unit: u64) -> Option<([f64; 3], f64)> 
 
 /// Least squares of these columns against 1; unused parameters are 0.
 fn solve(rows: &[[f64; 3]], used: &[usize]) -> Option<[f64; 3]> {
-    // Columns are scaled to length 1, so that bytes and nanoseconds do not drown each other.
+    // Columns are scaled to length 1, so that bytes and nanoseconds have similar weights.
     let length = |c: &usize| rows.iter().map(|row| row[*c].powi(2)).sum::<f64>().sqrt();
     let lengths: Vec<f64> = used.iter().map(length).collect();
     if lengths.iter().any(|length| *length <= 0.0 || !length.is_finite()) {
@@ -107,9 +107,9 @@ fn solve(rows: &[[f64; 3]], used: &[usize]) -> Option<[f64; 3]> {
     Some(found)
 }
 
-/// `write-unit`: below which size a write costs as much as one of that size.
+/// `write-unit`: the size below which all writes cost the same.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    // A disk waits for the platter to come round, which looks like a unit and is none.
+    // A disk waits for the platter to rotate, which looks like a unit but is not.
     if record.medium.rotational == Some(true) {
         return None;
     }
@@ -144,7 +144,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     )
 }
 
-/// Rates of sequential writes from 512 B to 256 KiB, of the test for it or else of the sweep.
+/// Rates of sequential writes from 512 B to 256 KiB, from the test for it or else from the sweep.
 fn figures(record: &Record) -> Vec<UsableEstimate<'_>> {
     let of = |test: &'static str| {
         let mut figures: Vec<UsableEstimate> = Vec::new();

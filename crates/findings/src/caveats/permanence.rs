@@ -1,42 +1,42 @@
 //! Figures that may not last (docs/methodology.md, "What may not last").
 //!
-//! A fast write alone does not say whether flash took it or a cache that is not full. Other cells
-//! may:
+//! A fast write alone does not show if it went to flash or to a cache that is not full. Other cells
+//! can:
 //!
-//! - *Random writes pay for the mapping.* A cache takes a write in the same time wherever it goes;
-//!   collecting garbage, merging and seeking are for what lies behind it. Where random writes of 4
-//!   KiB, sustained, take half as long again as sequential writes of 4 KiB, nothing stands between
-//!   the host and the flash: what was measured reached it. Unless the rate fell on the way, from one
-//!   size of sequential writes to the next larger or while the random writes went on: then a cache
-//!   filled up, and that is what they show.
-//! - *Single sectors are like random writes of 512 B*, which came after much more had been written
-//!   to whatever takes small writes faster.
-//! - *`sustained`* wrote to the end of every cache there may be, or for minutes on end, and did not
-//!   slow down.
+//! - *Random writes pay for the mapping.* A cache takes the same time for any address; garbage
+//!   collection, merges and seeks only occur behind it. If sustained random writes of 4 KiB take at
+//!   least 1.5 times as long as sequential writes of 4 KiB, there is no cache between host and
+//!   flash. The exception is a rate that fell, from one size of sequential writes to the next
+//!   larger or during the random writes: then a cache became full, and the figures show that.
+//! - *Single sectors are compared with random writes of 512 B*, which came after much more had been
+//!   written to any cache for small writes.
+//! - *`sustained`* wrote until every possible cache was full, or for minutes, and did not become
+//!   slower.
 
 use record::{
     Cell, Content, Direction, Estimate, Flag, Path, Pattern, Record, TargetKind, WIDE_BYTES,
     may_be_cached, metric, test,
 };
 
-/// Sequential writes cost the command less. Flash written one bit to a cell takes 16 KiB in 0.2 to
-/// 0.3 ms a plane (docs/field/ftl.md#nand), so less than 20 MB/s is no cache of it.
+/// Time of a sequential write, plus that for its bytes, above which no cache took it. Its command
+/// is cheaper than that of a random write. Flash in SLC mode takes 0.2 to 0.3 ms for 16 KiB per
+/// plane (docs/field/ftl.md#nand), so a rate below 20 MB/s is not that of a cache in it.
 const CACHED_SEQUENTIAL_NS: f64 = 0.5e6;
 const CACHED_SEQUENTIAL_NS_PER_BYTE: f64 = 50.0;
-/// Flash that is written one bit to a cell to be fast holds a third or less of what it holds
-/// otherwise, so no cache is larger (docs/field/cheats.md#cheats-and-caches).
+/// Divisor for the largest cache: flash in SLC mode holds at most a third of its capacity in other
+/// modes (docs/field/cheats.md#cheats-and-caches).
 const LARGEST_CACHE: u64 = 3;
-/// Tests whose figure is the rate of sequential writes.
+/// Tests with the rate of sequential writes as their figure.
 const SEQUENTIAL: [&str; 4] =
     [test::PRIME, test::ZERO_FILL, test::RANDOM_FILL, test::SEQUENTIAL_WRITE];
-/// From this on a medium warms by degrees a minute: the SSD of
-/// docs/field/cheats.md#cheats-and-caches that throttles moves 2 GB/s, what SATA carries (0.6 GB/s)
-/// is not known to.
+/// Rate from which on a medium warms up by degrees per minute: the SSD of
+/// docs/field/cheats.md#cheats-and-caches that throttles moves 2 GB/s; at the rate of SATA (0.6
+/// GB/s) none is known to.
 const WARMING_BPS: f64 = 1e9;
-/// A medium that gets hot does so within this time.
+/// Time within which a medium gets hot.
 const WARMING_NS: u64 = 300_000_000_000;
-/// Figures that differ by less are the same: the truth may be two thirds of a figure before the
-/// figure is wrong.
+/// Largest ratio of figures that count as equal: a figure is wrong only if the truth is less than
+/// two thirds of it.
 const SAME: f64 = 1.5;
 const SMALL_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
@@ -46,7 +46,8 @@ pub(super) fn caveats(cell: &Cell, record: &Record) -> Vec<Flag> {
     [may_not_last(cell, record), may_get_hot(cell)].into_iter().flatten().collect()
 }
 
-/// Writes may have gone to a cache that is not full yet: one that a run of a few GiB does not fill.
+/// Caveat that writes may have gone to a cache that is not full yet: a run of a few GiB may not
+/// fill it.
 fn may_not_last(cell: &Cell, record: &Record) -> Option<Flag> {
     let written_bytes = cell.run_written_bytes?;
     let block_bytes = cell.params.block_bytes?;
@@ -64,7 +65,8 @@ fn may_not_last(cell: &Cell, record: &Record) -> Option<Flag> {
     (may_be_cached && has_room).then_some(Flag::MayNotLast { written_bytes })
 }
 
-/// The largest cache that there may be. `None` under a file: how large its medium is, nobody knows.
+/// Size in bytes of the largest possible cache. `None` for a file, as the size of its medium is not
+/// known.
 fn largest_cache_bytes(record: &Record) -> Option<u64> {
     let is_file = matches!(record.target.kind, TargetKind::Directory | TargetKind::File);
     Some(record.medium.capacity_bytes.filter(|_| !is_file)? / LARGEST_CACHE)
@@ -77,20 +79,20 @@ fn may_get_hot(cell: &Cell) -> Option<Flag> {
     (bps >= WARMING_BPS).then_some(Flag::MayGetHot { bps, lasted_ns })
 }
 
-/// Evidence of the run as a whole on how long figures last.
+/// Evidence from the whole run on how long figures last.
 pub(super) struct Answers {
     /// Random writes pay for the mapping.
     is_flash_itself: bool,
-    /// Random writes of single sectors a second, sustained.
+    /// Sustained random writes of single sectors, in IOPS.
     sectors_iops: Option<f64>,
-    /// Sequential writes last longer than any cache.
+    /// Sequential writes went on longer than any cache would.
     has_no_cache: bool,
-    /// The rate, in bytes a second, that was kept up until the medium would have been hot.
+    /// Highest rate in bytes per second that lasted until the medium would have been hot.
     cool_bps: f64,
 }
 
 impl Answers {
-    /// Evidence in the cells of a record, which stand in the order of time.
+    /// Evidence in the cells of a record, which are in order of time.
     pub(super) fn of(cells: &[Cell], record: &Record) -> Answers {
         let sustained = cells.iter().find(|cell| {
             cell.test == test::SUSTAINED && cell.params.form.as_deref() == Some("first")
@@ -114,7 +116,7 @@ impl Answers {
         }
     }
 
-    /// True of a caveat that this evidence answers.
+    /// True if this evidence disproves a caveat.
     pub(super) fn answer(&self, cell: &Cell, flag: &Flag) -> bool {
         match flag {
             Flag::MayGetHot { bps, .. } => *bps <= self.cool_bps,
@@ -157,7 +159,7 @@ fn random_writes_pay(cells: &[Cell]) -> bool {
     let low = |cell: &Cell| cell.metrics.iops.and_then(|iops| Some(iops.ci95?[0]));
     let high = |cell: &Cell| cell.metrics.iops.and_then(|iops| Some(iops.ci95?[1]));
     let random = random_writes(cells, SMALL_BYTES);
-    // A cache that filled up until then did so in one of these.
+    // A cache that was full by then became so in one of these.
     let until =
         random.and_then(|random| cells.iter().position(|cell| cell.id == random.id)).unwrap_or(0);
     let fell_before =
@@ -178,14 +180,14 @@ fn is_sequential(cell: &Cell) -> bool {
         && cell.params.pattern == Some(Pattern::Sequential)
 }
 
-/// True where the first of the writes were so much faster that something had room for them.
+/// True if the first writes were so much faster that a cache must have taken them.
 fn fell(random: &Cell) -> bool {
     let burst = random.metrics.other.get(metric::BURST_IOPS).map_or(0.0, |burst| burst.value);
     random.metrics.iops.is_some_and(|iops| burst > SAME * SAME * iops.value)
 }
 
-/// True where larger sequential writes, measured later, are slower in bytes a second: nothing but a
-/// cache that filled up makes them so.
+/// True if larger sequential writes, measured later, have a lower rate in bytes per second: only a
+/// cache that became full has this effect.
 fn falls_with_size(sequential: &[&Cell]) -> bool {
     let rates = sequential
         .iter()

@@ -4,19 +4,19 @@
 use record::units::KIB;
 use record::{Cell, Direction, Flag, IoLimitKind, Path, Record, TargetKind, test};
 
-/// A rate may exceed what is known of the link by this factor, for what is known is rounded.
+/// Factor by which a rate may exceed that of the link, whose known rate is rounded.
 pub const LINK_SLACK: f64 = 1.02;
-/// A cell that reaches this share of a limit is held by it: the kernel lets I/O through in bursts.
+/// Share of a limit from which on it limits a cell: the kernel lets I/O through in bursts.
 const LIMIT_REACHED: f64 = 0.9;
 
-/// Caveats of a figure against the way to the medium.
+/// Caveats of a figure because of the path to the medium.
 pub(super) fn caveats(cell: &Cell, record: &Record) -> Vec<Flag> {
     let Some(bps) = cell.metrics.bps.map(|bps| bps.value) else { return Vec::new() };
     let too_fast = [faster_than_link(bps, record), faster_than_memory(bps, record)];
     let too_fast = too_fast.into_iter().flatten();
     let of_path: Vec<Flag> = match cell.params.path {
         Path::Direct => too_fast.chain(split_command(cell, record)).collect(),
-        // What was to come from the medium came from a cache.
+        // Data that should come from the medium came from a cache.
         Path::Buffered if cell.test == test::BUFFERED_READ => {
             too_fast.map(|_| Flag::Cached).collect()
         }
@@ -25,7 +25,7 @@ pub(super) fn caveats(cell: &Cell, record: &Record) -> Vec<Flag> {
     of_path.into_iter().chain(limited(cell, bps, record)).collect()
 }
 
-/// The limit of a control group that a cell reached.
+/// Caveat for a cell that reached a limit of its control group.
 fn limited(cell: &Cell, bps: f64, record: &Record) -> Option<Flag> {
     let reached = |flag: &&Flag| {
         let Flag::IoLimit { limit, per_second } = flag else { return false };
@@ -40,7 +40,7 @@ fn limited(cell: &Cell, bps: f64, record: &Record) -> Option<Flag> {
     record.flags.iter().find(reached).cloned()
 }
 
-/// Requests that the kernel makes of the I/Os of a cell, a second: large ones are split.
+/// Kernel requests per second for the I/Os of a cell: large ones are split.
 fn requests_per_second(cell: &Cell, bps: f64, record: &Record) -> f64 {
     let largest_bytes = largest_command_bytes(record).unwrap_or(u64::MAX);
     let block_bytes = cell.params.block_bytes.unwrap_or(largest_bytes).max(1);
@@ -57,12 +57,13 @@ fn faster_than_memory(bps: f64, record: &Record) -> Option<Flag> {
     (bps > memory_bps).then_some(Flag::FasterThanMemory { bps, memory_bps })
 }
 
-/// Bytes of the largest command that the kernel sends to the medium.
+/// Size in bytes of the largest command from the kernel to the medium.
 fn largest_command_bytes(record: &Record) -> Option<u64> {
     record.target.queue.as_ref()?.max_sectors_kb?.checked_mul(KIB)
 }
 
-/// A file is written by its file system, in commands of its own.
+/// Caveat for blocks that the link splits. Not for a file, which its file system writes in commands
+/// of its own.
 fn split_command(cell: &Cell, record: &Record) -> Option<Flag> {
     let is_whole = matches!(record.target.kind, TargetKind::Block | TargetKind::Simulated);
     let max_transfer_bytes = largest_command_bytes(record).filter(|_| is_whole)?;

@@ -1,5 +1,5 @@
-//! The factor that a user asks about: hosts, readers, kernels, schedulers or settings that several
-//! media were measured with.
+//! Factor named by the user: hosts, readers, kernels, schedulers or settings with which several
+//! media were measured.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use super::hosts::{CONDITIONS, named};
 use super::others::STOP_RULES;
 use crate::figure;
 
-/// What the effect of the medium is told apart from.
+/// Factor to separate from the effect of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedBy {
-    /// The machine: its board, or else its processor.
+    /// The host: its board, or else its processor.
     Host,
     /// The card reader or USB bridge.
     Reader,
@@ -24,7 +24,7 @@ pub enum ComparedBy {
     Kernel,
     /// The I/O scheduler of the queue.
     Scheduler,
-    /// Settings of the tests that differ.
+    /// Settings of the tests.
     Setting,
 }
 
@@ -40,7 +40,7 @@ impl ComparedBy {
         }
     }
 
-    /// What it was for each run; `None` where the record does not say.
+    /// Level of this factor in each run; `None` if the record does not have it.
     pub(super) fn levels(self, records: &[&Record]) -> Vec<Option<String>> {
         match self {
             ComparedBy::Setting => settings(records),
@@ -60,14 +60,14 @@ impl ComparedBy {
         }
     }
 
-    /// The level in a name: "Kingston (kernel 6.1)".
+    /// Name with the level: "Kingston (kernel 6.1)".
     pub(super) fn named(self, level: &str) -> String {
         let fact = CONDITIONS.iter().find(|fact| fact.name == self.words());
         fact.map_or_else(|| level.to_owned(), |fact| named(fact, level))
     }
 }
 
-/// What a USB bridge calls itself, where nothing says that the medium is removable.
+/// Name or id of a USB bridge, if the medium is not known to be removable.
 fn bridge(record: &Record) -> Option<String> {
     let link = record.target.link.as_ref()?;
     link.usb_name.clone().or_else(|| link.usb_id.clone())
@@ -76,8 +76,8 @@ fn bridge(record: &Record) -> Option<String> {
 /// Settings by test and name.
 type Settings = BTreeMap<(String, String), String>;
 
-/// The settings that are not the same in all runs that have them: "queue_depth 4". Of a test that
-/// a run has not nothing differs.
+/// Settings that differ between the runs that have them: "queue_depth 4". A test that only one run
+/// has is not a difference.
 fn settings(records: &[&Record]) -> Vec<Option<String>> {
     let of_runs: Vec<Settings> = records.iter().map(|record| settings_of(record)).collect();
     let differs = |key: &&(String, String)| {
@@ -102,8 +102,8 @@ fn settings(records: &[&Record]) -> Vec<Option<String>> {
     of_runs.iter().map(level).collect()
 }
 
-/// The settings of the cells that stand for the kinds of work, but for what decides which figure it
-/// is and when a cell ends.
+/// Settings of the standard cells, except those that identify the figure and those that only end a
+/// cell.
 fn settings_of(record: &Record) -> Settings {
     let of_test = |test: &'static str| {
         let mut sizes: Vec<u64> =
@@ -125,7 +125,7 @@ fn named_settings(params: &Params) -> Vec<(String, String)> {
         format!("{value:?}").to_lowercase()
     }
     let Params { queue_depth, threads, sync, path, other, .. } = params;
-    // Where the middle begins and how long it is follows from the size of the medium.
+    // Offset and length of the middle follow from the size of the medium.
     let placed = |bytes: Option<u64>| bytes.filter(|_| params.region != Some(Region::Middle));
     let always = [
         ("queue depth", said(queue_depth)),

@@ -1,9 +1,9 @@
-//! Hosts are a variable: of the differences between runs of several media in several hosts, what
-//! does the medium explain, what the reader, the kernel, a setting?
+//! Analysis of the host as a variable: how much of the differences between runs of several media in
+//! several hosts is due to the medium, the reader, the kernel, a setting?
 //!
 //! The model is additive in the logarithm of the rate, so effects are factors that multiply
-//! (`stats::factor_effects`; docs/methodology.md has the arithmetic). What changes together cannot
-//! be told apart, and is said so.
+//! (`stats::factor_effects`; docs/methodology.md has the arithmetic). Factors that change together
+//! cannot be separated, and are reported as such.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +17,21 @@ use super::by::ComparedBy;
 use super::factors::{ExperimentFactor, factors, factors_by, unsplit};
 use crate::figure::{self, UsableEstimate};
 
-/// Runs of several media in several hosts, and what explains their differences.
+/// Runs of several media in several hosts, with the causes of their differences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
-    /// What the runs differ in.
+    /// Factors in which the runs differ.
     pub factors: Vec<ExperimentFactor>,
-    /// What explains each figure.
+    /// Effects of the factors on each figure.
     pub figures: Vec<ExplainedFigure>,
-    /// Runs and figures that were left out, and why.
+    /// Left-out runs and figures, with reasons.
     pub left_out: Vec<String>,
     /// True if readers may hide that runs are of one card.
     pub hides_cards: bool,
-    /// What the medium is told apart from, where the user named it: the second factor then.
+    /// Factor that the user named; it is then the second factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<ComparedBy>,
-    /// The reason why nothing can be split between the medium and what the user named.
+    /// Reason why effects of the medium and of that factor cannot be separated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsplit: Option<String>,
 }
@@ -43,40 +43,39 @@ pub struct ExplainedFigure {
     pub test: String,
     /// Bytes of one I/O.
     pub block_bytes: u64,
-    /// How many runs have it.
+    /// Number of runs with this figure.
     pub runs: usize,
-    /// How many times the lowest combination the highest is.
+    /// Ratio of the highest to the lowest combination.
     pub range: f64,
-    /// What each factor does, in the order of the factors.
+    /// Effect of each factor, in the order of the factors.
     pub effects: Vec<Explained>,
-    /// How many repeats, beyond one run a combination, the intervals come from; null where they
-    /// come from the runs' own.
+    /// Number of repeats (runs beyond one per combination) that the intervals are based on; null if
+    /// they are based on the runs' own.
     pub repeats: Option<usize>,
-    /// How many times wider the runs' own intervals were made, because effects do not multiply as
-    /// well as they let one expect; 1 where they do.
+    /// Factor by which the runs' own intervals were widened, because effects multiply less exactly
+    /// than the intervals predict; 1 if they do.
     pub widened: f64,
-    /// True if effects depend on each other; null where that cannot be told.
+    /// True if effects depend on each other; null if that is unknown.
     pub interacts: Option<bool>,
-    /// How many times a combination is off the product of effects, at most.
+    /// Largest ratio of a combination to the product of its effects.
     pub departure: f64,
-    /// Of a factor that the user named: how many times larger the ratio of two media is at one of
-    /// its levels than at another, at most; null where no four combinations cross.
+    /// For a factor that the user named: the largest ratio between the ratios of two media at two
+    /// of its levels; null if no two media share two levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interaction: Option<RatioInterval>,
-    /// Of such a factor: the figure of each medium at each of its levels that was measured.
+    /// For such a factor: the figure of each measured combination of medium and level.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub combinations: Vec<CombinationFigure>,
-    /// Runs whose rate may be the most that their link carries: a faster one may show more of the
-    /// medium.
+    /// Number of runs that may be limited by their link: a faster link may show more of the medium.
     pub limited_by_link: usize,
 }
 
 /// A ratio with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RatioInterval {
-    /// How many times.
+    /// The ratio.
     pub ratio: f64,
-    /// Its 95 % interval; null where nothing tells one.
+    /// Its 95 % interval; null if unknown.
     pub ci95: Option<[f64; 2]>,
 }
 
@@ -87,38 +86,38 @@ pub struct CombinationFigure {
     pub medium: String,
     /// The level.
     pub level: String,
-    /// The geometric mean of its runs: I/Os a second of random, bytes a second of sequential I/O.
+    /// Geometric mean of its runs, in IOPS for random and bytes per second for sequential I/O.
     pub value: f64,
-    /// Its 95 % interval; null where nothing tells one, or something else differs between the runs.
+    /// Its 95 % interval; null if unknown, or if something else differs between the runs.
     pub ci95: Option<[f64; 2]>,
-    /// How many runs.
+    /// Number of runs.
     pub runs: usize,
 }
 
-/// What a factor does to a figure.
+/// Effect of a factor on a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "effect")]
 pub enum Explained {
-    /// So many times.
+    /// A known ratio.
     #[serde(rename = "told")]
     Known {
-        /// How many times the figure of the lowest level that of the highest is.
+        /// Ratio of the figure at the highest level to that at the lowest.
         ratio: f64,
-        /// Its 95 % interval; null where nothing tells one.
+        /// Its 95 % interval; null if unknown.
         ci95: Option<[f64; 2]>,
         /// The level with the highest figure.
         highest: String,
-        /// The level with the lowest.
+        /// The level with the lowest figure.
         lowest: String,
-        /// The same ratio at each combination of the other factors.
+        /// The same ratio for each combination of the other factors.
         simple: Vec<SimpleRatio>,
     },
-    /// It changes together with these, and cannot be told from them.
+    /// It changes together with these factors, and cannot be separated from them.
     Confounded {
         /// Names of the other factors.
         with: Vec<String>,
     },
-    /// All runs with this figure have the same.
+    /// All runs with this figure have the same level.
     Constant,
 }
 
@@ -127,23 +126,24 @@ pub enum Explained {
 pub struct SimpleRatio {
     /// The levels of the other factors.
     pub at: String,
-    /// How many times.
+    /// The ratio.
     pub ratio: f64,
-    /// Its 95 % interval; null where nothing tells one.
+    /// Its 95 % interval; null if unknown.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// Fewer runs are no grid.
+/// Fewest runs that form a grid.
 const LEAST: usize = 4;
-/// Two media at two levels of a factor that the user named, one combination missing.
+/// Fewest runs with a factor that the user named: two media at two levels, with one combination
+/// missing.
 const LEAST_NAMED: usize = 3;
-/// From this share of a link's rate on the link may be what decides: USB 2 carries 30 MB/s and more
-/// of its 53 in practice (docs/field/linux-io.md#usb).
+/// Share of a link's rate from which on the link may be the limit: in practice USB 2 reaches 30
+/// MB/s or more of its 53 (docs/field/linux-io.md#usb).
 const LINK_SHARE: f64 = 0.55;
-/// Half the width of a 95 % interval in standard deviations.
+/// Half-width of a 95 % interval in standard deviations.
 const DEVIATIONS: f64 = 1.959_964;
 
-/// What explains the differences between these runs; `None` where they are no experiment.
+/// Causes of the differences between these runs; `None` if they do not form an experiment.
 pub(super) fn experiment(records: &[&Record]) -> Option<Experiment> {
     let usable = usable(records);
     let factors = factors(&usable);
@@ -153,7 +153,7 @@ pub(super) fn experiment(records: &[&Record]) -> Option<Experiment> {
     Some(of_factors(&usable, factors, left_out(records), None))
 }
 
-/// The same of the medium and a factor that the user named, whatever the runs are.
+/// Experiment of the medium and a factor that the user named, for any set of runs.
 pub(super) fn crossed(records: &[&Record], by: ComparedBy) -> Experiment {
     let usable = usable(records);
     let levels = by.levels(&usable);
@@ -206,12 +206,12 @@ fn of_factors(
     Experiment { factors, figures, left_out, hides_cards, by, unsplit: None }
 }
 
-/// The runs of a medium that may be used for words.
+/// The runs of a medium that may be used for statements.
 fn usable<'a>(records: &[&'a Record]) -> Vec<&'a Record> {
     records.iter().copied().filter(|record| crate::usability::of_run(record).is_none()).collect()
 }
 
-/// A figure of a run, by the number of the run.
+/// A figure of a run, with the index of the run.
 struct Measured<'a> {
     run: usize,
     figure: UsableEstimate<'a>,
@@ -280,7 +280,7 @@ fn explained(
     })
 }
 
-/// The sound figures of runs; what a page cache of the host answered is none of a medium.
+/// Usable figures of runs; answers from a page cache of the host are not figures of a medium.
 fn measured<'a>(
     records: &[&'a Record],
     test: &'static str,
@@ -306,7 +306,7 @@ fn of_usual_depth(all: Vec<Measured>) -> Vec<Measured> {
     all.into_iter().filter(|of| Some(depth(of)) == usual).collect()
 }
 
-/// Each medium at each level, whatever else differs.
+/// The figure of each medium at each level, whatever else differs.
 fn combinations(
     fit: &stats::FactorFit,
     varied: &[(&ExperimentFactor, &Present)],
@@ -330,7 +330,7 @@ fn combinations(
     merged.into_iter().map(figure).collect()
 }
 
-/// The levels of a factor that these runs have.
+/// The levels of a factor that occur in these runs.
 struct Present {
     levels: Vec<String>,
     of_run: Vec<usize>,
@@ -350,8 +350,8 @@ impl Present {
     }
 }
 
-/// The variance of the logarithm that a run tells of itself: of a run of rounds that of its level,
-/// not that of the difference from a repetition.
+/// Variance of the logarithm within a run; for a run with rounds it is that of its level, not of
+/// the difference between repetitions.
 fn variance(run: &RunRate) -> Option<f64> {
     let quantile = run.degrees.map_or(DEVIATIONS, |degrees| stats::student_t(0.975, degrees));
     run.half_width.map(|half| (half / quantile).powi(2))
@@ -394,7 +394,7 @@ fn explain(
     }
 }
 
-/// True if it was the link that decided.
+/// True if the link was the limit.
 fn is_limited(record: &Record, of: &Measured) -> bool {
     let block = of.figure.cell.params.block_bytes.unwrap_or(0) as f64;
     let bps =

@@ -1,5 +1,5 @@
-//! What the runs of an experiment differ in: the medium, and of the host and the way to the medium
-//! whatever was changed.
+//! Factors of an experiment: the medium, and all changed properties of the host and of the path to
+//! the medium.
 
 use record::{MediumKind, Record};
 use serde::Serialize;
@@ -8,23 +8,23 @@ use super::groups::groups;
 use super::hosts::{CONDITIONS, Fact};
 use super::naming;
 
-/// Something that runs differ in.
+/// A property in which runs differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExperimentFactor {
     /// "the card", "the reader", "the host (reader, board, kernel)".
     pub name: String,
-    /// What it was, in the order of the runs.
+    /// Levels, in the order of the runs.
     pub levels: Vec<String>,
-    /// Facts that change with it, whose effects are counted as its own.
+    /// Facts that change with it; their effects are counted as part of its effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
-    /// For each run, the number of its level.
+    /// Index of the level of each run.
     #[serde(skip)]
     pub(super) of_run: Vec<usize>,
 }
 
-/// Facts that a person sets or chooses come first; the others follow from them and from the medium,
-/// unless they differ where all of those are the same.
+/// Facts that a person sets or chooses come first. The others follow from these and from the
+/// medium, unless they differ while all of those are the same.
 const CHOSEN: [&str; 6] = [
     "the reader",
     "the board",
@@ -34,7 +34,7 @@ const CHOSEN: [&str; 6] = [
     "the frequency governor",
 ];
 
-/// Levels by value, and which one each run has.
+/// Distinct levels, and the index of the level of each run.
 fn levels_of(values: &[String]) -> (Vec<String>, Vec<usize>) {
     let mut levels: Vec<String> = Vec::new();
     let of_run = values
@@ -49,7 +49,7 @@ fn levels_of(values: &[String]) -> (Vec<String>, Vec<usize>) {
     (levels, of_run)
 }
 
-/// All factors with two levels or more, the medium first.
+/// All factors with at least two levels, the medium first.
 pub(super) fn factors(records: &[&Record]) -> Vec<ExperimentFactor> {
     let medium = medium(records);
     let of_fact = |fact: &Fact| of_fact(records, fact);
@@ -79,7 +79,7 @@ fn medium(records: &[&Record]) -> ExperimentFactor {
     factor(of_media(records), &media(records))
 }
 
-/// The medium and a factor with these levels, then what differs where both are the same.
+/// The medium and a factor with these levels, then properties that differ while both are the same.
 pub(super) fn factors_by(
     records: &[&Record],
     name: &str,
@@ -103,17 +103,17 @@ fn factor(name: String, values: &[String]) -> ExperimentFactor {
     ExperimentFactor { name, levels, with: Vec::new(), of_run }
 }
 
-/// True if a factor is the same wherever all of these are.
+/// True if runs that agree in all of these factors also agree in this one.
 fn follows(factor: &ExperimentFactor, before: &[&ExperimentFactor]) -> bool {
     let key = |run: usize| before.iter().map(|of| of.of_run[run]).collect::<Vec<_>>();
     let runs = factor.of_run.len();
     (0..runs).all(|a| (0..a).all(|b| key(a) != key(b) || factor.of_run[a] == factor.of_run[b]))
 }
 
-/// Facts that are given by another one are told with it: they cannot be told from it.
+/// Joins factors that determine each other: their effects cannot be separated.
 fn merged(mut host: Vec<ExperimentFactor>) -> Vec<ExperimentFactor> {
     let mut kept: Vec<(ExperimentFactor, Vec<String>)> = Vec::new();
-    // Of two that are the same the first stands; the finer one stands before what it decides.
+    // Of two equal factors the first stays; the finer one comes before those that it determines.
     host.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     for factor in host {
         match kept.iter_mut().find(|(of, _)| follows(&factor, &[of])) {
@@ -131,7 +131,7 @@ fn merged(mut host: Vec<ExperimentFactor>) -> Vec<ExperimentFactor> {
     kept.into_iter().map(named).collect()
 }
 
-/// The reason why nothing can be split between a medium and a factor, by the levels of both for
+/// Reason why the effects of a medium and a factor cannot be separated, from the levels of both in
 /// each run.
 pub(super) fn unsplit(medium: &ExperimentFactor, by: &ExperimentFactor) -> Option<String> {
     let (medium_name, name) = (&medium.name, &by.name);
@@ -165,7 +165,7 @@ pub(super) fn unsplit(medium: &ExperimentFactor, by: &ExperimentFactor) -> Optio
     ))
 }
 
-/// Media and levels that runs connect with each other.
+/// Sets of media and levels that are connected by common runs.
 fn connected(medium: &ExperimentFactor, by: &ExperimentFactor) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
     for (medium, level) in medium.of_run.iter().zip(&by.of_run) {
@@ -187,7 +187,7 @@ fn connected(medium: &ExperimentFactor, by: &ExperimentFactor) -> Vec<(Vec<usize
     groups
 }
 
-/// The name of the medium of each run.
+/// Name of the medium of each run.
 fn media(records: &[&Record]) -> Vec<String> {
     let owned: Vec<Record> = records.iter().enumerate().map(bare).collect();
     let mut media = groups(&owned);
@@ -198,7 +198,7 @@ fn media(records: &[&Record]) -> Vec<String> {
     owned.iter().map(|record| is_of(record).map_or(String::new(), |of| of.name.clone())).collect()
 }
 
-/// What tells media apart, without the results; named by its place, as ids need not differ.
+/// The identifying part of a record, without results; named by its index, as ids may be equal.
 fn bare((at, record): (usize, &&Record)) -> Record {
     let mut bare = Record::new(record::Run { id: at.to_string(), ..record::Run::default() });
     (bare.medium, bare.target, bare.host) =
@@ -206,7 +206,7 @@ fn bare((at, record): (usize, &&Record)) -> Record {
     bare
 }
 
-/// "the card" where all are cards.
+/// "the card" if all media are cards.
 fn of_media(records: &[&Record]) -> String {
     let is_card = |record: &&Record| {
         record.medium.kind == MediumKind::Sd || record.medium.behind_reader == Some(true)

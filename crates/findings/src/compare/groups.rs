@@ -1,4 +1,4 @@
-//! Which runs stand for one medium, and what it is called.
+//! Groups of runs of one medium, and their names.
 
 use record::{Finding, Medium, Outcome, Record};
 
@@ -7,9 +7,9 @@ use crate::figure;
 /// A medium with its records.
 pub(super) struct RunGroup<'a> {
     pub name: String,
-    /// A short name for the head of a column, where `name` is made of what differs.
+    /// A short name for the head of a column, if `name` consists of differences.
     pub head: Option<String>,
-    /// What the user typed, where it is called something else.
+    /// Name typed by the user, if it differs.
     pub typed: Option<String>,
     pub records: Vec<&'a Record>,
 }
@@ -19,7 +19,7 @@ impl<'a> RunGroup<'a> {
         RunGroup { name, head: None, typed: None, records }
     }
 
-    /// The verdict of a run that found the medium a fake, or that it loses data or fails.
+    /// The verdict of a run that found a fake, lost data or failures.
     pub fn fault(&self) -> Option<String> {
         self.records.iter().find_map(|record| fault(record))
     }
@@ -30,7 +30,7 @@ fn fault(record: &Record) -> Option<String> {
     crate::conclude(record).into_iter().find(is_unusable).map(|verdict| verdict.statement)
 }
 
-/// A copy of a run is no repeat of it.
+/// The records without copies: a copy of a run is not a repeat.
 pub(super) fn distinct(records: &[Record]) -> Vec<&Record> {
     let mut kept: Vec<&Record> = Vec::new();
     for record in records {
@@ -41,7 +41,7 @@ pub(super) fn distinct(records: &[Record]) -> Vec<&Record> {
     kept
 }
 
-/// The same run once more: its cells are the same to the last number.
+/// True for a copy of a run: all its cells are identical.
 fn is_copy(one: &Record, other: &Record) -> bool {
     !one.cells.is_empty()
         && one.cells == other.cells
@@ -60,7 +60,7 @@ pub(super) fn groups(records: &[Record]) -> Vec<RunGroup<'_>> {
     keyed.into_iter().map(|(_, group)| group).collect()
 }
 
-/// What makes two runs runs of one medium.
+/// Key of the medium: two runs with the same key are of one medium.
 pub(super) fn identity(medium: &Medium) -> String {
     let own = medium.serial.clone().or_else(|| medium.cid.clone()).unwrap_or_default();
     format!(
@@ -85,8 +85,8 @@ fn name(medium: &Medium) -> String {
     }
 }
 
-/// A run of a medium that the user knows by name, whatever it says itself: behind a reader it says
-/// what the reader is. Runs with the same name and capacity are then of one medium.
+/// The record with the user's name for its medium: behind a reader the record only names the
+/// reader. Runs with the same name and capacity are then of one medium.
 pub fn with_medium_named(mut record: Record, name: &str) -> Record {
     let medium = &mut record.medium;
     (medium.vendor, medium.model) = (None, Some(name.to_owned()));

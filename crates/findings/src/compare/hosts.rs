@@ -1,18 +1,18 @@
-//! What differs about the hosts and the runs of several media and could explain a difference
-//! between them (docs/field/identity.md#host-facts).
+//! Differences between hosts and runs of several media that could explain a difference between
+//! these (docs/field/identity.md#host-facts).
 
 use record::units::{Bytes, KIB};
 use record::{Link, Queue, Record};
 
 use super::groups::RunGroup;
 
-/// A fact of a record that may move its numbers.
+/// A fact of a record that may influence its numbers.
 pub(super) struct Fact {
     /// As a sentence names it: "the scheduler".
     pub name: &'static str,
-    /// What it is for a run.
+    /// Value of the fact in a run.
     pub of: fn(&Record) -> Option<String>,
-    /// What of it has room at the head of a column.
+    /// Short value for the head of a column.
     pub short: fn(&Record) -> Option<String>,
 }
 
@@ -28,7 +28,7 @@ fn queue(record: &Record) -> Option<&Queue> {
     record.target.queue.as_ref()
 }
 
-/// Facts of the host and of the way to the medium; what tells two runs best comes first.
+/// Facts of the host and of the path to the medium, the most distinctive first.
 pub(super) const CONDITIONS: [Fact; 14] = [
     Fact { short: reader_id, ..fact("the reader", reader) },
     fact("the board", |record| record.host.as_ref()?.board.clone()),
@@ -70,7 +70,7 @@ const PROCEDURES: [Fact; 4] = [
     }),
 ];
 
-/// What the card sits in: the reader by name and id, or that there is none.
+/// Reader of the card by name and id, or "no reader".
 fn reader(record: &Record) -> Option<String> {
     if !record.medium.behind_reader? {
         return Some("no reader".to_owned());
@@ -113,7 +113,7 @@ pub(super) fn facts() -> impl Iterator<Item = &'static Fact> + Clone {
     CONDITIONS.iter().chain(&PROCEDURES)
 }
 
-/// What a fact is for the runs of a group; several values where they differ.
+/// Values of a fact in the runs of a group; several if they differ.
 pub(super) fn values(group: &RunGroup, fact: fn(&Record) -> Option<String>) -> Vec<String> {
     let fact_values = |record: &&Record| fact(record).unwrap_or_else(|| "not known".into());
     let mut values: Vec<String> = group.records.iter().map(fact_values).collect();
@@ -122,14 +122,14 @@ pub(super) fn values(group: &RunGroup, fact: fn(&Record) -> Option<String>) -> V
     values
 }
 
-/// "scheduler bfq"; "no reader" says what it is of already.
+/// "scheduler bfq"; "no reader" needs no name before it.
 pub(super) fn named(fact: &Fact, value: &str) -> String {
     let what = fact.name.trim_start_matches("the ");
     if value.ends_with(what) { value.to_owned() } else { format!("{what} {value}") }
 }
 
-/// One sentence for each fact that is not the same in all records, with what it is for which
-/// medium. What the media are named by needs none.
+/// A sentence for each fact that differs between records, with its value for each medium. Facts
+/// that are part of the media's names are left out.
 pub(super) fn differences(groups: &[RunGroup]) -> Vec<String> {
     facts().filter_map(|fact| difference(groups, fact)).collect()
 }

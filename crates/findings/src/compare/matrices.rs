@@ -1,8 +1,8 @@
-//! Matrices held against each other: what each way to use a medium (file system, mount options,
-//! scheduler) comes to at each work, cell by cell.
+//! Comparison of matrices: each combination of file system, mount options and scheduler at each
+//! work, cell by cell.
 //!
-//! Repeats of a combination decide; the one figure of a single try does not tell how much the next
-//! one would differ, so nothing is said from it (docs/field/statistics.md#comparing-runs).
+//! A comparison needs repeats of a combination. A single try does not show how much the next one
+//! would differ, so nothing is concluded from it (docs/field/statistics.md#comparing-runs).
 
 use std::collections::BTreeMap;
 
@@ -16,41 +16,41 @@ use crate::usability;
 
 mod missing;
 
-/// All media at one work, at every way that one of them was tried in.
+/// All media at one work, for every combination that one of them was tried in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MatrixComparison {
     /// Name of the work, such as "untar".
     pub work: String,
-    /// True if figures are rates (operations a second; more is better) or seconds.
+    /// True if figures are rates (operations per second; more is better); false for seconds.
     pub larger_is_better: bool,
-    /// A row for each way that two or more media have a figure of.
+    /// A row for each combination with figures of at least two media.
     pub rows: Vec<CombinationRow>,
 }
 
-/// All media used in one way.
+/// All media at one combination.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CombinationRow {
-    /// File system, mount options and scheduler, as a matrix calls them.
+    /// File system, mount options and scheduler, as named in a matrix.
     pub way: String,
-    /// A figure for each medium, in the order of the media: the geometric mean of its
-    /// repeats, and the lowest and the highest of them. Null where there is none.
+    /// A figure for each medium, in the order of the media: the geometric mean of its repeats, with
+    /// the lowest and the highest. Null if there is none.
     pub figures: Vec<Option<ComparedFigure>>,
-    /// Which is fastest; of figures in seconds the one that takes the least.
+    /// The fastest medium; for figures in seconds the one with the lowest.
     pub fastest: Option<FastestMedium>,
 }
 
-/// What one medium did at one work.
+/// Results of one medium at one work.
 struct Tried<'a> {
-    /// Figures of all repeats, by way.
+    /// Figures of all repeats, by combination.
     figures: BTreeMap<Way, Vec<f64>>,
-    /// Ways that failed, with the reason.
+    /// Combinations that failed, with the reason.
     failed: Vec<(Way, String)>,
     larger_is_better: bool,
     /// The settings of the work.
     params: Option<&'a Params>,
 }
 
-/// The works that two or more groups tried, and what could not be compared.
+/// Works that at least two groups tried, and reasons for left-out comparisons.
 pub(super) fn matrices(groups: &[RunGroup]) -> (Vec<MatrixComparison>, Vec<String>) {
     let found: Vec<Vec<(&Record, Matrix)>> = groups.iter().map(of_group).collect();
     let mut works: Vec<&str> = found.iter().flatten().flat_map(names).collect();
@@ -70,7 +70,7 @@ pub(super) fn matrices(groups: &[RunGroup]) -> (Vec<MatrixComparison>, Vec<Strin
     (compared, told.lines())
 }
 
-/// The matrices of a medium; none of what may not be used for words.
+/// The matrices of a medium; without runs that may not be used for statements.
 fn of_group<'a>(group: &RunGroup<'a>) -> Vec<(&'a Record, Matrix)> {
     let usable = group.records.iter().filter(|record| usability::of_run(record).is_none());
     usable.filter_map(|record| Some((*record, matrix::of(record)?))).collect()
@@ -99,7 +99,7 @@ fn is_headline(cell: &Cell, work: &str) -> bool {
     cell.label("work") == work && cell.label("part").is_empty() && !cell.stop.cut_short()
 }
 
-/// The reason why a work of one medium is another work than that of the others.
+/// Reason why a work of one medium differs from that of the others.
 fn unlike(groups: &[RunGroup], tried: &[Option<Tried>]) -> Option<String> {
     let known =
         || groups.iter().zip(tried).filter_map(|(group, tried)| Some((group, tried.as_ref()?)));
@@ -113,7 +113,7 @@ fn unlike(groups: &[RunGroup], tried: &[Option<Tried>]) -> Option<String> {
     differs(&unit).or_else(|| differs(&|of| of.params.map(settings).unwrap_or_default()))
 }
 
-/// What makes a work another work. Where on the medium its files are is the way's affair.
+/// Settings that define a work. The place of its files on the medium is not one of them.
 fn settings(params: &Params) -> String {
     let Params { block_bytes, queue_depth, threads, sync, form, other, .. } = params;
     let mut told: Vec<String> = form.iter().cloned().collect();
@@ -155,7 +155,7 @@ fn compare(
     (!rows.is_empty()).then(|| MatrixComparison { work: work.to_owned(), larger_is_better, rows })
 }
 
-/// The figures of a way that never failed.
+/// Figures of a combination that never failed.
 fn of_way<'a>(tried: Option<&'a Tried>, way: &Way) -> &'a [f64] {
     let Some(tried) = tried.filter(|of| !of.failed.iter().any(|(failed, _)| failed == way)) else {
         return &[];

@@ -1,5 +1,5 @@
-//! Names of runs of one medium: the one thing that differs about them (the reader, the kernel, a
-//! setting) says more than what was typed.
+//! Names for runs of one medium: the property in which they differ (the reader, the kernel, a
+//! setting) is clearer than the typed names.
 
 use record::Record;
 
@@ -7,11 +7,11 @@ use super::by::ComparedBy;
 use super::groups::RunGroup;
 use super::hosts::{CONDITIONS, Fact, facts, named, values};
 
-/// So many letters have room at the head of a column.
+/// Most letters in the head of a column.
 const ROOM: usize = 14;
 
-/// Names each group by the first fact, or else the first two, that tell all of them apart; those
-/// that nothing tells apart keep their names.
+/// Names each group by the first fact, or else the first two facts, that distinguish all of them;
+/// groups that cannot be distinguished keep their names.
 pub(super) fn by_what_differs(groups: &mut [RunGroup]) {
     let Some((names, heads)) = told_apart(groups) else { return };
     for ((group, name), head) in groups.iter_mut().zip(names).zip(heads) {
@@ -20,8 +20,8 @@ pub(super) fn by_what_differs(groups: &mut [RunGroup]) {
     }
 }
 
-/// Of media with the same name, what differs is added to it, or else a letter. A reader says its
-/// own name for all cards in it.
+/// Adds a difference, or else a letter, to media with the same name. A reader gives its own name
+/// for all cards in it.
 pub(super) fn namesakes(groups: &mut [RunGroup]) {
     let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
     let mut done: Vec<&String> = Vec::new();
@@ -43,7 +43,8 @@ pub(super) fn namesakes(groups: &mut [RunGroup]) {
     }
 }
 
-/// Media in groups of runs under the same conditions, named by the medium and what differs.
+/// Splits media into groups of runs under the same conditions, named by the medium and its
+/// conditions.
 pub(super) fn by_host(mut media: Vec<RunGroup>) -> Vec<RunGroup> {
     namesakes(&mut media);
     media.into_iter().flat_map(split).collect()
@@ -70,7 +71,8 @@ fn split(group: RunGroup) -> Vec<RunGroup> {
     parts
 }
 
-/// Media in groups of runs with the same level of a factor, named by the medium and the level.
+/// Splits media into groups of runs with the same level of a factor, named by the medium and the
+/// level.
 pub(super) fn by_level(mut media: Vec<RunGroup>, by: ComparedBy) -> Vec<RunGroup> {
     namesakes(&mut media);
     let all: Vec<&Record> = media.iter().flat_map(|group| group.records.clone()).collect();
@@ -96,7 +98,7 @@ pub fn letters(at: usize) -> String {
     if at < 26 { last.to_string() } else { format!("{}{last}", letters(at / 26 - 1)) }
 }
 
-/// A name and a head of a column for each.
+/// A distinct name and a head of a column for each group; `None` if nothing distinguishes them.
 fn told_apart(groups: &[RunGroup]) -> Option<(Vec<String>, Vec<String>)> {
     let single = facts().find_map(|fact| by_fact(groups, &[fact]));
     single.or_else(|| {
@@ -135,7 +137,7 @@ fn are_distinct(names: &[String]) -> bool {
     names.len() > 1 && names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
 }
 
-/// As much of a name as a head has room for.
+/// A name shortened to the width of a head.
 fn cut(name: &str) -> String {
     if name.chars().count() <= ROOM {
         return name.to_owned();

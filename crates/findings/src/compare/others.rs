@@ -1,5 +1,5 @@
-//! Figures that are of no curve over block sizes: seeks, fills, commits, hdparm, what other tools
-//! measured; a row a figure, which is the same where test and settings are.
+//! Figures that belong to no curve over block sizes: seeks, fills, commits, hdparm, results of
+//! other tools. A row for each figure; figures are the same if test and settings are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,23 +20,23 @@ use crate::{matrix, primary, usability};
 pub struct FigureRow {
     /// The test of the first medium.
     pub test: String,
-    /// The head of its column of figures, where it has one: "hdparm -t".
+    /// Head of its column of figures, if it has one: "hdparm -t".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The settings of the first medium.
     pub params: Params,
-    /// The metric that is compared: "iops", "bps", "access_time_ns".
+    /// Compared metric: "iops", "bps", "access_time_ns".
     pub metric: String,
-    /// A figure for each medium, in the order of the media; null where there is none.
+    /// A figure for each medium, in the order of the media; null if there is none.
     pub figures: Vec<Option<ComparedFigure>>,
-    /// Of two media the first held against the second, with an interval or without.
+    /// For two media the ratio of the first to the second, with or without an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_first: Option<MediaRatio>,
-    /// Which is fastest of those with a range; of times the one that takes the least.
+    /// The fastest of the media with a range; for times the one with the lowest.
     pub fastest: Option<FastestMedium>,
 }
 
-/// What makes two cells of two media the same figure.
+/// Key of a figure: cells of two media with the same key are compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FigureKey {
     test: String,
@@ -46,17 +46,17 @@ struct FigureKey {
 
 /// A figure with the cells of each medium.
 struct Found<'a> {
-    /// Its place among all, in the order of the runs.
+    /// Its position among all, in the order of the runs.
     nth: usize,
     name: Option<String>,
     of: Vec<Vec<UsableEstimate<'a>>>,
 }
 
 type AllFound<'a> = BTreeMap<FigureKey, Found<'a>>;
-/// Reasons, each with what it is the reason of.
+/// Reasons, each with the figures that it concerns.
 type Reasons = BTreeMap<String, BTreeSet<String>>;
 
-/// Rows of the figures that two or more media have, and what could not be compared.
+/// Rows of the figures that at least two media have, and reasons for left-out comparisons.
 pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
     let mut reasons = Reasons::new();
     let spans = unlike_spans(groups);
@@ -65,7 +65,7 @@ pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
         for record in &group.records {
             let mut known: BTreeSet<FigureKey> = BTreeSet::new();
             for (key, name, figure) in of_record(record, &spans) {
-                // Of two that nothing tells apart the first stands.
+                // Of two indistinguishable ones the first counts.
                 if known.insert(key.clone()) {
                     let nth = found.len();
                     let none = || Found { nth, name, of: vec![Vec::new(); groups.len()] };
@@ -84,14 +84,14 @@ pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
     (rows, missing(groups, &found, reasons))
 }
 
-/// The cells of a record that are of no curve and may be used.
+/// The usable cells of a record that belong to no curve.
 fn usable(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_matrix = matrix::of(record).is_some();
     usability::cells(record).filter(move |cell| !is_matrix && !is_of_a_curve(cell))
 }
 
-/// Of settings that a run has more than once the spans and offsets, which tell them apart.
-/// Elsewhere they follow from the size of the medium.
+/// Spans and offsets for settings that occur several times in a run, to distinguish them. In other
+/// cases they follow from the size of the medium.
 fn unlike_spans(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
     let mut unlike = BTreeSet::new();
     for record in groups.iter().flat_map(|group| &group.records) {
@@ -109,7 +109,7 @@ fn unlike_spans(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
     unlike
 }
 
-/// The figures of a record, each with what it is.
+/// The figures of a record, each with its key.
 fn of_record<'a>(
     record: &'a Record,
     spans: &BTreeSet<(String, String)>,
@@ -129,8 +129,9 @@ fn of_record<'a>(
     usable(record).filter_map(figure).collect()
 }
 
-/// Tools do not record their settings as we do: what a tool measured stands beside what has the
-/// same column, with the settings that most media have. What is left of it is listed.
+/// Joins figures of tools that do not record settings as Flashmark does: a figure of a tool is
+/// compared with figures of the same column, with the settings that most media have. The others are
+/// listed.
 fn by_whatever_tool(found: &mut AllFound, media: usize) {
     let is_tool = |figure: &UsableEstimate| !figure.cell.label("tool").is_empty();
     let mut columns: BTreeMap<(String, String), Vec<FigureKey>> = BTreeMap::new();
@@ -167,13 +168,13 @@ fn is_of_a_curve(cell: &Cell) -> bool {
     WORK.iter().any(|(test, _)| *test == cell.test)
 }
 
-/// The column of figures that a cell is in, with its figure there.
+/// Column of a cell, with its figure there.
 fn column(cell: &Cell) -> Option<(FigureColumn, Estimate)> {
     let first = quantities(cell).into_iter().next()?;
     Some(first).filter(|(column, _)| !matches!(column.family, "cpu" | "completion"))
 }
 
-/// The figure that a cell is compared by: that of its column, which is the same by whatever tool.
+/// The figure by which a cell is compared: that of its column, which is independent of the tool.
 fn known_by(cell: &Cell) -> Option<UsableEstimate<'_>> {
     let in_column = column(cell).and_then(|(column, found)| {
         let (name, factor) = match column.unit {
@@ -203,16 +204,16 @@ fn identity(cell: &Cell) -> (String, Option<String>) {
     }
 }
 
-/// Settings that say when a cell ends, and not what it does.
+/// Settings that decide when a cell ends, not what it measures.
 pub(super) const STOP_RULES: [&str; 5] = ["certainty", "min_ns", "commits", "enough_ops", "runs"];
 
-/// The settings of a cell that make it another figure.
+/// Settings of a cell that are part of the figure's key.
 fn settings(cell: &Cell) -> String {
     let Params { block_bytes, queue_depth, threads, direction, pattern, .. } = &cell.params;
     let Params { region, content, form, path, sync, other, .. } = &cell.params;
     let other: Vec<(&String, &f64)> =
         other.iter().filter(|(name, _)| !STOP_RULES.contains(&name.as_str())).collect();
-    // Where the middle begins follows from the size of the medium.
+    // The start of the middle follows from the size of the medium.
     let offset = cell.params.span_offset_bytes.filter(|_| *region != Some(Region::Middle));
     format!(
         "{form:?} {block_bytes:?} {queue_depth} {threads} {direction:?} {pattern:?} {region:?} {content:?} {path:?} {sync:?} {offset:?} {other:?}"
@@ -244,8 +245,7 @@ fn row(key: &FigureKey, found: &Found) -> Option<FigureRow> {
     })
 }
 
-/// What one medium has and another has not, and tests that have no rate and no time; a line for
-/// each reason.
+/// Figures that only some media have, and tests without a rate or a time; a line for each reason.
 fn missing(groups: &[RunGroup], found: &AllFound, mut reasons: Reasons) -> Vec<String> {
     let mut add = |why: String, what: &str| {
         reasons.entry(why).or_default().insert(what.to_owned());
@@ -280,7 +280,7 @@ fn missing(groups: &[RunGroup], found: &AllFound, mut reasons: Reasons) -> Vec<S
     reasons.into_iter().map(line).collect()
 }
 
-/// Tests and columns of a medium, each with why one of its cells may not be used.
+/// Tests and columns of a medium, each with the reason if one of its cells may not be used.
 fn tests_of(group: &RunGroup) -> BTreeMap<String, Option<usability::ExclusionReason>> {
     let mut tests = BTreeMap::new();
     for record in &group.records {
@@ -295,7 +295,7 @@ fn tests_of(group: &RunGroup) -> BTreeMap<String, Option<usability::ExclusionRea
     tests
 }
 
-/// Runs that are no matrix.
+/// Runs that are not a matrix.
 fn usual<'a>(groups: &[RunGroup<'a>]) -> impl Iterator<Item = &'a Record> {
     let records = groups.iter().flat_map(|group| group.records.iter().copied());
     records.filter(|record| matrix::of(record).is_none())
@@ -316,7 +316,8 @@ fn refused(groups: &[RunGroup], known: &BTreeSet<&str>) -> Vec<(String, String)>
     usual(groups).flat_map(of_record).collect()
 }
 
-/// Random and sequential I/O that is in no curve: of the cells at a block size one stands for it.
+/// Random and sequential I/O without a curve: only the standard cell of a block size belongs to a
+/// curve.
 fn beside_curves(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
     let mut beside = BTreeSet::new();
     for record in usual(groups) {
@@ -352,7 +353,7 @@ fn in_words(cell: &Cell) -> String {
     told.join(" ")
 }
 
-/// Tests whose cells may be used and are no speed.
+/// Tests with usable cells that have no rate.
 fn without_a_figure<'a>(groups: &[RunGroup<'a>]) -> BTreeSet<&'a str> {
     let cells = usual(groups).flat_map(usability::cells).filter(|cell| !is_of_a_curve(cell));
     let is_known = |cell: &&Cell| known_by(cell).is_none() && cell.test != test::MATRIX;

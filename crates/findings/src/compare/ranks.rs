@@ -1,5 +1,5 @@
-//! Which medium is the best for a use. Media whose figures cannot be told apart share a place, and
-//! one that cannot be judged is named with the reason.
+//! Ranking of media for a use. Media with figures that do not differ significantly share a place,
+//! and a medium that cannot be judged is named with the reason.
 
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ use record::Use;
 /// The media in order for one use, the best first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rank {
-    /// The use, as it is typed.
+    /// The use, as typed by users.
     pub wanted: String,
-    /// Name, what it comes to in a word, and the figure that decides, as text.
+    /// Places, each with the name, the level and the deciding figure as text.
     pub order: Vec<RankPlace>,
     /// Names of media that cannot be judged for this use, each with the reason.
     pub left_out: Vec<(String, String)>,
@@ -21,8 +21,8 @@ pub struct Rank {
 /// A place in a ranking.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RankPlace {
-    /// From 1 on. Media that cannot be told apart have the same, and the next ones the place that
-    /// they would have had.
+    /// From 1 on. Media that do not differ significantly share a place; the next ones have the
+    /// place as if they did not.
     pub place: usize,
     /// Name of the medium.
     pub name: String,
@@ -30,17 +30,17 @@ pub struct RankPlace {
     pub level: &'static str,
     /// The figure that decides.
     pub figure: String,
-    /// What the level depends on: few samples, or what no run can tell.
+    /// Condition of the level: few samples, or a fact that no run can tell.
     pub caveat: Option<String>,
 }
 
-/// The reason why a fake or a failing medium has no rank; its fault is told with its name.
+/// Reason why a fake or a failing medium is not ranked; its fault is given with its name.
 const MUST_NOT_BE_USED: &str = "must not be used";
 
 const USES: [Use; 5] =
     [Use::RootDisk, Use::Camera, Use::Video { mbit: 100 }, Use::Logger, Use::Database];
 
-/// A ranking for each use that one of them at least is judged for.
+/// A ranking for each use that at least one of the media is judged for.
 pub(super) fn ranks(groups: &[RunGroup], media: &[Compared]) -> Vec<Rank> {
     let ranks = USES.iter().map(|wanted| rank(groups, media, *wanted));
     ranks.filter(|rank| !rank.order.is_empty()).collect()
@@ -74,7 +74,7 @@ fn rank(groups: &[RunGroup], media: &[Compared], wanted: Use) -> Rank {
     Rank { wanted: wanted.into(), order, left_out }
 }
 
-/// Of several runs the middle one, by the figure that decides.
+/// The figure of the median run, by the deciding figure.
 fn of_group(group: &RunGroup, wanted: Use) -> Option<UseFigure> {
     let judged = group.records.iter().filter_map(|record| verdict::use_figure(record, wanted));
     let mut judged: Vec<UseFigure> = judged.collect();
@@ -86,7 +86,7 @@ fn why_not(group: &RunGroup, wanted: Use) -> String {
     group.records.first().map_or(String::new(), |record| verdict::why_untested(record, wanted).1)
 }
 
-/// Of one level, with intervals that overlap.
+/// True for the same level with overlapping intervals.
 fn is_alike(a: &UseFigure, b: &UseFigure) -> bool {
     let overlap =
         |[a_low, a_high]: [f64; 2], [b_low, b_high]: [f64; 2]| a_low <= b_high && b_low <= a_high;

@@ -1,31 +1,31 @@
-//! One medium over another: how many times as fast, and whether that is certain.
+//! Ratio of two media, and its significance.
 
 use serde::Serialize;
 use stats::{RatioEstimate, RunRate};
 
-/// The geometric mean of the runs; `None` of none.
+/// The geometric mean of the runs; `None` for no runs.
 fn mean(runs: &[RunRate]) -> Option<f64> {
     stats::geometric_mean(&runs.iter().map(|run| run.rate).collect::<Vec<_>>())
 }
 
-/// How many times one medium's figure is that of another.
+/// Ratio of one medium's figure to that of another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MediaRatio {
-    /// The ratio of the geometric means of the runs.
+    /// Ratio of the geometric means of the runs.
     pub ratio: f64,
-    /// Its 95 % interval; null where nothing tells how far runs differ.
+    /// Its 95 % interval; null if the variation between runs is unknown.
     pub ci95: Option<[f64; 2]>,
-    /// What can be said.
+    /// Result of the comparison.
     pub judgement: FasterMedium,
-    /// Runs that would tell a difference of 10 %, where this one cannot be told; absent where it
-    /// can, or without an interval.
+    /// Further runs that would show a difference of 10 %, if the result is unclear; absent if it is
+    /// clear, or without an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_runs: Option<MoreRuns>,
     #[serde(skip)]
     estimate: Option<RatioEstimate>,
 }
 
-/// Which of two is faster, if that can be said.
+/// The faster one of two media, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FasterMedium {
@@ -33,9 +33,9 @@ pub enum FasterMedium {
     Faster,
     /// A is slower than B.
     Slower,
-    /// They differ by less than 10 %, surely.
+    /// They differ by less than 10 %, with 95 % confidence.
     Same,
-    /// Too few runs, or too unlike each other, to say.
+    /// Too few runs, or too much variation between them.
     Unclear,
 }
 
@@ -50,14 +50,15 @@ impl From<stats::LargerRate> for FasterMedium {
     }
 }
 
-/// As many more runs would tell, if they vary as those that there are.
+/// Further runs that would make the result clear, if they vary like the existing ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MoreRuns {
     /// True if even these are too few.
     pub is_too_few: bool,
-    /// Runs to add on each side, 20 at most.
+    /// Runs to add on each side, at most 20.
     pub of_each: u32,
-    /// True if that comes from one run of each, which know nothing of changes between runs.
+    /// True if estimated from a single run of each side, which has no information on changes
+    /// between runs.
     pub is_from_single_runs: bool,
 }
 
@@ -69,7 +70,7 @@ impl MoreRuns {
 }
 
 impl MediaRatio {
-    /// Of speeds, a run each; `None` where a side has no run.
+    /// Ratio of speeds, one for each run; `None` if a side has no run.
     pub(super) fn of(over: &[RunRate], under: &[RunRate]) -> Option<MediaRatio> {
         let estimate = stats::compare_runs(over, under);
         let judgement = estimate.map_or(FasterMedium::Unclear, |found| found.judgement.into());
@@ -85,7 +86,7 @@ impl MediaRatio {
         Some(MediaRatio { more_runs, ..found })
     }
 
-    /// The same said of the other one.
+    /// The inverse ratio.
     fn turned(self) -> MediaRatio {
         let judgement = match self.judgement {
             FasterMedium::Faster => FasterMedium::Slower,
@@ -96,32 +97,32 @@ impl MediaRatio {
         MediaRatio { ratio: 1.0 / self.ratio, ci95, judgement, ..self }
     }
 
-    /// More runs that would tell whether it is below this.
+    /// Further runs that would show if the ratio is below a limit.
     pub(super) fn more_runs_from(&self, limit: f64) -> Option<MoreRuns> {
         self.estimate.map(|found| MoreRuns::of(&found, found.more_runs_from(limit)))
     }
 }
 
-/// The fastest medium and the next one, as numbers of [`super::MediaComparison::media`].
+/// The fastest medium and the next one, as indices into [`super::MediaComparison::media`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FastestMedium {
     /// The one with the highest figure.
     pub medium: usize,
     /// The one with the next figure.
     pub next: usize,
-    /// The highest figure over the next one: never [`FasterMedium::Slower`].
+    /// Ratio of the highest figure to the next: never [`FasterMedium::Slower`].
     #[serde(flatten)]
     pub found: MediaRatio,
 }
 
 impl FastestMedium {
-    /// One medium held against another, by the speeds of the runs of each.
+    /// Compares one medium with another, by the speeds of the runs of each.
     pub(super) fn of(speeds: &[Vec<RunRate>], medium: usize, next: usize) -> Option<FastestMedium> {
         let found = MediaRatio::of(&speeds[medium], &speeds[next])?;
         Some(FastestMedium { medium, next, found })
     }
 
-    /// The fastest of those that have runs, by the geometric means of their speeds.
+    /// The fastest medium with runs, by the geometric means of their speeds.
     pub(super) fn among(speeds: &[Vec<RunRate>]) -> Option<FastestMedium> {
         let known = speeds.iter().enumerate();
         let mut order: Vec<(usize, f64)> =
@@ -131,7 +132,7 @@ impl FastestMedium {
         FastestMedium::of(speeds, medium, next)
     }
 
-    /// Of two: the first held against the second, whichever is faster.
+    /// For two media: the ratio of the first to the second, whichever is faster.
     pub fn of_first(self) -> MediaRatio {
         if self.medium < self.next { self.found } else { self.found.turned() }
     }

@@ -1,4 +1,4 @@
-//! Whether something became slower: each figure of after held against before.
+//! Check for regressions: each figure after a change is compared with the one before.
 
 use record::Params;
 use serde::Serialize;
@@ -7,53 +7,53 @@ use super::{
     CombinationRow, FasterMedium, FigureRow, MediaComparison, MediaRatio, MoreRuns, WorkRow,
 };
 
-/// A figure that was compared.
+/// A compared figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangedFigure {
     /// "random-write", "random-read", "sequential-write", "sequential-read", a work of a matrix, or
     /// the test of another figure.
     pub test: String,
-    /// The head of its column of figures, where it has one: "hdparm -t".
+    /// Head of its column of figures, if it has one: "hdparm -t".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The settings of a figure that is of no curve and no matrix.
+    /// Settings of a figure that belongs to no curve and no matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<Params>,
-    /// Bytes of one I/O; null of a work.
+    /// Bytes of one I/O; null for a work.
     pub block_bytes: Option<u64>,
-    /// The file system, mount options and scheduler that a work was done on; absent elsewhere.
+    /// File system, mount options and scheduler of a work; absent for other figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub way: Option<String>,
-    /// How many times what it was before.
+    /// Ratio of after to before.
     pub ratio: f64,
     /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
-    /// Runs that would tell what this does not; absent where it does, or without an interval.
+    /// Further runs that would decide it; absent if it is decided, or without an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_runs: Option<MoreRuns>,
 }
 
-/// What comes of a limit on how much slower it may be.
+/// Result of a limit on the loss of speed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Regression {
-    /// The share that it may lose, such as 0.1.
+    /// Allowed loss as a share, such as 0.1.
     pub allowed: f64,
-    /// Slower by more than that, surely.
+    /// Significantly slower by more than that.
     pub slower: Vec<ChangedFigure>,
-    /// It may be slower by more than that, or not: each with the runs that would tell.
+    /// Undecided, each with the further runs that would decide it.
     pub unclear: Vec<ChangedFigure>,
-    /// Not slower by more than that, surely.
+    /// Not slower by more than that, with 95 % confidence.
     pub kept: Vec<ChangedFigure>,
 }
 
 impl Regression {
-    /// True if figures were compared and none of them could be told.
+    /// True if figures were compared and none of them was decided.
     pub fn tells_nothing(&self) -> bool {
         self.slower.is_empty() && self.kept.is_empty() && !self.unclear.is_empty()
     }
 }
 
-/// Holds the first side of a comparison, after, against the second, before.
+/// Compares the first side (after) with the second (before).
 pub fn regression(comparison: &MediaComparison, allowed: f64) -> Regression {
     let mut found =
         Regression { allowed, slower: Vec::new(), unclear: Vec::new(), kept: Vec::new() };
@@ -71,8 +71,8 @@ pub fn regression(comparison: &MediaComparison, allowed: f64) -> Regression {
     found
 }
 
-/// Figures of which a comparison does not tell which medium is the fastest, each with the runs that
-/// would tell a difference of 10 %.
+/// Figures without a significantly fastest medium, each with the further runs that would show a
+/// difference of 10 %.
 pub fn unclear(comparison: &MediaComparison) -> Vec<ChangedFigure> {
     let works = comparison.works.iter().flat_map(|work| {
         let of_row = |row: &WorkRow| Some(at(&work.test, row.block_bytes, &row.fastest?.found));
@@ -94,7 +94,7 @@ pub fn unclear(comparison: &MediaComparison) -> Vec<ChangedFigure> {
 /// A figure with the ratio of both.
 type Held = (ChangedFigure, MediaRatio);
 
-/// All that was compared of the first two.
+/// All compared figures of the first two media.
 fn figures(comparison: &MediaComparison) -> Vec<Held> {
     let curves = comparison.curves.iter().flat_map(|curve| {
         curve.points.iter().map(|point| at(&curve.test, point.block_bytes, &point.found))
@@ -140,8 +140,8 @@ fn of_figure(row: &FigureRow, held: &MediaRatio) -> Held {
     (figure, *held)
 }
 
-/// True if it is below the least that it may be; `None` where the interval does not tell, or the
-/// difference may be one between two runs.
+/// True if the ratio is below the allowed minimum; `None` if the interval does not decide it, or
+/// the difference may be one between two runs.
 fn changed(
     ratio: f64,
     ci95: Option<[f64; 2]>,

@@ -1,5 +1,5 @@
-//! All media at one kind of work: a row a block size, a figure a medium, and which is fastest by
-//! how much.
+//! All media at one kind of work: a row for each block size, a figure for each medium, and the
+//! fastest with its ratio.
 
 use serde::Serialize;
 use stats::RunRate;
@@ -14,7 +14,7 @@ pub struct WorkComparison {
     pub test: String,
     /// "iops" for random I/O, "bps" for sequential I/O.
     pub metric: String,
-    /// At each block size, ascending.
+    /// Rows in ascending order of block size.
     pub rows: Vec<WorkRow>,
 }
 
@@ -23,25 +23,25 @@ pub struct WorkComparison {
 pub struct WorkRow {
     /// Bytes of one I/O.
     pub block_bytes: u64,
-    /// A figure for each medium, in the order of the media; null where there is none, or where it
-    /// was measured with another number of I/Os in flight than the first.
+    /// A figure for each medium, in the order of the media; null if there is none, or if it was
+    /// measured with another number of I/Os in flight than the first.
     pub figures: Vec<Option<ComparedFigure>>,
-    /// Which is fastest, where two or more have a figure with a range.
+    /// The fastest medium, if at least two have a figure with a range.
     pub fastest: Option<FastestMedium>,
 }
 
-/// What a medium reaches, over its runs.
+/// Figure of a medium over its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ComparedFigure {
     /// The geometric mean of the runs.
     pub value: f64,
-    /// Of a single run its 95 % interval; of several the lowest and the highest run.
+    /// The 95 % interval of a single run, or the lowest and the highest of several runs.
     pub range: Option<[f64; 2]>,
-    /// How many runs.
+    /// Number of runs.
     pub runs: usize,
 }
 
-/// The works that at least one pair of the media shares.
+/// Works that at least one pair of the media has in common.
 pub(super) fn works(groups: &[RunGroup], curves: &[Curve]) -> Vec<WorkComparison> {
     WORK.iter().filter_map(|(test, metric)| work(groups, curves, test, metric)).collect()
 }
@@ -71,7 +71,7 @@ fn work<'a>(
     (!rows.is_empty()).then(|| WorkComparison { test: test.into(), metric: metric.into(), rows })
 }
 
-/// What the runs of a medium come to.
+/// Mean and range of the runs of a medium.
 pub(super) fn compared(found: &[UsableEstimate]) -> Option<ComparedFigure> {
     let values: Vec<f64> = found.iter().map(|figure| figure.value).collect();
     let value = stats::geometric_mean(&values)?;
@@ -85,7 +85,7 @@ pub(super) fn compared(found: &[UsableEstimate]) -> Option<ComparedFigure> {
     Some(ComparedFigure { value, range, runs: found.len() })
 }
 
-/// The runs of a medium that has a range; none of what may be anything.
+/// Rates of the runs of a medium with a range; empty if one of them may be anything.
 pub(super) fn ranged(found: &[UsableEstimate]) -> Vec<RunRate> {
     let is_ranged = compared(found).is_some_and(|figure| figure.range.is_some());
     if is_ranged { run_rates(found) } else { Vec::new() }

@@ -1,4 +1,4 @@
-//! Reasons why the summary has no figure where one is asked for.
+//! Reasons for missing figures in the summary.
 
 use record::collection::HeadlineFigure;
 use record::{Figure, Record};
@@ -13,8 +13,8 @@ pub(super) fn field(wanted: HeadlineFigure) -> String {
     format!("{column}_{}", unit.name())
 }
 
-/// The reason why the summary has no level for this figure: a bound with the reason for it, or what
-/// kept it from being measured or used.
+/// Reason why the summary has no level for this figure: a bound with its reason, or the obstacle to
+/// its measurement or use.
 pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
     if let Some(refused) = usability::of_run(record) {
         return refused.to_string();
@@ -37,8 +37,7 @@ pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
     }
 }
 
-/// The ends of what the figure says: its interval, or the rounds that stand in place of one; `None`
-/// where there is neither.
+/// Ends of the figure's interval, or of its rounds if it has none; `None` without both.
 pub(super) fn ends(found: &UsableEstimate) -> Option<[f64; 2]> {
     use record::Unsteady::{Levels, Range};
     match found.cell.variation(found.name) {

@@ -1,19 +1,19 @@
-//! What one matrix has and another has not, each with the reason.
+//! Combinations that only one of several matrices has, each with the reason.
 
 use record::{Ended, Record};
 
 use crate::compare::RunGroup;
 use crate::matrix::{self, Way};
 
-/// So many combinations are named with a reason; of more the first is.
+/// Most combinations named for a reason; of more only the first is.
 const NAMED: usize = 2;
 
-/// Reasons, each with what it is the reason of.
+/// Reasons, each with the missing combinations.
 #[derive(Default)]
 pub(super) struct MissingWays(Vec<(String, Vec<String>)>);
 
 impl MissingWays {
-    /// Something that is missing, and why; the same reason is told once.
+    /// Adds a missing combination with its reason; equal reasons are joined.
     pub fn add(&mut self, why: String, what: String) {
         match self.0.iter_mut().find(|(known, _)| *known == why) {
             Some((_, all)) => all.push(what),
@@ -32,8 +32,8 @@ impl MissingWays {
     }
 }
 
-/// The reason why a medium was not tried in a way: what was left out of its matrix, or that the
-/// matrix is not finished.
+/// Reason why a combination was not tried on a medium: left out of its matrix, or the matrix is not
+/// finished.
 pub(super) fn why_not_tried(records: &[&Record], way: &Way, work: &str) -> String {
     let of_matrices = || records.iter().filter(|record| matrix::of(record).is_some());
     if of_matrices().next().is_none() {
@@ -54,7 +54,7 @@ pub(super) fn why_not_tried(records: &[&Record], way: &Way, work: &str) -> Strin
     if is_whole { "not tried" } else { "its matrix is not finished" }.to_owned()
 }
 
-/// Where only one of several has a matrix.
+/// Sentence if only some of the media have a matrix.
 pub(super) fn without_a_matrix(groups: &[RunGroup], works: &[&str]) -> Vec<String> {
     if works.is_empty() {
         return Vec::new();
