@@ -78,7 +78,7 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     format!("It is damaged: {place}{what}. Copy what can still be read first, then throw it away.")
 }
 
-/// Said of a medium of which nothing was read back as it was written. Where all that was put back
+/// Said of a medium of which nothing was read back as it was written. Where all that was restored
 /// is as it was before, no write has changed anything.
 fn nothing_kept(cell: &Cell) -> String {
     let is_zero = |name: &str| number(cell, name).is_none_or(|n| n == 0.0);
@@ -125,7 +125,7 @@ fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
     }
 }
 
-/// What was done to find out, and what of it was put back.
+/// What was done to find out, and what of it was restored.
 fn how(cell: &Cell) -> Vec<String> {
     let bytes = |name| number(cell, name).map(|bytes| bytes as u64);
     let read = bytes(metric::OVERWHELMED_BYTES).map_or_else(
@@ -141,12 +141,12 @@ fn how(cell: &Cell) -> Vec<String> {
         bytes(metric::RESTORED_BYTES).map(|restored| match bytes(metric::UNRESTORED_BYTES) {
             Some(lost) if lost > 0 => {
                 format!(
-                    "of {} that were overwritten, {} could not be put back",
+                    "of {} that were overwritten, {} could not be restored",
                     Bytes(restored.saturating_add(lost)),
                     Bytes(lost)
                 )
             }
-            _ => format!("{} that were overwritten were put back", Bytes(restored)),
+            _ => format!("{} that were overwritten were restored", Bytes(restored)),
         });
     [Some(read), restored].into_iter().flatten().collect()
 }

@@ -16,7 +16,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     });
     let (bytes, first_offset_bytes, run) = unrestored?;
     let statement = format!(
-        "NOT PUT BACK: {} of data that was on the medium, the first at byte {first_offset_bytes}, is overwritten there. This run keeps a copy. \
+        "NOT RESTORED: {} of data that was on the medium, the first at byte {first_offset_bytes}, is overwritten there. This run keeps a copy. \
          Insert the medium and type: flashmark restore {run}",
         Bytes(bytes)
     );
@@ -36,7 +36,7 @@ mod tests {
         };
         let record = Record { flags: vec![unrestored], ..crate::testing::empty() };
         let first = crate::conclude(&record).remove(0);
-        insta::assert_snapshot!(first.statement, @"NOT PUT BACK: 9 MiB of data that was on the medium, the first at byte 1048576, is overwritten there. This run keeps a copy. Insert the medium and type: flashmark restore 2026-card-standard");
+        insta::assert_snapshot!(first.statement, @"NOT RESTORED: 9 MiB of data that was on the medium, the first at byte 1048576, is overwritten there. This run keeps a copy. Insert the medium and type: flashmark restore 2026-card-standard");
         assert!(conclude(&crate::testing::empty()).is_none());
     }
 }

@@ -397,7 +397,7 @@ pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
     let is_raw = record.target.kind == record::TargetKind::Block;
     (is_raw && usability::cells(record).any(is_read) && !record.cells.iter().any(writes)).then(|| {
         let said = "It was only read. Not tested: whether it is a fake, and what it is good for. \
-                    Both need writing; --only capacity finds a fake and puts back what was there.";
+                    Both need writing; --only capacity finds a fake and restores what was there.";
         FindingBuilder::info("verdict", said).done()
     })
 }

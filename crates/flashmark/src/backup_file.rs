@@ -4,7 +4,7 @@ use device::Extent;
 use store::{BackupLog, RunDir};
 use suite::Backup;
 
-/// Keeps what is overwritten in the directory of a run, so that another process can put it back.
+/// Keeps what is overwritten in the directory of a run, so that another process can restore it.
 pub struct BackupOnDisk {
     dir: RunDir,
     /// The medium in words, for whoever finds the log.

@@ -323,7 +323,7 @@ pub struct StationFlags {
 const CHECK_HELP: &str = "\
 Examples:
   flashmark check /dev/sdX
-      is this card a fake? What lies on it is put back
+      is this card a fake? What lies on it is restored
   flashmark check . --for root-disk
       will the storage here do for a Raspberry Pi?
   flashmark check /dev/sdX --erase ID
@@ -469,7 +469,7 @@ pub struct ResumeFlags {
 /// Flags of `restore`.
 #[derive(Debug, Args)]
 pub struct RestoreFlags {
-    /// Which run; without it, the latest that has not put everything back.
+    /// Which run; without it, the latest that has not restored everything.
     pub run: Option<String>,
     /// Where its medium is now, if it is not found by itself: another slot, another reader.
     pub target: Option<String>,

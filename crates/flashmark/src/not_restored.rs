@@ -53,7 +53,7 @@ fn words(unrestored: &Unrestored, run: &str) -> String {
         clean(&unrestored.medium)
     };
     format!(
-        "NOT PUT BACK: {} of data from {medium} is kept in this run; plug the medium in and type: flashmark restore {}",
+        "NOT RESTORED: {} of data from {medium} is kept in this run; plug the medium in and type: flashmark restore {}",
         Bytes(unrestored.bytes),
         clean(run)
     )
@@ -77,8 +77,8 @@ mod tests {
             bytes: 9 << 20,
             first_offset_bytes: Some(0),
         };
-        insta::assert_snapshot!(words(&unrestored("Generic SD 32 GB"), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from Generic SD 32 GB is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
-        insta::assert_snapshot!(words(&unrestored(""), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from the medium is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
+        insta::assert_snapshot!(words(&unrestored("Generic SD 32 GB"), "20260101-sd"), @"NOT RESTORED: 9 MiB of data from Generic SD 32 GB is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
+        insta::assert_snapshot!(words(&unrestored(""), "20260101-sd"), @"NOT RESTORED: 9 MiB of data from the medium is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
         assert!(!words(&unrestored("\x1b[2Jcard"), "x").contains('\x1b'));
     }
 }

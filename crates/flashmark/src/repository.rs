@@ -102,7 +102,7 @@ impl Repository {
         }
         if let Some(word) = settings.reference.iter().find(|word| !is_sender(word)) {
             bail!(
-                "{shown}/{SETTINGS} has the account '{}', which is none: small letters, digits and \
+                "{shown}/{SETTINGS} has the account '{}', which is not an account name: small letters, digits and \
                  single hyphens",
                 clean(word)
             );

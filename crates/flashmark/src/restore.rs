@@ -85,7 +85,7 @@ pub fn when_it_is_back(
         }
         if why != said {
             say(&format!(
-                "data from the medium must be put back ({}): {why}; waiting up to {} s for it",
+                "data from the medium must be restored ({}): {why}; waiting up to {} s for it",
                 size_left(dir),
                 left.as_secs()
             ));
@@ -120,7 +120,7 @@ fn may_pass(failure: &Failure) -> bool {
 
 fn not_there(why: &str, exit: Exit, dir: &RunDir) -> Failure {
     let error = anyhow::anyhow!(
-        "{why}. NOT PUT BACK: {}; put the medium in and type: flashmark restore {}",
+        "{why}. NOT RESTORED: {}; put the medium in and type: flashmark restore {}",
         size_left(dir),
         dir.name()
     );
@@ -136,7 +136,7 @@ fn size_left(dir: &RunDir) -> String {
 pub fn outcome(put: &Restored, dir: &RunDir) -> (String, Exit) {
     let not_all = |why: &str| {
         format!(
-            "{why} before everything was put back ({}); go on with: flashmark restore {}",
+            "{why} before everything was restored ({}); go on with: flashmark restore {}",
             size_left(dir),
             dir.name()
         )
@@ -146,7 +146,7 @@ pub fn outcome(put: &Restored, dir: &RunDir) -> (String, Exit) {
         Some(Interruption::Medium(error)) => return (not_all(&error.to_string()), Exit::Io),
         None => {}
     }
-    let mut text = format!("{} of data from the medium are put back", Bytes(put.bytes));
+    let mut text = format!("{} of data from the medium are restored", Bytes(put.bytes));
     if put.lost.is_empty() {
         return (text + "; nothing is missing", Exit::Done);
     }

@@ -41,7 +41,7 @@ impl Watchdog {
                 if pending.load(Ordering::SeqCst) {
                     if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
                         crate::say!(
-                            "\nflashmark: interrupted; putting back the data that was on the medium first. A second Ctrl-C leaves it overwritten"
+                            "\nflashmark: interrupted; restoring the data that was on the medium first. A second Ctrl-C leaves it overwritten"
                         );
                     }
                 } else if stop.load(Ordering::SeqCst) {

@@ -67,13 +67,13 @@ pub enum ChangeError {
     /// A program failed that undoes a change (losetup, to detach a loop device).
     #[error(transparent)]
     Tool(#[from] ToolError),
-    /// A setting of a medium's queue could not be changed or put back.
+    /// A setting of a medium's queue could not be changed or restored.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// The frequency governor could not be changed or put back.
+    /// The frequency governor could not be changed or restored.
     #[error("cannot set the frequency governor: {0}")]
     Governor(io::Error),
-    /// A limit of a control group could not be changed or put back.
+    /// A limit of a control group could not be changed or restored.
     #[error("cannot set {}: {source}", file.display())]
     IoLimit {
         /// The file of the control group.

@@ -105,7 +105,7 @@ impl Origin {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Standing"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Status"))]
 #[serde(rename_all = "kebab-case")]
 pub enum SubmissionStatus {
     /// Part of the collection: it is shown, and counts in the figures.
@@ -138,9 +138,9 @@ impl SubmissionStatus {
         }
     }
 
-    /// The standing of that name.
+    /// The status of that name.
     pub fn named(name: &str) -> Option<SubmissionStatus> {
-        SubmissionStatus::ALL.into_iter().find(|standing| standing.name() == name)
+        SubmissionStatus::ALL.into_iter().find(|status| status.name() == name)
     }
 }
 
@@ -158,8 +158,9 @@ pub struct CollectionRun {
     pub received: String,
     /// Where it comes from.
     pub origin: Origin,
-    /// What became of it.
-    pub standing: SubmissionStatus,
+    /// Accepted, waiting for a moderator, refused or withdrawn.
+    #[serde(alias = "standing")] // as it was called first
+    pub status: SubmissionStatus,
     /// 1, and one more with each replacement.
     pub revision: u32,
     /// Which model it is of.
@@ -334,12 +335,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins_and_standings_are_known_by_their_names() {
+    fn origins_and_statuses_are_known_by_their_names() {
         for origin in Origin::ALL {
             assert_eq!(Origin::named(origin.name()), Some(origin));
         }
-        for standing in SubmissionStatus::ALL {
-            assert_eq!(SubmissionStatus::named(standing.name()), Some(standing));
+        for status in SubmissionStatus::ALL {
+            assert_eq!(SubmissionStatus::named(status.name()), Some(status));
         }
         assert_eq!((Origin::named("none"), SubmissionStatus::named("none")), (None, None));
     }

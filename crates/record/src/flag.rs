@@ -184,9 +184,9 @@ pub enum Flag {
     /// What lay on a medium that was only lent is not back yet: it is kept in the run's directory.
     #[serde(rename = "not-put-back")]
     NotRestored {
-        /// Bytes that are still to be put back.
+        /// Bytes that are still to be restored.
         bytes: u64,
-        /// First byte on the medium that is still to be put back.
+        /// First byte on the medium that is still to be restored.
         first_offset_bytes: u64,
         /// Name of the run.
         run: String,
@@ -456,7 +456,7 @@ impl std::fmt::Display for Flag {
             Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),
             Flag::NotRestored { bytes, run, .. } => write!(
                 f,
-                "{} of data that was on the medium is not put back yet: insert the medium and type: flashmark restore {run}",
+                "{} of data that was on the medium is not restored yet: insert the medium and type: flashmark restore {run}",
                 crate::units::Bytes(*bytes)
             ),
             Flag::Note { text } => write!(f, "{text}"),

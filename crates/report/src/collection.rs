@@ -29,7 +29,7 @@ mod table_columns;
 mod text;
 
 pub use address::{
-    Asset, POLICY, Shelf, SiteInfo, SiteKind, assets, file_of, is_slug, orders, shelves,
+    Asset, Category, POLICY, SiteInfo, SiteKind, assets, categories, file_of, is_slug, orders,
 };
 pub use compare::{choose, compare, compare_kind, ready_file};
 pub use feed::{Item, feed};

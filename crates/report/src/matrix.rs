@@ -42,7 +42,7 @@ pub(crate) fn ranking(work: &WorkPlaces) -> Table {
         "#n",
         "#Slowest",
         "#Fairness",
-        "Standing",
+        "Status",
     ]);
     for place in &work.places {
         table.push(

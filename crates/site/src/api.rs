@@ -19,7 +19,7 @@ use crate::pages::{asked, no_medium, no_revision, shown, with_beside};
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
 use crate::state::App;
-use crate::{moderation, standing, submissions};
+use crate::{judgements, moderation, submissions};
 
 /// Lines of the audit that are given at once, at most, and where nothing is said.
 const AUDIT: usize = 1000;
@@ -28,13 +28,13 @@ const SOME_AUDIT: usize = 100;
 /// All routes of the interface, described.
 pub fn router() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(schema::base())
-        .routes(routes!(submissions::submit))
+        .routes(routes!(submissions::submit, judgements::list))
         .routes(routes!(run, submissions::replace, submissions::withdraw))
         .routes(routes!(revisions))
         .routes(routes!(revision))
         .routes(routes!(moderation::judge))
-        .routes(routes!(standing::list, standing::judge_many))
-        .routes(routes!(standing::undo))
+        .routes(routes!(judgements::judge_many))
+        .routes(routes!(judgements::undo))
         .routes(routes!(lines))
         .routes(routes!(line))
         .routes(routes!(host_effects))
@@ -55,7 +55,7 @@ fn answer(body: impl Serialize) -> Response {
     params(("id" = String, Path, description = "Name of the run in the collection")),
     responses(
         (status = 200, description = "The run", body = schema::Entry),
-        (status = 404, description = "There is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "Not found", body = ProblemBody, content_type = "application/problem+json"),
         (status = 410, description = "It was rejected or withdrawn", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn run(
@@ -120,7 +120,7 @@ pub async fn revisions(
 
 /// A run as it was in one of its revisions.
 ///
-/// One that was replaced has the standing `withdrawn`.
+/// One that was replaced has the status `withdrawn`.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/revisions/{revision}", tag = "runs",
     params(("id" = String, Path, description = "Name of the run in the collection"), ("revision" = u32, Path, description = "From 1")),
     responses(
@@ -230,7 +230,7 @@ pub struct LineBody {
     params(("slug" = String, Path, description = "Name of the medium in addresses")),
     responses(
         (status = 200, description = "The line", body = LineBody),
-        (status = 404, description = "There is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "Not found", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn line(State(app): State<App>, Path(slug): Path<String>) -> Result<Response, Problem> {
     let found = app.read(move |collection| with_beside(collection, &slug)).await?;

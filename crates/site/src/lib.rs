@@ -14,6 +14,7 @@ pub mod command;
 mod counting;
 mod data;
 mod import;
+mod judgements;
 mod kept_within;
 mod metrics;
 mod moderation;
@@ -28,7 +29,6 @@ pub mod rate_limit;
 mod schema;
 mod serve;
 mod sessions;
-mod standing;
 mod state;
 mod submissions;
 #[cfg(test)]

@@ -36,7 +36,7 @@ struct Quota {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Of {
-    standing: &'static str,
+    status: &'static str,
 }
 
 /// The counters and gauges that `/metrics` shows.
@@ -95,7 +95,7 @@ impl ServerMetrics {
             connections_refused.clone(),
         );
         registry.register("pages", "Pages by whether they had to be made", pages.clone());
-        registry.register("runs", "Runs of the collection by standing", runs.clone());
+        registry.register("runs", "Runs of the collection by status", runs.clone());
         registry.register(
             "lines",
             "Lines of the table, all origins and fakes included",
@@ -146,8 +146,8 @@ impl ServerMetrics {
             ("rejected", counts.rejected),
             ("withdrawn", counts.withdrawn),
         ];
-        for (standing, count) in of {
-            self.runs.get_or_create(&Of { standing }).set(count);
+        for (status, count) in of {
+            self.runs.get_or_create(&Of { status }).set(count);
         }
         self.lines.set(counts.lines);
     }

@@ -108,7 +108,7 @@ struct ModerationPage {
     many: String,
     undo: String,
     /// The judgement of many that can be undone.
-    deed: Option<u64>,
+    event: Option<u64>,
     list: Listed,
     /// Whether there are more than are shown.
     more: bool,
@@ -117,7 +117,7 @@ struct ModerationPage {
 
 /// What is listed on the page, as it stands in its address.
 struct Listed {
-    standing: &'static str,
+    status: &'static str,
     order: &'static str,
     orders: Vec<(&'static str, bool)>,
     sender: String,
@@ -127,7 +127,7 @@ impl Listed {
     fn of(filter: &RunFilter) -> Listed {
         let order = |order: RunOrder| (order.name(), order == filter.order);
         Listed {
-            standing: filter.standing.name(),
+            status: filter.status.name(),
             order: filter.order.name(),
             orders: RunOrder::ALL.into_iter().map(order).collect(),
             sender: filter.sender.clone().unwrap_or_default(),
@@ -135,7 +135,7 @@ impl Listed {
     }
 
     fn is_accepted(&self) -> bool {
-        self.standing == SubmissionStatus::Accepted.name()
+        self.status == SubmissionStatus::Accepted.name()
     }
 }
 
@@ -173,7 +173,7 @@ fn sign_in_page(app: &App, problem: Option<&Problem>) -> Response {
 pub struct Said {
     done: Option<String>,
     run: Option<String>,
-    deed: Option<String>,
+    event: Option<String>,
     undone: Option<String>,
     #[serde(default)]
     list: String,
@@ -186,10 +186,10 @@ pub struct Said {
 impl Said {
     /// What is listed; what makes no sense is passed over.
     fn filter(&self) -> RunFilter {
-        let standing = SubmissionStatus::named(&self.list)
-            .filter(|standing| *standing == SubmissionStatus::Accepted);
+        let status = SubmissionStatus::named(&self.list)
+            .filter(|status| *status == SubmissionStatus::Accepted);
         RunFilter {
-            standing: standing.unwrap_or(SubmissionStatus::Quarantined),
+            status: status.unwrap_or(SubmissionStatus::Quarantined),
             sender: Some(self.sender.trim().to_owned()).filter(|sender| !sender.is_empty()),
             order: RunOrder::named(&self.order).unwrap_or_default(),
             count: SHOWN + 1,
@@ -199,15 +199,15 @@ impl Said {
     /// What was done, in words.
     fn in_words(&self) -> Option<String> {
         let number = |text: &Option<String>| text.as_deref()?.parse::<u64>().ok();
-        if let Some(deed) = number(&self.deed) {
-            return Some(format!("Done. It is number {deed} in the audit, and can be undone."));
+        if let Some(event) = number(&self.event) {
+            return Some(format!("Done. It is number {event} in the audit, and can be undone."));
         }
-        if let Some(deed) = number(&self.undone) {
-            return Some(format!("Number {deed} of the audit is undone."));
+        if let Some(event) = number(&self.undone) {
+            return Some(format!("Number {event} of the audit is undone."));
         }
-        let standing = SubmissionStatus::named(self.done.as_deref()?)?;
+        let status = SubmissionStatus::named(self.done.as_deref()?)?;
         let run = self.run.as_deref().filter(|run| report::collection::is_slug(run))?;
-        Some(format!("Run {run} is {} now.", standing.name()))
+        Some(format!("Run {run} is {} now.", status.name()))
     }
 }
 
@@ -223,7 +223,7 @@ pub async fn moderation(
     };
     let (prefix, filter) = (app.prefix().to_owned(), said.filter());
     let list = Listed::of(&filter);
-    let (counts, deed, mut rows) =
+    let (counts, event, mut rows) =
         app.read(move |collection| shown(collection, &prefix, &filter)).await?;
     let more = rows.len() > SHOWN;
     rows.truncate(SHOWN);
@@ -239,7 +239,7 @@ pub async fn moderation(
         here: app.address("/moderation"),
         many: app.address("/moderation/judge-many"),
         undo: app.address("/moderation/undo"),
-        deed,
+        event,
         list,
         more,
         rows,
@@ -357,12 +357,12 @@ pub async fn sign_out(
 pub struct JudgeForm {
     form: String,
     run: String,
-    standing: String,
+    status: String,
     #[serde(default)]
     why: String,
 }
 
-/// `POST /moderation/judge`: gives a run another standing, for a moderator who is signed in.
+/// `POST /moderation/judge`: gives a run another status, for a moderator who is signed in.
 pub async fn judge_form(
     State(app): State<App>,
     client: Client,
@@ -375,22 +375,21 @@ pub async fn judge_form(
     if session.form != form.form {
         return Err(Problem::forbidden("this form is not of this session; open the page again"));
     }
-    let standing = standing_of(&form.standing)?;
+    let status = status_of(&form.status)?;
     let run = form.run.trim().to_owned();
     let (id, why) = (run.clone(), kept_why(&form.why));
-    app.change(move |collection| collection.judge(&id, standing, &name, &why, &now())).await?;
-    let to = app.address(&format!("/moderation?done={}&run={run}", standing.name()));
+    app.change(move |collection| collection.judge(&id, status, &name, &why, &now())).await?;
+    let to = app.address(&format!("/moderation?done={}&run={run}", status.name()));
     Ok(Redirect::to(&to).into_response())
 }
 
-/// The standing of that name that a judgement may give.
-fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
+/// The status of that name that a judgement may give.
+fn status_of(name: &str) -> Result<SubmissionStatus, Problem> {
     let known =
-        SubmissionStatus::named(name).filter(|standing| *standing != SubmissionStatus::Withdrawn);
+        SubmissionStatus::named(name).filter(|status| *status != SubmissionStatus::Withdrawn);
     known.ok_or_else(|| {
-        let reason =
-            "the standing must be accepted, rejected or quarantined; DELETE withdraws a run";
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "standing", reason)
+        let reason = "the status must be accepted, rejected or quarantined; DELETE withdraws a run";
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "status", reason)
     })
 }
 
@@ -399,7 +398,7 @@ fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
 pub struct ModerationJudgement {
     /// `accepted`, `rejected` or `quarantined`.
     #[schema(pattern = "^(accepted|rejected|quarantined)$", example = "accepted")]
-    pub standing: String,
+    pub status: String,
     /// Why, for the audit; at most 500 letters are kept.
     #[serde(default)]
     pub why: String,
@@ -408,19 +407,19 @@ pub struct ModerationJudgement {
 /// Judge a run.
 ///
 /// For moderators. One that was withdrawn stays so.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/standing", tag = "moderation", security(("token" = [])),
+#[utoipa::path(post, path = "/api/v1/runs/{id}/status", tag = "moderation", security(("token" = [])),
     params(("id" = String, Path, description = "Name of the run in the collection")),
     request_body(content = ModerationJudgement, content_type = "application/json"),
     responses(
         (status = 200, description = "Judged, now or before", body = ReceiptBody),
         (status = 400, description = "No JSON", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
         (status = 410, description = "The run was withdrawn", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "No such standing", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "No such status", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn judge(
@@ -433,9 +432,9 @@ pub async fn judge(
     let name = app.moderator(bearer, client).await?;
     let judgement: ModerationJudgement = serde_json::from_slice(&body)
         .map_err(|error| Problem::bad(format!("this is no judgement: {error}")))?;
-    let (standing, why) = (standing_of(&judgement.standing)?, kept_why(&judgement.why));
+    let (status, why) = (status_of(&judgement.status)?, kept_why(&judgement.why));
     let receipt =
-        app.change(move |collection| collection.judge(&id, standing, &name, &why, &now())).await?;
+        app.change(move |collection| collection.judge(&id, status, &name, &why, &now())).await?;
     Ok(([(CACHE_CONTROL, "no-store")], Json(ReceiptBody::of(&app, receipt, None, Vec::new())))
         .into_response())
 }
@@ -488,9 +487,9 @@ pub struct WaitingRun {
     responses(
         (status = 200, description = "What waits", body = PendingSubmissions),
         (status = 400, description = "No number", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn quarantine(
     State(app): State<App>,

@@ -152,9 +152,9 @@ pub async fn table(
     }
     let name = format!("table?{}", query::to_text(&asked));
     live(&app, &wants, name, move |collection, site| {
-        let shelves = made::shelves().into_iter().map(|shelf| shelf.query);
-        let (page, shelves) = collection.lines_and_filled(&asked, shelves)?;
-        let site = SiteInfo { shelves: Some(shelves), ..site.clone() };
+        let categories = made::categories().into_iter().map(|category| category.query);
+        let (page, categories) = collection.lines_and_filled(&asked, categories)?;
+        let site = SiteInfo { categories: Some(categories), ..site.clone() };
         if asked.columns.is_empty() {
             return Ok(RenderedPage::page(made::table(&site, &page, &asked)));
         }
@@ -368,7 +368,7 @@ pub fn shown(collection: &Collection, id: &str) -> Result<(CollectionRun, Vec<Re
     let entry = if is_slug(id) { collection.entry(id)? } else { None };
     let entry =
         entry.ok_or_else(|| Problem::not_found("no run of this name is in the collection"))?;
-    match entry.standing {
+    match entry.status {
         SubmissionStatus::Rejected => Err(Problem::gone(
             "rejected",
             "this run was looked at and not taken into the collection",
@@ -418,7 +418,7 @@ fn links_of(
 
 fn notes_of(current: &CollectionRun, entry: &CollectionRun) -> Vec<String> {
     let mut notes = Vec::new();
-    if current.standing == SubmissionStatus::Quarantined {
+    if current.status == SubmissionStatus::Quarantined {
         notes.push(
             "This run waits until a person has looked at it. It is not part of the collection."
                 .to_owned(),
@@ -439,7 +439,7 @@ struct RevisionsPage {
     id: String,
     name: String,
     run: String,
-    standing: &'static str,
+    status: &'static str,
     rows: Vec<RevisionRow>,
 }
 
@@ -472,7 +472,7 @@ pub async fn revisions(
         let page = RevisionsPage {
             run: format!("{prefix}/run/{id}"),
             name: report::words::clean(&current.run.name()),
-            standing: standing_words(current.standing),
+            status: status_words(current.status),
             rows: revisions.into_iter().rev().map(row).collect(),
             id: id.clone(),
         };
@@ -482,9 +482,9 @@ pub async fn revisions(
     .await
 }
 
-/// A standing in words.
-pub fn standing_words(standing: SubmissionStatus) -> &'static str {
-    match standing {
+/// A status in words.
+pub fn status_words(status: SubmissionStatus) -> &'static str {
+    match status {
         SubmissionStatus::Accepted => "in the collection",
         SubmissionStatus::Quarantined => "waits until a person has looked at it",
         SubmissionStatus::Rejected => "not taken",

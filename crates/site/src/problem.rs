@@ -179,7 +179,7 @@ impl From<CollectionError> for Problem {
             CollectionError::AlreadyThere { .. } => {
                 Problem::new(StatusCode::CONFLICT, "already-there", said)
             }
-            CollectionError::NotLastDeed { .. } => {
+            CollectionError::NotLastEvent { .. } => {
                 Problem::new(StatusCode::CONFLICT, "not-last", said)
             }
             CollectionError::Unrepresentable { .. } => {

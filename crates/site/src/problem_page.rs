@@ -48,13 +48,13 @@ impl App {
     /// A problem for who reads it in a browser.
     fn problem_page(&self, problem: &Problem, is_head: bool) -> Response {
         let heading = match problem.status {
-            StatusCode::NOT_FOUND => "Nothing is here",
-            StatusCode::GONE => "No longer here",
-            StatusCode::URI_TOO_LONG => "This address is too long",
-            StatusCode::TOO_MANY_REQUESTS => "Too often",
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "Not for everyone",
-            status if status.is_server_error() => "This does not work now",
-            _ => "This cannot be done",
+            StatusCode::NOT_FOUND => "Page not found",
+            StatusCode::GONE => "No longer available",
+            StatusCode::URI_TOO_LONG => "Address too long",
+            StatusCode::TOO_MANY_REQUESTS => "Too many requests",
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "Not allowed",
+            status if status.is_server_error() => "The server has a problem",
+            _ => "The request failed",
         };
         let home = self.address("/");
         let page = ProblemPage {

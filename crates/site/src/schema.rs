@@ -29,7 +29,7 @@ macro_rules! foreign {
     )*};
 }
 
-foreign!(Entry Line Media Published Figure Spread Standing Headline);
+foreign!(Entry Line Media Published Figure Spread Status Headline);
 
 /// What the description begins with.
 pub fn base() -> OpenApi {

@@ -141,7 +141,7 @@ impl App {
             place: SiteKind::Live(prefix),
             base: options.base.as_ref().map(|base| base.whole().to_owned()),
             made: None,
-            shelves: None,
+            categories: None,
             has_published: true,
         };
         let requests = options.requests_per_minute;

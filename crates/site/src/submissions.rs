@@ -31,9 +31,9 @@ pub struct ReceiptBody {
     pub id: String,
     /// Name of its medium in addresses.
     pub slug: String,
-    /// Its standing.
-    #[schema(value_type = schema::Standing)]
-    pub standing: SubmissionStatus,
+    /// Its status.
+    #[schema(value_type = schema::Status)]
+    pub status: SubmissionStatus,
     /// Whether anything changed: the same run once more changes nothing.
     pub is_new: bool,
     /// Its revision.
@@ -56,12 +56,12 @@ impl ReceiptBody {
         edit_token: Option<String>,
         reasons: Vec<String>,
     ) -> ReceiptBody {
-        let SubmissionReceipt { id, slug, revision, standing, is_new } = receipt;
+        let SubmissionReceipt { id, slug, revision, status, is_new } = receipt;
         ReceiptBody {
             page: app.address(&format!("/run/{id}")),
             id,
             slug,
-            standing,
+            status,
             is_new,
             revision,
             edit_token,
@@ -84,13 +84,13 @@ fn answer(status: StatusCode, receipt: ReceiptBody) -> Response {
         (status = 200, description = "It is there already", body = ReceiptBody),
         (status = 201, description = "It is there now", body = ReceiptBody),
         (status = 400, description = "The body broke off", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "The token is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "The token is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "The token is for something else", body = ProblemBody, content_type = "application/problem+json"),
         (status = 408, description = "The body took too long", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Not a valid run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often, or more than is kept in a day", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests, or more than is kept in a day", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn submit(
@@ -148,14 +148,14 @@ pub(crate) async fn keep(
     let edit_token = if *who == Who::Anyone { Some(secret()?) } else { None };
     let submission = judged.submission(who, judged.reasons.join("; "), edit_token.clone());
     let receipt = app.submit_within(client, who, submission).await?;
-    let outcome = match (receipt.is_new, receipt.standing) {
+    let outcome = match (receipt.is_new, receipt.status) {
         (false, _) => "known",
         (true, SubmissionStatus::Quarantined) => "quarantined",
         (true, _) => "accepted",
     };
     app.metrics().submission(outcome);
     let status = if receipt.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let reasons = match (receipt.is_new, receipt.standing) {
+    let reasons = match (receipt.is_new, receipt.status) {
         (true, _) | (false, SubmissionStatus::Quarantined) => judged.reasons,
         (false, SubmissionStatus::Accepted) => Vec::new(),
         (false, SubmissionStatus::Rejected) => {
@@ -188,7 +188,7 @@ pub struct WhyQuery {
     responses(
         (status = 200, description = "Replaced, or the same already", body = ReceiptBody),
         (status = 400, description = "The body broke off", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "The token is for something else", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
         (status = 408, description = "The body took too long", body = ProblemBody, content_type = "application/problem+json"),
@@ -197,7 +197,7 @@ pub struct WhyQuery {
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "Not a valid run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often, or more than is kept in a day", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests, or more than is kept in a day", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn replace(
@@ -223,7 +223,7 @@ pub async fn replace(
         let submission = judged.submission(&who, why, None);
         let receipt = app.replace_within(client, &who, id, submission).await?;
         app.metrics().submission(if receipt.is_new { "replaced" } else { "known" });
-        let reasons = if receipt.standing == SubmissionStatus::Quarantined {
+        let reasons = if receipt.status == SubmissionStatus::Quarantined {
             judged.reasons
         } else {
             Vec::new()
@@ -242,10 +242,10 @@ pub async fn replace(
     params(("id" = String, Path, description = "Name of the run in the collection"), WhyQuery),
     responses(
         (status = 200, description = "Withdrawn, now or before", body = ReceiptBody),
-        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "The token is for something else", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn withdraw(
@@ -282,7 +282,7 @@ fn withdraw_or_find(
                 id: entry.id,
                 slug,
                 revision: entry.revision,
-                standing: entry.standing,
+                status: entry.status,
                 is_new: false,
             })
         }
@@ -323,13 +323,13 @@ pub(crate) struct Judged {
     upload: Upload,
     origin: Origin,
     pub reasons: Vec<String>,
-    standing: SubmissionStatus,
+    status: SubmissionStatus,
 }
 
 impl Judged {
     fn submission(&self, who: &Who, why: String, edit_token: Option<String>) -> Submission {
         Submission {
-            standing: self.standing,
+            status: self.status,
             who: who.name().to_owned(),
             sender: Some(who.name().to_owned()),
             why,
@@ -392,9 +392,9 @@ pub(crate) fn judged(
     if policy == Quarantine::All {
         reasons.push("every submission waits for a person here".to_owned());
     }
-    let standing =
+    let status =
         if reasons.is_empty() { SubmissionStatus::Accepted } else { SubmissionStatus::Quarantined };
-    Ok(Judged { upload, origin, reasons, standing })
+    Ok(Judged { upload, origin, reasons, status })
 }
 
 /// The other runs of its model, origin and soundness.

@@ -112,7 +112,7 @@ impl Site {
         let answer = self.submit(run);
         assert_eq!(answer.status, 201, "{}", answer.text());
         let receipt = answer.json();
-        assert_eq!(receipt["standing"], "accepted", "{receipt}");
+        assert_eq!(receipt["status"], "accepted", "{receipt}");
         receipt
     }
 

@@ -93,7 +93,7 @@ pub enum BackupError {
         most_bytes: u64,
     },
     /// The run has one that is not empty.
-    #[error("'{}' holds what this run has not put back yet; put it back first: flashmark restore", .0.display())]
+    #[error("'{}' holds what this run has not restored yet; restore it first: flashmark restore", .0.display())]
     Unrestored(PathBuf),
     /// A piece is longer than [`MOST_PIECE_BYTES`].
     #[error("{} are too much for one piece of an undo log; at most {} go in one", Bytes(*.0), Bytes(MOST_PIECE_BYTES))]
@@ -109,7 +109,7 @@ pub enum BackupError {
         there: usize,
     },
     /// A piece cannot be read as it was kept.
-    #[error("{} at {} cannot be put back: the copy in '{}' is damaged", Bytes(*bytes), Bytes(*offset_bytes), path.display())]
+    #[error("{} at {} cannot be restored: the copy in '{}' is damaged", Bytes(*bytes), Bytes(*offset_bytes), path.display())]
     Damaged {
         /// Path of the backup.
         path: PathBuf,
@@ -119,7 +119,7 @@ pub enum BackupError {
         bytes: u64,
     },
     /// It could not be read.
-    #[error("cannot read the undo log '{}': {source}; it is needed to put back what was overwritten, make it readable and try again", path.display())]
+    #[error("cannot read the undo log '{}': {source}; it is needed to restore what was overwritten, make it readable and try again", path.display())]
     Read {
         /// Path of the backup.
         path: PathBuf,
@@ -127,7 +127,7 @@ pub enum BackupError {
         source: io::Error,
     },
     /// A write to it has failed; nothing more is kept, and nothing more may be overwritten.
-    #[error("the undo log '{}' is closed after a failed write; what was kept before can be put back: flashmark restore", .0.display())]
+    #[error("the undo log '{}' is closed after a failed write; what was kept before can be restored: flashmark restore", .0.display())]
     Closed(PathBuf),
     /// It could not be written.
     #[error(transparent)]

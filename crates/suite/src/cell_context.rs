@@ -156,7 +156,7 @@ impl CellContext<'_> {
     /// Restores what was backed up; nothing stops this but the medium.
     pub fn restore(&mut self) -> Restored {
         let CellContext { medium, backup, filler, reporter, .. } = self;
-        reporter.phase = "putting back the data that was there";
+        reporter.phase = "restoring the data that was there";
         restore(*medium, *backup, Trust::Held, filler, &mut |step| {
             reporter.wrote(step.written_bytes);
             if reporter.is_due(step.now_ns) {

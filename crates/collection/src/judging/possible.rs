@@ -64,7 +64,7 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     if run.cells.is_empty() {
         return Err(Rejection::invalid(
             "not-a-run",
-            "cells: there is none, so there is nothing to tell".to_owned(),
+            "cells: there is none, so nothing was measured".to_owned(),
         ));
     }
     for (name, key) in [("medium_key", &run.medium_key), ("host_key", &run.host_key)] {
@@ -154,7 +154,7 @@ fn check_simulated(run: &Published) -> Result<(), Rejection> {
     if in_virtual_time && Origin::of(run) != Origin::Simulated {
         return Err(contradiction(
             "engine",
-            "virtual time is that of simulated media, and this is none by its kind, target and profile",
+            "virtual time is that of simulated media, and this medium is not simulated by its kind, target and profile",
         ));
     }
     Ok(())

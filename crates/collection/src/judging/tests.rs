@@ -250,7 +250,7 @@ newer-schema: schema: 'flashmark/2' is newer than what this server reads, 'flash
 newer-schema: schema: 'flashmark/17' is newer than what this server reads, 'flashmark/1'
 not-a-run: missing field `elapsed_ns` at line 1 column 25
 not-a-run: the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends
-422 not-a-run: cells: there is none, so there is nothing to tell
+422 not-a-run: cells: there is none, so nothing was measured
 422 not-a-run: cells[0].metrics.iops.value: invalid type: string "many", expected f64
 422 not-a-run: cells[0].ops: invalid value: integer `-1`, expected u64
 422 not-a-run: cells[0].histogram: not a latency histogram: it is too short
@@ -430,7 +430,7 @@ fn numbers_that_contradict_each_other() {
 422 contradiction: cells[0] (random-write/1).metrics.latency_ns: p99 is 600000000 ns, p50 is 797442047 ns
 422 contradiction: cells[0] (random-write/1).metrics.latency_ns.ci95: there is no percentile 'p12'
 422 out-of-range: cells[0] (random-write/1).metrics.latency_ns.ci95.p50: 1.0 cannot be; it would be from 2.0 to 3.2e17
-422 contradiction: engine: virtual time is that of simulated media, and this is none by its kind, target and profile
+422 contradiction: engine: virtual time is that of simulated media, and this medium is not simulated by its kind, target and profile
 ");
 }
 

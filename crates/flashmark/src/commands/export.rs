@@ -295,7 +295,7 @@ fn own(dir: &RunDir, record: &Record, keys: Option<&KeyFile>) -> Result<Collecti
         local_name: Some(local_name(dir, record)),
         received: record.run.finished.clone().or(record.run.started.clone()).unwrap_or_default(),
         origin: Origin::of(&run),
-        standing: SubmissionStatus::Accepted,
+        status: SubmissionStatus::Accepted,
         revision: 1,
         model: collection::model_of(&run),
         headline: findings::headline(record),

@@ -20,7 +20,7 @@ use crate::outputs::{self, PAGE_FILE, keepable};
 use crate::signals;
 use crate::terminal::OutputStream;
 
-/// Tries the settings around one medium and keeps the run; every setting is put back, also by the
+/// Tries the settings around one medium and keeps the run; every setting is restored, also by the
 /// next start after a kill.
 pub fn run(flags: &HostEffectsFlags) -> Result {
     outputs::check(flags.json.iter())?;
@@ -159,7 +159,7 @@ impl HostUnderTest for Machine {
     }
 }
 
-/// All that is needed to try, keep and put back.
+/// All that is needed to try, keep and restore.
 struct Session<'a> {
     flags: &'a HostEffectsFlags,
     changes: Vec<SettingChange>,
@@ -199,11 +199,11 @@ impl Session<'_> {
         match end {
             EffectsEnd::Complete => Ok(Exit::Done),
             EffectsEnd::Interrupted => {
-                crate::say!("flashmark: interrupted; every setting is put back");
+                crate::say!("flashmark: interrupted; every setting is restored");
                 Ok(Exit::Interrupted)
             }
             EffectsEnd::Failed(why) => {
-                crate::say!("flashmark: {why}; every setting is put back");
+                crate::say!("flashmark: {why}; every setting is restored");
                 Ok(Exit::Io)
             }
         }

@@ -229,7 +229,7 @@ fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
         text += &format!("  {:<34} left out: {}\n", skip.test, skip.reason);
     }
     if opened.info.must_restore.is_some() {
-        text += "\nWhat is overwritten is kept in memory and put back at the end.\n";
+        text += "\nWhat is overwritten is kept in memory and restored at the end.\n";
     }
     let written = plan.max_written_bytes();
     text += &format!("\nTime     {}\nWritten  at most {}", words::longest(plan, 0), Bytes(written));

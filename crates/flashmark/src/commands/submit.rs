@@ -256,14 +256,14 @@ fn results(run: &Published) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Asks, where someone is there to answer.
+/// Asks for confirmation on a terminal. An error where there is none and `yes` is not given.
 fn agreed(question: &str, yes: bool) -> Result<()> {
     if yes {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
         return refuse(
-            "nothing was sent, because nobody is there to be asked; --yes says that it may be",
+            "nothing was sent: without a terminal nobody can confirm; add --yes to send without a question",
         );
     }
     crate::say_text!("{question} [y/N] ");
@@ -284,11 +284,11 @@ fn told(receipt: &ServerReceipt, server: &CollectionServer, name: &str) -> Strin
         (true, 0 | 1) => format!("Sent: {}\n", server.page(receipt)),
         (true, revision) => format!("Replaced: {} (revision {revision})\n", server.page(receipt)),
     };
-    let (id, standing) = (clean(&receipt.id), clean(&receipt.standing));
-    text += &match standing.as_str() {
+    let (id, status) = (clean(&receipt.id), clean(&receipt.status));
+    text += &match status.as_str() {
         "accepted" => "It is in the collection.\n".to_owned(),
         "quarantined" => "Someone will look at it before it is in the collection:\n".to_owned(),
-        other => format!("Its standing is '{other}'.\n"),
+        other => format!("Its status is '{other}'.\n"),
     };
     for reason in &receipt.reasons {
         text += &format!("  - {}\n", clean(reason));

@@ -77,12 +77,12 @@ fn what_was_not_given_away_is_as_it_was_afterwards() {
     let (image, before) = used(&scratch, 96 * MIB);
     let device = LoopDevice::new(&image);
     let planned = Flashmark::new().done(&["run", device.word(), "--only", "capacity", "--plan"]);
-    assert!(planned.out.contains("kept in memory and put back"), "{planned}");
+    assert!(planned.out.contains("kept in memory and restored"), "{planned}");
 
     let flashmark = Flashmark::new();
     let ran = flashmark.run(&["run", device.word(), "--only", "capacity"]);
     assert_eq!(ran.code, Some(0), "{ran}");
-    assert!(ran.err.contains("put back at the end, also after Ctrl-C"), "{ran}");
+    assert!(ran.err.contains("restored at the end, also after Ctrl-C"), "{ran}");
     let record = flashmark.record();
     assert_eq!(
         (sum(&record, "capacity", "type"), sum(&record, "capacity", "real_bytes")),
@@ -90,7 +90,7 @@ fn what_was_not_given_away_is_as_it_was_afterwards() {
     );
     assert!(sum(&record, "capacity", "restored_bytes") > 16 * MIB);
     assert_eq!(sum(&record, "capacity", "unrestored_bytes"), 0);
-    assert!(std::fs::read(&image).unwrap() == before, "something was not put back");
+    assert!(std::fs::read(&image).unwrap() == before, "something was not restored");
 
     // Nothing else is written to what was not given away.
     for only in ["random-write", "verify"] {
@@ -128,7 +128,7 @@ fn interrupted_it_puts_back_first() {
         assert!(matches!(code, Some(130 | 0)), "{code:?}");
         assert!(
             std::fs::read(&image).unwrap() == before,
-            "after {wait_ms} ms something was not put back"
+            "after {wait_ms} ms something was not restored"
         );
     }
 }

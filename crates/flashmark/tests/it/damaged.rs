@@ -202,7 +202,7 @@ fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
     (0..9).for_each(|piece| log.keep(piece << 20, &vec![1; 1 << 20]).unwrap());
     log.seal().unwrap();
     let line = format!(
-        "NOT PUT BACK: 9 MiB of data from {} is kept in this run; plug the medium in and type: flashmark restore {}",
+        "NOT RESTORED: 9 MiB of data from {} is kept in this run; plug the medium in and type: flashmark restore {}",
         report::words::clean("Generic SD\x1b[2J 32 GB"),
         name_of(&dir)
     );
@@ -226,7 +226,7 @@ fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
     );
     log.clear().unwrap();
     assert!(
-        !dir.join(BACKUP_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT PUT BACK")
+        !dir.join(BACKUP_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT RESTORED")
     );
 }
 

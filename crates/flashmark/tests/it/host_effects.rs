@@ -1,4 +1,4 @@
-//! `host-effects`: settings are tried and put back, also after Ctrl-C and a kill; nothing is written.
+//! `host-effects`: settings are tried and restored, also after Ctrl-C and a kill; nothing is written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ fn a_limit_of_a_control_group_is_named_and_tried() {
     let ran = group.run(&flashmark, &words);
     assert_eq!(ran.code, Some(0), "{ran}");
     let (file, limit) = group.limit(&device, 10_000_000);
-    assert!(fs::read_to_string(file).unwrap().contains(&limit), "it is put back");
+    assert!(fs::read_to_string(file).unwrap().contains(&limit), "it is restored");
     let mut records = flashmark.runs().into_iter().map(|dir| read_record(&dir.join("record.json")));
     let record = records.find(|record| record.run.suite == "host-effects").unwrap();
     let found: Vec<&str> = record.findings.iter().map(|one| one.statement.as_str()).collect();

@@ -16,7 +16,7 @@ use crate::support::{
 /// Slow enough for something to happen in the middle.
 const SLOW: Answer = Answer::Slow(8 * MIB);
 
-/// A run without `--erase` that has written to the medium and not yet put everything back.
+/// A run without `--erase` that has written to the medium and not yet restored everything.
 struct Lending {
     child: Option<Child>,
     flashmark: Flashmark,
@@ -83,7 +83,7 @@ impl Lending {
         self.medium.answers(Answer::Well);
     }
 
-    /// `restore` puts everything back.
+    /// `restore` restores everything.
     fn restored(&self) {
         let ran = self.flashmark.run(&["restore"]);
         assert_eq!(self.changed(), None, "{ran}");
@@ -122,7 +122,7 @@ fn a_medium_that_is_read_only_for_six_seconds_gets_back_what_it_lent() {
     assert_ne!(ran.code, Some(1), "a medium that was read-only for 6 s is not a fake: {ran}");
 }
 
-/// `check` said "Genuine? yes" of such a medium, and `run --erase` wrote over what was to be put back.
+/// `check` said "Genuine? yes" of such a medium, and `run --erase` wrote over what was to be restored.
 #[test]
 fn what_still_gets_data_back_is_not_written_to() {
     let Some(mut lending) = Lending::in_the_middle() else { return };

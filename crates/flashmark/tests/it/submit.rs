@@ -104,7 +104,7 @@ fn problem(status: &str, more: &str, code: &str, reason: &str) -> String {
     answer(status, "application/problem+json", more, &body)
 }
 
-pub const ACCEPTED: &str = r#"{"id":"abc234","slug":"x","standing":"accepted","is_new":true,"revision":1,"edit_token":"5f0c6d","page":"/run/abc234","reasons":[]}"#;
+pub const ACCEPTED: &str = r#"{"id":"abc234","slug":"x","status":"accepted","is_new":true,"revision":1,"edit_token":"5f0c6d","page":"/run/abc234","reasons":[]}"#;
 
 /// The program with these words, whatever tokens and proxies the environment of the tests has.
 pub fn command(flashmark: &Flashmark, words: &[&str]) -> Command {
@@ -254,7 +254,7 @@ To change or withdraw it later, keep this token; it is shown only once:
   FLASHMARK_TOKEN=5f0c6d flashmark submit RECORD --to http://SITE --replace abc234
   FLASHMARK_TOKEN=5f0c6d flashmark submit --withdraw abc234 --to http://SITE
 ");
-    let known = r#"{"id":"abc234","slug":"x","standing":"accepted","is_new":false,"revision":2,"page":"/run/abc234"}"#;
+    let known = r#"{"id":"abc234","slug":"x","status":"accepted","is_new":false,"revision":2,"page":"/run/abc234"}"#;
     insta::assert_snapshot!(said(answer("200 OK", "application/json", "", known)), @r"
 exit 0
 --- and on standard output
@@ -403,7 +403,7 @@ flashmark: cannot reach http://SITE: it ended the connection without an answer; 
 
 #[test]
 fn a_hostile_server_writes_nothing_of_its_own_on_the_terminal() {
-    let hostile = r#"{"id":"abc\u001b[2J","standing":"acc\nepted","is_new":true,"revision":1,"edit_token":"a\u001b]0;b","page":"/run/\u001b[31mx","reasons":["\u001b[1;1Hhello\u202e"]}"#;
+    let hostile = r#"{"id":"abc\u001b[2J","status":"acc\nepted","is_new":true,"revision":1,"edit_token":"a\u001b]0;b","page":"/run/\u001b[31mx","reasons":["\u001b[1;1Hhello\u202e"]}"#;
     let told = said(receipt(hostile));
     assert!(told.starts_with("exit 0\n"), "{told}");
     assert!(!told.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'), "{told:?}");

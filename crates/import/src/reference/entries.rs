@@ -67,7 +67,7 @@ fn entry(rows: &[&'static ReferenceRow]) -> Option<CollectionRun> {
         local_name: None,
         received: received(&first.source_date),
         origin: Origin::Reference,
-        standing: SubmissionStatus::Accepted,
+        status: SubmissionStatus::Accepted,
         revision: 1,
         model: collection::model_of(&run),
         headline: collection::reference_headline(&run, headline),

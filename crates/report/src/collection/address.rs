@@ -23,17 +23,17 @@ pub struct SiteInfo {
     pub base: Option<String>,
     /// RFC 3339, when the pages were made; none for a live site.
     pub made: Option<String>,
-    /// The shelves that have something on them; none: all are offered.
-    pub shelves: Option<Vec<Query>>,
+    /// The categories that have something on them; none: all are offered.
+    pub categories: Option<Vec<Query>>,
     /// Whether it has pages of what others have published.
     pub has_published: bool,
 }
 
 impl SiteInfo {
-    /// Whether a shelf is offered.
-    pub(crate) fn has(&self, shelf: &Query) -> bool {
-        *shelf == Query::default()
-            || self.shelves.as_ref().is_none_or(|known| known.contains(shelf))
+    /// Whether a category is offered.
+    pub(crate) fn has(&self, category: &Query) -> bool {
+        *category == Query::default()
+            || self.categories.as_ref().is_none_or(|known| known.contains(category))
     }
 }
 
@@ -54,37 +54,37 @@ pub fn orders() -> Vec<SortBy> {
 
 /// A part of the collection that a tree has a page of its own for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shelf {
+pub struct Category {
     /// What it is called.
     pub name: String,
     /// What lies on it.
     pub query: Query,
 }
 
-/// All shelves, the whole collection first.
-pub fn shelves() -> Vec<Shelf> {
+/// All categories, the whole collection first.
+pub fn categories() -> Vec<Category> {
     let plural = |kind: MediumKind| match kind {
         MediumKind::Emmc => super::kind_head(kind),
         MediumKind::Unknown => "Others".to_owned(),
         kind => super::kind_head(kind) + "s",
     };
-    let mut shelves = vec![Shelf { name: "All".to_owned(), query: Query::default() }];
+    let mut categories = vec![Category { name: "All".to_owned(), query: Query::default() }];
     let kinds = MediumKind::ALL.into_iter().filter(|kind| *kind != MediumKind::Simulated);
-    shelves.extend(kinds.map(|kind| Shelf {
+    categories.extend(kinds.map(|kind| Category {
         name: plural(kind),
         query: Query { kinds: vec![kind], ..Query::default() },
     }));
-    let origin = |name: &str, origin| Shelf {
+    let origin = |name: &str, origin| Category {
         name: name.to_owned(),
         query: Query { origins: vec![origin], ..Query::default() },
     };
-    shelves.push(origin("Reference data", Origin::Reference));
-    shelves.push(origin("Simulated", Origin::Simulated));
-    shelves.push(Shelf {
+    categories.push(origin("Reference data", Origin::Reference));
+    categories.push(origin("Simulated", Origin::Simulated));
+    categories.push(Category {
         name: "Fakes".to_owned(),
         query: Query { fakes: Some(true), ..Query::default() },
     });
-    shelves
+    categories
 }
 
 /// The file of a query in a tree, where the tree has one for it.
@@ -107,8 +107,9 @@ pub fn file_of(asked: &Query) -> Option<String> {
         ([], [], Some(true)) => "fakes".to_owned(),
         _ => return None,
     };
-    let on_shelf = sort == SortBy::default() && shelves().iter().any(|shelf| shelf.query == plain);
-    on_shelf.then(|| format!("{stem}{number}.html"))
+    let in_category =
+        sort == SortBy::default() && categories().iter().any(|category| category.query == plain);
+    in_category.then(|| format!("{stem}{number}.html"))
 }
 
 /// A file all pages share.
@@ -255,7 +256,7 @@ mod tests {
             place,
             base: None,
             made: None,
-            shelves: None,
+            categories: None,
             has_published: true,
         }
     }
@@ -302,9 +303,9 @@ mod tests {
     }
 
     #[test]
-    fn every_shelf_has_a_file_of_its_own() {
+    fn every_category_has_a_file_of_its_own() {
         let mut files: Vec<String> =
-            shelves().iter().map(|shelf| file_of(&shelf.query).expect("a file")).collect();
+            categories().iter().map(|category| file_of(&category.query).expect("a file")).collect();
         files.extend(
             orders().into_iter().skip(1).map(|sort| {
                 file_of(&Query { sort: Some(sort), ..Query::default() }).expect("a file")

@@ -42,7 +42,7 @@ struct TablePage<'a> {
     words: String,
     total: u64,
     heading: String,
-    shelves: Vec<ShelfLink>,
+    categories: Vec<CategoryLink>,
     heads: Vec<Head>,
     rows: Vec<Row>,
     /// What stands instead of the usual columns.
@@ -60,7 +60,7 @@ struct TablePage<'a> {
     one_run: &'static str,
 }
 
-struct ShelfLink {
+struct CategoryLink {
     name: String,
     href: String,
     here: bool,
@@ -142,10 +142,10 @@ struct Threshold {
 impl<'a> TablePage<'a> {
     fn of(site: &'a SiteInfo, page: &Page, asked: &Query) -> TablePage<'a> {
         let links = Links { site, depth: 0 };
-        let shelf = shelf_of(asked);
-        let heading = match &shelf {
-            Some(shelf) if shelf.query != Query::default() => {
-                format!("{}: {}", words::clean(&site.title), shelf.name)
+        let category = category_of(asked);
+        let heading = match &category {
+            Some(category) if category.query != Query::default() => {
+                format!("{}: {}", words::clean(&site.title), category.name)
             }
             _ => words::clean(&site.title),
         };
@@ -164,7 +164,7 @@ impl<'a> TablePage<'a> {
             words: words::clean(&asked.words),
             total: page.total,
             heading,
-            shelves: shelf_links(&links, asked),
+            categories: category_links(&links, asked),
             heads: heads(&links, asked),
             rows: page.lines.iter().map(|line| row(&links, line)).collect(),
             chosen: None,
@@ -181,8 +181,8 @@ impl<'a> TablePage<'a> {
     }
 }
 
-/// The shelf a query stands at, whatever its page and order.
-fn shelf_of(asked: &Query) -> Option<address::Shelf> {
+/// The category a query stands at, whatever its page and order.
+fn category_of(asked: &Query) -> Option<address::Category> {
     let plain = Query {
         page: 0,
         sort: None,
@@ -191,18 +191,18 @@ fn shelf_of(asked: &Query) -> Option<address::Shelf> {
         columns: Vec::new(),
         ..asked.clone()
     };
-    address::shelves().into_iter().find(|shelf| shelf.query == plain)
+    address::categories().into_iter().find(|category| category.query == plain)
 }
 
-fn shelf_links(links: &Links, asked: &Query) -> Vec<ShelfLink> {
-    let here = shelf_of(asked);
-    address::shelves()
+fn category_links(links: &Links, asked: &Query) -> Vec<CategoryLink> {
+    let here = category_of(asked);
+    address::categories()
         .into_iter()
-        .filter(|shelf| links.site.has(&shelf.query))
-        .map(|shelf| ShelfLink {
-            here: here.as_ref() == Some(&shelf),
-            href: links.table(&Query { columns: asked.columns.clone(), ..shelf.query }),
-            name: shelf.name,
+        .filter(|category| links.site.has(&category.query))
+        .map(|category| CategoryLink {
+            here: here.as_ref() == Some(&category),
+            href: links.table(&Query { columns: asked.columns.clone(), ..category.query }),
+            name: category.name,
         })
         .collect()
 }
@@ -499,13 +499,13 @@ pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
     });
 }
 
-/// Whether a line lies on a shelf: kinds, origins and fakes of a query, not its other words.
-pub fn lies_on(line: &CollectionLine, shelf: &Query) -> bool {
-    let kind = shelf.kinds.is_empty() || shelf.kinds.contains(&line.model.kind);
-    let origin = if shelf.origins.is_empty() {
+/// Whether a line lies on a category: kinds, origins and fakes of a query, not its other words.
+pub fn lies_on(line: &CollectionLine, category: &Query) -> bool {
+    let kind = category.kinds.is_empty() || category.kinds.contains(&line.model.kind);
+    let origin = if category.origins.is_empty() {
         line.origin != Origin::Simulated
     } else {
-        shelf.origins.contains(&line.origin)
+        category.origins.contains(&line.origin)
     };
-    kind && origin && shelf.fakes.is_none_or(|only| only == line.is_fake)
+    kind && origin && category.fakes.is_none_or(|only| only == line.is_fake)
 }

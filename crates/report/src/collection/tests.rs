@@ -17,7 +17,7 @@ fn tree() -> SiteInfo {
         place: SiteKind::Tree,
         base: None,
         made: Some("2026-11-21T22:00:00Z".into()),
-        shelves: None,
+        categories: None,
         has_published: true,
     }
 }
@@ -45,13 +45,13 @@ fn entry(id: &str, record: &Record) -> CollectionRun {
         faults: vec!["span-cache".into()],
         ..RunHeadline::default()
     };
-    let (received, standing) = ("2026-11-20T10:00:00Z".into(), SubmissionStatus::Accepted);
+    let (received, status) = ("2026-11-20T10:00:00Z".into(), SubmissionStatus::Accepted);
     CollectionRun {
         id: id.into(),
         local_name: None,
         received,
         origin: Origin::Measured,
-        standing,
+        status,
         revision: 1,
         model,
         headline,
@@ -505,12 +505,12 @@ fn lines_are_ordered_as_the_collection_orders_them() {
 }
 
 #[test]
-fn simulated_media_lie_on_a_shelf_of_their_own() {
+fn simulated_media_have_a_category_of_their_own() {
     let simulated = CollectionLine { origin: Origin::Simulated, ..line("s", "s", 1.0) };
-    let on: Vec<String> = shelves()
+    let on: Vec<String> = categories()
         .into_iter()
-        .filter(|shelf| lies_on(&simulated, &shelf.query))
-        .map(|shelf| shelf.name)
+        .filter(|category| lies_on(&simulated, &category.query))
+        .map(|category| category.name)
         .collect();
     assert_eq!(on, ["Simulated"]);
 }

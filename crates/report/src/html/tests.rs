@@ -32,7 +32,7 @@ fn concluded(record: Record) -> Record {
 fn failing() -> Record {
     let mut record = demo::good();
     record.findings = vec![
-        found("not-put-back", Severity::Warning, "NOT PUT BACK: 9 MiB"),
+        found("not-put-back", Severity::Warning, "NOT RESTORED: 9 MiB"),
         Finding {
             outcome: Some(Outcome::Unusable { because: "capacity".to_owned() }),
             ..found("verdict", Severity::Failure, "Do not use it. It is a fake.")
@@ -218,7 +218,7 @@ fn data_at_stake_and_failures_come_before_all() {
     let sheet = sheet(&page);
     let at = |text: &str| sheet.find(text).unwrap_or_else(|| panic!("{text} is not on the sheet"));
     let order =
-        ["NOT PUT BACK: 9 MiB", "Do not use it. It is a fake.", "Reads fail.", "<h1>"].map(at);
+        ["NOT RESTORED: 9 MiB", "Do not use it. It is a fake.", "Reads fail.", "<h1>"].map(at);
     assert!(order.is_sorted(), "{order:?}");
     assert_eq!(sheet.matches("It is a fake.").count(), 1, "what the verdict tells is told once");
     let calm = super::page(&concluded(demo::good()));

@@ -355,12 +355,12 @@ fn what_endangers_data_stands_before_the_verdict() {
         |id: &str, severity, statement: &str| record::Finding::new(id, severity, statement);
     record.findings = vec![
         finding("verdict", Severity::Warning, "It is slow."),
-        finding(NOT_PUT_BACK, Severity::Failure, "3 pieces are not put back."),
+        finding(NOT_PUT_BACK, Severity::Failure, "3 pieces are not restored."),
         finding("claim", Severity::Failure, "It is below its class."),
     ];
     let text = summary(&record, 80, false);
     let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
-    assert!(at("not put back") < at("below its class") && at("below its class") < at("It is slow"));
+    assert!(at("not restored") < at("below its class") && at("below its class") < at("It is slow"));
 }
 
 #[test]

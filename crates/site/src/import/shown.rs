@@ -224,7 +224,7 @@ pub(super) fn added_page(app: &App, added: &[Added]) -> Response {
             name: added.name.clone(),
             page: receipt.page.clone(),
             what: if receipt.is_new {
-                crate::pages::standing_words(receipt.standing)
+                crate::pages::status_words(receipt.status)
             } else {
                 "was there already"
             },

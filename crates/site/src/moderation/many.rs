@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use super::{sign_in_page, signed_in, standing_of};
+use super::{sign_in_page, signed_in, status_of};
 use crate::client::Client;
 use crate::pages::pairs;
 use crate::problem::Problem;
@@ -54,7 +54,7 @@ async fn sender_of(
     }
 }
 
-/// `POST /moderation/judge-many`: gives all runs that were ticked one standing.
+/// `POST /moderation/judge-many`: gives all runs that were ticked one status.
 pub async fn judge_form(
     State(app): State<App>,
     client: Client,
@@ -69,8 +69,8 @@ pub async fn judge_form(
     if ids.is_empty() {
         return Err(Problem::bad("no run was ticked; tick some, and judge them again"));
     }
-    let done = judge(&app, name, ids, form.text("standing"), form.text("why")).await?;
-    Ok(form.back(&app, &done.deed.map(|deed| format!("deed={deed}")).unwrap_or_default()))
+    let done = judge(&app, name, ids, form.text("status"), form.text("why")).await?;
+    Ok(form.back(&app, &done.event.map(|event| format!("event={event}")).unwrap_or_default()))
 }
 
 /// `POST /moderation/undo`: takes the last judgement of many back.
@@ -84,28 +84,28 @@ pub async fn undo_form(
     let Some(name) = sender_of(&app, &headers, client, &form).await? else {
         return Ok(sign_in_page(&app, None));
     };
-    let deed = form.text("deed").parse().map_err(|_| Problem::bad("the deed is no number"))?;
-    undo(&app, name, deed, "").await?;
-    Ok(form.back(&app, &format!("undone={deed}")))
+    let event = form.text("event").parse().map_err(|_| Problem::bad("the event is no number"))?;
+    undo(&app, name, event, "").await?;
+    Ok(form.back(&app, &format!("undone={event}")))
 }
 
 /// Runs that are judged at once, at most.
 const MOST_JUDGED: usize = 500;
 
-/// Gives many runs one standing, in the name of a moderator. Both the form and the API judge here.
+/// Gives many runs one status, in the name of a moderator. Both the form and the API judge here.
 pub(crate) async fn judge(
     app: &App,
     moderator: String,
     ids: Vec<String>,
-    standing: &str,
+    status: &str,
     why: &str,
 ) -> Result<BulkJudgement, Problem> {
-    let (standing, why) = (standing_of(standing)?, kept_why(why));
+    let (status, why) = (status_of(status)?, kept_why(why));
     if ids.len() > MOST_JUDGED {
         let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason));
     }
-    app.change(move |collection| collection.judge_many(&ids, standing, &moderator, &why, &now()))
+    app.change(move |collection| collection.judge_many(&ids, status, &moderator, &why, &now()))
         .await
 }
 
@@ -113,9 +113,9 @@ pub(crate) async fn judge(
 pub(crate) async fn undo(
     app: &App,
     moderator: String,
-    deed: u64,
+    event: u64,
     why: &str,
 ) -> Result<BulkJudgement, Problem> {
     let why = kept_why(why);
-    app.change(move |collection| collection.undo_judgement(deed, &moderator, &why, &now())).await
+    app.change(move |collection| collection.undo_judgement(event, &moderator, &why, &now())).await
 }

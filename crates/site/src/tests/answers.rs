@@ -29,7 +29,7 @@ fn health_and_metrics_tell_how_it_is(site: &mut Site) {
     let metrics = site.get("/metrics").text();
     for line in [
         "flashmark_site_submissions_total{outcome=\"accepted\"} 1",
-        "flashmark_site_runs{standing=\"accepted\"} 1",
+        "flashmark_site_runs{status=\"accepted\"} 1",
         "flashmark_site_requests_total{route=\"/medium/{slug}\",method=\"GET\",status=\"404\"} 1",
         "flashmark_site_request_seconds_count{route=\"/api/v1/runs\"} 1",
     ] {
@@ -84,7 +84,7 @@ fn errors_are_pages_for_people_and_problems_for_programs() {
         assert_eq!(answer.status, 404, "{path}");
         assert!(
             answer.header("content-type").starts_with("text/html")
-                && answer.text().contains("Nothing is here"),
+                && answer.text().contains("Page not found"),
             "{path}: {}",
             answer.text()
         );
@@ -174,14 +174,14 @@ fn the_description_is_whole() {
     GET /api/v1/lines/{slug}/media
     GET /api/v1/openapi.json
     GET /api/v1/quarantine
+    GET /api/v1/runs
     GET /api/v1/runs/{id}
     GET /api/v1/runs/{id}/revisions
     GET /api/v1/runs/{id}/revisions/{revision}
-    GET /api/v1/standing
+    POST /api/v1/judgements
+    POST /api/v1/judgements/undo
     POST /api/v1/runs
-    POST /api/v1/runs/{id}/standing
-    POST /api/v1/standing
-    POST /api/v1/standing/undo
+    POST /api/v1/runs/{id}/status
     PUT /api/v1/runs/{id}
     ");
 }

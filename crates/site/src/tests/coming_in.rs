@@ -38,7 +38,7 @@ fn a_run_comes_in_and_is_everywhere(site: &mut Site) {
     assert_eq!(receipt["edit_token"].as_str().map(str::len), Some(64));
     let entry = site.json(&format!("/api/v1/runs/{id}"));
     assert_eq!(
-        (&entry["standing"], &entry["origin"], &entry["run"]["seed"]),
+        (&entry["status"], &entry["origin"], &entry["run"]["seed"]),
         (&json!("accepted"), &json!("measured"), &json!(1))
     );
     for page in [
@@ -153,7 +153,7 @@ fn what_is_replaced_stays_readable(site: &mut Site) {
         "{revisions}"
     );
     let first = site.json(&format!("{path}/revisions/1"));
-    assert_eq!((&first["run"]["seed"], &first["standing"]), (&json!(1), &json!("withdrawn")));
+    assert_eq!((&first["run"]["seed"], &first["status"]), (&json!(1), &json!("withdrawn")));
     assert_eq!(site.get(&format!("{path}/revisions/3")).problem().0, 404);
     assert_eq!(site.get(&format!("{path}/revisions/one")).problem().0, 400);
     let history = site.get(&format!("/run/{id}/revisions")).text();
@@ -191,7 +191,7 @@ fn what_is_withdrawn_is_gone(site: &mut Site) {
     assert_eq!(site.get(&format!("/medium/{slug}")).status, 200);
     assert!(site.get("/").text().contains("SanDisk Extreme"));
     let withdrawn = site.send(delete(&format!("{path}?why=wrong+card"), token)).json();
-    assert_eq!((&withdrawn["standing"], &withdrawn["is_new"]), (&json!("withdrawn"), &json!(true)));
+    assert_eq!((&withdrawn["status"], &withdrawn["is_new"]), (&json!("withdrawn"), &json!(true)));
     assert_eq!(
         site.send(delete(&path, token)).json()["is_new"],
         false,
@@ -219,7 +219,7 @@ fn what_is_withdrawn_is_gone(site: &mut Site) {
     );
     let again = site.submit(&run("SanDisk", "Extreme", 1));
     assert_eq!(
-        (again.status.as_u16(), &again.json()["standing"]),
+        (again.status.as_u16(), &again.json()["status"]),
         (200, &json!("withdrawn")),
         "that is final"
     );
@@ -230,7 +230,7 @@ fn what_is_withdrawn_is_gone(site: &mut Site) {
             .body(Body::empty())
             .unwrap(),
     );
-    assert_eq!(seen.json()["standing"], "withdrawn");
+    assert_eq!(seen.json()["status"], "withdrawn");
 }
 
 fn the_audit_tells_everything_but_where_from(site: &mut Site) {

@@ -24,7 +24,7 @@ fn waiting(site: &mut Site) -> Value {
 fn what_is_quarantined_waits_for_a_person(site: &mut Site) {
     let receipt = waiting(site);
     assert_eq!(
-        (&receipt["standing"], receipt["reasons"].as_array().map(Vec::len)),
+        (&receipt["status"], receipt["reasons"].as_array().map(Vec::len)),
         (&json!("quarantined"), Some(1)),
         "{receipt}"
     );
@@ -45,9 +45,9 @@ fn what_is_quarantined_waits_for_a_person(site: &mut Site) {
         "{quarantine}"
     );
     assert_eq!(quarantine["runs"][0]["reasons"], receipt["reasons"]);
-    let path = format!("/api/v1/runs/{id}/standing");
+    let path = format!("/api/v1/runs/{id}/status");
     let api = format!("Bearer {}", site.token(TokenKind::Api, "lab"));
-    let judgement = json!({"standing": "accepted", "why": "looked at it"});
+    let judgement = json!({"status": "accepted", "why": "looked at it"});
     assert_eq!(
         site.send(post(&path).body(Body::from(judgement.to_string())).unwrap()).problem().0,
         401
@@ -55,17 +55,15 @@ fn what_is_quarantined_waits_for_a_person(site: &mut Site) {
     let forbidden =
         post(&path).header(AUTHORIZATION, api).body(Body::from(judgement.to_string())).unwrap();
     assert_eq!(site.send(forbidden).problem().0, 403);
-    for (bad, status) in [
-        (json!({"standing": "withdrawn"}), 422),
-        (json!({"standing": "fine"}), 422),
-        (json!([]), 400),
-    ] {
+    for (bad, status) in
+        [(json!({"status": "withdrawn"}), 422), (json!({"status": "fine"}), 422), (json!([]), 400)]
+    {
         assert_eq!(site.send(with(post(&path), &bad)).problem().0, status, "{bad}");
     }
-    assert_eq!(site.send(with(post("/api/v1/runs/none/standing"), &judgement)).problem().0, 404);
+    assert_eq!(site.send(with(post("/api/v1/runs/none/status"), &judgement)).problem().0, 404);
     let judged = site.send(with(post(&path), &judgement)).json();
     assert_eq!(
-        (&judged["standing"], &judged["is_new"]),
+        (&judged["status"], &judged["is_new"]),
         (&json!("accepted"), &json!(true)),
         "{judged}"
     );
@@ -78,8 +76,8 @@ fn what_is_quarantined_waits_for_a_person(site: &mut Site) {
         "{last}"
     );
     let rejected =
-        site.send(with(post(&path), &json!({"standing": "rejected", "why": "made up"}))).json();
-    assert_eq!(rejected["standing"], "rejected");
+        site.send(with(post(&path), &json!({"status": "rejected", "why": "made up"}))).json();
+    assert_eq!(rejected["status"], "rejected");
     assert_eq!(site.get(&format!("/api/v1/runs/{id}")).problem(), (410, "rejected".to_owned()));
     assert_eq!(site.json("/api/v1/lines")["total"], 0);
 }
@@ -133,7 +131,7 @@ fn a_moderator_judges_on_the_page(site: &mut Site) {
             site,
             "/moderation/judge",
             cookie,
-            format!("form={secret}&run={id}&standing=accepted&why=fine"),
+            format!("form={secret}&run={id}&status=accepted&why=fine"),
         )
     };
     assert_eq!(judge("0", &cookie).status, 403, "a form from elsewhere");
@@ -172,5 +170,5 @@ fn a_replacement_in_quarantine_goes_on_waiting() {
     let request = super::put(&format!("/api/v1/runs/{id}"), token)
         .body(json_of(&run("SanDisk", "Ultra", 2)))
         .unwrap();
-    assert_eq!(site.send(request).json()["standing"], "quarantined");
+    assert_eq!(site.send(request).json()["status"], "quarantined");
 }

@@ -30,52 +30,48 @@ fn programs_judge_many_and_undo_it(site: &mut Site) {
         )
     };
     let list = |query: &str| -> Vec<String> {
-        let answer = ask(get(&format!("/api/v1/standing{query}")), Value::Null);
+        let answer = ask(get(&format!("/api/v1/runs{query}")), Value::Null);
         assert_eq!(answer.status, 200, "{}", answer.text());
         let runs = answer.json();
         runs.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(site.get("/api/v1/standing").problem().0, 401);
+    assert_eq!(site.get("/api/v1/runs").problem().0, 401);
     assert_eq!(list(""), ids);
     assert_eq!(list("?order=newest&n=2"), [&*ids[2], &ids[1]]);
     assert_eq!(list("?order=suspicion&sender=anonymous").len(), 3);
     assert_eq!(list("?sender=lab"), Vec::<String>::new());
-    for bad in ["?order=best", "?standing=withdrawn", "?n=many"] {
-        assert_eq!(
-            ask(get(&format!("/api/v1/standing{bad}")), Value::Null).problem().0,
-            400,
-            "{bad}"
-        );
+    for bad in ["?order=best", "?status=withdrawn", "?n=many"] {
+        assert_eq!(ask(get(&format!("/api/v1/runs{bad}")), Value::Null).problem().0, 400, "{bad}");
     }
-    let judge = |body: Value| ask(post("/api/v1/standing"), body);
-    let unknown = json!({"ids": [ids[0], "none"], "standing": "accepted"});
+    let judge = |body: Value| ask(post("/api/v1/judgements"), body);
+    let unknown = json!({"ids": [ids[0], "none"], "status": "accepted"});
     assert_eq!(judge(unknown).problem().0, 404);
     assert_eq!(list("").len(), 3, "all or none");
     let many = vec!["x"; 501];
     for (bad, status) in [
-        (json!({"ids": ids, "standing": "withdrawn"}), 422),
-        (json!({"ids": many, "standing": "accepted"}), 422),
-        (json!({"standing": "accepted"}), 400),
+        (json!({"ids": ids, "status": "withdrawn"}), 422),
+        (json!({"ids": many, "status": "accepted"}), 422),
+        (json!({"status": "accepted"}), 400),
     ] {
         assert_eq!(judge(bad.clone()).problem().0, status, "{bad}");
     }
-    let judged = judge(json!({"ids": ids, "standing": "accepted", "why": "looked at them"})).json();
-    let deed = judged["deed"].as_u64().unwrap();
+    let judged = judge(json!({"ids": ids, "status": "accepted", "why": "looked at them"})).json();
+    let event = judged["event"].as_u64().unwrap();
     assert_eq!(judged["runs"].as_array().map(Vec::len), Some(3), "{judged}");
-    assert_eq!(list("?standing=accepted&order=sender").len(), 3);
+    assert_eq!(list("?status=accepted&order=sender").len(), 3);
     assert_eq!(site.json("/api/v1/lines")["total"], 3);
-    let line = &site.json(&format!("/api/v1/audit?after={}&n=1", deed - 1))[0];
+    let line = &site.json(&format!("/api/v1/audit?after={}&n=1", event - 1))[0];
     assert_eq!(line["detail"], "3 runs accepted: looked at them", "{line}");
-    let undo = |deed: u64| ask(post("/api/v1/standing/undo"), json!({"deed": deed}));
-    assert_eq!(undo(deed + 1).problem(), (409, "not-last".to_owned()));
-    let undone = undo(deed);
+    let undo = |event: u64| ask(post("/api/v1/judgements/undo"), json!({"event": event}));
+    assert_eq!(undo(event + 1).problem(), (409, "not-last".to_owned()));
+    let undone = undo(event);
     assert_eq!(undone.status, 200, "{}", undone.text());
-    assert_eq!(undone.json()["runs"][0]["standing"], "quarantined");
+    assert_eq!(undone.json()["runs"][0]["status"], "quarantined");
     assert_eq!((list("").len(), site.json("/api/v1/lines")["total"].clone()), (3, json!(0)));
-    assert_eq!(undo(deed).problem().0, 409);
+    assert_eq!(undo(event).problem().0, 409);
     let api = format!("Bearer {}", site.token(TokenKind::Api, "lab"));
-    let body = json!({"ids": ids, "standing": "accepted"}).to_string();
-    let foreign = post("/api/v1/standing").header(AUTHORIZATION, api).body(Body::from(body));
+    let body = json!({"ids": ids, "status": "accepted"}).to_string();
+    let foreign = post("/api/v1/judgements").header(AUTHORIZATION, api).body(Body::from(body));
     assert_eq!(site.send(foreign.unwrap()).problem().0, 403);
     assert_eq!(site.collection.check().unwrap(), Vec::<String>::new());
 }
@@ -101,13 +97,13 @@ fn a_moderator_ticks_runs_on_the_page(site: &mut Site) {
     let secret =
         shown.split("name=\"form\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let ticked = format!(
-        "form={secret}&list=quarantined&order=newest&sender=&run={}&run={}&standing=rejected&why=same+sender",
+        "form={secret}&list=quarantined&order=newest&sender=&run={}&run={}&status=rejected&why=same+sender",
         ids[0], ids[1]
     );
     let foreign = ticked.replace(&secret, "0");
     assert_eq!(form(site, "/moderation/judge-many", &cookie, foreign).status, 403);
     assert_eq!(form(site, "/moderation/judge-many", "", ticked.clone()).status, 200);
-    let none = format!("form={secret}&standing=rejected");
+    let none = format!("form={secret}&status=rejected");
     assert_eq!(form(site, "/moderation/judge-many", &cookie, none).status, 400);
     assert!(page("/moderation").contains(&ids[0]), "nothing was judged until now");
     let judged = form(site, "/moderation/judge-many", &cookie, ticked);
@@ -117,13 +113,13 @@ fn a_moderator_ticks_runs_on_the_page(site: &mut Site) {
     let shown = page(&to);
     assert!(shown.contains("can be undone") && shown.contains("/moderation/undo"), "{shown}");
     assert!(!shown.contains(&ids[0]) && !shown.contains(&ids[1]) && shown.contains(&ids[2]));
-    let deed = shown.split("name=\"deed\" value=\"").nth(1).unwrap().split('"').next().unwrap();
-    let undone = form(site, "/moderation/undo", &cookie, format!("form={secret}&deed={deed}"));
+    let event = shown.split("name=\"event\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let undone = form(site, "/moderation/undo", &cookie, format!("form={secret}&event={event}"));
     let shown = page(undone.header("location"));
     assert!(shown.contains("is undone") && ids.iter().all(|id| shown.contains(id)), "{shown}");
     // Other lists: what is accepted, and one sender's.
     let accepted = page("/moderation?list=accepted&order=suspicion");
     assert!(accepted.contains("No such runs") && !accepted.contains(&ids[0]), "{accepted}");
-    let strange = page("/moderation?sender=%3Cscript%3E&order=none&list=withdrawn&deed=x");
+    let strange = page("/moderation?sender=%3Cscript%3E&order=none&list=withdrawn&event=x");
     assert!(strange.contains("No such runs") && !strange.contains("<script>"), "{strange}");
 }

@@ -18,7 +18,7 @@ use super::{Site, get, on_both, run};
 on_both! {
     downloads_are_whole
     the_table_answers_queries
-    shelves_have_something_on_them
+    categories_have_something_in_them
     host_effects_and_effects_of_nothing
     the_one_bad_medium_of_a_line_is_named
 }
@@ -99,10 +99,10 @@ fn the_table_answers_queries(site: &mut Site) {
     assert_eq!(nonsense.status, 200, "{}", nonsense.text());
 }
 
-fn shelves_have_something_on_them(site: &mut Site) {
-    let shelves = |site: &Site| {
+fn categories_have_something_in_them(site: &mut Site) {
+    let categories = |site: &Site| {
         let page = site.get("/").text();
-        let (_, rest) = page.split_once(r#"<nav class="shelves""#).unwrap();
+        let (_, rest) = page.split_once(r#"<nav class="categories""#).unwrap();
         let links = rest.split_once("</nav>").unwrap().0;
         links
             .split("</a>")
@@ -110,9 +110,9 @@ fn shelves_have_something_on_them(site: &mut Site) {
             .filter(|name| !name.trim().is_empty())
             .collect::<Vec<_>>()
     };
-    assert_eq!(shelves(site), ["All"]);
+    assert_eq!(categories(site), ["All"]);
     site.taken(&run("SanDisk", "Extreme", 1));
-    assert_eq!(shelves(site), ["All", "SD cards"]);
+    assert_eq!(categories(site), ["All", "SD cards"]);
 }
 
 fn host_effects_and_effects_of_nothing(site: &mut Site) {

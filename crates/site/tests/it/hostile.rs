@@ -359,7 +359,7 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
         assert_eq!(answer.status, 201, "{text}: {receipt}");
         accepted += 1;
         assert_eq!(
-            receipt["standing"], "accepted",
+            receipt["status"], "accepted",
             "{text}: a strange name is no reason to wait: {receipt}"
         );
         let (slug, id) = (receipt["slug"].as_str().unwrap(), receipt["id"].as_str().unwrap());

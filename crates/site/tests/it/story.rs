@@ -374,8 +374,8 @@ pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
     let server = ground.serve(&[]);
     let flashmark = Flashmark::new();
     // Where the build lies there is a disk; a directory for temporary files may be memory.
-    let shelf = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let directory = shelf.path().to_str().unwrap();
+    let category = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = category.path().to_str().unwrap();
     let suite = [
         "--suite",
         "quick",
@@ -389,7 +389,7 @@ pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
         "--time-limit",
         "2m",
         "--label",
-        "Newcomer shelf",
+        "Newcomer category",
         "--quiet",
     ];
     flashmark.done(&[&["run", directory], &suite[..]].concat());
@@ -403,7 +403,7 @@ pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
     for (page, origin) in [(&here, Origin::Measured), (&elsewhere, Origin::Imported)] {
         let run = server.json(&format!("/api/v1/runs/{}", page.rsplit('/').next().unwrap()));
         assert_eq!(
-            (&run["origin"], &run["standing"]),
+            (&run["origin"], &run["status"]),
             (&json!(origin), &json!("accepted")),
             "{page}"
         );
@@ -490,7 +490,7 @@ fn sorts_and_hides_by_keyboard(browser: &mut Browser) {
 }
 
 fn compares_by_keyboard(browser: &mut Browser, server: &Server, sent: &Sent) {
-    browser.tab_to(".shelves a[href*='origin=reference']");
+    browser.tab_to(".categories a[href*='origin=reference']");
     browser.leads_on(|browser| browser.press("Enter"));
     browser.tab_to("#lines tbody tr:nth-child(1) input[name=m]");
     browser.press("Space");

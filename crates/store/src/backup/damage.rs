@@ -50,7 +50,7 @@ impl fmt::Display for BackupDamage {
             BackupDamage::Data { offset_bytes, bytes } => {
                 write!(
                     f,
-                    "{} at {} cannot be put back: the copy is damaged",
+                    "{} at {} cannot be restored: the copy is damaged",
                     Bytes(bytes),
                     Bytes(offset_bytes)
                 )

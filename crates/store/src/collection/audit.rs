@@ -29,7 +29,7 @@ pub struct Audited {
 }
 
 /// What is to be written down.
-pub(super) struct Deed<'a> {
+pub(super) struct AuditEvent<'a> {
     pub at: &'a str,
     pub who: &'a str,
     pub what: &'a str,
@@ -62,17 +62,17 @@ impl Chain {
     pub fn add(
         &mut self,
         connection: &mut dyn Connection,
-        deed: &Deed,
+        event: &AuditEvent,
     ) -> Result<(), CollectionError> {
         // As the database will have it, so that it hashes the same when it is read back.
         let kept = |text: &str| text.replace('\0', "\u{fffd}");
         let mut line = Audited {
             number: self.number + 1,
-            at: kept(deed.at),
-            who: kept(deed.who),
-            what: kept(deed.what),
-            run: deed.run.map(kept),
-            detail: kept(deed.detail),
+            at: kept(event.at),
+            who: kept(event.who),
+            what: kept(event.what),
+            run: event.run.map(kept),
+            detail: kept(event.detail),
             hash: String::new(),
         };
         line.hash = hash(&self.hash, &line);
@@ -177,7 +177,7 @@ impl Collection {
     ) -> Result<(), CollectionError> {
         self.pool.write(|connection| {
             let mut chain = Chain::end_of(connection)?;
-            chain.add(connection, &Deed { at: when, who, what, run, detail })
+            chain.add(connection, &AuditEvent { at: when, who, what, run, detail })
         })
     }
 }

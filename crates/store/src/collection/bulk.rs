@@ -1,58 +1,58 @@
 //! Judging many runs at once, and taking that back. One transaction each: a line of the audit for
-//! the deed, whose number names it, and one for each run that it changed.
+//! the event, whose number names it, and one for each run that it changed.
 
 use record::collection::SubmissionStatus;
 
-use super::audit::Deed;
+use super::audit::AuditEvent;
 use super::connection::{Connection, SqlValue};
 use super::error::While;
-use super::write::{SubmissionReceipt, Writer, standing_named};
+use super::write::{SubmissionReceipt, Writer, status_named};
 use super::{Collection, CollectionError};
 
-/// What the audit calls the deed of judging many.
+/// Name in the audit of judging many.
 const JUDGED: &str = "judged many";
-/// What it calls taking one back.
-const UNDONE: &str = "undid a deed";
+/// Name in the audit of undoing that.
+const UNDONE: &str = "undid a judgement of many";
 
-/// Several runs judged, or put back, together.
+/// Several runs judged, or their judgements undone, together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkJudgement {
     /// Its number in the audit, by which a judgement is undone; `None` where nothing had to change.
-    pub deed: Option<u64>,
-    /// Runs with their standing after it, in the order given; `is_new` where it changed.
+    pub event: Option<u64>,
+    /// Runs with their status after it, in the order given; `is_new` where it changed.
     pub runs: Vec<SubmissionReceipt>,
     /// Ids of runs that were left as they are: withdrawn, or judged otherwise since.
     pub left: Vec<String>,
 }
 
-/// Who changes the standing of many, why and when (RFC 3339 in UTC).
+/// Who changes the status of many, why and when (RFC 3339 in UTC).
 struct By<'a> {
     who: &'a str,
     why: &'a str,
     when: &'a str,
 }
 
-/// A run that changes its standing.
+/// A run that changes its status.
 struct Change {
     receipt: SubmissionReceipt,
     was: SubmissionStatus,
 }
 
 impl Collection {
-    /// Gives many runs one standing, all of them or none. What was withdrawn stays withdrawn.
+    /// Gives many runs one status, all of them or none. What was withdrawn stays withdrawn.
     /// `when` is RFC 3339 in UTC.
     ///
     /// # Errors
-    /// Where one of them is no run, or the standing is `Withdrawn`; then nothing is changed.
+    /// Where one of them is no run, or the status is `Withdrawn`; then nothing is changed.
     pub fn judge_many(
         &self,
         ids: &[String],
-        standing: SubmissionStatus,
+        status: SubmissionStatus,
         who: &str,
         why: &str,
         when: &str,
     ) -> Result<BulkJudgement, CollectionError> {
-        if standing == SubmissionStatus::Withdrawn {
+        if status == SubmissionStatus::Withdrawn {
             let why = "runs are withdrawn one by one".to_owned();
             return Err(CollectionError::Unrepresentable { why });
         }
@@ -60,13 +60,13 @@ impl Collection {
             let mut writer = Writer::new(connection)?;
             let mut wanted = Vec::new();
             for id in ids.iter().filter(unseen()) {
-                wanted.push((id.clone(), standing));
+                wanted.push((id.clone(), status));
             }
-            let what = |count: usize| format!("{count} runs {}", standing.name());
+            let what = |count: usize| format!("{count} runs {}", status.name());
             let done = change(&mut writer, wanted, JUDGED, &what, &By { who, why, when })?;
-            if let Some(deed) = done.deed {
+            if let Some(event) = done.event {
                 for change in &done.changed {
-                    remember(&mut writer, deed, change)?;
+                    remember(&mut writer, event, change)?;
                 }
             }
             writer.finish()?;
@@ -74,32 +74,32 @@ impl Collection {
         })
     }
 
-    /// Takes the last judgement of many back that still stands: each run gets the standing it had
+    /// Takes the last judgement of many back that still stands: each run gets the status it had
     /// before. What was withdrawn or judged otherwise since is left as it is.
     ///
     /// # Errors
-    /// Where `deed` is not the number of the last such judgement.
+    /// Where `event` is not the number of the last such judgement.
     pub fn undo_judgement(
         &self,
-        deed: u64,
+        event: u64,
         who: &str,
         why: &str,
         when: &str,
     ) -> Result<BulkJudgement, CollectionError> {
         self.pool.write(|connection| {
-            let last = last_deed(connection)?;
-            if last != Some(deed) {
-                return Err(CollectionError::NotLastDeed { deed, last });
+            let last = last_event(connection)?;
+            if last != Some(event) {
+                return Err(CollectionError::NotLastEvent { event, last });
             }
             let (mut wanted, mut left) = (Vec::new(), Vec::new());
-            for (id, was, is_as_judged) in judged_in(connection, deed)? {
+            for (id, was, is_as_judged) in judged_in(connection, event)? {
                 if is_as_judged { wanted.push((id, was)) } else { left.push(id) }
             }
             let mut writer = Writer::new(connection)?;
-            let what = |count: usize| format!("deed {deed}, {count} runs");
+            let what = |count: usize| format!("event {event}, {count} runs");
             let done = change(&mut writer, wanted, UNDONE, &what, &By { who, why, when })?;
-            let forget = "DELETE FROM bulk_judgements WHERE deed = $1";
-            writer.connection().execute(forget, &[SqlValue::from(deed)]).changing()?;
+            let forget = "DELETE FROM bulk_judgements WHERE event = $1";
+            writer.connection().execute(forget, &[SqlValue::from(event)]).changing()?;
             writer.finish()?;
             Ok(done.told(left))
         })
@@ -110,7 +110,7 @@ impl Collection {
     /// # Errors
     /// Where the database fails.
     pub fn last_judgement(&self) -> Result<Option<u64>, CollectionError> {
-        self.pool.look(last_deed)
+        self.pool.look(last_event)
     }
 }
 
@@ -120,9 +120,9 @@ fn unseen() -> impl FnMut(&&String) -> bool {
     move |id| seen.insert((*id).clone())
 }
 
-/// A deed that was done.
+/// An event that was done.
 struct Done {
-    deed: Option<u64>,
+    event: Option<u64>,
     changed: Vec<Change>,
     unchanged: Vec<SubmissionReceipt>,
     withdrawn: Vec<String>,
@@ -132,28 +132,28 @@ impl Done {
     fn told(self, left: Vec<String>) -> BulkJudgement {
         let changed = self.changed.into_iter().map(|change| change.receipt);
         BulkJudgement {
-            deed: self.deed,
+            event: self.event,
             runs: changed.chain(self.unchanged).collect(),
             left: left.into_iter().chain(self.withdrawn).collect(),
         }
     }
 }
 
-/// Changes standings: first a line of the audit for the deed, then one for each run.
+/// Changes statuses: first a line of the audit for the event, then one for each run.
 fn change(
     writer: &mut Writer,
     wanted: Vec<(String, SubmissionStatus)>,
-    deed_name: &str,
+    event_name: &str,
     what: &dyn Fn(usize) -> String,
     by: &By,
 ) -> Result<Done, CollectionError> {
     let mut done =
-        Done { deed: None, changed: Vec::new(), unchanged: Vec::new(), withdrawn: Vec::new() };
-    for (id, standing) in wanted {
-        match writer.standing_of(&id) {
-            Ok((receipt, was)) if was == standing => done.unchanged.push(receipt),
+        Done { event: None, changed: Vec::new(), unchanged: Vec::new(), withdrawn: Vec::new() };
+    for (id, status) in wanted {
+        match writer.status_of(&id) {
+            Ok((receipt, was)) if was == status => done.unchanged.push(receipt),
             Ok((receipt, was)) => {
-                let receipt = SubmissionReceipt { standing, is_new: true, ..receipt };
+                let receipt = SubmissionReceipt { status, is_new: true, ..receipt };
                 done.changed.push(Change { receipt, was });
             }
             Err(CollectionError::Withdrawn { id }) => done.withdrawn.push(id),
@@ -164,15 +164,16 @@ fn change(
         return Ok(done);
     }
     let detail = joined(&what(done.changed.len()), by.why);
-    let head = Deed { at: by.when, who: by.who, what: deed_name, run: None, detail: &detail };
-    let deed = writer.note(&head)?;
+    let head =
+        AuditEvent { at: by.when, who: by.who, what: event_name, run: None, detail: &detail };
+    let event = writer.note(&head)?;
     for Change { receipt, was } in &done.changed {
-        let detail = joined(&format!("deed {deed}, was {}", was.name()), by.why);
-        let (run, what) = (Some(receipt.id.as_str()), receipt.standing.name());
-        let line = Deed { at: by.when, who: by.who, what, run, detail: &detail };
-        writer.judge(&receipt.id, receipt.standing, &line)?;
+        let detail = joined(&format!("event {event}, was {}", was.name()), by.why);
+        let (run, what) = (Some(receipt.id.as_str()), receipt.status.name());
+        let line = AuditEvent { at: by.when, who: by.who, what, run, detail: &detail };
+        writer.judge(&receipt.id, receipt.status, &line)?;
     }
-    done.deed = Some(deed);
+    done.event = Some(event);
     Ok(done)
 }
 
@@ -180,36 +181,36 @@ fn joined(what: &str, why: &str) -> String {
     if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
 }
 
-fn remember(writer: &mut Writer, deed: u64, change: &Change) -> Result<(), CollectionError> {
-    let sql = "INSERT INTO bulk_judgements (deed, run, was, became) \
+fn remember(writer: &mut Writer, event: u64, change: &Change) -> Result<(), CollectionError> {
+    let sql = "INSERT INTO bulk_judgements (event, run, was, became) \
                VALUES ($1, (SELECT number FROM runs WHERE id = $2), $3, $4)";
     let values = [
-        SqlValue::from(deed),
+        SqlValue::from(event),
         SqlValue::from(change.receipt.id.as_str()),
         SqlValue::from(change.was.name()),
-        SqlValue::from(change.receipt.standing.name()),
+        SqlValue::from(change.receipt.status.name()),
     ];
     writer.connection().execute(sql, &values).changing()?;
     Ok(())
 }
 
-fn last_deed(connection: &mut dyn Connection) -> Result<Option<u64>, CollectionError> {
-    let sql = "SELECT deed FROM bulk_judgements ORDER BY deed DESC LIMIT 1";
+fn last_event(connection: &mut dyn Connection) -> Result<Option<u64>, CollectionError> {
+    let sql = "SELECT event FROM bulk_judgements ORDER BY event DESC LIMIT 1";
     let found = connection.query(sql, &[]).reading()?.into_iter().next();
     found.map(|mut row| row.number()).transpose()
 }
 
-/// The runs of a deed, the standing each had, and whether it still has the one it was given.
+/// Runs of an event, the status each had, and whether it still has the one it was given.
 fn judged_in(
     connection: &mut dyn Connection,
-    deed: u64,
+    event: u64,
 ) -> Result<Vec<(String, SubmissionStatus, bool)>, CollectionError> {
-    let sql = "SELECT r.id, b.was, b.became, r.standing FROM bulk_judgements b \
-               JOIN runs r ON r.number = b.run WHERE b.deed = $1 ORDER BY r.number";
-    let rows = connection.query(sql, &[SqlValue::from(deed)]).reading()?;
+    let sql = "SELECT r.id, b.was, b.became, r.status FROM bulk_judgements b \
+               JOIN runs r ON r.number = b.run WHERE b.event = $1 ORDER BY r.number";
+    let rows = connection.query(sql, &[SqlValue::from(event)]).reading()?;
     rows.into_iter()
         .map(|mut row| {
-            let (id, was) = (row.text()?, standing_named(&row.text()?)?);
+            let (id, was) = (row.text()?, status_named(&row.text()?)?);
             Ok((id, was, row.text()? == row.text()?))
         })
         .collect()

@@ -84,7 +84,7 @@ impl KnownRuns for Accepted<'_> {
     ) -> Result<Option<String>, CollectionError> {
         let sql = format!(
             "SELECT r.id FROM run_marks m JOIN runs r ON r.number = m.run JOIN lines l ON l.number = r.line \
-             WHERE m.mark IN ({}) AND r.standing = 'accepted'{} ORDER BY r.number LIMIT 20",
+             WHERE m.mark IN ({}) AND r.status = 'accepted'{} ORDER BY r.number LIMIT 20",
             columns::places(1, marks.exact.len()),
             may_be_copied(marks),
         );
@@ -107,7 +107,7 @@ impl KnownRuns for Accepted<'_> {
         let sql = "SELECT id, sketch FROM (SELECT r.number, r.id, r.sketch \
              FROM runs r JOIN lines l ON l.number = r.line \
              WHERE l.kind = $1 AND l.vendor = $2 AND l.model = $3 AND r.sketch IS NOT NULL \
-             AND r.standing = 'accepted' AND l.origin <> 'simulated' ORDER BY r.number DESC LIMIT $4) AS newest \
+             AND r.status = 'accepted' AND l.origin <> 'simulated' ORDER BY r.number DESC LIMIT $4) AS newest \
              ORDER BY number";
         let model = marks.model();
         let values = [

@@ -46,7 +46,7 @@ impl Collection {
     pub fn host_effects(&self, slug: &str) -> Result<Vec<HostEffect>, CollectionError> {
         let facets = Facet::ALL.map(Facet::name).join(", ");
         let sql = format!(
-            "SELECT host, {facets}, {} FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) AND standing = 'accepted'",
+            "SELECT host, {facets}, {} FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) AND status = 'accepted'",
             columns::figures()
         );
         let rows = self

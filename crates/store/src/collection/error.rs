@@ -49,10 +49,10 @@ pub enum CollectionError {
         id: String,
     },
     /// Another judgement of many came later, or this was none.
-    #[error("deed {deed} is not the last judgement of many runs{}", last_in_words(*.last))]
-    NotLastDeed {
+    #[error("event {event} is not the last judgement of many runs{}", last_in_words(*.last))]
+    NotLastEvent {
         /// The number in the audit that was given.
-        deed: u64,
+        event: u64,
         /// That of the last one that can be undone.
         last: Option<u64>,
     },

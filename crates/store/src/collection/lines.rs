@@ -23,7 +23,7 @@ pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [S
 }
 
 /// The runs that count.
-const COUNTED: &str = "FROM runs WHERE line = $1 AND standing = 'accepted'";
+const COUNTED: &str = "FROM runs WHERE line = $1 AND status = 'accepted'";
 
 /// What each run of a line says.
 fn votes_of(connection: &mut dyn Connection, line: u64) -> Result<Vec<Vote>, CollectionError> {
@@ -146,7 +146,7 @@ fn searched(
 fn count_fakes(connection: &mut dyn Connection, line: u64) -> Result<(), CollectionError> {
     let same = "o.kind = l.kind AND o.vendor = l.vendor AND o.model = l.model AND o.capacity_gb = l.capacity_gb AND o.origin = l.origin";
     let counted = "SELECT count(DISTINCT r.sender) + sum(CASE WHEN r.sender IS NULL THEN 1 ELSE 0 END) \
-                   FROM runs r WHERE r.line = o.number AND r.standing = 'accepted'";
+                   FROM runs r WHERE r.line = o.number AND r.status = 'accepted'";
     let siblings = format!(
         "SELECT o.number, o.is_fake, coalesce(({counted}), 0), o.fakes FROM lines l JOIN lines o ON {same} WHERE l.number = $1"
     );

@@ -5,7 +5,7 @@ use record::collection::{HeadlineFigure, Origin, SubmissionStatus};
 use super::columns::origin_named;
 use super::connection::{SqlRow, SqlValue};
 use super::error::While;
-use super::write::standing_named;
+use super::write::status_named;
 use super::{Collection, CollectionError, columns};
 
 /// Runs that are looked through for the order by suspicion and by sender: the newest that fit.
@@ -49,8 +49,8 @@ impl RunOrder {
 /// Which runs are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// The standing they have.
-    pub standing: SubmissionStatus,
+    /// The status they have.
+    pub status: SubmissionStatus,
     /// Only what this sender sent, as the audit calls them.
     pub sender: Option<String>,
     /// In which order.
@@ -70,8 +70,8 @@ pub struct ListedRun {
     pub slug: String,
     /// When it came in, in RFC 3339.
     pub received: String,
-    /// Its standing.
-    pub standing: SubmissionStatus,
+    /// Its status.
+    pub status: SubmissionStatus,
     /// Where it comes from.
     pub origin: Origin,
     /// Number of its latest revision, from 1.
@@ -107,15 +107,15 @@ impl Collection {
             RunOrder::Suspicion | RunOrder::Sender => (" DESC", LOOKED_THROUGH),
         };
         let sql = format!(
-            "SELECT r.id, r.name, l.slug, r.received, r.standing, l.origin, r.revision, v.who, v.why, {}, {} \
+            "SELECT r.id, r.name, l.slug, r.received, r.status, l.origin, r.revision, v.who, v.why, {}, {} \
              FROM runs r JOIN lines l ON l.number = r.line \
              JOIN revisions v ON v.run = r.number AND v.revision = r.revision \
-             WHERE r.standing = $1 AND ($2 = '' OR v.who = $2) ORDER BY r.received{way}, r.number{way} LIMIT $3",
+             WHERE r.status = $1 AND ($2 = '' OR v.who = $2) ORDER BY r.received{way}, r.number{way} LIMIT $3",
             own.join(", "),
             median.join(", ")
         );
         let values = [
-            SqlValue::from(filter.standing.name()),
+            SqlValue::from(filter.status.name()),
             SqlValue::from(filter.sender.as_deref().unwrap_or_default()),
             SqlValue::from(limit as u64),
         ];
@@ -136,7 +136,7 @@ impl Collection {
 
 fn listed(mut row: SqlRow) -> Result<ListedRun, CollectionError> {
     let (id, name, slug, received) = (row.text()?, row.text()?, row.text()?, row.text()?);
-    let (standing, origin) = (standing_named(&row.text()?)?, origin_named(&row.text()?)?);
+    let (status, origin) = (status_named(&row.text()?)?, origin_named(&row.text()?)?);
     let (revision, who, why) = (row.number()? as u32, row.text()?, row.text()?);
     let mut figures =
         || HeadlineFigure::ALL.iter().map(|_| row.optional_real()).collect::<Result<Vec<_>, _>>();
@@ -149,7 +149,7 @@ fn listed(mut row: SqlRow) -> Result<ListedRun, CollectionError> {
         name,
         slug,
         received,
-        standing,
+        status,
         origin,
         revision,
         who,

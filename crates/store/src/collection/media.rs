@@ -14,7 +14,7 @@ impl Collection {
     pub fn medium_runs(&self, slug: &str) -> Result<Vec<MediumRun>, CollectionError> {
         let sql = format!(
             "SELECT id, medium_key, host, {} FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) \
-             AND standing = 'accepted' AND medium_key IS NOT NULL ORDER BY received DESC, number DESC",
+             AND status = 'accepted' AND medium_key IS NOT NULL ORDER BY received DESC, number DESC",
             columns::figures()
         );
         let rows = self

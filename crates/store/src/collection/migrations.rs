@@ -9,7 +9,7 @@ use super::pool::ConnectionPool;
 use super::{CollectionError, audit, columns, copies, lines};
 
 /// All steps; the first has number 1.
-const STEPS: [(&str, &str); 7] = [
+const STEPS: [(&str, &str); 8] = [
     ("collection", include_str!("migrations/0001_collection.sql")),
     ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
     ("senders", include_str!("migrations/0003_senders.sql")),
@@ -17,6 +17,7 @@ const STEPS: [(&str, &str); 7] = [
     ("judging many", include_str!("migrations/0005_judging_many.sql")),
     ("marks of cells", include_str!("migrations/0006_marks_of_cells.sql")),
     ("claims have voices", include_str!("migrations/0007_claims_have_voices.sql")),
+    ("words", include_str!("migrations/0008_words.sql")),
 ];
 
 /// Brings a database to the form that this version knows.

@@ -7,7 +7,7 @@ use record::collection::{CollectionLine, CollectionRun, Model};
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::document::RevisionDocument;
 use super::error::While;
-use super::write::standing_named;
+use super::write::status_named;
 use super::{Collection, CollectionError, columns, lines};
 
 /// What a revision was.
@@ -39,21 +39,21 @@ pub struct Counts {
 }
 
 /// Columns of an entry, of `runs r` and `revisions v`.
-const ENTRY: &str = "SELECT r.id, r.received, r.standing, r.revision, v.body \
+const ENTRY: &str = "SELECT r.id, r.received, r.status, r.revision, v.body \
                      FROM runs r JOIN revisions v ON v.run = r.number AND v.revision = r.revision";
 /// Entries that are read at once, when all are.
 const BATCH: u64 = 200;
 
 fn entry_of(mut row: SqlRow) -> Result<CollectionRun, CollectionError> {
     let (id, received) = (row.text()?, row.text()?);
-    let (standing, revision) = (standing_named(&row.text()?)?, row.number()? as u32);
+    let (status, revision) = (status_named(&row.text()?)?, row.number()? as u32);
     let RevisionDocument { model, origin, headline, run } = RevisionDocument::unpack(&row.blob()?)?;
     Ok(CollectionRun {
         id,
         local_name: None,
         received,
         origin,
-        standing,
+        status,
         revision,
         model,
         headline,
@@ -75,7 +75,7 @@ fn entries(
 }
 
 impl Collection {
-    /// A run by its name, whatever its standing.
+    /// A run by its name, whatever its status.
     ///
     /// # Errors
     /// Where the database fails.
@@ -115,7 +115,7 @@ impl Collection {
         id: &str,
         revision: u32,
     ) -> Result<Option<CollectionRun>, CollectionError> {
-        let sql = "SELECT r.id, v.received, CASE WHEN v.revision = r.revision THEN r.standing ELSE 'withdrawn' END, v.revision, v.body \
+        let sql = "SELECT r.id, v.received, CASE WHEN v.revision = r.revision THEN r.status ELSE 'withdrawn' END, v.revision, v.body \
                    FROM runs r JOIN revisions v ON v.run = r.number WHERE r.id = $1 AND v.revision = $2";
         let found = self.pool.look(|connection| {
             connection.query(sql, &[SqlValue::from(id), SqlValue::from(revision)]).reading()
@@ -189,7 +189,7 @@ impl Collection {
         slug: &str,
         n: usize,
     ) -> Result<Vec<CollectionRun>, CollectionError> {
-        let rest = "WHERE r.line = (SELECT number FROM lines WHERE slug = $1) AND r.standing = 'accepted' \
+        let rest = "WHERE r.line = (SELECT number FROM lines WHERE slug = $1) AND r.status = 'accepted' \
                     ORDER BY r.received DESC, r.number DESC LIMIT $2";
         self.pool.look(|connection| {
             entries(connection, rest, &[SqlValue::from(slug), SqlValue::from(n as u64)])
@@ -201,7 +201,7 @@ impl Collection {
     /// # Errors
     /// Where the database fails.
     pub fn latest(&self, n: usize) -> Result<Vec<CollectionRun>, CollectionError> {
-        let rest = "WHERE r.standing = 'accepted' ORDER BY r.received DESC, r.number DESC LIMIT $1";
+        let rest = "WHERE r.status = 'accepted' ORDER BY r.received DESC, r.number DESC LIMIT $1";
         self.pool.look(|connection| entries(connection, rest, &[SqlValue::from(n as u64)]))
     }
 
@@ -218,7 +218,7 @@ impl Collection {
     /// # Errors
     /// Where the database fails.
     pub fn first_quarantined(&self, n: usize) -> Result<Vec<CollectionRun>, CollectionError> {
-        let rest = "WHERE r.standing = 'quarantined' ORDER BY r.received, r.number LIMIT $1";
+        let rest = "WHERE r.status = 'quarantined' ORDER BY r.received, r.number LIMIT $1";
         self.pool.look(|connection| entries(connection, rest, &[SqlValue::from(n as u64)]))
     }
 
@@ -231,9 +231,9 @@ impl Collection {
         &self,
         take: &mut dyn FnMut(CollectionRun) -> io::Result<()>,
     ) -> Result<(), CollectionError> {
-        let sql = "SELECT r.id, r.received, r.standing, r.revision, v.body, r.number \
+        let sql = "SELECT r.id, r.received, r.status, r.revision, v.body, r.number \
                    FROM runs r JOIN revisions v ON v.run = r.number AND v.revision = r.revision \
-                   WHERE r.number > $1 AND r.number <= $2 AND r.standing = 'accepted' ORDER BY r.number";
+                   WHERE r.number > $1 AND r.number <= $2 AND r.status = 'accepted' ORDER BY r.number";
         self.pool.read(|connection| {
             let last =
                 connection.query("SELECT coalesce(max(number), 0) FROM runs", &[]).reading()?;
@@ -276,11 +276,11 @@ impl Collection {
         self.pool.look(|connection| {
             let mut counts = Counts::default();
             for mut row in connection
-                .query("SELECT standing, count(*) FROM runs GROUP BY standing", &[])
+                .query("SELECT status, count(*) FROM runs GROUP BY status", &[])
                 .reading()?
             {
-                let (standing, count) = (row.text()?, row.number()?);
-                match standing.as_str() {
+                let (status, count) = (row.text()?, row.number()?);
+                match status.as_str() {
                     "accepted" => counts.accepted = count,
                     "quarantined" => counts.quarantined = count,
                     "rejected" => counts.rejected = count,

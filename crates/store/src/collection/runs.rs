@@ -18,16 +18,15 @@ impl Collection {
         slug: &str,
         take: &mut dyn FnMut(CollectionRun) -> io::Result<()>,
     ) -> Result<(), CollectionError> {
-        let sql = "SELECT id FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) AND standing = 'accepted' \
+        let sql = "SELECT id FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) AND status = 'accepted' \
                    ORDER BY received DESC, number DESC";
         let rows = self
             .pool
             .look(|connection| connection.query(sql, &[SqlValue::from(slug)]).reading())?;
         for mut row in rows {
             // It may have been withdrawn meanwhile.
-            if let Some(entry) = self
-                .entry(&row.text()?)?
-                .filter(|entry| entry.standing == SubmissionStatus::Accepted)
+            if let Some(entry) =
+                self.entry(&row.text()?)?.filter(|entry| entry.status == SubmissionStatus::Accepted)
             {
                 take(entry)?;
             }

@@ -11,6 +11,8 @@ use super::error::DatabaseError;
 
 /// How long a statement waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Time between two attempts at what SQLite itself does not wait for.
+const PAUSE: Duration = Duration::from_millis(5);
 /// "flmk", in the file's header: what kind of file it is.
 const APPLICATION_ID: i64 = 0x666c_6d6b;
 /// Pages in the log (of 4 kB) at which whoever commits takes them over into the file, which takes
@@ -28,6 +30,10 @@ impl From<rusqlite::Error> for DatabaseError {
     }
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+}
+
 impl Sqlite {
     /// Opens a file, and makes it where there is none.
     pub fn open(path: &Path) -> Result<Sqlite, DatabaseError> {
@@ -41,9 +47,27 @@ impl Sqlite {
         if !opened.is_foreign()? {
             // A commit is on the medium when it returns: what was acknowledged survives a power cut
             // too.
-            opened.script(&format!("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {LOG_PAGES}"))?;
+            opened.log_ahead()?;
+            opened.script(&format!(
+                "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
+            ))?;
         }
         Ok(opened)
+    }
+
+    /// Switches to the write-ahead log. SQLite fails at once where others open the file at the same
+    /// time, whatever the timeout, so that it is tried again until [`PATIENCE`] is over.
+    fn log_ahead(&mut self) -> Result<(), DatabaseError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.0.execute_batch("PRAGMA journal_mode = WAL") {
+                Err(error) if is_busy(&error) && waited < PATIENCE => {
+                    std::thread::sleep(PAUSE);
+                    waited += PAUSE;
+                }
+                switched => return Ok(switched?),
+            }
+        }
     }
 
     pub fn in_memory() -> Result<Sqlite, DatabaseError> {
@@ -108,9 +132,10 @@ impl Connection for Sqlite {
     }
 
     fn is_foreign(&mut self) -> Result<bool, DatabaseError> {
+        // In this order: another process that makes the collection meanwhile commits both at once.
+        let holds_tables = self.number("SELECT count(*) FROM sqlite_schema")? > 0;
         let id = self.number("PRAGMA application_id")?;
-        Ok(id != APPLICATION_ID
-            && (id != 0 || self.number("SELECT count(*) FROM sqlite_schema")? > 0))
+        Ok(id != APPLICATION_ID && (id != 0 || holds_tables))
     }
 
     fn mark(&mut self) -> Result<(), DatabaseError> {

@@ -148,7 +148,7 @@ on_both! {
     copies::a_copy_is_found_under_other_names,
     copies::a_copy_that_waits_keeps_nobody_waiting,
     judging_many::many_are_judged_and_put_back,
-    judging_many::deeds_are_undone_from_the_last_to_the_first,
+    judging_many::events_are_undone_from_the_last_to_the_first,
     judging_many::many_are_judged_all_or_none,
     judging_many::runs_are_listed_by_what_is_looked_for,
     judging_many::bytes_are_agreed_to_before_they_are_kept,

@@ -8,7 +8,7 @@ use record::collection::{
     CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
 };
 
-use super::audit::{self, Deed};
+use super::audit::{self, AuditEvent};
 use super::connection::{Connection, SqlValue};
 use super::document::{PackedRun, RevisionDocument, hex, id_of};
 use super::error::While;
@@ -26,7 +26,7 @@ pub struct Submission {
     /// Where it comes from.
     pub origin: Origin,
     /// `Accepted`, or `Quarantined` where it is doubtful.
-    pub standing: SubmissionStatus,
+    pub status: SubmissionStatus,
     /// RFC 3339 in UTC, when it came in.
     pub received: String,
     /// Who sent it, for the audit: "anonymous", "token of the lab".
@@ -57,7 +57,7 @@ impl Submission {
             run,
             headline,
             origin,
-            standing: SubmissionStatus::Accepted,
+            status: SubmissionStatus::Accepted,
             received: received.into(),
             who: "anonymous".to_owned(),
             sender: None,
@@ -78,15 +78,15 @@ pub struct SubmissionReceipt {
     pub slug: String,
     /// Number of its latest revision, from 1.
     pub revision: u32,
-    /// Its standing after that.
-    pub standing: SubmissionStatus,
+    /// Its status after that.
+    pub status: SubmissionStatus,
     /// Whether anything changed. The same run once more changes nothing.
     pub is_new: bool,
 }
 
 impl Collection {
     /// Takes a run in. It is durable when this returns. What the collection already has, in any
-    /// revision and of any standing, is not taken in again: the receipt is that of the run that has
+    /// revision and of any status, is not taken in again: the receipt is that of the run that has
     /// it.
     ///
     /// # Errors
@@ -183,14 +183,14 @@ impl Collection {
         })
     }
 
-    /// Changes the standing of a run. `when` is RFC 3339 in UTC.
+    /// Changes the status of a run. `when` is RFC 3339 in UTC.
     ///
     /// # Errors
     /// Where there is no such run, or it was withdrawn: that is final.
     pub fn judge(
         &self,
         id: &str,
-        standing: SubmissionStatus,
+        status: SubmissionStatus,
         who: &str,
         why: &str,
         when: &str,
@@ -199,15 +199,15 @@ impl Collection {
             let mut writer = Writer::new(connection)?;
             let receipt = writer.judge(
                 id,
-                standing,
-                &Deed { at: when, who, what: standing.name(), run: Some(id), detail: why },
+                status,
+                &AuditEvent { at: when, who, what: status.name(), run: Some(id), detail: why },
             )?;
             writer.finish()?;
             Ok(receipt)
         })
     }
 
-    /// Takes a run out of the collection for good. It stays readable by its id, with its standing.
+    /// Takes a run out of the collection for good. It stays readable by its id, with its status.
     ///
     /// # Errors
     /// As [`Collection::judge`].
@@ -239,24 +239,24 @@ impl Collection {
         let prepared =
             entries.iter().map(|entry| Ok((entry.id.as_str(), Prepared::of_entry(entry)?)));
         let prepared = prepared.collect::<Result<BTreeMap<_, _>, CollectionError>>()?;
-        let present = "SELECT r.id FROM runs r JOIN lines l ON l.number = r.line WHERE l.origin = 'reference' AND r.standing = 'accepted'";
+        let present = "SELECT r.id FROM runs r JOIN lines l ON l.number = r.line WHERE l.origin = 'reference' AND r.status = 'accepted'";
         self.pool.write(|connection| {
             let rows = connection.query(present, &[]).reading()?;
             let ids = rows.into_iter().map(|mut row| row.text()).collect::<Result<Vec<_>, _>>()?;
             let mut writer = Writer::new(connection)?;
             for id in ids.iter().filter(|id| !prepared.contains_key(id.as_str())) {
-                let deed = Deed {
+                let event = AuditEvent {
                     at: when,
                     who: "flashmark",
                     what: "withdrawn",
                     run: Some(id),
                     detail: "no longer in the reference",
                 };
-                writer.judge(id, SubmissionStatus::Withdrawn, &deed)?;
+                writer.judge(id, SubmissionStatus::Withdrawn, &event)?;
             }
             for (id, one) in &prepared {
                 match writer.present(id)? {
-                    Some(old) if old.standing == SubmissionStatus::Accepted => {
+                    Some(old) if old.status == SubmissionStatus::Accepted => {
                         writer.replace(id, one)?
                     }
                     _ => writer.submit(one, Some(id))?,
@@ -269,7 +269,7 @@ impl Collection {
 
 /// A submission with all that can be worked out without the database.
 struct Prepared {
-    standing: SubmissionStatus,
+    status: SubmissionStatus,
     received: String,
     who: String,
     sender: Option<String>,
@@ -288,7 +288,7 @@ impl Prepared {
             run,
             headline,
             origin,
-            standing,
+            status,
             received,
             who,
             sender,
@@ -304,18 +304,7 @@ impl Prepared {
             Some(id) => (id.clone(), id),
             None => (hex(&content), id_of(&content)),
         };
-        Ok(Prepared {
-            standing,
-            received,
-            who,
-            sender,
-            why,
-            edit_token,
-            document,
-            content,
-            id,
-            body,
-        })
+        Ok(Prepared { status, received, who, sender, why, edit_token, document, content, id, body })
     }
 
     fn of_entry(entry: &CollectionRun) -> Result<Prepared, CollectionError> {
@@ -371,10 +360,10 @@ fn check(submission: &Submission) -> Result<(), CollectionError> {
     {
         return refuse(format!("its {} is {value}", figure.name()));
     }
-    if !matches!(submission.standing, SubmissionStatus::Accepted | SubmissionStatus::Quarantined) {
+    if !matches!(submission.status, SubmissionStatus::Accepted | SubmissionStatus::Quarantined) {
         return refuse(format!(
             "a submission is accepted or quarantined, not {}",
-            submission.standing.name()
+            submission.status.name()
         ));
     }
     let received = &submission.received;
@@ -391,7 +380,7 @@ fn check(submission: &Submission) -> Result<(), CollectionError> {
 struct Present {
     number: u64,
     line: u64,
-    standing: SubmissionStatus,
+    status: SubmissionStatus,
     revision: u32,
     content: String,
     slug: String,
@@ -431,8 +420,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a line to the audit; its number.
-    pub fn note(&mut self, deed: &Deed) -> Result<u64, CollectionError> {
-        self.audit.add(self.connection, deed)?;
+    pub fn note(&mut self, event: &AuditEvent) -> Result<u64, CollectionError> {
+        self.audit.add(self.connection, event)?;
         Ok(self.audit.number())
     }
 
@@ -462,7 +451,7 @@ impl<'a> Writer<'a> {
         self.next_run += 1;
         let (facts, values) = one.facts();
         let sql = format!(
-            "INSERT INTO runs (number, id, line, standing, revision, received, sender, {}) VALUES ({})",
+            "INSERT INTO runs (number, id, line, status, revision, received, sender, {}) VALUES ({})",
             facts.join(", "),
             columns::places(1, 7 + facts.len())
         );
@@ -470,7 +459,7 @@ impl<'a> Writer<'a> {
             SqlValue::from(number),
             SqlValue::from(id.as_str()),
             SqlValue::from(line),
-            SqlValue::from(one.standing.name()),
+            SqlValue::from(one.status.name()),
             SqlValue::from(1u32),
             SqlValue::from(one.received.as_str()),
             SqlValue::from(one.sender.as_deref()),
@@ -482,16 +471,16 @@ impl<'a> Writer<'a> {
         if let Some(secret) = &one.edit_token {
             tokens::keep_edit(self.connection, secret, &id, &one.received)?;
         }
-        let what = if one.standing == SubmissionStatus::Accepted {
+        let what = if one.status == SubmissionStatus::Accepted {
             "submitted"
         } else {
             "submitted to quarantine"
         };
-        let deed =
-            Deed { at: &one.received, who: &one.who, what, run: Some(&id), detail: &one.why };
-        self.audit.add(self.connection, &deed)?;
+        let event =
+            AuditEvent { at: &one.received, who: &one.who, what, run: Some(&id), detail: &one.why };
+        self.audit.add(self.connection, &event)?;
         self.touched.insert(line);
-        Ok(SubmissionReceipt { id, slug, revision: 1, standing: one.standing, is_new: true })
+        Ok(SubmissionReceipt { id, slug, revision: 1, status: one.status, is_new: true })
     }
 
     fn replace(&mut self, id: &str, one: &Prepared) -> Result<SubmissionReceipt, CollectionError> {
@@ -501,7 +490,7 @@ impl<'a> Writer<'a> {
                 id: id.to_owned(),
                 slug: old.slug,
                 revision: old.revision,
-                standing: old.standing,
+                status: old.status,
                 is_new: false,
             });
         }
@@ -510,20 +499,20 @@ impl<'a> Writer<'a> {
             return Err(CollectionError::AlreadyThere { id: other.id });
         }
         let (line, slug) = self.line(one)?;
-        let standing = if old.standing == SubmissionStatus::Accepted {
-            one.standing
+        let status = if old.status == SubmissionStatus::Accepted {
+            one.status
         } else {
             SubmissionStatus::Quarantined
         };
         let revision = old.revision + 1;
         let (facts, values) = one.facts();
         let sql = format!(
-            "UPDATE runs SET line = $1, standing = $2, revision = $3, {} WHERE number = $4",
+            "UPDATE runs SET line = $1, status = $2, revision = $3, {} WHERE number = $4",
             columns::assignments(&facts, 5)
         );
         let mut row = vec![
             SqlValue::from(line),
-            SqlValue::from(standing.name()),
+            SqlValue::from(status.name()),
             SqlValue::from(revision),
             SqlValue::from(old.number),
         ];
@@ -532,49 +521,49 @@ impl<'a> Writer<'a> {
         copies::mark(self.connection, old.number, &one.document.run)?;
         self.keep_revision(old.number, revision, one)?;
         let detail = format!("revision {revision}: {}", one.why);
-        let deed = Deed {
+        let event = AuditEvent {
             at: &one.received,
             who: &one.who,
             what: "replaced",
             run: Some(id),
             detail: &detail,
         };
-        self.audit.add(self.connection, &deed)?;
+        self.audit.add(self.connection, &event)?;
         self.touched.extend([old.line, line]);
-        Ok(SubmissionReceipt { id: id.to_owned(), slug, revision, standing, is_new: true })
+        Ok(SubmissionReceipt { id: id.to_owned(), slug, revision, status, is_new: true })
     }
 
-    /// A run that may be judged, and its standing; an error where it was withdrawn.
-    pub fn standing_of(
+    /// A run that may be judged, and its status; an error where it was withdrawn.
+    pub fn status_of(
         &mut self,
         id: &str,
     ) -> Result<(SubmissionReceipt, SubmissionStatus), CollectionError> {
-        let Present { slug, revision, standing, .. } = self.changeable(id)?;
+        let Present { slug, revision, status, .. } = self.changeable(id)?;
         let receipt =
-            SubmissionReceipt { id: id.to_owned(), slug, revision, standing, is_new: false };
-        Ok((receipt, standing))
+            SubmissionReceipt { id: id.to_owned(), slug, revision, status, is_new: false };
+        Ok((receipt, status))
     }
 
     pub fn judge(
         &mut self,
         id: &str,
-        standing: SubmissionStatus,
-        deed: &Deed,
+        status: SubmissionStatus,
+        event: &AuditEvent,
     ) -> Result<SubmissionReceipt, CollectionError> {
         let old = self.changeable(id)?;
         let receipt = SubmissionReceipt {
             id: id.to_owned(),
             slug: old.slug,
             revision: old.revision,
-            standing,
-            is_new: old.standing != standing,
+            status,
+            is_new: old.status != status,
         };
         if receipt.is_new {
-            let values = [SqlValue::from(standing.name()), SqlValue::from(old.number)];
+            let values = [SqlValue::from(status.name()), SqlValue::from(old.number)];
             self.connection
-                .execute("UPDATE runs SET standing = $1 WHERE number = $2", &values)
+                .execute("UPDATE runs SET status = $1 WHERE number = $2", &values)
                 .changing()?;
-            self.audit.add(self.connection, deed)?;
+            self.audit.add(self.connection, event)?;
             self.touched.insert(old.line);
         }
         Ok(receipt)
@@ -609,9 +598,9 @@ impl<'a> Writer<'a> {
         one: &Prepared,
         except: &str,
     ) -> Result<Option<SubmissionReceipt>, CollectionError> {
-        let sql = "SELECT r.id, l.slug, r.revision, r.standing FROM revisions v JOIN runs r ON r.number = v.run \
+        let sql = "SELECT r.id, l.slug, r.revision, r.status FROM revisions v JOIN runs r ON r.number = v.run \
                    JOIN lines l ON l.number = r.line WHERE v.content = $1 \
-                   AND (r.standing <> 'withdrawn' AND v.revision = r.revision OR coalesce(r.sender, '') = $2) \
+                   AND (r.status <> 'withdrawn' AND v.revision = r.revision OR coalesce(r.sender, '') = $2) \
                    AND r.id <> $3 ORDER BY r.number LIMIT 1";
         let values = [
             SqlValue::from(one.content.as_str()),
@@ -625,7 +614,7 @@ impl<'a> Writer<'a> {
                     id: row.text()?,
                     slug: row.text()?,
                     revision: row.number()? as u32,
-                    standing: standing_named(&row.text()?)?,
+                    status: status_named(&row.text()?)?,
                     is_new: false,
                 })
             })
@@ -633,7 +622,7 @@ impl<'a> Writer<'a> {
     }
 
     fn present(&mut self, id: &str) -> Result<Option<Present>, CollectionError> {
-        let sql = "SELECT r.number, r.line, r.standing, r.revision, v.content, l.slug FROM runs r \
+        let sql = "SELECT r.number, r.line, r.status, r.revision, v.content, l.slug FROM runs r \
                    JOIN revisions v ON v.run = r.number AND v.revision = r.revision JOIN lines l ON l.number = r.line WHERE r.id = $1";
         let found = self.connection.query(sql, &[SqlValue::from(id)]).reading()?.into_iter().next();
         found
@@ -641,7 +630,7 @@ impl<'a> Writer<'a> {
                 Ok(Present {
                     number: row.number()?,
                     line: row.number()?,
-                    standing: standing_named(&row.text()?)?,
+                    status: status_named(&row.text()?)?,
                     revision: row.number()? as u32,
                     content: row.text()?,
                     slug: row.text()?,
@@ -653,7 +642,7 @@ impl<'a> Writer<'a> {
     fn changeable(&mut self, id: &str) -> Result<Present, CollectionError> {
         match self.present(id)? {
             None => Err(CollectionError::NoSuchRun { id: id.to_owned() }),
-            Some(present) if present.standing == SubmissionStatus::Withdrawn => {
+            Some(present) if present.status == SubmissionStatus::Withdrawn => {
                 Err(CollectionError::Withdrawn { id: id.to_owned() })
             }
             Some(present) => Ok(present),
@@ -740,7 +729,7 @@ fn next(connection: &mut dyn Connection, table: &str) -> Result<u64, CollectionE
     rows.into_iter().next().map_or(Ok(1), |mut row| row.number())
 }
 
-pub(super) fn standing_named(name: &str) -> Result<SubmissionStatus, CollectionError> {
+pub(super) fn status_named(name: &str) -> Result<SubmissionStatus, CollectionError> {
     SubmissionStatus::named(name)
-        .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no standing")))
+        .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no status")))
 }

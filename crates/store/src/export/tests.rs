@@ -46,7 +46,7 @@ fn entry(id: &str, label: &str) -> CollectionRun {
         local_name: None,
         received: "2026-05-01T00:00:00Z".into(),
         origin: Origin::Simulated,
-        standing: SubmissionStatus::Accepted,
+        status: SubmissionStatus::Accepted,
         revision: 1,
         model: Model::of(&run),
         headline: RunHeadline {

@@ -72,7 +72,7 @@ fn what_is_kept_is_read_back_by_another_process_until_it_is_cleared() {
             first_offset_bytes: Some(0)
         })
     );
-    insta::assert_snapshot!(sandbox.neutral(run.create_backup(MEDIUM, 1).unwrap_err()), @"'DIR/runs/one/undo.log' holds what this run has not put back yet; put it back first: flashmark restore");
+    insta::assert_snapshot!(sandbox.neutral(run.create_backup(MEDIUM, 1).unwrap_err()), @"'DIR/runs/one/undo.log' holds what this run has not restored yet; restore it first: flashmark restore");
 
     let mut log = run.open_backup().unwrap().unwrap();
     assert_eq!((log.medium(), log.damage()), (MEDIUM, &[][..]));
@@ -161,7 +161,7 @@ fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
 #[test]
 fn damage_is_said_in_words() {
     let said = |damage: BackupDamage| damage.to_string();
-    insta::assert_snapshot!(said(BackupDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be put back: the copy is damaged");
+    insta::assert_snapshot!(said(BackupDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be restored: the copy is damaged");
     insta::assert_snapshot!(said(BackupDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: its place is not known, at most 1 MiB is missing");
     insta::assert_snapshot!(said(BackupDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: their places are not known, at most 4 MiB are missing");
     insta::assert_snapshot!(said(BackupDamage::Tail { bytes: 512 }), @"the last 512 B of the undo log cannot be read: whether something is missing is not known");

@@ -54,7 +54,7 @@ settings! {
         cache: Size = "1GiB",
             "a cache up to this size cannot hide a fake; at most half of the medium";
         restore: Word(["auto", "yes", "no"]) = "auto",
-            "yes: overwritten data is kept on disk first and put back; no; auto: yes, unless --erase gave the medium away";
+            "yes: overwritten data is kept on disk first and restored; no; auto: yes, unless --erase gave the medium away";
         keep: Size = "256MiB",
             "with restore, bytes written in one go, at most; up to twice as much is kept";
         max_time: Time = "5m", "time limit; caches are filled as far as time allows";
@@ -175,7 +175,7 @@ impl Procedure for Capacity {
 /// Why nothing can be backed up, if that is so.
 fn cannot_back_up(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
     if context.backup.pieces() > 0 {
-        return Some("data that this run overwrote before is not put back yet; put it back first, with: flashmark restore".into());
+        return Some("data that this run overwrote before is not restored yet; restore it first, with: flashmark restore".into());
     }
     context.backup.make_room(bytes).err()
 }

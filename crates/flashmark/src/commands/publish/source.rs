@@ -27,19 +27,19 @@ use crate::shared_file;
 /// The lines to publish.
 pub struct PublishedLines {
     lines: Vec<Line>,
-    shelves: Vec<Shelf>,
+    categories: Vec<Category>,
 }
 
-/// A line, with the shelf on which its runs are.
+/// A line, with the category on which its runs are.
 struct Line {
     line: CollectionLine,
-    shelf: usize,
+    category: usize,
     /// Its runs without their cells, the newest first, where these are in files of the tree.
     short: Option<Vec<CollectionRun>>,
 }
 
 /// A collection.
-struct Shelf {
+struct Category {
     collection: Collection,
     /// Where its runs came from, where their cells are in files of the tree and not in it.
     origins: Option<BTreeMap<String, RunOrigin>>,
@@ -92,7 +92,7 @@ impl PublishedLines {
         let theirs = Collection::open(&address).or_usage()?;
         let has_reference =
             theirs.all_lines().or_internal()?.iter().any(|line| line.origin == Origin::Reference);
-        let theirs = Shelf { collection: theirs, origins: None, is_small: false };
+        let theirs = Category { collection: theirs, origins: None, is_small: false };
         PublishedLines::of(theirs, no_reference || has_reference)
     }
 
@@ -154,7 +154,7 @@ impl PublishedLines {
                 runs.push((Voice::Own, short?, RunOrigin::Run(dir)));
             }
         }
-        PublishedLines::of(Shelf::of(runs, tree, now)?, no_reference)
+        PublishedLines::of(Category::of(runs, tree, now)?, no_reference)
     }
 
     /// The records of a repository that count; the others are named on standard error.
@@ -195,29 +195,30 @@ impl PublishedLines {
             }
         }
         let has_reference = !repository.settings.reference.is_empty();
-        PublishedLines::of(Shelf::of(runs, tree, now)?, no_reference || has_reference)
+        PublishedLines::of(Category::of(runs, tree, now)?, no_reference || has_reference)
     }
 
-    fn of(theirs: Shelf, no_reference: bool) -> Result<PublishedLines> {
-        let mut shelves = vec![theirs];
+    fn of(theirs: Category, no_reference: bool) -> Result<PublishedLines> {
+        let mut categories = vec![theirs];
         if !no_reference {
             let collection = Collection::open(&Address::Memory).or_internal()?;
             collection.keep_reference(&import::reference::entries(), NO_TIME).or_internal()?;
-            shelves.push(Shelf { collection, origins: None, is_small: true });
+            categories.push(Category { collection, origins: None, is_small: true });
         }
         let mut taken = BTreeSet::new();
         let mut lines = Vec::new();
         // Published data keep their addresses, whatever somebody calls a medium.
-        for (shelf, Shelf { collection, origins, .. }) in shelves.iter().enumerate().rev() {
+        for (category, Category { collection, origins, .. }) in categories.iter().enumerate().rev()
+        {
             let found = collection.all_lines().or_internal()?.into_iter();
             for line in found.filter(|line| report::collection::is_slug(&line.slug)) {
                 if taken.insert(line.slug.clone()) {
                     let short = origins.as_ref().map(|_| collection.runs_of(&line.slug));
-                    lines.push(Line { short: short.transpose().or_internal()?, line, shelf });
+                    lines.push(Line { short: short.transpose().or_internal()?, line, category });
                 }
             }
         }
-        Ok(PublishedLines { lines, shelves })
+        Ok(PublishedLines { lines, categories })
     }
 
     /// Whether there is nothing of one's own.
@@ -240,8 +241,8 @@ impl PublishedLines {
         self.lines.iter().map(|it| &it.line)
     }
 
-    fn shelf(&self, at: usize) -> (&Line, &Shelf) {
-        (&self.lines[at], &self.shelves[self.lines[at].shelf])
+    fn category(&self, at: usize) -> (&Line, &Category) {
+        (&self.lines[at], &self.categories[self.lines[at].category])
     }
 
     /// A line by its place among [`PublishedLines::lines`], with its runs, the newest first.
@@ -260,19 +261,19 @@ impl PublishedLines {
 
     /// The media that the runs of a line are of, where they say it.
     pub fn told_apart(&self, at: usize) -> anyhow::Result<Media> {
-        let (Line { line, .. }, shelf) = self.shelf(at);
-        Ok(findings::media(&shelf.collection.medium_runs(&line.slug)?))
+        let (Line { line, .. }, category) = self.category(at);
+        Ok(findings::media(&category.collection.medium_runs(&line.slug)?))
     }
 
     /// A digest of a line and its runs: of the same comes the same page. `None` where a look at all
     /// of them takes as long as a page.
     pub fn key(&self, at: usize) -> anyhow::Result<Option<Key>> {
-        let (Line { line, short, .. }, shelf) = self.shelf(at);
+        let (Line { line, short, .. }, category) = self.category(at);
         let mut key = Key::default().with(serde_json::to_string(line)?);
         match short {
             Some(runs) => key = key.with(serde_json::to_string(runs)?),
-            None if shelf.is_small => {
-                key = key.with(serde_json::to_string(&shelf.collection.runs_of(&line.slug)?)?);
+            None if category.is_small => {
+                key = key.with(serde_json::to_string(&category.collection.runs_of(&line.slug)?)?);
             }
             None => return Ok(None),
         }
@@ -281,9 +282,9 @@ impl PublishedLines {
 
     /// Names of the runs of a line whose files are made with its page.
     pub fn made_with_page(&self, at: usize) -> anyhow::Result<Vec<String>> {
-        match self.shelf(at) {
-            (Line { short: None, line, .. }, shelf) if shelf.is_small => {
-                let runs = shelf.collection.runs_of(&line.slug)?;
+        match self.category(at) {
+            (Line { short: None, line, .. }, category) if category.is_small => {
+                let runs = category.collection.runs_of(&line.slug)?;
                 Ok(runs.into_iter().map(|run| run.id).collect())
             }
             _ => Ok(Vec::new()),
@@ -302,18 +303,18 @@ impl PublishedLines {
         at: usize,
         take: &mut dyn FnMut(CollectionRun) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let (Line { line, short, .. }, shelf) = self.shelf(at);
+        let (Line { line, short, .. }, category) = self.category(at);
         let Some(short) = short else {
             let each = &mut |run| take(run).map_err(std::io::Error::other);
-            return Ok(shelf.collection.each_run_of(&line.slug, each)?);
+            return Ok(category.collection.each_run_of(&line.slug, each)?);
         };
         short.iter().try_for_each(|run| take(whole(tree, run)?))
     }
 
     /// The cells of a run with all points of their curves, where its file in the tree has fewer.
     pub fn whole_cells(&self, at: usize, id: &str) -> Option<Vec<Cell>> {
-        let (_, shelf) = self.shelf(at);
-        let run = match shelf.origins.as_ref()?.get(id)? {
+        let (_, category) = self.category(at);
+        let run = match category.origins.as_ref()?.get(id)? {
             RunOrigin::Record(file) => judging::read(file).ok()?.run,
             RunOrigin::Run(dir) => published_run::of(&dir.load().ok()?, None).ok()?.0,
         };
@@ -323,8 +324,8 @@ impl PublishedLines {
     /// The runs that came in last, the newest first. Some are without their cells.
     pub fn latest(&self, n: usize) -> anyhow::Result<Vec<CollectionRun>> {
         let mut latest = Vec::new();
-        for shelf in &self.shelves {
-            latest.extend(shelf.collection.latest(n)?);
+        for category in &self.categories {
+            latest.extend(category.collection.latest(n)?);
         }
         latest.sort_by(|a, b| b.received.cmp(&a.received));
         latest.truncate(n);
@@ -332,9 +333,9 @@ impl PublishedLines {
     }
 }
 
-impl Shelf {
+impl Category {
     /// Runs whose files are in the tree, each with its voice. The files of others are taken back.
-    fn of(runs: Vec<(Voice, RunInShort, RunOrigin)>, tree: &Tree, now: &str) -> Result<Shelf> {
+    fn of(runs: Vec<(Voice, RunInShort, RunOrigin)>, tree: &Tree, now: &str) -> Result<Category> {
         let collection = Collection::open(&Address::Memory).or_internal()?;
         let (mut submissions, mut origins) = (Vec::new(), BTreeMap::new());
         for (voice, short, origin) in runs {
@@ -346,7 +347,7 @@ impl Shelf {
         }
         collection.submit_all(submissions).or_internal()?;
         tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
-        Ok(Shelf { collection, origins: Some(origins), is_small: true })
+        Ok(Category { collection, origins: Some(origins), is_small: true })
     }
 }
 

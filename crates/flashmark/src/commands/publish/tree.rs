@@ -64,29 +64,29 @@ pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result
 
 /// The key of a page beside that of its data: what every page says.
 pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
-    let filled = |shelf: &Query| lines.iter().any(|line| pages::lies_on(line, shelf));
+    let filled = |category: &Query| lines.iter().any(|line| pages::lies_on(line, category));
     SiteInfo {
         title: made.title.clone(),
         place: pages::SiteKind::Tree,
         base: made.address.clone(),
         // The same data make the same pages, whenever they are made.
         made: None,
-        shelves: Some(
-            pages::shelves().into_iter().map(|shelf| shelf.query).filter(filled).collect(),
+        categories: Some(
+            pages::categories().into_iter().map(|category| category.query).filter(filled).collect(),
         ),
         has_published: made.has_published,
     }
 }
 
-/// The table in every order, and each shelf in the usual one.
+/// The table in every order, and each category in the usual one.
 fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()> {
     let usual = |sort: &SortBy| *sort == SortBy::default();
     let orders = pages::orders()
         .into_iter()
         .map(|sort| Query { sort: (!usual(&sort)).then_some(sort), ..Query::default() });
-    let shelves =
-        site.shelves.iter().flatten().filter(|shelf| **shelf != Query::default()).cloned();
-    let asked: Vec<Query> = orders.chain(shelves).collect();
+    let categories =
+        site.categories.iter().flatten().filter(|category| **category != Query::default()).cloned();
+    let asked: Vec<Query> = orders.chain(categories).collect();
     on_all_processors(asked.len(), |at| sorted(tree, site, lines, &asked[at]))
 }
 
@@ -102,7 +102,7 @@ fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query
     for (number, chunk) in chunks.into_iter().enumerate() {
         let asked = Query { page: number as u32, ..asked.clone() };
         let page = Page { lines: chunk.iter().map(|line| (*line).clone()).collect(), total };
-        let file = pages::file_of(&asked).context("a shelf or an order without a file")?;
+        let file = pages::file_of(&asked).context("a category or an order without a file")?;
         tree.write(&file, pages::table(site, &page, &asked))?;
     }
     Ok(())

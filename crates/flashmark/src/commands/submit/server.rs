@@ -32,8 +32,8 @@ pub struct CollectionServer {
 pub struct ServerReceipt {
     /// The run's name there.
     pub id: String,
-    /// Its standing: accepted, quarantined, rejected or withdrawn.
-    pub standing: String,
+    /// Its status: accepted, quarantined, rejected or withdrawn.
+    pub status: String,
     /// Whether it was not there before.
     pub is_new: bool,
     /// 1, and one more with each replacement.

@@ -72,7 +72,7 @@ fn what_capacity_lends_is_put_back() {
             if changed {
                 flashmark.done(&["restore"]);
             }
-            assert!(fs::read(&image).unwrap() == before, "something was not put back");
+            assert!(fs::read(&image).unwrap() == before, "something was not restored");
         });
     }
     tally.end();

@@ -55,7 +55,7 @@ fn mount(machine: &mut Machine) {
     machine.done("mkdir -p /run/results && mount /dev/vda /run/results");
 }
 
-/// A run that has written to the card and not yet put everything back: the card, what was on it,
+/// A run that has written to the card and not yet restored everything: the card, what was on it,
 /// and the run.
 fn in_the_middle(scene: &mut Scene<'_>) -> (PathBuf, Vec<u8>, Task) {
     let image = scene.used_card("card");

@@ -34,10 +34,10 @@ pub fn measured(number: u64, seed: u64) -> Published {
     run
 }
 
-fn keep(collection: &Collection, run: Published, standing: SubmissionStatus) -> String {
+fn keep(collection: &Collection, run: Published, status: SubmissionStatus) -> String {
     let received = "2026-05-04T12:00:00Z".to_owned();
     let sent =
-        Submission { standing, ..Submission::new(run, headline(10.0), Origin::Measured, received) };
+        Submission { status, ..Submission::new(run, headline(10.0), Origin::Measured, received) };
     collection.submit(sent).unwrap().id
 }
 

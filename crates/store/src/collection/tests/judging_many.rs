@@ -16,8 +16,8 @@ fn ids(collection: &Collection, count: u64) -> Vec<String> {
     (1..=count).map(take).collect()
 }
 
-fn standings(collection: &Collection, ids: &[String]) -> Vec<SubmissionStatus> {
-    ids.iter().map(|id| collection.entry(id).unwrap().unwrap().standing).collect()
+fn statuses(collection: &Collection, ids: &[String]) -> Vec<SubmissionStatus> {
+    ids.iter().map(|id| collection.entry(id).unwrap().unwrap().status).collect()
 }
 
 pub fn many_are_judged_and_put_back(database: &Database) {
@@ -28,48 +28,47 @@ pub fn many_are_judged_and_put_back(database: &Database) {
     let before = collection.audit(0, 100).unwrap().len() as u64;
     let judged = collection.judge_many(&ids, Rejected, "Ada", "spam", WHEN).unwrap();
     assert_eq!(
-        (judged.deed, judged.runs.len(), &judged.left[..]),
+        (judged.event, judged.runs.len(), &judged.left[..]),
         (Some(before + 1), 3, &ids[3..])
     );
-    assert_eq!(standings(&collection, &ids), [Rejected, Rejected, Rejected, Withdrawn]);
+    assert_eq!(statuses(&collection, &ids), [Rejected, Rejected, Rejected, Withdrawn]);
     assert_eq!(collection.all_lines().unwrap(), [], "the line follows");
     let audit = collection.audit(before, 100).unwrap();
     let told: Vec<(&str, &str)> =
         audit.iter().map(|line| (line.what.as_str(), line.detail.as_str())).collect();
     assert_eq!(told[0], ("judged many", "3 runs rejected: spam"));
-    assert_eq!(told[1], ("rejected", format!("deed {}, was accepted: spam", before + 1).as_str()));
+    assert_eq!(told[1], ("rejected", format!("event {}, was accepted: spam", before + 1).as_str()));
     // One is judged once more by itself, one is withdrawn: both stay so.
     collection.judge(&ids[1], Accepted, "Bob", "it is sound", WHEN).unwrap();
     collection.withdraw(&ids[2], "me", "", WHEN).unwrap();
-    let deed = judged.deed.unwrap();
-    let undone = collection.undo_judgement(deed, "Ada", "my mistake", WHEN).unwrap();
+    let event = judged.event.unwrap();
+    let undone = collection.undo_judgement(event, "Ada", "my mistake", WHEN).unwrap();
     assert_eq!((undone.runs.len(), undone.left.len()), (1, 2));
-    assert_eq!(standings(&collection, &ids), [Accepted, Accepted, Withdrawn, Withdrawn]);
+    assert_eq!(statuses(&collection, &ids), [Accepted, Accepted, Withdrawn, Withdrawn]);
     assert_eq!(collection.all_lines().unwrap()[0].runs, 2);
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
-    let again = collection.undo_judgement(deed, "Ada", "", WHEN);
-    assert!(matches!(again, Err(CollectionError::NotLastDeed { last: None, .. })), "{again:?}");
+    let again = collection.undo_judgement(event, "Ada", "", WHEN);
+    assert!(matches!(again, Err(CollectionError::NotLastEvent { last: None, .. })), "{again:?}");
 }
 
-pub fn deeds_are_undone_from_the_last_to_the_first(database: &Database) {
+pub fn events_are_undone_from_the_last_to_the_first(database: &Database) {
     let collection = database.open();
     let ids = ids(&collection, 3);
-    let judge = |ids: &[String], standing| {
-        collection.judge_many(ids, standing, "Ada", "", WHEN).unwrap().deed
-    };
+    let judge =
+        |ids: &[String], status| collection.judge_many(ids, status, "Ada", "", WHEN).unwrap().event;
     let first = judge(&ids, Accepted).unwrap();
     let second = judge(&ids[1..], Rejected).unwrap();
-    assert_eq!(judge(&ids[..1], Accepted), None, "nothing changed: there is no deed");
+    assert_eq!(judge(&ids[..1], Accepted), None, "nothing changed: there is no event");
     assert_eq!(collection.last_judgement().unwrap(), Some(second));
     let refused = collection.undo_judgement(first, "Ada", "", WHEN).unwrap_err().to_string();
     assert_eq!(
         refused,
-        format!("deed {first} is not the last judgement of many runs; that is {second}")
+        format!("event {first} is not the last judgement of many runs; that is {second}")
     );
     collection.undo_judgement(second, "Ada", "", WHEN).unwrap();
-    assert_eq!(standings(&collection, &ids), [Accepted; 3]);
+    assert_eq!(statuses(&collection, &ids), [Accepted; 3]);
     collection.undo_judgement(first, "Ada", "", WHEN).unwrap();
-    assert_eq!(standings(&collection, &ids), [Quarantined; 3]);
+    assert_eq!(statuses(&collection, &ids), [Quarantined; 3]);
     assert_eq!(collection.last_judgement().unwrap(), None);
 }
 
@@ -80,7 +79,7 @@ pub fn many_are_judged_all_or_none(database: &Database) {
     let before = collection.audit(0, 100).unwrap();
     let refused = collection.judge_many(&ids, Accepted, "Ada", "", WHEN);
     assert!(matches!(refused, Err(CollectionError::NoSuchRun { .. })), "{refused:?}");
-    assert_eq!(standings(&collection, &ids[..2]), [Quarantined; 2]);
+    assert_eq!(statuses(&collection, &ids[..2]), [Quarantined; 2]);
     assert_eq!(collection.audit(0, 100).unwrap(), before);
     assert!(collection.judge_many(&ids[..2], Withdrawn, "Ada", "", WHEN).is_err());
     let twice = [ids[0].clone(), ids[0].clone()];
@@ -98,9 +97,9 @@ pub fn runs_are_listed_by_what_is_looked_for(database: &Database) {
     let near = send(3, "lab", 11.0, "");
     let strange = send(4, "anonymous", 12.0, "too fast; too large");
     let waits = collection.submit(doubtful(submission(5, "SD64G", None, 1.0))).unwrap().id;
-    let list = |order: RunOrder, sender: Option<&str>, standing| {
+    let list = |order: RunOrder, sender: Option<&str>, status| {
         let sender = sender.map(str::to_owned);
-        let filter = RunFilter { standing, sender, order, count: 10 };
+        let filter = RunFilter { status, sender, order, count: 10 };
         let runs = collection.list_runs(&filter).unwrap();
         runs.into_iter().map(|run| run.id).collect::<Vec<_>>()
     };

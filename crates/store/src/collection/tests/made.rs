@@ -59,7 +59,7 @@ pub fn submission(number: u64, model: &str, board: Option<&str>, random_write: f
 
 /// The same, in quarantine.
 pub fn doubtful(submission: Submission) -> Submission {
-    Submission { standing: SubmissionStatus::Quarantined, why: "too fast".to_owned(), ..submission }
+    Submission { status: SubmissionStatus::Quarantined, why: "too fast".to_owned(), ..submission }
 }
 
 /// The same, of a fake.

@@ -54,12 +54,12 @@ fn submissions(seed: u64, count: u64) -> Vec<Submission> {
             let origin = Origin::ALL[random.below(4) as usize];
             let received =
                 format!("2026-{:02}-{:02}T00:00:00Z", 1 + random.below(3), 1 + random.below(9));
-            let standing = if random.below(10) == 0 {
+            let status = if random.below(10) == 0 {
                 SubmissionStatus::Quarantined
             } else {
                 SubmissionStatus::Accepted
             };
-            Submission { standing, ..Submission::new(run, headline, origin, received) }
+            Submission { status, ..Submission::new(run, headline, origin, received) }
         })
         .collect()
 }

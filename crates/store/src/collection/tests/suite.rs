@@ -30,7 +30,7 @@ pub fn a_run_comes_back_as_it_was_sent(database: &Database) {
     let sent = submission(1, "SD32G", Some("Raspberry Pi 4"), 1.5);
     let receipt = collection.submit(sent.clone()).unwrap();
     assert_eq!(
-        (receipt.revision, receipt.standing, receipt.is_new),
+        (receipt.revision, receipt.status, receipt.is_new),
         (1, SubmissionStatus::Accepted, true)
     );
     assert_eq!(receipt.slug, "sandisk-sd32g-32-gb");
@@ -39,7 +39,7 @@ pub fn a_run_comes_back_as_it_was_sent(database: &Database) {
         local_name: None,
         received: sent.received.clone(),
         origin: Origin::Measured,
-        standing: SubmissionStatus::Accepted,
+        status: SubmissionStatus::Accepted,
         revision: 1,
         model: Model::of(&sent.run),
         headline: sent.headline.clone(),
@@ -89,7 +89,7 @@ pub fn what_is_refused_leaves_nothing(database: &Database) {
         Some(record::Estimate { value: f64::INFINITY, ci95: None, n: 1 });
     let timeless = Submission { received: "yesterday".into(), ..submission(3, "SD32G", None, 1.5) };
     let rejected =
-        Submission { standing: SubmissionStatus::Rejected, ..submission(4, "SD32G", None, 1.5) };
+        Submission { status: SubmissionStatus::Rejected, ..submission(4, "SD32G", None, 1.5) };
     for bad in [none, hidden, timeless, rejected] {
         let all = vec![submission(9, "SD32G", None, 1.5), bad];
         assert!(matches!(collection.submit_all(all), Err(CollectionError::Unrepresentable { .. })));
@@ -221,7 +221,7 @@ pub fn origins_are_never_mixed(database: &Database) {
 pub fn quarantine_is_not_shown_until_someone_accepts(database: &Database) {
     let collection = database.open();
     let receipt = collection.submit(doubtful(submission(1, "SD32G", None, 9e9))).unwrap();
-    assert_eq!(receipt.standing, SubmissionStatus::Quarantined);
+    assert_eq!(receipt.status, SubmissionStatus::Quarantined);
     assert_eq!(collection.line(&receipt.slug).unwrap(), None);
     assert!(
         collection.latest(10).unwrap().is_empty() && collection.all_lines().unwrap().is_empty()
@@ -254,10 +254,7 @@ pub fn quarantine_is_not_shown_until_someone_accepts(database: &Database) {
         )
         .unwrap();
     assert_eq!(collection.line(&receipt.slug).unwrap(), None);
-    assert_eq!(
-        collection.entry(&receipt.id).unwrap().unwrap().standing,
-        SubmissionStatus::Rejected
-    );
+    assert_eq!(collection.entry(&receipt.id).unwrap().unwrap().status, SubmissionStatus::Rejected);
     let error = collection
         .judge("nobody", SubmissionStatus::Accepted, "me", "", "2026-06-03T00:00:00Z")
         .unwrap_err();
@@ -284,14 +281,14 @@ pub fn a_replacement_keeps_the_name_and_the_old_revision(database: &Database) {
         [(1, ""), (2, "labelled wrongly")]
     );
     let old = collection.revision(&first.id, 1).unwrap().unwrap();
-    assert_eq!((old.run.seed, old.standing, old.revision), (1, SubmissionStatus::Withdrawn, 1));
+    assert_eq!((old.run.seed, old.status, old.revision), (1, SubmissionStatus::Withdrawn, 1));
     let now = collection.revision(&first.id, 2).unwrap().unwrap();
     assert_eq!(
         (&now.received, &entry.received),
         (&better.received, &old.received),
         "a run came in when its first revision did"
     );
-    assert!(now.run == entry.run && now.standing == SubmissionStatus::Accepted);
+    assert!(now.run == entry.run && now.status == SubmissionStatus::Accepted);
     assert_eq!(collection.revision(&first.id, 3).unwrap(), None);
     // The same once more changes nothing; the first again is a third revision.
     assert!(!collection.replace(&first.id, better).unwrap().is_new);
@@ -307,7 +304,7 @@ pub fn a_replacement_keeps_the_name_and_the_old_revision(database: &Database) {
     // What waits for a person is not accepted by being replaced.
     let waiting = collection.submit(doubtful(submission(7, "SD32G", None, 1e9))).unwrap();
     assert_eq!(
-        collection.replace(&waiting.id, submission(8, "SD32G", None, 1e9)).unwrap().standing,
+        collection.replace(&waiting.id, submission(8, "SD32G", None, 1e9)).unwrap().status,
         SubmissionStatus::Quarantined
     );
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
@@ -323,7 +320,7 @@ pub fn what_is_withdrawn_stays_withdrawn(database: &Database) {
         30.0
     );
     let again = collection.submit(submission(1, "SD32G", None, 10.0)).unwrap();
-    assert_eq!((again.is_new, again.standing), (false, SubmissionStatus::Withdrawn));
+    assert_eq!((again.is_new, again.status), (false, SubmissionStatus::Withdrawn));
     let refused = |result: Result<_, CollectionError>| {
         matches!(result, Err(CollectionError::Withdrawn { .. }))
     };
@@ -333,10 +330,7 @@ pub fn what_is_withdrawn_stays_withdrawn(database: &Database) {
             .map(drop)
     ));
     assert!(refused(collection.replace(&receipt.id, submission(3, "SD32G", None, 1.0)).map(drop)));
-    assert_eq!(
-        collection.entry(&receipt.id).unwrap().unwrap().standing,
-        SubmissionStatus::Withdrawn
-    );
+    assert_eq!(collection.entry(&receipt.id).unwrap().unwrap().status, SubmissionStatus::Withdrawn);
 }
 
 /// Who copied a run, sent it first and took it back kept its owner out.
@@ -349,11 +343,11 @@ pub fn a_copy_that_was_withdrawn_keeps_nobody_out(database: &Database) {
     let copy = collection.submit(of("mallory")).unwrap();
     collection.withdraw(&copy.id, "mallory", "", "2026-06-01T00:00:00Z").unwrap();
     let mine = collection.submit(of("ada")).unwrap();
-    assert_eq!((mine.is_new, mine.standing), (true, SubmissionStatus::Accepted));
+    assert_eq!((mine.is_new, mine.status), (true, SubmissionStatus::Accepted));
     assert_ne!(mine.id, copy.id);
     assert!(!collection.submit(of("ada")).unwrap().is_new);
     let again = collection.submit(of("mallory")).unwrap();
-    assert_eq!((again.id, again.standing), (copy.id, SubmissionStatus::Withdrawn));
+    assert_eq!((again.id, again.status), (copy.id, SubmissionStatus::Withdrawn));
     let owned = |sender: &str, number: u64, model: &str| Submission {
         run: run(number, "SanDisk", model, None),
         ..of(sender)
@@ -440,7 +434,7 @@ pub fn the_reference_follows_the_program(database: &Database) {
             local_name: None,
             received: "2012-05-01".into(),
             origin: Origin::Reference,
-            standing: SubmissionStatus::Accepted,
+            status: SubmissionStatus::Accepted,
             revision: 1,
             model: Model { vendor: "duracell".into(), ..Model::of(&run) },
             headline: headline(value),
@@ -468,17 +462,17 @@ pub fn the_reference_follows_the_program(database: &Database) {
             "2026-02-01T00:00:00Z",
         )
         .unwrap();
-    let standing =
-        |id: &str| collection.entry(id).unwrap().map(|entry| (entry.standing, entry.revision));
-    assert_eq!(standing("duracell-1"), Some((SubmissionStatus::Withdrawn, 1)));
-    assert_eq!(standing("duracell-2"), Some((SubmissionStatus::Accepted, 2)));
-    assert_eq!(standing("duracell-3"), Some((SubmissionStatus::Accepted, 1)));
+    let status =
+        |id: &str| collection.entry(id).unwrap().map(|entry| (entry.status, entry.revision));
+    assert_eq!(status("duracell-1"), Some((SubmissionStatus::Withdrawn, 1)));
+    assert_eq!(status("duracell-2"), Some((SubmissionStatus::Accepted, 2)));
+    assert_eq!(status("duracell-3"), Some((SubmissionStatus::Accepted, 1)));
     let lines = collection.all_lines().unwrap();
     assert_eq!(
         lines.iter().map(|line| (line.origin, line.runs)).collect::<Vec<_>>(),
         [(Origin::Reference, 2), (Origin::Measured, 1)]
     );
-    assert_eq!(standing(&measured.id), Some((SubmissionStatus::Accepted, 1)));
+    assert_eq!(status(&measured.id), Some((SubmissionStatus::Accepted, 1)));
 }
 
 pub fn hosts_are_held_against_each_other(database: &Database) {
@@ -638,7 +632,7 @@ pub fn a_newer_collection_is_refused(database: &Database) {
     let error = Collection::open(&database.address).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "the collection has step 99 of its form, this version knows 7; a newer flashmark reads it"
+        "the collection has step 99 of its form, this version knows 8; a newer flashmark reads it"
     );
 }
 

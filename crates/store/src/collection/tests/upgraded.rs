@@ -1,4 +1,4 @@
-//! A collection made by an earlier version: opened by this one, saved and put back.
+//! A collection made by an earlier version: opened by this one, saved and restored.
 
 use record::collection::{HeadlineFigure, Origin, RunHeadline};
 

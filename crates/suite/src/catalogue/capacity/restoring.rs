@@ -37,19 +37,19 @@ pub fn tell(
     let mut note = |text: String| cell.flags.push(Flag::Note { text });
     if pending_bytes > 0 {
         note(format!(
-            "{} of what the probe overwrote is not back yet{first}; it is kept with the run: connect the medium and put it back with: flashmark restore",
+            "{} of what the probe overwrote is not restored yet{first}; it is kept with the run: connect the medium and restore it with: flashmark restore",
             Bytes(pending_bytes)
         ));
     }
     if unrestored_bytes > 0 {
         note(format!(
-            "{} of what the probe overwrote could not be put back{first}",
+            "{} of what the probe overwrote could not be restored{first}",
             Bytes(unrestored_bytes)
         ));
     }
     if missing.unplaced > 0 {
         note(format!(
-            "{} pieces of what the probe overwrote could not be put back: what was kept of them is damaged",
+            "{} pieces of what the probe overwrote could not be restored: what was kept of them is damaged",
             missing.unplaced
         ));
     }

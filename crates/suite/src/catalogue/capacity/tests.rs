@@ -346,7 +346,7 @@ mod backed_up {
         );
         assert!(figure(&ruling.cell, "unrestored_bytes") > 0.0);
         let is_noted = ruling.cell.flags.iter().any(
-            |flag| matches!(flag, Flag::Note { text } if text.contains("could not be put back")),
+            |flag| matches!(flag, Flag::Note { text } if text.contains("could not be restored")),
         );
         assert!(is_noted, "{:?}", ruling.cell.flags);
     }

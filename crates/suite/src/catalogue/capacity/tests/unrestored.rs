@@ -211,7 +211,7 @@ fn without_a_log_what_could_not_be_restored_is_lost_and_said_to_be() {
         None,
     );
     assert!(figure(&end.cells[0], "unrestored_bytes") > 0.0);
-    assert!(notes(&end.cells[0]).contains("could not be put back, the first at"));
+    assert!(notes(&end.cells[0]).contains("could not be restored, the first at"));
 }
 
 /// Killed at any moment: the process ends, the medium stays as it is, and another process restores

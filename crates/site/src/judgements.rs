@@ -25,10 +25,10 @@ const MOST_GIVEN: usize = 500;
 /// Which runs are listed.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct StandingQuery {
+pub struct StatusQuery {
     /// `quarantined`, also where nothing is said, or `accepted`.
     #[param(example = "quarantined")]
-    standing: Option<String>,
+    status: Option<String>,
     /// `oldest`, also where nothing is said, `newest`, `suspicion` or `sender`.
     #[param(example = "suspicion")]
     order: Option<String>,
@@ -40,17 +40,17 @@ pub struct StandingQuery {
     n: Option<usize>,
 }
 
-impl StandingQuery {
+impl StatusQuery {
     fn filter(self) -> Result<RunFilter, Problem> {
-        let standing = match self.standing.as_deref() {
+        let status = match self.status.as_deref() {
             None | Some("quarantined") => SubmissionStatus::Quarantined,
             Some("accepted") => SubmissionStatus::Accepted,
-            Some(_) => return Err(Problem::bad("the standing is quarantined or accepted")),
+            Some(_) => return Err(Problem::bad("the status is quarantined or accepted")),
         };
         let order = self.order.as_deref().map_or(Some(RunOrder::default()), RunOrder::named);
         let bad = || Problem::bad("the order is oldest, newest, suspicion or sender");
         Ok(RunFilter {
-            standing,
+            status,
             sender: self.sender.filter(|sender| !sender.is_empty()),
             order: order.ok_or_else(bad)?,
             count: self.n.unwrap_or(GIVEN).clamp(1, MOST_GIVEN),
@@ -70,9 +70,9 @@ pub struct ListedRunView {
     pub slug: String,
     /// RFC 3339, when it came in.
     pub received: String,
-    /// Its standing.
-    #[schema(value_type = schema::Standing)]
-    pub standing: SubmissionStatus,
+    /// Its status.
+    #[schema(value_type = schema::Status)]
+    pub status: SubmissionStatus,
     /// Where it comes from.
     #[schema(value_type = String, example = "measured")]
     pub origin: Origin,
@@ -89,20 +89,9 @@ pub struct ListedRunView {
 
 impl From<ListedRun> for ListedRunView {
     fn from(run: ListedRun) -> ListedRunView {
-        let ListedRun { id, name, slug, received, standing, origin, revision, .. } = run;
+        let ListedRun { id, name, slug, received, status, origin, revision, .. } = run;
         let ListedRun { who, reasons, distance, .. } = run;
-        ListedRunView {
-            id,
-            name,
-            slug,
-            received,
-            standing,
-            origin,
-            revision,
-            who,
-            reasons,
-            distance,
-        }
+        ListedRunView { id, name, slug, received, status, origin, revision, who, reasons, distance }
     }
 }
 
@@ -110,17 +99,17 @@ impl From<ListedRun> for ListedRunView {
 ///
 /// For moderators: what waits, or what is accepted, by age, by suspicion (the number of reasons,
 /// then the distance from the median of its line) or by sender.
-#[utoipa::path(get, path = "/api/v1/standing", tag = "moderation", security(("token" = [])), params(StandingQuery),
+#[utoipa::path(get, path = "/api/v1/runs", tag = "moderation", security(("token" = [])), params(StatusQuery),
     responses(
         (status = 200, description = "Runs, in the order asked for", body = Vec<ListedRunView>),
-        (status = 400, description = "No such standing or order", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 400, description = "No such status or order", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn list(
     State(app): State<App>,
-    Query(query): Query<StandingQuery>,
+    Query(query): Query<StatusQuery>,
     bearer: Bearer,
     client: Client,
 ) -> Result<Response, Problem> {
@@ -138,7 +127,7 @@ pub struct ManyJudged {
     pub ids: Vec<String>,
     /// `accepted`, `rejected` or `quarantined`.
     #[schema(pattern = "^(accepted|rejected|quarantined)$", example = "rejected")]
-    pub standing: String,
+    pub status: String,
     /// Why, for the audit; at most 500 letters are kept.
     #[serde(default)]
     pub why: String,
@@ -146,9 +135,9 @@ pub struct ManyJudged {
 
 /// Which judgement of many is undone.
 #[derive(Debug, Deserialize, ToSchema)]
-pub struct UndoneDeed {
+pub struct UndoneEvent {
     /// Its number in the audit.
-    pub deed: u64,
+    pub event: u64,
     /// Why, for the audit; at most 500 letters are kept.
     #[serde(default)]
     pub why: String,
@@ -156,10 +145,10 @@ pub struct UndoneDeed {
 
 /// What became of many runs.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct DeedBody {
+pub struct EventBody {
     /// The number in the audit, by which a judgement is undone; none where nothing had to change.
-    pub deed: Option<u64>,
-    /// The runs with their standing now.
+    pub event: Option<u64>,
+    /// The runs with their status now.
     pub runs: Vec<ReceiptBody>,
     /// Names of runs that were left as they are: withdrawn, or judged otherwise since.
     pub left: Vec<String>,
@@ -168,7 +157,7 @@ pub struct DeedBody {
 fn told(app: &App, done: BulkJudgement) -> Response {
     let receipt = |receipt| ReceiptBody::of(app, receipt, None, Vec::new());
     let runs = done.runs.into_iter().map(receipt).collect();
-    let body = DeedBody { deed: done.deed, runs, left: done.left };
+    let body = EventBody { event: done.event, runs, left: done.left };
     ([(CACHE_CONTROL, "no-store")], Json(body)).into_response()
 }
 
@@ -179,19 +168,19 @@ fn read<'a, T: Deserialize<'a>>(body: &'a Bytes) -> Result<T, Problem> {
 
 /// Judge many runs.
 ///
-/// For moderators: one standing and one reason for all of them, in one step. Where one is no run,
+/// For moderators: one status and one reason for all of them, in one step. Where one is no run,
 /// none is judged. What was withdrawn stays so.
-#[utoipa::path(post, path = "/api/v1/standing", tag = "moderation", security(("token" = [])),
+#[utoipa::path(post, path = "/api/v1/judgements", tag = "moderation", security(("token" = [])),
     request_body(content = ManyJudged, content_type = "application/json"),
     responses(
-        (status = 200, description = "Judged, now or before", body = DeedBody),
+        (status = 200, description = "Judged, now or before", body = EventBody),
         (status = 400, description = "No JSON", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "One of them is no run", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "No such standing, or too many runs", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "No such status, or too many runs", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn judge_many(
@@ -201,25 +190,25 @@ pub async fn judge_many(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let name = app.moderator(bearer, client).await?;
-    let ManyJudged { ids, standing, why } = read(&body)?;
-    let done = many::judge(&app, name, ids, &standing, &why).await?;
+    let ManyJudged { ids, status, why } = read(&body)?;
+    let done = many::judge(&app, name, ids, &status, &why).await?;
     Ok(told(&app, done))
 }
 
 /// Undo a judgement of many runs.
 ///
-/// For moderators: the last one that stands, by its number in the audit. Each run gets the standing
+/// For moderators: the last one that stands, by its number in the audit. Each run gets the status
 /// it had, except where it was withdrawn or judged otherwise since.
-#[utoipa::path(post, path = "/api/v1/standing/undo", tag = "moderation", security(("token" = [])),
-    request_body(content = UndoneDeed, content_type = "application/json"),
+#[utoipa::path(post, path = "/api/v1/judgements/undo", tag = "moderation", security(("token" = [])),
+    request_body(content = UndoneEvent, content_type = "application/json"),
     responses(
-        (status = 200, description = "Undone", body = DeedBody),
+        (status = 200, description = "Undone", body = EventBody),
         (status = 400, description = "No JSON", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is not valid", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
         (status = 409, description = "It is not the last one", body = ProblemBody, content_type = "application/problem+json"),
         (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
 pub async fn undo(
@@ -229,7 +218,7 @@ pub async fn undo(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let name = app.moderator(bearer, client).await?;
-    let UndoneDeed { deed, why } = read(&body)?;
-    let done = many::undo(&app, name, deed, &why).await?;
+    let UndoneEvent { event, why } = read(&body)?;
+    let done = many::undo(&app, name, event, &why).await?;
     Ok(told(&app, done))
 }
