@@ -1,7 +1,8 @@
 //! `rrd`: what a monitoring server does to its medium every five minutes
 //! (docs/field/rrdtool.md#rrdtool): a reading of each of many sources goes into a file of fixed
-//! size. The files are those of rrdtool, byte for byte; an update writes the head of the file and
-//! one row in each archive that is due, as rrdtool does.
+//! size. The files have rrdtool's layout; an update writes the head of the file and one row in each
+//! archive that is due, at rrdtool's places, in its order and with its calls. The values in them are
+//! no readings.
 //!
 //! `buffered`: on real files through the page cache, everything durable at the end of a poll.
 //! `coalesced`: the readings of several polls wait in a journal and go into a file together, as
@@ -138,14 +139,13 @@ impl Rrd {
         let started_ns = now_ns();
         for poll in 0..self.polls {
             let begun_ns = now_ns();
-            let readings = polls.read_sources(self.files);
+            polls.read_sources();
             if let Some(journal) = &mut journal {
-                let lines = polls.journal_lines(&readings);
+                let lines = polls.journal_lines();
                 run.check("writing the journal", journal.write_all(&lines))?;
                 (account.writes, account.written_bytes) =
                     (account.writes + 1, account.written_bytes + lines.len() as u64);
             }
-            polls.wait(readings);
             let is_due = (poll + 1) % coalesce == 0 || poll + 1 == self.polls;
             for file in 0..if is_due { self.files } else { 0 } {
                 let (writes, bytes) = polls.update(file, run, &mut account.ledger)?;
@@ -208,11 +208,8 @@ impl Rrd {
     fn params(&self, form: &str) -> Params {
         let page = form == "page";
         let coalesce = if form == "coalesced" { self.coalesce } else { 1 };
-        let other = [
-            ("files", self.files),
-            ("sources", self.shape.sources.len() as u64),
-            ("coalesce", coalesce),
-        ];
+        let other =
+            [("files", self.files), ("sources", self.shape.sources), ("coalesce", coalesce)];
         let mut params = Params {
             direction: Some(Direction::Write),
             block_bytes: page.then_some(PAGE_BYTES),

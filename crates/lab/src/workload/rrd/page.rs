@@ -6,7 +6,7 @@ use device::content::Filler;
 use device::{Completion, Device, IoError, Request};
 use record::Content;
 
-use super::file::{RowWrite, Shape};
+use super::file::Shape;
 use super::poll::Polls;
 use super::{Account, KIND, PAGE_BYTES, Rrd};
 use crate::workload::clock::now_ns;
@@ -33,8 +33,7 @@ impl Rrd {
         let started_ns = now_ns();
         for poll in 0..self.polls {
             let begun_ns = now_ns();
-            let readings = polls.read_sources(self.files);
-            polls.wait(readings);
+            polls.read_sources();
             for file in 0..self.files {
                 for page in dirty_pages(&self.shape, &polls.due(file)) {
                     let at = file * self.slot_bytes() + page * PAGE_BYTES;
@@ -89,10 +88,9 @@ fn one(device: &mut dyn Device, request: Request) -> Result<Completion, IoError>
 }
 
 /// Pages of a file that an update changes: those of the live part of its head, and those of the
-/// rows.
-pub(super) fn dirty_pages(shape: &Shape, rows: &[RowWrite]) -> BTreeSet<u64> {
+/// rows that begin at these bytes.
+pub(super) fn dirty_pages(shape: &Shape, rows: &[u64]) -> BTreeSet<u64> {
     let pages = |at: u64, bytes: u64| at / PAGE_BYTES..=(at + bytes - 1) / PAGE_BYTES;
     let live = pages(shape.live_offset(), shape.header_bytes() - shape.live_offset());
-    live.chain(rows.iter().flat_map(|row| pages(row.offset_bytes, row.values.len() as u64)))
-        .collect()
+    live.chain(rows.iter().flat_map(|at| pages(*at, shape.row_bytes()))).collect()
 }

@@ -1,5 +1,5 @@
-//! The files of all sources, and polls that update them: the writes of an update are here, what is
-//! written is worked out in `file.rs`.
+//! The files of all sources, and polls that update them: the calls of an update are here, the
+//! places that it writes are worked out in `file.rs`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use stats::Random;
 
-use super::file::{RowWrite, Shape, State};
+use super::file::{CurrentRows, Shape, VALUE};
 use crate::workload::WorkError;
 use crate::workload::ledger::Ledger;
 use crate::workload::run::WorkloadRun;
@@ -21,14 +21,16 @@ const FILES_PER_FOLDER: u64 = 64;
 const BEGUN_S: u64 = 1_700_006_400;
 /// A server reaches its sources some seconds into the interval.
 const DELAY_S: u64 = 7;
+/// rrdtool's "unknown", of which a new file is full. Zeros would not do: some media and file systems
+/// treat them in a way of their own.
+const UNKNOWN: [u8; VALUE as usize] = 0xfff8_0000_0000_0000_u64.to_le_bytes();
 
 /// All files, and what waits to go into them.
 pub(super) struct Polls {
     shape: Shape,
-    files: Vec<(PathBuf, State)>,
-    /// Readings of polls that are not in the files yet: time, then a value for each source of each
-    /// file.
-    waiting: Vec<(u64, Vec<u64>)>,
+    files: Vec<(PathBuf, CurrentRows)>,
+    /// Times of the polls whose readings are not in the files yet.
+    waiting: Vec<u64>,
     random: Random,
     next_s: u64,
 }
@@ -37,12 +39,13 @@ impl Polls {
     /// The files, not made yet.
     pub fn new(shape: &Shape, files: u64, run: &WorkloadRun<'_, '_>) -> Polls {
         let mut random = run.random("files");
-        let state = |random: &mut Random| State::created(shape, BEGUN_S, |rows| random.below(rows));
         let path = |file: u64| {
             run.path(&format!("host-{}", file / FILES_PER_FOLDER))
                 .join(format!("source-{file}.rrd"))
         };
-        let files = (0..files).map(|file| (path(file), state(&mut random))).collect();
+        let files = (0..files)
+            .map(|file| (path(file), CurrentRows::drawn(shape, |rows| random.below(rows))))
+            .collect();
         Polls {
             shape: shape.clone(),
             files,
@@ -54,45 +57,39 @@ impl Polls {
 
     /// Makes the files and their folders, through the page cache.
     pub fn make_files(&self, run: &mut WorkloadRun<'_, '_>) -> Result<(), WorkError> {
-        for (number, (path, state)) in self.files.iter().enumerate() {
+        let image = UNKNOWN.repeat((self.shape.file_bytes() / VALUE) as usize);
+        for (number, (path, _)) in self.files.iter().enumerate() {
             if let Some(folder) =
                 path.parent().filter(|_| (number as u64).is_multiple_of(FILES_PER_FOLDER))
             {
                 run.check("making a directory", std::fs::create_dir(folder))?;
             }
-            let made = File::create_new(path)
-                .and_then(|mut file| file.write_all(&state.image(&self.shape)));
+            let made = File::create_new(path).and_then(|mut file| file.write_all(&image));
             run.check("making the files", made)?;
             run.checkpoint("making files", 0.0, number as u64)?;
         }
         Ok(())
     }
 
-    /// A reading of every source; the next poll comes a step later.
-    pub fn read_sources(&mut self, files: u64) -> (u64, Vec<u64>) {
-        let at_s = self.next_s;
+    /// Reads every source: the readings wait until they go into the files. The next poll comes a
+    /// step later.
+    pub fn read_sources(&mut self) {
+        self.waiting.push(self.next_s);
         self.next_s += self.shape.step_s;
-        let readings = (0..files * self.shape.sources.len() as u64)
-            .map(|_| self.random.below(1_000_000_000))
-            .collect();
-        (at_s, readings)
     }
 
-    /// The lines in which a caching daemon keeps a poll's readings.
-    pub fn journal_lines(&self, (at_s, readings): &(u64, Vec<u64>)) -> Vec<u8> {
+    /// The lines in which a caching daemon keeps the readings of the last poll.
+    pub fn journal_lines(&mut self) -> Vec<u8> {
         let mut lines = Vec::new();
-        for ((path, _), values) in self.files.iter().zip(readings.chunks(self.shape.sources.len()))
-        {
+        let at_s = self.next_s - self.shape.step_s;
+        for (path, _) in &self.files {
             lines.extend(format!("update {} {at_s}", path.display()).bytes());
-            values.iter().for_each(|value| lines.extend(format!(":{value}").bytes()));
+            for _ in 0..self.shape.sources {
+                lines.extend(format!(":{}", self.random.below(1_000_000_000)).bytes());
+            }
             lines.push(b'\n');
         }
         lines
-    }
-
-    /// Readings that are to go into the files.
-    pub fn wait(&mut self, readings: (u64, Vec<u64>)) {
-        self.waiting.push(readings);
     }
 
     /// What waited is in the files.
@@ -100,17 +97,10 @@ impl Polls {
         self.waiting.clear();
     }
 
-    /// Takes what waits into a file's head; the rows that become due: where, and what.
-    pub fn due(&mut self, file: u64) -> Vec<RowWrite> {
-        let sources = self.shape.sources.len();
-        let state = &mut self.files[file as usize].1;
-        let mut rows = Vec::new();
-        for (at_s, readings) in &self.waiting {
-            let readings: Vec<Option<u64>> =
-                readings[file as usize * sources..][..sources].iter().copied().map(Some).collect();
-            rows.extend(state.update(&self.shape, *at_s, &readings));
-        }
-        rows
+    /// Takes what waits for a file; the bytes at which the rows that become due begin.
+    pub fn due(&mut self, file: u64) -> Vec<u64> {
+        let current = &mut self.files[file as usize].1;
+        self.waiting.iter().flat_map(|at_s| current.update(&self.shape, *at_s)).collect()
     }
 
     /// Brings what waits for a file into it, as one update; writes and bytes.
@@ -121,21 +111,21 @@ impl Polls {
         ledger: &mut Ledger,
     ) -> Result<(u64, u64), WorkError> {
         let rows = self.due(file);
-        let (path, state) = &self.files[file as usize];
-        let live = state.live();
-        let written = ledger.time(0, || write_update(path, &self.shape, &live, &rows));
+        let path = &self.files[file as usize].0;
+        let written = ledger.time(0, || write_update(path, &self.shape, &rows, self.next_s));
         run.check("updating a file", written)
     }
 }
 
 /// Writes an update as rrdtool does without memory maps: opens and locks the file, reads its head,
 /// writes each value of each row that is due, then the four parts of the head that change. Writes
-/// and bytes.
+/// and bytes. What is written is `value` again and again: another one each time, so that no medium
+/// and no file system can find that nothing changed.
 pub(super) fn write_update(
     path: &Path,
     shape: &Shape,
-    live: &[u8],
-    rows: &[RowWrite],
+    rows: &[u64],
+    value: u64,
 ) -> io::Result<(u64, u64)> {
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     // Not every file system has locks; rrdtool fails there, but the writes are what counts here.
@@ -143,20 +133,19 @@ pub(super) fn write_update(
     let mut head = vec![0; shape.header_bytes() as usize];
     file.read_exact_at(&mut head, 0)?;
     let (mut writes, mut bytes) = (0, 0);
-    let mut write = |at: u64, data: &[u8]| {
-        (writes, bytes) = (writes + 1, bytes + data.len() as u64);
-        file.write_all_at(data, at)
+    let mut write = |at: u64, length: u64| {
+        (writes, bytes) = (writes + 1, bytes + length);
+        file.write_all_at(&value.to_le_bytes().repeat((length / VALUE) as usize), at)
     };
     for row in rows {
-        for (number, value) in row.values.chunks(8).enumerate() {
-            write(row.offset_bytes + 8 * number as u64, value)?;
+        for number in 0..shape.sources {
+            write(row + number * VALUE, VALUE)?;
         }
     }
-    let (mut at, mut rest) = (shape.live_offset(), live);
+    let mut at = shape.live_offset();
     for length in shape.live_pieces() {
-        let (piece, after) = rest.split_at(length as usize);
-        write(at, piece)?;
-        (at, rest) = (at + length, after);
+        write(at, length)?;
+        at += length;
     }
     Ok((writes, bytes))
 }
