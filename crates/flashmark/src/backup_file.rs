@@ -1,4 +1,4 @@
-//! What a test overwrites on a medium, kept in the run's directory until it is back.
+//! Backup of what a test overwrites, kept in the run's directory until it is restored.
 
 use device::Extent;
 use store::{BackupLog, RunDir};
@@ -13,12 +13,12 @@ pub struct BackupOnDisk {
 }
 
 impl BackupOnDisk {
-    /// Nothing backed up yet; the log is made when room for it is asked for.
+    /// Empty backup; the log is made when room for it is asked for.
     pub fn none(dir: &RunDir, medium: String) -> BackupOnDisk {
         BackupOnDisk { dir: dir.clone(), medium, log: None }
     }
 
-    /// What an earlier process has backed up.
+    /// Backup that an earlier process left.
     pub fn left(dir: &RunDir, medium: String, log: BackupLog) -> BackupOnDisk {
         BackupOnDisk { dir: dir.clone(), medium, log: Some(log) }
     }

@@ -1,4 +1,4 @@
-//! What a run has not restored, in the words that stand first wherever the run is spoken of.
+//! Data that a run has not restored, as it is reported first wherever the run is shown.
 
 use record::Record;
 use record::units::Bytes;
@@ -9,12 +9,12 @@ use crate::exit::{OrExit, Result, refuse};
 use crate::medium_identity::knows_itself;
 use crate::open_target::OpenTarget;
 
-/// Refuses to write to a medium of which a run that was cut short still keeps data: what is
-/// restored later would meet what was written since. Says so, and goes on, where it is not certain
-/// that it is the same medium.
+/// Refuses to write to a medium if a run that was cut short still has data of it to restore:
+/// restoring later would overwrite what is written now. If it is not certain that it is the same
+/// medium, prints a warning and goes on.
 ///
 /// # Errors
-/// The medium is the same, by what it says of itself or by the kernel's count of media.
+/// The medium is the same, by its own identity or by the kernel's count of media.
 pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
     for run in Store::open(Store::default_root()).runs().or_usage()? {
         let Some(line) = line(&run.dir).filter(|_| !run.dir.is_being_written()) else { continue };
@@ -33,14 +33,14 @@ pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
     Ok(())
 }
 
-/// True where no other medium says the same of itself.
+/// True if no other medium can have the same identity.
 fn is_certain(opened: &OpenTarget, record: &Record) -> bool {
     knows_itself(&opened.medium)
         || opened.target.backing.is_some()
         || opened.target.diskseq.is_some() && opened.target.diskseq == record.target.diskseq
 }
 
-/// One line for a run that still has something to restore, without a newline; none where it has
+/// One line about a run that still has something to restore, without a line break; `None` if it has
 /// nothing.
 pub fn line(dir: &RunDir) -> Option<String> {
     dir.unrestored().map(|unrestored| words(&unrestored, dir.name()))
@@ -59,7 +59,7 @@ fn words(unrestored: &Unrestored, run: &str) -> String {
     )
 }
 
-/// The same for other programs.
+/// The same as JSON, for other programs.
 pub fn json(unrestored: &Unrestored) -> serde_json::Value {
     let Unrestored { medium, pieces, bytes, .. } = unrestored;
     serde_json::json!({ "medium": medium, "pieces": pieces, "bytes": bytes })

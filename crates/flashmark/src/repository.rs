@@ -1,9 +1,9 @@
-//! A collection that is a repository of records and needs no server: who may change what is the
-//! forge's to say, and a page is made from it (docs/repositories.md).
+//! A collection that is a repository of records and needs no server: the forge decides who may
+//! change what, and a page is made from it (docs/repositories.md).
 //!
-//! `flashmark-collection.json` says that a directory is one. Records are
-//! `records/SENDER/ID.json.gz`: the account of who sent it, and the name that its content gives it.
-//! `accepted.txt` names doubtful records that a person has looked at.
+//! `flashmark-collection.json` marks a directory as a collection. Records are
+//! `records/SENDER/ID.json.gz`: the account of the sender, and the name that is made from the
+//! content. `accepted.txt` names doubtful records that a person has accepted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,34 +19,35 @@ mod packing;
 
 pub use packing::{MOST_PACKED, Packed, packed, thinned, write_packed};
 
-/// The file that says that a directory is a collection.
+/// File that marks a directory as a collection.
 pub const SETTINGS: &str = "flashmark-collection.json";
-/// Ids of doubtful records that are taken, a line each; what follows is the reason.
+/// File of the ids of doubtful records that are accepted, a line each; what follows the id is the
+/// reason.
 pub const ACCEPTED: &str = "accepted.txt";
-/// The directory of the records.
+/// Directory of the records.
 pub const RECORDS: &str = "records";
 const SCHEMA: &str = "flashmark-repository/1";
-/// Characters of an account: as many as forges allow.
+/// Most characters of an account: as many as forges allow.
 const LONGEST_SENDER: usize = 39;
 
-/// What a collection says of itself.
+/// Settings of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Which form the repository has.
+    /// Format of the repository.
     pub schema: String,
-    /// What its pages are called.
+    /// Title of its pages.
     pub title: String,
-    /// The address at which its pages are published.
+    /// Address at which its pages are published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// Accounts whose records are of measurements that others have published (reference data). Only
-    /// maintainers change their records and this file.
+    /// maintainers change these records and this file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reference: Vec<String>,
 }
 
 impl Settings {
-    /// Settings of this version.
+    /// Settings of a new repository, in the format of this version.
     pub fn new(title: &str, address: Option<String>) -> Settings {
         Settings {
             schema: SCHEMA.to_owned(),
@@ -57,12 +58,12 @@ impl Settings {
     }
 }
 
-/// A record of a repository, by where it lies.
+/// A record file of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecordFile {
-    /// The account of who sent it.
+    /// Account of the sender.
     pub sender: String,
-    /// The name that its content gives it.
+    /// Name made from its content.
     pub id: String,
     /// The file itself.
     pub path: PathBuf,
@@ -72,13 +73,13 @@ pub struct RecordFile {
 #[derive(Clone, Debug)]
 pub struct Repository {
     dir: PathBuf,
-    /// What it says of itself.
+    /// Its settings.
     pub settings: Settings,
     accepted: BTreeSet<String>,
 }
 
 impl Repository {
-    /// Whether a directory says that it is one.
+    /// True if the directory is marked as a collection.
     pub fn is_at(dir: &Path) -> bool {
         dir.join(SETTINGS).is_file()
     }
@@ -86,7 +87,7 @@ impl Repository {
     /// Opens the repository in a directory.
     ///
     /// # Errors
-    /// Where it is none, or one of a newer version.
+    /// The directory is not a repository, or one of a newer version.
     pub fn open(dir: &Path) -> Result<Repository> {
         let shown = clean(&dir.display().to_string());
         let text = fs::read_to_string(dir.join(SETTINGS)).with_context(|| {
@@ -117,28 +118,28 @@ impl Repository {
         Ok(Repository { dir: dir.to_owned(), settings, accepted })
     }
 
-    /// Where it lies.
+    /// Its directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Whether a person has looked at this doubtful record and taken it.
+    /// True if a person has accepted this doubtful record.
     pub fn has_accepted(&self, id: &str) -> bool {
         self.accepted.contains(id)
     }
 
-    /// Whether records of this account are reference data. The maintainers say so, and no record.
+    /// True if records of this account are reference data. The settings decide, and no record.
     pub fn is_reference(&self, sender: &str) -> bool {
         self.settings.reference.iter().any(|account| account == sender)
     }
 
-    /// Where a record of a sender belongs.
+    /// Path for a record of a sender.
     pub fn place(&self, sender: &str, id: &str) -> PathBuf {
         self.dir.join(RECORDS).join(sender).join(format!("{id}.json.gz"))
     }
 
-    /// All records, in the order of senders and ids. What else lies there is left out;
-    /// [`Repository::misplaced`] names it.
+    /// All records, in the order of senders and ids. Other files are left out;
+    /// [`Repository::misplaced`] names them.
     pub fn records(&self) -> Vec<RecordFile> {
         let mut found = Vec::new();
         for sender in entries(&self.dir.join(RECORDS)).into_iter().filter(|path| is_dir(path)) {
@@ -152,8 +153,8 @@ impl Repository {
         found
     }
 
-    /// Files below the records that are none, links, and directories without files, such as another
-    /// repository in this one; each by its path in the repository, sorted.
+    /// Files below the records that are not records, links, and directories without files, such as
+    /// another repository in this one; each by its path in the repository, sorted.
     pub fn misplaced(&self) -> Vec<PathBuf> {
         let records = self.dir.join(RECORDS);
         let keeper = records.join(".gitkeep");
@@ -178,16 +179,16 @@ impl Repository {
         wrong
     }
 
-    /// A path in the repository.
+    /// Path relative to the repository.
     pub fn place_of<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.dir).unwrap_or(path)
     }
 }
 
-/// Writes a file whole or not at all, and the directories it lies in.
+/// Writes a file completely or not at all, and makes its directories.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// It cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
@@ -195,12 +196,12 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(store::atomic_write(path, bytes)?)
 }
 
-/// Whether a path is a directory and no link to one: what lies elsewhere is nobody's record here.
+/// True if a path is a directory and not a link to one: a record elsewhere belongs to no sender.
 fn is_dir(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// What lies in a directory, by name; nothing where it cannot be read.
+/// Paths in a directory, sorted; empty if it cannot be read.
 fn entries(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -208,7 +209,7 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Sender and id of `records/SENDER/ID.json.gz`; `None` for any other path.
+/// Reads sender and id of `records/SENDER/ID.json.gz`; `None` for any other path.
 pub fn parse_place(path: &Path) -> Option<(String, String)> {
     let mut parts = path.iter().map(|part| part.to_str());
     let (records, sender, file) = (parts.next()??, parts.next()??, parts.next()??);
@@ -220,8 +221,8 @@ pub fn parse_place(path: &Path) -> Option<(String, String)> {
     is_one.then(|| (sender.to_owned(), id.to_owned()))
 }
 
-/// Whether a text can be the account of a sender: small letters, digits and single hyphens. Forges
-/// tell no accounts apart by case, so that one account has one directory.
+/// True if a text can be the account of a sender: small letters, digits and single hyphens. Forges
+/// do not distinguish accounts by case, so that one account has one directory.
 pub fn is_sender(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= LONGEST_SENDER

@@ -1,5 +1,5 @@
 //! Restores what a run has backed up: at the end of a session that lost its medium, before a run is
-//! gone on with, and for `flashmark restore`.
+//! resumed, and for `flashmark restore`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,16 +17,15 @@ use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::open_target::OpenTarget;
 use crate::reopened::Earlier;
 
-/// How long a medium that has gone is waited for.
+/// Longest time to wait for a medium that has gone.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-/// Between two looks for it.
+/// Time between two looks for it.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Places that are named one by one.
+/// Most places that are named one by one.
 const MOST_NAMED: usize = 8;
 
-/// Restores what the run overwrote onto a medium that is open and known to be the one; `None` where
-/// nothing is to be restored. What lies there and is neither this run's data nor what was backed up
-/// is left.
+/// Restores what the run overwrote onto an open medium that was recognised; `None` if nothing is to
+/// be restored. Data that are neither this run's nor what was backed up are left as they are.
 pub fn on(
     opened: &mut OpenTarget,
     earlier: &Earlier<'_>,
@@ -50,12 +49,12 @@ pub fn on(
     Ok(Some(put))
 }
 
-/// Waits for the medium as long as `patience` lasts, under whatever node it comes back, and puts
-/// back what the run overwrote. `None` where nothing is to be restored. `say` hears what is waited
-/// for, once for each reason.
+/// Waits for the medium, at most `patience`, at whatever node it comes back, and restores what the
+/// run overwrote. `None` if nothing is to be restored. `say` gets the reason for waiting, once for
+/// each.
 ///
 /// # Errors
-/// Refused where another medium is there; what is to be restored stays in the run.
+/// Another medium is there; what is to be restored stays in the run.
 pub fn when_it_is_back(
     earlier: &Earlier<'_>,
     dir: &RunDir,
@@ -112,8 +111,8 @@ fn once(
     }
 }
 
-/// True if waiting may help: the medium is not there, does not answer, or is held by whoever looks
-/// at new media.
+/// True if waiting may help: the medium is not there, does not answer, or is held by a program that
+/// looks at new media.
 fn may_pass(failure: &Failure) -> bool {
     failure.exit != Exit::Internal
 }
@@ -132,7 +131,7 @@ fn size_left(dir: &RunDir) -> String {
         .map_or_else(|| "nothing".to_owned(), |unrestored| Bytes(unrestored.bytes).to_string())
 }
 
-/// What came of it, in a few lines for people, and how the program ends by it.
+/// Outcome in a few lines for people, and the exit code.
 pub fn outcome(put: &Restored, dir: &RunDir) -> (String, Exit) {
     let not_all = |why: &str| {
         format!(
@@ -177,7 +176,7 @@ fn lost_words(lost: &LostPlace) -> String {
     format!("{place}: {why}")
 }
 
-/// Notes in the journal that everything is back.
+/// Notes in the journal that everything is restored.
 pub fn note(journal: &mut Journal, put: &Restored) -> Result<()> {
     if !put.is_whole() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! One session of a run: measure what is left of the plan, keep every cell, end in order.
+//! One session of a run: measures what is left of the plan, keeps every cell, and ends in order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,34 +22,34 @@ use crate::sampler::Sampler;
 use crate::watchdog::Watchdog;
 use crate::{progress_events, restore, signals, words};
 
-/// What is said before a medium that was not given away is written.
+/// Message before a test writes to a medium and restores it later.
 const BACKUP_NOTICE: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and restored at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
 
-/// What a session works on.
+/// Session of a run, with all that it needs.
 pub struct RunSession {
     /// The target, opened, with its device.
     pub opened: OpenTarget,
-    /// All that is to be done, what is done already included.
+    /// Plan of the whole run, finished cells included.
     pub plan: Plan,
-    /// What the user wants.
+    /// Request of the user.
     pub request: RunRequest,
     /// The run on disk.
     pub dir: RunDir,
     /// Its journal, open at its end; holds the run's lock.
     pub journal: Journal,
-    /// Cells finished in earlier sittings.
+    /// Cells finished in earlier sessions.
     pub done: Vec<Cell>,
-    /// Device time of earlier sittings, in nanoseconds.
+    /// Device time of earlier sessions, in nanoseconds.
     pub used_ns: u64,
-    /// What earlier sittings had written is gone from the medium, and the user gave it away again
-    /// as it is.
+    /// True if the medium no longer holds what earlier sessions had written, and the user allowed
+    /// overwriting it all the same.
     pub taken_anew: bool,
-    /// Where results go beside the store.
+    /// Places that get the results beside the store.
     pub outputs: Outputs,
 }
 
 impl RunSession {
-    /// Measures, keeps, reports; returns how the program ends.
+    /// Measures, keeps, reports; returns the exit code.
     pub fn hold(self) -> Result {
         let RunSession {
             mut opened,
@@ -121,8 +121,8 @@ impl RunSession {
     }
 }
 
-/// Restores what the run could not, because its medium was away: waits for it, and says so. What
-/// is still missing then is said by everything that speaks of the run.
+/// Restores what the run could not because its medium was away: waits for it, and prints why. What
+/// is still missing then is reported whenever the run is shown.
 fn give_back(
     request: &RunRequest,
     plan: &Plan,
@@ -151,8 +151,8 @@ fn give_back(
     }
 }
 
-/// The most this session may write, in bytes: what the plan announced, and the filling once more
-/// where it is lost.
+/// Most bytes that this session may write: as many as the plan announced, and the fills once more
+/// if they are lost.
 fn budget_bytes(plan: &Plan, lost: bool) -> u64 {
     let fills = plan
         .cells
@@ -162,26 +162,26 @@ fn budget_bytes(plan: &Plan, lost: bool) -> u64 {
     fills.fold(plan.max_written_bytes(), u64::saturating_add)
 }
 
-/// Journal and screen, listening.
+/// Listener that writes events to the journal and shows them on the screen.
 struct JournalListener<'a> {
     journal: &'a mut Journal,
     screen: &'a Screen,
-    /// The medium is not as its owner left it.
+    /// True while the medium is not as its owner left it.
     pending: &'a AtomicBool,
-    /// Looks at the medium's counters beside the measurement.
+    /// Samples of the medium's counters beside the measurement.
     sampler: Option<Sampler>,
     medium_check: MediumCheck,
-    /// What was counted during each cell, by its id: one that is revised later keeps it.
+    /// Counts of each cell by its id: a cell that is revised later keeps them.
     seen: HashMap<String, Seen>,
 }
 
-/// What was counted while a cell was measured the first time, and what rounds of it add.
+/// Counts of a cell's first measurement, and what its rounds add.
 #[derive(Clone, Default)]
 struct Seen {
     activity: Vec<Sample>,
     host_effects: Disturbance,
     reach: Option<IoAccounting>,
-    /// Caveats that the counters raised, those of its rounds among them.
+    /// Caveats that the counters raised, those of its rounds included.
     caveats: Vec<Flag>,
 }
 
@@ -218,7 +218,7 @@ impl JournalListener<'_> {
         Some(cell)
     }
 
-    /// Notes what was counted during a cell that has just been measured, or a round of it.
+    /// Notes the counts of a cell that has just been measured, or of a round of it.
     fn note(&mut self, cell: &Cell) {
         let (activity, host_effects) = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
         let counted = self.medium_check.checked(Cell { activity, ..cell.clone() });
@@ -275,7 +275,8 @@ impl RunListener for JournalListener<'_> {
     }
 }
 
-/// What is kept and said of a run whose medium does not answer when it is interrupted.
+/// Last actions of a run that is interrupted while its medium does not answer: writes the record
+/// and prints how to go on.
 fn last_words(dir: &RunDir, request: &RunRequest) -> impl FnOnce() + Send + use<> {
     let (dir, request) = (dir.clone(), request.clone());
     move || {
@@ -291,8 +292,8 @@ fn last_words(dir: &RunDir, request: &RunRequest) -> impl FnOnce() + Send + use<
     }
 }
 
-/// Adds what is still to be restored to the medium, and the conclusions, those that the user's
-/// claims and uses ask for among them.
+/// Adds what is still to be restored to the medium, and the conclusions, those for the user's
+/// claims and uses included.
 fn judged(mut record: Record, request: &RunRequest, dir: &RunDir) -> Record {
     record.flags.extend(dir.unrestored().map(|unrestored| Flag::NotRestored {
         bytes: unrestored.bytes,
@@ -303,14 +304,14 @@ fn judged(mut record: Record, request: &RunRequest, dir: &RunDir) -> Record {
     record
 }
 
-/// Adds what only the whole of a run tells, which its journal does not hold: the caveats that the
-/// record gives its cells, and the conclusions.
+/// Adds what follows only from the whole run and is not in its journal: the caveats that the record
+/// gives its cells, and the conclusions.
 pub fn complete(record: &mut Record, uses: &[record::Use]) {
     findings::add_caveats(record);
     concluded_for(record, uses);
 }
 
-/// Draws the conclusions of a record, and what it comes to, for these uses.
+/// Draws the conclusions and the summary of a record, for these uses.
 pub fn concluded_for(record: &mut Record, uses: &[record::Use]) {
     findings::Analysis::of(record, uses).keep_in(record);
 }
@@ -390,10 +391,10 @@ fn conclude(
     }
 }
 
-/// What comes next with a medium that fails, if it holds anything.
+/// Advice for a medium that fails, if it holds data.
 pub const COPY_FIRST: &str = "Copy what is on it first, if that is needed";
 
-/// What comes next with an interrupted run: it goes on, unless its medium fails.
+/// Next step after an interruption: resume the run, unless its medium fails.
 fn next_step(record: &Record, run: &str) -> String {
     if findings::is_failing(record) {
         format!("the medium fails; what was measured is kept in {run}. {COPY_FIRST}.")
@@ -402,8 +403,7 @@ fn next_step(record: &Record, run: &str) -> String {
     }
 }
 
-/// Ends a run that was killed after its last cell, before it could say that it was done. Needs no
-/// medium.
+/// Ends a run that was killed after its last cell, before it was marked complete. Needs no medium.
 pub fn conclude_late(dir: &RunDir, lock: Lock, request: &RunRequest, outputs: &Outputs) -> Result {
     let record = dir.replay().or_internal()?.record;
     if record.run.ended != Ended::Complete {
@@ -429,8 +429,8 @@ pub fn judged_and_written(dir: &RunDir, request: &RunRequest) -> Result<Record> 
     Ok(record)
 }
 
-/// The reason why a run could not be finished though the medium gave no error (a file system that
-/// could not be made).
+/// Reason why a run could not be finished though the medium gave no error (a file system that could
+/// not be made).
 fn unfinished(record: &Record) -> String {
     record
         .cells

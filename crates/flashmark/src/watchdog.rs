@@ -9,10 +9,10 @@ use crate::exit::Exit;
 use crate::progress_display::IoWait;
 use crate::progress_events;
 
-/// How long after Ctrl-C a run may take to end by itself while an I/O is out on the medium.
+/// Longest time after Ctrl-C for a run to end by itself while an I/O is in flight.
 const PATIENCE: Duration = Duration::from_millis(850);
 
-/// The same while none is: the run then writes down what it has found, for which a busy machine may
+/// Longest time if none is in flight: the run then writes its results, for which a busy machine may
 /// need longer.
 const PATIENCE_WITHOUT_IO: Duration = Duration::from_secs(30);
 
@@ -24,9 +24,9 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Looks at `stop` from now on. What is to be done before the process ends is `last_words`.
-    /// While something is to be restored (`pending`), it waits. `waiting` says how long an
-    /// I/O has been out.
+    /// Watches `stop` from now on. While something is to be restored (`pending`), it waits.
+    /// `waiting` returns how long an I/O has been in flight. `last_words` is called right before
+    /// the process ends.
     pub fn start(
         stop: &Arc<AtomicBool>,
         pending: &Arc<AtomicBool>,
@@ -58,7 +58,7 @@ impl Watchdog {
         Watchdog { over, thread }
     }
 
-    /// The run has ended by itself.
+    /// Ends the watch: the run has ended by itself.
     pub fn end(self) {
         self.over.store(true, Ordering::SeqCst);
         let _ = self.thread.join();

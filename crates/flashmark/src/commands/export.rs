@@ -65,7 +65,7 @@ pub fn run(flags: &ExportFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// Where to, unless that is standard output.
+/// File or directory to write to; `None` for standard output.
 fn target(flags: &ExportFlags) -> Option<&Path> {
     flags.output.as_deref().filter(|path| path.as_os_str() != "-")
 }
@@ -80,7 +80,7 @@ fn text_sink<'a>(format: ExportFormat, to: impl Write + 'a) -> Box<dyn Sink + 'a
     }
 }
 
-/// Whoever reads may have seen enough.
+/// Result of writing to standard output; a reader that has gone away is no error.
 fn to_stdout(written: Result<()>) -> Result {
     let is_enough = |failure: &Failure| {
         let error = failure.error.downcast_ref::<io::Error>();
@@ -92,8 +92,8 @@ fn to_stdout(written: Result<()>) -> Result {
     }
 }
 
-/// Writes a file whole or not at all. Where there is nothing to write, that is the failure, not the
-/// file.
+/// Writes a file completely or not at all. If nothing can be written, the error is returned and no
+/// file is left.
 fn whole_file(path: impl AsRef<Path>, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let mut of_source = None;
     let written = atomic_write_with(path, |to| {
@@ -112,7 +112,7 @@ fn workbook(source: &Source, file: &Path) -> Result<()> {
     whole_file(file, |to| source.write(Box::new(XlsxSink::new(BufWriter::new(to)).or_internal()?)))
 }
 
-/// Both files or none.
+/// Writes both Parquet files or none.
 fn parquet(source: &Source, dir: &Path) -> Result<()> {
     make_dir(dir)?;
     whole_file(dir.join("runs.parquet"), |runs| {
@@ -123,14 +123,14 @@ fn parquet(source: &Source, dir: &Path) -> Result<()> {
     })
 }
 
-/// All files or none; those of an earlier data set are gone.
+/// Writes all files of a data set or none; those of an earlier one are removed.
 fn dataset(source: &Source, dir: &Path) -> Result<()> {
     let place = WholeDir::take(dir, &DATASET)?;
     source.write(Box::new(DatasetSink::new(place.scratch())))?;
     place.appear()
 }
 
-/// A file a run, named after it.
+/// Writes a file for each run, named after the run.
 fn fio_files(source: &Source, dir: &Path) -> Result<()> {
     make_dir(dir)?;
     source.each(&mut |entry| {
@@ -149,13 +149,13 @@ fn make_dir(dir: &Path) -> Result<()> {
         .or_usage()
 }
 
-/// Where the runs come from.
+/// Source of the runs.
 enum Source {
-    /// Those that were named.
+    /// Runs that were named.
     Named(Vec<CollectionRun>),
-    /// All of this machine that measured something, since then.
+    /// All runs of this machine that measured something, since then.
     Machine { store: Store, keys: Option<KeyFile>, since: Option<Timestamp>, is_single: bool },
-    /// All of a collection, since then.
+    /// All runs of a collection, since then.
     Collection(Collection, Option<Timestamp>),
 }
 
@@ -242,7 +242,7 @@ impl Source {
     }
 }
 
-/// A date (its first moment in UTC), a time, or how long ago.
+/// Reads a date (its first moment in UTC), a time, or an age.
 fn read_since(text: &str) -> Result<Timestamp> {
     let of_date = |date: Date| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp());
     let ago = |span: SignedDuration| Timestamp::now().checked_sub(span).ok();

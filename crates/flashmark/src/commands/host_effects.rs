@@ -1,4 +1,4 @@
-//! `flashmark host-effects`: what settings of this host do to reads of a medium.
+//! `flashmark host-effects`: effects of this host's settings on reads of a medium.
 
 use std::path::PathBuf;
 
@@ -20,8 +20,8 @@ use crate::outputs::{self, PAGE_FILE, keepable};
 use crate::signals;
 use crate::terminal::OutputStream;
 
-/// Tries the settings around one medium and keeps the run; every setting is restored, also by the
-/// next start after a kill.
+/// Tries the settings around one medium and keeps the run; every setting is restored, after a kill
+/// by the next start.
 pub fn run(flags: &HostEffectsFlags) -> Result {
     outputs::check(flags.json.iter())?;
     let window: Nanos =
@@ -67,10 +67,10 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
     Session { flags, changes, machine, dir, journal }.hold()
 }
 
-/// Where reads go draws from this: the same places for every run.
+/// Seed of the places that are read: the same places in every run.
 const SEED: u64 = 1;
 
-/// The file, or the whole device of what was named; and how many bytes there are.
+/// Path to read, of the file or of the whole device that was named, and its size in bytes.
 fn what_is_read(found: &ResolvedTarget, disk: &InventoryEntry) -> (PathBuf, u64) {
     match found {
         ResolvedTarget::File(file) => (file.place.path.clone(), file.size_bytes),
@@ -83,7 +83,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The reason why a setting is left as it is; root may be shut out as well, where /sys is mounted
+/// Reason why a setting is left as it is; root may lack the right as well, where /sys is mounted
 /// read-only.
 fn not_allowed(is_root: bool) -> &'static str {
     if is_root {
@@ -93,7 +93,7 @@ fn not_allowed(is_root: bool) -> &'static str {
     }
 }
 
-/// What is tried, and what is not, with the reason.
+/// Changes to try, and settings that are skipped with the reason.
 fn what_is_tried(settings: &[HostSetting], is_root: bool) -> (Vec<SettingChange>, Vec<Skip>) {
     let (mut changes, mut skipped) = (Vec::new(), Vec::new());
     let everywhere = ["read_ahead_kb", "scheduler", "max_sectors_kb", host::GOVERNOR];
@@ -159,7 +159,7 @@ impl HostUnderTest for Machine {
     }
 }
 
-/// All that is needed to try, keep and restore.
+/// Session that tries changes, keeps results and restores settings.
 struct Session<'a> {
     flags: &'a HostEffectsFlags,
     changes: Vec<SettingChange>,
@@ -249,7 +249,7 @@ fn deliver(flags: &HostEffectsFlags, record: &Record, dir: &RunDir) -> Result<()
 mod tests {
     use super::*;
 
-    /// "Changing it needs root" was said to root, in a container.
+    /// A container told root that "changing it needs root".
     #[test]
     fn root_is_not_told_to_become_root() {
         let setting = HostSetting {

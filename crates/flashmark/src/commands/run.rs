@@ -33,7 +33,7 @@ pub fn run(mut flags: RunFlags) -> Result {
     measure(request, wanted, opened)
 }
 
-/// Measures several media; each run is kept as one of one medium is.
+/// Measures several media; each run is kept like the run of a single medium.
 fn run_several(targets: &[String], flags: &RunFlags) -> Result {
     if flags.outputs.json.is_some() || flags.outputs.html.is_some() {
         return usage(
@@ -49,13 +49,13 @@ fn run_several(targets: &[String], flags: &RunFlags) -> Result {
     several::run(targets, &flags)
 }
 
-/// Opens the target of a new run, and says so while it does not answer.
+/// Opens the target of a new run; tells the user while it does not answer.
 pub fn open(request: &mut RunRequest, quiet: bool) -> Result<OpenTarget> {
     let _slow = SlowAnswer::watch(&request.target, quiet);
     OpenTarget::open_new(request)
 }
 
-/// The same of a target that is open.
+/// Measures a target that is open.
 pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarget) -> Result {
     let is_check = wanted.suite.name == request::CHECK_SUITE;
     opened.tell_way_to_raw(if is_check { "check" } else { "run" });
@@ -94,7 +94,7 @@ pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarg
     .hold()
 }
 
-/// The first line of the journal: everything known before the first cell.
+/// First line of the journal: everything known before the first cell.
 pub fn opening(
     id: &str,
     request: &RunRequest,
@@ -141,10 +141,10 @@ pub fn begin(opening: &Opening) -> Result<(RunDir, Journal)> {
     Ok((dir, journal))
 }
 
-/// What a cell takes in journal, record and page together; most take a tenth of it.
+/// Bytes of a cell in journal, record and page together; most take a tenth of it.
 const CELL_BYTES: u64 = 64 << 10;
 
-/// Whether the results will fit, before anything is written to the medium.
+/// Checks that the results will fit, before anything is written to the medium.
 fn has_room(folder: &Path, cells: usize) -> Result<()> {
     // It need not exist yet; then it will lie where the nearest folder does.
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
@@ -174,8 +174,8 @@ pub fn software() -> Software {
     }
 }
 
-/// A simulated run is named by what it is, so that its record is the same each time; a real one by
-/// its time.
+/// Name of the run. A simulated run is named by its settings, so that its record is the same each
+/// time; a real one by its time.
 pub fn run_id(request: &RunRequest, suite: &str, opened: &OpenTarget) -> String {
     let what = if opened.is_simulated() {
         request.target.trim_start_matches("sim:").to_owned()
@@ -195,9 +195,9 @@ pub fn run_id(request: &RunRequest, suite: &str, opened: &OpenTarget) -> String 
     }
 }
 
-/// The most a merge-bound medium programs for this plan, in bytes: each small write out of sequence
-/// costs an allocation unit (docs/field/cautions.md#cautions), but no medium of that kind programs
-/// faster than 10 MB/s of it, so time bounds it too.
+/// Most bytes that a medium programs for this plan if it merges for each small random write: each
+/// costs an allocation unit (docs/field/cautions.md#cautions), but no such medium programs more
+/// than 10 MB/s of it, so time bounds it too.
 fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
     let au_bytes = au_bytes.unwrap_or(4 * MIB);
     let of_cell = |cell: &PlannedCell| {
@@ -210,7 +210,7 @@ fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
     saturating_sum(plan.cells.iter().map(of_cell))
 }
 
-/// What would be done, for `--plan`.
+/// Description of what would be done, for `--plan`.
 fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
     let mut text = format!(
         "{}\n{}Suite {} would run {} cells:\n",

@@ -1,5 +1,5 @@
 //! `flashmark submit`: a run for a collection that others can read. Nothing leaves this machine
-//! that was not shown, or could have been.
+//! that the user was not shown, or could not have been shown.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -23,7 +23,8 @@ use document::SubmissionDocument;
 use pending::PendingRun;
 use server::{CollectionServer, ServerReceipt};
 
-/// Sends a run to a collection, or withdraws one from it; says first what would be done, and asks.
+/// Sends a run to a collection, or withdraws one from it; prints first what would be done, and
+/// asks.
 pub fn run(flags: &SubmitFlags) -> Result {
     if let Some(id) = &flags.withdraw {
         return withdraw(flags, id);
@@ -110,7 +111,7 @@ fn submit(
     }
 }
 
-/// Sends what is kept; each of these runs was shown and agreed to.
+/// Sends the runs that are kept for later; each was shown and agreed to.
 fn send_pending(flags: &SubmitFlags) -> Result {
     let to = flags.to.as_deref().map(|to| to.trim().trim_end_matches('/'));
     let token = token(flags);
@@ -143,7 +144,7 @@ fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
     Ok(Exit::Done)
 }
 
-/// The collection, if all that has to be said of it was.
+/// The collection's server, if the run needs no other information.
 fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
     let Some(address) = &flags.to else {
         return usage(
@@ -171,7 +172,7 @@ fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
     CollectionServer::at(address, token)
 }
 
-/// What would be sent, in a few lines; `what` says where to.
+/// Summary of what would be sent; `what` names the receiver.
 fn announced(document: &SubmissionDocument, what: &str, keys: Option<&KeyFile>) -> String {
     let run = &document.run;
     let mut lines = vec![
@@ -256,7 +257,7 @@ fn results(run: &Published) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Asks for confirmation on a terminal. An error where there is none and `yes` is not given.
+/// Asks for consent, if someone is there to answer.
 fn agreed(question: &str, yes: bool) -> Result<()> {
     if yes {
         return Ok(());
@@ -277,7 +278,7 @@ fn agreed(question: &str, yes: bool) -> Result<()> {
     }
 }
 
-/// What became of it.
+/// Outcome of a submission, in a few lines.
 fn told(receipt: &ServerReceipt, server: &CollectionServer, name: &str) -> String {
     let mut text = match (receipt.is_new, receipt.revision) {
         (false, _) => format!("It is there already: {}\n", server.page(receipt)),
@@ -306,7 +307,7 @@ fn told(receipt: &ServerReceipt, server: &CollectionServer, name: &str) -> Strin
     text
 }
 
-/// A name as a shell reads it.
+/// A name quoted for the shell.
 fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     if !name.is_empty() && name.chars().all(is_plain) {

@@ -1,5 +1,5 @@
-//! Whether as much is there as the medium says: on simulated fakes, and on a loop device through
-//! the kernel.
+//! Tests of the capacity: as much is there as the medium says. On simulated fakes, and on a loop
+//! device through the kernel.
 
 use std::fs::File;
 use std::io::Read;

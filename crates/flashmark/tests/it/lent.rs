@@ -1,5 +1,5 @@
-//! What `capacity` lends of a loop device's medium is there again, whatever becomes of the medium
-//! in between; `vm::lent` does so with cards.
+//! Backup of `capacity`: what it overwrites on a loop device's medium is restored, whatever happens
+//! to the medium in between; `vm::lent` tests the same with cards.
 
 use std::fs;
 use std::process::Child;
@@ -13,7 +13,7 @@ use crate::support::{
     Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, node_of_its_own, skipped, tool,
 };
 
-/// Slow enough for something to happen in the middle.
+/// Answers slow enough for something to happen in the middle.
 const SLOW: Answer = Answer::Slow(8 * MIB);
 
 /// A run without `--erase` that has written to the medium and not yet restored everything.
@@ -67,14 +67,14 @@ impl Lending {
         changed_to(&self.medium.content(), &self.before)
     }
 
-    /// Waits for the run; the medium is as it was.
+    /// Waits for the run; checks that the medium is as it was.
     fn ends_unchanged(&mut self) -> Ran {
         let ran = Ran::from(self.child.take().unwrap().wait_with_output().unwrap());
         assert_eq!(self.changed(), None, "{ran}");
         ran
     }
 
-    /// Kills it in its middle.
+    /// Kills the run in the middle.
     fn killed(&mut self) {
         let mut child = self.child.take().unwrap();
         child.kill().unwrap();
@@ -83,7 +83,7 @@ impl Lending {
         self.medium.answers(Answer::Well);
     }
 
-    /// `restore` restores everything.
+    /// Checks that `restore` restores everything.
     fn restored(&self) {
         let ran = self.flashmark.run(&["restore"]);
         assert_eq!(self.changed(), None, "{ran}");
@@ -122,7 +122,8 @@ fn a_medium_that_is_read_only_for_six_seconds_gets_back_what_it_lent() {
     assert_ne!(ran.code, Some(1), "a medium that was read-only for 6 s is not a fake: {ran}");
 }
 
-/// `check` said "Genuine? yes" of such a medium, and `run --erase` wrote over what was to be restored.
+/// `check` said "Genuine? yes" of such a medium, and `run --erase` overwrote the place of data that
+/// was still to be restored.
 #[test]
 fn what_still_gets_data_back_is_not_written_to() {
     let Some(mut lending) = Lending::in_the_middle() else { return };

@@ -1,5 +1,4 @@
-//! `flashmark submit` against a listener that says what a server might, and things no server
-//! should.
+//! `flashmark submit` against a listener that answers as a server may, and as no server should.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +15,7 @@ pub const RECORD: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
 const TOKEN: &str = "5f0c6d";
 
-/// What a listener heard: the head of the request, and its body.
+/// Request that a listener received: its head and its body.
 pub struct Heard {
     head: String,
     body: Vec<u8>,
@@ -34,7 +33,7 @@ impl Heard {
     }
 }
 
-/// Listens on this machine, gives one answer to whoever comes first, and then no more.
+/// Listens on this machine, answers the first request, and then closes.
 pub struct Listener {
     pub address: String,
     heard: Receiver<Heard>,
@@ -61,7 +60,7 @@ impl Listener {
     }
 }
 
-/// A request with all of its body; none where what comes is none.
+/// Reads a request with all of its body; `None` if it is not a request.
 fn request(connection: &mut TcpStream) -> Option<Heard> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
@@ -106,7 +105,7 @@ fn problem(status: &str, more: &str, code: &str, reason: &str) -> String {
 
 pub const ACCEPTED: &str = r#"{"id":"abc234","slug":"x","status":"accepted","is_new":true,"revision":1,"edit_token":"5f0c6d","page":"/run/abc234","reasons":[]}"#;
 
-/// The program with these words, whatever tokens and proxies the environment of the tests has.
+/// The program with these words, without the tokens and proxies in the environment of the tests.
 pub fn command(flashmark: &Flashmark, words: &[&str]) -> Command {
     let mut command = flashmark.command(words);
     for name in [
@@ -123,7 +122,7 @@ pub fn command(flashmark: &Flashmark, words: &[&str]) -> Command {
     command
 }
 
-/// What comes of `flashmark submit` with these words.
+/// Output of `flashmark submit` with these words.
 fn submit(words: &[&str], token: Option<&str>) -> Ran {
     let flashmark = Flashmark::new();
     let mut command = command(&flashmark, &[&["submit"], words].concat());
@@ -131,7 +130,7 @@ fn submit(words: &[&str], token: Option<&str>) -> Ran {
     Ran::of(&mut command)
 }
 
-/// What is said where the server gives this answer to a submission.
+/// Message after the server gives this answer to a submission.
 fn said(answer: impl Into<Vec<u8>>) -> String {
     let listener = Listener::answering(answer);
     let ran = submit(&[RECORD, "--to", &listener.address, "--yes"], None);
@@ -195,7 +194,7 @@ fn nobody_is_asked_so_nothing_is_sent() {
     assert!(listener.heard.try_recv().is_err());
 }
 
-/// `script` gives it a terminal; what is typed comes from the pipe.
+/// The program asks on a terminal, which `script` gives it; the answer is typed through a pipe.
 #[test]
 fn who_is_there_is_asked() {
     if !has_tool("script") {

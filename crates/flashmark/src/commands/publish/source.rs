@@ -1,5 +1,5 @@
-//! What is published: a collection, or runs put into one for the occasion; and the reference data
-//! beside it.
+//! Sources of published pages: a collection, or runs that make one for the occasion; and the
+//! reference data beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,55 +24,57 @@ use crate::repository::judging::{self, JudgedRecord, MISPLACED, RunInShort, judg
 use crate::repository::{RecordFile, Repository};
 use crate::shared_file;
 
-/// The lines to publish.
+/// Lines to publish, and the collections that hold their runs.
 pub struct PublishedLines {
     lines: Vec<Line>,
     categories: Vec<Category>,
 }
 
-/// A line, with the category on which its runs are.
+/// A line, and the index of the collection that holds its runs.
 struct Line {
     line: CollectionLine,
     category: usize,
-    /// Its runs without their cells, the newest first, where these are in files of the tree.
+    /// Its runs without their cells, the newest first; `None` if the collection has the runs with
+    /// their cells, and no files of the tree do.
     short: Option<Vec<CollectionRun>>,
 }
 
 /// A collection.
 struct Category {
     collection: Collection,
-    /// Where its runs came from, where their cells are in files of the tree and not in it.
+    /// Origins of its runs by id, if their cells are in files of the tree and not in the
+    /// collection.
     origins: Option<BTreeMap<String, RunOrigin>>,
-    /// Whether it is small enough to be read once more to know whether it changed.
+    /// True if it is small enough to be read once more to find out what has changed.
     is_small: bool,
 }
 
-/// Where a run came from.
+/// Place that a run came from.
 enum RunOrigin {
     Record(RecordFile),
     Run(RunDir),
 }
 
-/// Whose voice a run is.
+/// Sender of a run, for the counting of senders.
 enum Voice {
-    /// One of this machine, where no senders are told apart.
+    /// The user of this machine, where no senders are told apart.
     Own,
-    /// That of who sent it.
+    /// The account that sent it.
     Sender(String),
-    /// None: others have published it, and its source stands beside it.
+    /// Nobody: others have published it, and its source is shown beside it.
     Published,
 }
 
 /// Runs of this machine.
 pub struct OwnRuns<'a> {
-    /// Those named; without a name all that measured something.
+    /// Names of the runs; if it is empty, all runs that measured something.
     pub names: &'a [String],
     /// A file with a key, to tell media and hosts apart.
     pub keys: Option<&'a Path>,
 }
 
 impl PublishedLines {
-    /// The key of a page of these media; `None` where one of them has none.
+    /// Key of a page of these media; `None` if one of them has no key.
     pub fn page_key(&self, site: &SiteInfo, places: &[usize]) -> anyhow::Result<Option<Key>> {
         places.iter().try_fold(Some(Key::default().with(format!("{site:?}"))), |key, at| {
             let (Some(key), Some(medium)) = (key, self.key(*at)?) else { return Ok(None) };
@@ -221,17 +223,17 @@ impl PublishedLines {
         Ok(PublishedLines { lines, categories })
     }
 
-    /// Whether there is nothing of one's own.
+    /// True if there are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// How many lines there are.
+    /// Number of lines.
     pub fn media(&self) -> usize {
         self.lines.len()
     }
 
-    /// How many runs are behind them.
+    /// Number of runs behind all lines.
     pub fn runs(&self) -> usize {
         self.lines().map(|line| line.runs as usize).sum()
     }
@@ -259,14 +261,14 @@ impl PublishedLines {
         Ok((self.lines[at].line.clone(), runs))
     }
 
-    /// The media that the runs of a line are of, where they say it.
+    /// Media that the runs of a line measured, if the runs say so.
     pub fn told_apart(&self, at: usize) -> anyhow::Result<Media> {
         let (Line { line, .. }, category) = self.category(at);
         Ok(findings::media(&category.collection.medium_runs(&line.slug)?))
     }
 
-    /// A digest of a line and its runs: of the same comes the same page. `None` where a look at all
-    /// of them takes as long as a page.
+    /// Digest of a line and its runs: the same digest gives the same page. `None` if reading all of
+    /// them takes as long as making the page.
     pub fn key(&self, at: usize) -> anyhow::Result<Option<Key>> {
         let (Line { line, short, .. }, category) = self.category(at);
         let mut key = Key::default().with(serde_json::to_string(line)?);
@@ -296,7 +298,7 @@ impl PublishedLines {
         self.lines[at].short.as_deref()
     }
 
-    /// Hands out the runs of a line, the newest first, one by one.
+    /// Calls `take` with each run of a line, the newest first.
     pub fn each_run(
         &self,
         tree: &Tree,
@@ -321,7 +323,7 @@ impl PublishedLines {
         Some(run.cells)
     }
 
-    /// The runs that came in last, the newest first. Some are without their cells.
+    /// The `n` runs received last, the newest first. Some are without their cells.
     pub fn latest(&self, n: usize) -> anyhow::Result<Vec<CollectionRun>> {
         let mut latest = Vec::new();
         for category in &self.categories {
@@ -334,7 +336,8 @@ impl PublishedLines {
 }
 
 impl Category {
-    /// Runs whose files are in the tree, each with its voice. The files of others are taken back.
+    /// Collection of runs whose files are in the tree, each with its sender. Files of other runs
+    /// are removed from the tree.
     fn of(runs: Vec<(Voice, RunInShort, RunOrigin)>, tree: &Tree, now: &str) -> Result<Category> {
         let collection = Collection::open(&Address::Memory).or_internal()?;
         let (mut submissions, mut origins) = (Vec::new(), BTreeMap::new());
@@ -358,8 +361,9 @@ pub fn whole(tree: &Tree, short: &CollectionRun) -> anyhow::Result<CollectionRun
     Ok(run)
 }
 
-/// A run with its voice. It came in when it was measured, as far as that can be: a checkout keeps no
-/// times, and a clock that was wrong would lead the list for ever.
+/// Submission of a run. It counts as received when it was measured, as far as that is known: a
+/// checkout keeps no times, and a run from a clock that was wrong would stay first in the list for
+/// ever.
 fn submission(voice: Voice, short: &RunInShort, now: &str) -> Submission {
     let has_been = |time: &String| (NO_TIME..=now).contains(&time.as_str());
     let received = short.when.as_deref().and_then(utc).filter(has_been);

@@ -21,16 +21,16 @@ use super::source::{self, PublishedLines};
 use super::{intake, publications};
 use crate::parallel::{each_of, on_all_processors};
 
-/// What is said of the site as a whole.
+/// Title, address and parts of the site as a whole.
 pub struct SiteSummary {
     pub title: String,
     /// Its full address, with a slash at its end.
     pub address: Option<String>,
-    /// Whether it has pages of what others have published.
+    /// True if it has pages of what others have published.
     pub has_published: bool,
 }
 
-/// Results in the feed.
+/// Most results in the feed.
 const FEED: usize = 50;
 
 /// Makes the directories of a site.
@@ -62,7 +62,7 @@ pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result
     Ok(())
 }
 
-/// The key of a page beside that of its data: what every page says.
+/// Facts about the site that every page shows.
 pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
     let filled = |category: &Query| lines.iter().any(|line| pages::lies_on(line, category));
     SiteInfo {
@@ -78,7 +78,7 @@ pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
     }
 }
 
-/// The table in every order, and each category in the usual one.
+/// Writes the table in every order, and the table of each category in the default order.
 fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()> {
     let usual = |sort: &SortBy| *sort == SortBy::default();
     let orders = pages::orders()
@@ -90,7 +90,7 @@ fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()>
     on_all_processors(asked.len(), |at| sorted(tree, site, lines, &asked[at]))
 }
 
-/// The pages of what is asked for, in its order.
+/// Writes the pages of a query, in its order.
 fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query) -> Result<()> {
     let mut lines: Vec<&CollectionLine> =
         lines.iter().copied().filter(|line| pages::lies_on(line, asked)).collect();
@@ -119,10 +119,10 @@ fn texts(tree: &Tree, site: &SiteInfo, source: &PublishedLines) -> Result<()> {
     Ok(())
 }
 
-/// What a list of lines ends with.
+/// End of a list of lines in JSON.
 const END: &str = "\n]}\n";
 
-/// The whole collection as JSON, as CSV, and in the short form for the script.
+/// Writes the whole collection as JSON, as CSV, and in a short form for the script.
 fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<()> {
     let latest = lines.iter().map(|line| line.latest.as_str()).max();
     let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "latest": latest }).to_string();
@@ -150,16 +150,16 @@ fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<(
     tree.write("data/collection.csv", &csv)
 }
 
-/// Runs that share row groups of the Parquet files, and pieces at most: what one more run changes
-/// is small, and a question of a small collection reads few groups.
+/// Most runs of a piece, which share row groups of the Parquet files. One run more changes little,
+/// and a query to a small collection reads few groups.
 const PIECE: usize = 64;
 const MOST_PIECES: usize = 32;
-/// The files of runs and of cells.
+/// Paths of the file of runs and of the file of cells.
 const PARQUET: [&str; 2] = ["data/runs.parquet", "data/cells.parquet"];
 
-/// Every run and every cell, for questions to the whole collection. Runs whose cells are in files of
-/// the tree are dealt into pieces by their names; a piece with the runs of one in the old tree is
-/// copied from there.
+/// Writes every run and every cell, for queries to the whole collection. Runs whose cells are in
+/// files of the tree are dealt into pieces by their names; a piece of the same runs is copied from
+/// the old tree.
 fn parquet(tree: &Tree, source: &PublishedLines, media: usize) -> Result<()> {
     let mut short: Vec<&CollectionRun> =
         (0..media).filter_map(|at| source.in_short(at)).flatten().collect();
@@ -248,7 +248,8 @@ fn feed(
     tree.write("feed.atom", pages::feed(site, &items))
 }
 
-/// The best of each kind side by side, and the page on which the script compares others.
+/// Writes the page that compares the best of each kind, and the page on which the script compares
+/// others.
 fn comparisons(
     tree: &Tree,
     site: &SiteInfo,
@@ -287,7 +288,7 @@ fn comparisons(
     tree.write("compare.html", pages::choose(site, &ready))
 }
 
-/// A page and the data of each medium and each run.
+/// Writes a page and the data of each medium and each run.
 fn media(
     tree: &Tree,
     site: &SiteInfo,
@@ -319,9 +320,9 @@ fn media(
     })
 }
 
-/// Writes the data of a line, and of each of its runs where that is not there yet. What comes back is
-/// for the page: only the run that its charts are made of is whole, the first of those with most
-/// cells, so that a line of a thousand runs fits in memory.
+/// Writes the data of a line, and of each of its runs if they are not there yet. Returns the runs
+/// for the page. Only the run behind its charts (the first of those with most cells) has its cells,
+/// so that a line of a thousand runs fits in memory.
 fn runs(
     tree: &Tree,
     source: &PublishedLines,

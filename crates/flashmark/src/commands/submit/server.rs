@@ -1,5 +1,5 @@
-//! Talking to a collection's server. Nothing it says is believed: answers are bounded, and shown as
-//! one printable line.
+//! Client of a collection's server. Its answers are not trusted: they are bounded, and shown as one
+//! printable line.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use ureq::{Agent, Body};
 
 use crate::exit::{Exit, Failure, Result, usage};
 
-/// Longest answer that is read: a receipt is a few hundred bytes.
+/// Longest answer that is read, in bytes: a receipt has a few hundred.
 const ANSWER_BYTES: u64 = 1 << 20;
-/// How long a server may take to be reached, and for everything.
+/// Longest time for connecting, and for a whole request.
 const CONNECT: Duration = Duration::from_secs(15);
 const ALTOGETHER: Duration = Duration::from_secs(180);
 /// Characters of an answer that are shown.
@@ -27,25 +27,25 @@ pub struct CollectionServer {
     token: Option<String>,
 }
 
-/// What the server says became of a run.
+/// The server's receipt for a run.
 #[derive(Debug, Deserialize)]
 pub struct ServerReceipt {
     /// The run's name there.
     pub id: String,
     /// Its status: accepted, quarantined, rejected or withdrawn.
     pub status: String,
-    /// Whether it was not there before.
+    /// True if it was not there before.
     pub is_new: bool,
-    /// 1, and one more with each replacement.
+    /// Number of its revision: 1, and one more with each replacement.
     #[serde(default)]
     pub revision: u32,
-    /// What allows to replace and withdraw it.
+    /// Token that allows replacing and withdrawing it.
     #[serde(default)]
     pub edit_token: Option<String>,
-    /// Where its page is, from the root of the site.
+    /// Path of its page, from the root of the site.
     #[serde(default)]
     pub page: String,
-    /// Why it is not accepted yet.
+    /// Reasons why it is not accepted yet.
     #[serde(default)]
     pub reasons: Vec<String>,
 }
@@ -55,7 +55,7 @@ pub struct ServerReceipt {
 #[error("{0}")]
 pub struct RunRefused(String);
 
-/// Why the server does not take it (RFC 9457, in the words of flashmark-site).
+/// The server's reason to refuse a request (RFC 9457, in the words of flashmark-site).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Problem {
@@ -111,7 +111,7 @@ impl CollectionServer {
         &self.base
     }
 
-    /// What should give pause before a token goes out.
+    /// Warning before a token is sent without encryption; empty if there is no danger.
     pub fn warning(&self) -> &'static str {
         let host = self.uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let is_near = host == "localhost"
@@ -146,7 +146,7 @@ impl CollectionServer {
         )
     }
 
-    /// Puts a run in the place of another.
+    /// Replaces a run by another.
     pub fn replace(&self, id: &str, packed: &[u8]) -> Result<ServerReceipt> {
         let request = self.agent.put(self.address(&format!("runs/{id}")));
         self.receipt(
@@ -157,7 +157,7 @@ impl CollectionServer {
         )
     }
 
-    /// Takes a run out.
+    /// Withdraws a run.
     pub fn withdraw(&self, id: &str, why: &str) -> Result<()> {
         let request = self.agent.delete(self.address(&format!("runs/{id}"))).query("why", why);
         let answer = self.with_token(request).call().map_err(|error| self.unreachable(&error))?;
@@ -193,7 +193,7 @@ impl CollectionServer {
         serde_json::from_str(&text).map_err(|_| self.stranger(status))
     }
 
-    /// The text of an answer that says yes.
+    /// Text of an answer with a status of success.
     fn text(&self, mut answer: Response<Body>) -> Result<String> {
         let status = answer.status();
         let header = |name: &str| {
@@ -218,7 +218,7 @@ impl CollectionServer {
         if status.is_success() { Ok(text) } else { Err(self.refused(status, &text, wait)) }
     }
 
-    /// No connection, or one that broke.
+    /// Failure without a connection, or with one that broke.
     fn unreachable(&self, error: &ureq::Error) -> Failure {
         let what = match error {
             ureq::Error::HostNotFound => "no host of that name is known".to_owned(),
@@ -245,7 +245,7 @@ impl CollectionServer {
         Failure { exit: Exit::Internal, error }
     }
 
-    /// The server said no.
+    /// Failure of a request that the server refused.
     fn refused(&self, status: StatusCode, text: &str, wait: Option<String>) -> Failure {
         let problem: Problem = serde_json::from_str(text).unwrap_or_default();
         let (told, code) = (shortened(&clean(&problem.reason)), shortened(&clean(&problem.code)));
@@ -285,7 +285,7 @@ impl CollectionServer {
         Failure { exit, error }
     }
 
-    /// Something else is there.
+    /// Failure if something other than a collection's server answers.
     fn stranger(&self, status: StatusCode) -> Failure {
         let error = anyhow::anyhow!(
             "{} is no collection of Flashmark: it answers {status}, and nothing that flashmark-site would say; is the address right?",
@@ -295,7 +295,7 @@ impl CollectionServer {
     }
 }
 
-/// What an error of a connection is to people.
+/// An error of a connection in words.
 fn said_of(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof

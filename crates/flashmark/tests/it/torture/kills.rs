@@ -15,15 +15,15 @@ use crate::support::{
 };
 use crate::torture::Tally;
 
-/// Kills it after a random time of at most this; whether it was still alive.
+/// Kills it after a random time, at most `most_us`; true if it was still running.
 fn kill_within(child: &mut Child, most_us: u64, chance: &mut Random) -> bool {
     std::thread::sleep(Duration::from_micros(chance.below(most_us)));
     let _ = child.kill();
     child.wait().unwrap().code().is_none()
 }
 
-/// Three kills of four come once this is so, however slow the machine is; the others at the
-/// beginning.
+/// Waits for a kill: three of four come after a condition holds, however slow the machine is; the
+/// others at the beginning.
 fn begun(number: u64, child: &mut Child, is_so: impl Fn() -> bool) {
     if !number.is_multiple_of(4) {
         eventually("it to begin", || {
@@ -32,7 +32,7 @@ fn begun(number: u64, child: &mut Child, is_so: impl Fn() -> bool) {
     }
 }
 
-/// What `capacity` lends is there again after `restore`, whenever it was killed.
+/// Data that `capacity` overwrote are there again after `restore`, whenever it was killed.
 #[test]
 #[ignore = "minutes: cargo validation torture --only kills"]
 fn what_capacity_lends_is_put_back() {
@@ -153,7 +153,7 @@ fn a_matrix_ends_after_it_was_killed() {
     tally.end();
 }
 
-/// Every acknowledged cell is there, as it was.
+/// Checks that every acknowledged cell is there, as it was.
 fn check_kept(
     before: &BTreeMap<String, serde_json::Value>,
     now: &BTreeMap<String, serde_json::Value>,
@@ -163,7 +163,7 @@ fn check_kept(
     }
 }
 
-/// A trace holds what was done until a second before the capture was killed.
+/// A trace holds everything until a second before the capture was killed.
 #[test]
 #[ignore = "minutes: cargo validation torture --only kills"]
 fn a_killed_capture_keeps_its_trace() {

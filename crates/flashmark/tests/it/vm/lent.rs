@@ -1,5 +1,5 @@
-//! What `capacity` lends of a medium that was not given away is there again afterwards, whatever
-//! happens in between.
+//! Backup of `capacity`: what it overwrites on a medium without permission to erase is restored
+//! afterwards, whatever happens in between.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::scene::{READER, SERIAL, Scenario, Scene};
 use crate::card::{changed, is_touched, unchanged};
 use crate::support::{MIB, Scratch, tool};
 
-/// Slow enough for something to happen in the middle.
+/// Rate in bytes per second that is slow enough for something to happen in the middle.
 const MOST_BPS: u64 = 6 * MIB;
 
 pub const SCENARIOS: &[Scenario] = &[
@@ -48,7 +48,7 @@ fn what_was_lent_is_put_back_after_a_power_cut() {
     drop(cards);
 }
 
-/// Where results are on a disk that outlives the machine.
+/// Directory of results on a disk that outlives the machine.
 const HOME: &str = "/run/results/home";
 
 fn mount(machine: &mut Machine) {
