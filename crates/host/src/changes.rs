@@ -1,10 +1,10 @@
-//! What a session changes of the machine, noted before it is changed, so that all of it can be
+//! Changes of the machine by a session, noted before they are made, so that all of them can be
 //! undone: at the end, on an error, and on the next start after a kill.
 //!
 //! A note is one line of a file that is locked for as long as its process (or a program it started)
-//! lives. Undoing goes from the last line to the first and touches only what is exactly as noted: a
-//! loop device by the inode behind it, a queue by the device's number and the kernel's count of
-//! media, a file by a name that only this module makes.
+//! lives. Undoing goes from the last line to the first and touches only objects that are exactly as
+//! noted: a loop device by the inode behind it, a queue by the device's number and the kernel's
+//! count of media, a file by a name that only this module makes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -23,10 +23,10 @@ use crate::stage::{NoteFile, StagingError, abandoned, boot_id};
 use crate::tool::ToolError;
 
 const SUFFIX: &str = ".changes";
-/// How files made here are named.
+/// Prefix of the names of files made here.
 const FILE_PREFIX: &str = "flashmark-lab-";
 
-/// One thing that was changed.
+/// A change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 enum Change {
@@ -34,28 +34,28 @@ enum Change {
     File { path: PathBuf },
     /// A loop device that is about to be made over a file.
     Loop { backing: Backing },
-    /// A setting of a queue, as it was.
+    /// The previous value of a queue's setting.
     Queue {
         #[serde(flatten)]
         of: QueueOf,
         setting: String,
         before: String,
     },
-    /// The frequency governor of some processors, as it was.
+    /// The previous frequency governor of some processors.
     Governor { policy: Policy, before: String },
-    /// A limit of a control group, as it was.
+    /// The previous limit of a control group.
     IoLimit { limit: IoLimit },
 }
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    /// The start of the system this belongs to: queues and loop devices of an earlier one are gone.
+    /// Boot ID of the system: queues and loop devices of an earlier boot no longer exist.
     boot: Option<String>,
     change: Change,
 }
 
-/// Something could not be changed, noted or undone.
+/// The error of a change that could not be made, noted or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     /// It could not be noted, and so was not done.
@@ -64,7 +64,7 @@ pub enum ChangeError {
     /// A loop device could not be attached.
     #[error(transparent)]
     Loop(#[from] LoopError),
-    /// A program failed that undoes a change (losetup, to detach a loop device).
+    /// A program that undoes a change failed (losetup, to detach a loop device).
     #[error(transparent)]
     Tool(#[from] ToolError),
     /// A setting of a medium's queue could not be changed or restored.
@@ -84,7 +84,7 @@ pub enum ChangeError {
     /// An image file of this session (`flashmark-lab-*.img`) could not be made or removed.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// What failed, as a verb: "make", "remove".
+        /// The failed action, as a verb: "make", "remove".
         what: &'static str,
         /// The file that was to be made or removed.
         path: PathBuf,
@@ -93,7 +93,7 @@ pub enum ChangeError {
     },
 }
 
-/// The changes of this session. Undone on drop; [`Changes::undo`] tells how that went.
+/// The changes of this session. Undone on drop; [`Changes::undo`] returns the errors.
 #[derive(Debug)]
 pub struct Changes {
     file: Option<NoteFile>,
@@ -101,7 +101,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Begins to take notes in `state_dir`, which is made if need be.
+    /// Begins to take notes in `state_dir`, which is made if it is missing.
     pub fn begin(state_dir: &Path) -> Result<Changes, ChangeError> {
         Ok(Changes { file: Some(NoteFile::create(state_dir, SUFFIX)?), made: Vec::new() })
     }
@@ -114,8 +114,9 @@ impl Changes {
         Ok(())
     }
 
-    /// A file of `bytes` in `directory`, for this session only. With `filled`, all of it is written
-    /// (zeros), so that its blocks are there before anything is measured; else it is all holes.
+    /// Makes a file of `bytes` in `directory`, for this session only. With `filled`, all of it is
+    /// written (zeros), so that its blocks are allocated before anything is measured; otherwise it
+    /// has only holes.
     pub fn make_file(
         &mut self,
         directory: &Path,
@@ -135,7 +136,7 @@ impl Changes {
         Ok(path)
     }
 
-    /// Attaches a loop device, which goes when this does.
+    /// Attaches a loop device, which is detached with these changes.
     pub fn attach(&mut self, file: &Path, options: LoopOptions) -> Result<Loop, ChangeError> {
         let backing = Backing::of(file, options)
             .map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
@@ -143,8 +144,8 @@ impl Changes {
         Ok(loopdev::attach_with(file, options)?)
     }
 
-    /// Changes a setting of a device's queue ("scheduler"). What the queue was like is noted before
-    /// the first change.
+    /// Changes a setting of a device's queue ("scheduler"). All settings that it may affect are
+    /// noted before the first change.
     pub fn set_queue(
         &mut self,
         disk: &InventoryEntry,
@@ -170,7 +171,7 @@ impl Changes {
         Ok(of.set(setting, value)?)
     }
 
-    /// Changes the frequency governor of all processors; what it was is noted first.
+    /// Changes the frequency governor of all processors; notes the previous one first.
     pub fn set_governor(&mut self, name: &str) -> Result<(), ChangeError> {
         let roots = Roots::default();
         for policy in policies(&roots) {
@@ -184,7 +185,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Takes a limit of a control group away, or sets it to what it was; that is noted first.
+    /// Removes a limit of a control group, or restores it; notes the previous one first.
     pub fn set_io_limit(
         &mut self,
         disk: &InventoryEntry,
@@ -208,7 +209,7 @@ impl Changes {
         set_limit(&limit, value.parse().ok())
     }
 
-    /// Undoes everything. What fails stays noted for [`clean_changes`].
+    /// Undoes everything. Failed steps stay noted for [`clean_changes`].
     pub fn undo(mut self) -> Result<(), ChangeError> {
         self.undo_once()
     }
@@ -228,7 +229,7 @@ impl Drop for Changes {
     }
 }
 
-/// Gives a new file its size, and its blocks where it is to have them.
+/// Gives a new file its size, and allocates its blocks if `filled`.
 fn fill(mut file: File, bytes: u64, filled: bool) -> io::Result<()> {
     file.set_len(bytes)?;
     let zeros = vec![0; 1 << 20];
@@ -254,7 +255,7 @@ fn undo_all(changes: &[Change]) -> Result<(), ChangeError> {
 }
 
 impl Change {
-    /// Undoes it, if it was done and is still ours.
+    /// Undoes the change, if it was made and the object is still ours.
     fn undo(&self) -> Result<(), ChangeError> {
         match self {
             Change::File { path } => remove(path),
@@ -281,7 +282,7 @@ fn set_limit(limit: &IoLimit, per_second: Option<u64>) -> Result<(), ChangeError
     limit.set(per_second).map_err(failed)
 }
 
-/// Removes a file that was made here.
+/// Removes a file that this module made.
 fn remove(path: &Path) -> Result<(), ChangeError> {
     let is_ours =
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FILE_PREFIX));
@@ -292,17 +293,17 @@ fn remove(path: &Path) -> Result<(), ChangeError> {
     }
 }
 
-/// What a killed session left, and what became of it.
+/// Changes left by a killed session, and the result of undoing them.
 #[derive(Debug)]
 pub struct Undone {
     /// In words: "a loop device", "scheduler of sda".
     pub what: Vec<String>,
-    /// Whether all of it could be undone; if not, it stays noted.
+    /// Error of undoing, if any: then the changes stay noted.
     pub undone: Result<(), ChangeError>,
 }
 
-/// Undoes what killed sessions left, by the notes in `state_dir`. Sessions that are still alive are
-/// left alone.
+/// Undoes the changes of killed sessions, by the notes in `state_dir`. Leaves living sessions
+/// alone.
 pub fn clean_changes(state_dir: &Path) -> io::Result<Vec<Undone>> {
     abandoned(state_dir, SUFFIX, clean_one)
 }
@@ -321,7 +322,7 @@ fn clean_one(path: &Path, text: &str) -> io::Result<Option<Undone>> {
     Ok((!what.is_empty()).then_some(Undone { what, undone }))
 }
 
-/// A change for people; of a queue only the scheduler is worth a word.
+/// Description of a change; of a queue only for the scheduler.
 fn in_words(change: &Change) -> Option<String> {
     match change {
         Change::File { path } => Some(format!("the file {}", path.display())),
