@@ -1,4 +1,4 @@
-//! What a running cell holds.
+//! Context of a running cell.
 
 use device::content::Filler;
 use device::{Device, Extent, ExtentGuard, IoError};
@@ -14,27 +14,27 @@ use crate::stage::KeptFile;
 use crate::{Backup, FileStage, IoTally, TargetInfo};
 use stats::Random;
 
-/// The type through which suites write: nothing outside the planned spans gets through.
+/// The type through which suites write: no write outside the planned spans reaches the device.
 pub type Guarded = ExtentGuard<Box<dyn Device>>;
 
-/// What a running cell holds.
+/// Context of a running cell.
 pub struct CellContext<'a> {
-    /// The medium; no write outside the planned spans gets through to it.
+    /// The medium; no write outside the planned spans reaches it.
     pub medium: &'a mut Guarded,
     /// Files, for tests that work on them.
     pub stage: &'a mut dyn FileStage,
-    /// Where it takes place.
+    /// The target of the run.
     pub target: &'a TargetInfo,
     /// A staged file that an earlier cell of the same test left, for the next one; dropped before
     /// another test begins.
     pub kept: &'a mut Option<KeptFile>,
-    /// Keeps what is backed up.
+    /// Backup of old data.
     pub backup: &'a mut dyn Backup,
-    /// Makes what is written.
+    /// Generator of the data to write.
     pub filler: &'a Filler,
     /// The cells before this one.
     pub done: &'a [Cell],
-    /// The most time this cell may take.
+    /// Time limit of this cell in nanoseconds.
     pub allotted_ns: u64,
     pub(crate) seed: u64,
     pub(crate) started_ns: u64,
@@ -53,7 +53,7 @@ impl CellContext<'_> {
         self.observed(phase, load, limits, next, Observers::default())
     }
 
-    /// The same with somebody who looks on.
+    /// The same with observers.
     fn observed<'o>(
         &'o mut self,
         phase: &'static str,
@@ -66,7 +66,7 @@ impl CellContext<'_> {
         drive(self.medium, load, limits, self.filler, &mut self.reporter, next, observers)
     }
 
-    /// Runs a stretch of I/O on another device, a staged file.
+    /// Runs a stretch of I/O on another device, such as a staged file.
     pub fn drive_on(
         &mut self,
         device: &mut dyn Device,
@@ -95,7 +95,8 @@ impl CellContext<'_> {
         tally
     }
 
-    /// Runs a stretch of I/O on the medium while `watch` sees every I/O and may end it.
+    /// Runs a stretch of I/O on the medium; `watch` is called for every I/O and may end the
+    /// stretch.
     pub fn drive_watched(
         &mut self,
         phase: &'static str,
@@ -108,8 +109,8 @@ impl CellContext<'_> {
         self.observed(phase, load, limits, next, observers)
     }
 
-    /// Reads on the medium while `look` sees what was read. Where the device keeps no data, what it
-    /// sees means nothing.
+    /// Reads from the medium; `look` is called with the data. If the device keeps no data, the data
+    /// has no meaning.
     pub fn read_back(
         &mut self,
         phase: &'static str,
@@ -122,38 +123,37 @@ impl CellContext<'_> {
         self.observed(phase, load, limits, next, observers)
     }
 
-    /// Makes everything written durable; what that took, in nanoseconds.
+    /// Makes everything written durable; returns the time in nanoseconds.
     pub fn flush(&mut self) -> Result<u64, IoError> {
         flush(self.medium)
     }
 
-    /// The stretch that follows is this part of the cell, from and to in shares of 0 to 1; it makes
-    /// the estimate of what is left honest.
+    /// Announces that the next stretch is this part of the cell, from and to in shares of 0 to 1,
+    /// for the estimate of the remaining time.
     pub fn part(&mut self, from: f64, to: f64) {
         self.reporter.part = (from, to);
     }
 
-    /// Random numbers of this cell for one purpose: the same whenever and in whatever order cells
-    /// run.
+    /// Random numbers of this cell for one purpose: the same for any order of cells.
     pub fn random(&self, purpose: &str) -> Random {
         Random::for_purpose(self.seed, purpose)
     }
 
-    /// What is left of the cell's time, in nanoseconds.
+    /// Remaining time of the cell, in nanoseconds.
     pub fn time_left_ns(&mut self) -> u64 {
         let used = self.medium.now().saturating_sub(self.started_ns);
         self.allotted_ns.saturating_sub(used)
     }
 
-    /// From now on the medium is not as its owner left it, and will be put right (`true`), or is
-    /// again as it was: whoever ends runs must wait for it.
+    /// Reports that data of the medium is to be restored (`true`), or that this is done (`false`):
+    /// until then the process must not be ended.
     pub fn set_restore_pending(&mut self, pending: bool) {
         if let Err(reason) = self.reporter.listener.on_event(&RunEvent::RestorePending(pending)) {
             self.reporter.failed = Some(reason);
         }
     }
 
-    /// Restores what was backed up; nothing stops this but the medium.
+    /// Restores the backed-up data; only the medium can stop this.
     pub fn restore(&mut self) -> Restored {
         let CellContext { medium, backup, filler, reporter, .. } = self;
         reporter.phase = "restoring the data that was there";
@@ -166,12 +166,12 @@ impl CellContext<'_> {
         })
     }
 
-    /// What the run has written so far, in bytes.
+    /// Bytes written by the run so far.
     pub fn written_bytes(&self) -> u64 {
         self.reporter.written_bytes
     }
 
-    /// True if the run is to end.
+    /// True if the run must end.
     pub fn must_stop(&self) -> bool {
         self.reporter.must_stop()
     }

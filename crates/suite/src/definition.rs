@@ -1,4 +1,4 @@
-//! Suites are data: TOML files that users can copy and change.
+//! Suites: TOML files that users can copy and change.
 
 use std::fmt;
 
@@ -7,17 +7,16 @@ use toml::Table;
 
 use crate::catalogue::test_name;
 
-/// A suite as its file says it.
+/// A suite, as in its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// Its name, such as "standard"; the name of the file where that says none.
+    /// Its name, such as "standard"; the name of the file if the text has none.
     pub name: String,
-    /// One line for people.
+    /// Description in one line.
     pub about: String,
-    /// The longest a run of it may take, in nanoseconds of the device's clock; `None` where it
-    /// takes as long as it takes.
+    /// Time limit of a run, in nanoseconds of the device's clock; `None` for no limit.
     pub time_limit_ns: Option<u64>,
-    /// True where cells that turn out to be fast are measured in rounds.
+    /// True if cells that turn out to be fast are measured in rounds.
     pub rounds: bool,
     /// Its tests in order, each with the settings that differ from the published ones.
     pub tests: Vec<SuiteEntry>,
@@ -30,11 +29,11 @@ pub struct SuiteEntry {
     pub test: String,
     /// Settings as typed: name to value.
     pub settings: Vec<(String, String)>,
-    /// Numbers of the articles that published it, such as "004"; of suite "seeds" only.
+    /// Numbers of the articles that published it, such as "004"; in suite "seeds" only.
     pub articles: Vec<String>,
 }
 
-/// A suite file that cannot be read; names file, line and key.
+/// The error of a suite file that cannot be read, with file, line and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuiteError {
     file: String,
@@ -62,11 +61,11 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("seeds", include_str!("../../../suites/seeds.toml")),
 ];
 
-/// Settings that say how long a test may take.
+/// Settings that limit the time of a test.
 const TIMES: [&str; 3] = ["time", "min_time", "max_time"];
 
 impl Suite {
-    /// The suites that come with the program; "seeds:004" is what article 004 does of "seeds".
+    /// The built-in suite of this name; "seeds:004" is the part of "seeds" for article 004.
     pub fn built_in(name: &str) -> Option<Suite> {
         let (base, article) = name.split_once(':').map_or((name, None), |(a, b)| (a, Some(b)));
         let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == base)?;
@@ -78,13 +77,12 @@ impl Suite {
         (!suite.tests.is_empty()).then_some(suite)
     }
 
-    /// Names of the suites that come with the program: "check", "quick", "standard", "full",
-    /// "seeds".
+    /// Names of the built-in suites: "check", "quick", "standard", "full", "seeds".
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The same within another time, in nanoseconds: the limits of its tests keep their shares.
+    /// The same with another time limit, in nanoseconds: the limits of its tests keep their shares.
     pub fn within(mut self, time_limit_ns: u64) -> Suite {
         let Some(before_ns) = self.time_limit_ns.replace(time_limit_ns) else { return self };
         let share = time_limit_ns as f64 / before_ns as f64;
@@ -97,7 +95,7 @@ impl Suite {
         self
     }
 
-    /// Reads a suite's text. `file` names it in errors.
+    /// Parses a suite's text. `file` is its name in errors.
     pub fn parse(file: &str, text: &str) -> Result<Suite, SuiteError> {
         let at_key = |key: &str, reason: String| SuiteError {
             file: file.into(),
@@ -192,7 +190,7 @@ fn read_entry(entry: &toml::Value) -> Result<SuiteEntry, (String, String)> {
     Ok(SuiteEntry { test: test_name(test).to_owned(), settings, articles })
 }
 
-/// A TOML value as one would type it on the command line.
+/// A TOML value as it is typed on the command line.
 fn typed(value: &toml::Value) -> Option<String> {
     Some(match value {
         toml::Value::String(text) => text.clone(),

@@ -1,96 +1,95 @@
-//! What a run tells while it goes on. Screen and journal only listen.
+//! Events of a run, for its screen and journal.
 
 use record::{Cell, FingerprintMark, Flag, PlannedCell, Skip};
 
-/// What a run tells its [`RunListener`], in the order in which it happens.
+/// An event of a run, passed to its [`RunListener`] in the order of time.
 #[derive(Clone, Debug)]
 pub enum RunEvent<'a> {
-    /// A cell begins; it may take this long.
+    /// A cell begins.
     CellStarted {
         /// Its number in the plan.
         index: usize,
         /// The cell as it was planned.
         cell: &'a PlannedCell,
-        /// Time it may take, by the device's clock.
+        /// Its time limit in nanoseconds, by the device's clock.
         allotted_ns: u64,
     },
-    /// The cell that is running has come further.
+    /// Progress of the running cell.
     Progress(CellProgress<'a>),
-    /// It ended. When this returns, the cell is safe.
+    /// A cell ended. When the listener returns, the cell is durable.
     CellFinished {
         /// Its number in the plan.
         index: usize,
         /// The cell with its results.
         cell: &'a Cell,
     },
-    /// A finished cell was looked at again; it takes the place of the one that was told before.
+    /// A finished cell was changed; it replaces the earlier one.
     CellRevised {
-        /// The cell as it is now.
+        /// The changed cell.
         cell: &'a Cell,
     },
-    /// A cell is measured once more: a round begins.
+    /// A round begins: a cell is measured again.
     RoundStarted {
         /// The cell as it was planned.
         cell: &'a PlannedCell,
-        /// The number of the round; what was measured first is round 1.
+        /// The number of the round; the first measurement is round 1.
         number: usize,
     },
-    /// A round ended; its figures go into those of its cell, which is told next as revised.
+    /// A round ended; its results are added to its cell, which follows as revised.
     RoundFinished {
-        /// What the round came to by itself.
+        /// Results of the round alone.
         cell: &'a Cell,
     },
-    /// No more rounds are measured. These are all cells with what they came to.
+    /// No more rounds are measured.
     RoundsDone {
-        /// In the order in which they were measured first.
+        /// All cells with their results, in the order of their first measurement.
         cells: &'a [Cell],
     },
     /// A cell was left out.
     Skipped(&'a Skip),
     /// A caveat about the run as a whole.
     Flagged(&'a Flag),
-    /// The medium is not as its owner left it and is going to be put right; or that is done, as far
-    /// as it can be now. In between the process should not be ended. What could not be put right is
-    /// in the log of what was backed up ([`Backup`](crate::Backup)), and the cell's note says so.
+    /// True if data of the medium is going to be restored; false if that is done, as far as
+    /// possible now. The process should not be ended in between. The log of backed-up data
+    /// ([`Backup`](crate::Backup)) has the data that could not be restored, and the cell's note
+    /// says so.
     RestorePending(bool),
-    /// What was read, after a cell that wrote, at some places of its span: by this the medium is
-    /// known again.
+    /// Checksums of some places of the span of a cell that wrote: they identify the medium later.
     Marked(&'a [FingerprintMark]),
 }
 
-/// How far a cell is.
+/// Progress of a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct CellProgress<'a> {
     /// Number of the cell in the plan.
     pub index: usize,
-    /// What it is doing ("priming", "measuring").
+    /// Present activity ("priming", "measuring").
     pub phase: &'a str,
-    /// How much of the cell is done, 0 to 1, by whichever limit is nearest.
+    /// Share of the cell that is done, 0 to 1, by the nearest limit.
     pub share: f64,
     /// I/Os done in this phase.
     pub ops: u64,
     /// Bytes moved in this phase.
     pub bytes: u64,
-    /// Time since the cell began, by the device's clock.
+    /// Nanoseconds since the cell began, by the device's clock.
     pub elapsed_ns: u64,
-    /// I/Os a second over this phase.
+    /// IOPS over this phase.
     pub iops: f64,
-    /// Bytes a second over this phase.
+    /// Bytes per second over this phase.
     pub bps: f64,
     /// Bytes written by the whole run.
     pub written_bytes: u64,
-    /// What is left of the whole run, estimated, in nanoseconds; 0 where nothing is known of it.
+    /// Estimated remaining time of the whole run, in nanoseconds; 0 if unknown.
     pub remaining_ns: u64,
 }
 
-/// Hears what a run tells.
+/// Receives the events of a run.
 pub trait RunListener {
-    /// Takes note of an event. An `Err` ends the run: a result that cannot be kept must not be
-    /// measured.
+    /// Handles an event. An `Err` ends the run: results that cannot be kept must not be measured.
     fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String>;
 }
 
-/// A listener that takes no notice of anything.
+/// A listener that ignores everything.
 impl RunListener for () {
     fn on_event(&mut self, _: &RunEvent<'_>) -> Result<(), String> {
         Ok(())

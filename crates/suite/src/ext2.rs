@@ -1,4 +1,4 @@
-//! Where `mke2fs -b 1024` puts things on a medium (docs/field/ext2.md#what-mke2fs-writes,
+//! Layout of a medium by `mke2fs -b 1024` (docs/field/ext2.md#what-mke2fs-writes,
 //! docs/field/ext2.md#test-vector; the arithmetic is that of e2fsprogs' `ext2fs_initialize`).
 
 use device::Extent;
@@ -9,32 +9,32 @@ use crate::spec::spec;
 pub const BLOCK_BYTES: u64 = 1024;
 /// Blocks of a group: as many as one block's bitmap has bits. 8 MiB.
 pub const BLOCKS_PER_GROUP: u64 = 8 * BLOCK_BYTES;
-/// Block 0 is left to a boot loader, so every group begins 1 KiB past a multiple of 8 MiB and
-/// nothing is ever page-aligned.
+/// First block of the groups. Block 0 is left to a boot loader, so every group begins 1 KiB past a
+/// multiple of 8 MiB and nothing is ever page-aligned.
 const FIRST_BLOCK: u64 = 1;
 /// Group descriptors of 32 bytes in a block.
 const DESCRIPTORS_PER_BLOCK: u64 = BLOCK_BYTES / 32;
-/// Block numbers in an indirect block: the most blocks that can be reserved for a descriptor table
-/// to grow into.
+/// Block numbers in an indirect block: the most blocks that can be reserved for the growth of the
+/// descriptor table.
 const ADDRESSES_PER_BLOCK: u64 = BLOCK_BYTES / 4;
-/// A last group must hold its own administration and this many blocks more, or it is left out.
+/// Blocks that a last group must have beyond its own administration; otherwise it is left out.
 const LEAST_USE: u64 = 50;
-/// Inodes 1 to 10 have special uses; the first of a file is number 11.
+/// First inode of a file: inodes 1 to 10 have special uses.
 pub const FIRST_INODE: u64 = 11;
 
 spec! {
-    /// What can be chosen when formatting.
+    /// Options of formatting.
     Choices {
         /// Bytes of an inode (`-I`): 128 in the articles' time, 256 today.
         inode_bytes: u64,
-        /// Bytes of medium for each inode (`-i`).
+        /// Bytes of medium per inode (`-i`).
         inode_ratio_bytes: u64,
-        /// True if blocks are reserved for the descriptor table to grow into (`-O resize_inode`).
+        /// True if blocks are reserved for the growth of the descriptor table (`-O resize_inode`).
         resize_inode: bool,
     }
 }
 
-/// An ext2 file system with 1 KiB blocks, as it lies on a medium.
+/// The layout of an ext2 file system with 1 KiB blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ext2Layout {
     /// Bytes of an inode.
@@ -49,18 +49,18 @@ pub struct Ext2Layout {
     pub table_blocks: u64,
     /// Blocks of the group descriptor table.
     pub descriptor_blocks: u64,
-    /// Blocks reserved for it to grow into.
+    /// Blocks reserved for its growth.
     pub reserved_blocks: u64,
 }
 
 /// One group; all numbers are block numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its first block, that of the superblock where `has_backup`.
+    /// Its first block, that of the superblock if `has_backup`.
     pub first: u64,
     /// The block after its last.
     pub end: u64,
-    /// True if a superblock and the descriptor table lie at its start.
+    /// True if it starts with a superblock and the descriptor table.
     pub has_backup: bool,
     /// The block that holds the block bitmap.
     pub block_bitmap: u64,
@@ -73,8 +73,8 @@ pub struct Group {
 }
 
 impl Ext2Layout {
-    /// The file system that `mke2fs` makes on a medium of `capacity_bytes`; `None` where it is too
-    /// small for one.
+    /// The file system that `mke2fs` makes on a medium of `capacity_bytes`; `None` if that is too
+    /// small.
     pub fn new(capacity_bytes: u64, choices: Choices) -> Option<Ext2Layout> {
         let blocks = capacity_bytes / BLOCK_BYTES;
         let inodes = (blocks * BLOCK_BYTES / choices.inode_ratio_bytes.max(BLOCK_BYTES))
@@ -114,14 +114,14 @@ impl Ext2Layout {
         })
     }
 
-    /// Blocks of a group that no file can have.
+    /// Blocks of a group that files cannot use.
     fn administration(&self, group: u64) -> u64 {
         let backup =
             if has_backup(group) { 1 + self.descriptor_blocks + self.reserved_blocks } else { 0 };
         backup + 2 + self.table_blocks
     }
 
-    /// Where the parts of a group lie.
+    /// Blocks of the parts of a group.
     pub fn group(&self, group: u64) -> Group {
         let first = FIRST_BLOCK + group * BLOCKS_PER_GROUP;
         let data = first + self.administration(group);
@@ -138,14 +138,14 @@ impl Ext2Layout {
         }
     }
 
-    /// The block of the inode table in which an inode (from 1) lies.
+    /// The block of the inode table that holds an inode (numbered from 1).
     pub fn inode_block(&self, inode: u64) -> u64 {
         let (group, index) =
             ((inode - 1) / self.inodes_per_group, (inode - 1) % self.inodes_per_group);
         self.group(group).table + index * self.inode_bytes / BLOCK_BYTES
     }
 
-    /// The group in which a block lies.
+    /// The group of a block.
     pub fn group_of(&self, block: u64) -> u64 {
         block.saturating_sub(FIRST_BLOCK) / BLOCKS_PER_GROUP
     }
@@ -155,8 +155,8 @@ impl Ext2Layout {
         blocks(self.group(group).table, self.table_blocks)
     }
 
-    /// What else formatting writes in a group, one block at a time in this order: both bitmaps,
-    /// then the superblock and the descriptor table where there is a backup.
+    /// Other writes of formatting in a group, one block at a time in this order: both bitmaps, then
+    /// the superblock and the descriptor table if there is a backup.
     pub fn metadata(&self, group: u64) -> Vec<Extent> {
         let parts = self.group(group);
         let backup = if parts.has_backup { 1 + self.descriptor_blocks } else { 0 };
@@ -174,7 +174,7 @@ pub fn blocks(first: u64, count: u64) -> Extent {
     Extent::new(first * BLOCK_BYTES, count * BLOCK_BYTES)
 }
 
-/// `sparse_super`: groups 0, 1 and powers of 3, 5 and 7 begin with a superblock.
+/// True for groups with a superblock (`sparse_super`): groups 0, 1 and powers of 3, 5 and 7.
 fn has_backup(group: u64) -> bool {
     let is_power_of = |base: u64| {
         std::iter::successors(Some(base), |power| power.checked_mul(base))
@@ -184,8 +184,8 @@ fn has_backup(group: u64) -> bool {
     group <= 1 || [3, 5, 7].into_iter().any(is_power_of)
 }
 
-/// The file system shall be able to grow a thousandfold, as far as its block numbers and one
-/// indirect block go.
+/// Blocks reserved so that the file system can grow a thousandfold, as far as its block numbers and
+/// one indirect block allow.
 fn reserved_blocks(blocks: u64, descriptor_blocks: u64) -> u64 {
     let most_blocks = blocks.saturating_mul(1024).min(u64::from(u32::MAX));
     let most_groups = (most_blocks - FIRST_BLOCK).div_ceil(BLOCKS_PER_GROUP);
@@ -206,7 +206,7 @@ mod tests {
     const PLAIN: Choices =
         Choices { inode_bytes: 128, inode_ratio_bytes: 16384, resize_inode: false };
 
-    /// docs/field/ext2.md#test-vector.
+    /// Published example of docs/field/ext2.md#test-vector.
     #[test]
     fn the_published_example() {
         let layout = Ext2Layout::new(3_965_190_144, PLAIN).unwrap();
@@ -252,11 +252,11 @@ mod tests {
         assert!(Ext2Layout::new(1 << 20, PLAIN).is_some());
     }
 
-    /// A group as `dumpe2fs` tells of it: block bitmap, inode bitmap, first and last block of the
+    /// A group in the output of `dumpe2fs`: block bitmap, inode bitmap, first and last block of the
     /// table, last block of the descriptors.
     type GroupFacts = (u64, u64, u64, u64, Option<u64>);
 
-    /// What the real `mke2fs` makes on a file of this size, by group; `None` where e2fsprogs is not
+    /// Layout by the real `mke2fs` on a file of this size, by group; `None` if e2fsprogs is not
     /// installed.
     fn real(capacity_bytes: u64, choices: Choices) -> Option<BTreeMap<u64, GroupFacts>> {
         let image = tempfile::NamedTempFile::new().unwrap();

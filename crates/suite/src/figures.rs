@@ -1,18 +1,18 @@
-//! Figures made from other figures, and what becomes of their intervals.
+//! Results computed from other results, with their intervals.
 
 use record::Estimate;
 
-/// `unit` over a rate: the time of one I/O in nanoseconds is `inverse(1e9, iops)`. The interval's
-/// ends change places. A rate that may be 0 has no upper bound for its inverse, so that interval is
-/// not given. The rate itself must not be 0.
+/// `unit` over a rate: the time of one I/O in nanoseconds is `inverse(1e9, iops)`. The ends of the
+/// interval are exchanged. A rate that may be 0 has no upper bound for its inverse: then there is
+/// no interval. The rate itself must not be 0.
 pub(crate) fn inverse(unit: f64, rate: Estimate) -> Estimate {
     let ci95 = rate.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| [unit / high, unit / low]);
     Estimate { value: unit / rate.value, ci95, n: rate.n }
 }
 
-/// `over / under` of two independent figures. The relative half-widths add as squares, in the
-/// logarithm, so that the interval of the inverse ratio is the inverse interval. `n` is the smaller
-/// of the two.
+/// The ratio `over / under` of two independent results. The relative half-widths add as squares, in
+/// the logarithm, so that the interval of the inverse ratio is the inverse interval. `n` is the
+/// smaller of the two.
 pub(crate) fn ratio(over: Estimate, under: Estimate) -> Estimate {
     let value = over.value / under.value;
     let half = |figure: Estimate| {

@@ -1,12 +1,13 @@
-//! How a medium is known again: by what lies on it.
+//! Recognition of a medium by its contents.
 //!
-//! Before a run writes anything, some sixty places are read ([`places`]): outside of what it may
-//! write, where nothing may change, and inside. After each cell that wrote, places of its span are
-//! read again, among them those it wrote last ([`written_places`]). Of each the checksum is kept, a
-//! [`FingerprintMark`]. Later the same places are read ([`recognise`]) and each is judged: as it
-//! was read last; or data that cells begun since may have left, known by the run's seed; or
-//! something else, which is somebody's. A medium that carries none of what the run left is not the
-//! run's either, though nothing on it is new: a copy from before.
+//! Before a run writes anything, some sixty places are read ([`places`]): outside of the range that
+//! it may write, where nothing may change, and inside. After each cell that wrote, places of its
+//! span are read again, among them those it wrote last ([`written_places`]). The checksum of each
+//! is kept, a [`FingerprintMark`]. Later the same places are read ([`recognise`]) and each is
+//! judged: unchanged since the last read; or data that cells begun since may have written,
+//! recognised by the run's seed; or something else, which belongs to somebody else. A medium
+//! without any of the run's data is not the run's either, even if nothing on it is new: it may be a
+//! copy from before.
 
 mod judge;
 mod places;
@@ -29,31 +30,31 @@ use crate::catalogue::record_ops::is_staged;
 use crate::place_read::{read_places, read_places_until};
 use crate::planned::span_of;
 
-/// Without a table in memory: some hundred kilobytes are summed up in a run.
+/// Checksum without a table in memory: a run computes it over some hundred kilobytes only.
 const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
 
-/// So long the reading of marks may take; a card needs a tenth of a second.
+/// Time limit in nanoseconds for reading marks; a card needs a tenth of a second.
 const PATIENCE_NS: u64 = 10 * SECOND_NS;
 
 /// A cell that was begun and may have written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnfinishedCell {
-    /// The addresses it may have written to; all of them where the plan does not have the cell.
+    /// The addresses that it may have written; all of them if the plan does not contain the cell.
     pub span: Extent,
-    /// What; `None`: anything, as a file system does.
+    /// Kind of data that it writes; `None` for any data, as a file system writes.
     pub content: Option<Content>,
 }
 
 impl UnfinishedCell {
-    /// What this cell writes, and where.
+    /// Span and data of this cell.
     pub fn of(cell: &PlannedCell) -> UnfinishedCell {
         let content =
             (!is_staged(cell)).then(|| cell.params.content.unwrap_or(Content::Incompressible));
         UnfinishedCell { span: span_of(cell), content }
     }
 
-    /// The cells that were begun, in that order. One that the plan does not have is taken for one
-    /// that may have written anything anywhere.
+    /// The cells that were begun, in that order. A cell that the plan does not contain may have
+    /// written any data to any address.
     pub fn begun(plan: &[PlannedCell], begun: &[String]) -> Vec<UnfinishedCell> {
         let anything = UnfinishedCell { span: Extent::new(0, u64::MAX), content: None };
         begun
@@ -67,19 +68,19 @@ impl UnfinishedCell {
     }
 }
 
-/// What is known of how the medium was left.
+/// State in which the run left the medium, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FingerprintHistory {
-    /// What was read before the run wrote anything.
+    /// Marks read before the run wrote anything.
     pub before: Vec<FingerprintMark>,
-    /// What was read later, in that order, each with the number of writers begun by then.
+    /// Marks read later, in their order, each with the number of writing cells begun by then.
     pub later: Vec<(usize, FingerprintMark)>,
-    /// The writing cells that were begun, in that order.
+    /// The writing cells that were begun, in their order.
     pub writers: Vec<UnfinishedCell>,
 }
 
 impl FingerprintHistory {
-    /// The places, each once.
+    /// The places of all marks, each once.
     fn places(&self) -> Vec<Extent> {
         let marks = self.before.iter().chain(self.later.iter().map(|(_, mark)| mark));
         let places: BTreeSet<(u64, u64)> =
@@ -88,30 +89,30 @@ impl FingerprintHistory {
     }
 }
 
-/// Whether a medium is the one that a run was on, as it left it.
+/// Verdict on a medium: is it that of the run, as the run left it?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recognition {
     /// It is the same medium, and nobody else has written to it since.
     Ours,
-    /// It is another one, or has been used since.
+    /// It is another one, or somebody else has written to it since.
     Strange {
-        /// In words, with the first place.
+        /// Reason in words, with the first place.
         why: String,
         /// Places with data that is not the run's.
         foreign: Vec<Extent>,
     },
     /// There is nothing to compare.
     CannotTell {
-        /// The reason why not: nothing was kept to compare with, or none of it can be read.
+        /// Reason: no marks were kept, or none of their places can be read.
         why: String,
     },
 }
 
-/// Reads these places and says whether the medium is the one that left these traces. `filler` makes
-/// the data of the run's seed.
+/// Reads the places of all marks and decides if the medium is the one that the run left. `filler`
+/// makes the data of the run's seed.
 ///
 /// # Errors
-/// The medium cannot be read at all. A single place that cannot be read is left out.
+/// Those of a medium that cannot be read at all. A single place that cannot be read is left out.
 pub fn recognise(
     device: &mut dyn Device,
     filler: &Filler,
@@ -121,18 +122,18 @@ pub fn recognise(
     Ok(judge(filler, traces, &found))
 }
 
-/// The judgement alone, of what was read.
+/// The decision alone, from data that was read.
 pub fn judge(filler: &Filler, traces: &FingerprintHistory, found: &[PlaceRead]) -> Recognition {
     judge::judge(filler, traces, found)
 }
 
-/// Reads these places and keeps the checksum of each. `filler` makes the data of the run's seed,
-/// where the run may have written already. Places that do not read the same twice, as on fakes that
-/// answer at random, are left out, and so are those that cannot be read. None are kept of a medium
-/// that takes longer than [`PATIENCE_NS`] for them: half of them might not tell it from another.
+/// Reads these places and keeps the checksum of each. `filler` makes the data of the run's seed, if
+/// the run may have written already. Leaves out places that do not read the same twice, as on fakes
+/// that answer at random, and places that cannot be read. Keeps none if the medium takes longer
+/// than [`PATIENCE_NS`] for them: half of them might not identify it.
 ///
 /// # Errors
-/// The medium cannot be read at all.
+/// Those of a medium that cannot be read at all.
 pub fn read_marks(
     device: &mut dyn Device,
     places: &[Extent],
@@ -145,7 +146,7 @@ pub fn read_marks(
     Ok(steady.map(|found| mark(&found, filler)).collect())
 }
 
-/// True if the place held nothing but zeros or 0xFF.
+/// True if the place held only zeros or only 0xFF.
 pub fn is_empty(mark: &FingerprintMark) -> bool {
     [0, 0xff].iter().any(|byte| CRC.checksum(&vec![*byte; mark.bytes as usize]) == mark.crc32c)
 }
@@ -173,7 +174,7 @@ fn mark(found: &PlaceRead, filler: Option<&Filler>) -> FingerprintMark {
     }
 }
 
-/// True if a sector holds data of the run's seed, of whatever place and pass.
+/// True if a sector holds data of the run's seed, of any place and pass.
 fn is_ours(verdict: SectorVerdict) -> bool {
     matches!(
         verdict,

@@ -1,5 +1,5 @@
-//! The closed loop every test runs on: keep a number of I/Os in flight until a limit or certainty
-//! is reached.
+//! The closed loop of every test: keeps a number of I/Os in flight until a limit or the wanted
+//! precision is reached.
 
 use device::content::Filler;
 use device::{Completion, Device, Extent, IoError, Op, Request, Slot};
@@ -9,30 +9,30 @@ use stats::{StopRule, StopVerdict};
 use crate::IoTally;
 use crate::progress::ProgressReporter;
 
-/// Certainty is asked for each time the I/Os done have grown by one part in this many.
+/// Precision is checked each time the completed I/Os have grown by one part in this many.
 const JUDGE_STEP: u64 = 20;
 
 /// One homogeneous stretch of I/O.
 #[derive(Clone, Copy, Debug)]
 pub struct IoLoad {
-    /// Which way data moves.
+    /// Direction in which data moves.
     pub direction: Direction,
     /// Largest I/O in bytes.
     pub block_bytes: u64,
     /// I/Os in flight: independent closed loops of depth 1.
     pub in_flight: u32,
-    /// When a write counts as done.
+    /// Condition under which a write counts as complete.
     pub sync: Sync,
     /// Past the page cache or through it.
     pub path: Path,
-    /// What the data of writes looks like; of no effect on reads.
+    /// Kind of data of writes; no effect on reads.
     pub content: Content,
-    /// Distinguishes what successive passes write to the same place.
+    /// Number that makes the data of successive passes over the same place differ.
     pub pass: u32,
 }
 
 impl IoLoad {
-    /// One direct read at a time.
+    /// Direct reads at queue depth 1.
     pub fn read(block_bytes: u64) -> IoLoad {
         IoLoad {
             direction: Direction::Read,
@@ -45,22 +45,22 @@ impl IoLoad {
         }
     }
 
-    /// One direct write of incompressible data at a time.
+    /// Direct writes of incompressible data at queue depth 1.
     pub fn write(block_bytes: u64) -> IoLoad {
         IoLoad { direction: Direction::Write, ..IoLoad::read(block_bytes) }
     }
 }
 
-/// When to stop. Whatever comes first.
+/// Limits of a stretch. The first that is reached ends it.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopLimits {
-    /// Time, by the device's clock.
+    /// Time in nanoseconds, by the device's clock.
     pub max_ns: u64,
-    /// The most I/Os that are handed over.
+    /// Most I/Os that are submitted.
     pub max_ops: u64,
-    /// The most bytes; the last I/O may go beyond that.
+    /// Most bytes; the last I/O may exceed them.
     pub max_bytes: u64,
-    /// How certain the rate has to be; `None` where certainty does not end it.
+    /// Wanted precision of the rate; `None` if precision does not end it.
     pub rule: Option<StopRule>,
 }
 
@@ -70,12 +70,12 @@ impl LoopLimits {
         LoopLimits { max_ns, max_ops: u64::MAX, max_bytes: u64::MAX, rule: None }
     }
 
-    /// Ends it when `rule` says converged, and after `max_ns` in place of the rule's own limit.
+    /// Ends it when `rule` has converged, and after `max_ns` in place of the rule's own limit.
     pub fn certain(rule: StopRule, max_ns: u64) -> LoopLimits {
         LoopLimits { rule: Some(StopRule { max_ns, ..rule }), ..LoopLimits::time(max_ns) }
     }
 
-    /// As much of the tightest limit as is used up, 0 to 1.
+    /// Used share of the nearest limit, 0 to 1.
     fn share(&self, elapsed_ns: u64, tally: &IoTally) -> f64 {
         let part = |done: u64, of: u64| done as f64 / of.max(1) as f64;
         part(elapsed_ns, self.max_ns)
@@ -85,26 +85,26 @@ impl LoopLimits {
     }
 }
 
-/// Where the next I/O of a slot goes; `None` when there are no more places.
+/// Place of the next I/O of a slot; `None` when there are no more places.
 pub type Places<'a> = &'a mut dyn FnMut(u32) -> Option<Extent>;
 
-/// Sees every I/O that succeeded: its bytes and its latency in nanoseconds. `true` says that there
-/// have been enough.
+/// Called for every I/O that succeeded, with its bytes and its latency in nanoseconds. `true` ends
+/// the stretch.
 pub type IoObserver<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
-/// Sees what every read that succeeded brought: the place, and the data.
+/// Called for every read that succeeded, with the place and the data.
 pub type ReadObserver<'a> = &'a mut dyn FnMut(Extent, &[u8]);
 
-/// Who looks on while a stretch of I/O runs.
+/// Observers of a stretch of I/O.
 #[derive(Default)]
 pub(crate) struct Observers<'a> {
     pub watch: Option<IoObserver<'a>>,
     pub look: Option<ReadObserver<'a>>,
 }
 
-/// Keeps `load.in_flight` I/Os in flight on `device`, at the places `next` gives for each slot,
-/// until a limit, certainty, an error, an interruption, the end of the places, or until `watch` has
-/// seen enough ([`Stop::Converged`]).
+/// Keeps `load.in_flight` I/Os in flight on `device`, at the places that `next` gives for each
+/// slot, until a limit, the wanted precision, an error, an interruption, the end of the places, or
+/// until `watch` returns true ([`Stop::Converged`]).
 pub(crate) fn drive<'a>(
     device: &'a mut dyn Device,
     load: &'a IoLoad,
@@ -162,7 +162,7 @@ pub(crate) fn drive<'a>(
     tally
 }
 
-/// Makes everything written durable; what that took, in nanoseconds. Nothing may be in flight.
+/// Makes everything written durable; returns the time in nanoseconds. Nothing may be in flight.
 pub fn flush(device: &mut dyn Device) -> Result<u64, IoError> {
     let mut done = Vec::with_capacity(1);
     let block_bytes = device.facts().logical_block_bytes;
@@ -174,7 +174,7 @@ pub fn flush(device: &mut dyn Device) -> Result<u64, IoError> {
     Ok(flushed.latency_ns())
 }
 
-/// The I/Os under way, and what came of those before.
+/// The I/Os in flight, and the results of earlier ones.
 struct IoLoop<'a> {
     device: &'a mut dyn Device,
     load: &'a IoLoad,
@@ -183,18 +183,18 @@ struct IoLoop<'a> {
     next: Places<'a>,
     onlookers: Observers<'a>,
     tally: IoTally,
-    /// Where each slot's last I/O went.
+    /// Place of each slot's last I/O.
     places: Vec<Extent>,
     fills: bool,
-    /// Whose buffer holds what it writes wherever it writes it.
+    /// True for slots whose buffer holds its data already, because that is the same at every place.
     filled: Vec<bool>,
     in_flight: u32,
     asked_ops: u64,
     asked_bytes: u64,
-    /// Nothing was under way when the oldest I/O now in flight was submitted.
+    /// True if nothing was in flight when the oldest I/O now in flight was submitted.
     idle: bool,
     stop: Option<Stop>,
-    /// I/Os done when certainty was last asked for.
+    /// Number of completed I/Os at the last check of precision.
     judged_at: u64,
 }
 
@@ -216,7 +216,7 @@ impl IoLoop<'_> {
         }
     }
 
-    /// Hands over the next I/O of a slot, unless it is time to stop.
+    /// Submits the next I/O of a slot, unless it is time to stop.
     #[inline]
     fn submit(&mut self, slot: u32) {
         if self.stop.is_some() || self.tally.error.is_some() {
@@ -245,8 +245,8 @@ impl IoLoop<'_> {
         }
     }
 
-    /// Makes what is written next. What is the same everywhere is made once: making it again would
-    /// move the buffer out of the cache of whoever reads it, which costs a tenth of the rate where
+    /// Makes the data of the next write. Data that is the same everywhere is made once: making it
+    /// again would move the buffer out of the processor's cache, which costs a tenth of the rate if
     /// the medium is memory.
     #[inline]
     fn fill(&mut self, slot: u32, place: Extent) {
@@ -259,8 +259,8 @@ impl IoLoop<'_> {
         self.filler.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
     }
 
-    /// Takes note of what came back. What was handed over and came back in the same two calls took
-    /// the same time, and is counted in one go.
+    /// Counts completions. I/Os that were submitted and completed in the same two calls took the
+    /// same time, and are counted in one step.
     #[inline]
     fn finish_all(&mut self, done: &[Completion]) {
         let mut rest = done;
@@ -286,7 +286,7 @@ impl IoLoop<'_> {
         }
     }
 
-    /// Shows one that succeeded to whoever looks on.
+    /// Passes an I/O that succeeded to the observers.
     #[inline]
     fn show(&mut self, completion: &Completion) {
         let place = self.places[completion.slot as usize];
@@ -299,7 +299,7 @@ impl IoLoop<'_> {
         }
     }
 
-    /// Now and then: tells how far it is and sees whether it is time to stop.
+    /// Reports the progress and checks the limits, from time to time.
     #[inline]
     fn check_elapsed(&mut self, now_ns: u64, elapsed_ns: u64, reporter: &mut ProgressReporter<'_>) {
         if self.stop.is_some() {

@@ -1,9 +1,9 @@
-//! The tests, one file each, and the runner that puts them in order.
+//! The tests, one file each, and the runner that executes them in order.
 //!
 //! A *suite* ([`definition::Suite`], a TOML file) names tests and their settings; [`Plan::make`]
 //! turns it into planned cells for one [`TargetInfo`]; [`run`] executes them on a guarded device
-//! and tells a [`RunListener`] what happens. This crate must never know the terminal, files, HTML,
-//! or which device it got: the only clock is the device's, and every random choice comes from the
+//! and passes events to a [`RunListener`]. This crate must never know the terminal, files, HTML, or
+//! which device it got: the only clock is the device's, and every random choice comes from the
 //! run's seed.
 
 pub mod backup;
@@ -54,51 +54,50 @@ pub use target_info::TargetInfo;
 pub trait Test: std::marker::Sync {
     /// Its name on the command line and in records.
     fn name(&self) -> &'static str;
-    /// One line for people.
+    /// Description in one line.
     fn about(&self) -> &'static str;
-    /// Which section of the domain notes, and so which article or tool, fixes its semantics.
+    /// Section of the domain notes, and so the article or tool, that defines its semantics.
     fn source(&self) -> &'static str;
-    /// What can be set, with the published values as defaults.
+    /// Its settings, with the published values as defaults.
     fn settings(&self) -> &'static [Setting];
-    /// What it needs of the target.
+    /// Requirements on the target.
     fn needs(&self) -> Needs;
-    /// The cells it will run on this site. An `Err` names the setting that cannot be.
+    /// The cells that it will run on this target. An `Err` names the invalid setting.
     fn plan(
         &self,
         settings: &TestSettings,
         target: &TargetInfo,
         plan: &mut CellList,
     ) -> Result<(), SettingError>;
-    /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured
-    /// before.
+    /// Runs one cell. An error of the medium is in the outcome, with all results before it.
     fn run(&self, cell: &record::PlannedCell, context: &mut CellContext<'_>) -> CellOutcome;
-    /// Shortens a cell to what a round measures, in nanoseconds, at a rate in bytes a second.
+    /// Shortens a cell to a round of `round_ns` nanoseconds, at a rate of `bps` bytes per second.
     fn shorten(&self, _cell: &mut record::PlannedCell, _round_ns: u64, _bps: f64) {}
 }
 
-/// What a test needs of its target.
+/// Requirements of a test on its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// It writes, so the target has to be writable.
+    /// True if it writes: the target has to be writable.
     pub writing: bool,
-    /// It addresses a whole medium; a file does not do.
+    /// True if it addresses a whole medium: a file is not enough.
     pub raw: bool,
-    /// It works on files in a file system.
+    /// True if it works on files in a file system.
     pub files: bool,
-    /// It looks at what it reads, so the medium must return what was written to it.
+    /// True if it checks the data that it reads: the medium must return written data.
     pub data: bool,
-    /// It can restore what it overwrites, so it may write to a medium that must be restored.
+    /// True if it can restore what it overwrites: it may write to a medium that must be restored.
     pub restores: bool,
 }
 
 impl Needs {
-    /// Nothing but something to read.
+    /// Requirements of a test that only reads.
     pub const READING: Needs =
         Needs { writing: false, raw: false, files: false, data: false, restores: false };
-    /// It writes, wherever that is.
+    /// Requirements of a test that writes, to any target.
     pub const WRITING: Needs = Needs { writing: true, ..Needs::READING };
-    /// It reads a whole medium.
+    /// Requirements of a test that reads a whole medium.
     pub const RAW: Needs = Needs { raw: true, ..Needs::READING };
-    /// It writes to a whole medium.
+    /// Requirements of a test that writes to a whole medium.
     pub const WRITING_RAW: Needs = Needs { raw: true, ..Needs::WRITING };
 }

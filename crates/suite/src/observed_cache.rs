@@ -1,25 +1,25 @@
-//! How much a volatile cache of the medium holds, as earlier cells of the run have shown it.
+//! Size of the medium's volatile cache, as earlier cells of the run have shown it.
 
 use record::units::MIB;
 use record::{Cell, Stop, may_be_cached, metric, test};
 
-/// No volatile cache that is known is larger (docs/field/cheats.md#cheats-and-caches). They come in
+/// Bytes of the largest known volatile cache (docs/field/cheats.md#cheats-and-caches). Sizes are
 /// powers of two, so a little more fills every one.
 pub(crate) const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
 pub(crate) const CACHE_FILL_BYTES: u64 = LARGEST_CACHE_BYTES + MIB;
-/// A cache is so many times as fast as what lies behind it
+/// Ratio of rates above which the faster writes went to a cache
 /// (docs/field/cheats.md#cheats-and-caches).
 pub(crate) const CACHE_RATIO: f64 = 3.0;
 
-/// What is written faster at first is a cache where that ends within this much; what holds more is
-/// flash (docs/field/cheats.md#cheats-and-caches).
+/// Most bytes of a fast beginning that is a cache; a larger one is flash
+/// (docs/field/cheats.md#cheats-and-caches).
 const LARGEST_BEGINNING_BYTES: f64 = (96 << 20) as f64;
 
-/// So many times faster than what follows.
+/// Ratio of the rate of a fast beginning to the typical rate.
 pub(crate) const BEGINNING_RATIO: f64 = 1.25;
 
-/// How much of a fill was written faster than the rest of it, in bytes, as `prime` shows it: what a
-/// volatile cache took. 0 where nothing was.
+/// Bytes at the beginning of a fill that were written faster than the rest, as `prime` shows: they
+/// went to a volatile cache. 0 if there are none.
 pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
     let Some(prime) = done.iter().find(|cell| cell.test == test::PRIME && cell.stop != Stop::Error)
     else {
@@ -40,22 +40,22 @@ pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
     end.filter(|bytes| *bytes <= LARGEST_BEGINNING_BYTES).map_or(0, |bytes| bytes as u64)
 }
 
-/// First writes this many times as fast as those that followed went to a cache.
+/// Ratio of rates above which first writes went to a cache.
 pub(crate) const CACHED_RATIO: f64 = 1.5;
 
-/// What a cache keeps of a smaller write.
+/// Bytes that a smaller write takes in a cache.
 pub(crate) const CACHED_PAGE_BYTES: u64 = 4096;
 
-/// What a cell's first writes brought into a cache, in bytes: those that were more than `ratio`
-/// times as fast as what followed. `None` where they were not.
+/// Bytes that a cell's first writes brought into a cache: those more than `ratio` times as fast as
+/// the following ones. `None` if there are none.
 pub(crate) fn taken_in_bytes(cell: &Cell, ratio: f64) -> Option<u64> {
     let (iops, burst) = (cell.metrics.iops?, cell.metrics.other.get(metric::BURST_IOPS)?);
     (burst.value > ratio * iops.value)
         .then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(CACHED_PAGE_BYTES))
 }
 
-/// How much a volatile cache of this medium holds at most, in bytes, as far as earlier cells have
-/// shown one: what was taken in fast before the level that lasts. 0 where none has.
+/// Most bytes in a volatile cache of this medium, as earlier cells have shown: fast writes before
+/// the steady level. 0 if no cell has shown one.
 pub(crate) fn observed_cache_bytes(done: &[Cell]) -> u64 {
     let taken_in = |cell: &Cell| {
         let burst = cell.metrics.other.get(metric::BURST_IOPS)?;
@@ -65,7 +65,7 @@ pub(crate) fn observed_cache_bytes(done: &[Cell]) -> u64 {
     done.iter().filter_map(taken_in).max().unwrap_or(0).max(fast_beginning_bytes(done))
 }
 
-/// The same in pages, as it keeps them.
+/// The same in pages of a cache.
 pub(crate) fn observed_cache_pages(done: &[Cell]) -> u64 {
     observed_cache_bytes(done) / CACHED_PAGE_BYTES
 }

@@ -1,4 +1,4 @@
-//! In what order addresses are visited.
+//! Orders in which addresses are visited.
 
 use device::Extent;
 
@@ -6,8 +6,8 @@ use stats::Random;
 
 use crate::random::Rand48;
 
-/// Blocks one after the other from the start of `span`; `None` at its end. A rest smaller than a
-/// block is left out.
+/// Sequential blocks from the start of `span`; `None` at its end. A rest smaller than a block is
+/// left out.
 pub fn sequential(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
     let mut at = span.offset_bytes;
     move |_| {
@@ -29,7 +29,7 @@ pub fn pieces(span: Extent, piece_bytes: u64) -> impl FnMut(u32) -> Option<Exten
     }
 }
 
-/// Blocks one after the other, starting again at the front of the span when it ends.
+/// Sequential blocks, which start again at the front of the span when it ends.
 pub fn cyclic(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
     cyclic_from(span, block_bytes, span.offset_bytes)
 }
@@ -51,7 +51,7 @@ pub fn cyclic_from(
     }
 }
 
-/// Uniform and independent, at multiples of `align_bytes`, wholly inside `span`.
+/// Uniform and independent blocks, at multiples of `align_bytes`, completely inside `span`.
 pub fn uniform(
     span: Extent,
     block_bytes: u64,
@@ -81,8 +81,7 @@ pub fn listed(
     }
 }
 
-/// Every block of `span` exactly once, in an order drawn from `random`; `None` when all have had
-/// their turn.
+/// Every block of `span` exactly once, in an order drawn from `random`; `None` after the last.
 pub fn once_each(
     span: Extent,
     block_bytes: u64,
@@ -108,7 +107,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// One of the orders of the numbers below `n`.
+    /// A random order of the numbers below `n`.
     pub fn new(n: u64, random: &mut Random) -> Permutation {
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
         // Rounds over very few bits mix badly, so there are at least eight.
@@ -119,7 +118,7 @@ impl Permutation {
         }
     }
 
-    /// The number whose turn it is; `None` past the last.
+    /// The number at this position of the order; `None` past the last.
     pub fn at(&self, turn: u64) -> Option<u64> {
         let below = |number: &u64| *number < self.n;
         let walk = |number: &u64| Some(self.mix(*number));
@@ -178,7 +177,7 @@ impl Stratified {
         }
     }
 
-    /// How many strata there are.
+    /// Number of strata.
     pub fn strata(&self) -> u64 {
         self.order.len() as u64
     }

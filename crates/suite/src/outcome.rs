@@ -1,4 +1,4 @@
-//! What came of a cell.
+//! Outcome of a cell.
 
 use device::IoError;
 use record::{Cell, Estimate, PlannedCell, Stop};
@@ -6,14 +6,14 @@ use record::{Cell, Estimate, PlannedCell, Stop};
 use crate::IoTally;
 use crate::tally::latency;
 
-/// What came of a cell.
+/// Outcome of a cell.
 #[derive(Debug)]
 pub struct CellOutcome {
     /// The row of results.
     pub cell: Cell,
-    /// The medium's error, where it ended by one.
+    /// The medium's error that ended it, if any.
     pub error: Option<IoError>,
-    /// The reason why the cell could not be run after all; it is left out.
+    /// The reason why the cell could not be run after all; then it is left out.
     pub left_out: Option<String>,
 }
 
@@ -24,32 +24,31 @@ impl CellOutcome {
         CellOutcome { cell, error: None, left_out: None }
     }
 
-    /// A cell that cannot be run here.
+    /// The outcome of a cell that cannot be run here.
     pub fn left_out(planned: &PlannedCell, reason: impl Into<String>) -> CellOutcome {
         CellOutcome { left_out: Some(reason.into()), ..CellOutcome::new(planned) }
     }
 
-    /// A cell that failed before or beside its I/O.
+    /// The outcome of a cell that failed without an error of its I/O.
     pub fn failed(planned: &PlannedCell, reason: impl Into<String>) -> CellOutcome {
         CellOutcome::new(planned).fail(reason)
     }
 
-    /// A cell that the medium failed before its I/O began.
+    /// The outcome of a cell whose medium failed before its I/O began.
     pub fn broken(planned: &PlannedCell, error: IoError) -> CellOutcome {
         let mut outcome = CellOutcome::new(planned);
         outcome.end(Stop::Error, Some(error));
         outcome
     }
 
-    /// Ends the cell by an error that is not the medium's.
+    /// Ends the cell with an error that is not the medium's.
     pub fn fail(mut self, reason: impl Into<String>) -> CellOutcome {
         self.cell.stop = Stop::Error;
         self.cell.reason = Some(reason.into());
         self
     }
 
-    /// Takes over a stretch's counts, histogram and end. Metrics, series and flags stay as they
-    /// are.
+    /// Adds a stretch's counts, histogram and end. Metrics, series and flags do not change.
     pub fn absorb(&mut self, tally: IoTally) {
         self.cell.ops += tally.ops;
         self.cell.bytes += tally.bytes;
@@ -65,8 +64,8 @@ impl CellOutcome {
         self.end(tally.stop, tally.error);
     }
 
-    /// Makes rates and latencies of all its stretches together, the slowest I/O of which took
-    /// `worst_ns`; an interval is not known.
+    /// Computes rates and latencies over all its stretches together, whose slowest I/O took
+    /// `worst_ns`; without an interval.
     pub fn rates_over_all(&mut self, worst_ns: u64) {
         let cell = &mut self.cell;
         let Some(histogram) = &cell.histogram else { return };
@@ -78,7 +77,7 @@ impl CellOutcome {
         cell.metrics.latency_ns = Some(latency(histogram, worst_ns));
     }
 
-    /// How a stretch ended, and the cell with it. An error stays one.
+    /// Ends the cell as a stretch ended. An earlier error stays.
     pub fn end(&mut self, stop: Stop, error: Option<IoError>) {
         if self.cell.stop != Stop::Error {
             self.cell.stop = stop;
@@ -93,7 +92,7 @@ impl CellOutcome {
         }
     }
 
-    /// True if it is over: an error or an interruption.
+    /// True if an error or an interruption ended it.
     pub fn is_over(&self) -> bool {
         self.cell.stop.cut_short()
     }

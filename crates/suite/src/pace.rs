@@ -1,9 +1,9 @@
-//! How long I/O without a time limit will take, by what such I/O took so far.
+//! Estimated time of I/O without a time limit, from similar I/O so far.
 
 use record::{Cell, Params, Pattern, PlannedCell};
 
-/// What a planned cell takes at the pace of the finished cell that is most like it: of the same
-/// direction and order, and of the nearest block size. `None` where there is none.
+/// Estimated nanoseconds of a planned cell, at the rate of the most similar finished cell: same
+/// direction and order, nearest block size. `None` if there is none.
 pub(crate) fn expected_ns(planned: &PlannedCell, done: &[Cell]) -> Option<u64> {
     let block_bytes = planned.block_bytes();
     let span_bytes = planned.params.span_bytes.unwrap_or(0);

@@ -2,19 +2,19 @@
 
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 
-/// What was read at a place.
+/// Data of a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaceRead {
-    /// Where it was read, in bytes of the medium.
+    /// The place on the medium, in bytes.
     pub place: Extent,
-    /// What; as long as the place.
+    /// The data, as long as the place.
     pub data: Vec<u8>,
 }
 
 /// Reads these places; those that fail are left out.
 ///
 /// # Errors
-/// All of them fail, or something else than the medium does.
+/// Those of a medium on which all of them fail, or an error that is not the medium's.
 pub(crate) fn read_places(
     device: &mut dyn Device,
     places: &[Extent],
@@ -22,7 +22,7 @@ pub(crate) fn read_places(
     Ok(read_places_until(device, places, u64::MAX)?.unwrap_or_default())
 }
 
-/// The same until this moment of the device's clock; none where it comes before the last place.
+/// The same with a time limit by the device's clock; `None` if it is reached before the last place.
 pub(crate) fn read_places_until(
     device: &mut dyn Device,
     places: &[Extent],

@@ -1,5 +1,4 @@
-//! From a suite and a site to planned cells: everything that will be done, known before anything
-//! is.
+//! Planning: turns a suite into the cells for a target. All I/O is planned before the run begins.
 
 use std::num::NonZeroU32;
 
@@ -12,52 +11,52 @@ use crate::planned::{CellList, PROBE, span_of};
 use crate::settings::{SettingError, TestSettings};
 use crate::{TargetInfo, Test, catalogue, round_plan};
 
-/// What the user chose of a suite.
+/// Choices of the user for a suite.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Only these tests, where any are named.
+    /// Only these tests, if any are named.
     pub only: Vec<String>,
     /// Names of the tests that are left out, as `--skip` names them.
     pub skip: Vec<String>,
-    /// What `--set test.setting=value` changes, as (test, setting, value).
+    /// Changes of `--set test.setting=value`, as (test, setting, value).
     pub set: Vec<(String, String, String)>,
     /// A time limit in place of the suite's, in nanoseconds.
     pub time_limit_ns: Option<u64>,
-    /// How often everything is measured; once where it is `None`.
+    /// Number of times that everything is measured; once if it is `None`.
     pub repeat: Option<NonZeroU32>,
 }
 
 /// The reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// A test or setting that cannot be.
+    /// An invalid test or setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// Nothing of the suite can be run here.
+    /// Nothing of the suite can be run here; the reason.
     #[error("nothing to do: {0}")]
     Empty(String),
 }
 
-/// True if later cells need what this one leaves on the medium: where that is lost between two
-/// sittings, it is done again first.
+/// True if later cells need the data that this one leaves on the medium: if it is lost between two
+/// parts of a run, the cell is repeated first.
 pub fn is_filling(cell: &PlannedCell) -> bool {
     cell.test == test::PRIME || catalogue::verify::is_writing(cell)
 }
 
-/// What will be done.
+/// Cells to run, and skipped tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// Name of the suite.
     pub suite: String,
     /// The cells in order.
     pub cells: Vec<PlannedCell>,
-    /// What is left out, and why.
+    /// Skipped tests, with the reasons.
     pub skipped: Vec<Skip>,
-    /// The longest the whole may take, in nanoseconds.
+    /// Time limit of the whole run, in nanoseconds.
     pub time_limit_ns: Option<u64>,
-    /// True where cells that turn out to be fast are measured in rounds.
+    /// True if cells that turn out to be fast are measured in rounds.
     pub rounds: bool,
-    /// How often every cell that has a rate is measured, each time as planned; once where it is
+    /// Number of times that every cell with a rate is measured, each time as planned; once if it is
     /// `None`.
     pub repeat: Option<NonZeroU32>,
 }
@@ -113,26 +112,27 @@ impl Plan {
         }
     }
 
-    /// Every byte the cells may write, as the extent guard will allow it. Cells on staged files
-    /// write through their own device.
+    /// Every byte that the cells may write, for the extent guard. Cells on staged files write
+    /// through their own device.
     pub fn writes(&self) -> Extents {
         Extents::of(self.cells.iter().filter(|cell| cell.max_written_bytes > 0).map(span_of))
     }
 
-    /// True if any of it looks at what it reads; if not, a simulated medium need not keep data.
+    /// True if any cell checks the data that it reads; if not, a simulated medium need not keep
+    /// data.
     pub fn needs_data(&self) -> bool {
         self.cells
             .iter()
             .any(|cell| catalogue::find(&cell.test).is_ok_and(|test| test.needs().data))
     }
 
-    /// How often everything is measured.
+    /// Number of times that everything is measured.
     pub fn times(&self) -> u64 {
         self.repeat.map_or(1, |repeat| u64::from(repeat.get()))
     }
 
-    /// The most that will be written, in bytes: by the cells, and by rounds of those that turn out
-    /// to be fast.
+    /// Most bytes that will be written: by the cells, and by rounds of those that turn out to be
+    /// fast.
     pub fn max_written_bytes(&self) -> u64 {
         let once = saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes));
         let of_rounds = match self.times() {
@@ -142,7 +142,7 @@ impl Plan {
         once.saturating_mul(self.times()).saturating_add(of_rounds)
     }
 
-    /// The longest it may take, in nanoseconds.
+    /// Most nanoseconds of the run.
     pub fn max_ns(&self) -> u64 {
         let once = saturating_sum(self.cells.iter().map(|cell| cell.max_ns));
         let sum = once.saturating_mul(self.times());
@@ -150,10 +150,9 @@ impl Plan {
     }
 }
 
-/// The suite's entries that the user wants; a test that only `--only` names comes with its
-/// published settings, and so does the probe: who asks for it by name wants to know all of it. On a
-/// directory the test file must be written before anything is read from it, so `prime` is always
-/// among them.
+/// The suite's entries that the user wants. A test that only `--only` names has its published
+/// settings, and so has the capacity probe: a user who names it wants the full test. On a directory
+/// the test file must be written before anything is read from it, so `prime` is always included.
 fn chosen(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Vec<SuiteEntry> {
     let wanted = |name: &str| {
         (choice.only.is_empty() || choice.only.iter().any(|only| only == name))

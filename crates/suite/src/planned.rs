@@ -1,4 +1,4 @@
-//! Planned cells: how a test lists them, and what is read from one.
+//! Planned cells: their list while a test plans, and access to their parameters.
 
 use device::Extent;
 use record::units::Bytes;
@@ -6,7 +6,7 @@ use record::{Params, PlannedCell, Skip, test};
 
 use crate::SettingError;
 
-/// The address range a planned cell touches.
+/// The address range of a planned cell.
 pub fn span_of(cell: &PlannedCell) -> Extent {
     Extent::new(cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0))
 }
@@ -20,7 +20,7 @@ pub struct CellList<'a> {
 }
 
 impl CellList<'_> {
-    /// The same list, for somebody who adds to it meanwhile.
+    /// The same list for another owner, who adds to it.
     pub(crate) fn part(&mut self) -> CellList<'_> {
         CellList {
             test: self.test,
@@ -30,8 +30,8 @@ impl CellList<'_> {
         }
     }
 
-    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block
-    /// smaller than the medium addresses is left out.
+    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. Leaves out
+    /// a block smaller than the medium's logical block.
     pub fn add(&mut self, params: Params, max_ns: u64, max_written_bytes: u64) {
         let logical = self.logical_block_bytes;
         if let Some(block) = params.block_bytes.filter(|block| block % logical != 0) {
@@ -54,17 +54,18 @@ impl CellList<'_> {
         SettingError::BadValue { test: self.test.into(), name: name.into(), reason: reason.into() }
     }
 
-    /// What was found for the test, or nothing, where it is left out for the reason given.
+    /// The value that was found for the test; `None` if the test is skipped for the reason in
+    /// `found`.
     pub fn or_skip<T>(&mut self, found: Result<T, String>) -> Option<T> {
         found.map_err(|reason| self.skip(reason)).ok()
     }
 
-    /// Leaves something of the test out.
+    /// Skips something of the test, for this reason.
     pub fn skip(&mut self, reason: impl Into<String>) {
         self.add_skip(Skip::new(self.test, reason));
     }
 
-    /// Leaves one block size of the test out.
+    /// Skips one block size of the test.
     pub fn skip_size(&mut self, block_bytes: u64, why: &str) {
         let reason = format!("{} blocks: {why}", Bytes(block_bytes));
         self.add_skip(Skip { block_bytes: Some(block_bytes), ..Skip::new(self.test, reason) });
@@ -77,5 +78,5 @@ impl CellList<'_> {
     }
 }
 
-/// The test with which suites begin, there cut short.
+/// The test with which suites begin, in a short form.
 pub(crate) const PROBE: &str = test::CAPACITY;

@@ -1,4 +1,4 @@
-//! A test with its settings and the numbers of its cells typed.
+//! A test with typed settings and typed numbers of its cells.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -14,37 +14,36 @@ use crate::{
     TestSettings, span_of,
 };
 
-/// What the catalogue says of a test.
+/// Catalogue entry of a test.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name on the command line and in records.
     pub name: &'static str,
-    /// One line for people.
+    /// Description in one line.
     pub about: &'static str,
-    /// Which section of the domain notes, and so which article or tool, fixes its semantics.
+    /// Section of the domain notes, and so the article or tool, that defines its semantics.
     pub source: &'static str,
-    /// What it needs of the target.
+    /// Requirements on the target.
     pub needs: Needs,
 }
 
-/// Planning cells: an `Err` names the setting that cannot be.
+/// Result of planning: an `Err` names the invalid setting.
 pub type Planned = Result<(), SettingError>;
 
-/// A test: what it can be set to, what it plans from that, and how it runs a cell of the plan.
+/// A test: its settings, its plan, and the run of a cell of the plan.
 pub trait Procedure: Sync {
-    /// What can be set.
+    /// Its settings.
     type Settings: TypedSettings;
     /// The numbers that `plan` leaves for `run`.
     type Spec: CellSpec;
-    /// What the catalogue says of it.
+    /// Its catalogue entry.
     fn entry(&self) -> Entry;
-    /// The cells it will run on the target of `cells`.
+    /// Plans the cells for the target of `cells`.
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, Self::Spec>) -> Planned;
-    /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured
-    /// before.
+    /// Runs one cell. An error of the medium is in the outcome, with all results before it.
     fn run(&self, cell: &TypedCell<Self::Spec>, context: &mut CellContext<'_>) -> CellOutcome;
-    /// Shortens the numbers of a cell to what a round measures: for so long, or for as many bytes
-    /// as a rate in bytes a second makes of that. How many bytes fewer it then writes.
+    /// Shortens the numbers of a cell to a round: to `round_ns` nanoseconds, or to the bytes of
+    /// that time at `bps` bytes per second. Returns by how many bytes fewer it then writes.
     fn shorten(&self, _spec: &mut Self::Spec, _round_ns: u64, _bps: f64) -> u64 {
         0
     }
@@ -95,21 +94,21 @@ impl<P: Procedure> Test for P {
 
 /// The cells of one test while it plans them.
 pub struct Cells<'a, S> {
-    /// Where they are to run.
+    /// Target of the cells.
     pub target: &'a TargetInfo,
     list: CellList<'a>,
     of: PhantomData<S>,
 }
 
 impl<S: CellSpec> Cells<'_, S> {
-    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block
-    /// smaller than the medium addresses is left out.
+    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. Leaves out
+    /// a block smaller than the medium's logical block.
     pub fn add(&mut self, mut params: Params, spec: &S, max_ns: u64, max_written_bytes: u64) {
         spec.write(&mut params.other);
         self.list.add(params, max_ns, max_written_bytes);
     }
 
-    /// Parameters of writes of incompressible data of this size in `span`, one at a time.
+    /// Parameters of writes of incompressible data of this size in `span`, at queue depth 1.
     pub fn writes(
         &self,
         region: Region,
@@ -124,7 +123,7 @@ impl<S: CellSpec> Cells<'_, S> {
         }
     }
 
-    /// Parameters of reads of this size in `span`, one at a time.
+    /// Parameters of reads of this size in `span`, at queue depth 1.
     pub fn reads(
         &self,
         region: Region,
@@ -145,7 +144,7 @@ impl<S: CellSpec> Cells<'_, S> {
         }
     }
 
-    /// The allocation unit that the medium declares, or else this one, in bytes.
+    /// The allocation unit that the medium declares, otherwise `otherwise_bytes`, in bytes.
     pub fn assumed_au(&self, otherwise_bytes: u64) -> u64 {
         let declared = self.target.au_bytes;
         declared
@@ -153,7 +152,7 @@ impl<S: CellSpec> Cells<'_, S> {
             .unwrap_or(otherwise_bytes)
     }
 
-    /// True if I/Os can be shifted by so much; they are left out where not.
+    /// True if I/Os can be shifted by so many bytes; otherwise they are skipped.
     pub fn can_shift(&mut self, shift_bytes: u64) -> bool {
         let unit_bytes = self.target.facts.logical_block_bytes;
         let can = shift_bytes.is_multiple_of(unit_bytes);
@@ -164,7 +163,7 @@ impl<S: CellSpec> Cells<'_, S> {
         can
     }
 
-    /// True if a block fits into so many bytes; it is left out where not.
+    /// True if a block fits into so many bytes; otherwise it is skipped.
     pub fn fits(&mut self, block_bytes: u64, span_bytes: u64) -> bool {
         let fits = block_bytes <= span_bytes;
         if !fits {
@@ -174,8 +173,8 @@ impl<S: CellSpec> Cells<'_, S> {
         fits
     }
 
-    /// The span that was set, in this region, or nothing, where the test is left out for want of
-    /// it.
+    /// The chosen span, in this region; `None` if there is no room for it: then the test is
+    /// skipped.
     pub fn span(
         &mut self,
         wanted: &WantedSpan,
@@ -185,7 +184,7 @@ impl<S: CellSpec> Cells<'_, S> {
         Ok(self.list.or_skip(found))
     }
 
-    /// At most so many bytes of the region, or nothing, where the test is left out for want of it.
+    /// At most so many bytes of the region; `None` if it has no room: then the test is skipped.
     pub fn region(&mut self, region: Region, wanted_bytes: u64) -> Option<Extent> {
         self.list.or_skip(self.target.region(region, wanted_bytes))
     }
@@ -213,12 +212,12 @@ pub struct TypedCell<S> {
 }
 
 impl<S: CellSpec> TypedCell<S> {
-    /// Reads the numbers of a planned cell; an `Err` names the one that is missing.
+    /// Reads the numbers of a planned cell; an `Err` names a missing one.
     pub fn read(planned: &PlannedCell) -> Result<TypedCell<S>, &'static str> {
         Ok(TypedCell { planned: planned.clone(), spec: S::read(&planned.params.other)? })
     }
 
-    /// The same cell with other parameters and numbers, as they are to stand in its result.
+    /// The same cell with other parameters and numbers, for its result.
     pub fn with(&self, change: impl FnOnce(&mut Params, &mut S)) -> TypedCell<S> {
         let mut cell = self.clone();
         change(&mut cell.planned.params, &mut cell.spec);
@@ -226,7 +225,7 @@ impl<S: CellSpec> TypedCell<S> {
         cell
     }
 
-    /// The cell as it stands in a plan.
+    /// The cell in the form of a plan.
     pub fn into_planned(self) -> PlannedCell {
         self.planned
     }
@@ -236,7 +235,7 @@ impl<S: CellSpec> TypedCell<S> {
         span_of(&self.planned)
     }
 
-    /// Which of several forms of the test it is; empty where there is one only.
+    /// Form of the test; empty if it has only one.
     pub fn form(&self) -> &str {
         self.planned.params.form.as_deref().unwrap_or_default()
     }

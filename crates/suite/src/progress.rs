@@ -1,5 +1,5 @@
-//! How a run tells how far it is (progress, and the ETA of a cell and of all), and hears that it is
-//! to end.
+//! Progress reports of a run (share, and remaining time of a cell and of the run), and its end on
+//! request.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,34 +10,34 @@ use record::units::{MILLISECOND_NS, SECOND_NS};
 use crate::IoTally;
 use crate::events::{CellProgress, RunEvent, RunListener};
 
-/// Time between two reports of progress, by the device's clock.
+/// Nanoseconds between two reports of progress, by the device's clock.
 const REPORT_EVERY_NS: u64 = 100 * MILLISECOND_NS;
 
-/// A cell without a time limit tells what is left of it from here on.
+/// Nanoseconds after which a cell without a time limit reports its remaining time.
 const MINUTE_NS: u64 = 60 * SECOND_NS;
 
-/// Tells progress at intervals, and knows when to stop.
+/// Reports progress at intervals, and knows when to stop.
 pub struct ProgressReporter<'a> {
     pub(crate) listener: &'a mut dyn RunListener,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) phase: &'static str,
-    /// Which part of the cell the present stretch is.
+    /// Part of the cell that the present stretch is, in shares of 0 to 1.
     pub(crate) part: (f64, f64),
     pub(crate) index: usize,
     pub(crate) cell_started_ns: u64,
     pub(crate) allotted_ns: u64,
-    /// True if that is a limit, and not only the longest time there is.
+    /// True if that is a limit of the cell, and not only the longest possible time.
     pub(crate) has_limit: bool,
-    /// What the later cells will take; `None` where that is not known.
+    /// Expected time of the later cells in nanoseconds; `None` if unknown.
     pub(crate) later_ns: Option<u64>,
     pub(crate) next_ns: u64,
     pub(crate) written_bytes: u64,
-    /// Where the cell wrote last: of each stretch the last place of each slot.
+    /// Last places that the cell wrote: of each stretch the last place of each slot.
     pub(crate) written_last: VecDeque<Extent>,
     pub(crate) failed: Option<String>,
 }
 
-/// Places that are remembered of what a cell wrote last.
+/// Most places that are remembered of the last writes of a cell.
 const WRITTEN_LAST: usize = 8;
 
 impl ProgressReporter<'_> {
@@ -49,7 +49,7 @@ impl ProgressReporter<'_> {
         self.written_bytes = self.written_bytes.saturating_add(bytes);
     }
 
-    /// A stretch has ended; these are the last places it wrote.
+    /// Notes the last places that a finished stretch wrote.
     pub(crate) fn wrote_at(&mut self, places: &[Extent]) {
         for place in places.iter().filter(|place| place.bytes > 0).take(WRITTEN_LAST) {
             self.written_last.truncate(WRITTEN_LAST - 1);
@@ -67,8 +67,8 @@ impl ProgressReporter<'_> {
         self.stop.load(Ordering::Relaxed) || self.failed.is_some()
     }
 
-    /// At the pace so far, but never more than the cell may take; `None` where it may take any time
-    /// and has only begun.
+    /// Remaining nanoseconds at the rate so far, but never more than the cell may take; `None` if
+    /// it has no limit and has only begun.
     fn left_of_cell_ns(&self, elapsed_ns: u64, share: f64) -> Option<u64> {
         let most_ns = self.allotted_ns.saturating_sub(elapsed_ns);
         let at_this_pace = elapsed_ns as f64 * (1.0 - share) / share.max(1e-6);

@@ -1,5 +1,5 @@
-//! Random numbers as other programs draw them. All else is drawn from `stats::Random`, from the
-//! seed in the record.
+//! Random numbers of other programs. All others are drawn from `stats::Random`, from the seed in
+//! the record.
 
 /// The C library's `lrand48`: X' = 0x5DEECE66D X + 0xB mod 2^48, output X' >> 17
 /// (docs/field/iozone.md#test-vectors).

@@ -1,21 +1,22 @@
-//! Cells as rounds measure them: which are measured again, for how long, and what that may write.
+//! Cells as they are measured in rounds: their selection, duration and bytes written.
 
 use record::units::{MILLISECOND_NS, SECOND_NS, saturating_sum};
 use record::{Cell, PlannedCell, test};
 
 use crate::catalogue;
 
-/// Tests whose state before each I/O that counts is one that they make themselves.
+/// Tests that set the state before each counted I/O themselves.
 const REPEATED: [&str; 4] =
     [test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ, test::RANDOM_WRITE, test::RANDOM_READ];
-/// As many as there are at least, and what they grow to until the interval is as narrow as asked for.
+/// Numbers of rounds: the least, and the ones to which they grow until the interval is as narrow as
+/// wanted.
 pub(crate) const STEPS: [usize; 3] = [5, 8, 12];
-/// A round measures for a quarter of what the first stretch took, between these; with all that comes
-/// before it may take a second more and twice as long.
+/// Least and most nanoseconds of a round, which is a quarter of the first stretch; with the I/O
+/// before it, a round may take a second more and twice as long.
 pub(crate) const ROUND_NS: [u64; 2] = [250 * MILLISECOND_NS, 2 * SECOND_NS];
 const BEFORE_NS: u64 = SECOND_NS;
 
-/// What rounds of these cells may write, in bytes, where all of them turn out to be fast.
+/// Most bytes that rounds of these cells write, if all of them turn out to be fast.
 pub(crate) fn planned_bytes(cells: &[PlannedCell]) -> u64 {
     let rounds = (STEPS[0] - 1) as u64;
     let writes = cells.iter().filter(|cell| is_repeated(&cell.test) && cell.max_written_bytes > 0);
@@ -26,8 +27,8 @@ pub(crate) fn is_repeated(test: &str) -> bool {
     REPEATED.contains(&test)
 }
 
-/// The cell as a round measures it: for so long, whatever the certainty, or for as many bytes as its
-/// rate in bytes a second makes of that.
+/// The cell as a round measures it: for so many nanoseconds, with any precision, or for the bytes
+/// of that time at `bps` bytes per second.
 pub(crate) fn round_of(planned: &PlannedCell, round_ns: u64, bps: f64) -> PlannedCell {
     let mut round = planned.clone();
     if let Ok(test) = catalogue::find(&planned.test) {
@@ -37,13 +38,13 @@ pub(crate) fn round_of(planned: &PlannedCell, round_ns: u64, bps: f64) -> Planne
     round
 }
 
-/// What a round of this cell measures, in nanoseconds.
+/// Duration of a round of this cell, in nanoseconds.
 pub(crate) fn round_ns(cell: &Cell) -> u64 {
     let first_ns = cell.rounds.first().map_or(cell.elapsed_ns, |first| first.elapsed_ns);
     (first_ns / 4).clamp(ROUND_NS[0], ROUND_NS[1])
 }
 
-/// What a round may take with all that comes before, in nanoseconds.
+/// Time limit of a round with all I/O before it, in nanoseconds.
 pub(crate) fn limit_ns(round_ns: u64) -> u64 {
     BEFORE_NS + 2 * round_ns
 }

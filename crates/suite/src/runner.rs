@@ -1,4 +1,4 @@
-//! The runner: cell after cell on a guarded device, telling a listener what happens.
+//! The runner: executes cell after cell on a guarded device, and passes events to a listener.
 
 mod probe_recheck;
 mod rounds;
@@ -28,44 +28,43 @@ use stats::Random;
 
 use self::probe_recheck::When;
 
-/// Cells that may fail one after the other before the medium is given up.
+/// Number of failed cells in succession after which the run ends.
 const CONSECUTIVE_FAILURES: u32 = 3;
 
-/// Where the host stood still for too much of a cell, it is measured again, so often at most.
+/// Most repeats of a cell because of host stalls.
 const MOST_RETRIES: u32 = 2;
 
-/// The share of a run's time that is kept for probes that are to come: nothing is worth anything on
-/// a fake, so no other cell takes it from them.
+/// Share of a run's time that is reserved for later probes, one part in this many: on a fake all
+/// other results are worthless, so no other cell takes it from them.
 const PROBES_SHARE: u64 = 8;
 
-/// The reason why the rest is left out.
+/// Reason for skipping the rest.
 const OF_A_FAKE: &str = "the medium is a fake";
 
-/// What a run is given beside device and plan.
+/// Input of a run beside device and plan.
 pub struct RunOptions<'a> {
-    /// Every random choice comes from this.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Where it takes place.
+    /// The target of the run.
     pub target: &'a TargetInfo,
     /// Cells finished before an interruption; they are not run again.
     pub done: Vec<Cell>,
     /// Device time used before an interruption, in nanoseconds.
     pub used_ns: u64,
-    /// What was primed is gone (a test file lives no longer than its process): it is primed again
-    /// first, without being a result.
+    /// True if preconditioned data is lost (a test file disappears with its process): it is written
+    /// again first, without a result.
     pub lost: bool,
     /// Set from outside to end the run.
     pub stop: &'a AtomicBool,
-    /// A medium that turns out to be a fake is measured all the same.
+    /// True to measure a medium that turns out to be a fake.
     pub anyway: bool,
-    /// Keeps what must be restored; none: it is kept in memory, as on media that live no longer
-    /// than the process.
+    /// Backup of data to restore; `None` keeps it in memory, for media that exist no longer than
+    /// the process.
     pub backup: Option<&'a mut dyn Backup>,
 }
 
 impl<'a> RunOptions<'a> {
-    /// A run from its beginning, of which nothing is known beforehand and nothing outlives the
-    /// process.
+    /// A run from its beginning, without earlier cells and with a backup in memory.
     pub fn new(seed: u64, target: &'a TargetInfo, stop: &'a AtomicBool) -> RunOptions<'a> {
         RunOptions {
             seed,
@@ -80,31 +79,31 @@ impl<'a> RunOptions<'a> {
     }
 }
 
-/// How a run ended.
+/// End of a run, and its results.
 #[derive(Debug)]
 pub struct RunEnd {
     /// All cells, those done before an interruption included, in the plan's order.
     pub cells: Vec<Cell>,
-    /// Cells left out while running.
+    /// Cells skipped during the run.
     pub skipped: Vec<Skip>,
-    /// Whether all cells are done, or what ended it early.
+    /// Complete, or the reason of an early end.
     pub ended: Ended,
-    /// The medium's last error, where there was one.
+    /// The medium's last error, if any.
     pub error: Option<IoError>,
-    /// The reason why the listener ended it, where it did.
+    /// The reason why the listener ended it, if it did.
     pub failed: Option<String>,
-    /// Device time used, earlier parts included.
+    /// Nanoseconds of device time used, earlier parts included.
     pub elapsed_ns: u64,
 }
 
-/// What came of a cell, and what it wrote.
+/// Outcome of a cell, and its writes.
 struct Measured {
     outcome: CellOutcome,
-    /// The reason why the listener ended it, where it did.
+    /// The reason why the listener ended it, if it did.
     failed: Option<String>,
-    /// What the run has written so far, in bytes.
+    /// Bytes written by the run so far.
     written_bytes: u64,
-    /// Where the cell wrote last.
+    /// Last places that the cell wrote.
     written_last: Vec<Extent>,
 }
 
@@ -180,18 +179,18 @@ pub fn run<'a>(
 struct Runner<'a> {
     plan: &'a Plan,
     kept: Option<KeptFile>,
-    /// Keeps what is backed up where nobody else does.
+    /// Backup in memory, if the options have none.
     memory: MemoryBackup,
     options: RunOptions<'a>,
     filler: Filler,
     started_ns: u64,
     written_bytes: u64,
     failures: u32,
-    /// What had been written when the probe's marks were read last, in bytes.
+    /// Bytes written by the run at the last check of the probe's marks.
     rechecked_bytes: u64,
-    /// Images of the probe's run were sought once more.
+    /// True if copies of the probe's ramp were sought again.
     sought_images: bool,
-    /// The medium was probed a second time.
+    /// True if the medium was probed a second time.
     probe_retried: bool,
     end: RunEnd,
 }
@@ -205,8 +204,7 @@ impl Runner<'_> {
         self.options.used_ns.saturating_add(medium.now().saturating_sub(self.started_ns))
     }
 
-    /// Fills what the finished filling cells had filled. Its figures are no results; only the
-    /// writing counts.
+    /// Repeats the fills of finished cells. Only the bytes written count; there are no results.
     fn repeat_fills(
         &mut self,
         medium: &mut Guarded,
@@ -272,8 +270,8 @@ impl Runner<'_> {
         goes_on
     }
 
-    /// True if the host stood still for too much of a cell, and time and the bytes of the plan
-    /// allow to measure it once more.
+    /// True if the host stood still for too much of a cell, and the time limit and the planned
+    /// bytes allow another measurement.
     fn is_worth_another(&self, index: usize, measured: &Measured, medium: &mut Guarded) -> bool {
         let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
         let is_over = cell.stop.cut_short()
@@ -295,14 +293,15 @@ impl Runner<'_> {
             && planned.max_written_bytes <= self.left_bytes(index)
     }
 
-    /// What the cells up to this one were to write and have not written.
+    /// Planned bytes of the cells up to this one that were not written.
     fn left_bytes(&self, index: usize) -> u64 {
         let planned_bytes =
             saturating_sum(self.plan.cells[..=index].iter().map(|cell| cell.max_written_bytes));
         planned_bytes.saturating_sub(self.written_bytes)
     }
 
-    /// Measures a cell once more; the quieter one of both, which says so.
+    /// Measures a cell again; keeps the measurement with fewer host stalls, and notes those of the
+    /// other.
     fn measure_again(
         &mut self,
         index: usize,
@@ -329,8 +328,8 @@ impl Runner<'_> {
         kept
     }
 
-    /// Of a fake nothing else is measured: no figure of it would be worth anything. Each test that
-    /// is left out is said once.
+    /// Skips all later cells on a fake, whose results would be worthless. Each test is reported
+    /// once.
     fn leave_out_rest(&mut self, index: usize, listener: &mut dyn RunListener) {
         let plan = self.plan;
         let rest: Vec<&PlannedCell> = (index + 1..plan.cells.len())
@@ -425,10 +424,10 @@ impl Runner<'_> {
         Measured { outcome, failed, written_bytes, written_last: written_last.into() }
     }
 
-    /// Reads places that a cell wrote and tells what is there, so that the medium is known again.
-    /// It comes before the word that the cell has finished: a finished cell is always a marked one,
-    /// wherever the process is killed. Nothing of it counts as the cell's. A medium that cannot be
-    /// read is left as it is; an `Err` is the listener's.
+    /// Reads places that a cell wrote and reports their checksums, to identify the medium later.
+    /// This comes before the event that the cell has finished: every finished cell has marks, even
+    /// if the process is killed at any moment. Its reads do not count as the cell's. Errors of the
+    /// medium are ignored; an `Err` is the listener's.
     fn mark(
         &mut self,
         planned: &PlannedCell,
@@ -458,7 +457,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Keeps a cell; `false` ends the run.
+    /// Adds a finished cell to the results; `false` ends the run.
     fn keep(
         &mut self,
         index: usize,
@@ -518,7 +517,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Ends the run, as the listener wants it.
+    /// Ends the run because the listener failed.
     fn fail(&mut self, reason: String) -> bool {
         self.end.failed = Some(reason);
         self.finish(Ended::Error)
@@ -529,8 +528,8 @@ impl Runner<'_> {
         false
     }
 
-    /// The time a cell may take: its own limit, or its share of what is left of the run's limit.
-    /// `None` when nothing is left.
+    /// Time limit of a cell in nanoseconds: its own limit, or its share of the rest of the run's
+    /// limit. `None` when nothing is left.
     fn allot(&self, index: usize, medium: &mut Guarded) -> Option<u64> {
         let own_ns = self.plan.cells[index].max_ns;
         let Some(limit_ns) = self.plan.time_limit_ns else { return Some(own_ns) };
@@ -555,7 +554,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The limits of the cells that are to come, and of the probes among them.
+    /// The sum of the limits of later cells, and of the probes among them, in nanoseconds.
     fn rest_ns(&self, index: usize) -> (u64, u64) {
         let rest = self
             .plan
@@ -570,8 +569,8 @@ impl Runner<'_> {
         })
     }
 
-    /// What the later cells will take: those with a limit as [`Runner::later_limits_ns`] says, the
-    /// others as long as such I/O took so far; `None` where that is not known yet.
+    /// Expected nanoseconds of the later cells: those with a limit by [`Runner::later_limits_ns`],
+    /// the others at the rate of similar I/O so far; `None` if that is unknown.
     fn later_ns(&self, index: usize) -> Option<u64> {
         let later = self.plan.cells.iter().enumerate().skip(index + 1);
         let mut later = later.filter(|(at, _)| !self.is_done(*at)).map(|(_, cell)| cell);
@@ -588,7 +587,8 @@ impl Runner<'_> {
         })
     }
 
-    /// The limits of the later cells, shrunk as those before stayed under theirs.
+    /// The limits of the later cells in nanoseconds, reduced by the ratio at which earlier cells
+    /// stayed below theirs.
     fn later_limits_ns(&self, index: usize) -> u64 {
         let before = saturating_sum(self.plan.cells[..index].iter().map(|cell| cell.max_ns));
         let took = saturating_sum(self.end.cells.iter().map(|cell| cell.elapsed_ns));

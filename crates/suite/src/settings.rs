@@ -1,4 +1,4 @@
-//! A test's settings: the published values are the defaults, a suite file overrides them, `--set
+//! Settings of a test: the published values are the defaults, a suite file overrides them, `--set
 //! test.name=value` overrides both.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,29 +10,29 @@ use record::{Content, Region};
 
 use crate::TargetInfo;
 
-/// The largest block: published figures of dd have blocks of 100 MiB.
+/// The largest block in bytes: published results of dd have blocks of 100 MiB.
 const MOST_BLOCK_BYTES: u64 = 128 << 20;
 
-/// Something about a test that can be set.
+/// A setting of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name; a unit in the name says what a bare number means.
+    /// Its name; a unit in the name is that of a bare number.
     pub name: &'static str,
-    /// The published value, as one would type it.
+    /// The published value, as it is typed.
     pub default: &'static str,
-    /// One line for people.
+    /// Description in one line.
     pub about: &'static str,
 }
 
-/// A setting that cannot be; names itself and the way out.
+/// The error of an invalid setting, with its name and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
     /// There is no test of this name.
     #[error("there is no test '{test}'{hint}")]
     UnknownTest {
-        /// What was asked for.
+        /// Name that was given.
         test: String,
-        /// What to try instead: "; did you mean seek?".
+        /// Suggestion: "; did you mean seek?".
         hint: String,
     },
     /// The test has no such setting.
@@ -40,21 +40,21 @@ pub enum SettingError {
     UnknownSetting {
         /// Name of the test that was to be set.
         test: String,
-        /// What was asked for.
+        /// Name that was given.
         name: String,
-        /// What may have been meant: "did you mean block? ", or nothing.
+        /// Suggestion: "did you mean block? ", or empty.
         hint: String,
         /// Names of all settings it has, separated by commas.
         known: String,
     },
-    /// The value does not fit.
+    /// The value is invalid.
     #[error("{test}.{name}: {reason}")]
     BadValue {
         /// Name of the test that the setting belongs to.
         test: String,
         /// Name of the setting that cannot have this value.
         name: String,
-        /// What is wrong and what would be right.
+        /// The problem and the valid values.
         reason: String,
     },
 }
@@ -64,7 +64,7 @@ pub enum SettingError {
 pub struct TestSettings {
     test: &'static str,
     values: BTreeMap<&'static str, String>,
-    /// Those that a user asked for, where a suite or the published form would have something else.
+    /// Settings that a user chose, in place of a suite's or published value.
     asked: BTreeSet<&'static str>,
 }
 
@@ -74,7 +74,7 @@ impl TestSettings {
         TestSettings::of(test.name(), test.settings())
     }
 
-    /// The published values of something that is no test of a suite and is set in the same way.
+    /// The published values of settings that belong to no test of a suite.
     pub fn of(test: &'static str, settings: &[Setting]) -> TestSettings {
         TestSettings {
             test,
@@ -83,7 +83,7 @@ impl TestSettings {
         }
     }
 
-    /// Changes one setting; `value` is kept as typed, and read when the test asks for it.
+    /// Changes one setting; `value` is kept as typed, and parsed when the test reads it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         let Some(slot) = self.values.get_mut(name) else {
             let known = self.values.keys().copied().collect::<Vec<_>>().join(", ");
@@ -102,15 +102,16 @@ impl TestSettings {
         Ok(())
     }
 
-    /// The same of a setting that a user asked for: what cannot be done as asked is then an error.
+    /// The same for a setting that a user chose: if it cannot be followed exactly, that is an
+    /// error.
     pub fn ask(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         self.set(name, value)?;
         self.asked.extend(self.values.keys().find(|known| **known == name).copied());
         Ok(())
     }
 
-    /// The range of the size of the setting `span` in this region, or why there is none; as
-    /// [`TestSettings::range`].
+    /// The range of the size of the setting `span` in this region, or the reason why there is none;
+    /// as [`TestSettings::range`].
     pub fn span(
         &self,
         target: &TargetInfo,
@@ -119,8 +120,9 @@ impl TestSettings {
         self.range(target, region, self.size("span")?)
     }
 
-    /// The range of so many bytes in this region, or why there is none. Where a user asked for a
-    /// `span`, one that is not there is an error; one of a suite is as large as there is room.
+    /// The range of so many bytes in this region, or the reason why there is none. If a user chose
+    /// a `span` that does not fit, that is an error; one of a suite is reduced to the room that
+    /// there is.
     pub fn range(
         &self,
         target: &TargetInfo,
@@ -149,7 +151,7 @@ impl TestSettings {
         }
     }
 
-    /// All of them as typed: name and value.
+    /// All settings as typed: name and value.
     pub fn typed(&self) -> Vec<(String, String)> {
         self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
@@ -191,12 +193,12 @@ impl TestSettings {
         }
     }
 
-    /// A place in bytes; may be 0.
+    /// An offset in bytes; may be 0.
     pub fn place(&self, name: &str) -> Result<u64, SettingError> {
         Ok(self.read::<Bytes>(name, self.text(name))?.0)
     }
 
-    /// A list of places in bytes.
+    /// A list of offsets in bytes.
     pub fn places(&self, name: &str) -> Result<Vec<u64>, SettingError> {
         self.list(name, |item| Ok(self.read::<Bytes>(name, item)?.0))
     }
@@ -223,7 +225,7 @@ impl TestSettings {
         Ok(blocks)
     }
 
-    /// One block size, where a test takes no more.
+    /// One block size, for a test with a single one.
     pub fn block(&self, name: &str) -> Result<u64, SettingError> {
         match self.blocks(name)?[..] {
             [block_bytes] => Ok(block_bytes),
@@ -266,14 +268,14 @@ impl TestSettings {
         }
     }
 
-    /// One of these words.
+    /// One of `words`.
     pub fn choice<'a>(&self, name: &str, words: &[&'a str]) -> Result<&'a str, SettingError> {
         let text = self.text(name).trim();
         let found = words.iter().find(|word| **word == text).copied();
         found.ok_or_else(|| self.bad(name, format!("'{text}' is not one of {}", words.join(", "))))
     }
 
-    /// A list of some of these words.
+    /// A list of some of `words`.
     pub fn choices<'a>(&self, name: &str, words: &[&'a str]) -> Result<Vec<&'a str>, SettingError> {
         self.list(name, |item| {
             let found = words.iter().find(|word| **word == item).copied();
@@ -288,7 +290,7 @@ impl TestSettings {
         Ok(self.choice(name, &["yes", "no"])? == "yes")
     }
 
-    /// One kind of data, where a test takes no more.
+    /// One kind of data, for a test with a single one.
     pub fn content(&self, name: &str) -> Result<Content, SettingError> {
         match self.contents(name)?[..] {
             [content] => Ok(content),

@@ -1,16 +1,16 @@
-//! The spec of a cell: the numbers that a test plans for itself, typed. A plan keeps each under the
+//! The spec of a cell: typed numbers that a test plans for itself. A plan stores each under the
 //! name of its field, among the parameters of the cell.
 
 use std::collections::BTreeMap;
 
-/// Numbers by name, as a plan keeps them.
+/// Numbers by name, as stored in a plan.
 pub type Numbers = BTreeMap<String, f64>;
 
 /// The type of a field of a spec: a number, or one that may be absent.
 pub trait Number: Sized {
-    /// From what a plan has; `None`: this cannot be absent, or not be that number.
+    /// Reads the number of a plan; `None` if it must not be absent, or has an invalid value.
     fn read(found: Option<f64>) -> Option<Self>;
-    /// As a plan keeps it; `None`: it is absent.
+    /// The number for a plan; `None` if it is absent.
     fn number(&self) -> Option<f64>;
 }
 
@@ -57,10 +57,10 @@ impl<N: Number> Number for Option<N> {
 
 /// The numbers that a test plans for its own cells.
 pub trait CellSpec: Clone {
-    /// From the numbers of a planned cell.
+    /// Reads the numbers of a planned cell.
     ///
     /// # Errors
-    /// The name of the number that is missing.
+    /// The name of a missing number.
     fn read(numbers: &Numbers) -> Result<Self, &'static str>;
     /// Writes each number under its name.
     fn write(&self, numbers: &mut Numbers);
@@ -73,7 +73,7 @@ impl CellSpec for () {
     fn write(&self, _: &mut Numbers) {}
 }
 
-/// Defines a spec: a struct of numbers, and perhaps one that is part of several specs.
+/// Defines a spec: a struct of numbers, with at most one spec that is shared by several.
 macro_rules! spec {
     (
         $(#[$doc:meta])*

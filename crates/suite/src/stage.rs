@@ -1,11 +1,11 @@
-//! Files to measure on, for the tests whose published form works on a file system.
+//! Files to measure on, for the tests whose published form uses a file system.
 
 use device::{Device, Extent};
 
 /// The reason why there is no file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileStageError {
-    /// There is no file system to put it on; the test is left out for this reason.
+    /// There is no file system for it; the test is skipped for this reason.
     #[error("{0}")]
     Unavailable(String),
     /// Making it failed; the cell ends in an error.
@@ -13,33 +13,32 @@ pub enum FileStageError {
     Failed(String),
 }
 
-/// An empty file to measure on. Dropping it removes it, and what was made for it.
+/// An empty file to measure on. Dropping it removes it, and everything made for it.
 pub struct StagedFile {
-    /// I/O to it. Declared before `keep`, so that it is closed first.
+    /// I/O to the file. Declared before `keep`, so that it is closed first.
     pub device: Box<dyn Device>,
-    /// What it lies on, in words.
+    /// Its file system and medium, in words.
     pub on: String,
-    /// Whatever must be undone afterwards undoes itself when dropped.
+    /// Objects that undo their changes when dropped.
     pub keep: Box<dyn std::any::Any>,
 }
 
-/// A staged file that outlives the cell which made it, so that the next cell of the same test finds
-/// what was written.
+/// A staged file that outlives its cell, so that the next cell of the same test finds its data.
 pub struct KeptFile {
     /// The file itself, still open for I/O.
     pub file: StagedFile,
     /// The test that made it.
     pub test: String,
-    /// What it may grow to, and where on the medium it was made: what it was made for.
+    /// Its largest size in bytes, and the region of the medium for which it was made.
     pub made_for: (u64, Extent),
-    /// How much of it has been written, from its start.
+    /// Bytes of it that have been written, from its start.
     pub laid_bytes: u64,
 }
 
-/// Where files to measure on come from. The program implements it with the host's file systems;
-/// simulated media with a model of one.
+/// Source of files to measure on. The program implements it with the host's file systems; simulated
+/// media with a model of one.
 pub trait FileStage {
-    /// Makes an empty file that may grow to `bytes`, on the file system that is there, or on one
+    /// Makes an empty file that may grow to `bytes`, on the file system of the target, or on one
     /// made inside `region` of the medium.
     fn file(&mut self, bytes: u64, region: Extent) -> Result<StagedFile, FileStageError>;
 }

@@ -1,32 +1,32 @@
-//! The stop rule: with which precision a cell has been measured for long enough. Which precision a
-//! test asks for is its setting `certainty`, with the published value as default; the suites
-//! (`suites/*.toml`) ask for their own.
+//! The stop rule: the precision at which a cell has been measured for long enough. A test's setting
+//! `certainty` is its wanted precision, with the published value as default; the suites
+//! (`suites/*.toml`) have their own.
 
 use record::Flag;
 use stats::StopRule;
 
 use crate::spec::spec;
 
-/// I/Os at least (docs/field/statistics.md#stop-rule).
+/// Fewest I/Os (docs/field/statistics.md#stop-rule).
 const LEAST_IOS: u64 = 30;
 
 spec! {
-    /// When a rate is known well enough.
+    /// Wanted precision of a rate.
     Precision {
-        /// Half the width of its interval over the rate; 0 where that ends nothing.
+        /// Half the width of its interval over the rate; 0 if precision does not end the cell.
         certainty: f64,
-        /// The least time.
+        /// Least time in nanoseconds.
         min_ns: u64,
     }
 }
 
 impl Precision {
-    /// How a round of the cell is measured: for so long, whatever the certainty.
+    /// Precision of a round of the cell: it lasts `round_ns`, with any precision.
     pub fn of_round(round_ns: u64) -> Precision {
         Precision { certainty: 1.0, min_ns: round_ns }
     }
 
-    /// The rule of a cell that may take so long; the least time is no more than half of that.
+    /// The rule of a cell that may take `allotted_ns`; the least time is no more than half of that.
     pub fn rule(self, allotted_ns: u64) -> StopRule {
         until_precise(self.certainty, self.min_ns.min(allotted_ns / 2))
     }
@@ -38,8 +38,8 @@ pub fn until_precise(relative_half_width: f64, min_ns: u64) -> StopRule {
     StopRule { min_ns, min_events: LEAST_IOS, relative_half_width, max_ns: u64::MAX }
 }
 
-/// The caveat that an interval is wider than asked for, both as half-widths over the rate; none
-/// where nothing is asked for, which is 0.
+/// The caveat that an interval is wider than wanted, both as half-widths over the rate; `None` if
+/// nothing is wanted (0).
 pub(crate) fn too_wide(relative_half_width: f64, asked: f64) -> Option<Flag> {
     (asked > 0.0 && relative_half_width > asked)
         .then_some(Flag::NotConverged { relative_half_width })
@@ -52,7 +52,7 @@ mod tests {
 
     use crate::catalogue::testing::TestBench;
 
-    /// Suite `seeds`, whose dd has `certainty = "0%"`: 30 cells were flagged.
+    /// Regression: suite `seeds`, whose dd has `certainty = "0%"`, had 30 flagged cells.
     #[test]
     fn where_no_certainty_is_asked_for_none_is_missed() {
         let flagged = |test: &str, certainty: &str| {

@@ -1,4 +1,4 @@
-//! What a stretch of I/O came to: every latency, the rate with its interval, curves, caveats.
+//! Results of a stretch of I/O: every latency, the rate with its interval, curves, caveats.
 
 mod host_stalls;
 
@@ -14,58 +14,59 @@ use stats::{
 use crate::stop_rule::too_wide;
 use host_stalls::SlowIos;
 
-/// Points a curve keeps at most; neighbours are merged beyond.
+/// Most points of a curve; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
-/// Points of the curve of slowest I/Os, which is only looked at.
+/// Most points of the curve of slowest I/Os, which is only displayed.
 const SLOWEST_POINTS: usize = 120;
 
-/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 %
-/// (docs/field/ftl.md#profiles, "Jitter"), 5 times as long. The notes say 3 to 10 times; with this,
-/// intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
+/// Rare slow I/Os that are expected on any flash, seen or not: 0.5 % (docs/field/ftl.md#profiles,
+/// "Jitter"), 5 times as long. The notes say 3 to 10 times; with this value, intervals are valid on
+/// models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
 pub(crate) const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
-/// A call that took as long as this is a caveat: it may be the link or the host as well as the
+/// Latency in nanoseconds that is a caveat: the link or the host may be the cause as well as the
 /// medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
 
-/// Where waiting for a processor takes a larger share of the I/Os, it is said; our choice.
+/// Share of the I/Os' time in which the thread waited for a processor, above which it is a caveat;
+/// our choice.
 const HOST_SHARE: f64 = 0.1;
 
-/// What a stretch of I/O came to.
+/// Results of a stretch of I/O.
 pub struct IoTally {
     /// Every latency in nanoseconds.
     pub histogram: Histogram,
     /// Time per I/O, for the rate and its interval.
     pub rate: RateEstimator,
-    /// Rate over the course of it, weighed in bytes.
+    /// Rate over time, weighted by bytes.
     pub windows: Windows,
     quantiles: QuantileEstimator,
     slowest: Slowest,
-    /// I/Os that were done without an error.
+    /// Number of I/Os without an error.
     pub ops: u64,
-    /// Bytes that these I/Os moved.
+    /// Bytes that they moved.
     pub bytes: u64,
-    /// What the rate is over, in nanoseconds. One I/O at a time: the time during which one was
-    /// under way, for what the host needs between them to make data is not the medium's. Several at
-    /// a time: from the first submission to the last completion, for nobody gets more than that.
+    /// Nanoseconds over which the rate is computed. At queue depth 1: the time during which an I/O
+    /// was in flight, because the host's time to make data between them is not the medium's. With
+    /// several in flight: from the first submission to the last completion.
     pub busy_ns: u64,
-    /// Time during which none was under way, in nanoseconds: the host's share.
+    /// Nanoseconds during which none was in flight: the host's share.
     pub idle_ns: u64,
-    /// Processor time used, in nanoseconds, where there is a processor.
+    /// Processor time used, in nanoseconds, if there is a processor.
     pub cpu_ns: Option<u64>,
-    /// Time that the thread waited for a processor, in nanoseconds, where that is known.
+    /// Nanoseconds for which the thread waited for a processor, if known.
     pub run_delay_ns: Option<u64>,
-    /// I/Os that took no time at all.
+    /// Number of I/Os with a latency of 0.
     pub zero_latencies: u64,
     /// Longest I/O in nanoseconds, exactly.
     pub worst_ns: u64,
-    /// What ended it: certainty, a limit, an interruption or an error.
+    /// Reason of the end: precision, a limit, an interruption or an error.
     pub stop: Stop,
-    /// What the medium said, where it ended by an error.
+    /// Error of the medium that ended it.
     pub error: Option<IoError>,
-    /// The rule it ran under.
+    /// The stop rule.
     pub rule: Option<StopRule>,
-    /// What the host did to it, where it stood still.
+    /// Effects of host stalls, if there were any.
     pub disturbance: Option<Disturbance>,
     in_flight: u32,
     last_ns: u64,
@@ -100,7 +101,7 @@ impl Default for IoTally {
 }
 
 impl IoTally {
-    /// Nothing counted yet of a loop with so many I/Os in flight, to be judged by this rule.
+    /// An empty tally of a loop with so many I/Os in flight, with this stop rule.
     pub fn under(rule: Option<StopRule>, in_flight: u32) -> IoTally {
         IoTally {
             rule,
@@ -110,15 +111,15 @@ impl IoTally {
         }
     }
 
-    /// Counts a completed I/O of `bytes`. `was_idle`: nothing was under way before it was
+    /// Counts a completed I/O of `bytes`. `was_idle`: nothing was in flight before it was
     /// submitted.
     #[inline]
     pub fn count(&mut self, done: &Completion, bytes: u64, was_idle: bool) {
         self.count_together(done, 1, bytes, was_idle);
     }
 
-    /// Counts so many I/Os of `bytes` each that were handed over at one time and came back at one
-    /// time: exactly what counting them one after the other comes to, for the price of one.
+    /// Counts so many I/Os of `bytes` each that were submitted at one time and completed at one
+    /// time: the same result as counting them one by one, at the cost of one.
     #[inline]
     pub fn count_together(&mut self, done: &Completion, ios: u64, bytes: u64, was_idle: bool) {
         let latency_ns = done.latency_ns();
@@ -147,18 +148,18 @@ impl IoTally {
         (0..ios).for_each(|_| self.slow.note(done));
     }
 
-    /// Ends it by an error of the medium; the first one counts.
+    /// Ends it with an error of the medium; the first one counts.
     pub fn fail(&mut self, error: IoError) {
         self.stop = Stop::Error;
         self.error.get_or_insert(error);
     }
 
-    /// How the rate moved over the run, in fifths; `None` before there is enough to tell.
+    /// Change of the rate over the run, in fifths; `None` if there is too little data.
     pub fn drift(&self) -> Option<Drift> {
         self.windows.drift()
     }
 
-    /// IOPS and bytes a second with their intervals, and latencies; empty where no I/O was done.
+    /// IOPS and bytes per second with their intervals, and latencies; empty without any I/O.
     pub fn metrics(&self) -> Metrics {
         let mut metrics = Metrics::default();
         if self.ops == 0 || self.busy_ns == 0 {
@@ -196,14 +197,13 @@ impl IoTally {
         metrics
     }
 
-    /// The share of the time during which the medium had nothing to do, 0 to 1; `None` where that
-    /// never was.
+    /// Share of the time during which the medium was idle, 0 to 1; `None` if it never was.
     fn host_share(&self) -> Option<f64> {
         let wall_ns = if self.in_flight == 1 { self.busy_ns + self.idle_ns } else { self.busy_ns };
         (self.idle_ns > 0).then(|| self.idle_ns as f64 / wall_ns.max(1) as f64)
     }
 
-    /// The latencies in figures, percentiles with their intervals.
+    /// Latencies, and percentiles with their intervals.
     fn latency(&self) -> Latency {
         let interval = |(name, share): (&str, f64)| {
             let ends = self.quantiles.quantile(share)?.ci95?;
@@ -213,19 +213,19 @@ impl IoTally {
         Latency { ci95, ..latency(&self.histogram, self.worst_ns) }
     }
 
-    /// That the interval is wider than asked for.
+    /// Caveat that the interval is wider than wanted.
     fn too_wide(&self) -> Option<Flag> {
         let rule = self.rule.as_ref()?;
         too_wide(self.rate.estimate()?.relative_half_width(), rule.relative_half_width)
     }
 
-    /// That waiting for a processor was a part of the I/Os that matters.
+    /// Caveat that the thread waited for a processor for a large part of the I/Os' time.
     fn host_limited(&self) -> Option<Flag> {
         let mean_ns = self.run_delay_ns.filter(|_| self.ops > 0)? as f64 / self.ops as f64;
         host_limited(mean_ns, self.busy_ns as f64 / self.ops as f64)
     }
 
-    /// Caveats that the numbers themselves raise.
+    /// Caveats from the numbers themselves.
     pub fn flags(&self) -> Vec<Flag> {
         let mut flags = Vec::new();
         if self.zero_latencies > 0 {
@@ -250,14 +250,14 @@ impl IoTally {
         flags
     }
 
-    /// Rate over the course of it: bytes moved against bytes a second.
+    /// Rate over time: bytes moved against bytes per second.
     pub fn rate_series(&self, name: &str) -> Series {
         let points = self.windows.rates().into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
         Series { name: name.into(), x: SeriesAxis::Bytes, y: SeriesAxis::Bps, points }
     }
 
-    /// Rate along a span that was gone over from `start_bytes` on: place on the medium against
-    /// bytes a second.
+    /// Rate along a span that was processed from `start_bytes` on: offset on the medium against
+    /// bytes per second.
     pub fn rate_along_span(&self, name: &str, start_bytes: u64) -> Series {
         let mut series = self.rate_series(name);
         series.x = SeriesAxis::OffsetBytes;
@@ -272,7 +272,7 @@ impl IoTally {
     }
 }
 
-/// Latencies in figures; a percentile with too few samples is absent
+/// Latencies and percentiles; a percentile with too few samples is absent
 /// (docs/field/statistics.md#percentiles).
 pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
     let n = histogram.len();
@@ -334,8 +334,7 @@ impl Slowest {
     }
 }
 
-/// That waiting for a processor is a part that matters of I/Os that take so long on average, both
-/// in nanoseconds.
+/// Caveat that waits for a processor are a large part of the mean latency, both in nanoseconds.
 pub(crate) fn host_limited(run_delay_ns: f64, io_ns: f64) -> Option<Flag> {
     (run_delay_ns > HOST_SHARE * io_ns)
         .then_some(Flag::HostLimited { mean_ns: run_delay_ns as u64 })
@@ -352,7 +351,8 @@ mod tests {
         Completion { slot: 0, result: Ok(()), submitted_ns, completed_ns }
     }
 
-    /// "10179 IOPS (3629 to 91156)": what the host may have added widened the interval.
+    /// Regression: "10179 IOPS (3629 to 91156)": the possible delay by the host widened the
+    /// interval.
     #[test]
     fn what_the_host_added_is_said_and_in_no_interval() {
         let of = |run_delay_ns: u64| {
@@ -372,8 +372,8 @@ mod tests {
         assert!(late.2.contains(&Flag::HostLimited { mean_ns: 100_000 }), "{:?}", late.2);
     }
 
-    /// 1,638,400 reads took 547 ms by the wall clock, of which nothing was under way for 68 ms: 3.0
-    /// M a second, not 3.42 M.
+    /// 1,638,400 reads took 547 ms of wall-clock time, with nothing in flight for 68 ms: 3.0 M
+    /// IOPS, not 3.42 M.
     #[test]
     fn several_at_a_time_are_counted_over_the_wall_clock_and_one_at_a_time_over_the_mediums_time() {
         let count = |in_flight| {
@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// Thirty-two at a time, some groups slow, counted by the group and one by one.
+    /// Thirty-two in flight, some groups slow, counted by the group and one by one.
     #[test]
     fn counted_together_they_come_to_the_same_as_one_by_one() {
         for in_flight in [1, 4, 32] {

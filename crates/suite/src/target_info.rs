@@ -1,38 +1,38 @@
-//! Where a run takes place, as far as its planning needs to know.
+//! The target of a run, as far as planning needs it.
 
 use device::{Extent, Facts};
 use record::units::{Bytes, MIB};
 use record::{Region, TargetKind};
 
-/// So many threads are measured wherever they can be: programs have them.
+/// Number of threads that are always measured if the device accepts them: programs have so many.
 const FEW_THREADS: u32 = 8;
 
-/// Where a run takes place: the device's facts and what the program knows beside them.
+/// The target of a run: the device's properties and other knowledge of the program.
 #[derive(Clone, Debug)]
 pub struct TargetInfo {
-    /// What the user named.
+    /// Kind of the target that the user named.
     pub kind: TargetKind,
     /// Size and block sizes.
     pub facts: Facts,
     /// Allocation unit the medium declares, in bytes.
     pub au_bytes: Option<u64>,
-    /// Whether writing is allowed, and if not, why.
+    /// `Ok` if writing is allowed, otherwise the reason why not.
     pub writable: Result<(), String>,
-    /// The medium may be written only by a test that restores what it overwrites; why. `writable`
+    /// Reason why only a test that restores what it overwrites may write to the medium. `writable`
     /// is `Ok` then.
     pub must_restore: Option<String>,
-    /// Whether there is, or can be made, a file system to put files on, and if not, why.
+    /// `Ok` if there is a file system for files, or one can be made; otherwise the reason why not.
     pub files: Result<(), String>,
-    /// The way to the raw medium below a directory or file, in words, where it is known.
+    /// Path to the raw medium below a directory or file, in words, if known.
     pub way_to_raw: Option<String>,
-    /// The only range to touch, where the user named one.
+    /// The only range to touch, if the user named one.
     pub only: Option<Extent>,
-    /// How many commands medium and link take at once, where that is known.
+    /// Number of commands that medium and link accept at once, if known.
     pub commands_at_once: Option<u32>,
 }
 
 impl TargetInfo {
-    /// A place where everything may be done, and of which nothing more is known.
+    /// A target without restrictions, of which nothing more is known.
     pub fn unrestricted(kind: TargetKind, facts: Facts) -> TargetInfo {
         TargetInfo {
             kind,
@@ -57,14 +57,14 @@ impl TargetInfo {
         matches!(self.kind, TargetKind::Directory | TargetKind::File)
     }
 
-    /// True if there is only one place on it: all of a file, or the range that the user named.
+    /// True if it has a single range only: all of a file, or the range that the user named.
     pub fn is_bounded(&self) -> bool {
         self.is_file() || self.only.is_some()
     }
 
-    /// The range of at most `wanted_bytes` in this region, or why there is none. On a raw medium
-    /// `Middle` begins at half of the capacity, aligned to the allocation unit, so that a faster
-    /// front area does not overstate the headline (docs/field/classic-tools.md#dd,
+    /// The range of at most `wanted_bytes` in this region, or the reason why there is none. On a
+    /// raw medium `Middle` begins at half of the capacity, aligned to the allocation unit, so that
+    /// a faster front area does not overstate the main result (docs/field/classic-tools.md#dd,
     /// docs/field/cautions.md#cautions).
     pub fn region(&self, region: Region, wanted_bytes: u64) -> Result<Extent, String> {
         let capacity = self.facts.capacity_bytes;
@@ -104,8 +104,8 @@ impl TargetInfo {
         }
     }
 
-    /// Whether so many I/Os can be under way here, and why not. More than eight make no sense where
-    /// medium or link takes one command at a time.
+    /// `Ok` if so many I/Os can be in flight here, otherwise the reason why not. More than eight
+    /// are refused if medium or link accepts one command at a time.
     pub fn takes_at_once(&self, threads: u32) -> Result<(), String> {
         if threads > self.facts.max_in_flight {
             return Err(format!(
@@ -121,7 +121,7 @@ impl TargetInfo {
         Ok(())
     }
 
-    /// What to call the region in results: on a file everything is `File`.
+    /// Name of the region in results: on a file everything is `File`.
     pub fn region_name(&self, region: Region) -> Region {
         if self.is_file() { Region::File } else { region }
     }

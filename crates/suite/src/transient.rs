@@ -1,12 +1,13 @@
-//! Figures of a medium that was still changing while it was measured.
+//! Results of a medium whose rate was still changing during the measurement.
 //!
-//! A rate that went one way by half of itself is no level: what lasts is at most that, where it
-//! fell, and at least that, where it rose, and nobody can give an interval. One that moved by less,
-//! or up and down, has an interval that holds the levels it moved between.
+//! A rate that changed in one direction by half of itself is no steady level: a falling rate is an
+//! upper bound of the level, a rising one a lower bound, and there is no interval. A rate that
+//! changed by less, or up and down, has an interval that contains the levels between which it
+//! moved.
 
 use record::{Bound, Cell, Estimate, Flag, test};
 
-/// Tests whose subject is the course of a rate, or one pass over everything, and no level.
+/// Tests that measure the course of a rate, or one pass over everything, and not a steady level.
 const COURSES: [&str; 10] = [
     test::PRIME,
     test::ZERO_FILL,
@@ -19,13 +20,13 @@ const COURSES: [&str; 10] = [
     test::EXT2_FORMAT,
     test::PATTERN,
 ];
-/// Fifths of a cell that differ by this share of their mean, and of which the line through them
-/// gains or loses so much, are different states; our choice, between the 20 and 10 % of SNIA's
-/// steady state and a factor of two.
+/// Limits above which fifths of a cell are different states, as shares of their mean: their range,
+/// and the rise of the line through them. Our choice, between the 20 and 10 % of SNIA's steady
+/// state and a factor of two.
 const PASSING_RANGE: f64 = 0.5;
 const PASSING_SLOPE: f64 = 0.3;
 
-/// Says of a cell that its figure is a bound and no level, or widens its interval.
+/// Marks a cell's result as a bound, or widens its interval.
 pub(crate) fn mark_transient(cell: &mut Cell) {
     let drift = cell.flags.iter().find_map(|flag| {
         if let Flag::Drifting { range, slope } = flag { Some((*range, *slope)) } else { None }
@@ -42,7 +43,7 @@ pub(crate) fn mark_transient(cell: &mut Cell) {
     }
 }
 
-/// The interval reaches this share of the figure to both sides at least.
+/// The rate with an interval of at least this share to both sides.
 fn widened(rate: Estimate, share: f64) -> Estimate {
     let ci95 = rate.ci95.map(|[low, high]| {
         [low.min(rate.value / (1.0 + share)), high.max(rate.value * (1.0 + share))]

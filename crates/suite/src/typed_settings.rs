@@ -1,4 +1,4 @@
-//! Settings of a test as the fields of a struct: a test cannot ask for one that it does not have.
+//! Settings of a test as the fields of a struct: a test cannot read one that it does not have.
 
 use device::Extent;
 use record::{Content, Region};
@@ -7,17 +7,17 @@ use crate::{Setting, SettingError, TargetInfo, TestSettings};
 
 /// All settings of a test.
 pub trait TypedSettings: Sized {
-    /// What can be set, with the published values.
+    /// All settings, with the published values.
     const LIST: &'static [Setting];
-    /// Reads all of them. An `Err` names the first whose value does not fit.
+    /// Reads all of them. An `Err` names the first with an invalid value.
     fn read(settings: &TestSettings) -> Result<Self, SettingError>;
 }
 
-/// What can be typed for a setting, and what it means.
+/// Kind of a setting: the values that can be typed, and their type.
 pub trait Kind {
     /// The value that a test gets.
     type Value;
-    /// Reads the setting of this name; `words` are those to choose from, where it is a word.
+    /// Reads the setting of this name; `words` are the choices, if it is a word.
     fn read(
         settings: &TestSettings,
         name: &str,
@@ -52,13 +52,13 @@ kinds! {
     Size: u64 = |settings, name, _| settings.size(name);
     /// Sizes in bytes, none of them 0.
     Sizes: Vec<u64> = |settings, name, _| settings.sizes(name);
-    /// A place in bytes.
+    /// An offset in bytes.
     Place: u64 = |settings, name, _| settings.place(name);
-    /// Places in bytes.
+    /// Offsets in bytes.
     Places: Vec<u64> = |settings, name, _| settings.places(name);
-    /// Part of the medium, as large as there is room or as a user asked for.
+    /// Part of the medium: as large as there is room, or as a user chose.
     Span: WantedSpan = |settings, name, _| settings.size(name).map(|bytes| WantedSpan::new(bytes, settings));
-    /// Several of these.
+    /// Several parts of the medium.
     Spans: Vec<WantedSpan> = |settings, name, _| {
         let sizes = settings.sizes(name)?;
         Ok(sizes.into_iter().map(|bytes| WantedSpan::new(bytes, settings)).collect())
@@ -81,9 +81,9 @@ kinds! {
     Word: &'static str = |settings, name, words| settings.choice(name, words);
     /// Some of some words.
     Words: Vec<&'static str> = |settings, name, words| settings.choices(name, words);
-    /// A region, one of those named.
+    /// A region, one of `words`.
     RegionWord: Region = |settings, name, words| settings.choice(name, words).map(region_of);
-    /// Regions, some of those named.
+    /// Regions, some of `words`.
     RegionWords: Vec<Region> = |settings, name, words| {
         Ok(settings.choices(name, words)?.into_iter().map(region_of).collect())
     };
@@ -100,7 +100,7 @@ fn region_of(word: &str) -> Region {
 /// A span that is set by its size.
 #[derive(Clone, Debug)]
 pub struct WantedSpan {
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     settings: TestSettings,
 }
@@ -110,12 +110,13 @@ impl WantedSpan {
         WantedSpan { bytes, settings: settings.clone() }
     }
 
-    /// All that there is, in place of its size.
+    /// The whole region, in place of this size.
     pub fn all(&self) -> WantedSpan {
         WantedSpan { bytes: u64::MAX, ..self.clone() }
     }
 
-    /// The range of this size in the region, or why there is none; as [`TestSettings::range`].
+    /// The range of this size in the region, or the reason why there is none; as
+    /// [`TestSettings::range`].
     pub fn within(
         &self,
         target: &TargetInfo,
@@ -125,8 +126,8 @@ impl WantedSpan {
     }
 }
 
-/// Defines the settings of a test, one a line: name, kind (with the words to choose from), published
-/// value, and what it is.
+/// Defines the settings of a test, one per line: name, kind (with the words to choose from),
+/// published value, and description.
 macro_rules! settings {
     ($name:ident { $($field:ident: $kind:ident $(($words:expr))? = $default:literal, $about:literal;)* }) => {
         /// The settings of the test.

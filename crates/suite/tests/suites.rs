@@ -1,5 +1,5 @@
-//! The suites that come with the program: what they plan anywhere, and what they take, by the
-//! device's clock, on simulated media.
+//! Test of the built-in suites: their plans on any target, and their device time on simulated
+//! media.
 #![allow(clippy::unwrap_used)] // a test of what is built in
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use record::{Cell, Ended, Estimate, Flag, Params, PlannedCell, Round, Stop, Targ
 use sim::profile::Profile;
 use sim::{SimDevice, SimOptions};
 
-/// The worst card there is: a merge of a second for every stray write, 5 MB/s.
+/// The slowest card: a merge of a second for every random write, 5 MB/s.
 const ONE_IOPS: &str = r#"
 about = "1 IOPS, 5 MB/s"
 source = "docs/field/statistics.md#sampling-random-writes, the card for which the time limits are made"
@@ -38,7 +38,7 @@ copy_rate = "4.2 MB/s"
 erase = "4 ms"
 "#;
 
-/// What nobody needs to wait for.
+/// A fast medium.
 const SSD: &str = r#"
 about = "a SATA SSD"
 source = "data sheets"
@@ -64,8 +64,8 @@ fn slow(geometry: Geometry) -> Profile {
     Profile::parse("slow", &Geometry { write_bps: 3_000_000, ..geometry }.profile()).unwrap()
 }
 
-/// A card that knows the benchmark, behind a cache of 1488 pages that no flush empties: a minute of
-/// its random writes.
+/// A card that recognises the benchmark, behind a cache of 1488 pages that no flush empties: a
+/// minute of its random writes.
 const KNOWS_THE_BENCHMARK: &str = r#"
 about = "fast for a benchmark, behind a cache that lies"
 source = "docs/field/cheats.md#cheats-and-caches"
@@ -132,7 +132,7 @@ fn play<'a>(device: impl Device + 'static, plan: &'a Plan, options: RunOptions<'
     play_to(device, plan, options, &mut ())
 }
 
-/// The same for somebody who listens.
+/// The same with a listener.
 fn play_to<'a>(
     device: impl Device + 'static,
     plan: &'a Plan,
@@ -144,7 +144,7 @@ fn play_to<'a>(
     run(&mut guarded, &mut NoStage, plan, options, listener)
 }
 
-/// Nobody presses Ctrl-C.
+/// Flag of a user who never presses Ctrl-C.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Runs a built-in suite, or only some tests of it, on a simulated medium, under the extent guard
@@ -153,12 +153,12 @@ fn run_on(name: &str, suite: &str, only: &[&str]) -> (Plan, RunEnd) {
     run_part(name, suite, only, usize::MAX)
 }
 
-/// The same with so many cells of it.
+/// The same with only so many of its cells.
 fn run_part(name: &str, suite: &str, only: &[&str], cells: usize) -> (Plan, RunEnd) {
     run_within(name, suite, only, cells, None)
 }
 
-/// The same in no more than so much time, where a limit is given.
+/// The same with a time limit, if there is one.
 fn run_within(
     name: &str,
     suite: &str,
@@ -174,7 +174,7 @@ fn run_within(
     (plan, end)
 }
 
-/// The suite does all it planned on this medium, in no more than so many seconds.
+/// Asserts that the suite does everything it planned on this medium, within so many seconds.
 fn check(suite: &str, name: &str, most_s: u64) -> RunEnd {
     let (plan, end) = run_on(name, suite, &[]);
     // A search that is at its end leaves the steps out that it did not need.
@@ -198,7 +198,7 @@ fn check(suite: &str, name: &str, most_s: u64) -> RunEnd {
     end
 }
 
-/// Every random write over a large span is as certain as was asked for.
+/// Asserts that every random write over a large span is as precise as wanted.
 fn check_certain(end: &RunEnd, name: &str) {
     for cell in end
         .cells
@@ -227,7 +227,7 @@ fn quick_takes_75_seconds_at_most() {
     }
 }
 
-/// The bytes that are there, and what the announced size is, of a cell of the probe.
+/// Type code and duration in seconds of the capacity probe, the first cell.
 fn probed(end: &RunEnd) -> (Option<f64>, f64) {
     let probe = &end.cells[0];
     assert_eq!(probe.id, "capacity/1");
@@ -265,8 +265,8 @@ fn every_suite_begins_with_a_probe_and_ends_with_it_on_a_fake() {
     }
 }
 
-/// Of ten minutes for `seeds` a fair share for the probe was a fifth of a second: all fakes
-/// escaped.
+/// Regression: with a limit of ten minutes for `seeds` the share of the probe was a fifth of a
+/// second, and no fake was found.
 #[test]
 fn no_time_limit_takes_the_time_of_the_probe() {
     for fake in ["fake-limbo", "fake-wrap", "chain"] {
@@ -307,7 +307,7 @@ fn the_same_seed_gives_the_same_cells() {
     assert_eq!(run_on("class10", "quick", &[]).1.cells, run_on("class10", "quick", &[]).1.cells);
 }
 
-/// The figure of the only cell of a test, against the published one.
+/// Asserts that the result of the only cell of a test agrees with the published one.
 fn check_figure(end: &RunEnd, test: &str, figure: &str, published: f64, tolerance: f64) {
     let cell = end.cells.iter().find(|cell| cell.test == test).unwrap();
     let found =
@@ -338,8 +338,7 @@ fn published_tests_find_the_published_figures_of_the_media_that_were_modelled() 
     check_figure(&end, "seek", "seeks_per_s", 57.0, 0.05);
 }
 
-/// What looks for geometry, caches and tricks was published by no article of the seeds: `full` has
-/// it.
+/// Tests of geometry, caches and cheats, which no article of the seeds published: `full` has them.
 const INVESTIGATING: [&str; 18] = [
     "commit",
     "log-append",
@@ -403,8 +402,8 @@ fn the_probe_comes_first_then_random_writes_and_format_and_fill_last() {
     }
 }
 
-/// What random writes leave open is merged by the next sequential ones: these come before
-/// (docs/truth.md).
+/// Random writes leave units open that the next sequential writes merge: so sequential tests come
+/// first (docs/truth.md).
 #[test]
 fn standard_writes_in_sequence_before_it_writes_at_random() {
     let tests = Suite::built_in("standard").unwrap().tests;
@@ -474,7 +473,7 @@ fn every_suite_plans_sensibly_everywhere() {
     }
 }
 
-/// The sequential writes of `quick` on a card whose host stands still for these stretches, in
+/// The sequential writes of `quick` on a card whose host stands still in these stretches, in
 /// seconds since the run began.
 fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd {
     let target = simulated("a1");
@@ -638,7 +637,7 @@ fn a_test_file_is_filled_before_anything_else() {
     assert!(raw.cells.iter().all(|cell| cell.test == "random-read"), "a medium is not a file");
 }
 
-/// Five cells of reads on a card with these faults: how each of them ended, and the run.
+/// Five cells of reads on a card with these faults: the end of each, and of the run.
 fn with_faults(faults: &[InjectedFault]) -> (Vec<Stop>, Ended) {
     let target = simulated("a1");
     let mut plan = plan("quick", &["random-read"], &target);
@@ -677,7 +676,7 @@ fn simulated(name: &str) -> TargetInfo {
     target(TargetKind::Simulated, device(name, 1).facts().clone())
 }
 
-/// `--set prime.span=4GiB` wrote 2 GiB without a word.
+/// Regression: `--set prime.span=4GiB` wrote 2 GiB without an error.
 #[test]
 fn a_span_that_is_not_there_is_refused_to_whoever_asked_for_it() {
     let target = simulated("class10");
@@ -747,7 +746,7 @@ fn one_article_of_seeds_is_what_it_did_in_its_order() {
     }
 }
 
-/// Hears what is left, by the test that runs.
+/// Records the remaining time of the run, by the running test.
 #[derive(Default)]
 struct Left(Vec<(String, u64)>);
 
@@ -765,7 +764,7 @@ impl RunListener for Left {
     }
 }
 
-/// Of tests without a time limit it said "at most 1791 days".
+/// Regression: for tests without a time limit it said "at most 1791 days".
 #[test]
 fn what_is_left_is_unknown_until_such_io_was_seen() {
     let target = simulated("class10");
@@ -796,7 +795,7 @@ impl RunListener for StopAtRound<'_> {
     }
 }
 
-/// `check` on this medium, interrupted at a round where one is named, after cells that are done.
+/// Runs `check` on this medium, interrupted at a round if one is given, after finished cells.
 fn check_until(name: &str, round: usize, done: Vec<Cell>) -> RunEnd {
     let target = simulated(name);
     let plan = plan("check", &[], &target);
@@ -853,8 +852,8 @@ fn a_run_that_is_interrupted_between_rounds_goes_on_with_them() {
     assert!(in_rounds(&resumed).iter().all(|cell| cell.rounds.len() >= 5));
 }
 
-/// `check` of an SSD whose host adds other shares to each I/O in each stretch of its time: as much
-/// of it goes by before the run as `nth` says, so that each run meets other stretches.
+/// Runs `check` on an SSD whose host adds other shares to each I/O in each stretch of its time;
+/// `nth` is the time before the run, so that each run has other stretches.
 fn check_on_a_wandering_host(nth: u64, stretch_ns: u64, shares: &[f64]) -> RunEnd {
     let mut host = DriftingHost::new(device("ssd", nth), stretch_ns, shares.to_vec());
     host.idle(nth * 100 * SECOND_NS);
@@ -863,8 +862,8 @@ fn check_on_a_wandering_host(nth: u64, stretch_ns: u64, shares: &[f64]) -> RunEn
     play(host, &plan, RunOptions::new(nth, &target, &NEVER))
 }
 
-/// The share of pairs of runs in which the figure of one lies in the interval of the other, and the
-/// mean of half the widths of the intervals, in the logarithm.
+/// The share of pairs of runs in which the result of one is in the interval of the other, and the
+/// mean half-width of the intervals, in the logarithm.
 fn held_by_others(runs: &[RunEnd]) -> (f64, f64) {
     let figures: Vec<Vec<Estimate>> = runs
         .iter()
@@ -902,7 +901,7 @@ fn the_interval_of_a_cell_with_rounds_holds_what_the_next_run_finds() {
     }
 }
 
-/// The cells of `check` that say so of themselves on a host with these shares, a second each.
+/// Number of cells of `check` with such a flag, on a host with these shares, a second each.
 fn flagged(shares: &[f64], is_it: fn(&Flag) -> bool) -> usize {
     let end = check_on_a_wandering_host(0, SECOND_NS, shares);
     end.cells.iter().filter(|cell| cell.flags.iter().any(is_it)).count()

@@ -1,32 +1,29 @@
-//! `capacity`: is as much there as the medium says? Good, damaged, limbo, wraparound or chain; the
-//! real size; the cache (docs/field/counterfeits.md#f3probe).
+//! `capacity`: test of the announced capacity. Finds the type (good, damaged, limbo, wraparound or
+//! chain), the real size and the cache (docs/field/counterfeits.md#f3probe).
 //!
-//! Marks at random places, a growing stretch of writes that fills whatever memory the
-//! controller may have, a comb of reads that shows where addresses fold, and a search for the end
-//! of what is kept. Every block that is written says to which address it was written, so one read
-//! of a folded address gives a distance. All places are drawn from the run's seed: no controller
-//! can know them. The first MiB (partition table, boot code) is spared as far as addresses do not
-//! fold onto it.
+//! It writes marks at random places, then a growing sequential range that fills any memory of the
+//! controller, reads at many distances to find folding addresses, and searches for the end of the
+//! range that keeps data. Every block contains its own address, so one read of a folded address
+//! gives a distance. All places are drawn from the run's seed: no controller can know them. The
+//! first MiB (partition table, boot code) is spared as far as addresses do not fold onto it.
 //!
-//! With `restore` what lies where it writes is read first, kept durably
-//! ([`Backup`](crate::Backup)), and restored at the end, also after an interruption (`backed_up.rs`
-//! says why that is right where addresses fold). A raw medium that was not given away with
-//! `--erase` is probed in no other way. Then no more than `keep` is written sequentially: there has
-//! to be room for it.
+//! With `restore` the old data is read first, kept durably ([`Backup`](crate::Backup)), and
+//! restored at the end, also after an interruption (`backed_up.rs` has the reason why that is right
+//! if addresses fold). A raw medium without `--erase` is tested in this way only. Then no more than
+//! `keep` is written sequentially: there has to be room for it.
 //!
 //! # What it leaves
-//! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent
-//! where time or medium ended before it was known), `real_bytes` (with the interval it lies in
-//! where it was not found to the sector), `wrap_bytes` (what addresses are taken modulo, 0 where
-//! they are not), `cache_bytes` (the amount of writes after which marks were gone, with the one
-//! after which they were not as the lower bound; absent where nothing was ever gone),
-//! `overwhelmed_bytes` (a larger cache would hide a fake), `marks_good`, `marks_changed`,
-//! `marks_stale`, `marks_elsewhere`, `marks_lost`, `marks_unusable` (places by what they showed
-//! last). Series `marks: good` and so on: the place that was read against the place to which what
-//! was found there had been written (0: nothing of ours). On a good medium that is the diagonal, on
-//! a wraparound a saw. With `restore` also `restored_bytes` and `unrestored_bytes`: what was put
-//! back and is as it was, and what is not, though there is flash behind it; and `owed_bytes` where
-//! something is not back that still lies in the log.
+//! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent if
+//! time or medium ended before it was known), `real_bytes` (with its interval if it was not found
+//! to the sector), `wrap_bytes` (the modulus of addresses, 0 without one), `cache_bytes` (the
+//! amount of writes after which marks were lost; its lower bound is the last amount after which
+//! they were not; absent if none was ever lost), `overwhelmed_bytes` (a larger cache would hide a
+//! fake), `marks_good`, `marks_changed`, `marks_stale`, `marks_elsewhere`, `marks_lost`,
+//! `marks_unusable` (places by their last content). Series `marks: good` and so on: the place that
+//! was read against the place for which its data was written (0: not our data). On a good medium
+//! that is the diagonal, on a wraparound a saw. With `restore` also `restored_bytes` and
+//! `unrestored_bytes`: bytes that have their original data again, and bytes that have not although
+//! there is flash behind them; and `owed_bytes` if some data is still to be restored from the log.
 
 mod backed_up;
 mod place_content;
@@ -62,24 +59,24 @@ settings! {
 }
 
 spec! {
-    /// How far a probe goes.
+    /// Limits of a probe.
     CapacitySpec {
-        /// A cache of this size is filled.
+        /// Size in bytes of a cache that is filled.
         cache_bytes: u64,
-        /// Room for what is kept and restored; none where nothing is.
+        /// Room in bytes for old data that is restored; `None` if nothing is.
         keep_bytes: Option<u64>,
     }
 }
 
-/// What is never touched at the front.
+/// Bytes at the start that are never touched.
 const SPARED_BYTES: u64 = MIB;
-/// A medium smaller than this has no room for marks beside a ramp.
+/// Smallest medium in bytes that has room for marks beside a ramp.
 const SMALLEST_BYTES: u64 = 16 * MIB;
 /// Size of a mark.
 const MARK_BYTES: u64 = 4 * KIB;
-/// Written beside ramp and filling caches: marks and windows.
+/// Most bytes written beside the ramp and cache fills: marks and windows.
 const MARKS_MOST_BYTES: u64 = 32 * MIB;
-/// Points a series keeps.
+/// Most points of a series.
 const MOST_POINTS: usize = 240;
 
 /// Probes whether all of the announced capacity keeps data, in one cell.
@@ -172,7 +169,7 @@ impl Procedure for Capacity {
     }
 }
 
-/// Why nothing can be backed up, if that is so.
+/// The reason why nothing can be backed up, if there is one.
 fn cannot_back_up(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
     if context.backup.pieces() > 0 {
         return Some("data that this run overwrote before is not restored yet; restore it first, with: flashmark restore".into());
@@ -180,8 +177,8 @@ fn cannot_back_up(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
     context.backup.make_room(bytes).err()
 }
 
-/// Says damaged where single places show it, and takes back what rests on places that failed only
-/// because the medium was away.
+/// Concludes damage if single places show it, and drops conclusions from places that failed only
+/// because the medium was gone.
 fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool) {
     // A write that failed leaves what was there before.
     let counts = |seen: &PlaceContent| match seen {
@@ -206,20 +203,19 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
     }
 }
 
-/// Whether a cell found that less is there than the medium says.
+/// True if a cell found less capacity than the medium announces.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
     cell.test == test::CAPACITY && CapacityKind::of_probe(cell).is_some_and(CapacityKind::is_fake)
 }
 
-/// Whether a cell came to its end without finding anything missing, and left its marks where they
-/// were.
+/// True if a cell ended in order, found nothing missing, and left its marks on the medium.
 pub(crate) fn found_nothing(cell: &Cell) -> bool {
     let spec = CapacitySpec::read(&cell.params.other);
     let is_left = spec.is_ok_and(|spec| spec.keep_bytes.is_none());
     is_left && !cell.stop.cut_short() && misses_nothing(cell)
 }
 
-/// Whether nothing was found to be missing: all is there, or time ended before that was known.
+/// True if nothing was found missing: the medium is good, or time ended before that was known.
 fn misses_nothing(cell: &Cell) -> bool {
     found(cell).is_none_or(|kind| kind == CapacityKind::Good.code())
 }
@@ -228,7 +224,7 @@ fn found(cell: &Cell) -> Option<f64> {
     cell.metrics.other.get("type").filter(|_| cell.test == test::CAPACITY).map(|kind| kind.value)
 }
 
-/// Puts into the cell what was found.
+/// Adds the findings to the cell.
 fn tell(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceContent)]) {
     let n = shown.len() as u64;
     let exactly = |value: u64| Estimate { value: value as f64, ci95: None, n };
@@ -267,7 +263,7 @@ fn tell(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceConte
     }
 }
 
-/// What a place may have shown, by name.
+/// Possible contents of a place, by name.
 type Named = (&'static str, fn(&PlaceContent) -> bool);
 const NAMES: [Named; 6] = [
     ("good", |seen| matches!(seen, PlaceContent::Good)),
@@ -278,7 +274,7 @@ const NAMES: [Named; 6] = [
     ("unusable", |seen| matches!(seen, PlaceContent::Unusable)),
 ];
 
-/// A place, and where what it showed had been written to.
+/// A place, and the place for which its data was written.
 fn plotted((place, seen): (u64, PlaceContent)) -> [f64; 2] {
     let by = match seen {
         PlaceContent::Good | PlaceContent::Changed | PlaceContent::Stale => place,

@@ -1,4 +1,4 @@
-//! The judgement: what each place shows, and what follows from all of them. Pure.
+//! The decision: state of each place, and the conclusion from all of them. Pure functions.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,25 @@ use super::{CRC, FingerprintHistory, PlaceRead, Recognition, UnfinishedCell, is_
 
 const SECTOR_BYTES: u64 = 512;
 
-/// What a place shows.
+/// State of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// What was read there last.
+    /// Its content is that of the last read.
     AsMarked,
-    /// Data of the run that a cell begun since has written.
+    /// It holds data of the run, written by a cell that was begun since.
     Newer,
-    /// Nothing that tells: empty, or what a cell begun since may have written.
+    /// It proves nothing: it is empty, or a cell begun since may have written it.
     Neutral,
-    /// What a cell begun since writes elsewhere, and may have left here on a medium whose addresses
-    /// fold, if this is one.
+    /// It holds data that a cell begun since writes elsewhere, which may be here on a medium whose
+    /// addresses fold.
     Folded,
-    /// What was read there earlier, and not last.
+    /// Its content is that of an earlier read, and not of the last.
     Earlier,
-    /// Data that the run has not written.
+    /// It holds data that the run has not written.
     Foreign,
 }
 
-/// Everything that was read at a place, the latest last; each with the number of writers begun by
-/// then.
+/// All marks of a place, the latest last; each with the number of writing cells begun by then.
 type Histories<'a> = BTreeMap<(u64, u64), Vec<(usize, &'a FingerprintMark)>>;
 
 pub(super) fn judge(
@@ -153,17 +152,17 @@ fn leaves_proof(writer: &UnfinishedCell) -> bool {
     )
 }
 
-/// What a sector shows by itself.
+/// State of a sector by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sector {
-    /// Data of the run, that a later cell may have put there.
+    /// Data of the run that a later cell may have written there.
     Ours,
-    /// Zeros or 0xFF where the run has written, or what a later cell may have written there without
-    /// leaving its seed in it.
+    /// Zeros or 0xFF where the run has written, or data without the run's seed that a later cell
+    /// may have written there.
     Neutral,
-    /// Written by a later cell, and known by its content alone.
+    /// Written by a later cell, as its content alone shows.
     ByContent,
-    /// The same, beyond the span of that cell.
+    /// The same, outside of the span of that cell.
     Folded,
     /// None of these: no cell that was begun since explains it.
     Strange,
@@ -173,7 +172,7 @@ struct Look<'a> {
     filler: &'a Filler,
     /// All cells that were begun.
     earlier: &'a [UnfinishedCell],
-    /// Those that were begun since the place was read.
+    /// Cells that were begun since the place was read.
     later: &'a [UnfinishedCell],
 }
 
@@ -203,8 +202,8 @@ impl Look<'_> {
         }
     }
 
-    /// True if data of the run was last read here, and no cell begun since writes here: what a
-    /// power cut can take is what was written since.
+    /// True if data of the run was last read here, and no cell begun since writes here: a power cut
+    /// can only undo later writes.
     fn is_finished(&self, found: &PlaceRead, history: &[(usize, &FingerprintMark)]) -> bool {
         history.last().is_some_and(|(_, mark)| mark.ours)
             && !self.later.iter().any(|writer| writer.span.overlaps(&found.place))
@@ -239,7 +238,8 @@ impl Look<'_> {
         if is_empty && covers(self.earlier, &here) { Sector::Neutral } else { Sector::Strange }
     }
 
-    /// Whether this cell may have left this sector, by what it writes.
+    /// State of a sector that this cell may have written, by its kind of data; `None` if it cannot
+    /// have.
     fn by_content(&self, writer: &UnfinishedCell, here: Extent, data: &[u8]) -> Option<Sector> {
         // Where addresses fold, a cell writes beyond its span, and in steps that are no multiple of
         // a block.

@@ -1,4 +1,4 @@
-//! Which places of a medium are looked at.
+//! Selection of the places of a medium that are read.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,25 @@ use crate::catalogue::record_ops::is_staged;
 use crate::planned::span_of;
 use stats::Random;
 
-/// Size of a place; a logical block where that is larger.
+/// Size of a place in bytes; a logical block if that is larger.
 const PLACE_BYTES: u64 = 4 * KIB;
-/// Partitions whose beginnings are looked at.
+/// Most partitions whose beginnings are read.
 const MOST_PARTITIONS: usize = 8;
-/// Where file systems keep what they are known by, beside the first bytes: 64 KiB into a partition
-/// (btrfs, reiserfs).
+/// Byte offset in a partition of the identity of some file systems (btrfs, reiserfs), in addition
+/// to the first bytes.
 const SUPERBLOCK_BYTES: u64 = 64 * KIB;
-/// Drawn places: outside of what the run may write, inside, and of one cell's span.
+/// Number of random places: outside of the range that the run may write, inside, and of one cell's
+/// span.
 const OUTSIDE: usize = 20;
 const MOST_INSIDE: usize = 32;
 const OF_A_SPAN: u32 = 8;
-/// Draws before a range is taken to be full.
+/// Most draws for a range before it counts as full.
 const MOST_DRAWS: usize = 1000;
 
-/// The places of a medium to be read before a run writes anything: where partition tables and file
-/// systems keep what they are known by, at the front, at the end (backup tables, RAID) and where
-/// the partitions begin (`starts`, in bytes); and places drawn from the seed, outside of what the
-/// plan may write, and inside, those among them that are read again after each cell.
+/// The places of a medium to be read before a run writes anything. Identity data of partition
+/// tables and file systems: at the front, at the end (backup tables, RAID) and at the beginning of
+/// the partitions (`starts`, in bytes). And places drawn from the seed, outside of the range that
+/// the plan may write, and inside; those inside are read again after each cell.
 pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) -> Vec<Extent> {
     let grid = Grid::of(facts);
     let end = facts.capacity_bytes;
@@ -57,8 +58,8 @@ pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) ->
     chosen.into_iter().map(|at| grid.place(at)).collect()
 }
 
-/// The places to be read after a cell: of its span those that are drawn from the seed, the same for
-/// each cell of that span, and those it wrote last.
+/// The places to be read after a cell: places of its span that are drawn from the seed, the same
+/// for each cell of that span, and those it wrote last.
 pub fn written_places(facts: &Facts, span: Extent, last: &[Extent], seed: u64) -> Vec<Extent> {
     let grid = Grid::of(facts);
     let mut chosen: BTreeSet<u64> = of_span(grid, span, seed).into_iter().collect();
@@ -66,8 +67,8 @@ pub fn written_places(facts: &Facts, span: Extent, last: &[Extent], seed: u64) -
     chosen.into_iter().map(|at| grid.place(at)).collect()
 }
 
-/// Places of a span: its first block, which whatever writes sequentially writes first, some near
-/// its front, and some anywhere.
+/// Places of a span: its first block, which every sequential cell writes first, some near its
+/// front, and some anywhere.
 fn of_span(grid: Grid, span: Extent, seed: u64) -> Vec<u64> {
     let mut random =
         Random::for_purpose(seed, &format!("places of {}+{}", span.offset_bytes, span.bytes));
@@ -84,7 +85,7 @@ fn of_span(grid: Grid, span: Extent, seed: u64) -> Vec<u64> {
     drawn.filter_map(|at| grid.around(at)).collect()
 }
 
-/// Where places can lie: at multiples of 4 KiB, or of the logical block.
+/// Grid of the places: multiples of 4 KiB, or of the logical block.
 #[derive(Clone, Copy)]
 struct Grid {
     bytes: u64,
@@ -99,7 +100,7 @@ impl Grid {
         }
     }
 
-    /// Where the place begins that this byte is in; `None` beyond the last whole one.
+    /// First byte of the place with this byte; `None` beyond the last whole one.
     fn around(self, at: u64) -> Option<u64> {
         let last = (self.capacity_bytes / self.bytes).checked_sub(1)?;
         (at < self.capacity_bytes).then(|| (at / self.bytes).min(last) * self.bytes)

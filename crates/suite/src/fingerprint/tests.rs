@@ -14,8 +14,8 @@ const SEED: u64 = 4711;
 const CAPACITY: u64 = 2 * MIB;
 const SECTORS: u64 = CAPACITY / 512;
 
-/// A medium, as it is behind its addresses: sectors are taken modulo `module`, and only the first
-/// `real` of them are there.
+/// A medium with its real flash: sectors are taken modulo `module`, and only the first `real` of
+/// them exist.
 #[derive(Clone)]
 struct Card {
     flash: Vec<u8>,
@@ -24,7 +24,7 @@ struct Card {
 }
 
 impl Card {
-    /// A used card: two thirds of its blocks hold somebody's data.
+    /// A used card: two thirds of its blocks hold data of its owner.
     fn used(seed: u64) -> Card {
         let mut flash = vec![0; CAPACITY as usize];
         let mut random = Random::for_purpose(seed, "what lies there");
@@ -53,7 +53,7 @@ impl Card {
         }
     }
 
-    /// The medium as it is seen through its addresses.
+    /// The contents of all addresses of the medium.
     fn seen(&self) -> MemoryDevice {
         let mut device = MemoryDevice::new(CAPACITY);
         for (sector, data) in device.data().chunks_mut(512).enumerate() {
@@ -109,7 +109,7 @@ fn planned(jobs: &[Job]) -> Vec<PlannedCell> {
     jobs.iter().enumerate().map(cell).collect()
 }
 
-/// A run as far as it came.
+/// A run up to some point.
 struct Story {
     card: Card,
     traces: FingerprintHistory,
@@ -119,8 +119,8 @@ struct Story {
     finished: usize,
 }
 
-/// Runs the jobs on a card until `writes` are made. With `power_lost` some of what was written
-/// since the last flush is gone then.
+/// Runs the jobs on a card until `writes` are made. With `power_lost` some of the writes since the
+/// last flush are lost.
 fn story(card: Card, jobs: &[Job], mut writes: u64, power_lost: bool, seed: u64) -> Story {
     let (plan, filler) = (planned(jobs), Filler::new(SEED));
     let mut story = Story {
@@ -248,7 +248,7 @@ proptest! {
     }
 }
 
-/// Nothing lay where the last cell wrote: all that a copy from before it shows there is that.
+/// The place was empty before the last cell wrote: a copy from before that cell shows only that.
 #[test]
 fn a_copy_that_is_empty_where_the_last_cell_wrote_is_not_ours() {
     let job = |at: u64, bytes: u64, pass| Job {
@@ -358,7 +358,7 @@ fn places_lie_where_file_systems_are_known_by_and_inside_and_outside_of_what_is_
     }
 }
 
-/// Keeps what a journal would keep.
+/// Keeps the marks, as a journal does.
 #[derive(Default)]
 struct Journal {
     traces: FingerprintHistory,

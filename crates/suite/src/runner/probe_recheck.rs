@@ -1,5 +1,5 @@
-//! A second look at the marks of the probe. On a slow medium the probe has no time to fill a
-//! large memory of the controller; what later cells write does that in passing.
+//! A second check of the probe's marks. On a slow medium the probe has no time to fill a large
+//! memory of the controller; the writes of later cells fill it.
 
 use device::Device;
 use record::units::{Bytes, MIB, SECOND_NS};
@@ -12,27 +12,28 @@ use crate::events::{RunEvent, RunListener};
 use crate::planned::{PROBE, span_of};
 use stats::Random;
 
-/// Written by later cells before the marks are read once more; and once more at the end of the run.
+/// Bytes written by later cells before the marks are read again; they are also read at the end of
+/// the run.
 const ENOUGH_BYTES: u64 = 32 * MIB;
-/// A probe that begins anew may take this long: no honest medium is delayed by it.
+/// Time limit in nanoseconds of a repeated probe: it never delays an honest medium.
 const RETRY_NS: u64 = 180 * SECOND_NS;
-/// What it is to fill at least: a memory of the controller, and a cache before it.
+/// Least bytes that it fills: a memory of the controller, and a cache before it.
 const CACHES_BYTES: u64 = 160 * MIB;
-/// With less to write it is not begun: it fills a large memory some times.
+/// Fewest bytes that may still be written for it to begin: it fills a large memory several times.
 const LEAST_BYTES: u64 = 256 * MIB;
 
-/// When the marks are read.
+/// Time at which the marks are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// As soon as enough was written since they were read last.
+    /// As soon as enough bytes were written since the last check.
     Written,
     /// At the end of the run.
     Ended,
 }
 
 impl Runner<'_> {
-    /// Reads what the probe had marked, where no cell up to `index` was to write since. Where marks
-    /// are gone that had been there, the medium is probed anew. `false` ends the run.
+    /// Reads the probe's marks that no cell up to `index` was to overwrite. If some are lost, the
+    /// medium is probed again. `false` ends the run.
     pub(super) fn recheck_marks(
         &mut self,
         index: usize,
@@ -87,8 +88,8 @@ impl Runner<'_> {
         when == When::Written || self.leave_open(place, caveat, listener)
     }
 
-    /// The last finished probe that found nothing missing and left its marks: its place among the
-    /// cells, and in the plan.
+    /// The last finished probe that found nothing missing and left its marks: its index among the
+    /// finished cells, and in the plan.
     fn last_probe(&self) -> Option<(usize, usize)> {
         let place = self.end.cells.iter().rposition(|cell| cell.test == PROBE)?;
         let at =
@@ -96,8 +97,8 @@ impl Runner<'_> {
         capacity::found_nothing(&self.end.cells[place]).then_some((place, at))
     }
 
-    /// Takes back that the medium is good, where no more may be written to find out what it is;
-    /// `false` ends the run.
+    /// Drops the conclusion that the medium is good, if not enough bytes may be written to probe it
+    /// again; `false` ends the run.
     fn leave_open(&mut self, place: usize, caveat: String, listener: &mut dyn RunListener) -> bool {
         let cell = &mut self.end.cells[place];
         capacity::leave_open(cell, caveat);
@@ -107,8 +108,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Takes the probe's cell back and probes once more, with other places and more time. `caveat`
-    /// says what is known where that finds nothing.
+    /// Removes the probe's cell and probes again, with other places and more time. `caveat` is the
+    /// result if that finds nothing.
     fn retry_probe(
         &mut self,
         place: usize,

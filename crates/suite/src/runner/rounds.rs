@@ -1,7 +1,7 @@
-//! Rounds: a cell that is fast is measured several times, apart from each other and in changing
-//! order, after all cells were measured once. One stretch of a second cannot tell its own slow
-//! changes; how rounds differ tells where the figure of the same run, repeated, would lie
-//! (docs/methodology.md, "Rounds").
+//! Rounds: a fast cell is measured several times, with gaps and in changing order, after all cells
+//! were measured once. One stretch of a second does not show its own slow changes; the differences
+//! between rounds show the interval of the result if the run were repeated (docs/methodology.md,
+//! "Rounds").
 
 use std::sync::atomic::Ordering;
 
@@ -20,28 +20,30 @@ use crate::spec::CellSpec;
 use crate::stop_rule::{Precision, too_wide};
 use crate::tally::{TAIL_OF_FLASH, host_limited, latency};
 
-/// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
+/// Mean latency in nanoseconds above which the interval of one stretch is valid (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
-/// The same of sequential I/O, whose blocks take as long on a fast medium: a round of the shortest
+/// The same for sequential I/O, whose blocks take as long on a fast medium: a round of the shortest
 /// length still has a dozen of them.
 const FAST_SEQUENTIAL_NS: f64 = 20.0 * MILLISECOND_NS as f64;
-/// A figure lies between those of the rounds it is a mean of: an interval that reaches further than
-/// this factor beyond them promises what no repetition can be.
+/// Factor by which an interval may extend beyond the rates of its rounds: the result is a mean of
+/// them, so a wider interval is implausible.
 const BEYOND: f64 = 1.5;
-/// Rounds that change by less than this factor are called noise, whatever their order.
+/// Factor below which changes between rounds count as noise, in any order.
 const CHANGED: f64 = 1.15;
-/// Rounds of a cell begin so far apart, as a host has slow changes that one moment does not show.
+/// Nanoseconds between the starts of a cell's rounds: a host has slow changes that one moment does
+/// not show.
 const APART_NS: u64 = 3000 * MILLISECOND_NS;
-/// All rounds take no longer than what was measured before, and this is always theirs.
+/// Nanoseconds that all rounds may always take; otherwise they take no longer than the measurements
+/// before them.
 const LEAST_NS: u64 = 20 * SECOND_NS;
-/// A wait ends within this time where the run is interrupted.
+/// Nanoseconds within which a wait ends if the run is interrupted.
 const STEP_NS: u64 = 100 * MILLISECOND_NS;
-/// The first writes of what has a level to fall to are faster by this; a round would not reach it.
+/// Ratio of the first writes to the steady level above which a round would not reach that level.
 const FALLS: f64 = 1.5;
 
 impl<'a> Runner<'a> {
-    /// Measures cells that are fast in rounds, until their intervals are as narrow as asked for or
-    /// the time for it is up.
+    /// Measures fast cells in rounds, until their intervals are as narrow as wanted or the time is
+    /// up.
     pub(super) fn measure_rounds(
         &mut self,
         medium: &mut Guarded,
@@ -89,7 +91,7 @@ impl<'a> Runner<'a> {
         self.end_rounds(&places, began_ns, listener);
     }
 
-    /// Waits without I/O until then, by the time of the run; `false` where the run is to end.
+    /// Waits without I/O until `due_ns` of the run's time; `false` if the run must end.
     fn wait(&mut self, due_ns: u64, medium: &mut Guarded) -> bool {
         while !self.options.stop.load(Ordering::Relaxed) {
             let left_ns = due_ns.saturating_sub(self.elapsed_ns(medium));
@@ -102,8 +104,8 @@ impl<'a> Runner<'a> {
         false
     }
 
-    /// Measures every cell that has a rate as it was measured the first time, in the order of the
-    /// plan, as often as the plan says.
+    /// Measures every cell with a rate again as planned, in the order of the plan, for the plan's
+    /// number of repeats.
     pub(super) fn repeat(
         &mut self,
         medium: &mut Guarded,
@@ -134,7 +136,8 @@ impl<'a> Runner<'a> {
         self.say_rounds(&places, listener);
     }
 
-    /// Says that rounds are over, and of which cells there were too few; these began at `began_ns`.
+    /// Reports that rounds are over, and the cells with too few of them; rounds began at
+    /// `began_ns`.
     fn end_rounds(&mut self, places: &[usize], began_ns: u64, listener: &mut dyn RunListener) {
         if self.end.ended != Ended::Complete {
             return;
@@ -165,13 +168,13 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The plan of a cell that was measured.
+    /// The planned cell of a finished one.
     fn planned(&self, cell: &Cell) -> Option<&'a PlannedCell> {
         let plan = self.plan;
         plan.cells.iter().find(|planned| planned.id == cell.id)
     }
 
-    /// Measures one round of a cell, twice where the host stood still; `false` ends the rounds.
+    /// Measures one round of a cell, twice if the host stood still; `false` ends the rounds.
     fn round(
         &mut self,
         place: usize,
@@ -239,24 +242,24 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A cell as it is measured once more.
+/// A repeated measurement of a cell.
 pub(super) struct PlannedRound<'a> {
-    /// As it was planned.
+    /// The cell as it was planned.
     pub planned: &'a PlannedCell,
-    /// As it is measured this time.
+    /// The cell as it is measured this time.
     pub measured: PlannedCell,
-    /// Which time this is; 2 for the first round.
+    /// Number of the measurement; 2 for the first round.
     pub number: usize,
 }
 
 impl<'a> PlannedRound<'a> {
-    /// A cell measured for as long as a round takes.
+    /// A measurement as long as a round.
     fn short(planned: &'a PlannedCell, cell: &Cell, number: usize) -> PlannedRound<'a> {
         let bps = cell.metrics.bps.map_or(0.0, |bps| bps.value);
         PlannedRound::new(planned, round_of(planned, round_ns(cell), bps), number)
     }
 
-    /// A cell measured as it was the first time.
+    /// A measurement as planned.
     pub fn whole(planned: &'a PlannedCell, number: usize) -> PlannedRound<'a> {
         PlannedRound::new(planned, planned.clone(), number)
     }
@@ -267,7 +270,7 @@ impl<'a> PlannedRound<'a> {
     }
 }
 
-/// True of a cell whose figure rounds tell better: one of fast I/Os, in a state that a round
+/// True for a cell whose result improves with rounds: one of fast I/Os, in a state that a round
 /// reaches.
 fn is_worth_rounds(cell: &Cell) -> bool {
     let Some((iops, latency)) = cell.metrics.iops.zip(cell.metrics.latency_ns.as_ref()) else {
@@ -286,14 +289,14 @@ fn is_worth_rounds(cell: &Cell) -> bool {
         && is_paid
 }
 
-/// True of a cell with a rate that can be measured again as it was.
+/// True for a cell with a rate that can be measured again as planned.
 fn is_repeatable(cell: &Cell) -> bool {
     let is_rate = cell.metrics.iops.is_some_and(|iops| iops.ci95.is_some());
     let is_state = [test::PRIME, test::CAPACITY, test::VERIFY].contains(&cell.test.as_str());
     is_rate && !is_state && cell.histogram.is_some() && !cell.stop.cut_short()
 }
 
-/// The longest I/O of a cell with rounds, on average, in nanoseconds.
+/// Largest mean latency of a cell with rounds, in nanoseconds.
 fn longest_ns(of_test: &str) -> f64 {
     match of_test {
         test::SEQUENTIAL_READ | test::SEQUENTIAL_WRITE => FAST_SEQUENTIAL_NS,
@@ -301,7 +304,7 @@ fn longest_ns(of_test: &str) -> f64 {
     }
 }
 
-/// What a round of this cell may take, done twice where the host stood still, in nanoseconds.
+/// Time limit of a round of this cell, done twice because of a host stall, in nanoseconds.
 fn longest_round_ns(cell: &Cell) -> u64 {
     2 * limit_ns(round_ns(cell))
 }
@@ -315,8 +318,8 @@ fn wants_round(cell: &Cell, turn: usize) -> bool {
     !STEPS.contains(&done) || !relative_half_width(cell).is_some_and(|width| width <= asked(cell))
 }
 
-/// How certain the cell is to be: half the width of its interval over the figure; 0 where it asks
-/// for nothing.
+/// Wanted precision of the cell: half the width of its interval over the result; 0 if none is
+/// wanted.
 fn asked(cell: &Cell) -> f64 {
     Precision::read(&cell.params.other).map_or(0.0, |precision| precision.certainty)
 }
@@ -325,7 +328,7 @@ fn relative_half_width(cell: &Cell) -> Option<f64> {
     cell.metrics.iops.and_then(|iops| iops.relative_half_width())
 }
 
-/// Adds what a round came to: counts and histogram to those of the cell, its rate to the rounds.
+/// Adds the results of a round: counts and histogram to those of the cell, its rate to the rounds.
 fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
     let Some(iops) = round.metrics.iops.filter(|_| round.ops > 0) else {
         cell.written_bytes += round.written_bytes;
@@ -357,7 +360,7 @@ fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
     sum_up(cell, &round.metrics);
 }
 
-/// Means per I/O, weighed by the I/Os.
+/// Combines means per I/O, weighted by the number of I/Os.
 fn add_means(cell: &mut Cell, before_ops: u64, ops: u64, round: &Metrics) {
     for name in [metric::RUN_DELAY_NS, metric::CPU_NS_PER_IO] {
         if let Some((mean, more)) = cell.metrics.other.get_mut(name).zip(round.other.get(name)) {
@@ -372,7 +375,7 @@ fn round_at(began_ns: u64, cell: &Cell, iops: Estimate) -> Round {
     Round { began_ns, ops: cell.ops, elapsed_ns: cell.elapsed_ns, iops: iops.value, half_width }
 }
 
-/// True of a caveat that one stretch raises about itself, and that rounds answer.
+/// True for a caveat of one stretch that is resolved by rounds.
 fn is_of_one_stretch(flag: &Flag) -> bool {
     matches!(
         flag,
@@ -386,7 +389,7 @@ fn is_of_one_stretch(flag: &Flag) -> bool {
     )
 }
 
-/// The figures of all rounds together, with the interval of a repetition.
+/// Computes the results of all rounds together, with the interval of a repetition.
 fn sum_up(cell: &mut Cell, latest: &Metrics) {
     let worst_ns = [&cell.metrics, latest]
         .into_iter()
@@ -443,7 +446,7 @@ fn extremes(rounds: &[RoundRate]) -> [f64; 2] {
     [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)]
 }
 
-/// The caveats of single stretches are answered; what is left is how wide the interval is.
+/// Replaces the caveats of single stretches by those of the rounds, such as a wide interval.
 fn note_certainty(cell: &mut Cell) {
     cell.flags.retain(|flag| !is_of_one_stretch(flag));
     let asked = asked(cell);
@@ -454,7 +457,7 @@ fn note_certainty(cell: &mut Cell) {
     cell.flags.extend(trend(&cell.rounds));
 }
 
-/// That rounds changed during the run by more than they would by chance, and by enough to matter.
+/// Caveat that rounds changed during the run by more than chance explains, and by enough to matter.
 fn trend(rounds: &[Round]) -> Option<Flag> {
     let rates: Vec<f64> = rounds.iter().map(|round| round.iops).collect();
     let third = rates.len().div_ceil(3);
@@ -464,7 +467,7 @@ fn trend(rounds: &[Round]) -> Option<Flag> {
     (stats::has_trend(&rates) && factor > CHANGED).then_some(Flag::Trend { from, to })
 }
 
-/// How much slower the next run may be for rare slow I/Os of which none was seen, in the logarithm.
+/// Possible slowdown of the next run by rare slow I/Os that were not seen, in the logarithm.
 fn unseen(cell: &Cell, iops: f64) -> f64 {
     let longest_ns = cell.metrics.latency_ns.as_ref().map_or(0, |latency| latency.max) as f64;
     let typical_ns = 1e9 / iops * f64::from(cell.params.threads.max(1));

@@ -1,4 +1,4 @@
-//! What the runner makes of journals that no run has written, of files, and of a fake.
+//! Tests of the runner with journals that no run has written, with files, and with a fake.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,7 @@ use crate::catalogue::testing::TestBench;
 use crate::definition::Suite;
 use crate::{Choice, NoStage, Plan, TargetInfo};
 
-/// All but the last are said to be done.
+/// Tests of which all but the last are marked as done.
 const TESTS: [&str; 3] =
     ["prime span=1MiB passes=1", "random-write span=1MiB", "zero-fill span=1MiB"];
 
@@ -37,7 +37,7 @@ fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
     assert!(!ran.requests.is_empty());
 }
 
-/// Each test goes by what cells of its own that are done have found.
+/// Each test uses the findings of its own finished cells.
 #[test]
 fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
     let tests = ["open-aus"];
@@ -71,7 +71,7 @@ fn a_file_that_no_suite_fills_is_filled_first() {
     assert_eq!(first(&["random-read span=1MiB", "prime span=1MiB"]), "random-read", "as it says");
 }
 
-/// `quick` on a fake: what was measured, and what was left out because of it.
+/// Runs `quick` on a fake; returns the measured and the skipped tests.
 fn quick_on_a_fake(anyway: bool) -> (Vec<String>, Vec<String>) {
     let profile = sim::Profile::builtin("fake-wrap").expect("it comes with the program");
     let options = sim::SimOptions { seed: 5, capacity: None, keep_data: true };

@@ -1,25 +1,25 @@
-//! Whether the host or the medium was to blame for a stall: an I/O during which the host stood
-//! still for long enough is the host's, and is left out of the latencies. What a whole cell is
-//! worth after that is `findings::usability`'s to say; when the host stood still,
-//! `Device::host_stalls`.
+//! Distinction of host stalls from slow I/Os of the medium: an I/O during which the host stood
+//! still for long enough is the host's, and is left out of the latencies. `findings::usability`
+//! decides on the whole cell; `Device::host_stalls` reports the stalls.
 
 use device::Completion;
 use record::{Disturbance, HostStall};
 
 use super::IoTally;
 
-/// A host that stands still shows in I/Os of this length; so many of the longest are remembered.
+/// Least latency in nanoseconds of an I/O that may contain a host stall; the longest of these are
+/// remembered.
 const SLOW_NS: u64 = 50_000_000;
 const MOST_SLOW: usize = 4096;
-/// Of an I/O that is the host's one part in this many at least was a host stall.
+/// One part in this many of an I/O must be host stalls for the I/O to be the host's.
 const HOSTS_SHARE: u64 = 4;
 
-/// I/Os long enough for a host that stood still to show in them: submitted, completed.
+/// I/Os long enough to contain a host stall: times of submission and completion in nanoseconds.
 #[derive(Default)]
 pub(super) struct SlowIos(Vec<[u64; 2]>);
 
 impl SlowIos {
-    /// Keeps an I/O that is slow, in place of the shortest where there are many.
+    /// Keeps a slow I/O, in place of the shortest if there are too many.
     #[inline]
     pub(super) fn note(&mut self, done: &Completion) {
         if done.latency_ns() >= SLOW_NS {
@@ -39,14 +39,14 @@ impl SlowIos {
 }
 
 impl IoTally {
-    /// True if it holds I/Os in which a host that stood still would show.
+    /// True if there are I/Os long enough to contain a host stall.
     pub fn has_slow(&self) -> bool {
         !self.slow.0.is_empty()
     }
 
-    /// Leaves out of the latencies what was under way while the host stood still, and takes the
-    /// Host's part off the time: what these I/Os would have taken otherwise, nobody knows. Both
-    /// figures stay: the longest with the host is in [`Disturbance`].
+    /// Leaves I/Os during host stalls out of the latencies, and subtracts the host's part from the
+    /// time: the time that these I/Os would have taken otherwise is unknown. Both results are kept:
+    /// the longest I/O with the host stall is in [`Disturbance`].
     pub fn leave_out(&mut self, stalls: &[HostStall]) {
         let during = |[from, to]: [u64; 2]| -> u64 {
             stalls
@@ -97,7 +97,7 @@ mod tests {
         Completion { slot: 0, result: Ok(()), submitted_ns, completed_ns }
     }
 
-    /// One write of 30,099 took 6.9 s because the host stood still.
+    /// Regression: one write of 30,099 took 6.9 s because the host stood still.
     #[test]
     fn what_was_under_way_while_the_host_stood_still_is_left_out_and_said() {
         let mut tally = IoTally::under(None, 1);

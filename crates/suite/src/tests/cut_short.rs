@@ -1,4 +1,5 @@
-//! Tests that are cut short: an error or Ctrl-C ends a cell in order and keeps what was measured.
+//! Test of cells that are cut short: an error or Ctrl-C ends a cell in order and keeps its results
+//! so far.
 
 use record::Stop;
 use record::units::{GIB, MILLISECOND_NS};
@@ -6,7 +7,7 @@ use record::units::{GIB, MILLISECOND_NS};
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::{Ran, TestBench};
 
-/// From this I/O on all fail, or after it the user presses Ctrl-C.
+/// Number of the I/O from which on all fail, or after which the user presses Ctrl-C.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
     FailsAt(u64),
@@ -44,7 +45,7 @@ fn every_test_ends_in_order() {
     }
 }
 
-/// Which cell it ends, and a figure that it keeps.
+/// The cell that is cut short, and a result that it keeps.
 #[test]
 fn what_was_measured_is_kept() {
     let mut wrong = Vec::new();

@@ -1,5 +1,5 @@
-//! Media drawn at random on which ranges were backed up, written and then restored, with faults of
-//! the medium, others' writes between, and restores that were cut short.
+//! Test of random media with ranges that were backed up, overwritten and then restored, with faults
+//! of the medium, writes by others, and restores that were cut short.
 
 use device::content::Filler;
 use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
@@ -11,11 +11,11 @@ use stats::Random;
 use super::one_in;
 use crate::backup::{Backup, MemoryBackup, Restored, Trust, restore};
 
-/// Media that are drawn.
+/// Number of random media.
 const DRAWN: u64 = 480;
 const CAPACITY: u64 = 1 << 20;
 
-/// Up to so many bytes somewhere, in whole sectors.
+/// A random range of up to so many bytes, in whole sectors.
 fn somewhere(random: &mut Random, most_bytes: u64) -> Extent {
     let sectors = 1 + random.below(most_bytes / 512);
     let first = random.below(CAPACITY / 512 - sectors);
@@ -44,7 +44,7 @@ fn fault(random: &mut Random) -> Option<InjectedFault> {
     }
 }
 
-/// A medium, what lies on it at three moments, and what became of it.
+/// A medium, its contents at three moments, and the result.
 struct RestoreTrial {
     /// Sectors that were backed up.
     is_backed_up: Vec<bool>,

@@ -1,5 +1,5 @@
-//! Runs drawn at random: parts of the suites on media of any kind, with limits, faults, a host that
-//! stands still, interruptions, cells that were done before, a listener that gives up, backups.
+//! Test of random runs: parts of the suites on media of any kind, with limits, faults, host stalls,
+//! interruptions, finished cells, a listener that fails, backups.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +18,9 @@ use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
 use crate::{Backup, Choice, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run};
 
-/// Runs that are drawn.
+/// Number of random runs.
 const DRAWN: u64 = 400;
-/// Media of each kind of controller, cheats and cheated among them.
+/// Media of each kind of controller, cheating and fake ones included.
 const MEDIA: [&str; 10] = [
     "class10",
     "a1",
@@ -36,13 +36,13 @@ const MEDIA: [&str; 10] = [
 const KINDS: [TargetKind; 4] =
     [TargetKind::Simulated, TargetKind::Block, TargetKind::File, TargetKind::Directory];
 
-/// Writes down what it hears, and may have enough of it.
+/// Records all events, and may fail.
 struct Listener<'a> {
     text: String,
     events: u64,
-    /// After so many events it cannot keep any more.
+    /// Number of events after which it fails.
     fails_after: Option<u64>,
-    /// After so many events the user ends the run.
+    /// Number of events after which the user ends the run.
     stops_after: Option<u64>,
     stop: &'a AtomicBool,
 }
@@ -128,7 +128,7 @@ fn fault(random: &mut Random, capacity_bytes: u64) -> InjectedFault {
     }
 }
 
-/// Stretches in which the host stands still.
+/// Random stretches in which the host stands still.
 fn stalls(random: &mut Random) -> Vec<HostStall> {
     let mut at_ns = 0;
     let mut stalls = Vec::new();
@@ -155,7 +155,7 @@ fn target(random: &mut Random, medium: &SimDevice, profile: &Profile) -> TargetI
     }
 }
 
-/// What a user may choose of a suite: nothing, most of the time.
+/// Random choices of a user for a suite: none, most of the time.
 fn choice(random: &mut Random) -> Choice {
     let mut some = |one_in_many| {
         let many = if one_in(random, one_in_many) { 1 + random.below(3) } else { 0 };
@@ -168,7 +168,7 @@ fn choice(random: &mut Random) -> Choice {
     Choice { only: some(3), skip: some(6), ..Choice::default() }
 }
 
-/// Some cells of a suite, some of them shorter than they would be.
+/// Some cells of a suite, some of them with lower limits.
 fn plan(random: &mut Random, target: &TargetInfo) -> Option<Plan> {
     let suite = *random.pick(&["quick", "quick", "standard", "full"]);
     let suite = Suite::built_in(suite).expect("it comes with the program");
@@ -191,7 +191,7 @@ fn plan(random: &mut Random, target: &TargetInfo) -> Option<Plan> {
     (!plan.cells.is_empty()).then_some(plan)
 }
 
-/// What comes between a run and its end.
+/// Events during a run.
 struct Scene {
     faults: Vec<InjectedFault>,
     stalls: Vec<HostStall>,
@@ -228,7 +228,7 @@ impl Scene {
     }
 }
 
-/// What was done before an interruption.
+/// Cells and time before an interruption.
 #[derive(Default)]
 struct Before {
     done: Vec<Cell>,
@@ -236,7 +236,7 @@ struct Before {
     lost: bool,
 }
 
-/// Runs the plan; how it ended, and all that was told.
+/// Runs the plan; returns its end, and all events.
 fn played(
     medium: SimDevice,
     plan: &Plan,
@@ -284,7 +284,7 @@ fn played(
     (end, text)
 }
 
-/// A drawn run: its plan, how it ended, and all that it said.
+/// A random run: its plan, its end, and all events.
 fn drawn(number: u64) -> Option<(Plan, RunEnd, String)> {
     let mut random = Random::after(2026, number << 32);
     let name = *random.pick(&MEDIA);

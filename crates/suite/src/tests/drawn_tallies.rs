@@ -1,4 +1,4 @@
-//! Streams of I/Os drawn at random: figures and caveats against their counts and times.
+//! Test of random streams of I/Os: results and caveats against their counts and times.
 
 use device::{Completion, IoError, IoErrorKind};
 use record::units::SECOND_NS;
@@ -8,7 +8,7 @@ use stats::{Random, StopRule};
 use super::one_in;
 use crate::IoTally;
 
-/// Streams that are drawn.
+/// Number of random streams.
 const DRAWN: u64 = 640;
 
 fn drawn(random: &mut Random) -> IoTally {
@@ -71,8 +71,8 @@ fn drawn(random: &mut Random) -> IoTally {
     tally
 }
 
-/// Figures are finite and not negative, follow from counts and times, and lie in their intervals;
-/// percentiles are in order; every caveat is of what it names.
+/// Asserts that results are finite and not negative, follow from counts and times, and are in their
+/// intervals; that percentiles are in order; and that every caveat is true.
 fn holds(tally: &IoTally) {
     let (metrics, flags) = (tally.metrics(), tally.flags());
     for (name, figure) in &metrics.other {

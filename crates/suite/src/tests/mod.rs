@@ -1,4 +1,4 @@
-//! Properties of the crate on anything drawn at random.
+//! Tests of the crate with random input.
 
 mod cut_short;
 mod drawn_media;

@@ -1,4 +1,4 @@
-//! Plans of every test of the catalogue, as text: a number that moves shows in a snapshot.
+//! Plans of every test of the catalogue, as text: a changed number shows in a snapshot.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::Plan;
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::TestBench;
 
-/// Limits and parameters by name, but for those of every cell.
+/// Limits and parameters by name, without those of every cell.
 fn named(cell: &PlannedCell) -> BTreeMap<String, String> {
     let params = serde_json::to_value(&cell.params).expect("parameters have names");
     let params: BTreeMap<String, Value> =
@@ -30,7 +30,7 @@ fn named(cell: &PlannedCell) -> BTreeMap<String, String> {
 const USUAL: [(&str, &str); 4] =
     [("queue_depth", "1"), ("threads", "1"), ("path", "direct"), ("sync", "none")];
 
-/// A line for each cell: what differs from the cell of the test before it.
+/// A line for each cell: its differences from the cell of the test before it.
 fn text(plan: &Plan) -> String {
     let mut lines = Vec::new();
     let mut before = (String::new(), BTreeMap::<String, String>::new());
@@ -50,7 +50,7 @@ fn text(plan: &Plan) -> String {
     lines.join("\n")
 }
 
-/// A place in words: "card 4GiB sectors=4KiB only=1GiB+12MiB", "file 64MiB no-page-cache".
+/// A target from words: "card 4GiB sectors=4KiB only=1GiB+12MiB", "file 64MiB no-page-cache".
 fn site(words: &str) -> TestBench {
     let bytes = |text: &str| text.parse::<Bytes>().expect("a size").0;
     let mut words = words.split(' ');
@@ -102,7 +102,7 @@ fn every_test_plans_as_before() {
     }
 }
 
-/// Settings and places that are not the usual ones: where, and which test.
+/// Unusual settings and targets: the target, and the test.
 const CASES: [(&str, &str); 49] = [
     ("card 4GiB read-only", "align-read"),
     ("card 4GiB sectors=4KiB", "align-read"),

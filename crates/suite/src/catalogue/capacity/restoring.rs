@@ -1,4 +1,4 @@
-//! What is told of what was backed up: what is back, what is not, and what can still be restored.
+//! Results of a restore: restored data, lost data, and data that can still be restored.
 
 use device::Extent;
 use record::units::Bytes;
@@ -8,8 +8,8 @@ use super::probe_stages::ProbeState;
 use crate::CellOutcome;
 use crate::backup::{Backup, Restored, Why};
 
-/// Puts into the cell what was restored, and clears the log where all is back that there is. A
-/// place without flash held nothing.
+/// Adds the results of the restore to the cell, and clears the log if everything with flash behind
+/// it is restored. A place without flash held no data.
 pub fn tell(
     outcome: &mut CellOutcome,
     found: &ProbeState,
@@ -68,14 +68,14 @@ pub fn tell(
     }
 }
 
-/// What is not as it was, and has flash behind it.
+/// Data that is not restored although there is flash behind it.
 #[derive(Default)]
 struct Missing {
-    /// What was kept of it is damaged.
+    /// Bytes whose backup is damaged.
     damaged_bytes: u64,
     other_bytes: u64,
     first_bytes: Option<u64>,
-    /// Damaged pieces of which not even the place is known.
+    /// Number of damaged pieces whose place is unknown too.
     unplaced: u64,
 }
 

@@ -17,7 +17,7 @@ fn boxed(profile: &str, seed: u64) -> Box<dyn Device> {
     Box::new(medium(profile, seed))
 }
 
-/// The probe was right, in time: a fake within 2 minutes at 10 MB/s, anything else within 4.
+/// Asserts that the probe is right and in time: 2 minutes for a fake at 10 MB/s, otherwise 4.
 fn check(tried: Trial) -> Cell {
     let Trial { geometry, ruling, wrong } = tried;
     assert_eq!(wrong, None, "{geometry:#?}\n{:#?}", ruling.cell.metrics.other);
@@ -215,7 +215,7 @@ mod backed_up {
         image
     }
 
-    /// A medium on which random data lies, on all of it that is there.
+    /// A medium with random data wherever it has flash.
     pub fn used(geometry: &Geometry, seed: u64) -> SimDevice {
         let mut device = medium(&geometry.profile(), seed);
         let mut random = Random::for_purpose(seed, "what lies there");
@@ -231,8 +231,8 @@ mod backed_up {
         device
     }
 
-    /// Interrupts at the so many-th word of progress, and sees that nobody may end the process
-    /// while something is to be restored.
+    /// Interrupts at the progress report of this number, and checks that nobody may end the process
+    /// while data is to be restored.
     struct Impatient<'a> {
         stop: &'a AtomicBool,
         after: u32,
@@ -258,8 +258,8 @@ mod backed_up {
         }
     }
 
-    /// Probes a medium to be restored, interrupted after so many words of progress; what was said,
-    /// and the first place that is not as it was.
+    /// Probes a medium that must be restored, interrupted after so many progress reports; returns
+    /// the finding, and the first byte that is not restored.
     fn backed_up(
         geometry: &Geometry,
         after: u32,

@@ -1,5 +1,5 @@
-//! Media that go away or refuse writes while something is to be restored; processes that are
-//! killed; logs that fail.
+//! Test of media that are removed or refuse writes during a restore, of processes that are killed,
+//! and of logs that fail.
 
 use std::sync::atomic::AtomicBool;
 
@@ -28,8 +28,8 @@ fn full_at(number: usize) -> FailingBackup {
     })
 }
 
-/// A log that fails at sealing for the so many-th time. What was not made durable before cannot be
-/// read either.
+/// A log that fails at the seal of this number. Data that was not sealed before cannot be read
+/// either.
 fn unsealed_at(time: u32) -> FailingBackup {
     let (mut seals, mut sealed, mut kept) = (0, 0, 0);
     FailingBackup::new(move |call| match call {
@@ -47,8 +47,8 @@ fn unsealed_at(time: u32) -> FailingBackup {
     })
 }
 
-/// Probes a medium to be restored with these faults, of which windows count from the beginning of
-/// the probe.
+/// Probes a medium that must be restored, with these faults; their windows count from the beginning
+/// of the probe.
 fn tried(
     geometry: &Geometry,
     fault: Option<&dyn Fn(u64) -> InjectedFault>,
@@ -87,8 +87,8 @@ fn first_wrong(before: &[u8], after: &[u8], holds: impl Fn(usize) -> bool) -> Op
         .find(|at| holds(*at) && before[*at..at + 512] != after[*at..at + 512])
 }
 
-/// The medium is away from some second on, until after the probe: nothing is lost, nothing is
-/// concluded, and another process restores all.
+/// The medium is gone from some second on, until after the probe: nothing is lost, nothing is
+/// concluded, and another process restores everything.
 fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoErrorKind) {
     for second in [1, 3, 6] {
         let mut log = log();
@@ -214,8 +214,8 @@ fn without_a_log_what_could_not_be_restored_is_lost_and_said_to_be() {
     assert!(notes(&end.cells[0]).contains("could not be restored, the first at"));
 }
 
-/// Killed at any moment: the process ends, the medium stays as it is, and another process restores
-/// what lies in the log.
+/// A process that is killed at any moment leaves the medium as it is, and another process restores
+/// it from the log.
 #[test]
 fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
     let kills = [[9, 150], [40, 300], [77, 300], [120, 90], [33, 340], [60, 210]];
@@ -284,8 +284,7 @@ fn where_the_log_fails_no_more_is_overwritten_and_everything_is_restored() {
     }
 }
 
-/// The order on the medium and in the log: nothing is written before the piece that lay there is
-/// sealed.
+/// No place is written before the piece with its old data is sealed.
 #[test]
 fn nothing_is_overwritten_before_it_is_sealed() {
     let mut log = unsealed_at(3);
