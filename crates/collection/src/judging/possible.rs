@@ -1,9 +1,9 @@
-//! Whether all of a run can be true: each number alone, the numbers of a cell together, and the
-//! cells together.
+//! Physical and logical consistency of a run: each number alone, the numbers of a cell together,
+//! and the cells together.
 //!
-//! What holds for every cell whoever measured it is checked of every cell. What holds only because
-//! our own tests measure as they do (an I/O is one block, no more are under way than the queue is
-//! deep) is checked where the run says that Flashmark measured it, and of the tests in [`PLAIN`].
+//! Rules that hold for every tool are checked for every cell. Rules that hold only because of how
+//! Flashmark measures (an I/O is one block, no more I/Os are in flight than the queue depth) are
+//! checked if the run says that Flashmark measured it, and for the tests in [`PLAIN`].
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,9 +22,9 @@ use super::range::{
 };
 use super::{Rejection, latencies, limits, rates};
 
-/// Hexadecimal digits of a key of a medium or a host: 128 bits.
+/// Hexadecimal digits in the key of a medium or a host: 128 bits.
 const KEY_DIGITS: usize = 32;
-/// Our tests in which every I/O is one block, of one kind, and as many are under way as the
+/// Tests of Flashmark in which every I/O is one block of one kind, with as many in flight as the
 /// parameters say.
 pub(super) const PLAIN: [&str; 7] = [
     test::RANDOM_WRITE,
@@ -35,19 +35,19 @@ pub(super) const PLAIN: [&str; 7] = [
     test::ZERO_FILL,
     test::SECTOR_WRITE,
 ];
-/// Curves, labels and flags of one cell: ours have 4, 8 and 5.
+/// Most curves, labels or flags of one cell: Flashmark writes at most 4, 8 and 5.
 const MOST_PARTS: usize = 64;
-/// Moments at which the kernel's counters were read, in one cell: ours have 64.
+/// Most samples of the kernel's counters in one cell: Flashmark writes at most 64.
 const MOST_SAMPLES: usize = 1024;
-/// I/Os that are all counted took together no longer than the time times those under way, but for
-/// the three digits of the histogram. In the same cells the excess was 0.05 %.
+/// Tolerance of Little's law: the summed latencies exceed elapsed time times I/Os in flight only by
+/// the rounding of the histogram. In 542 cells the excess was 0.05 %.
 const LITTLE_SLACK: f64 = 1.02;
-/// The tail of a span may be a shorter block.
+/// The last block of a span may be shorter.
 const TAIL: u64 = 1;
-/// The clock of a cell and that of the run are read at different moments.
+/// Tolerance in ns: the clocks of a cell and of the run are read at different moments.
 const SUM_SLACK_NS: u64 = 1_000_000_000;
 
-/// Refuses a key that is not 32 hexadecimal digits: a serial number is none.
+/// Rejects a key that is not 32 hexadecimal digits, such as a serial number.
 fn is_key(name: &str, key: Option<&str>) -> Result<(), Rejection> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     match key {
@@ -59,7 +59,7 @@ fn is_key(name: &str, key: Option<&str>) -> Result<(), Rejection> {
     }
 }
 
-/// Whether a run can be true.
+/// Rejects a run that cannot be true.
 pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     if run.cells.is_empty() {
         return Err(Rejection::invalid(
@@ -89,7 +89,7 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     check_sum(run)
 }
 
-/// A cell, for people: `cells[3] (random-write/2)`.
+/// A cell as named in messages: `cells[3] (random-write/2)`.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     number: usize,
@@ -147,8 +147,8 @@ fn check_claims(claims: &Claims) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// A run on a simulated medium is kept apart from all others. One that half says so is none of
-/// ours.
+/// Rejects a run in virtual time that is not marked as simulated: runs on simulated media are kept
+/// apart from all others.
 fn check_simulated(run: &Published) -> Result<(), Rejection> {
     let in_virtual_time = run.engine.as_deref() == Some("virtual time");
     if in_virtual_time && Origin::of(run) != Origin::Simulated {
@@ -160,8 +160,8 @@ fn check_simulated(run: &Published) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// The measured parts of the cells lie within the run, one after the other. Those of a replay are
-/// several looks at the same time.
+/// Rejects a run whose cells of the tests in [`PLAIN`] together take longer than the run: they are
+/// measured one after the other. (The cells of a replay are several views of the same time.)
 fn check_sum(run: &Published) -> Result<(), Rejection> {
     let in_turn = run.cells.iter().filter(|cell| PLAIN.contains(&cell.test.as_str()));
     let sum = saturating_sum(in_turn.map(|cell| cell.elapsed_ns));
@@ -238,7 +238,7 @@ fn check_metrics(place: Place, cell: &Cell) -> Result<(), Rejection> {
     }
     for (name, estimate) in &metrics.other {
         let most = most_of(name);
-        // A rate, a time or a size is none below 0; what has no unit may be a difference.
+        // A rate, a time or a size is never negative; a number without a unit may be a difference.
         let least = if most < MOST { 0.0 } else { -MOST };
         figure(format_args!("{place}.metrics.{name}"), estimate, least, most)?;
     }
@@ -255,7 +255,7 @@ fn check_series(place: impl fmt::Display, series: &Series) -> Result<(), Rejecti
 
 fn on_axis(place: impl fmt::Display, axis: SeriesAxis, value: f64) -> Result<(), Rejection> {
     let (low, high) = match axis {
-        // A curve may show by how much one time differs from another.
+        // A curve may show a difference of two times.
         SeriesAxis::LatencyNs => (-MOST_NS, MOST_NS),
         SeriesAxis::ElapsedNs => (0.0, MOST_NS),
         SeriesAxis::Bytes | SeriesAxis::OffsetBytes => (0.0, MOST_BYTES),
@@ -267,7 +267,7 @@ fn on_axis(place: impl fmt::Display, axis: SeriesAxis, value: f64) -> Result<(),
     within(place, value, low, high)
 }
 
-/// The numbers in doubts that our program writes.
+/// Checks the numbers in flags that Flashmark writes.
 fn check_flags(place: impl fmt::Display, flags: &[Flag]) -> Result<(), Rejection> {
     for flag in flags {
         let (values, most): (&[f64], f64) = match flag {
@@ -285,7 +285,7 @@ fn check_flags(place: impl fmt::Display, flags: &[Flag]) -> Result<(), Rejection
     Ok(())
 }
 
-/// What holds of the cells that Flashmark measures.
+/// Rules for cells that Flashmark measured.
 fn check_ours(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     check_span(place, cell, run)?;
     check_link(place, cell, run)?;
@@ -301,7 +301,7 @@ fn check_ours(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
     check_little(place, cell)
 }
 
-/// What was touched lies on the medium.
+/// Rejects a span that ends beyond the medium.
 fn check_span(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     let is_whole = matches!(run.target, TargetKind::Block | TargetKind::Simulated);
     let Some(capacity) = run.capacity_bytes.filter(|_| is_whole) else { return Ok(()) };
@@ -317,8 +317,8 @@ fn check_span(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
     Err(Rejection::invalid("impossible", format!("{place}.params: {what}")))
 }
 
-/// Nothing comes over a link faster than that carries, by its own words and by the standard of its
-/// generation; our program flags what seems so, and a flagged cell stands for nothing.
+/// Rejects rates above that of the link, by its reported speed and by the standard of its
+/// generation. Flashmark flags such cells itself, and flagged cells are not used for conclusions.
 fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     let told = run.link.as_ref().and_then(|link| link.max_bps);
     let standard = run.interface_words().and_then(|words| limits::of_interface(&words));
@@ -340,7 +340,7 @@ fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
     Err(Rejection::invalid("impossible", format!("{place}.metrics.bps: {what}")))
 }
 
-/// Every I/O moves a block.
+/// Rejects bytes that are not one block for each I/O.
 fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
     let Some(block) = cell.params.block_bytes else {
         let moved = (cell.bytes > 0).then(|| {
@@ -350,7 +350,7 @@ fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
         return moved.map_or(Ok(()), Err);
     };
     let most = cell.ops.saturating_mul(block);
-    // Around a bad place a block is written in pieces.
+    // Around a bad block a write is split into pieces.
     let is_whole = cell.stop != Stop::Error;
     let least = if is_whole { cell.ops.saturating_sub(TAIL).saturating_mul(block) } else { 0 };
     if (least..=most).contains(&cell.bytes) {
@@ -362,7 +362,7 @@ fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
     ))
 }
 
-/// I/Os took together no longer than the time times those that were under way (Little's law).
+/// Rejects summed latencies above elapsed time times I/Os in flight (Little's law).
 fn check_little(place: Place, cell: &Cell) -> Result<(), Rejection> {
     let Some(share) = share_under_way(cell).filter(|share| *share > LITTLE_SLACK) else {
         return Ok(());
@@ -375,18 +375,18 @@ fn check_little(place: Place, cell: &Cell) -> Result<(), Rejection> {
     Err(contradiction(format_args!("{place}.metrics.latency_ns"), what))
 }
 
-/// Time that all I/Os took together, as a share of the time of the cell times those that may be
-/// under way: near 1 where the queue is always full. `None` without latencies or time.
+/// Summed latencies as a share of elapsed time times the possible I/Os in flight: near 1 if the
+/// queue is always full. `None` without latencies or time.
 pub(super) fn share_under_way(cell: &Cell) -> Option<f64> {
-    // All I/Os are in the histogram, whatever is written beside it.
+    // The histogram holds all I/Os, whatever the metrics say.
     let histogram = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
-    // The largest value of each place is up to a thousandth too long.
+    // The upper bound of a bucket is up to 0.1 % above its latencies.
     let took: f64 = histogram.buckets().map(|(ns, count)| ns as f64 * count as f64).sum();
     let share = took / (cell.elapsed_ns as f64 * under_way(cell));
     (!share.is_nan()).then_some(share)
 }
 
-/// I/Os that may be under way together.
+/// Possible I/Os in flight.
 fn under_way(cell: &Cell) -> f64 {
     f64::from(cell.params.queue_depth) * f64::from(cell.params.threads)
 }

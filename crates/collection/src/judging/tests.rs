@@ -1,4 +1,4 @@
-//! Hostile uploads, one at a time and at random; and honest ones, none of which is refused.
+//! Hostile uploads, one at a time and at random; and honest ones, which are all accepted.
 
 use std::io::Write;
 use std::path::Path as FilePath;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A cell as Flashmark measures one: so many writes of 4 KiB, each of which took so long.
+/// A cell as Flashmark measures it: writes of 4 KiB with these latencies.
 fn measured(id: &str, latencies_ns: &[u64]) -> Cell {
     let mut histogram = Histogram::default();
     latencies_ns.iter().for_each(|ns| histogram.record(*ns));
@@ -63,7 +63,7 @@ fn measured(id: &str, latencies_ns: &[u64]) -> Cell {
     cell
 }
 
-/// An honest run on a card.
+/// An honest run on an SD card.
 fn honest() -> Published {
     let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
     let mut run = Published::from(&Record::from_json(text).unwrap());
@@ -92,7 +92,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
     packer.finish().unwrap()
 }
 
-/// What is said of an honest run after somebody changed it.
+/// Result of reading an honest run after a change.
 fn said_of(change: impl FnOnce(&mut Published)) -> String {
     let mut run = honest();
     change(&mut run);
@@ -102,7 +102,7 @@ fn said_of(change: impl FnOnce(&mut Published)) -> String {
     }
 }
 
-/// The same for a change of its JSON.
+/// Result of reading an honest run after a change of its JSON.
 fn said_of_json(change: impl FnOnce(&mut Value)) -> String {
     let mut value = serde_json::to_value(honest()).unwrap();
     change(&mut value);
@@ -116,7 +116,7 @@ fn said_of_json(change: impl FnOnce(&mut Value)) -> String {
     }
 }
 
-/// What is said, to be compared at a glance.
+/// Results, one per line, for a snapshot.
 fn listed(said: impl IntoIterator<Item = String>) -> String {
     said.into_iter().collect::<Vec<_>>().join("\n")
 }
@@ -258,7 +258,7 @@ not-a-run: the document is a whole record; only the published part of one is tak
 "#);
 }
 
-/// Some kilobytes with 1500 histograms, all of whose places are filled, took gigabytes.
+/// Regression: some kilobytes with 1500 histograms, each with all buckets filled, took gigabytes.
 #[test]
 fn filled_places_of_histograms_have_a_limit() {
     let mut histogram = Histogram::default();
@@ -434,7 +434,7 @@ fn numbers_that_contradict_each_other() {
 ");
 }
 
-/// A cell of the test with a curve, whose rate falls to a third along the way.
+/// A cell of the test with a curve; its rate falls to a third.
 fn sustained() -> Cell {
     let latencies: Vec<u64> =
         (0..4000).map(|number| if number < 2000 { 1_000_000 } else { 3_000_000 }).collect();
@@ -462,7 +462,7 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
     for factor in [1000.0, 3.5, 0.1] {
         assert!(forged(factor).contains("sustained_bps: "), "{factor}: {}", forged(factor));
     }
-    // A curve that is forged with it does not help, nor one of another cell.
+    // A curve forged with it does not help, nor does one of another cell.
     let with_curve = said(&|cell| {
         cell.metrics.other.get_mut("sustained_bps").unwrap().value *= 100.0;
         cell.series[0].points.iter_mut().for_each(|[_, bps]| *bps *= 100.0);
@@ -470,7 +470,7 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
     assert!(with_curve.contains("sustained_bps: "), "{with_curve}");
     let bare = said(&|cell| cell.histogram = None);
     assert!(bare.contains("without I/Os that it is made of"), "{bare}");
-    // A cell of the table's own test, on which the figure would stand.
+    // A cell of the test whose figure the table of the site shows.
     let on_plain = said_of(|run| {
         let forged = Estimate { value: 90e6, ci95: Some([89e6, 91e6]), n: 200 };
         run.cells[0].metrics.other.insert("sustained_bps".into(), forged);
@@ -487,7 +487,7 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
     }
 }
 
-/// Throttled but for every eighth point of its last quarter: all that a packed record has of it.
+/// Throttled except at every eighth point of its last quarter: a packed record keeps only these.
 #[test]
 fn dips_that_a_thinned_curve_lost_may_be_in_the_rate_at_the_end() {
     let said = |step: usize| {
@@ -505,7 +505,8 @@ fn dips_that_a_thinned_curve_lost_may_be_in_the_rate_at_the_end() {
     }
 }
 
-/// I/Os more than have a latency; their rates are those of all, as the program writes them.
+/// The cell with `more` I/Os in all, of which `left_out` have no latency; rates are those of all
+/// I/Os, as the program writes them.
 fn with_left_out(mut cell: Cell, more: u64, left_out: u64) -> Cell {
     let timed = cell.ops as f64;
     cell.ops += more;
@@ -582,7 +583,7 @@ fn commits_a_second_are_those_of_their_times() {
     assert!(in_no_time.contains("commits of"), "{in_no_time}");
 }
 
-/// A cell does one checkpoint, however many commits it has; each of 500 bears a share of it.
+/// A cell does one checkpoint, however many commits it has; each of 500 has a share of it.
 #[test]
 fn each_of_two_thousand_commits_bears_the_share_of_a_checkpoint() {
     let said = |factor: f64| {
@@ -602,7 +603,7 @@ fn each_of_two_thousand_commits_bears_the_share_of_a_checkpoint() {
     }
 }
 
-/// Reads, writes and flushes of a replay are the same minutes, looked at three times.
+/// Reads, writes and flushes of a replay are three views of the same minutes.
 #[test]
 fn the_cells_of_a_replay_may_add_up_to_more_than_the_run() {
     let with_cells = |test: &str| {
@@ -760,8 +761,8 @@ fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
     assert!(outliers(&upload, &line(close, true)).is_empty(), "fakes are another line");
 }
 
-/// Whatever our importers make of real outputs of other tools is taken, and so is what others have
-/// published.
+/// Records that the importers make from real outputs of other tools are accepted, and so are
+/// published figures of others.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "reads fixtures")]
 fn what_other_tools_measured_is_taken() {
@@ -782,7 +783,7 @@ fn what_other_tools_measured_is_taken() {
         .filter(|path| !path.ends_with("README.md"))
     {
         let name = file.file_name().unwrap().to_str().unwrap();
-        // Some samples are there to be asked about: the importer says what is missing.
+        // Some samples need a question to the user: the importer says what is missing.
         for record in import::read(name, &std::fs::read(&file).unwrap()).into_iter().flatten() {
             send(name, &Published::from(&record));
         }
@@ -798,7 +799,7 @@ fn what_other_tools_measured_is_taken() {
     ");
 }
 
-/// A place in a document, by a walk that some numbers choose, gets another value.
+/// Replaces a value in a document; numbers choose its path.
 fn mangle(value: &mut Value, way: &[usize], other: &Value) {
     let Some((step, rest)) = way.split_first() else { return *value = other.clone() };
     match value {
@@ -830,7 +831,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// One printable line, with a known code and a status to it.
+/// True for one printable line with a known code and its status.
 fn is_in_order(rejection: &Rejection) -> bool {
     let codes = [
         "too-large",
@@ -865,7 +866,7 @@ proptest! {
         match read_plain(value.to_string().as_bytes()) {
             Err(rejection) => prop_assert!(is_in_order(&rejection), "{rejection}"),
             Ok(upload) => {
-                // What is taken is taken again, and is the same.
+                // An accepted run is accepted again, and is unchanged.
                 let again = read_plain(&json_of(&upload.run));
                 prop_assert_eq!(again, Ok(upload));
             }
@@ -887,7 +888,7 @@ proptest! {
         }
     }
 
-    /// However fast or slow a medium is, and however wildly: a run of it is taken.
+    /// A run of a medium of any speed and any spread is accepted.
     #[test]
     fn an_honest_run_of_any_medium_is_taken(latencies in prop::collection::vec(1u64..20_000_000_000, 1..300)) {
         let mut run = honest();
@@ -911,7 +912,7 @@ fn a_key_is_no_serial_number() {
     assert!(said_of(|run| run.host_key = Some("0x1".into())).contains("host_key: a key has"));
 }
 
-/// Latencies of a lognormal distribution at evenly spread shares, in nanoseconds.
+/// Lognormal latencies in nanoseconds, at evenly spaced shares.
 fn lognormal(median_ns: f64, sigma: f64, ios: u32) -> Vec<u64> {
     let normal = |share: f64| {
         // Normal quantile to 0.0005 (Abramowitz and Stegun, 26.2.23).
