@@ -1,4 +1,4 @@
-//! The interface for programs: reading. What changes something is in `submissions.rs` and
+//! The read requests of the API. Requests that change something are in `submissions.rs` and
 //! `moderation.rs`.
 
 pub mod description;
@@ -21,11 +21,11 @@ use crate::schema;
 use crate::state::App;
 use crate::{judgements, moderation, submissions};
 
-/// Lines of the audit that are given at once, at most, and where nothing is said.
+/// Entries of the audit log per answer: the default and the maximum.
 const AUDIT: usize = 1000;
 const SOME_AUDIT: usize = 100;
 
-/// All routes of the interface, described.
+/// All routes of the API with their descriptions.
 pub fn router() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(schema::base())
         .routes(routes!(submissions::submit, judgements::list))
@@ -50,7 +50,7 @@ fn answer(body: impl Serialize) -> Response {
 
 /// A run.
 ///
-/// All that is published of it. One that was rejected or withdrawn is shown to moderators only.
+/// Everything published of it. A rejected or withdrawn run is shown to moderators only.
 #[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs",
     params(("id" = String, Path, description = "Name of the run in the collection")),
     responses(
@@ -78,23 +78,23 @@ pub async fn run(
     Ok(answer(entry))
 }
 
-/// What a revision of a run was.
+/// A revision of a run.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Revision)]
 pub struct RevisionView {
-    /// 1, and one more with each replacement.
+    /// 1 for the first revision, then counted up with each replacement.
     pub revision: u32,
-    /// RFC 3339, when it came in.
+    /// Time of arrival, RFC 3339.
     pub received: String,
-    /// Who sent it, as the audit calls them.
+    /// Sender, as named in the audit log.
     pub who: String,
-    /// Why.
+    /// Reason for this revision.
     pub why: String,
 }
 
 /// The revisions of a run.
 ///
-/// The oldest first. What a withdrawn run was is told too, but not shown.
+/// The oldest first. A withdrawn run has its revisions listed, but not shown.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/revisions", tag = "runs",
     params(("id" = String, Path, description = "Name of the run in the collection")),
     responses(
@@ -118,9 +118,9 @@ pub async fn revisions(
     Ok(answer(revisions.into_iter().map(revision).collect::<Vec<_>>()))
 }
 
-/// A run as it was in one of its revisions.
+/// A run in one of its revisions.
 ///
-/// One that was replaced has the status `withdrawn`.
+/// A replaced revision has the status `withdrawn`.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/revisions/{revision}", tag = "runs",
     params(("id" = String, Path, description = "Name of the run in the collection"), ("revision" = u32, Path, description = "From 1")),
     responses(
@@ -149,19 +149,19 @@ pub async fn revision(
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Lines)]
 pub struct LinesPage {
-    /// The lines, in the order asked for.
+    /// The lines in the requested order.
     #[schema(value_type = Vec<schema::Line>)]
     pub lines: Vec<CollectionLine>,
-    /// How many fit the query.
+    /// Number of lines that match the query.
     pub total: u64,
-    /// Which page this is, from 1.
+    /// Number of this page, from 1.
     pub page: u64,
-    /// Lines a page.
+    /// Lines per page.
     pub per_page: u32,
 }
 
-/// What is asked of the lines. Any figure is a parameter too: at least that many IOPS or MB/s, or
-/// at most that many ms.
+/// Parameters of a query for lines. Each figure is also a parameter: at least that many IOPS or
+/// MB/s, or at most that many ms.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "it describes what report::collection::query reads")]
@@ -174,13 +174,13 @@ struct LinesQuery {
     /// Only this origin; may be given several times. Without: measured, imported, reference.
     #[param(example = "measured")]
     origin: Option<Vec<String>>,
-    /// Capacity in GB (10^9), at least.
+    /// Least capacity in GB (10^9 bytes).
     #[param(rename = "from-gb")]
     from_gb: Option<u64>,
-    /// Capacity in GB, at most.
+    /// Largest capacity in GB.
     #[param(rename = "to-gb")]
     to_gb: Option<u64>,
-    /// A claimed class.
+    /// A speed class that the medium claims.
     #[param(example = "A1")]
     class: Option<String>,
     /// Words of the interface.
@@ -190,18 +190,18 @@ struct LinesQuery {
     /// The figure to sort by, or `name`, `capacity`, `runs`, `latest`.
     #[param(example = "worst-stall")]
     sort: Option<String>,
-    /// `1`: the other way round.
+    /// `1` to reverse the order.
     reversed: Option<String>,
-    /// Lines a page, at most 500.
+    /// Lines per page, at most 500.
     #[param(rename = "per-page")]
     per_page: Option<u32>,
-    /// Which page, from 1.
+    /// Number of the page, from 1.
     page: Option<u32>,
 }
 
 /// The lines of the table.
 ///
-/// What the table shows with the same words behind the `?`. What is not understood is passed over.
+/// The same as the table shows with this query string. Unknown parameters are ignored.
 #[utoipa::path(get, path = "/api/v1/lines", tag = "lines", params(LinesQuery),
     responses((status = 200, description = "A page of lines", body = LinesPage)))]
 pub async fn lines(State(app): State<App>, RawQuery(text): RawQuery) -> Result<Response, Problem> {
@@ -212,13 +212,13 @@ pub async fn lines(State(app): State<App>, RawQuery(text): RawQuery) -> Result<R
     Ok(answer(LinesPage { lines: found.lines, total: found.total, page, per_page }))
 }
 
-/// A line with those it stands beside.
+/// A line with the other lines of its model.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LineBody {
     /// The line.
     #[schema(value_type = schema::Line)]
     pub line: CollectionLine,
-    /// The other lines of its model: other origins, its fakes. They are never mixed with it.
+    /// The other lines of its model: other origins, and its fakes. They are never mixed with it.
     #[schema(value_type = Vec<schema::Line>)]
     pub beside: Vec<CollectionLine>,
 }
@@ -237,31 +237,31 @@ pub async fn line(State(app): State<App>, Path(slug): Path<String>) -> Result<Re
     found.map(|(line, beside)| answer(LineBody { line, beside })).ok_or_else(no_medium)
 }
 
-/// A figure on one kind of host against all others.
+/// Comparison of a figure between one group of hosts and all others.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Effect)]
 pub struct EffectView {
-    /// What the hosts are told apart by.
+    /// Property that groups the hosts.
     #[schema(value_type = String, example = "kernel")]
     pub facet: Facet,
-    /// Which of them.
+    /// Value of that property in this group.
     #[schema(example = "6.12")]
     pub group: String,
-    /// Of which figure.
+    /// The compared figure.
     #[schema(value_type = schema::Figure)]
     pub figure: HeadlineFigure,
-    /// On these hosts.
+    /// The figure on the hosts of this group.
     #[schema(value_type = schema::Spread)]
     pub inside: HostSpread,
-    /// On all others.
+    /// The figure on all other hosts.
     #[schema(value_type = schema::Spread)]
     pub outside: HostSpread,
 }
 
-/// What the host does to a medium.
+/// Effects of the host on a medium.
 ///
-/// For each thing by which hosts differ, each of its values, and each figure: the median there and
-/// elsewhere. Empty where all hosts are alike.
+/// For each property in which hosts differ, each of its values, and each figure: the median inside
+/// and outside the group. Empty if all hosts are alike.
 #[utoipa::path(get, path = "/api/v1/lines/{slug}/host-effects", tag = "lines",
     params(("slug" = String, Path, description = "Name of the medium in addresses")),
     responses(
@@ -291,8 +291,8 @@ pub async fn host_effects(
 
 /// The media of a line.
 ///
-/// How many are told apart by their keys, and which of them differ from the others. Empty where no
-/// run says which medium it is of.
+/// Number of media with different keys, and those that differ from the others. Empty if no run has
+/// a key of its medium.
 #[utoipa::path(get, path = "/api/v1/lines/{slug}/media", tag = "lines",
     params(("slug" = String, Path, description = "Name of the medium in addresses")),
     responses(
@@ -310,42 +310,42 @@ pub async fn media(State(app): State<App>, Path(slug): Path<String>) -> Result<R
     Ok(answer(findings::media(&runs)))
 }
 
-/// Which part of the audit.
+/// Part of the audit log.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Lines after this number.
+    /// Only entries after this number.
     #[serde(default)]
     after: u64,
-    /// How many, at most 1000.
+    /// Number of entries, at most 1000.
     #[param(minimum = 1, maximum = 1000)]
     n: Option<usize>,
 }
 
-/// A line of the audit.
+/// An entry of the audit log.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AuditLine {
-    /// 1, 2, 3, without gaps.
+    /// Consecutive number, from 1.
     pub number: u64,
-    /// RFC 3339.
+    /// Time, RFC 3339.
     pub at: String,
-    /// Who did it.
+    /// Author of the change.
     pub who: String,
-    /// What: `submitted`, `accepted`, `withdrawn`, ...
+    /// Kind of change: `submitted`, `accepted`, `withdrawn`, ...
     pub what: String,
-    /// To which run.
+    /// Run that was changed.
     pub run: Option<String>,
-    /// Why, or anything else.
+    /// Reason, or other details.
     pub detail: String,
-    /// SHA-256 over the hash of the line before and all of the above: what is changed or taken out
-    /// shows.
+    /// SHA-256 over the hash of the entry before and all fields above: a changed or removed entry
+    /// is detected.
     pub hash: String,
 }
 
-/// What was done to the collection.
+/// Changes of the collection.
 ///
-/// By whom and why, the oldest first. Lines are only ever added. Nothing here tells where a
-/// submission came from.
+/// Each with its author and reason, the oldest first. Entries are only ever added. None has the
+/// address that a submission came from.
 #[utoipa::path(get, path = "/api/v1/audit", tag = "audit", params(AuditQuery),
     responses(
         (status = 200, description = "Lines of the audit", body = Vec<AuditLine>),
@@ -356,7 +356,7 @@ pub async fn audit(
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, Problem> {
     let n = query.n.unwrap_or(SOME_AUDIT).clamp(1, AUDIT);
-    // Numbers beyond what a database counts to are beyond the end.
+    // Numbers beyond the database's range are after the last entry.
     let after = query.after.min(i64::MAX as u64);
     let lines = app.read(move |collection| collection.audit(after, n)).await?;
     let line = |it: store::collection::Audited| AuditLine {

@@ -1,5 +1,5 @@
-//! For programs of who judges: lists of runs, many judged at once, and that undone. One run is
-//! judged in `moderation.rs`.
+//! Moderation requests of the API: lists of runs, judgements of many runs, and undo. A single run
+//! is judged in `moderation.rs`.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -18,24 +18,24 @@ use crate::schema;
 use crate::state::App;
 use crate::submissions::ReceiptBody;
 
-/// Runs that are given where nothing is said, and at most.
+/// Default number of listed runs.
 const GIVEN: usize = 50;
 const MOST_GIVEN: usize = 500;
 
-/// Which runs are listed.
+/// Filter of the listed runs.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct StatusQuery {
-    /// `quarantined`, also where nothing is said, or `accepted`.
+    /// `quarantined` (default) or `accepted`.
     #[param(example = "quarantined")]
     status: Option<String>,
-    /// `oldest`, also where nothing is said, `newest`, `suspicion` or `sender`.
+    /// `oldest` (default), `newest`, `suspicion` or `sender`.
     #[param(example = "suspicion")]
     order: Option<String>,
-    /// Only what this sender sent, as the audit calls them.
+    /// Only runs of this sender, as named in the audit log.
     #[param(example = "anonymous")]
     sender: Option<String>,
-    /// How many, at most 500.
+    /// Number of runs, at most 500.
     #[param(minimum = 1, maximum = 500)]
     n: Option<usize>,
 }
@@ -64,26 +64,25 @@ impl StatusQuery {
 pub struct ListedRunView {
     /// Name of the run in the collection.
     pub id: String,
-    /// What its medium is called.
+    /// Name of its medium.
     pub name: String,
     /// Name of its medium in addresses.
     pub slug: String,
-    /// RFC 3339, when it came in.
+    /// Time of arrival, RFC 3339.
     pub received: String,
     /// Its status.
     #[schema(value_type = schema::Status)]
     pub status: SubmissionStatus,
-    /// Where it comes from.
+    /// Origin of the run.
     #[schema(value_type = String, example = "measured")]
     pub origin: Origin,
     /// Its revision.
     pub revision: u32,
-    /// Who sent it, as the audit calls them.
+    /// Sender, as named in the audit log.
     pub who: String,
-    /// Why it waits, or has waited.
+    /// Reasons for a manual review, now or before.
     pub reasons: Vec<String>,
-    /// The largest factor between one of its figures and the median of its line; 1 where none is
-    /// known.
+    /// Largest factor between one of its figures and the median of its line; 1 if none is known.
     pub distance: f64,
 }
 
@@ -97,8 +96,8 @@ impl From<ListedRun> for ListedRunView {
 
 /// Runs to judge.
 ///
-/// For moderators: what waits, or what is accepted, by age, by suspicion (the number of reasons,
-/// then the distance from the median of its line) or by sender.
+/// For moderators: quarantined or accepted runs, by age, by suspicion (number of reasons, then
+/// distance from the median of the line) or by sender.
 #[utoipa::path(get, path = "/api/v1/runs", tag = "moderation", security(("token" = [])), params(StatusQuery),
     responses(
         (status = 200, description = "Runs, in the order asked for", body = Vec<ListedRunView>),
@@ -128,29 +127,29 @@ pub struct ManyJudged {
     /// `accepted`, `rejected` or `quarantined`.
     #[schema(pattern = "^(accepted|rejected|quarantined)$", example = "rejected")]
     pub status: String,
-    /// Why, for the audit; at most 500 letters are kept.
+    /// Reason for the audit log; at most 500 characters are kept.
     #[serde(default)]
     pub why: String,
 }
 
-/// Which judgement of many is undone.
+/// Judgement of many runs that is undone.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct UndoneEvent {
-    /// Its number in the audit.
+    /// Its number in the audit log.
     pub event: u64,
-    /// Why, for the audit; at most 500 letters are kept.
+    /// Reason for the audit log; at most 500 characters are kept.
     #[serde(default)]
     pub why: String,
 }
 
-/// What became of many runs.
+/// Result of a judgement of many runs.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct EventBody {
-    /// The number in the audit, by which a judgement is undone; none where nothing had to change.
+    /// Number in the audit log, by which the judgement can be undone; absent if nothing changed.
     pub event: Option<u64>,
-    /// The runs with their status now.
+    /// The runs with their new status.
     pub runs: Vec<ReceiptBody>,
-    /// Names of runs that were left as they are: withdrawn, or judged otherwise since.
+    /// Names of runs that did not change: withdrawn, or judged again since.
     pub left: Vec<String>,
 }
 
@@ -168,8 +167,8 @@ fn read<'a, T: Deserialize<'a>>(body: &'a Bytes) -> Result<T, Problem> {
 
 /// Judge many runs.
 ///
-/// For moderators: one status and one reason for all of them, in one step. Where one is no run,
-/// none is judged. What was withdrawn stays so.
+/// For moderators: one status and one reason for all of them, in one step. If one name is unknown,
+/// no run is judged. Withdrawn runs stay withdrawn.
 #[utoipa::path(post, path = "/api/v1/judgements", tag = "moderation", security(("token" = [])),
     request_body(content = ManyJudged, content_type = "application/json"),
     responses(
@@ -197,8 +196,8 @@ pub async fn judge_many(
 
 /// Undo a judgement of many runs.
 ///
-/// For moderators: the last one that stands, by its number in the audit. Each run gets the status
-/// it had, except where it was withdrawn or judged otherwise since.
+/// For moderators: the last judgement that was not undone, by its number in the audit log. Each run
+/// gets its earlier status, unless it was withdrawn or judged again since.
 #[utoipa::path(post, path = "/api/v1/judgements/undo", tag = "moderation", security(("token" = [])),
     request_body(content = UndoneEvent, content_type = "application/json"),
     responses(

@@ -1,8 +1,8 @@
-//! The collection as a web service: pages, downloads, an interface for programs, and submissions.
-//! It trusts no byte that comes in, and nothing that could touch a medium is linked into it.
+//! The collection as a web service: pages, downloads, an API for programs, and submissions. It
+//! trusts no input, and links no code that could access a medium.
 //!
-//! Where to begin reading: `web.rs` (all routes, and what holds for every answer), `state.rs` (what
-//! requests share, and the way to the collection), `submissions.rs` (how a run comes in).
+//! Begin reading at `web.rs` (all routes, and rules for every answer), `state.rs` (shared state,
+//! and access to the collection), `submissions.rs` (submission of a run).
 #![allow(clippy::print_stderr, reason = "the log of a service is its standard error")]
 
 mod api;

@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -39,7 +39,7 @@ struct Of {
     status: &'static str,
 }
 
-/// The counters and gauges that `/metrics` shows.
+/// Counters and gauges of `/metrics`.
 pub struct ServerMetrics {
     registry: Registry,
     pub(crate) answered: Family<Answered, Counter>,
@@ -47,18 +47,18 @@ pub struct ServerMetrics {
     submissions: Family<Outcome, Counter>,
     over_quota: Family<Quota, Counter>,
     pub(crate) day_bytes: Gauge<u64, AtomicU64>,
-    /// Connections that were closed at once: their address has too many.
+    /// Connections closed at once because their address had too many.
     pub connections_refused: Counter,
     pages: Family<Outcome, Counter>,
     runs: Family<Of, Gauge<u64, AtomicU64>>,
     lines: Gauge<u64, AtomicU64>,
     pub(crate) cache_bytes: Gauge<u64, AtomicU64>,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: Gauge,
     pub(crate) counted: Mutex<Option<Instant>>,
 }
 
-/// From a millisecond to half a minute.
+/// Time buckets from a millisecond to half a minute.
 fn times() -> Histogram {
     Histogram::new([
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
@@ -121,18 +121,18 @@ impl ServerMetrics {
         }
     }
 
-    /// A submission was judged: "accepted", "quarantined", "known", "replaced", "withdrawn", or the
-    /// code of the refusal.
+    /// Counts a checked submission: "accepted", "quarantined", "known", "replaced", "withdrawn", or
+    /// the code of its rejection.
     pub fn submission(&self, outcome: &'static str) {
         self.submissions.get_or_create(&Outcome { outcome }).inc();
     }
 
-    /// A submission was refused by a quota: "address" or "all".
+    /// Counts a submission rejected by a quota: "address" or "all".
     pub fn over_quota(&self, quota: &'static str) {
         self.over_quota.get_or_create(&Quota { quota }).inc();
     }
 
-    /// A page was sent.
+    /// Counts a page that was sent; `was_kept` if it came from the cache.
     pub fn page(&self, was_kept: bool) {
         self.pages
             .get_or_create(&Outcome { outcome: if was_kept { "kept" } else { "made" } })

@@ -1,10 +1,8 @@
-//! For who judges what is quarantined: a page behind the token of a moderator, and the same for
-//! programs.
+//! Review of quarantined runs: a page for signed-in moderators, and the same for programs.
 //!
-//! Signing in trades the token for a session that lives in memory, and for the only cookie of the
-//! site: HttpOnly, SameSite=Strict, for this page alone. Each form carries a secret of the session
-//! besides. The token is looked up with each request, so that one that is revoked ends its
-//! sessions.
+//! Signing in exchanges the token for a session in memory and for the only cookie of the site:
+//! HttpOnly, SameSite=Strict, for this page alone. Each form also holds a secret of the session.
+//! The token is looked up with each request, so that revoking it ends its sessions.
 
 use askama::Template;
 use axum::Form;
@@ -30,11 +28,11 @@ use crate::submissions::{ReceiptBody, kept_why};
 
 pub mod many;
 
-/// Runs that are shown at once.
+/// Most runs shown at once.
 const SHOWN: usize = 50;
-/// Runs that programs are given at once, at most.
+/// Most runs in an answer to a program.
 const MOST_GIVEN: usize = 500;
-/// Not to be mixed up with a cookie of whatever else is served there.
+/// Distinct from the cookies of other services on the same host.
 const COOKIE_NAME: &str = "flashmark-moderator";
 
 fn cookie_of(headers: &HeaderMap) -> Option<String> {
@@ -64,7 +62,7 @@ fn set_cookie(app: &App, id: &str, seconds: u64) -> (axum::http::HeaderName, Str
     )
 }
 
-/// The session and the name of whoever sent this, if they have signed in and still may.
+/// Session and name of the sender, if signed in and still allowed.
 async fn signed_in(
     app: &App,
     headers: &HeaderMap,
@@ -107,15 +105,15 @@ struct ModerationPage {
     here: String,
     many: String,
     undo: String,
-    /// The judgement of many that can be undone.
+    /// Number in the audit log of a judgement of many runs that can be undone.
     event: Option<u64>,
     list: Listed,
-    /// Whether there are more than are shown.
+    /// True if there are more runs than shown.
     more: bool,
     rows: Vec<Row>,
 }
 
-/// What is listed on the page, as it stands in its address.
+/// Filter of the list, as in the address of the page.
 struct Listed {
     status: &'static str,
     order: &'static str,
@@ -168,7 +166,7 @@ fn sign_in_page(app: &App, problem: Option<&Problem>) -> Response {
     page(app, problem.map_or(StatusCode::OK, |problem| problem.status), &body)
 }
 
-/// What happened before the page was opened again.
+/// Result of the last action, and the filter, from the address of the page.
 #[derive(Deserialize)]
 pub struct Said {
     done: Option<String>,
@@ -184,7 +182,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// What is listed; what makes no sense is passed over.
+    /// Filter of the list; invalid values are ignored.
     fn filter(&self) -> RunFilter {
         let status = SubmissionStatus::named(&self.list)
             .filter(|status| *status == SubmissionStatus::Accepted);
@@ -196,7 +194,7 @@ impl Said {
         }
     }
 
-    /// What was done, in words.
+    /// Sentence about the result of the last action.
     fn in_words(&self) -> Option<String> {
         let number = |text: &Option<String>| text.as_deref()?.parse::<u64>().ok();
         if let Some(event) = number(&self.event) {
@@ -211,7 +209,7 @@ impl Said {
     }
 }
 
-/// `GET /moderation`: what is quarantined, or the form for signing in.
+/// `GET /moderation`: the quarantined runs, or the form for signing in.
 pub async fn moderation(
     State(app): State<App>,
     Query(said): Query<Said>,
@@ -255,7 +253,7 @@ fn shown(
 ) -> Result<(Counts, Option<u64>, Vec<Row>), CollectionError> {
     let mut rows = Vec::new();
     for run in collection.list_runs(filter)? {
-        // It may have gone meanwhile.
+        // It may have been removed meanwhile.
         let Some(entry) = collection.entry(&run.id)? else { continue };
         let line = crate::pages::line_of(collection, &entry)?;
         let medium = line.map(|line| format!("{prefix}/medium/{}", line.slug));
@@ -301,13 +299,13 @@ fn figure_told(figure: HeadlineFigure, value: f64) -> String {
     format!("{} {}", record::units::significant(shown), report::collection::query::unit_name(unit))
 }
 
-/// The form one signs in with.
+/// The form for signing in.
 #[derive(Deserialize)]
 pub struct SignIn {
     token: String,
 }
 
-/// `POST /moderation/sign-in`: trades a moderator's token for a session, and sets its cookie.
+/// `POST /moderation/sign-in`: exchanges a moderator's token for a session, and sets its cookie.
 pub async fn sign_in(
     State(app): State<App>,
     client: Client,
@@ -332,7 +330,7 @@ pub async fn sign_in(
         .into_response())
 }
 
-/// The form one signs out with.
+/// The form for signing out.
 #[derive(Deserialize)]
 pub struct SignOut {
     form: String,
@@ -352,7 +350,7 @@ pub async fn sign_out(
     Ok(([set_cookie(&app, "", 0)], Redirect::to(&app.address("/moderation"))).into_response())
 }
 
-/// The form one judges with.
+/// The form of a judgement.
 #[derive(Deserialize)]
 pub struct JudgeForm {
     form: String,
@@ -362,7 +360,7 @@ pub struct JudgeForm {
     why: String,
 }
 
-/// `POST /moderation/judge`: gives a run another status, for a moderator who is signed in.
+/// `POST /moderation/judge`: gives a run another status, for a signed-in moderator.
 pub async fn judge_form(
     State(app): State<App>,
     client: Client,
@@ -383,7 +381,7 @@ pub async fn judge_form(
     Ok(Redirect::to(&to).into_response())
 }
 
-/// The status of that name that a judgement may give.
+/// The status with this name, if a judgement may give it.
 fn status_of(name: &str) -> Result<SubmissionStatus, Problem> {
     let known =
         SubmissionStatus::named(name).filter(|status| *status != SubmissionStatus::Withdrawn);
@@ -399,14 +397,14 @@ pub struct ModerationJudgement {
     /// `accepted`, `rejected` or `quarantined`.
     #[schema(pattern = "^(accepted|rejected|quarantined)$", example = "accepted")]
     pub status: String,
-    /// Why, for the audit; at most 500 letters are kept.
+    /// Reason for the audit log; at most 500 characters are kept.
     #[serde(default)]
     pub why: String,
 }
 
 /// Judge a run.
 ///
-/// For moderators. One that was withdrawn stays so.
+/// For moderators. A withdrawn run stays withdrawn.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/status", tag = "moderation", security(("token" = [])),
     params(("id" = String, Path, description = "Name of the run in the collection")),
     request_body(content = ModerationJudgement, content_type = "application/json"),
@@ -439,48 +437,48 @@ pub async fn judge(
         .into_response())
 }
 
-/// How much of the quarantine.
+/// Part of the quarantine.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct QuarantineQuery {
-    /// How many, at most 500.
+    /// Number of runs, at most 500.
     #[param(minimum = 1, maximum = 500)]
     n: Option<usize>,
 }
 
-/// What waits for a person.
+/// Runs that wait for a moderator.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PendingSubmissions {
-    /// How many there are.
+    /// Number of all waiting runs.
     pub waiting: u64,
-    /// Those that have waited longest.
+    /// The runs that have waited longest.
     pub runs: Vec<WaitingRun>,
 }
 
-/// A run that waits.
+/// A waiting run.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct WaitingRun {
     /// Name of the run in the collection.
     pub id: String,
-    /// What its medium is called.
+    /// Name of its medium.
     pub name: String,
-    /// RFC 3339, when it came in.
+    /// Time of arrival, RFC 3339.
     pub received: String,
-    /// Where it comes from.
+    /// Origin of the run.
     #[schema(value_type = String, example = "measured")]
     pub origin: Origin,
     /// Its revision.
     pub revision: u32,
-    /// Who sent it, as the audit calls them.
+    /// Sender, as named in the audit log.
     pub who: String,
-    /// Why it waits.
+    /// Reasons for a manual review.
     pub reasons: Vec<String>,
-    /// What it says of its medium.
+    /// Headline figures and verdict of the run.
     #[schema(value_type = schema::Headline)]
     pub headline: RunHeadline,
 }
 
-/// What is quarantined.
+/// Quarantined runs.
 ///
 /// For moderators. The oldest first.
 #[utoipa::path(get, path = "/api/v1/quarantine", tag = "moderation", security(("token" = [])), params(QuarantineQuery),

@@ -1,5 +1,5 @@
-//! The pages that people read: those of `report`, live. A page is made when it is asked for,
-//! packed, and kept until something changes.
+//! Pages for people: those of `report`, live. A page is rendered on request, compressed, and cached
+//! until the collection changes.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -27,17 +27,17 @@ use crate::newest_runs::with_newest_runs;
 use crate::problem::Problem;
 use crate::state::{App, hex};
 
-/// Results in the feed.
+/// Entries in the feed.
 const FEED: usize = 50;
-/// Runs of each medium that a comparison is made from: the newest.
+/// Most runs of each medium in a comparison: the newest.
 const COMPARED_RUNS: usize = 10;
-/// Text of our own never changes while the program runs.
+/// Age limit for pages of constant text, which never change while the program runs.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
-/// How long a browser shows a page without asking again.
+/// Time for which a browser shows a page without asking again.
 const FRESH: &str = "public, max-age=5";
 const HTML: &str = "text/html; charset=utf-8";
 
-/// A page that was made.
+/// A rendered page.
 pub struct RenderedPage {
     text: String,
     media_type: &'static str,
@@ -49,7 +49,7 @@ impl RenderedPage {
     }
 }
 
-/// The page of that name, kept or made now. `version` is what it is made from.
+/// The page with this name, cached or rendered now. `version` is that of its data.
 pub(crate) async fn kept<F>(
     app: &App,
     wants: &Wants,
@@ -75,7 +75,7 @@ where
     Ok(answer(&page, wants))
 }
 
-/// A page of the collection as a whole: made anew after each change.
+/// A page about the whole collection: rendered again after each change.
 pub(crate) async fn live(
     app: &App,
     wants: &Wants,
@@ -86,7 +86,7 @@ pub(crate) async fn live(
     kept(app, wants, name, version, app.options().page_age, || packed(app, make)).await
 }
 
-/// Makes a page and packs it, off the threads that answer.
+/// Renders and compresses a page, on another thread than those that answer.
 pub(crate) async fn packed(
     app: &App,
     make: impl FnOnce(&Collection, &SiteInfo) -> Result<RenderedPage, Problem> + Send + 'static,
@@ -101,7 +101,7 @@ pub(crate) async fn packed(
 }
 
 fn gzipped(text: &[u8]) -> Bytes {
-    // Beyond this level a page takes twice the time for a twentieth of its bytes.
+    // Above this level a page takes twice the time to save 5 % of its bytes.
     let mut packer = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::new(4));
     packer
         .write_all(text)
@@ -132,14 +132,14 @@ fn answer(page: &CompressedPage, wants: &Wants) -> Response {
     response
 }
 
-/// What stands behind the `?`, taken apart.
+/// Pairs of names and values in a query string.
 pub fn pairs(text: Option<&str>) -> Vec<(String, String)> {
     let uri = format!("/?{}", text.unwrap_or_default());
     let uri: Uri = uri.parse().unwrap_or_default();
     axum::extract::Query::try_from_uri(&uri).map(|pairs| pairs.0).unwrap_or_default()
 }
 
-/// `/`: the table of the lines that fit the query.
+/// `/`: the table of the lines that match the query.
 pub async fn table(
     State(app): State<App>,
     RawQuery(text): RawQuery,
@@ -147,7 +147,7 @@ pub async fn table(
 ) -> Result<Response, Problem> {
     let mut asked = asked(text.as_deref());
     if !asked.columns.is_empty() {
-        // Columns of one's choice are looked for in runs, not in lines.
+        // Columns that a reader chose are looked up in runs, not in lines.
         asked.per_page = asked.per_page.map(|lines| lines.min(query::LINES));
     }
     let name = format!("table?{}", query::to_text(&asked));
@@ -171,8 +171,8 @@ pub async fn medium(
     wants: Wants,
 ) -> Result<Response, Problem> {
     let (line, beside) = line_and_beside(&app, slug).await?;
-    // It changes when its line does, which is looked up each time; what others changed that does
-    // not show in the line is old soon.
+    // It changes when its line does, which is looked up each time. Other changes of other processes
+    // expire soon.
     let version = version_of(&line, &beside, app.reworks());
     kept(&app, &wants, format!("medium {}", line.slug), version, app.options().page_age * 6, || {
         packed(&app, move |collection, site| {
@@ -206,7 +206,7 @@ pub fn with_beside(
     Ok(Some((line, beside)))
 }
 
-/// What is said where no medium has that name.
+/// Error if no medium has that name.
 pub fn no_medium() -> Problem {
     Problem::not_found(
         "no medium of this name is in the collection; its runs may have been withdrawn",
@@ -221,7 +221,7 @@ fn version_of(line: &CollectionLine, beside: &[CollectionLine], reworks: u64) ->
     u64::from_le_bytes(hasher.finalize()[..8].try_into().expect("a hash has more than eight bytes"))
 }
 
-/// Media side by side.
+/// Comparison of media.
 pub async fn compare(
     State(app): State<App>,
     RawQuery(text): RawQuery,
@@ -238,7 +238,7 @@ pub async fn compare(
         let mut media = Vec::new();
         for slug in &slugs {
             if let Some(line) = collection.line(slug)? {
-                // One too many is not shown, but said.
+                // Media beyond the limit are not shown, but mentioned.
                 let runs = if media.len() < MOST_COMPARED {
                     collection.latest_runs_of(slug, COMPARED_RUNS)?
                 } else {
@@ -252,7 +252,7 @@ pub async fn compare(
     .await
 }
 
-/// What there is to download.
+/// Page of the downloads.
 pub async fn about(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
     live(&app, &wants, "about".to_owned(), |collection, site| {
         let counts = collection.counts()?;
@@ -261,7 +261,7 @@ pub async fn about(State(app): State<App>, wants: Wants) -> Result<Response, Pro
     .await
 }
 
-/// A page of text, where there is one of that name.
+/// A page of text, if one has that name.
 pub async fn text(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -286,7 +286,7 @@ pub async fn text(
     .await
 }
 
-/// `/feed.atom`: the accepted runs that came in last, as an Atom feed.
+/// `/feed.atom`: the newest accepted runs as an Atom feed.
 pub async fn feed(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
     live(&app, &wants, "feed".to_owned(), |collection, site| {
         let entries = collection.latest(FEED)?;
@@ -311,7 +311,7 @@ pub async fn feed(State(app): State<App>, wants: Wants) -> Result<Response, Prob
     .await
 }
 
-/// The line that a run belongs to, where it is shown.
+/// The line that a run belongs to, if it is shown.
 pub fn line_of(
     collection: &Collection,
     entry: &CollectionRun,
@@ -322,7 +322,7 @@ pub fn line_of(
     Ok(collection.lines_of(&entry.model)?.into_iter().find(fits))
 }
 
-/// The report of a run.
+/// Report of a run.
 pub async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -331,7 +331,7 @@ pub async fn run(
     report_of(&app, &wants, id, None).await
 }
 
-/// The report of a run as it was.
+/// Report of a run in an older revision.
 pub async fn run_revision(
     State(app): State<App>,
     Path((id, revision)): Path<(String, u32)>,
@@ -363,7 +363,7 @@ async fn report_of(
     .await
 }
 
-/// A run that may be shown, and its revisions: one that was rejected or withdrawn may not.
+/// A run and its revisions; an error for a rejected or withdrawn run.
 pub fn shown(collection: &Collection, id: &str) -> Result<(CollectionRun, Vec<Revision>), Problem> {
     let entry = if is_slug(id) { collection.entry(id)? } else { None };
     let entry =
@@ -381,7 +381,7 @@ pub fn shown(collection: &Collection, id: &str) -> Result<(CollectionRun, Vec<Re
     }
 }
 
-/// What is said where a run has no such revision.
+/// Error if a run has no such revision.
 pub fn no_revision(revision: u32) -> Problem {
     Problem::not_found(format!("this run has no revision {revision}"))
 }
@@ -452,7 +452,7 @@ struct RevisionRow {
     here: bool,
 }
 
-/// What became of a run since it came in.
+/// Page of the revisions of a run.
 pub async fn revisions(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -510,14 +510,14 @@ pub async fn asset(
         })
     })
     .await?;
-    // Its name changes with what is in it.
+    // Its name changes with its content.
     response
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     Ok(response)
 }
 
-/// What search engines leave alone: there is nothing to find in it.
+/// `/robots.txt`: paths without content for search engines.
 pub async fn robots(State(app): State<App>) -> impl IntoResponse {
     let mut text = "User-agent: *\n".to_owned();
     for path in ["/api/", "/data/", "/moderation", "/compare"] {
@@ -526,12 +526,12 @@ pub async fn robots(State(app): State<App>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text)
 }
 
-/// The site without its last slash.
+/// Redirect to the site's address without its last slash.
 pub fn to_root(app: &App) -> Response {
     Redirect::permanent(&app.address("/")).into_response()
 }
 
-/// What is asked of the lines, behind the `?` of any address that gives lines.
+/// Parses the query string of any address that gives lines.
 pub fn asked(text: Option<&str>) -> Query {
     query::of_pairs(pairs(text))
 }

@@ -1,6 +1,5 @@
-//! What a request is answered with that cannot be answered otherwise: a problem (RFC 9457) with a
-//! code for programs and a reason for people. What a browser asked for becomes a page, in
-//! [`as_page`](crate::problem_page::as_page).
+//! Error answers: a problem (RFC 9457) with a code for programs and a reason for people. For
+//! browsers it becomes a page, in [`as_page`](crate::problem_page::as_page).
 
 use std::time::Duration;
 
@@ -13,70 +12,70 @@ use store::collection::CollectionError;
 
 use ::collection::Rejection;
 
-/// Why a request is not done.
+/// Reason why a request fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Status of the answer.
+    /// HTTP status.
     pub status: StatusCode,
-    /// For programs: lower-case words with hyphens.
+    /// Code for programs: lower-case words with hyphens.
     pub code: &'static str,
-    /// For people: what was found, and what to do instead.
+    /// Reason for people: what was found, and what to do instead.
     pub reason: String,
-    /// After which time it may go better.
+    /// Time after which a retry may succeed.
     pub retry_after: Option<Duration>,
 }
 
-/// A problem as it is sent.
+/// A problem as sent.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = Problem)]
 pub struct ProblemBody {
-    /// Always `about:blank`: what is the matter is in `code`.
+    /// Always `about:blank`: the kind of problem is in `code`.
     r#type: &'static str,
-    /// What the status is called.
+    /// Name of the HTTP status.
     title: &'static str,
-    /// The status of the answer.
+    /// HTTP status.
     status: u16,
-    /// For programs.
+    /// Code for programs.
     #[schema(example = "too-large")]
     code: &'static str,
-    /// For people.
+    /// Reason for people.
     reason: String,
 }
 
 impl Problem {
-    /// One of that status.
+    /// A problem with this status.
     pub fn new(status: StatusCode, code: &'static str, reason: impl Into<String>) -> Problem {
         Problem { status, code, reason: reason.into(), retry_after: None }
     }
 
-    /// Nothing has that name.
+    /// Status 404: nothing has that name.
     pub fn not_found(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::NOT_FOUND, "not-found", reason)
     }
 
-    /// It was there, and is no longer shown.
+    /// Status 410: it existed, and is no longer shown.
     pub fn gone(code: &'static str, reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::GONE, code, reason)
     }
 
-    /// What was sent makes no sense.
+    /// Status 400: the request is invalid.
     pub fn bad(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, "bad-request", reason)
     }
 
-    /// Who asks must say who they are.
+    /// Status 401: a token is needed.
     pub fn unauthorized(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "no-token", reason)
     }
 
-    /// Who asks may not.
+    /// Status 403: not allowed with this token.
     pub fn forbidden(reason: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "not-allowed", reason)
     }
 
-    /// Status 429: this address has asked too often, and may again after `wait`.
+    /// Status 429: too many requests from this address; may succeed after `wait`.
     pub fn too_often(wait: Duration) -> Problem {
-        // A second is the least that the header can say.
+        // One second is the least that the header can say.
         let seconds = wait.as_secs() + 1;
         let reason = format!("too many requests from this address; try again in {seconds} s");
         Problem {
@@ -85,7 +84,7 @@ impl Problem {
         }
     }
 
-    /// Status 429: as much as is kept in a day was sent; may go better after `wait`.
+    /// Status 429: the daily quota is used up; may succeed after `wait`.
     pub fn over_quota(reason: impl Into<String>, wait: Duration) -> Problem {
         Problem {
             retry_after: Some(wait),
@@ -93,7 +92,7 @@ impl Problem {
         }
     }
 
-    /// Status 503: this cannot be done at the moment; may go better in 4 s.
+    /// Status 503: overloaded; may succeed in 4 s.
     pub fn busy(reason: impl Into<String>) -> Problem {
         let wait = Some(Duration::from_secs(4));
         Problem {
@@ -102,7 +101,7 @@ impl Problem {
         }
     }
 
-    /// Something of ours is broken; the log has what.
+    /// Status 500: an internal error; the log has `what`.
     pub fn internal(what: &str) -> Problem {
         eprintln!("flashmark-site: {what}");
         Problem::new(
@@ -112,7 +111,7 @@ impl Problem {
         )
     }
 
-    /// What a status says by itself.
+    /// The problem for a bare HTTP status.
     pub(crate) fn of_status(status: StatusCode) -> Problem {
         let (code, reason) = match status {
             StatusCode::NOT_FOUND => ("not-found", "there is nothing at this address"),
@@ -194,18 +193,18 @@ impl From<CollectionError> for Problem {
     }
 }
 
-/// Says of an answer that it is meant as it is, whatever its status.
+/// Marks an answer that must not become an error page, whatever its status.
 #[derive(Clone, Copy)]
 pub struct SkipErrorPage;
 
-/// A reason as a sentence.
+/// A reason as a sentence: with a capital letter and a full stop.
 pub fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str().trim_end_matches('.'))
 }
 
-/// Whether a browser shows what comes back, and not a program.
+/// True if a browser shows the answer to a person; false for programs.
 pub(crate) fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
     let for_programs =
         ["/api/", "/data/", "/healthz", "/readyz", "/metrics", "/assets/", "/feed.atom"];

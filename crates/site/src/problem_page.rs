@@ -1,4 +1,4 @@
-//! Problems as pages, for who reads them in a browser.
+//! Error pages for browsers.
 
 use askama::Template;
 use axum::extract::{Request, State};
@@ -18,7 +18,7 @@ struct ProblemPage<'a> {
     search: bool,
 }
 
-/// Makes answers that are errors problems, and those of them pages that somebody reads.
+/// Turns error answers into problems, and problems for browsers into pages.
 pub async fn as_page(State(app): State<App>, request: Request, next: Next) -> Response {
     let reads = is_for_people(request.uri().path(), request.headers());
     let is_head = request.method() == Method::HEAD;
@@ -45,7 +45,7 @@ pub async fn as_page(State(app): State<App>, request: Request, next: Next) -> Re
 }
 
 impl App {
-    /// A problem for who reads it in a browser.
+    /// A problem as a page.
     fn problem_page(&self, problem: &Problem, is_head: bool) -> Response {
         let heading = match problem.status {
             StatusCode::NOT_FOUND => "Page not found",

@@ -1,5 +1,5 @@
-//! What the description of the interface begins with, and types of other crates by the names they
-//! have in it. What they are made of is filled in when it is whole.
+//! Start of the OpenAPI description, and names in it for types of other crates. Their definitions
+//! are added when the description is complete.
 
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
@@ -31,7 +31,7 @@ macro_rules! foreign {
 
 foreign!(Entry Line Media Published Figure Spread Status Headline);
 
-/// What the description begins with.
+/// The description without routes: title, licence, tokens.
 pub fn base() -> OpenApi {
     let about = "Runs of storage media, measured with Flashmark: read, search, submit. Reading needs no token. Figures are IOPS, bytes per second and \
                  nanoseconds. Problems are told as application/problem+json, with a code for programs and a reason for people.";

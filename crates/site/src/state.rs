@@ -1,5 +1,5 @@
-//! What all requests share, and the way to the collection: its calls block, so each goes to a
-//! thread of its own, a few at a time.
+//! State shared by all requests, and access to the collection: its calls block, so each runs on
+//! another thread, a few at a time.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use crate::rate_limit::{self, RateLimit};
 use crate::sessions::Sessions;
 use ::collection::UploadLimits;
 
-/// Questions to the collection that are under way at once; the connections to it are no more.
+/// Most concurrent reads of the collection, which has no more connections.
 const READING: usize = 8;
-/// Changes that wait for their turn or are made; one is made at a time.
+/// Most changes that wait or run; one runs at a time.
 const WRITING: usize = 32;
-/// Submissions that are unpacked and judged at once: each may take many times the memory of its
+/// Most submissions decompressed and checked at once: each may take many times the memory of its
 /// body.
 const UNPACKING: usize = 2;
-/// Downloads of parts that are under way at once: each has a thread.
+/// Most concurrent downloads of parts: each has a thread.
 const DOWNLOADS: usize = 16;
-/// Downloads of the whole collection that are under way at once: each has one of the few
-/// connections to it, for as long as its reader takes.
+/// Most concurrent downloads of the whole collection: each holds one of its few connections until
+/// its reader has everything.
 const WHOLE_DOWNLOADS: usize = 2;
-/// Bytes of bodies that are held until they are judged, over all requests.
+/// Most bytes of request bodies in memory, over all requests.
 pub const BODY_BYTES: usize = 64 << 20;
 
-/// What is quarantined until a person has looked at it.
+/// Submissions that are quarantined until a manual review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Quarantine {
     /// What is strange but possible, or out of line with other runs of its model.
@@ -45,38 +45,38 @@ pub enum Quarantine {
     All,
 }
 
-/// How the server is set up.
+/// Configuration of the server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// What the site is called.
+    /// Title of the site.
     pub title: String,
-    /// Its full address, where that is known.
+    /// Its full address, if known.
     pub base: Option<Base>,
-    /// Which submissions wait for a person: doubtful ones, or all.
+    /// Submissions that wait for a manual review: doubtful ones, or all.
     pub quarantine: Quarantine,
-    /// Submissions a minute from one address without a token.
+    /// Submissions per minute from one address without a token.
     pub per_minute: u32,
-    /// As many of them at once.
+    /// Submissions at once (burst).
     pub burst: u32,
-    /// Requests a minute from one address, and as many at once; 0 for no limit.
+    /// Requests per minute from one address, and as many at once; 0 for no limit.
     pub requests_per_minute: u32,
-    /// Bytes a day that are kept of one address without a token; 0 for no limit.
+    /// Bytes stored per day from one address without a token; 0 for no limit.
     pub bytes_per_day: u64,
-    /// Bytes a day that are kept of all of them together; 0 for no limit.
+    /// Bytes stored per day from all addresses without a token; 0 for no limit.
     pub bytes_per_day_all: u64,
-    /// Connections of one address at once, proxies excepted; 0 for no limit.
+    /// Connections per address at once, proxies excepted; 0 for no limit.
     pub connections: usize,
-    /// Addresses of proxies whose word about the client is taken.
+    /// Addresses of proxies whose `X-Forwarded-For` is trusted.
     pub proxies: Vec<IpAddr>,
-    /// What an upload may hold.
+    /// Size limits of an upload.
     pub limits: UploadLimits,
-    /// How long a page is kept that other processes may have made untrue.
+    /// Longest age of a cached page that other processes may have made outdated.
     pub page_age: Duration,
-    /// How long a body may take to come in.
+    /// Longest time to receive a body.
     pub body_time: Duration,
-    /// How long an answer may take to begin.
+    /// Longest time until an answer begins.
     pub answer_time: Duration,
-    /// How long a request waits for its turn.
+    /// Longest wait of a request for its turn.
     pub turn_time: Duration,
 }
 
@@ -102,7 +102,7 @@ impl Default for ServerOptions {
     }
 }
 
-/// What all requests share. A clone is another handle.
+/// State shared by all requests. Clones share one state.
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
@@ -123,16 +123,16 @@ struct Shared {
     bodies: Arc<Semaphore>,
     downloads: Arc<Semaphore>,
     whole_downloads: Arc<Semaphore>,
-    /// Counts what was changed through this process: pages made before are no longer true.
+    /// Number of changes through this process: older pages are outdated.
     changes: AtomicU64,
-    /// Counts those changes that need not show in the line of a medium: replacements and
+    /// Number of those changes that need not show in the line of a medium: replacements and
     /// judgements.
     reworks: AtomicU64,
     is_closing: AtomicBool,
 }
 
 impl App {
-    /// A server of this collection. Whoever calls it keeps a handle of the collection beyond the
+    /// A server for this collection. The caller keeps a handle of the collection longer than the
     /// runtime: connections to PostgreSQL must not be closed from within it.
     pub fn new(collection: Collection, options: ServerOptions) -> App {
         let prefix = options.base.as_ref().map(|base| base.prefix().to_owned()).unwrap_or_default();
@@ -168,17 +168,17 @@ impl App {
         }))
     }
 
-    /// How it is set up.
+    /// Configuration of the server.
     pub fn options(&self) -> &ServerOptions {
         &self.0.options
     }
 
-    /// What pages need to know.
+    /// Site information for pages.
     pub fn site(&self) -> &SiteInfo {
         &self.0.site
     }
 
-    /// Pages that were made.
+    /// Cache of rendered pages.
     pub fn cache(&self) -> &PageCache {
         &self.0.cache
     }
@@ -188,73 +188,73 @@ impl App {
         &self.0.metrics
     }
 
-    /// How much is kept in a day of who has no token.
+    /// Daily quotas of senders without a token.
     pub fn quota(&self) -> &DailyQuota {
         &self.0.quota
     }
 
-    /// Moderators who have signed in.
+    /// Sessions of signed-in moderators.
     pub fn sessions(&self) -> &Sessions {
         &self.0.sessions
     }
 
-    /// Kibibytes of bodies that may still be held.
+    /// Free memory for request bodies, in kibibytes.
     pub fn bodies(&self) -> &Arc<Semaphore> {
         &self.0.bodies
     }
 
-    /// The address of something on this site, from `/` on.
+    /// Address of a path on this site, from `/` on.
     pub fn address(&self, path: &str) -> String {
         format!("{}{path}", self.prefix())
     }
 
-    /// What all addresses of the site begin with: nothing, or `/storage`.
+    /// Prefix of all paths of the site: empty, or `/storage`.
     pub fn prefix(&self) -> &str {
         self.0.options.base.as_ref().map_or("", Base::prefix)
     }
 
-    /// How often something was changed through this process.
+    /// Number of changes through this process.
     pub fn changes(&self) -> u64 {
         self.0.changes.load(Ordering::Acquire)
     }
 
-    /// How often something was changed through this process that was there before.
+    /// Number of replacements and judgements through this process.
     pub fn reworks(&self) -> u64 {
         self.0.reworks.load(Ordering::Acquire)
     }
 
-    /// From now on the server says that it is not ready.
+    /// Marks the server as not ready.
     pub fn close(&self) {
         self.0.is_closing.store(true, Ordering::Release);
     }
 
-    /// Whether it is about to end.
+    /// True if the server is shutting down.
     pub fn is_closing(&self) -> bool {
         self.0.is_closing.load(Ordering::Acquire)
     }
 
-    /// One submission more from an address, within its rate limit.
+    /// Counts a submission from an address against its rate limit.
     pub fn allow_submission(&self, who: IpAddr) -> Result<(), Problem> {
         allow(&self.0.submissions, who)
     }
 
-    /// As many submissions more at once from an address, or none of them.
+    /// Counts several submissions from an address, or none of them.
     pub fn allow_submissions(&self, who: IpAddr, count: u32) -> Result<(), Problem> {
         let taken = self.0.submissions.take_many(who, count, Instant::now());
         taken.map_err(Problem::too_often)
     }
 
-    /// One request more from an address, within its rate limit.
+    /// Counts a request from an address against its rate limit.
     pub fn allow_request(&self, who: IpAddr) -> Result<(), Problem> {
         self.0.requests.as_ref().map_or(Ok(()), |requests| allow(requests, who))
     }
 
-    /// Takes an attempt with a token that turned out to be none.
+    /// Counts an attempt with an invalid token.
     pub fn allow_attempt(&self, who: IpAddr) -> Result<(), Problem> {
         allow(&self.0.attempts, who)
     }
 
-    /// Asks the collection on a thread that may block, after waiting for a turn.
+    /// Reads the collection on a thread that may block, after waiting for a turn.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
@@ -262,7 +262,7 @@ impl App {
         self.make(move |collection| Ok(work(collection)?)).await
     }
 
-    /// Asks the collection and makes something of it.
+    /// Reads the collection; `work` may fail with any problem.
     pub async fn make<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Collection) -> Result<T, Problem> + Send + 'static,
@@ -271,7 +271,7 @@ impl App {
         self.blocking(turn, work).await
     }
 
-    /// Adds to the collection. What was begun is ended, even if who asked for it has left.
+    /// Adds to the collection. A started change is completed, even if the client disconnects.
     pub async fn add<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
@@ -286,7 +286,7 @@ impl App {
         .await
     }
 
-    /// Changes what is in the collection, in the same way.
+    /// Changes stored data of the collection, in the same way.
     pub async fn change<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
@@ -300,7 +300,7 @@ impl App {
         changing.await
     }
 
-    /// Does what takes a processor and much memory.
+    /// Runs work that needs much processor time and memory.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Collection) -> Result<T, Problem> + Send + 'static,
@@ -317,7 +317,7 @@ impl App {
         }
     }
 
-    /// A turn to send much, or a refusal at once.
+    /// A permit for a large download, or an immediate rejection.
     pub fn download(&self, is_whole: bool) -> Result<OwnedSemaphorePermit, Problem> {
         let turns = if is_whole { &self.0.whole_downloads } else { &self.0.downloads };
         let refused = |_| {
@@ -326,7 +326,7 @@ impl App {
         turns.clone().try_acquire_owned().map_err(refused)
     }
 
-    /// A handle of the collection for a thread of one's own.
+    /// A handle of the collection for another thread.
     pub fn collection(&self) -> Collection {
         self.0.collection.clone()
     }
@@ -350,12 +350,12 @@ fn allow(limit: &RateLimit, who: IpAddr) -> Result<(), Problem> {
     limit.take(who, Instant::now()).map_err(Problem::too_often)
 }
 
-/// The time of day in UTC to the second, as the collection orders it.
+/// Current time in UTC to the second, as the collection orders it.
 pub fn now() -> String {
     written(jiff::Timestamp::now())
 }
 
-/// The same of a day ago.
+/// The time 24 hours ago, in the same form.
 pub fn a_day_ago() -> String {
     written(jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24))
 }
@@ -364,10 +364,10 @@ fn written(time: jiff::Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// 256 bits that nobody can guess, in hexadecimal.
+/// 256 random bits from the system, in hexadecimal.
 ///
 /// # Errors
-/// Where the system has none.
+/// If the system's random source fails.
 pub fn secret() -> Result<String, Problem> {
     let mut bytes = [0u8; 32];
     let mut filled = 0;

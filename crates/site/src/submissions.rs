@@ -1,6 +1,6 @@
-//! Runs come in, are replaced, and are withdrawn. A body is bounded before it is read (`body`),
-//! judged by `upload` before anything is kept, and in the collection for good before its receipt is
-//! sent.
+//! Submission, replacement and withdrawal of runs. A body is limited before it is read (`body`),
+//! checked by `upload` before anything is stored, and durable in the collection before its receipt
+//! is sent.
 
 use axum::Json;
 use axum::body::Body;
@@ -20,10 +20,10 @@ use crate::schema;
 use crate::state::{App, Quarantine, now, secret};
 use ::collection::Upload;
 
-/// Letters of a reason that somebody gives.
+/// Most characters of a given reason.
 const WHY: usize = 500;
 
-/// What became of a submission.
+/// Result of a submission.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Receipt)]
 pub struct ReceiptBody {
@@ -34,17 +34,17 @@ pub struct ReceiptBody {
     /// Its status.
     #[schema(value_type = schema::Status)]
     pub status: SubmissionStatus,
-    /// Whether anything changed: the same run once more changes nothing.
+    /// True if anything changed: the same run once more changes nothing.
     pub is_new: bool,
     /// Its revision.
     pub revision: u32,
-    /// With this the run can be replaced and withdrawn. It is told this once, to who sends without
+    /// Token that allows to replace and withdraw the run. It is shown this once, to senders without
     /// a token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit_token: Option<String>,
-    /// Where it is shown.
+    /// Address of its page.
     pub page: String,
-    /// Why a person has to look at it first.
+    /// Reasons for a manual review.
     pub reasons: Vec<String>,
 }
 
@@ -76,8 +76,8 @@ fn answer(status: StatusCode, receipt: ReceiptBody) -> Response {
 
 /// Submit a run.
 ///
-/// The published subset of a record. What is strange but possible waits for a person. The same run
-/// again is no new one.
+/// The body is the published subset of a record. Unusual but possible runs wait for a manual
+/// review. The same run again is not a new one.
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", security((), ("token" = [])),
     request_body(content = schema::Published, content_type = "application/json"),
     responses(
@@ -103,7 +103,7 @@ pub async fn submit(
     counted(&app, take_in(&app, bearer, client, headers, body).await)
 }
 
-/// Counts a refusal by its code.
+/// Counts a rejection by its code.
 fn counted(app: &App, done: Result<Response, Problem>) -> Result<Response, Problem> {
     if let Err(problem) = &done {
         app.metrics().submission(problem.code);
@@ -127,7 +127,7 @@ async fn take_in(
     Ok(answer(status, receipt))
 }
 
-/// Who sends a new run.
+/// Identity of the sender of a new run; an edit token is not allowed.
 pub(crate) async fn submitter(app: &App, bearer: Bearer, client: Client) -> Result<Who, Problem> {
     let who = app.who(bearer, client).await?;
     if let Who::Editor { run } = &who {
@@ -138,7 +138,7 @@ pub(crate) async fn submitter(app: &App, bearer: Bearer, client: Client) -> Resu
     Ok(who)
 }
 
-/// Puts a run that was judged into the collection.
+/// Stores a checked run in the collection.
 pub(crate) async fn keep(
     app: &App,
     client: Client,
@@ -169,16 +169,16 @@ pub(crate) async fn keep(
     Ok((status, ReceiptBody::of(app, receipt, edit_token, reasons)))
 }
 
-/// Why something is changed.
+/// Reason of a change.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct WhyQuery {
-    /// Why, for the audit; at most 500 letters are kept.
+    /// Reason for the audit log; at most 500 characters are kept.
     #[serde(default)]
     why: String,
 }
 
-/// Put a new revision in the place of a run.
+/// Replace a run by a new revision.
 ///
 /// With the edit token of the run, the API token that sent it, or the token of a moderator. The old
 /// revision stays readable.
@@ -215,7 +215,7 @@ pub async fn replace(
             app.allow_submission(client.0)?;
         }
         let judged = judge(&app, &who, &headers, body, Some(id.clone())).await?;
-        // What somebody says is no reason of the program's.
+        // A reason given by a sender is not mixed with those of the program.
         let said = Some(kept_why(&query.why)).filter(|said| !said.is_empty());
         let said = said.map(|said| format!("{} says: {}", who.name(), said.replace(';', ",")));
         let why: Vec<String> = judged.reasons.iter().cloned().chain(said).collect();
@@ -236,8 +236,8 @@ pub async fn replace(
 
 /// Withdraw a run.
 ///
-/// It is no longer shown, and that is final. Its name and its history stay. With the same rights as
-/// replacing it.
+/// It is no longer shown, and that is final. Its name and its history stay. Needs the same token as
+/// a replacement.
 #[utoipa::path(delete, path = "/api/v1/runs/{id}", tag = "runs", security(("token" = [])),
     params(("id" = String, Path, description = "Name of the run in the collection"), WhyQuery),
     responses(
@@ -263,7 +263,7 @@ pub async fn withdraw(
     Ok(answer(StatusCode::OK, ReceiptBody::of(&app, receipt, None, Vec::new())))
 }
 
-/// Withdraws a run; one that is withdrawn already stays so.
+/// Withdraws a run; a withdrawn run stays withdrawn.
 fn withdraw_or_find(
     collection: &Collection,
     id: &str,
@@ -290,12 +290,12 @@ fn withdraw_or_find(
     }
 }
 
-/// A reason somebody gave, on one line and not too long.
+/// A given reason, on one line and limited in length.
 pub fn kept_why(why: &str) -> String {
     report::words::clean(why).chars().take(WHY).collect::<String>().trim().to_owned()
 }
 
-/// Who may change this run and has the token for it.
+/// Identity of a client that may change this run; an error for others.
 async fn entitled(app: &App, id: &str, bearer: Bearer, client: Client) -> Result<Who, Problem> {
     let who = app.who(bearer, client).await?;
     let may = match &who {
@@ -318,7 +318,7 @@ async fn entitled(app: &App, id: &str, bearer: Bearer, client: Client) -> Result
     if may { Ok(who) } else { Err(Problem::forbidden("this token is not for that run")) }
 }
 
-/// A body that is a run, with why a person has to look at it.
+/// A valid run, with the reasons for a manual review.
 pub(crate) struct Judged {
     upload: Upload,
     origin: Origin,
@@ -366,7 +366,7 @@ async fn judge(
     .await
 }
 
-/// What of somebody's submissions waits for a person.
+/// Quarantine rule for a sender.
 pub(crate) fn policy_for(app: &App, who: &Who) -> Quarantine {
     match who {
         Who::Moderator { .. } => Quarantine::Doubtful,
@@ -374,7 +374,7 @@ pub(crate) fn policy_for(app: &App, who: &Who) -> Quarantine {
     }
 }
 
-/// Whether a run waits for a person, and why.
+/// Decides if a run waits for a manual review, with the reasons.
 pub(crate) fn judged(
     collection: &Collection,
     upload: Upload,
@@ -397,7 +397,7 @@ pub(crate) fn judged(
     Ok(Judged { upload, origin, reasons, status })
 }
 
-/// The other runs of its model, origin and soundness.
+/// The line that the run joins: other runs of its model and origin, fakes apart.
 fn line_it_joins(
     collection: &Collection,
     upload: &Upload,

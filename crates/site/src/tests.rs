@@ -37,7 +37,7 @@ struct Site {
     _cluster: Option<Arc<cluster::Cluster>>,
 }
 
-/// What came back.
+/// An answer of the server.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,
@@ -60,8 +60,8 @@ impl Site {
         Site::open(Address::Memory, None)
     }
 
-    /// `None` where PostgreSQL is not installed. All tests share a server, which ends with the last
-    /// that uses it.
+    /// `None` if PostgreSQL is not installed. All tests share a database server, which ends with
+    /// the last test that uses it.
     fn postgresql() -> Option<Site> {
         static RUNNING: Mutex<Weak<cluster::Cluster>> = Mutex::new(Weak::new());
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Site {
         Some(Site::open(address, Some(cluster)))
     }
 
-    /// The same collection, served in another way.
+    /// The same collection, served with other options.
     fn with(&mut self, change: impl FnOnce(&mut ServerOptions)) {
         let mut options = generous();
         change(&mut options);
@@ -96,7 +96,7 @@ impl Site {
         self.send(get(path).body(Body::empty()).unwrap())
     }
 
-    /// JSON that a successful GET gives.
+    /// JSON of a successful GET.
     fn json(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
@@ -107,7 +107,7 @@ impl Site {
         self.send(post("/api/v1/runs").body(json_of(run)).unwrap())
     }
 
-    /// A run that is taken in without doubts; its receipt.
+    /// The receipt of a run that is accepted without caveats.
     fn taken(&self, run: &Published) -> Value {
         let answer = self.submit(run);
         assert_eq!(answer.status, 201, "{}", answer.text());
@@ -139,7 +139,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Status and code of a problem, which has its form and a reason.
+    /// Status and code of a problem; checks its form and its reason.
     fn problem(&self) -> (u16, String) {
         assert_eq!(self.header("content-type"), "application/problem+json", "{}", self.text());
         let problem = self.json();
@@ -149,7 +149,8 @@ impl Answer {
     }
 }
 
-/// Everything comes from one address here, and the machine may be as slow as it likes.
+/// Options without limits that could fail a test: everything comes from one address here, and the
+/// machine may be slow.
 fn generous() -> ServerOptions {
     ServerOptions {
         per_minute: 100_000,
@@ -185,7 +186,7 @@ fn json_of(run: &Published) -> Body {
     serde_json::to_vec(run).unwrap().into()
 }
 
-/// What passes for a run on a card of that maker and model. Each seed is another run.
+/// A run that passes for one on a card of this vendor and model. Each seed makes another run.
 fn run(vendor: &str, model: &str, seed: u64) -> Published {
     let text = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
     let mut run = Published::from(&Record::from_json(text).unwrap());
@@ -196,7 +197,7 @@ fn run(vendor: &str, model: &str, seed: u64) -> Published {
     run
 }
 
-/// The same test on both databases.
+/// Runs the same test on both databases.
 macro_rules! on_both {
     ($($name:ident)*) => {
         mod on_sqlite {

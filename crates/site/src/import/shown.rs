@@ -1,4 +1,4 @@
-//! The form and what was found as pages. All that comes from a text is escaped by the templates.
+//! Pages of the form and of the preview. The templates escape all content of a text.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -15,7 +15,7 @@ use super::{Added, CARRIED_BYTES, SHOWN_CELLS};
 use crate::problem::{Problem, SkipErrorPage, sentence};
 use crate::state::App;
 
-/// Records that are shown; the rest are counted.
+/// Most records shown; the others are only counted.
 const SHOWN_RECORDS: usize = 50;
 
 #[derive(Template)]
@@ -28,7 +28,7 @@ struct ImportPage {
     more_records: usize,
     left: Vec<LeftView>,
     more_left: usize,
-    /// The digest of what is shown, where some of it can be added.
+    /// Digest of the preview, if some of it can be added.
     shown: Option<String>,
     text: String,
     is_too_long_to_carry: bool,
@@ -43,9 +43,9 @@ struct RecordView {
     tables: Vec<TableView>,
     notes: Vec<String>,
     more_cells: usize,
-    /// Why it cannot be added.
+    /// Reason why it cannot be added.
     refused: Option<String>,
-    /// Why a person looks at it first.
+    /// Reasons for a manual review.
     reasons: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ struct Choice {
     is_chosen: bool,
 }
 
-/// The form, with why it was refused.
+/// The form, with the reason of its rejection.
 pub(super) fn form_page(
     app: &App,
     status: StatusCode,
@@ -92,12 +92,12 @@ pub(super) fn form_page(
     response
 }
 
-/// The form with what was filled in, after a refusal.
+/// The form with its content, after a rejection.
 pub(super) fn refused(app: &App, form: &ImportForm, problem: &Problem) -> Response {
     form_page(app, problem.status, form, Some(problem))
 }
 
-/// What was found in the text, and the form once more.
+/// Preview of the records in the text, and the form again.
 pub(super) fn found_page(app: &App, form: &ImportForm, found: &FoundInText) -> Response {
     let mut room = SHOWN_CELLS;
     let records: Vec<RecordView> =
@@ -180,7 +180,7 @@ fn view(found: &FoundRecord, room: &mut usize) -> RecordView {
     }
 }
 
-/// A table without its last column: other tools do not say why they stopped.
+/// A table without its last column (stop reason), which other tools do not have.
 fn table((caption, table): (String, Table)) -> TableView {
     let Table { columns, rows, notes } = table;
     let width = columns.len().saturating_sub(1);
@@ -217,7 +217,7 @@ struct AddedView {
     refused: Option<String>,
 }
 
-/// What became of each record.
+/// Results for each record.
 pub(super) fn added_page(app: &App, added: &[Added]) -> Response {
     let row = |added: &Added| match &added.done {
         Ok(receipt) => AddedView {

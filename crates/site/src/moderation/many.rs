@@ -1,4 +1,4 @@
-//! The forms of the page with which many runs are judged at once, and that is undone.
+//! Forms of the moderation page that judge many runs at once, and that undo such a judgement.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use crate::submissions::kept_why;
 use report::collection::query::escaped;
 use store::collection::BulkJudgement;
 
-/// A form, as its pairs of names and values; runs are ticked one by one, under one name.
+/// Fields of a form as names and values; all ticked runs have one name.
 struct ManyForm(Vec<(String, String)>);
 
 impl ManyForm {
@@ -30,7 +30,7 @@ impl ManyForm {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
     }
 
-    /// The page again, with the same list.
+    /// Redirects to the page with the same list.
     fn back(&self, app: &App, said: &str) -> Response {
         let list = ["list", "order", "sender"].map(|name| {
             let value = self.text(name);
@@ -40,7 +40,7 @@ impl ManyForm {
     }
 }
 
-/// The name of the moderator who sent the form from a page of this session.
+/// Name of the moderator who sent the form from a page of this session.
 async fn sender_of(
     app: &App,
     headers: &HeaderMap,
@@ -54,7 +54,7 @@ async fn sender_of(
     }
 }
 
-/// `POST /moderation/judge-many`: gives all runs that were ticked one status.
+/// `POST /moderation/judge-many`: gives all ticked runs one status.
 pub async fn judge_form(
     State(app): State<App>,
     client: Client,
@@ -73,7 +73,7 @@ pub async fn judge_form(
     Ok(form.back(&app, &done.event.map(|event| format!("event={event}")).unwrap_or_default()))
 }
 
-/// `POST /moderation/undo`: takes the last judgement of many back.
+/// `POST /moderation/undo`: reverts the last judgement of many runs.
 pub async fn undo_form(
     State(app): State<App>,
     client: Client,
@@ -89,10 +89,10 @@ pub async fn undo_form(
     Ok(form.back(&app, &format!("undone={event}")))
 }
 
-/// Runs that are judged at once, at most.
+/// Most runs that are judged at once.
 const MOST_JUDGED: usize = 500;
 
-/// Gives many runs one status, in the name of a moderator. Both the form and the API judge here.
+/// Gives many runs one status, in the name of a moderator. Both the form and the API call it.
 pub(crate) async fn judge(
     app: &App,
     moderator: String,
@@ -109,7 +109,7 @@ pub(crate) async fn judge(
         .await
 }
 
-/// Takes the last judgement of many back, in the name of a moderator.
+/// Reverts the last judgement of many runs, in the name of a moderator.
 pub(crate) async fn undo(
     app: &App,
     moderator: String,

@@ -1,4 +1,4 @@
-//! What holds for every answer, the description of the interface, and the loop of connections.
+//! Rules for every answer, the description of the API, and the accept loop.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -199,7 +199,7 @@ fn a_server_ends_what_it_has_begun() {
         let app = site.app.clone();
         let asked = tokio::task::spawn_blocking(move || {
             let mut begun = TcpStream::connect(address).unwrap();
-            // The head is there, the body is not: this has begun.
+            // The head is sent, the body is not: this request has begun.
             begun
                 .write_all(b"POST /api/v1/runs HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{")
                 .unwrap();
@@ -209,7 +209,7 @@ fn a_server_ends_what_it_has_begun() {
             idle.read_exact(&mut first).unwrap();
             assert_eq!(&first, b"HTTP/1.1 200 OK");
             while app.bodies().available_permits() == BODY_BYTES >> 10 {
-                // It is not read yet.
+                // Its head has not been read yet.
                 std::thread::sleep(Duration::from_millis(1));
             }
             stop.send(()).unwrap();

@@ -1,4 +1,4 @@
-//! Runs come in, are replaced and withdrawn, by who may.
+//! Submission, replacement and withdrawal of runs, and the permissions for each.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -187,7 +187,7 @@ fn what_is_withdrawn_is_gone(site: &mut Site) {
     let (id, token) = (receipt["id"].as_str().unwrap(), receipt["edit_token"].as_str().unwrap());
     let slug = receipt["slug"].as_str().unwrap();
     let path = format!("/api/v1/runs/{id}");
-    // Pages that were made before must not outlive it.
+    // Cached pages must not outlive it.
     assert_eq!(site.get(&format!("/medium/{slug}")).status, 200);
     assert!(site.get("/").text().contains("SanDisk Extreme"));
     let withdrawn = site.send(delete(&format!("{path}?why=wrong+card"), token)).json();
@@ -284,7 +284,7 @@ fn what_is_no_run_is_refused_and_leaves_nothing() {
     assert_eq!(site.app.bodies().available_permits(), BODY_BYTES >> 10, "memory is given back");
 }
 
-/// A body of which a part comes, and no more.
+/// A body that stops after its first part.
 struct Stalls(Option<Bytes>);
 
 impl hyper::body::Body for Stalls {

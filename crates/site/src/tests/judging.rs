@@ -1,4 +1,4 @@
-//! Quarantine, and who judges what is in it.
+//! Quarantine, and the moderators who review it.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -144,7 +144,7 @@ fn a_moderator_judges_on_the_page(site: &mut Site) {
     assert_eq!(judge(&secret, &cookie).status, 303);
     assert_eq!(site.json("/api/v1/lines")["total"], 1);
     assert!(page(site, &cookie).contains("Nothing waits"));
-    // A token that is revoked ends what was begun with it.
+    // Revoking a token ends its sessions.
     site.collection.revoke(&token, &crate::state::now()).unwrap();
     assert!(page(site, &cookie).contains("Token of a moderator"));
     let signed_out = form(site, "/moderation/sign-out", &cookie, format!("form={secret}"));

@@ -1,4 +1,4 @@
-//! Lists of runs for moderators, many judged at once, and that undone.
+//! Lists of runs for moderators, judgements of many runs, and undo.
 
 use axum::body::Body;
 use axum::http::Request;
@@ -14,7 +14,7 @@ on_both! {
     a_moderator_ticks_runs_on_the_page
 }
 
-/// Sends so many runs that wait; their names.
+/// Submits `count` runs that wait; returns their names.
 fn waiting(site: &mut Site, count: u64) -> Vec<String> {
     site.with(|options| options.quarantine = Quarantine::All);
     let sent = (1..=count).map(|seed| site.submit(&run("SanDisk", &format!("M{seed}"), seed)));
@@ -117,7 +117,7 @@ fn a_moderator_ticks_runs_on_the_page(site: &mut Site) {
     let undone = form(site, "/moderation/undo", &cookie, format!("form={secret}&event={event}"));
     let shown = page(undone.header("location"));
     assert!(shown.contains("is undone") && ids.iter().all(|id| shown.contains(id)), "{shown}");
-    // Other lists: what is accepted, and one sender's.
+    // Other lists: accepted runs, and those of one sender.
     let accepted = page("/moderation?list=accepted&order=suspicion");
     assert!(accepted.contains("No such runs") && !accepted.contains(&ids[0]), "{accepted}");
     let strange = page("/moderation?sender=%3Cscript%3E&order=none&list=withdrawn&event=x");

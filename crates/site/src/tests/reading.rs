@@ -1,4 +1,4 @@
-//! What readers get: pages in their forms, downloads whole, nothing they have already.
+//! Answers to readers: pages in their forms, complete downloads, nothing sent twice.
 
 use std::io::Read as _;
 use std::time::{Duration, Instant};
@@ -164,10 +164,10 @@ fn a_page_is_sent_once_and_packed_for_who_unpacks() {
 
 #[test]
 fn downloads_that_nobody_reads_are_few_and_end() {
-    // A collection in memory has one connection, which the first of them would keep.
+    // A collection in memory has one connection, which the first download would hold.
     let dir = tempfile::tempdir().unwrap();
     let site = Site::open(Address::Sqlite(dir.path().join("flashmark.db")), None);
-    // More than what is held for a reader who does not read.
+    // More than is buffered for a reader that does not read.
     for seed in 0..160 {
         site.taken(&run("SanDisk", "Extreme", seed));
     }
@@ -217,7 +217,7 @@ fn a_site_below_a_path_is_all_below_it() {
     let receipt = site.taken(&run("SanDisk", "Extreme", 1));
     let slug = receipt["slug"].as_str().unwrap();
     assert_eq!(receipt["page"], format!("/cards/run/{}", receipt["id"].as_str().unwrap()));
-    // Whatever stands in front may have taken the path off, or not.
+    // A proxy in front may have removed the prefix, or not.
     let (kept, taken_off) = (site.get("/cards/"), site.get("/"));
     assert_eq!((kept.status.as_u16(), kept.text()), (200, taken_off.text()));
     for page in [

@@ -130,7 +130,7 @@ fn sending_again_adds_what_is_missing(server: &Server, ground: &Ground, kept: &[
     assert_eq!(stored(ground), before + new);
 }
 
-/// Number of all runs in a collection, whatever their standing.
+/// Number of all runs in a collection, whatever their status.
 pub fn stored(ground: &Ground) -> u64 {
     let counts = ground.collection().counts().unwrap();
     counts.accepted + counts.quarantined + counts.rejected + counts.withdrawn

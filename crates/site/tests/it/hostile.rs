@@ -1,5 +1,5 @@
-//! Every upload is hostile until parsed. What is wrong with it is refused with a reason in plain
-//! words, nothing of it is kept, and the server goes on answering others.
+//! Hostile uploads: each invalid one is rejected with a reason in plain words, nothing of it is
+//! stored, and the server still answers others.
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -14,7 +14,7 @@ use crate::ground::{Ground, Server};
 use crate::http::{Answer, Request, connect, read_answer};
 use crate::runs;
 
-/// A submission that is sound, as JSON to spoil.
+/// A valid submission as JSON, to be damaged.
 fn sound(seed: u64) -> Value {
     serde_json::to_value(runs::measured("Hostile", "H1", seed)).unwrap()
 }
@@ -29,21 +29,21 @@ fn gzipped(plain: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A document with one thing in it changed.
+/// A document with one change.
 fn spoilt(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut run = sound(1);
     change(&mut run);
     run.to_string().into_bytes()
 }
 
-/// A document whose text is changed, where no JSON value says it.
+/// A document with a change of its text that no JSON value can express.
 fn rewritten(from: &str, to: &str) -> Vec<u8> {
     let text = sound(1).to_string();
     assert!(text.contains(from), "{from}");
     text.replacen(from, to, 1).into_bytes()
 }
 
-/// The first cell that is a measurement of random writes.
+/// The first cell with random writes.
 fn cell(run: &mut Value) -> &mut Value {
     run["cells"]
         .as_array_mut()
@@ -53,7 +53,7 @@ fn cell(run: &mut Value) -> &mut Value {
         .unwrap()
 }
 
-/// Every refused upload: what it is, the request, and the statuses that fit.
+/// Every rejected upload: its name, the request, and the expected statuses.
 fn refused_uploads() -> Vec<(&'static str, Request, &'static [u16])> {
     let deep =
         |open: &str, close: &str| (open.repeat(200_000) + &close.repeat(200_000)).into_bytes();
@@ -187,7 +187,7 @@ fn untyped(kind: Option<&str>) -> Request {
     request
 }
 
-/// The same cell so often that it is too much, and still small enough to be read.
+/// A document with too many cells that is still small enough to be read.
 fn many_cells() -> Vec<u8> {
     let mut run = sound(1);
     let mut small = cell(&mut run).clone();
@@ -198,7 +198,7 @@ fn many_cells() -> Vec<u8> {
     run.to_string().into_bytes()
 }
 
-/// All of them, one after the other: refused with a reason, nothing stored.
+/// Each of them is rejected with a reason, and nothing is stored.
 pub fn bad_uploads_are_refused_with_a_reason(ground: &Ground) {
     let server = ground.serve(&UNHURRIED);
     let before = stored(ground);
@@ -215,7 +215,7 @@ pub fn bad_uploads_are_refused_with_a_reason(ground: &Ground) {
         assert_eq!(stored(ground), before, "{what} was stored");
         codes.push(format!("{what}: {refusal}"));
     }
-    // The reasons tell them apart, and say which place is meant.
+    // The reasons differ, and name the place.
     let said = |what: &str| codes.iter().find(|line| line.starts_with(what)).unwrap();
     assert!(said("a newer schema").contains("newer-schema"), "{}", said("a newer schema"));
     assert!(said("a negative rate").contains("iops"), "{}", said("a negative rate"));
@@ -232,7 +232,7 @@ fn sound_runs_still_come_in(server: &Server, ground: &Ground) {
     let squeezed = server
         .send(&post(gzipped(sound(3).to_string().as_bytes())).head("content-encoding", "gzip"));
     assert_eq!(squeezed.status, 201, "{}", squeezed.text());
-    // Replayed, to the byte and squeezed: the same run, and no second token.
+    // Sent again, unchanged and compressed: the same run, and no second token.
     let again = server
         .send(&post(gzipped(sound(2).to_string().as_bytes())).head("content-encoding", "gzip"));
     assert_eq!(again.status, 200, "{}", again.text());
@@ -241,13 +241,13 @@ fn sound_runs_still_come_in(server: &Server, ground: &Ground) {
     assert_eq!(stored(ground), before + 2);
 }
 
-/// Bodies that stop, and bodies that crawl: they hold nobody up, and leave nothing.
+/// Bodies that end early and very slow bodies do not delay other requests, and store nothing.
 pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
     let server = ground.serve(&[&UNHURRIED[..], &["--body-timeout", "15"]].concat());
     let before = stored(ground);
     let whole = post(sound(4).to_string()).bytes();
-    // Torn: the sender goes away, politely or not, at the head's end, in the body, at its last
-    // byte.
+    // Aborted: the sender closes or resets the connection at the end of the head, within the body,
+    // or at its last byte.
     for length in [20, whole.len() / 2, whole.len() - 1] {
         for politely in [true, false] {
             let mut stream = connect(server.at).unwrap();
@@ -264,7 +264,7 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
             }
         }
     }
-    // Slow: a hundred senders that never come to an end.
+    // Slow: a hundred senders that never finish.
     let slow: Vec<_> = (0..100)
         .map(|_| {
             let mut stream = connect(server.at).unwrap();
@@ -274,7 +274,7 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
         .collect();
     assert_eq!(server.get("/?q=samsung").status, 200, "readers are held up");
     assert_eq!(server.send(&post(sound(5).to_string())).status, 201, "senders are held up");
-    // They are not waited for without end: they are answered or hung up on.
+    // The server does not wait forever: it answers or closes the connection.
     for stream in &slow {
         stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         match read_answer(stream, false) {
@@ -291,7 +291,7 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
     server.end();
 }
 
-/// One address with more slow bodies than there are places: another is answered.
+/// One address with more slow bodies than there are places: another address is answered.
 pub fn one_address_leaves_places_to_others(ground: &Ground) {
     const MANY: usize = 2100;
     let words = ["--per-minute", "100000", "--burst", "100000", "--body-timeout", "3600"];
@@ -303,7 +303,7 @@ pub fn one_address_leaves_places_to_others(ground: &Ground) {
         for _ in 0..MANY {
             let socket = tokio::net::TcpSocket::new_v4().unwrap();
             socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
-            // What is closed at once may be so before anything is sent.
+            // A connection that is closed at once may be so before anything is sent.
             match socket.connect(server.at).await {
                 Ok(stream) => {
                     let _ = stream.try_write(&slow[..slow.len() / 3]);
@@ -324,7 +324,7 @@ pub fn one_address_leaves_places_to_others(ground: &Ground) {
     drop(open);
     server.is_sound();
     server.end();
-    // A proxy that is trusted brings many.
+    // A trusted proxy may open many connections.
     let server = ground.serve(&["--connections", "2", "--proxy", "127.0.0.1"]);
     let held: Vec<_> = (0..20).map(|_| connect(server.at).unwrap()).collect();
     assert_eq!(server.get("/").status, 200);
@@ -332,8 +332,8 @@ pub fn one_address_leaves_places_to_others(ground: &Ground) {
     server.end();
 }
 
-/// Texts that would be markup, statements, formulas or addresses elsewhere: taken as what they are,
-/// and shown as that.
+/// Texts that would be markup, SQL, formulas or addresses elsewhere are stored unchanged, and shown
+/// as plain text.
 pub fn hostile_texts_are_only_texts(ground: &Ground) {
     const TEXTS: [&str; 6] = [
         "<script>alert(1)</script>",
@@ -377,7 +377,7 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
                 assert!(!shown.text().contains(markup), "{page}: {text} is markup");
             }
         }
-        // As data it comes back as it was sent.
+        // As data they come back as sent.
         assert_eq!(
             server.json(&format!("/api/v1/runs/{id}"))["run"]["label"],
             json!(text),
@@ -393,7 +393,7 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
         "a formula in {csv}"
     );
     assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
-    // Words of a reader are no statement and no pattern either.
+    // Search words are neither SQL nor patterns.
     for asked in [
         "%25",
         "%27%3B%20DROP%20TABLE%20lines%3B--",
@@ -411,7 +411,7 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
     server.end();
 }
 
-/// Who sends too much waits, and is told how long; others do not.
+/// Clients over the rate limit are told how long to wait; others are not affected.
 pub fn who_hurries_is_told_to_wait(ground: &Ground) {
     let server = ground.serve(&["--per-minute", "1", "--burst", "3"]);
     let before = stored(ground);

@@ -1,6 +1,6 @@
-//! The newcomer's story: a server with one command, a run from another shell, and then a reader who
-//! looks for it, at a desk, on a phone and with the keyboard only. What pages show is held against
-//! the collection itself, read behind the server's back and put in order naively.
+//! Journey of a newcomer: a server started with one command, a run from another shell, and then a
+//! reader who looks for it on a desktop, on a phone and with the keyboard only. Pages are compared
+//! with the stored collection, which is read directly and sorted by simple code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,18 +13,18 @@ use crate::browser::{Browser, DESKTOP, PHONE, Screen};
 use crate::ground::{Flashmark, Ground, Server};
 use crate::runs;
 
-/// What the newcomer has sent.
+/// The runs that the newcomer has sent.
 struct Sent {
-    /// Address of the page of the run that passes for a measurement.
+    /// Address of the page of the run that imitates a measurement.
     measured_page: String,
-    /// Its medium's name in addresses.
+    /// Slug of its medium.
     measured: String,
-    /// That of the simulated card.
+    /// Slug of the simulated card.
     simulated: String,
 }
 
-/// Measures a simulated card, sends it, and sends what passes for a measurement of a card called
-/// "Newcomer Zwölf".
+/// Measures a simulated card, submits it, and submits an imitation of a measurement on a card
+/// called "Newcomer Zwölf".
 fn sends(server: &Server) -> Sent {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
@@ -44,7 +44,7 @@ fn sends(server: &Server) -> Sent {
     }
 }
 
-/// The address of the run's page in what `flashmark submit` said.
+/// Address of the run's page in the output of `flashmark submit`.
 fn page_of(said: &str, server: &Server) -> String {
     let start = format!("{}/run/", server.base());
     let at =
@@ -57,7 +57,7 @@ fn page_of(said: &str, server: &Server) -> String {
         .to_owned()
 }
 
-/// The medium of a run, asked of the API.
+/// Slug of the medium of a run, from the API.
 fn slug_of(server: &Server, page: &str) -> String {
     let id = page.rsplit('/').next().unwrap();
     let entry = server.json(&format!("/api/v1/runs/{id}"));
@@ -69,8 +69,8 @@ fn slug_of(server: &Server, page: &str) -> String {
     line.unwrap_or_else(|| panic!("no line has the run {id}"))["slug"].as_str().unwrap().to_owned()
 }
 
-/// The lines that fit, in the order of a figure, best first; those without it last. As naive as can
-/// be.
+/// The lines that match, sorted by a figure, best first, those without it last. The code is as
+/// simple as possible.
 fn naive(
     ground: &Ground,
     fits: impl Fn(&CollectionLine) -> bool,
@@ -92,14 +92,14 @@ fn naive(
     lines.iter().map(|line| line.slug.clone()).collect()
 }
 
-/// A browser. It keeps pictures of one database only: pages look the same on the other.
+/// A browser. Screenshots are kept for one database only: pages look the same on the other.
 fn browser(ground: &Ground, screen: Screen) -> Option<Browser> {
     let mut browser = Browser::start(screen)?;
     browser.keeps_pictures = ground.name() == "sqlite";
     Some(browser)
 }
 
-/// The media of the table, top down.
+/// Media in the table from top to bottom.
 fn rows(browser: &mut Browser) -> Vec<String> {
     let rows = browser.value(
         r##"[...document.querySelectorAll("#lines tbody input[name=m]")].map((box) => box.value)"##,
@@ -107,8 +107,8 @@ fn rows(browser: &mut Browser) -> Vec<String> {
     rows.as_array().unwrap().iter().map(|slug| slug.as_str().unwrap().to_owned()).collect()
 }
 
-/// The table shows these media, in this order as far as figures tell one; a page has fifty lines at
-/// most.
+/// Asserts that the table shows these media, in the order of the figure; a page has at most fifty
+/// lines.
 fn shows(browser: &mut Browser, ground: &Ground, figure: HeadlineFigure, wanted: &[String]) {
     let shown = rows(browser);
     assert_eq!(shown.len(), wanted.len().min(50), "at {}", browser.address());
@@ -137,7 +137,7 @@ fn shows(browser: &mut Browser, ground: &Ground, figure: HeadlineFigure, wanted:
     );
 }
 
-/// At a desk: everything, with the mouse.
+/// On a desktop: everything, with the mouse.
 pub fn at_a_desk(ground: &Ground) {
     let Some(mut browser) = browser(ground, DESKTOP) else { return };
     let server = ground.serve(&[]);
@@ -158,7 +158,7 @@ pub fn at_a_desk(ground: &Ground) {
     server.end();
 }
 
-/// What was measured is found by its name; what was simulated only by who asks for simulated media.
+/// A measured run is found by its name; a simulated one only if simulated media are selected.
 fn searches(browser: &mut Browser, sent: &Sent) {
     browser.fill("input[name=q]", "zwölf newcomer");
     browser.follow("#filter button");
@@ -177,7 +177,7 @@ fn searches(browser: &mut Browser, sent: &Sent) {
     browser.follow("#filter .reset");
 }
 
-/// By kind and capacity, then by another column, then that the other way round.
+/// Filters by kind and capacity, then sorts by another column, then in reverse.
 fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
     let fits = |line: &CollectionLine| {
         line.origin != Origin::Simulated
@@ -212,7 +212,8 @@ fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
     }
 }
 
-/// What the table shows, as CSV and as JSON: the same media in the same order, with their figures.
+/// The content of the table as CSV and as JSON: the same media in the same order, with their
+/// figures.
 fn downloads(browser: &mut Browser, server: &Server) {
     let shown = rows(browser);
     let (name, csv) = browser.downloaded(|browser| browser.click("a[data-download=CSV]"));
@@ -251,7 +252,7 @@ fn downloads(browser: &mut Browser, server: &Server) {
     );
 }
 
-/// A column that is hidden stays hidden on the next page.
+/// A hidden column stays hidden on the next page.
 fn hides_a_column(browser: &mut Browser, server: &Server) {
     let display = "getComputedStyle(document.querySelector('#lines thead .c5')).display";
     assert_eq!(browser.text(display), "table-cell");
@@ -269,7 +270,7 @@ fn hides_a_column(browser: &mut Browser, server: &Server) {
     assert_eq!(browser.text(display), "table-cell");
 }
 
-/// From the table to the medium, to its run, to every number of it.
+/// From the table to the medium, to its run, and to all its numbers.
 fn reads_the_medium(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.open(&format!("{}/?q=newcomer", server.base()));
     browser.follow("#lines tbody th a");
@@ -296,7 +297,7 @@ fn reads_the_medium(browser: &mut Browser, server: &Server, sent: &Sent) {
     );
 }
 
-/// The newcomer's card and two of the reference collection, side by side.
+/// Comparison of the newcomer's card with two of the reference collection.
 fn compares(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.open(&format!("{}/?q=newcomer", server.base()));
     browser.click("#lines input[name=m]");
@@ -321,7 +322,7 @@ fn compares(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.shot_whole("desk-compare");
 }
 
-/// On a phone: the same with a finger, and no page wider than the screen.
+/// On a phone: the same by touch, and no page wider than the screen.
 pub fn on_a_phone(ground: &Ground) {
     let Some(mut browser) = browser(ground, PHONE) else { return };
     let server = ground.serve(&[]);
@@ -368,12 +369,12 @@ pub fn on_a_phone(ground: &Ground) {
     server.is_sound();
 }
 
-/// What is measured on the storage of this machine, and what another tool has measured, come in
-/// beside what others have published, each as what it is.
+/// Measurements on this machine's storage and results of another tool are stored beside published
+/// figures, each with its own origin.
 pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
     let server = ground.serve(&[]);
     let flashmark = Flashmark::new();
-    // Where the build lies there is a disk; a directory for temporary files may be memory.
+    // The build directory is on a disk; a directory for temporary files may be in memory.
     let category = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = category.path().to_str().unwrap();
     let suite = [
@@ -421,7 +422,8 @@ pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
     server.end();
 }
 
-/// With the keyboard only: Tab, Enter, Space and arrows lead everywhere, and one sees where one is.
+/// With the keyboard only: Tab, Enter, Space and arrows reach everything, and the focus is always
+/// visible.
 pub fn by_keyboard(ground: &Ground) {
     let Some(mut browser) = browser(ground, DESKTOP) else { return };
     let server = ground.serve(&[]);
@@ -478,7 +480,7 @@ fn sorts_and_hides_by_keyboard(browser: &mut Browser) {
         "none"
     );
     browser.press("Space");
-    // What is wider than the screen is reached with arrows.
+    // Wide content is scrolled with the arrows.
     browser.tab_to(".scroll");
     for _ in 0..5 {
         browser.press("ArrowRight");
