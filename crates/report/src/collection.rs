@@ -1,15 +1,14 @@
-//! The pages of a collection, as a tree of files or as a server hands them out: the same functions
-//! make both.
+//! The pages of a collection: the same functions make them for a tree of files and for a server.
 //!
-//! [`table`] is the wide table, [`medium`] a page a medium, [`compare`] up to eight of them side by
-//! side, [`text_page`] what explains them, [`feed`] what is new; [`data`] the same as JSON and CSV.
-//! All are functions of lines and entries: where these are kept, and how pages reach a reader, is
-//! not known here. A [`SiteInfo`] says how pages refer to each other.
+//! [`table`] is the wide table, [`medium`] the page of a medium, [`compare`] a comparison of up to
+//! eight media, [`text_page`] an explanation, [`feed`] the list of new results; [`data`] has the
+//! same as JSON and CSV. All are functions of lines and entries: they do not know where these are
+//! stored, and how pages reach a reader. A [`SiteInfo`] says how pages refer to each other.
 //!
-//! Reading needs no script. In a tree sorting leads to pages sorted beforehand, on a server to
-//! another query; the script sorts and filters in the page, counts what is ticked for comparison,
-//! and remembers hidden columns. Nothing a record says is taken for markup, and the content
-//! security policy ([`POLICY`]) lets nothing run that is not a file of the site.
+//! Reading needs no script. In a tree, sorting leads to pages sorted beforehand, on a server to
+//! another query. The script sorts and filters in the page, counts the media ticked for comparison,
+//! and remembers hidden columns. No text of a record is treated as markup, and the content security
+//! policy ([`POLICY`]) only allows files of the site.
 
 mod address;
 mod compare;
@@ -47,7 +46,7 @@ use address::Links;
 
 use crate::words;
 
-/// What stands around every page: head, navigation, foot.
+/// Parts that surround every page: head, navigation, foot.
 pub(crate) struct SiteFrame<'a> {
     pub title: String,
     pub site: String,
@@ -68,7 +67,7 @@ pub(crate) struct NavItem {
 }
 
 impl<'a> SiteFrame<'a> {
-    /// `here` is the page's place in the navigation.
+    /// Frame of a page; `here` is the page's place in the navigation.
     pub fn new(links: Links<'a>, title: String, here: &str) -> SiteFrame<'a> {
         let [style, script] = assets();
         let home = links.table(&record::collection::Query::default());
@@ -94,7 +93,7 @@ impl<'a> SiteFrame<'a> {
             .into_iter()
             .filter(|item| match item.text {
                 "Published" => links.site.has_published,
-                // Nobody is there to take anything in where there are only files.
+                // A tree of files cannot import anything.
                 "Import" => links.live(),
                 _ => true,
             })
@@ -109,7 +108,7 @@ impl<'a> SiteFrame<'a> {
     }
 }
 
-/// What kind of thing a medium is, as it begins a line.
+/// Kind of a medium, with a capital letter for the start of a line.
 pub(crate) fn kind_head(kind: record::MediumKind) -> String {
     match kind {
         record::MediumKind::Emmc => words::kind(kind).to_owned(),
@@ -117,7 +116,7 @@ pub(crate) fn kind_head(kind: record::MediumKind) -> String {
     }
 }
 
-/// What a medium is, in a few words: its kind, and its size where that is known.
+/// Kind of a medium, and its capacity if known.
 fn kind_and_size(model: &record::collection::Model) -> Vec<String> {
     let size = (model.capacity_gb > 0).then(|| format!("{} GB", model.capacity_gb));
     std::iter::once(words::kind(model.kind).to_owned()).chain(size).collect()

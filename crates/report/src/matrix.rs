@@ -1,5 +1,5 @@
-//! What a matrix comes to, for a terminal and as parts of a page: who is best, by how much, and the
-//! lines that make it so.
+//! Results of a matrix, for a terminal and as parts of a page: the best combination, its advantage,
+//! and the commands that set it up.
 
 use findings::matrix::{CombinationResult, ContestRank, Matrix, WorkPlaces};
 use record::units::significant;
@@ -8,8 +8,7 @@ use record::{Cell, Ended, Record, Stop, TargetKind};
 use crate::tables::Table;
 use crate::words;
 
-/// Said of a matrix that is not finished: tries are counted, not the cells that each of them
-/// leaves.
+/// Sentence on an unfinished matrix: it counts tries, not the cells of each.
 pub(crate) fn state(record: &Record) -> Option<String> {
     let is_done = |cell: &&Cell| {
         cell.label("part").is_empty()
@@ -29,7 +28,7 @@ pub(crate) fn state(record: &Record) -> Option<String> {
     ))
 }
 
-/// All ways of one work, the best first.
+/// All combinations of one work, the best first.
 pub(crate) fn ranking(work: &WorkPlaces) -> Table {
     let unit = if work.larger_is_better { "#A second" } else { "#Seconds" };
     let mut table = Table::new(&[
@@ -80,8 +79,8 @@ fn rank(rank: ContestRank) -> &'static str {
     }
 }
 
-/// What each scheduler comes to on all file systems: how near to the best at its best and on
-/// average, how fair, and how long the longest stall.
+/// Each scheduler over all file systems: ratio to the best at its best and on average, fairness,
+/// and longest stall.
 pub(crate) fn by_scheduler(work: &WorkPlaces) -> Table {
     let mut table = Table::new(&[
         "Scheduler",
@@ -116,7 +115,7 @@ pub(crate) fn by_scheduler(work: &WorkPlaces) -> Table {
     table
 }
 
-/// In how many pieces the files lay, and what that cost; `None` where no file system told.
+/// Average number of extents of the files, and the cost; `None` if no file system reports them.
 pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
     let mut table = Table::new(&[
         "Work",
@@ -142,8 +141,8 @@ pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// The thread view of each combination and phase, in MB/s, as means of the tries: what iozone
-/// prints as children, parent, minimum and maximum; `None` where no work was of several threads.
+/// Per-thread rates of each combination and phase in MB/s, as means of the tries: the children,
+/// parent, minimum and maximum of iozone; `None` if no work had several threads.
 pub(crate) fn threads(record: &Record) -> Option<Table> {
     let mut table = Table::new(&[
         "File system",
@@ -179,8 +178,8 @@ pub(crate) fn threads(record: &Record) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What to type to use the medium in the recommended way, and which way that is; printed, never
-/// run. With several works it is the way that is near the best at all of them.
+/// Commands that set up the recommended combination, with its name; they are printed, never run.
+/// With several works it is the combination that is near the best for all of them.
 pub(crate) fn commands(
     record: &Record,
     matrix: &Matrix,
@@ -212,8 +211,7 @@ pub(crate) fn commands(
     Some((best.way.words(), lines))
 }
 
-/// A rule that gives the medium its scheduler whenever it is plugged in, by what tells it from
-/// others.
+/// A udev rule that sets the scheduler whenever the medium is plugged in, matched by its identity.
 fn udev(record: &Record, scheduler: &str) -> String {
     let medium = &record.medium;
     let quoted = |text: &str| text.replace(['"', '\\'], "?");
@@ -321,7 +319,7 @@ mod tests {
         let page = crate::html::page(&record);
         assert!(page.contains("<table class=\"heat\">") && page.contains("h10 equal"), "{page}");
         assert!(!page.contains("<b>evil"), "markup from a record");
-        // Nothing but classes carries style: the policy of the page lets no other through.
+        // Only classes carry style: the policy of the page blocks inline styles.
         assert!(!page.contains("style=\""));
     }
 

@@ -1,5 +1,5 @@
-//! Where pages stand: names of files in a tree that anything serves, or addresses of a server that
-//! makes them as they are asked for.
+//! Addresses of pages: file names in a static tree, or paths of a server that makes pages on
+//! request.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,52 +12,52 @@ use sha2::{Digest as _, Sha256};
 use super::{figures, query};
 use crate::words;
 
-/// What all pages of a site share.
+/// Properties shared by all pages of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteInfo {
-    /// What the site is called.
+    /// Title of the site.
     pub title: String,
-    /// How its pages refer to each other.
+    /// Kind of references between its pages.
     pub place: SiteKind,
-    /// Its full address with a slash at its end, where it is known: feeds need it.
+    /// Full address with a slash at its end, if known: feeds need it.
     pub base: Option<String>,
-    /// RFC 3339, when the pages were made; none for a live site.
+    /// Time when the pages were made, RFC 3339; `None` for a live site.
     pub made: Option<String>,
-    /// The categories that have something on them; none: all are offered.
+    /// Categories that are not empty; `None` to offer all.
     pub categories: Option<Vec<Query>>,
-    /// Whether it has pages of what others have published.
+    /// True if it has pages of published figures.
     pub has_published: bool,
 }
 
 impl SiteInfo {
-    /// Whether a category is offered.
+    /// True if a category is offered.
     pub(crate) fn has(&self, category: &Query) -> bool {
         *category == Query::default()
             || self.categories.as_ref().is_none_or(|known| known.contains(category))
     }
 }
 
-/// How pages refer to each other.
+/// Kind of references between pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SiteKind {
-    /// Files that refer to each other by relative paths, wherever they lie.
+    /// Files that refer to each other by relative paths, wherever they are stored.
     Tree,
-    /// Addresses of a server that answers queries, below this prefix ("" or "/storage").
+    /// Paths of a server that answers queries, below this prefix ("" or "/storage").
     Live(String),
 }
 
-/// The orders a tree has pages for: all that the table can be sorted by.
+/// Orders for which a tree has pages: all orders of the table.
 pub fn orders() -> Vec<SortBy> {
     let figures = HeadlineFigure::ALL.into_iter().map(SortBy::Figure);
     figures.chain([SortBy::Name, SortBy::Capacity, SortBy::Runs, SortBy::Latest]).collect()
 }
 
-/// A part of the collection that a tree has a page of its own for.
+/// A category: a part of the collection with a page of its own in a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Category {
-    /// What it is called.
+    /// Name of the category.
     pub name: String,
-    /// What lies on it.
+    /// Query for its lines.
     pub query: Query,
 }
 
@@ -87,7 +87,7 @@ pub fn categories() -> Vec<Category> {
     categories
 }
 
-/// The file of a query in a tree, where the tree has one for it.
+/// File of a query in a tree, if there is one.
 pub fn file_of(asked: &Query) -> Option<String> {
     let plain = Query { page: 0, sort: None, ..asked.clone() };
     let number =
@@ -112,15 +112,15 @@ pub fn file_of(asked: &Query) -> Option<String> {
     in_category.then(|| format!("{stem}{number}.html"))
 }
 
-/// A file all pages share.
+/// A file that all pages share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asset {
-    /// Its path below the site: its name holds the beginning of its hash, so that it may be kept
-    /// for ever.
+    /// Path below the site: the name has the beginning of its hash, so that it may be cached
+    /// forever.
     pub path: String,
-    /// What it is, as HTTP says it.
+    /// Media type as in HTTP.
     pub media_type: &'static str,
-    /// Its whole content: a style sheet or a script.
+    /// Content: a style sheet or a script.
     pub text: &'static str,
 }
 
@@ -132,7 +132,7 @@ const SCRIPT: &str = concat!(
     include_str!("../../templates/report.js"),
     include_str!("../../templates/collection/site.js")
 );
-/// Columns of the table that can be hidden, beside the figures.
+/// Columns other than figures that can be hidden.
 const OTHER_COLUMNS: [&str; 5] = ["capacity", "count", "latest", "interface", "verdict"];
 
 /// The style sheet, with a rule for each column that can be hidden.
@@ -144,8 +144,8 @@ fn style() -> String {
     STYLE.to_owned() + &hidden.collect::<String>()
 }
 
-/// The script with what it knows of kinds of media and of figures: name, head, unit, what one of
-/// that unit is in the data, and whether more is better.
+/// The script, with its data on kinds of media and on figures: name, head, unit, size of that unit
+/// in the data, and true if more is better.
 fn script() -> String {
     let kinds = BTreeMap::from(MediumKind::ALL.map(|kind| (kind.name(), words::kind(kind))));
     let figure = |it: HeadlineFigure| {
@@ -175,15 +175,15 @@ fn asset(ending: &str, media_type: &'static str, text: &'static str) -> Asset {
     Asset { path: format!("assets/site-{hash}.{ending}"), media_type, text }
 }
 
-/// The content security policy of every page: nothing but the site's own files, no script and no
-/// style inside a page, no frames.
+/// Content security policy of every page: only files of the site, no inline script or style, no
+/// frames.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'";
 
-/// Makes the addresses on one page.
+/// Maker of the addresses on one page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links<'a> {
     pub site: &'a SiteInfo,
-    /// How many directories down the page lies, in a tree.
+    /// Depth of the page in directories, in a tree.
     pub depth: usize,
 }
 
@@ -195,13 +195,13 @@ impl Links<'_> {
         }
     }
 
-    /// Whether a server answers queries.
+    /// True if a server answers queries.
     pub fn live(&self) -> bool {
         matches!(self.site.place, SiteKind::Live(_))
     }
 
-    /// The table with this query. In a tree without a page for it, the first page with the query
-    /// behind it, which its script heeds.
+    /// The table for this query. If a tree has no page for it, this is the first page with the
+    /// query string, which its script applies.
     pub fn table(&self, asked: &Query) -> String {
         let behind = |text: String| if text.is_empty() { text } else { format!("?{text}") };
         let live = behind(query::to_text(asked));
@@ -224,7 +224,7 @@ impl Links<'_> {
         self.to(&format!("published/{key}.html"), &format!("published/{key}"))
     }
 
-    /// Something that has the same name on both kinds of sites: data, assets, the feed.
+    /// A file with the same name on both kinds of sites: data, assets, the feed.
     pub fn file(&self, path: &str) -> String {
         self.to(path, path)
     }
@@ -235,7 +235,7 @@ impl Links<'_> {
     }
 }
 
-/// Whether this can be the name of a medium or a run in an address and of a file: lower-case
+/// True if this can be the slug of a medium or a run, in addresses and file names: lower-case
 /// letters, digits and single hyphens inside.
 pub fn is_slug(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

@@ -17,7 +17,7 @@ struct Above<'a> {
 }
 
 /// Everything published of a run, with new conclusions. `links` (text and address) are links to
-/// related pages; `notes` are sentences about its standing: waiting, replaced.
+/// related pages; `notes` are sentences about its status: waiting, replaced.
 pub fn run(
     site: &SiteInfo,
     entry: &CollectionRun,

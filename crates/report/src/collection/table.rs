@@ -1,4 +1,4 @@
-//! The wide table: every medium a line, random write first, slowest small write second.
+//! The wide table: one line for each medium, with random write first, longest stall second.
 
 use askama::Template;
 use record::MediumKind;
@@ -12,17 +12,17 @@ use super::table_columns::{self, ChosenColumns, FamilyChoice};
 use super::{SiteFrame, figures, query};
 use crate::{display, figure, words};
 
-/// The most media that can be compared at once.
+/// Most media that can be compared at once.
 pub const MOST_COMPARED: usize = 8;
 
-/// A page of the table: the lines that fit a query, with the form to ask for others. `page` holds
+/// A page of the table: the lines that match a query, with the form for other queries. `page` has
 /// the lines in the order to show.
 pub fn table(site: &SiteInfo, page: &Page, asked: &Query) -> String {
     TablePage::of(site, page, asked).render().expect("a template that compiled renders into memory")
 }
 
-/// The same with the columns that `asked` names instead of the usual ones. `lines` are those of the
-/// page with their runs, the newest first; `total` is how many fit.
+/// A page of the table with the columns that `asked` names instead of the usual ones. `lines` are
+/// those of the page with their runs, the newest first; `total` is the number of matches.
 pub fn table_with_runs(
     site: &SiteInfo,
     lines: &[(CollectionLine, Vec<CollectionRun>)],
@@ -45,16 +45,16 @@ struct TablePage<'a> {
     categories: Vec<CategoryLink>,
     heads: Vec<Head>,
     rows: Vec<Row>,
-    /// What stands instead of the usual columns.
+    /// Columns chosen instead of the usual ones.
     chosen: Option<ChosenColumns>,
     form: Form,
     pages: Vec<PageLink>,
     summary: String,
     compare: String,
     downloads: Vec<(&'static str, String)>,
-    /// What this page asks for, whatever its number: the script goes on from there.
+    /// Query of this page without its page number, for the script.
     own: String,
-    /// Where the script finds all lines; nothing on a live site, which answers by itself.
+    /// Address of all lines for the script; `None` on a live site, which answers queries itself.
     source: Option<String>,
     simulated: String,
     one_run: &'static str,
@@ -66,15 +66,15 @@ struct CategoryLink {
     here: bool,
 }
 
-/// A column head. `class` is that of its cells, by which it can be hidden.
+/// A column head. `class` is the class of its cells, by which the column can be hidden.
 struct Head {
     class: String,
     name: &'static str,
     unit: &'static str,
     href: String,
-    /// "ascending", "descending", or nothing where the table is not sorted by it.
+    /// "ascending", "descending", or empty if the table is not sorted by it.
     sorted: &'static str,
-    /// Whether the largest is at the top when the order is not reversed.
+    /// True if the largest value is at the top when the order is not reversed.
     falls: bool,
     numeric: bool,
     key: &'static str,
@@ -97,9 +97,9 @@ struct Row {
 pub(super) struct FigureCell {
     pub value: String,
     pub place: String,
-    /// From the lowest to the highest run, and how many runs and hosts.
+    /// Lowest and highest run, and the number of runs and hosts.
     pub runs: String,
-    /// "0" to "4", or "u" where too few senders agree: the end of a class of the style sheet.
+    /// End of a CSS class: "0" to "4", or "u" if too few senders agree.
     pub level: String,
 }
 
@@ -110,7 +110,7 @@ struct PageLink {
     rel: &'static str,
 }
 
-/// What the form holds when the page is opened.
+/// Values of the form when the page is opened.
 struct Form {
     action: String,
     kinds: Vec<(&'static str, String, bool)>,
@@ -123,11 +123,11 @@ struct Form {
     fakes: &'static str,
     sort: &'static str,
     families: Vec<FamilyChoice>,
-    /// Whether every column is asked for.
+    /// True if every column is requested.
     all: bool,
-    /// The columns that are asked for, in a line.
+    /// The requested columns in one text.
     columns: String,
-    /// How many of the fields that are folded away hold something.
+    /// Number of filled fields in the collapsed part.
     folded: usize,
 }
 
@@ -181,7 +181,7 @@ impl<'a> TablePage<'a> {
     }
 }
 
-/// The category a query stands at, whatever its page and order.
+/// Category of a query, whatever its page and order.
 fn category_of(asked: &Query) -> Option<address::Category> {
     let plain = Query {
         page: 0,
@@ -211,7 +211,7 @@ fn sort_of(asked: &Query) -> SortBy {
     asked.sort.unwrap_or_default()
 }
 
-/// Whether the good, the large or the new is at the top when this order is not reversed.
+/// True if the best, the largest or the newest is at the top when this order is not reversed.
 fn falls(sort: SortBy) -> bool {
     match sort {
         SortBy::Figure(figure) => !figure.smaller_is_better(),
@@ -224,7 +224,7 @@ fn heads(links: &Links, asked: &Query) -> Vec<Head> {
     let now = sort_of(asked);
     let head = |sort: SortBy, class: String, name, unit, numeric| {
         let here = sort == now;
-        // A head that is pressed again turns the order around; in a tree only the script can.
+        // A second click on a head reverses the order; in a tree only the script can do that.
         let turned = here && !asked.reversed && links.live();
         let wanted = Query { sort: Some(sort), reversed: turned, page: 0, ..asked.clone() };
         let sorted = match (here, falls(sort) != asked.reversed) {
@@ -260,7 +260,7 @@ fn heads(links: &Links, asked: &Query) -> Vec<Head> {
 }
 
 impl FigureCell {
-    /// What the table shows of a figure; `None` where it has none that is sound.
+    /// Table cell of a figure; `None` if the line has no usable one.
     pub fn of(line: &CollectionLine, figure: HeadlineFigure) -> Option<FigureCell> {
         let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
         let range = figures::range(figure, spread).map(|range| range + ", ").unwrap_or_default();
@@ -297,7 +297,7 @@ fn row(links: &Links, line: &CollectionLine) -> Row {
     }
 }
 
-/// What must be seen of a line before its figures: class and word.
+/// Labels shown before a line's figures: class and word.
 pub(crate) fn badges(line: &CollectionLine) -> Vec<(&'static str, &'static str)> {
     let origin = match line.origin {
         Origin::Measured => None,
@@ -316,7 +316,7 @@ pub(crate) fn day(time: &str) -> String {
     words::clean(time.get(..10).unwrap_or(time))
 }
 
-/// A verdict for a line of a table: its first words.
+/// The first words of a verdict, for a line of a table.
 pub(crate) fn short_verdict(verdict: &str) -> String {
     const MOST: usize = 160;
     let verdict = words::clean(verdict);
@@ -389,7 +389,7 @@ fn form(links: &Links, asked: &Query) -> Form {
     }
 }
 
-/// Classes that can be asked for.
+/// Classes in the form.
 const CLASSES: [&str; 13] =
     ["C2", "C4", "C6", "C10", "U1", "U3", "V6", "V10", "V30", "V60", "V90", "A1", "A2"];
 
@@ -398,7 +398,7 @@ fn significant_or_whole(value: f64) -> String {
     if value.fract() == 0.0 { value.to_string() } else { significant(value) }
 }
 
-/// Where figures come from, in words.
+/// Origin of figures in words.
 pub(crate) fn origin_words(origin: Origin) -> &'static str {
     match origin {
         Origin::Measured => "measured by Flashmark",
@@ -412,7 +412,7 @@ fn per_page(asked: &Query) -> u64 {
     u64::from(asked.per_page.unwrap_or(query::LINES).max(1))
 }
 
-/// First and last page, those around this one, and the two beside it by name.
+/// Links to the first and the last page, those around this one, and the next and previous one.
 fn page_links(links: &Links, page: &Page, asked: &Query) -> Vec<PageLink> {
     let (here, pages) = (u64::from(asked.page), page.total.div_ceil(per_page(asked)));
     if pages < 2 {
@@ -447,7 +447,7 @@ fn summary(page: &Page, asked: &Query) -> String {
     format!("{media}{part}, {}", order_words(sort_of(asked), asked.reversed))
 }
 
-/// What is at the top.
+/// Sort order in words.
 fn order_words(sort: SortBy, reversed: bool) -> String {
     let pick = |usual: &str, other: &str| if reversed { other } else { usual }.to_owned();
     match sort {
@@ -468,9 +468,8 @@ fn order_words(sort: SortBy, reversed: bool) -> String {
     }
 }
 
-/// Puts lines in an order as the collection does it: the best, the largest or the newest first,
-/// names from A; figures that are not confirmed below those that are, what has no such figure last,
-/// and equals by name.
+/// Sorts lines as the collection does: the best, the largest or the newest first, names from A;
+/// unconfirmed figures after confirmed ones, lines without the figure last, ties by name.
 pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
     let figure = |line: &CollectionLine, figure: HeadlineFigure| {
         line.figures
@@ -499,7 +498,7 @@ pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
     });
 }
 
-/// Whether a line lies on a category: kinds, origins and fakes of a query, not its other words.
+/// True if a line belongs to a category: by kinds, origins and fakes of the query only.
 pub fn lies_on(line: &CollectionLine, category: &Query) -> bool {
     let kind = category.kinds.is_empty() || category.kinds.contains(&line.model.kind);
     let origin = if category.origins.is_empty() {

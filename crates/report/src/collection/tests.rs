@@ -111,8 +111,7 @@ fn two() -> Page {
     Page { lines: vec![line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5), fake], total: 2 }
 }
 
-/// What a person reads of a part of a page: the text between two marks, a line for each row of a
-/// table.
+/// Visible text of a part of a page, between two marks; a line for each row of a table.
 fn read(page: &str, from: &str, to: &str) -> String {
     let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("{from} is in the page"));
     let (part, _) = rest.split_once(to).unwrap_or_else(|| panic!("{to} is in the page"));
@@ -211,7 +210,7 @@ fn a_page_of_fifty_lines_stays_small() {
     assert!(all < 300_000, "{all} bytes before compression, style and script included");
 }
 
-/// The newest run with most cells made the headline, whoever had sent it.
+/// Regression: the newest run with most cells set the headline, whoever had sent it.
 #[test]
 fn one_sender_makes_no_headline() {
     let mut line = line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5);
@@ -388,11 +387,11 @@ fn at_most_eight_are_compared() {
     );
 }
 
-/// Markup, SQL, a formula, a way out of a script, of an attribute, of a terminal.
+/// Markup, SQL, a formula, and escapes from a script, an attribute and a terminal.
 const HOSTILE: &str = "=1</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--'; DROP TABLE lines; --\u{1b}[31m\u{202e}\r\nx";
 
-/// The same with every text that may be any text made hostile, one after the other; names of things
-/// that are one of a few stay.
+/// The value with each free text made hostile, one after the other; texts with a fixed set of
+/// values stay.
 fn poisoned<T>(mut value: Value, read: impl Fn(Value) -> serde_json::Result<T>) -> T {
     let mut paths = Vec::new();
     pointers(&value, String::new(), &mut paths);
@@ -405,7 +404,7 @@ fn poisoned<T>(mut value: Value, read: impl Fn(Value) -> serde_json::Result<T>) 
     read(value).unwrap()
 }
 
-/// Where all texts of a value are.
+/// JSON pointers to all texts of a value.
 fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(at),
@@ -606,7 +605,7 @@ fn data_is_what_the_pages_say() {
     assert_eq!(run, entry("run-1", &demo::good()), "the cells are given back");
 }
 
-/// The script draws rows of its own: it must know every figure as the pages do.
+/// The script draws rows itself: it must know the same figures as the pages.
 #[test]
 fn the_script_knows_the_same_figures() {
     let script = assets()[1].text;

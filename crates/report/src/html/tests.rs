@@ -7,28 +7,28 @@ use super::embedded_record::tests::taken_out;
 use super::*;
 use crate::demo;
 
-/// How the record begins in a page.
+/// Start of the record in a page.
 const CARRIED: &str = r#"<script type="application/gzip;base64" id="flashmark-record">"#;
 
-/// A page without the record in it: what a browser takes for markup.
+/// A page without its record: the part that a browser treats as markup.
 fn markup(page: &str) -> String {
     let (before, rest) = page.split_once(CARRIED).expect("the record is in the page");
     let (_, after) = rest.split_once("</script>").expect("the record ends");
     before.to_owned() + after
 }
 
-/// The record a page carries, as the page hands it out.
+/// The record in a page, restored.
 fn handed_out(page: &str) -> String {
     let (_, rest) = page.split_once(CARRIED).expect("the record is in the page");
     taken_out(rest.split_once("</script>").expect("the record ends").0)
 }
 
-/// A record with its conclusions, as a run leaves it.
+/// A record with its conclusions, as at the end of a run.
 fn concluded(record: Record) -> Record {
     Record { findings: findings::conclude(&record), ..record }
 }
 
-/// A fake: of what it says only the first eighth is there.
+/// A fake: only the first eighth of its capacity is real.
 fn failing() -> Record {
     let mut record = demo::good();
     record.findings = vec![
@@ -62,7 +62,7 @@ fn sheet(page: &str) -> &str {
     rest.split_once(r#"<section class="details">"#).expect("it ends").0
 }
 
-/// What stands between each of these and the next end.
+/// The texts between each start and the next end.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> Vec<&'a str> {
     text.split(start).skip(1).filter_map(|rest| rest.split(end).next()).collect()
 }
@@ -223,7 +223,7 @@ fn data_at_stake_and_failures_come_before_all() {
     assert_eq!(sheet.matches("It is a fake.").count(), 1, "what the verdict tells is told once");
     let calm = super::page(&concluded(demo::good()));
     assert!(!calm.contains(r#"role="alert""#));
-    // A list with another role is none to a screen reader, and its lines are no lines of it.
+    // A list with another role is not a list to a screen reader.
     for page in [&calm, &page] {
         assert!(
             !page
@@ -275,7 +275,7 @@ fn ids_titles_and_links_are_sound() {
         assert!(links.len() >= 2);
         for link in links {
             assert!(ids.binary_search(&link).is_ok(), "#{link} leads nowhere");
-            // Browsers open what is folded for an element within, not for the fold itself.
+            // Browsers open a collapsed part for an element inside it, not for the part itself.
             assert!(markup.contains(&format!("</summary>\n<div id=\"{link}\">")), "#{link}");
         }
     }
@@ -345,7 +345,7 @@ fn a_chart_is_drawn_and_described_once() {
     }
 }
 
-/// The colours of one appearance: what follows this text in the style sheet.
+/// Colours of one appearance: those after this text in the style sheet.
 fn colours(after: &str) -> std::collections::BTreeMap<&'static str, [f64; 3]> {
     let (_, rest) = PageHead::STYLE.split_once(after).expect("an appearance");
     let block = rest.split('}').next().expect("it ends");
@@ -364,7 +364,7 @@ fn colours(after: &str) -> std::collections::BTreeMap<&'static str, [f64; 3]> {
         .collect()
 }
 
-/// The contrast of two colours after WCAG 2.
+/// Contrast of two colours as in WCAG 2.
 fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
     let luminance = |colour: [f64; 3]| {
         let [r, g, b] = colour.map(|channel| {
@@ -467,7 +467,7 @@ fn estimates() -> impl Strategy<Value = Option<Estimate>> {
 }
 
 prop_compose! {
-    /// A cell that may say anything.
+    /// A cell with arbitrary values.
     fn any_cell()(
         test in prop::sample::select(vec!["random-write", "random-read", "sequential-write", "sequential-read", "prime", "zero-fill", "seek", "new"]),
         block in prop::option::of(any::<u64>()), iops in estimates(), bps in estimates(), other in estimates(), words in ".{0,30}",
@@ -504,8 +504,8 @@ proptest! {
     }
 }
 
-/// Writes the demonstration pages where a person can look at them:
-/// `FLASHMARK_PAGES=DIR cargo test -p flashmark-report pages_to_look_at -- --ignored`.
+/// Writes the demonstration pages to a directory for viewing: `FLASHMARK_PAGES=DIR cargo test -p
+/// flashmark-report pages_to_look_at -- --ignored`.
 #[test]
 #[ignore = "makes files to look at"]
 #[allow(clippy::disallowed_methods, reason = "only when asked for")]

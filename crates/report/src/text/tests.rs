@@ -1,7 +1,7 @@
 use super::*;
 use crate::demo;
 
-/// What a run is called in `show`.
+/// Name of the run in `show`.
 const RUN: &str = "20261120-101500-5f3a";
 
 #[test]
@@ -127,7 +127,7 @@ fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
     record.findings = vec![fault];
     assert!(!details(&record, RUN, 80, false).contains("Sequential writes reach"));
     record.findings.clear();
-    // sequential 8 KiB is no rate of a medium.
+    // Sequential I/O of 8 KiB is not a rate of a medium.
     record
         .cells
         .retain(|cell| cell.test != "sequential-write" || cell.params.block_bytes == Some(8192));
@@ -257,7 +257,7 @@ fn a_figure_of_another_tool_is_printed_and_marked() {
         assert!(text.contains("One run: measured once"), "{text}");
     }
     assert!(page.contains("7777 IOPS") && page.contains("one run"), "{page}");
-    // It is drawn hollow, in the line and in the legend, and never held against the yardstick.
+    // It is drawn hollow, in the line and in the legend, and never compared with the yardstick.
     assert!(page.contains(r#"<circle class="ring"#) && !page.contains("class=\"whisker"), "{page}");
     assert!(!summary(&record, 80, false).contains("7777 IOPS ("));
     assert!(crate::headline::rows(&record).iter().all(|row| row.times_disk.is_none()));
