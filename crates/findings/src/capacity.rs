@@ -1,4 +1,4 @@
-//! Whether the medium has the capacity it says, from the probe and from a full verification
+//! Capacity against the declared one, from the probe and from a full verification
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
 use record::units::{Bytes, saturating_sum};
@@ -57,7 +57,7 @@ fn probe(record: &Record) -> Option<Finding> {
     Some(draft.notes(notes).notes(how(cell)).done())
 }
 
-/// How far it is damaged, and what to do: first with what is on it.
+/// Statement on a damaged medium: the advice for its data, and the extent of the damage.
 fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     let extent = DamagedPlaces::of(record, []).extent();
     let place = match extent {
@@ -78,8 +78,8 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     format!("It is damaged: {place}{what}. Copy what can still be read first, then throw it away.")
 }
 
-/// Said of a medium of which nothing was read back as it was written. Where all that was restored
-/// is as it was before, no write has changed anything.
+/// Statement on a medium of which nothing was read back as written. If all restored data is as
+/// before, no write has changed anything.
 fn nothing_kept(cell: &Cell) -> String {
     let is_zero = |name: &str| number(cell, name).is_none_or(|n| n == 0.0);
     let kept_old = number(cell, metric::RESTORED_BYTES).is_some_and(|bytes| bytes > 0.0)
@@ -97,11 +97,11 @@ fn nothing_kept(cell: &Cell) -> String {
     .to_owned()
 }
 
-/// The reason why only a bound is known of what is there.
+/// Reason why only a bound of the real capacity is known.
 const NOT_FOUND: &str = "was not found in this time";
 
-/// What it has, in the units of what it declares: to the sector, or between what was seen to keep
-/// data and what was not, where the time was up before.
+/// Real capacity in words, in the units of the declared one: exact to the sector, or between what
+/// kept data and what did not if the time was up.
 fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
     let between = cell.metrics.other.get(metric::REAL_BYTES).and_then(|found| found.ci95);
     let told = |bytes: u64| like(bytes, declared);
@@ -111,8 +111,8 @@ fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
         {
             let (low, high) = (low as u64, high as u64);
             if low < high / 4 {
-                // What addresses are taken modulo is known to the byte; that all of it is there is
-                // not.
+                // The modulus of the addresses is known to the byte, but not that all of this range
+                // exists.
                 let repeats = number(cell, metric::WRAP_BYTES) == Some(high as f64);
                 let why = if repeats { " (its addresses repeat from there on)" } else { "" };
                 format!("it has no more than {}{why}, and how much less {NOT_FOUND}", told(high))
@@ -125,7 +125,7 @@ fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
     }
 }
 
-/// What was done to find out, and what of it was restored.
+/// Description of the probe, and of what it restored.
 fn how(cell: &Cell) -> Vec<String> {
     let bytes = |name| number(cell, name).map(|bytes| bytes as u64);
     let read = bytes(metric::OVERWHELMED_BYTES).map_or_else(

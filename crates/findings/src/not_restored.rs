@@ -1,12 +1,12 @@
-//! What a run overwrote of the medium and could not restore yet. It comes before everything else:
-//! data are at stake.
+//! Data of the medium that a run overwrote and could not restore yet. It comes first, as data is at
+//! risk.
 
 use record::units::Bytes;
 use record::{Finding, Flag, Record};
 
 use crate::finding_builder::FindingBuilder;
 
-/// The finding `not-put-back`; `None` where the record has no such flag.
+/// The finding `not-put-back`; `None` if the record has no such flag.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let unrestored = record.flags.iter().find_map(|flag| match flag {
         Flag::NotRestored { bytes, first_offset_bytes, run } => {

@@ -1,5 +1,4 @@
-//! What the medium is good for, with reasons: one finding for each use, and one that sums them up
-//! in a sentence.
+//! Verdicts with reasons: one finding for each use, and one that sums them up in a sentence.
 
 use record::classes::{A1_RANDOM, SPEED};
 use record::collection::HeadlineFigure;
@@ -20,15 +19,15 @@ use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, RANDOM_WR
 use crate::stalls::{self, EVENTS};
 use crate::{Figures, commits, logger, usability};
 
-/// From when on random writes make a disk poor, usable and good.
+/// Random write IOPS from which on a system disk is poor, usable and good.
 const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_RANDOM[1]];
 const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
 
-/// The writes of a system.
+/// Figures for the writes of a system.
 const SMALL_WRITES: [HeadlineFigure; 2] =
     [HeadlineFigure::RandomWrite4k, HeadlineFigure::RandomWrite16k];
 
-/// Random writes at a size as a need of a system.
+/// Need of a system for random writes at a block size.
 fn writes_need(figure: &UsableEstimate) -> Option<Need> {
     let block = size(figure.cell.params.block_bytes?);
     let reason = format!(
@@ -38,8 +37,8 @@ fn writes_need(figure: &UsableEstimate) -> Option<Need> {
     Need::at_least(figure, WRITES, reason, WRITES_SOURCE)
 }
 
-/// What holds data that must survive a power cut needs a flush that waits for flash. Data is lost
-/// only then: poor, not unsuitable.
+/// Need for an honest flush: data that must survive a power cut depends on it. Data is lost only in
+/// a power cut, so the level is poor, not unsuitable.
 fn safety_need(record: &Record) -> Option<Need> {
     let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
     let reason =
@@ -55,14 +54,14 @@ fn safety_need(record: &Record) -> Option<Need> {
 }
 
 fn root_disk(record: &Record) -> Option<UseVerdict> {
-    // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and
-    // 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
+    // The weaker first, so that it is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB
+    // (docs/field/published-figures.md#survey-of-microsd-cards).
     let figures = SMALL_WRITES.into_iter().filter_map(|wanted| Figures::of(record).judged(wanted));
     let mut needs: Vec<(f64, Need)> =
         figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
     let untested =
         if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
-    // Of equals the small writes are named: everyone knows the figure.
+    // Of equal figures that of 4 KiB is named, as it is well known.
     needs.sort_by(|a, b| (a.0 * 2.0 < b.0).cmp(&(b.0 * 2.0 < a.0)).reverse());
     let mut needs: Vec<Need> = needs.into_iter().map(|(_, need)| need).collect();
     if needs.is_empty() {
@@ -98,7 +97,7 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
         figure.with_interval(),
         quantity(metric::BPS, need_bps)
     );
-    // What only just keeps up has no reserve for the file system: a quarter more is good.
+    // A rate equal to the need leaves no reserve for the file system: 25 % more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
     let mut needs =
         vec![Need::at_least(&figure, asked, reason, "the recording's rate, and 25 % more")?];
@@ -135,13 +134,12 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     weigh(Use::Video { mbit }, needs, untested)
 }
 
-/// A camera holds back what it films for so long; a stretch that is slower for longer loses frames.
-/// In seconds; our choice.
+/// Time in seconds that a camera can buffer; a longer slow stretch loses frames. Our choice.
 const CAMERA_BUFFER_S: f64 = 2.0;
 
-/// A rate that three stretches of two seconds of a long sequential write stayed below, the lowest
-/// of all such writes, with its cell; in bytes a second. A single slow stretch may be the host's
-/// doing. And how many stretches of that write were slower than `need_bps`.
+/// The third lowest rate (bytes per second) of two-second stretches in a long sequential write, the
+/// lowest over all such writes: evidence in words, the rate, and the number of stretches of that
+/// write below `need_bps`. A single slow stretch may be the host's fault.
 fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)> {
     let long = [test::SUSTAINED, test::RANDOM_FILL, test::PRIME]
         .iter()
@@ -170,8 +168,8 @@ fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)>
     slowest.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The rates of the stretches of two seconds that points (bytes so far, bytes a second since the
-/// point before) are cut into, the slowest first.
+/// Rates of stretches of two seconds, the slowest first. Points are (bytes so far, bytes per second
+/// since the point before).
 fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
     let step = |pair: &[[f64; 2]]| {
         let (bytes, bps) = (pair[1][0] - pair[0][0], pair[1][1]);
@@ -231,8 +229,8 @@ fn commits_need(record: &Record) -> Option<Need> {
     Some(need)
 }
 
-/// True where random writes over a large span would not allow this level: the files of the test
-/// `commit` take 48 MiB at most, less than the span of random writes.
+/// True if random writes over a large span would not reach this level: the files of the test
+/// `commit` take at most 48 MiB, less than the span of random writes.
 fn is_fast_only_here(record: &Record, level: Fitness) -> bool {
     let [_, usable, good] = WRITES;
     let needed = if level == Fitness::Good { good } else { usable };
@@ -244,7 +242,8 @@ fn is_fast_only_here(record: &Record, level: Fitness) -> bool {
     over_all.into_iter().chain(widest).any(|value| value < needed)
 }
 
-/// The verdict on a use; `None` where what it needs was not measured, or is not the medium's.
+/// The verdict on a use; `None` if its needs were not measured, or the figures are not the
+/// medium's.
 pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
     if usability::is_host_cached(record) {
         return None;
@@ -258,20 +257,20 @@ pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
     }
 }
 
-/// What a medium comes to for a use, by the figure that decides.
+/// Level of a medium for a use, with the deciding figure.
 pub(crate) struct UseFigure {
     pub level: Fitness,
-    /// The better the larger.
+    /// Sort key: larger is better.
     pub key: f64,
-    /// The ends of its 95 % interval, in the unit of the key.
+    /// Ends of its 95 % interval, in the unit of the key.
     pub ends: Option<[f64; 2]>,
     /// The figure as text.
     pub text: String,
-    /// What the level depends on.
+    /// Caveat of the level.
     pub caveat: Option<String>,
 }
 
-/// The figure that decides on a use, for ranking media by it.
+/// The deciding figure of a use, for ranking media.
 pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
     let verdict = verdict_on(record, wanted)?;
     let caveats: Vec<String> = few_samples(verdict.confidence)
@@ -308,16 +307,17 @@ pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
     Some(of(figure.value, figure.ci95, format!("{what}: {}", figure.with_interval())))
 }
 
-/// The verdicts on these uses; one that cannot be given is left out.
+/// The verdicts on these uses; uses without one are left out.
 pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<UseVerdict> {
     uses.iter().filter_map(|wanted| verdict_on(record, *wanted)).collect()
 }
 
-/// The usual recording rates, in Mbit/s: standard definition, HD, action cameras, 4K, and the video
+/// Usual recording rates, in Mbit/s: standard definition, HD, action cameras, 4K, and the video
 /// speed classes.
 const USUAL_VIDEO: [u32; 8] = [8, 17, 28, 50, 100, 200, 400, 720];
 
-/// The fastest usual recording it is good for, or else usable for, or else the slowest one.
+/// The fastest usual recording rate (Mbit/s) that it is good for, or else usable for, or else the
+/// slowest one.
 pub(crate) fn usual_video(record: &Record) -> u32 {
     let fastest = |level: Fitness| {
         USUAL_VIDEO
@@ -328,9 +328,8 @@ pub(crate) fn usual_video(record: &Record) -> u32 {
     fastest(Fitness::Good).or_else(|| fastest(Fitness::Usable)).unwrap_or(USUAL_VIDEO[0])
 }
 
-/// All verdicts: the summary first, then each use. Where something is wrong with the medium itself
-/// (`faults`: it is a fake, it loses data, it fails), that is the verdict, and no speed is spoken
-/// of.
+/// All verdicts: the summary first, then each use. A fault of the medium itself (`faults`: it is a
+/// fake, it loses data, it fails) is the only verdict; no rates are mentioned then.
 pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> Vec<Finding> {
     if let Some(fault) = faults.first() {
         let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
@@ -354,7 +353,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     findings.extend(
         wanted.iter().filter(|wanted| !given(wanted)).map(|wanted| untested(record, *wanted)),
     );
-    // What random writes are often taken to promise a database is told, and that it is no verdict.
+    // The rate that random writes seem to promise a database is given, but not as a verdict.
     let has_writes =
         figure::random_write(record, 4 * KIB).is_some() || commits::of(record).is_some();
     let open = [(Use::Logger, logger::has_lines(record)), (Use::Database, has_writes)].into_iter();
@@ -363,7 +362,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     findings
 }
 
-/// The verdicts on a device that lies in the host's memory: its figures praise and blame nothing.
+/// Verdicts on a device in the host's memory: its figures count neither for nor against it.
 fn of_host_memory(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     let said = format!("Cannot be told here: what it is good for; {HOST_CACHED}.");
     let is_written = record.cells.iter().any(writes);
@@ -375,7 +374,7 @@ fn of_host_memory(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     verdict.into_iter().chain(wanted.iter().map(of_use)).collect()
 }
 
-/// The verdict where nothing but what the medium keeps was looked at: that it passed.
+/// Verdict if only the capacity or the kept data were checked: passed.
 pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
     let passed: Vec<&Finding> = findings
         .iter()
@@ -390,8 +389,7 @@ pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
     (!passed.is_empty()).then(|| FindingBuilder::info("verdict", said).notes(evidence).done())
 }
 
-/// What comes first where a medium was only read: nothing can be said of what it is good for, nor
-/// whether it is there.
+/// First finding for a medium that was only read: neither its uses nor its capacity can be judged.
 pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
     let is_read = |cell: &record::Cell| cell.params.direction == Some(Direction::Read);
     let is_raw = record.target.kind == record::TargetKind::Block;
@@ -402,50 +400,50 @@ pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
     })
 }
 
-/// The verdicts on these uses; on all that are judged where none is named.
+/// Verdicts on these uses; on all judged ones if empty.
 pub(crate) fn judged(record: &Record, wanted: &[Use]) -> Vec<UseVerdict> {
     if wanted.is_empty() { verdicts(record, &all(record)) } else { verdicts(record, wanted) }
 }
 
-/// All that is judged: video at the fastest recording that it does.
+/// All judged uses: video at the fastest suitable recording rate.
 pub(crate) fn all(record: &Record) -> [Use; 5] {
     let mbit = usual_video(record);
     [Use::RootDisk, Use::Camera, Use::Video { mbit }, Use::Logger, Use::Database]
 }
 
 impl UseVerdict {
-    /// True if fit or unfit can be told: it depends on nothing that no run tells, and what the few
-    /// samples leave open is not the border between both.
+    /// True if it is decided: it has no condition that no run can test, and few samples do not
+    /// leave it at the border between suitable and not suitable.
     pub(crate) fn is_told(&self) -> bool {
         let is_at_border = matches!(self.level, Fitness::Poor | Fitness::Usable);
         self.condition.is_none() && (is_sure(self) || !is_at_border)
     }
 }
 
-/// True if a figure is certain enough to be said flatly.
+/// True if a figure is certain enough for a statement without a note.
 pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
     few_samples(verdict.confidence).is_none()
 }
 
-/// How sure a level is that few samples tell: "few samples, 59 % sure"; `None` from 95 % on.
+/// Note on a level that rests on few samples: "few samples, 59 % sure"; `None` from 95 % on.
 pub(crate) fn few_samples(confidence: Option<f64>) -> Option<String> {
     let share = confidence.filter(|share| *share < 0.95)?;
     Some(format!("{FEW_SAMPLES}, {:.0} % sure", (100.0 * share).floor()))
 }
 
-/// The same as evidence.
+/// The note as evidence.
 fn few_samples_note(verdict: &UseVerdict) -> Option<String> {
     Some(format!("how well it does for {}: {}", verdict.wanted, few_samples(verdict.confidence)?))
 }
 
-/// What stands behind a level that few samples tell.
+/// The note in parentheses, or empty.
 fn in_brackets(verdict: &UseVerdict) -> String {
     few_samples(verdict.confidence)
         .map(|few_samples| format!(" ({few_samples})"))
         .unwrap_or_default()
 }
 
-/// A use that the record gives no verdict on.
+/// A use without a verdict in this record.
 pub(crate) fn open_verdict(record: &Record, wanted: Use) -> OpenVerdict {
     if wanted == Use::Database {
         return commits::untested(record);
@@ -454,14 +452,14 @@ pub(crate) fn open_verdict(record: &Record, wanted: Use) -> OpenVerdict {
     OpenVerdict::new(level, format!("{why}."))
 }
 
-/// What was asked for and cannot be said.
+/// Finding on a requested use that cannot be judged.
 pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
     let OpenVerdict { level, why, evidence } = open_verdict(record, wanted);
     let statement = format!("{}: {why}", level.verdict(wanted));
     FindingBuilder::on_use(wanted, level, Severity::Info, statement).notes(evidence).done()
 }
 
-/// Whether it was tried, and why nothing can be said.
+/// Level (not tested, or cannot be told) and reason if nothing can be said about a use.
 pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
     if usability::is_host_cached(record) {
         return (Fitness::CannotTell, HOST_CACHED.to_owned());
@@ -523,8 +521,8 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     .done()
 }
 
-/// What it is not suitable for and why, then what it is good for, under which conditions. With
-/// `asked`, only about what was asked for, and loud if it is not suitable.
+/// Summary: unsuitable uses with the reason, then suitable ones with their conditions. With `asked`
+/// only about the requested uses, and with a higher severity if it is not suitable.
 fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
     let blame = [Fitness::NotSuitable, Fitness::Poor].into_iter().filter_map(|level| {
@@ -535,7 +533,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     });
     let mut sentences: Vec<VerdictSentence> = blame.chain(praise(verdicts)).collect();
     let praised = || verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
-    // One with a condition says it itself.
+    // A use with a condition states it itself.
     let is_durable = |verdict: &UseVerdict| {
         matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger)
             && verdict.condition.is_none()
@@ -565,8 +563,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     )
 }
 
-/// The uses of this level that depend on nothing that cannot be told, as a list; of which few
-/// samples tell it is said.
+/// List of the uses of this level without a condition; those that rest on few samples are marked.
 fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
     let wording = |verdict: &UseVerdict| format!("{}{}", verdict.wanted, in_brackets(verdict));
     let names = verdicts
@@ -576,8 +573,8 @@ fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
     if level == Fitness::NotSuitable { listed_with(names, "or") } else { listed(names) }
 }
 
-/// What it is good and usable for: a sentence for each level, and one for each use that depends on
-/// something no run can tell.
+/// Sentences on uses that it is good or usable for: one for each level, and one for each use with a
+/// condition.
 fn praise(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
     let levels = [Fitness::Good, Fitness::Usable].into_iter();
     let flat = levels.filter_map(move |level| {
@@ -595,7 +592,7 @@ fn praise(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
     })
 }
 
-/// The statement that these sentences make.
+/// The statement made of these sentences.
 pub(crate) fn in_order(sentences: &[VerdictSentence]) -> String {
     sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ")
 }
@@ -605,7 +602,7 @@ fn unusable(fault: &str) -> String {
     format!("{DO_NOT_USE} {fault}")
 }
 
-/// True if a verdict says all that another finding says.
+/// True if a verdict includes everything that another finding says.
 pub fn repeats(verdict: &Finding, other: &Finding) -> bool {
     match &verdict.outcome {
         Some(Outcome::Unusable { because }) => {
