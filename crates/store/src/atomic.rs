@@ -6,24 +6,24 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Something could not be written. Says what, why, and what to do about it.
+/// A file or directory could not be written. The message names the path, the reason and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write '{}': {}", path.display(), reason(path, source))]
 pub struct WriteError {
-    /// What was to be written.
+    /// Path of the file or directory.
     pub path: PathBuf,
-    /// What the system said.
+    /// Error of the system.
     pub source: io::Error,
 }
 
 impl WriteError {
-    /// For `map_err`: an I/O error while this was written.
+    /// Makes the error of a write to `path` out of an I/O error, for `map_err`.
     pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> WriteError + '_ {
         move |source| WriteError { path: path.to_owned(), source }
     }
 }
 
-/// The system's error in words, with the way out.
+/// Text of the system's error, with a remedy where one is known.
 fn reason(path: &Path, error: &io::Error) -> String {
     let parent = parent_of(path);
     let place = parent.display();
@@ -55,14 +55,14 @@ fn reason(path: &Path, error: &io::Error) -> String {
 /// after a power loss.
 ///
 /// The bytes go to a new file in the same directory, are made durable and renamed into place. A
-/// symbolic link is followed, and the mode of a file that is replaced is kept. A path that is no
-/// regular file or lies in /dev or /proc (`/dev/stdout`, a named pipe) is simply written to.
+/// symbolic link is followed, and the mode of a file that is replaced is kept. A path that is not a
+/// regular file or is in /dev or /proc (`/dev/stdout`, a named pipe) is simply written to.
 pub fn atomic_write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteError> {
     atomic_write_with(path, |to| to.write_all(bytes))
 }
 
-/// The same for what is made piece by piece: `fill` is handed the new file. Where it fails, what
-/// was there before is still there.
+/// Writes a file as [`atomic_write`] does, with content that `fill` writes to it piece by piece. If
+/// `fill` fails, the old file stays.
 pub fn atomic_write_with(
     path: impl AsRef<Path>,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
@@ -107,25 +107,26 @@ fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::R
     sync_directory(parent)
 }
 
-/// A name in the making: removed when it goes out of scope, unless it has been renamed by then.
+/// A temporary file or directory: removed when it goes out of scope, unless it was renamed by then.
 pub(crate) struct Scratch(pub PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nobody is left to be told; what stays begins with a dot and is never listed as a run.
+        // The error cannot be reported here. What stays begins with a dot and is never listed as a
+        // run.
         let _ =
             if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
     }
 }
 
-/// A name that no other writer has: hidden, and with the number of this process in it.
+/// Makes a hidden name that no other writer has: the number of this process is in it.
 pub(crate) fn unique_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!(".flashmark-{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Removes what processes that were killed while making a run had begun in `dir`: it never was a
-/// run. Others' work is left alone.
+/// Removes unfinished run directories that killed processes left in `dir`. Those of live processes
+/// stay.
 pub(crate) fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -144,13 +145,12 @@ pub(crate) fn sweep(dir: &Path) {
     }
 }
 
-/// The directory a path lies in; the current one for a bare name.
+/// Directory that holds a path; the current one for a bare name.
 pub(crate) fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a directory durable. Some file systems cannot, and have nothing to lose by
-/// it.
+/// Makes the names in a directory durable. Succeeds on file systems that cannot sync a directory.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {

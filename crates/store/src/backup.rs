@@ -1,8 +1,8 @@
-//! What lay on a medium before it was overwritten, kept on disk until it is restored.
+//! Backup of what a run overwrites on a medium, kept on disk until it is restored.
 //!
-//! A file in the run's directory, one piece after the other, each with checksums of its own: a
-//! damaged one costs only itself, and a torn one at the end was never sealed, so nothing has been
-//! overwritten there.
+//! A file in the run's directory: pieces in succession, each with its own checksums. A damaged
+//! piece costs only itself. A torn piece at the end was never sealed, so nothing was overwritten at
+//! its place on the medium.
 
 mod damage;
 mod frame;
@@ -25,10 +25,10 @@ use crate::atomic::{WriteError, parent_of, sync_directory};
 
 /// Name of the backup in a run's directory.
 pub const BACKUP_FILE: &str = "undo.log";
-/// The most that is kept in one piece, in bytes.
+/// Longest piece, in bytes.
 pub const MOST_PIECE_BYTES: u64 = 1 << 20;
 
-/// What is backed up, and not yet restored. Dropping it leaves the file for another process.
+/// Backup that is not yet restored. Dropping it leaves the file for another process.
 #[derive(Debug)]
 pub struct BackupLog {
     file: File,
@@ -37,45 +37,45 @@ pub struct BackupLog {
     pieces: Vec<BackupPiece>,
     kept: Vec<LocatedPiece>,
     damage: Vec<BackupDamage>,
-    /// Where the next piece goes.
+    /// Offset of the next piece in the file, in bytes.
     end: u64,
     next: u64,
-    /// A write failed: what the kernel could not write it forgets, and a second attempt would only
-    /// seem to succeed.
+    /// True after a failed write. The kernel forgets what it could not write: a second attempt
+    /// would only seem to succeed.
     closed: bool,
 }
 
-/// Something that lay on the medium.
+/// Former content of one place on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackupPiece {
-    /// Where on the medium it lay, in bytes.
+    /// Offset on the medium, in bytes.
     pub offset_bytes: u64,
-    /// How long it is.
+    /// Length in bytes.
     pub bytes: u64,
-    /// True if it can be read as it was kept.
+    /// True if the copy passes its checksum.
     pub sound: bool,
 }
 
-/// What a run has not restored.
+/// Summary of a backup that a run has not restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unrestored {
     /// The medium in words for people; empty where that is damaged.
     pub medium: String,
     /// Number of pieces in the log whose headers can be read.
     pub pieces: usize,
-    /// All of them together, in bytes.
+    /// Bytes of all pieces together.
     pub bytes: u64,
-    /// Where the first of them lay; none where only damage is left.
+    /// Lowest offset of a piece on the medium, in bytes; `None` where only damage is left.
     pub first_offset_bytes: Option<u64>,
 }
 
 /// A backup could not be made, added to, read or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// There is too little room for it. Nothing was kept.
+    /// There is too little free space for it. Nothing was kept.
     #[error("what is overwritten is kept in '{}' first: {} are needed there, {} are there; set FLASHMARK_HOME to a directory with more room", directory.display(), Bytes(*needed_bytes), Bytes(*there_bytes))]
     Room {
-        /// Where it was to be.
+        /// Directory of the backup.
         directory: PathBuf,
         /// Bytes of disk space that the log needs.
         needed_bytes: u64,
@@ -85,57 +85,58 @@ pub enum BackupError {
     /// This process may not make files of that size. Nothing was kept.
     #[error("what is overwritten is kept in '{}' first: {} are needed there, and no file may grow beyond {}; raise the limit (ulimit -f), or set FLASHMARK_HOME to another file system", directory.display(), Bytes(*needed_bytes), Bytes(*most_bytes))]
     Limit {
-        /// Where it was to be.
+        /// Directory of the backup.
         directory: PathBuf,
         /// Bytes that the log needs in one file.
         needed_bytes: u64,
         /// The largest file that is allowed.
         most_bytes: u64,
     },
-    /// The run has one that is not empty.
+    /// The run already has a backup that is not restored.
     #[error("'{}' holds what this run has not restored yet; restore it first: flashmark restore", .0.display())]
     Unrestored(PathBuf),
     /// A piece is longer than [`MOST_PIECE_BYTES`].
     #[error("{} are too much for one piece of an undo log; at most {} go in one", Bytes(*.0), Bytes(MOST_PIECE_BYTES))]
     TooLong(u64),
-    /// The log has fewer pieces.
+    /// The log has no piece of this number.
     #[error("the undo log '{}' has {there} pieces; there is no piece {number} (the first is 0)", path.display())]
     NoPiece {
         /// Path of the backup.
         path: PathBuf,
-        /// What was asked for.
+        /// Number that was asked for, from 0.
         number: usize,
-        /// How many there are.
+        /// Number of pieces in the log.
         there: usize,
     },
-    /// A piece cannot be read as it was kept.
+    /// A piece does not pass its checksum.
     #[error("{} at {} cannot be restored: the copy in '{}' is damaged", Bytes(*bytes), Bytes(*offset_bytes), path.display())]
     Damaged {
         /// Path of the backup.
         path: PathBuf,
-        /// Where on the medium it lay.
+        /// Offset of the piece on the medium, in bytes.
         offset_bytes: u64,
-        /// How long it is.
+        /// Length of the piece, in bytes.
         bytes: u64,
     },
-    /// It could not be read.
+    /// The backup could not be read.
     #[error("cannot read the undo log '{}': {source}; it is needed to restore what was overwritten, make it readable and try again", path.display())]
     Read {
         /// Path of the backup.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// A write to it has failed; nothing more is kept, and nothing more may be overwritten.
     #[error("the undo log '{}' is closed after a failed write; what was kept before can be restored: flashmark restore", .0.display())]
     Closed(PathBuf),
-    /// It could not be written.
+    /// The backup could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
 
 impl BackupLog {
-    /// Makes the log in a run's directory, with room for so many bytes in pieces of 4 KiB and more.
+    /// Creates the log in a run's directory, with room for `room_bytes` in pieces of 4 KiB and
+    /// more.
     pub(crate) fn create(
         directory: &Path,
         medium: &str,
@@ -172,8 +173,8 @@ impl BackupLog {
         Ok(log)
     }
 
-    /// The log in a run's directory, if there is one. Every piece is read once, to see whether it
-    /// is sound.
+    /// Opens the log in a run's directory, if there is one. Every piece is read once to check its
+    /// checksum.
     pub(crate) fn open(directory: &Path) -> Result<Option<BackupLog>, BackupError> {
         let path = directory.join(BACKUP_FILE);
         let unreadable = |source| BackupError::Read { path: path.clone(), source };
@@ -198,15 +199,15 @@ impl BackupLog {
         }
     }
 
-    /// The medium in words for people, as it was given; empty where that is damaged.
+    /// Description of the medium for people, as it was given; empty where it is damaged.
     pub fn medium(&self) -> &str {
         &self.medium
     }
 
-    /// Keeps what lies at this place, at most [`MOST_PIECE_BYTES`]. It is safe after the next
-    /// [`BackupLog::seal`], not before.
+    /// Adds the data of one place on the medium, at most [`MOST_PIECE_BYTES`]. They are durable
+    /// after the next [`BackupLog::seal`], not before.
     ///
-    /// After an error of writing nothing more is kept.
+    /// After a write error the log takes nothing more.
     pub fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), BackupError> {
         if self.closed {
             return Err(BackupError::Closed(self.path.clone()));
@@ -242,7 +243,8 @@ impl BackupLog {
         WriteError::at(&self.path)(error).into()
     }
 
-    /// When this returns, everything kept so far outlives the process and a power cut.
+    /// Makes everything kept so far durable: it then survives the end of the process and a power
+    /// cut.
     pub fn seal(&mut self) -> Result<(), BackupError> {
         if self.closed {
             return Err(BackupError::Closed(self.path.clone()));
@@ -250,12 +252,13 @@ impl BackupLog {
         self.file.sync_data().map_err(|error| self.close(error))
     }
 
-    /// What is kept, in the order of keeping. It is restored in the reverse order.
+    /// Pieces in the order in which they were kept. They are restored in the reverse order.
     pub fn pieces(&self) -> &[BackupPiece] {
         &self.pieces
     }
 
-    /// Reads a piece by its place in [`BackupLog::pieces`]; returns where it lay.
+    /// Reads a piece by its index in [`BackupLog::pieces`]; returns its offset on the medium, in
+    /// bytes.
     pub fn read(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, BackupError> {
         let kept = self.piece(number)?;
         let BackupPiece { offset_bytes, bytes, .. } = piece(&kept);
@@ -277,12 +280,12 @@ impl BackupLog {
         })
     }
 
-    /// What was found when the log was opened that is not as it was written.
+    /// Damage that was found when the log was opened.
     pub fn damage(&self) -> &[BackupDamage] {
         &self.damage
     }
 
-    /// Everything is back: the file goes, durably.
+    /// Removes the log durably, once everything is restored.
     pub fn clear(self) -> Result<(), BackupError> {
         let at = WriteError::at(&self.path);
         fs::remove_file(&self.path).map_err(&at)?;
@@ -298,8 +301,8 @@ fn piece(kept: &LocatedPiece) -> BackupPiece {
     }
 }
 
-/// What a run's directory says is to be restored; none where there is no log, or an empty one.
-/// Reads headers only.
+/// Summary of the backup in a run's directory, from headers only; `None` where there is no log, or
+/// an empty one.
 pub(crate) fn unrestored(directory: &Path) -> Option<Unrestored> {
     let file = open_regular(&directory.join(BACKUP_FILE), false).ok().flatten()?;
     let found = survey(&file, false).ok()?;
@@ -320,7 +323,7 @@ fn is_unrestored(found: &BackupSurvey) -> bool {
     !found.pieces.is_empty() || found.damage.iter().any(BackupDamage::is_loss)
 }
 
-/// What was begun and never used: the process was ended before anything was kept.
+/// Removes a backup without pieces: its process ended before it kept anything.
 fn remove_empty(path: &Path) -> Result<(), BackupError> {
     let unreadable = |source| BackupError::Read { path: path.to_owned(), source };
     let Some(file) = open_regular(path, false).map_err(unreadable)? else { return Ok(()) };
@@ -330,8 +333,8 @@ fn remove_empty(path: &Path) -> Result<(), BackupError> {
     Ok(fs::remove_file(path).map_err(WriteError::at(path))?)
 }
 
-/// A file that is there and no link, pipe or device; none where there is nothing. Where it cannot
-/// be written to, it is opened for reading: what it holds can be restored from there as well.
+/// Opens a regular file, never a link, pipe or device; `None` where there is none. A file that
+/// cannot be written to is opened for reading: its pieces can still be restored.
 fn open_regular(path: &Path, to_write: bool) -> io::Result<Option<File>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let open =

@@ -1,17 +1,17 @@
 //! Collections of published runs, in SQLite or PostgreSQL: one code path, the same SQL, one set of
 //! migrations.
 //!
-//! What comes in is durable when [`Collection::submit`] returns. The table people look at is not
-//! computed when they look: each line (a model of one origin, fakes apart) is made anew in the
-//! transaction in which one of its runs comes or goes. What lines are filtered and sorted by is
-//! held in memory too, so that a page is a look through that and fifty lines read from the
-//! database. docs/collection.md says what is in which table.
+//! A submission is durable when [`Collection::submit`] returns. Each line of the table (a model of
+//! one origin, fakes apart) is computed in the transaction that adds or removes one of its runs,
+//! not when somebody looks at it. The fields by which lines are filtered and sorted are held in
+//! memory too: a page is a search in memory and fifty lines read from the database.
+//! docs/collection.md lists the tables.
 //!
-//! Nothing here asks for the time or makes secrets: both are handed in. All calls block; from
-//! asynchronous code they go to a thread of their own.
+//! The caller passes in the time and the secrets. All calls block; asynchronous code runs them on a
+//! thread of their own.
 //!
-//! Where to begin reading: `migrations/0001_collection.sql` (the tables), `write.rs` (what changes
-//! them), `query.rs` and `catalogue.rs` (what is asked most).
+//! Begin reading at `migrations/0001_collection.sql` (the tables), `write.rs` (all changes),
+//! `query.rs` and `catalogue.rs` (the most frequent queries).
 
 mod address;
 mod audit;
@@ -59,8 +59,8 @@ pub use read::{Counts, Revision};
 pub use tokens::{Token, TokenKind};
 pub use write::{Submission, SubmissionReceipt};
 
-/// A collection of published runs. A clone is another handle of the same; all may be used at once
-/// from any thread.
+/// A collection of published runs. A clone is another handle to the same collection; any thread may
+/// use any handle at any time.
 #[derive(Clone)]
 pub struct Collection {
     pool: Arc<pool::ConnectionPool>,
@@ -68,18 +68,17 @@ pub struct Collection {
 }
 
 impl Collection {
-    /// Opens a collection, makes it where there is none, and brings it to the form this version
-    /// knows.
+    /// Opens a collection. Creates it if it does not exist, and applies missing migrations.
     ///
     /// # Errors
-    /// Where the database cannot be reached, is something else's, or was made by a newer version.
+    /// If the database cannot be reached, holds something else, or was made by a newer version.
     pub fn open(address: &Address) -> Result<Collection, CollectionError> {
         let pool = pool::ConnectionPool::new(address.clone());
         migrations::apply(&pool)?;
         Ok(Collection { pool: Arc::new(pool), catalogue: Arc::default() })
     }
 
-    /// Where it is kept, without a password.
+    /// Address of the database, without a password.
     pub fn address(&self) -> String {
         self.pool.address().to_string()
     }

@@ -1,50 +1,50 @@
-//! What is wrong with a journal, and what that costs.
+//! Damage of a journal and its cost.
 
 use std::fmt;
 
-/// Something in a journal that is not as it was written. It costs what it says and nothing else.
+/// A damaged place of a journal. It costs the cells that it names and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The line, counted from 1; of several in succession the first.
+    /// Number of the line, from 1; the first of several in succession.
     pub first: u64,
-    /// The last of several lines in succession; else the same.
+    /// Number of the last of several lines in succession; else the same as `first`.
     pub last: u64,
-    /// What is wrong there.
+    /// Kind of the damage.
     pub wrong: Wrong,
-    /// Ids of cells that have no result because of it, as far as that is known. `resume` measures
-    /// them again.
+    /// Ids of the cells that have no result because of it, as far as known. `resume` measures them
+    /// again.
     pub cells: Vec<String>,
 }
 
-/// What can be wrong with a line.
+/// Kinds of damage of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// The last line is incomplete: it was being written when the program was ended, and was never
+    /// The last line is incomplete: the program was ended while it wrote the line, which was never
     /// acknowledged.
     Torn,
-    /// The line does not pass its checksum, or has none: what is wrong with it.
+    /// The line fails its checksum, or has none; with the reason.
     Flipped(String),
-    /// The line is not there.
+    /// The line is missing.
     Missing,
-    /// The line stands there more than once; it counts once.
+    /// The line is in the journal more than once; it counts once.
     Doubled,
-    /// The line stands before one that was written earlier; it is read in its place.
+    /// The line is before one that was written earlier; it is read in its right place.
     Misplaced,
-    /// Behind the line (0: before the first) stand lines that were written for another run; they
-    /// are left out.
+    /// Behind the line (0: before the first) are lines that were written for another run; they are
+    /// left out.
     Foreign,
-    /// Behind the line (0: before the first) stands something that is none.
+    /// Behind the line (0: before the first) are bytes that are not a line.
     Junk,
-    /// The line is as it was written, but this version does not know what it says: why.
+    /// The line passes its checksum, but this version does not know its content; with the reason.
     Unknown(String),
     /// The first line is damaged; its copy was read instead.
     Header,
-    /// Nothing can be read, but the record is there: why.
+    /// The journal cannot be read, but the record is there; with the reason.
     Unreadable(String),
 }
 
 impl Damage {
-    /// One line, by its number.
+    /// Damage of one line, by its number.
     pub(crate) fn of_line(number: u64, wrong: Wrong) -> Damage {
         Damage { first: number, last: number, wrong, cells: Vec::new() }
     }
@@ -57,12 +57,12 @@ impl Damage {
         )
     }
 
-    /// True if it is worth telling a person: a torn last line costs nothing that was acknowledged.
+    /// True if a person should see it: a torn last line costs nothing that was acknowledged.
     pub fn is_told(&self) -> bool {
         self.wrong != Wrong::Torn
     }
 
-    /// Adds to a list; what goes on where the last one ends becomes part of it.
+    /// Adds to a list; damage that continues the last entry becomes part of it.
     pub(crate) fn join(self, list: &mut Vec<Damage>) {
         match list.last_mut() {
             Some(before) if before.goes_on_with(&self) => before.last = self.last,

@@ -1,8 +1,8 @@
-//! Everything of a collection for other tools: CSV, JSON, workbooks, Parquet, and fio's JSON.
+//! Export of a collection for other tools: CSV, JSON, workbooks, Parquet, and fio's JSON.
 //!
-//! The columns are the same in all of them and stand once, in [`columns`]; docs/collection.md
-//! explains each. Sinks take one entry at a time, so that a collection of any size goes through a
-//! few megabytes of memory (a workbook is the exception: its format wants all of it).
+//! All formats have the same columns, defined once in [`columns`]; docs/collection.md explains
+//! each. Sinks take one entry at a time, so that a collection of any size needs a few megabytes of
+//! memory (a workbook is the exception: its format needs all of it).
 
 pub mod columns;
 mod csv;
@@ -25,19 +25,19 @@ pub use self::xlsx::XlsxSink;
 /// Something could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// It could not be written.
+    /// The output could not be written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// JSON cannot hold it.
+    /// JSON cannot represent a value.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// The format of workbooks cannot hold it.
+    /// The format of workbooks cannot represent a value.
     #[error("a workbook cannot hold this: {0}; --format parquet or csv can")]
     Workbook(#[from] rust_xlsxwriter::XlsxError),
-    /// Parquet cannot hold it.
+    /// Parquet cannot represent a value.
     #[error("Parquet cannot hold this: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),
-    /// More than a sheet has.
+    /// A sheet has fewer rows than the runs have cells.
     #[error(
         "a sheet of a workbook has 1,048,576 rows, and these runs have more cells; --format parquet or csv has no limit"
     )]
@@ -53,22 +53,22 @@ impl From<ExportError> for io::Error {
     }
 }
 
-/// Takes entries one after the other.
+/// Receiver of entries, one after the other.
 pub trait Sink {
-    /// Writes one.
+    /// Writes one entry.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError>;
 
-    /// Writes what is left, and the end. What was not ended is no whole file.
+    /// Writes the rest and the end. Without it the file is incomplete.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     fn finish(self: Box<Self>) -> Result<(), ExportError>;
 }
 
-/// An array of entries, as the record's types have them; one a line.
+/// Writes a JSON array of entries, one a line, as the record's types serialise them.
 pub struct JsonSink<W: Write> {
     to: W,
     is_empty: bool,
@@ -94,10 +94,10 @@ impl<W: Write> Sink for JsonSink<W> {
     }
 }
 
-/// fio's JSON, one document for each run, in an array where there are several.
+/// Writes fio's JSON, one document for each run, in an array if there are several.
 pub struct FioSink<W: Write> {
     to: W,
-    /// Held back until it is known whether more follow.
+    /// First document, held back until it is known that more follow.
     first: Option<String>,
     is_array: bool,
 }
@@ -139,34 +139,34 @@ fn all(mut sink: impl Sink, entries: &[CollectionRun]) -> Result<(), ExportError
     Box::new(sink).finish()
 }
 
-/// One row a cell.
+/// Writes CSV with one row for each cell.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// If it cannot be written.
 pub fn csv(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
     all(CsvSink::new(to), entries)
 }
 
-/// An array of entries.
+/// Writes a JSON array of entries.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// If it cannot be written.
 pub fn json(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
     all(JsonSink::new(to), entries)
 }
 
-/// A workbook with the sheets "Runs" and "Cells".
+/// Writes a workbook with the sheets "Runs" and "Cells".
 ///
 /// # Errors
-/// Where there are more cells than a sheet has rows.
+/// If there are more cells than a sheet has rows.
 pub fn xlsx(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
     all(XlsxSink::new(to)?, entries)
 }
 
-/// Two files of Parquet: one row a run, one row a cell.
+/// Writes two files of Parquet: one row for each run, and one for each cell.
 ///
 /// # Errors
-/// Where they cannot be written.
+/// If they cannot be written.
 pub fn parquet(
     entries: &[CollectionRun],
     runs: impl Write + Send,

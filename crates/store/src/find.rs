@@ -1,4 +1,4 @@
-//! From what a user types to a run.
+//! Finding of runs by the words that a user types.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use record::alike::{edits, edits_to_beginnings};
 
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 
-/// The word for the run written last.
+/// Name that stands for the run written last.
 const LATEST: &str = "latest";
 
 /// A run could not be found.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// No run is called so, and no file or directory either.
+    /// No run, file or directory has this name.
     #[error("there is no run '{name}'; {}`flashmark runs` lists them", suggestion(closest))]
     Unknown {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
-        /// Names of runs that look most like it, best first.
+        /// Names of the runs that resemble it most, best first.
         closest: Vec<String>,
     },
-    /// Several runs begin so.
+    /// Several runs have names that begin so.
     #[error("'{name}' is the beginning of {} runs: {}; type more of it", matches.len(), some_of(matches))]
     Ambiguous {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// Names of all runs that begin so.
         matches: Vec<String>,
@@ -32,7 +32,7 @@ pub enum FindError {
     /// There are no runs at all.
     #[error("there is no run yet; `flashmark run .` makes one")]
     NoRuns,
-    /// The path exists, but is no run.
+    /// The path exists, but is not a run.
     #[error("'{}' is neither a run's directory nor a record file; name a run from `flashmark runs` or a record file", .0.display())]
     NotARun(PathBuf),
     /// The store cannot be read.
@@ -40,7 +40,7 @@ pub enum FindError {
     Store {
         /// The directory for the runs.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -98,7 +98,7 @@ fn at_path(path: &Path, runs: &[RunDir]) -> Result<RunDir, FindError> {
 fn unknown(name: &str, runs: &[RunDir]) -> FindError {
     let mut ranked: Vec<(usize, &str)> =
         runs.iter().rev().map(|run| (distance(name, run.name()), run.name())).collect();
-    // The word for the one written last may be mistyped too.
+    // The user may mistype this word too.
     ranked.push((edits(name, LATEST), LATEST));
     ranked.sort_by_key(|(distance, _)| *distance);
     let alike = ranked.iter().filter(|(distance, _)| *distance <= name.chars().count() / 3 + 1);
@@ -108,9 +108,9 @@ fn unknown(name: &str, runs: &[RunDir]) -> FindError {
     }
 }
 
-/// Letters to insert, delete or replace to get from what was typed to the beginning of a run's
-/// name. What is not typed yet costs a tenth: a beginning with one typing error is closer than
-/// another name of the same length.
+/// Edit distance between what was typed and the beginning of a run's name, in letters to insert,
+/// delete or replace. A letter that is not typed yet costs a tenth: a beginning with one typing
+/// error is closer than another name of the same length.
 fn distance(typed: &str, run: &str) -> usize {
     let edits = edits_to_beginnings(typed, run);
     let letters = edits.len() - 1;

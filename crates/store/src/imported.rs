@@ -12,30 +12,30 @@ use crate::atomic::{Scratch, WriteError, atomic_write, is_plain_name, sweep, uni
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE};
 use crate::{CreateError, Store};
 
-/// The text a record was made of, beside it.
+/// Name of the file beside a record with the text from which it was made.
 pub const SOURCE_FILE: &str = "imported.txt";
 
-/// What became of a record.
+/// Result of adding a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptRecord {
-    /// Under which name `flashmark runs` has it.
+    /// Name under which `flashmark runs` lists it.
     pub name: String,
-    /// True if it was there: the same file again gives the same run.
+    /// Way in which it got into the store.
     pub how: KeptHow,
 }
 
-/// How a record got into the store.
+/// Way in which a record got into the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptHow {
-    /// It was not there.
+    /// The store had no record of the same text.
     New,
-    /// It was there as it is.
+    /// The store had the same record.
     AlreadyThere,
-    /// A record of the same text was there, and this is in its place now.
+    /// The store had another record of the same text, which this one replaced.
     Corrected,
 }
 
-/// The record that the store has of the same text, if it has one.
+/// Record of the same text in the store, if there is one.
 #[must_use]
 pub fn stored_record(store: &Store, id: &str) -> Option<Record> {
     let path = is_plain_name(id).then(|| store.root().join(id).join(RECORD_FILE))?;
@@ -46,7 +46,7 @@ pub fn stored_record(store: &Store, id: &str) -> Option<Record> {
 /// it none does.
 ///
 /// A run that is measured is made durable line by line. Imported ones can be imported again, so
-/// they share one wait for the disk.
+/// they share one sync.
 pub struct Batch<'a> {
     store: &'a Store,
     made: Vec<(Scratch, PathBuf)>,
@@ -54,21 +54,21 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Makes the directory for the runs if need be.
+    /// Makes the directory for the runs if there is none.
     ///
     /// # Errors
-    /// Where that cannot be.
+    /// If that fails.
     pub fn new(store: &'a Store) -> Result<Batch<'a>, CreateError> {
         store.make_root()?;
         sweep(store.root());
         Ok(Batch { store, made: Vec::new(), names: BTreeSet::new() })
     }
 
-    /// Writes a record and the text it was made of, not yet to be seen; one that was made of the
-    /// same text before is replaced at once.
+    /// Writes a record and its source text. A new record stays hidden; one of the same text is
+    /// replaced at once.
     ///
     /// # Errors
-    /// Where its id is no name, or it cannot be written.
+    /// If its id is not a valid name, or it cannot be written.
     pub fn add(&mut self, record: &Record, source: &[u8]) -> Result<KeptRecord, CreateError> {
         let name = record.run.id.clone();
         if !is_plain_name(&name) {
@@ -88,10 +88,10 @@ impl<'a> Batch<'a> {
         Ok(KeptRecord { name, how: KeptHow::New })
     }
 
-    /// Makes all of it durable, then lets it appear.
+    /// Makes all records durable, then visible.
     ///
     /// # Errors
-    /// Where the disk does not take it. What has appeared until then stays.
+    /// If a sync or rename fails. Records that are visible by then stay.
     pub fn finish(self) -> Result<(), CreateError> {
         if self.made.is_empty() {
             return Ok(());
@@ -101,14 +101,14 @@ impl<'a> Batch<'a> {
         for (scratch, dir) in &self.made {
             fs::rename(&scratch.0, dir).map_err(WriteError::at(dir))?;
         }
-        // The names alone are not enough: FAT's lead to nothing until what was renamed is written
+        // The names alone are not enough: those of FAT are empty until what was renamed is written
         // once more.
         sync_filesystem(root).map_err(WriteError::at(root))?;
         Ok(())
     }
 }
 
-/// Puts a record in the place of another one of the same text; no other is touched.
+/// Replaces a record of the same text; refuses to replace any other.
 fn correct(dir: &Path, record: &Record, source: &[u8]) -> Result<KeptHow, CreateError> {
     let (path, text) = (dir.join(RECORD_FILE), record.to_json());
     let is_of_this = !dir.join(JOURNAL_FILE).exists()
@@ -126,7 +126,7 @@ fn write(dir: &Path, record: &Record, source: &[u8]) -> io::Result<()> {
     fs::write(dir.join(SOURCE_FILE), source)
 }
 
-/// One wait for everything written to the file system so far.
+/// Syncs everything written to the file system so far.
 fn sync_filesystem(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(path)?)?)
 }

@@ -1,4 +1,4 @@
-//! The journal: what a run is, then what came of it, one durable line after the other.
+//! The journal of a run: its description, then its events, each as one durable line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -18,10 +18,10 @@ use crate::lock::Lock;
 use crate::numbering::Numbering;
 use crate::reading::{self, JournalContents, Tail};
 
-/// What a run is, known before its first cell: the first line of its journal.
+/// Description of a run, known before its first cell: the first line of its journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
-    /// This execution, as far as it is known.
+    /// This execution, as far as it is known then.
     pub run: Run,
     /// The thing under test.
     pub medium: Medium,
@@ -29,16 +29,16 @@ pub struct Opening {
     pub host: Option<Host>,
     /// The way to the medium.
     pub target: Target,
-    /// What is to be done.
+    /// Cells to be measured, in order.
     pub plan: Vec<PlannedCell>,
-    /// What is left out from the start.
+    /// Tests and cells that are left out from the start.
     pub skipped: Vec<Skip>,
     /// Caveats from the start.
     pub flags: Vec<Flag>,
-    /// What the caller needs to plan the rest again; not looked into here.
+    /// Request of the caller, with which it plans the rest again; this crate does not read it.
     pub command: serde_json::Value,
-    /// How the medium is known again; none where there is no raw medium, and in journals of earlier
-    /// versions.
+    /// Content by which `resume` recognises the medium; `None` where there is no raw medium, and in
+    /// journals of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
 }
@@ -53,14 +53,14 @@ pub enum JournalEntry {
     Skip(Skip),
     /// A caveat about the run as a whole.
     Flag(Flag),
-    /// The run was taken up again after an interruption.
+    /// The run was resumed after an interruption.
     Resumed(Box<Resumed>),
     /// The run has ended, for now or for good.
     Ended(Ending),
-    /// A cell that writes is begun: from here on its span holds what it wrote before it was cut
-    /// short. The cell's id.
+    /// A cell that writes has begun, by its id. If it is cut short, its span holds what it wrote by
+    /// then.
     Begun(String),
-    /// What was read at some places after the last cell, where this run had written.
+    /// Content of some places that this run had written, read after the last cell.
     Marked(Vec<FingerprintMark>),
 }
 
@@ -94,29 +94,29 @@ impl From<Ending> for JournalEntry {
     }
 }
 
-/// Who took a run up again, and where.
+/// Time, host and program of a resumption.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resumed {
     /// RFC 3339; none for a simulated medium.
     pub started: Option<String>,
     /// The machine now; none for a simulated medium.
     pub host: Option<Host>,
-    /// The program that took it up again, with its version.
+    /// The program that resumed it, with its version.
     pub software: Software,
 }
 
-/// How and when a run ended.
+/// State and time at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ending {
-    /// Whether it is complete, was interrupted, or failed.
+    /// State of the run: complete, interrupted or failed.
     pub ended: Ended,
     /// RFC 3339; none for a simulated medium.
     pub finished: Option<String>,
-    /// By the device's clock, all sittings of a resumed run together.
+    /// Nanoseconds by the device's clock, all sessions of a resumed run together.
     pub elapsed_ns: u64,
-    /// What the thermometers said at the end; matched by sensor to those of the start.
+    /// Temperatures at the end; matched by sensor to those of the start.
     pub temperatures: Vec<Temperature>,
-    /// What the medium said of its own health at the end.
+    /// Health that the medium reported at the end.
     #[serde(default)]
     pub health: Option<Health>,
 }
@@ -136,15 +136,15 @@ struct HeaderIn {
     _opening: Opening,
 }
 
-/// The first line of a journal.
+/// Makes the first line of a journal.
 pub(crate) fn header(opening: &Opening) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(&HeaderOut { line: 1, form: FORM, opening })?;
     serde_json::from_str::<HeaderIn>(&json)?;
     Ok(frame(&json))
 }
 
-/// The line of an event. It is read back first, because JSON has no infinities: a line that no
-/// reader takes would spoil the journal.
+/// Makes the line of an event. It is parsed once, because JSON has no infinities: a line that
+/// nobody can read would spoil the journal.
 fn line(entry: &JournalEntry, numbering: Numbering) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(entry)?;
     serde_json::from_str::<JournalEntry>(&json)?;
@@ -156,7 +156,7 @@ fn line(entry: &JournalEntry, numbering: Numbering) -> Result<String, serde_json
 pub struct Journal {
     file: File,
     path: PathBuf,
-    /// Length of what is known to be durable.
+    /// Length that is known to be durable, in bytes.
     sound_bytes: u64,
     numbering: Numbering,
     closed: bool,
@@ -164,8 +164,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at its end. A torn last line is cut off; what is damaged before it stays
-    /// as it is.
+    /// Opens the journal at its end. A torn last line is cut off; damage before it stays.
     pub(crate) fn continued(path: PathBuf, lock: Lock) -> Result<Journal, JournalError> {
         let JournalContents { tail, numbering, header, .. } =
             reading::read::<serde::de::IgnoredAny, serde::de::IgnoredAny>(&path)?;
@@ -177,19 +176,19 @@ impl Journal {
         Ok(Journal { file, path, sound_bytes, numbering, closed: false, _lock: lock })
     }
 
-    /// Adds an event. When this returns `Ok`, the event is on the medium that holds the journal and
-    /// survives kill -9 and power loss.
+    /// Adds an event. When this returns `Ok`, the event is durable and survives kill -9 and power
+    /// loss.
     ///
     /// After [`JournalError::Write`] the event is not in the journal; where the reason was a lack
-    /// of space, appending can be tried again. When even that cannot be made sure, this and every
-    /// later call returns [`JournalError::Closed`] or the first reason.
+    /// of space, the caller may try again. If that state cannot be guaranteed either, this and
+    /// every later call returns [`JournalError::Closed`] or the first reason.
     pub fn append(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
         if self.closed {
             return Err(JournalError::Closed(self.path.clone()));
         }
         let line = line(entry, self.numbering)?;
         if let Err(error) = self.file.write_all(line.as_bytes()) {
-            // Half a line in the middle would be taken for damage later.
+            // A later reader would take half a line in the middle for damage.
             self.closed = self.file.set_len(self.sound_bytes).is_err();
             return Err(WriteError::at(&self.path)(error).into());
         }
@@ -205,8 +204,8 @@ impl Journal {
     }
 }
 
-/// Makes the journal end with a newline: what is torn goes, and a damaged newline behind a whole
-/// line is written again. Its length.
+/// Makes the journal end with a newline: cuts a torn line off, and rewrites a damaged newline
+/// behind a whole line. Returns the length in bytes.
 fn mend(path: &Path, tail: Tail) -> io::Result<u64> {
     if !tail.torn {
         return Ok(tail.sound_bytes);
@@ -224,7 +223,7 @@ fn mend(path: &Path, tail: Tail) -> io::Result<u64> {
     Ok(length)
 }
 
-/// Writes the copy of the first line where there is none that can be read: journals of earlier
+/// Writes the copy of the first line if there is none that can be read: journals of earlier
 /// versions have none.
 fn keep_header(journal: &Path, header: &[u8]) -> Result<(), WriteError> {
     let line = frame(&String::from_utf8_lossy(header));

@@ -1,33 +1,33 @@
-//! The form of a journal, and why one cannot be read or written.
+//! Form of a journal, and the errors of reading and writing it.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::atomic::WriteError;
 
-/// The version of the journal's form: lines carry numbers. A change of [`record::SCHEMA`] is a
-/// change of this too: the lines hold parts of a record.
+/// Version of the journal's form: lines carry numbers. A change of [`record::SCHEMA`] is a change
+/// of this too: the lines hold parts of a record.
 pub const FORM: &str = "flashmark-journal/2";
 
-/// The form before: lines without numbers. It is read, and a journal of that form is continued in
-/// it, so that the version that began it can go on, too.
+/// The form before: lines without numbers. A journal of that form is continued in it, so that the
+/// version that began it can go on, too.
 pub(crate) const FORM_1: &str = "flashmark-journal/1";
 
 pub(crate) const FORM_FAMILY: &str = "flashmark-journal/";
 
-/// The copy of a journal's first line, beside it: without that line nothing of the run could be
-/// used.
+/// Name of the copy of a journal's first line, beside it: without that line nothing of the run
+/// could be used.
 pub const HEADER_FILE: &str = "header.jsonl";
 
 /// A journal could not be read or continued.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// There is none, or it cannot be opened.
+    /// The journal does not exist, or cannot be opened.
     #[error("cannot read the journal '{}': {source}; name another run, `flashmark runs` lists them", path.display())]
     Read {
         /// Path of the journal file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The run is a single record file.
@@ -41,23 +41,23 @@ pub enum JournalError {
         /// The reason why the first line cannot be read, in words.
         reason: String,
     },
-    /// Written by a newer version.
+    /// A newer version wrote it.
     #[error("the journal '{}' is of form '{found}', this version reads '{FORM}'; a newer flashmark can resume it", path.display())]
     Newer {
         /// Path of the journal file.
         path: PathBuf,
-        /// What it says it is.
+        /// Form that its first line names.
         found: String,
     },
-    /// An event that would not be the same when read back (a number that is not finite). Nothing
-    /// was written.
+    /// The event would not be the same when read back (a number is not finite). Nothing was
+    /// written.
     #[error("this event cannot be kept in a journal: {0}")]
     Unrepresentable(#[from] serde_json::Error),
     /// The medium that holds the journal failed in a way that leaves its content in doubt. Nothing
     /// more is written to it.
     #[error("the journal '{}' is closed after a failed write; the cells before it are kept, `flashmark resume` continues", .0.display())]
     Closed(PathBuf),
-    /// A line could not be written. Where it was for want of space, another try may succeed.
+    /// A line could not be written. After a lack of space the caller may try again.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

@@ -1,11 +1,12 @@
 //! One directory a run: `journal.jsonl`, which grows by a line with every finished cell, and
 //! `record.json`, written from it.
 //!
-//! The journal is the truth while a run lasts and after any interruption; the record is a copy of
-//! it, with conclusions, for people and other tools. Whatever is written here appears whole or not
-//! at all: a new directory or file is made under another name, made durable, and renamed; a line of
-//! the journal carries its own checksum and its number, so that a damaged one costs only itself.
-//! What a run has overwritten and not yet restored lies in its directory, too ([`BackupLog`]).
+//! The journal is authoritative while a run lasts and after any interruption; the record is a copy
+//! of it, with conclusions, for people and other tools. Whatever is written here appears whole or
+//! not at all: a new directory or file is made under another name, made durable, and renamed; a
+//! line of the journal carries its own checksum and its number, so that a damaged one costs only
+//! itself. The run's directory also holds the backup of what the run overwrote, until it is
+//! restored ([`BackupLog`]).
 //!
 //! This crate knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections
 //! of published runs are in [`collection`]; [`Store`] only knows single runs.

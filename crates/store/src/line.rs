@@ -1,9 +1,9 @@
-//! A line of a journal: the CRC-32C of a JSON text in eight hex digits, a space, the text, a
-//! newline.
+//! Framing of a line of a journal: the CRC-32C of a JSON text in eight hex digits, a space, the
+//! text, a newline.
 //!
 //! Every version keeps this framing for at least the first line, so that an older program can tell
-//! a newer journal from a damaged one. The newline is not part of what the checksum covers, so a
-//! line whose newline is damaged is still found.
+//! a newer journal from a damaged one. The checksum does not cover the newline, so a line whose
+//! newline is damaged is still found.
 
 use std::ops::Range;
 
@@ -12,17 +12,17 @@ use serde::de::IgnoredAny;
 
 static CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
-/// CRC-32C, of lines of a journal and of pieces of a backup.
+/// CRC-32C of a line of a journal or a piece of a backup.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     CRC_32C.checksum(bytes)
 }
 
-/// A JSON text (which holds no newline) as a line.
+/// Makes a line of a JSON text, which must not hold a newline.
 pub(crate) fn frame(json: &str) -> String {
     format!("{:08x} {json}\n", checksum(json.as_bytes()))
 }
 
-/// What is left of a line when its checksum is taken off, or what is wrong with it.
+/// JSON text of a line that passes its checksum; else the reason why it does not.
 fn unframe(line: &[u8]) -> Result<&[u8], &'static str> {
     let Some((head, json)) = line.split_at_checked(HEAD_BYTES) else {
         return Err("it is too short");
@@ -36,33 +36,33 @@ fn unframe(line: &[u8]) -> Result<&[u8], &'static str> {
     }
 }
 
-/// Length of what stands before the JSON text: eight hex digits and a space.
+/// Length of the prefix before the JSON text: eight hex digits and a space.
 const HEAD_BYTES: usize = 9;
 
-/// A stretch of a journal.
+/// A piece of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinePiece<'a> {
     /// The JSON text of a line that passes its checksum.
     Line(&'a [u8]),
-    /// What is no such line.
+    /// Bytes that are not such a line.
     Bad { bytes: &'a [u8], reason: &'static str },
 }
 
-/// What a journal is made of, in the order of the file.
+/// Pieces of a journal, in the order of the file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Scan<'a> {
     pub pieces: Vec<LinePiece<'a>>,
-    /// How many bytes the pieces take. What follows is torn.
+    /// Length of the pieces, in bytes. The rest of the file is torn.
     pub sound_bytes: u64,
-    /// True if something follows that is no whole line: the writer was stopped in the middle of it.
+    /// True if an incomplete line follows: the writer was stopped in the middle of it.
     pub torn_tail: bool,
-    /// True if the newline behind the last line is something else: it must be written before the
-    /// next line.
+    /// True if the newline behind the last line is damaged: it must be written before the next
+    /// line.
     pub open_end: bool,
 }
 
-/// Takes a journal apart, whatever its bytes are. A bad line costs itself only; two that run
-/// together because the newline between them is damaged are both found.
+/// Splits a journal into pieces, whatever its bytes are. A bad line costs itself only; two lines
+/// that run together because the newline between them is damaged are both found.
 pub(crate) fn scan(bytes: &[u8]) -> Scan<'_> {
     let mut found = Scan { pieces: Vec::new(), sound_bytes: 0, torn_tail: false, open_end: false };
     let mut start = 0;
@@ -78,7 +78,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Scan<'_> {
 }
 
 impl<'a> Scan<'a> {
-    /// Takes what stands between two newlines.
+    /// Adds the bytes between two newlines.
     fn take(&mut self, stretch: &'a [u8]) {
         // A tool that wrote the file anew as text may have added it.
         let text = stretch.strip_suffix(b"\r").unwrap_or(stretch);
@@ -93,8 +93,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes the lines found within a stretch, and what stands before each; where the last one
-    /// ends.
+    /// Adds the lines found within a stretch, and the bytes before each; returns the end of the
+    /// last line.
     fn take_lines(
         &mut self,
         stretch: &'a [u8],
@@ -112,18 +112,18 @@ impl<'a> Scan<'a> {
         end
     }
 
-    /// Takes what stands behind the last newline, from `start` on: a line that was being written,
-    /// or some whose newlines are damaged.
+    /// Adds the bytes behind the last newline, which begin at `start`: an incomplete line, or some
+    /// whose newlines are damaged.
     fn take_tail(mut self, tail: &'a [u8], start: usize) -> Scan<'a> {
         let mut lines = embedded(tail);
-        // Nothing stands where the newline belongs: this line was never acknowledged.
+        // The byte of the newline is missing: this line was never acknowledged.
         lines.retain(|line| line.end < tail.len());
         let end = self.take_lines(tail, lines, "its end is missing");
         Scan { sound_bytes: (start + end) as u64, torn_tail: true, open_end: end > 0, ..self }
     }
 }
 
-/// Where lines that pass their checksum lie within a stretch that is none.
+/// Ranges of the lines that pass their checksum within a stretch that is not a line as a whole.
 fn embedded(stretch: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -143,7 +143,7 @@ fn embedded(stretch: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// The next place from `from` on that looks like a checksum, a space and a JSON object.
+/// Index of the next place, from `from` on, that looks like a checksum, a space and a JSON object.
 fn next_head(stretch: &[u8], from: usize) -> Option<usize> {
     let is_head =
         |head: &[u8]| head.ends_with(b" {") && head[..8].iter().all(u8::is_ascii_hexdigit);

@@ -1,4 +1,4 @@
-//! One writer a run.
+//! Lock of a run: one process writes to it at a time.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -10,11 +10,11 @@ use rustix::io::Errno;
 
 use crate::WriteError;
 
-/// The file that is locked. It holds the number of the process that locked it last.
+/// Name of the file that is locked. It holds the number of the process that locked it last.
 pub const LOCK_FILE: &str = "lock";
 
-/// The right to write to a run. Ends with this value, or with the process, however that dies: the
-/// kernel keeps it (flock), so kill -9 leaves nothing that has to be cleaned up.
+/// Right to write to a run. It ends with this value, or with the process, however that ends: the
+/// kernel keeps it (flock), so kill -9 leaves nothing to clean up.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
@@ -22,7 +22,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// True if the kernel keeps it. Where the file system knows no locks nobody is kept out.
+    /// True if the kernel keeps it. A file system without locks keeps nobody out.
     pub fn is_held(&self) -> bool {
         self.is_held
     }
@@ -36,7 +36,7 @@ pub enum LockError {
     Taken {
         /// Name of the run.
         run: String,
-        /// The process, where it said so.
+        /// Number of the process, if it wrote that to the file.
         process: Option<u32>,
     },
     /// A single file (not a run directory) is only ever read.
@@ -66,7 +66,7 @@ pub(crate) fn take(dir: &Path, run: &str) -> Result<Lock, LockError> {
     if state == LockState::Taken {
         return Err(LockError::Taken { run: run.to_owned(), process: holder(&mut file) });
     }
-    // The number is only there to be shown: the lock holds without it, also on a full file system.
+    // The number is only shown: the lock holds without it, also on a full file system.
     let _ =
         file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
     Ok(Lock { _file: file, is_held: state == LockState::Held })
@@ -84,7 +84,7 @@ enum LockState {
 }
 
 impl LockState {
-    /// Reads what flock(2) said; errors that are none of these three are errors.
+    /// Maps the result of flock(2); errors other than these three are returned.
     fn of(said: Result<(), Errno>) -> std::io::Result<LockState> {
         match said {
             Ok(()) => Ok(LockState::Held),
@@ -96,7 +96,8 @@ impl LockState {
     }
 }
 
-/// Tries for a moment, because someone who lists the runs holds each lock (shared) for an instant.
+/// Tries several times, because a process that lists the runs holds each lock (shared) for an
+/// instant.
 fn try_lock(file: &File) -> std::io::Result<LockState> {
     for _ in 0..20 {
         match LockState::of(flock(file, FlockOperation::NonBlockingLockExclusive))? {
@@ -114,7 +115,7 @@ fn holder(file: &mut File) -> Option<u32> {
     text.parse().ok()
 }
 
-/// True if a live process writes to the run in `dir`. Where that cannot be found out, nobody does.
+/// True if a live process writes to the run in `dir`; false where that cannot be found out.
 pub(crate) fn is_taken(dir: &Path) -> bool {
     let Ok(file) = File::open(dir.join(LOCK_FILE)) else { return false };
     matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))

@@ -1,31 +1,31 @@
-//! Which line is which: numbers that are part of what the checksum covers.
+//! Numbers of the lines of a journal, which the checksum covers.
 //!
 //! A line of form 2 begins with its number, counted from 1 (the header), and with the checksum of
 //! the header of its journal: `{"line":7,"of":"1a2b3c4d",` and then the event as in form 1. So a
-//! line that is missing, doubled, out of order or from another journal is known. Lines of form 1
-//! have neither.
+//! line that is missing, doubled, out of order or from another journal is recognised. Lines of form
+//! 1 have neither.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::damage::{Damage, Wrong};
 use crate::line::{LinePiece, checksum};
 
-/// How the lines behind the header are told apart.
+/// Way in which the lines behind the header are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// By their place alone: form 1.
+    /// By their position alone: form 1.
     Place,
     /// By the number they carry: form 2.
     Number {
-        /// The checksum of the header.
+        /// Checksum of the header.
         of: u32,
-        /// The number of the next line that is written.
+        /// Number of the next line that is written.
         next: u64,
     },
 }
 
 impl Numbering {
-    /// The JSON text of an event as the next line holds it.
+    /// JSON text of an event as the next line holds it.
     pub fn number(self, json: &str) -> String {
         match (self, json.strip_prefix('{')) {
             (Numbering::Number { of, next }, Some(rest)) => {
@@ -35,7 +35,7 @@ impl Numbering {
         }
     }
 
-    /// The same for the line after that.
+    /// Moves on to the line after that.
     pub fn advance(&mut self) {
         if let Numbering::Number { next, .. } = self {
             *next = next.saturating_add(1);
@@ -51,7 +51,7 @@ pub(crate) struct Numbered {
     pub json: Vec<u8>,
 }
 
-/// Takes number and header's checksum off a line of form 2; none where it is no such line.
+/// Removes number and header's checksum from a line of form 2; `None` where it is no such line.
 pub(crate) fn split(line: &[u8]) -> Option<Numbered> {
     let rest = line.strip_prefix(b"{\"line\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -63,13 +63,13 @@ pub(crate) fn split(line: &[u8]) -> Option<Numbered> {
     Some(Numbered { number, of, json })
 }
 
-/// The events of a journal in the order in which they were written, each with the number of its
-/// line, and what was found wrong.
+/// Events of a journal in the order in which they were written, each with the number of its line,
+/// and the damage that was found.
 #[derive(Default)]
 pub(crate) struct Ordered {
     pub events: Vec<(u64, Vec<u8>)>,
     pub damage: Vec<Damage>,
-    /// The number of the line that comes next.
+    /// Number of the line that comes next.
     pub next: u64,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn looks_like_header(json: &[u8]) -> bool {
         .any(|start| json.starts_with(start))
 }
 
-/// The id of the cell whose result a damaged line held, where that can still be read.
+/// Id of the cell whose result a damaged line held, if it can still be read.
 fn held_cell(bytes: &[u8]) -> Vec<String> {
     let start: &[u8] = b"\"cell\":{\"id\":\"";
     // Number and checksums come before it; further in, other texts begin.
@@ -92,7 +92,7 @@ fn held_cell(bytes: &[u8]) -> Vec<String> {
     std::str::from_utf8(id).map(|id| vec![id.to_owned()]).unwrap_or_default()
 }
 
-/// Lines of form 1: each is what its place says. `header` is the first line's text.
+/// Orders lines of form 1, whose position is their number. `header` is the first line's text.
 pub(crate) fn by_place(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
     let mut found = Ordered::default();
     let (mut seen, mut repeated, mut foreign) = (HashSet::new(), false, false);
@@ -130,14 +130,14 @@ pub(crate) fn by_place(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
     found
 }
 
-/// A stretch that is no line of this journal, and the number of the line before it.
+/// A stretch that is not a line of this journal, and the number of the line before it.
 struct Gap<'a> {
     after: u64,
     bytes: &'a [u8],
     reason: &'static str,
 }
 
-/// Lines of form 2: each is what its number says. `header` is the first line's text.
+/// Orders lines of form 2 by their numbers. `header` is the first line's text.
 pub(crate) fn by_number(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
     let own = checksum(header);
     let mut found = ByNumber::default();
@@ -167,14 +167,14 @@ pub(crate) fn by_number(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
     ordered
 }
 
-/// Lines of form 2, being read.
+/// State while lines of form 2 are read.
 #[derive(Default)]
 struct ByNumber<'a> {
     ordered: Ordered,
     bad: Vec<Gap<'a>>,
     /// Checksums of the events, by number.
     seen: HashMap<u64, u32>,
-    /// The highest number so far.
+    /// Highest number so far.
     before: u64,
 }
 
@@ -187,7 +187,8 @@ impl ByNumber<'_> {
         let event = checksum(&line.json);
         match self.seen.insert(line.number, event) {
             Some(first) if first == event => return self.damaged(line.number, Wrong::Doubled),
-            // Two lines with one number and different events: neither is made up, so both count.
+            // Two lines with one number and different events: both pass their checksum, so both
+            // count.
             Some(_) => self.damaged(line.number, Wrong::Misplaced),
             None if line.number < self.before => self.damaged(line.number, Wrong::Misplaced),
             None => {}
@@ -198,14 +199,14 @@ impl ByNumber<'_> {
 }
 
 impl Ordered {
-    /// Gives each bad stretch the number of a line that is not there, as far as there are some; the
-    /// other numbers are missing.
+    /// Gives each bad stretch the number of a missing line, while there are any; the numbers left
+    /// over are reported as missing.
     fn name_gaps(&mut self, bad: &[Gap<'_>], has_header: bool) {
         let mut bad = bad.iter().peekable();
         let mut before = u64::from(has_header);
         let numbers: Vec<u64> = self.events.iter().map(|(number, _)| *number).collect();
         let mut found = Vec::new();
-        // Behind the last line no number is known to be missing: each bad stretch counts as one.
+        // The numbers behind the last line are unknown: each bad stretch there counts as one line.
         for number in numbers.into_iter().map(Some).chain([None]) {
             while let Some(gap) = bad.next_if(|gap| number.is_none_or(|number| gap.after < number))
             {

@@ -65,8 +65,8 @@ impl Reached {
     }
 }
 
-/// Tells whether a journal is whole and says no more than the written record of its run: then nothing of
-/// it has to be read to know the run.
+/// True if a journal is whole and says no more than the written record of its run. Then the record
+/// alone describes the run.
 pub(crate) fn is_whole_record(record: &Record, journal: &Path) -> bool {
     let Ok(contents) = reading::read::<Opening, EntryOutline>(journal) else { return false };
     let Reached { cells, ended, resumed } = Reached::of(contents.entries);

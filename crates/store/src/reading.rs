@@ -1,4 +1,4 @@
-//! From the bytes of a journal to its events, whatever befell them.
+//! Reading of a journal's events from its bytes, also of a damaged one.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,24 +13,24 @@ use crate::journal_form::{FORM, FORM_1, FORM_FAMILY, HEADER_FILE, JournalError};
 use crate::line::{LinePiece, checksum, scan};
 use crate::numbering::{Numbering, Ordered, by_number, by_place, looks_like_header};
 
-/// What a journal says, in as much detail as `H` (of the header) and `E` (of each event) take from
-/// it.
+/// Content of a journal, in as much detail as the types `H` (of the header) and `E` (of each event)
+/// have.
 #[derive(Debug, PartialEq)]
 pub(crate) struct JournalContents<H, E> {
     pub opening: H,
-    /// In the order in which they were written.
+    /// Events in the order in which they were written.
     pub entries: Vec<E>,
     pub damage: Vec<Damage>,
     pub tail: Tail,
     pub numbering: Numbering,
-    /// The first line's text.
+    /// Text of the first line.
     pub header: Vec<u8>,
 }
 
-/// How the file ends.
+/// State of the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tail {
-    /// Length without what is torn, in bytes.
+    /// Length without a torn line, in bytes.
     pub sound_bytes: u64,
     /// True if a torn line follows.
     pub torn: bool,
@@ -57,9 +57,9 @@ pub(crate) fn read<H: DeserializeOwned, E: DeserializeOwned>(
     parse(&bytes, &copy_of_header(path), path)
 }
 
-/// The bytes of a journal. What its disk does not read are zeros, and cost the lines they stand in:
-/// a bad sector, or the end of a file whose size was written before a power cut and whose place was
-/// not (FAT).
+/// Reads the bytes of a journal. Pages that its disk cannot read become zeros and cost the lines in
+/// them: a bad sector, or the end of a file whose size was written before a power cut and whose
+/// data was not (FAT).
 pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, JournalError> {
     let read = match read_regular(path) {
         Err(error) if is_of_the_disk(&error) => what_can_be_read(path),
@@ -68,15 +68,15 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, JournalError> {
     read.map_err(|source| JournalError::Read { path: path.to_owned(), source })
 }
 
-/// What is read at a time where not everything can be: what the kernel keeps or does not keep as a
-/// whole.
+/// Bytes that are read at once where the whole file cannot be: the kernel keeps or drops whole
+/// pages.
 const PAGE_BYTES: usize = 4096;
 
 fn is_of_the_disk(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
 }
 
-/// All of a file, with zeros where its disk gives errors.
+/// Reads a file, with zeros for the pages that its disk cannot read.
 fn what_can_be_read(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX)];
@@ -94,18 +94,18 @@ fn what_can_be_read(path: &Path) -> io::Result<Vec<u8>> {
     failed.filter(|_| pages == 0).map_or(Ok(bytes), Err)
 }
 
-/// Where the copy of a journal's first line is.
+/// Path of the copy of a journal's first line.
 pub(crate) fn header_path(journal: &Path) -> PathBuf {
     journal.with_file_name(HEADER_FILE)
 }
 
-/// The copy as bytes. It is only there for when the first line is not, so that a missing one is no
-/// error.
+/// Bytes of the copy; empty where it is missing, which is no error: only a damaged first line needs
+/// it.
 pub(crate) fn copy_of_header(journal: &Path) -> Vec<u8> {
     read_regular(&header_path(journal)).unwrap_or_default()
 }
 
-/// The bytes of a file that has an end: never a pipe or a device.
+/// Reads a regular file, never a pipe or a device, which have no end.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
@@ -148,24 +148,24 @@ pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(
     })
 }
 
-/// The error without the line serde_json counts, which is always the first: it sees one line at a
-/// time.
+/// Text of the error without the line that serde_json counts: it parses one line at a time, so that
+/// is always the first.
 pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line 1 column").map_or(text.as_str(), |(what, _)| what).to_owned()
 }
 
-/// The first line of a journal, or its copy.
+/// First line of a journal, or its copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JournalHeader<'a> {
-    /// Its JSON text, without checksum and newline.
+    /// JSON text, without checksum and newline.
     pub json: &'a [u8],
     /// True if the lines behind it carry numbers.
     is_numbered: bool,
 }
 
 impl<'a> JournalHeader<'a> {
-    /// The events behind it.
+    /// Events behind it, in order.
     pub fn order(&self, pieces: &[LinePiece<'_>]) -> Ordered {
         if self.is_numbered { by_number(pieces, self.json) } else { by_place(pieces, self.json) }
     }
@@ -178,8 +178,8 @@ impl<'a> JournalHeader<'a> {
         }
     }
 
-    /// A line, if it is the first one of a journal of a form that this version reads; a newer form
-    /// is an error.
+    /// Recognises the first line of a journal of a form that this version reads; a newer form is an
+    /// error.
     fn of(json: &'a [u8]) -> Result<Option<JournalHeader<'a>>, Missing> {
         let form =
             serde_json::from_slice::<FormOnly>(json).map(|header| header.form).unwrap_or_default();
@@ -194,12 +194,12 @@ impl<'a> JournalHeader<'a> {
     }
 }
 
-/// The reason why there is no header.
+/// Reason why there is no header.
 #[derive(Debug)]
 pub(crate) enum Missing {
-    /// Written by a newer version: its form.
+    /// A newer version wrote it; with its form.
     Newer(String),
-    /// Neither the line nor its copy can be read.
+    /// Neither the line nor its copy can be read; with the reason.
     Unreadable(String),
 }
 
@@ -208,7 +208,7 @@ impl Missing {
         Missing::Unreadable(text.into())
     }
 
-    /// As an error about this journal.
+    /// Error about the journal at `path`.
     pub fn error(self, path: &Path) -> JournalError {
         let path = path.to_owned();
         match self {
@@ -218,8 +218,8 @@ impl Missing {
     }
 }
 
-/// Finds the first line: the copy where the journal holds the same line anywhere; else the line
-/// that stands first; else the copy; else any line that looks like one.
+/// Finds the header: the copy, if the journal holds the same line anywhere; else the line that
+/// comes first; else the copy; else any line that looks like one.
 pub(crate) fn find_header<'a>(
     pieces: &[LinePiece<'a>],
     copy: &'a [u8],

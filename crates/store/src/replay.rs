@@ -1,4 +1,4 @@
-//! From a journal to the record so far.
+//! Replay of a journal to the record so far.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,50 +10,48 @@ use crate::damage::Damage;
 use crate::journal::{Ending, JournalEntry, Opening, Resumed};
 use crate::reading::JournalContents;
 
-/// What a journal amounts to.
+/// Result of replaying a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
     /// The record so far, without findings.
     ///
-    /// Cells stand in the order in which their ids first appeared; of several with one id the last
-    /// counts (a cell that was repeated after an interruption). A run whose journal does not say
-    /// how it ended is `Interrupted`: its process was killed, or it would have said so. Its
-    /// `elapsed_ns` is then what it had at its last ending plus the measured parts of the cells
-    /// since. The host is the one on which the run began; a resumption on another one, or by
-    /// another version, is a flag.
+    /// Cells are in the order in which their ids first appeared; of several with one id the last
+    /// counts (a cell that was repeated after an interruption). A run whose journal has no ending
+    /// is `Interrupted`: its process was killed before it wrote one. Its `elapsed_ns` is then that
+    /// of its last ending plus the measured parts of the cells since. The host is the one on which
+    /// the run began; a resumption on another host, or by another version, is a flag.
     pub record: Record,
     /// The caller's own part of the opening.
     pub command: serde_json::Value,
-    /// By what the medium is known again.
+    /// Content by which the medium is recognised.
     pub traces: JournalFingerprints,
     /// True if the last line was incomplete. It was never acknowledged, and is cut off when the
     /// journal is continued.
     pub torn_tail: bool,
-    /// What of the journal is not as it was written, by line. A cell that is lost by it is not
-    /// finished, and a run that lacks one is not complete, whatever its ending says. None of it is
-    /// a caveat about the numbers: each comes from a line that passed its checksum.
+    /// Damage of the journal, by line. A cell that is lost by it is not finished, and a run that
+    /// lacks one is not complete, whatever its ending says. None of it is a caveat about the
+    /// numbers: each comes from a line that passed its checksum.
     pub damage: Vec<Damage>,
 }
 
-/// What the journal says of how the medium looks.
+/// Content of the medium as the journal describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JournalFingerprints {
-    /// As it was before the run wrote anything; none in journals of earlier versions.
+    /// Content before the run wrote anything; `None` in journals of earlier versions.
     pub fingerprint: Option<Fingerprint>,
-    /// What was read where the run had written, in the order of reading: of one place the last
+    /// Content of places that the run had written, in the order of reading: for each place the last
     /// counts.
     pub marks: Vec<FingerprintMark>,
-    /// For each of the marks, how many of the writing cells had been begun when it was read: what
-    /// those wrote, it shows.
+    /// For each of the marks, the number of writing cells that had begun when it was read: a mark
+    /// shows what those wrote.
     pub marked_after: Vec<usize>,
-    /// Ids of the writing cells that were begun, in order. One that has no finished cell behind it
-    /// was cut short.
+    /// Ids of the writing cells that had begun, in order. One without a finished cell was cut
+    /// short.
     pub begun: Vec<String>,
 }
 
 impl Replayed {
-    /// The cells that need not be repeated: those that were neither interrupted nor ended by an
-    /// error.
+    /// Cells that need not be repeated: those that were neither interrupted nor ended by an error.
     pub fn finished_cells(&self) -> impl Iterator<Item = &Cell> {
         self.record.cells.iter().filter(|cell| !cell.stop.cut_short())
     }
@@ -86,7 +84,7 @@ pub(crate) fn replay(contents: JournalContents<Opening, JournalEntry>) -> Replay
                 let place = *place_of.entry(cell.id.clone()).or_insert(record.cells.len());
                 match record.cells.get_mut(place) {
                     Some(earlier) => {
-                        // A cell that is revised holds the time that it had before.
+                        // The time of a revised cell includes that of its earlier results.
                         let before_ns =
                             if earlier.stop.cut_short() { 0 } else { earlier.elapsed_ns };
                         let more_ns = cell.elapsed_ns.saturating_sub(before_ns);
@@ -116,7 +114,7 @@ pub(crate) fn replay(contents: JournalContents<Opening, JournalEntry>) -> Replay
     Replayed { record, command, traces, torn_tail: contents.tail.torn, damage }
 }
 
-/// Says of each damage which cells have no result because of it. A run that lacks a cell by it is
+/// Adds to each damage the cells that have no result because of it. A run that lacks such a cell is
 /// not complete.
 fn name_lost_cells(record: &mut Record, damage: &mut [Damage]) {
     let mut named = HashSet::new();
@@ -124,8 +122,8 @@ fn name_lost_cells(record: &mut Record, damage: &mut [Damage]) {
         damage.cells.retain(|id| is_unfinished(record, id) && named.insert(id.clone()));
     }
     let lost = cells_passed_over(record);
-    // What a missing line held is not known: it is what nothing else accounts for, unless that is
-    // more than it can have held.
+    // The content of a missing line is not known: it is taken for the cells that nothing else
+    // accounts for, unless those are more than the line can have held.
     let rest: Vec<String> = lost.iter().filter(|id| !named.contains(*id)).cloned().collect();
     if let Some(unnamed) =
         damage.iter_mut().find(|damage| damage.cells.is_empty() && damage.is_loss())
@@ -154,7 +152,7 @@ fn is_skipped(record: &Record, id: &str) -> bool {
     record.skipped.iter().any(|skip| skip.test == id)
 }
 
-/// Planned cells that have no result, although a cell behind them in the plan has one or the run
+/// Planned cells that have no result, although a later cell of the plan has one or the run's ending
 /// says that it is complete.
 fn cells_passed_over(record: &Record) -> Vec<String> {
     let has_result: HashSet<&str> = record.cells.iter().map(|cell| cell.id.as_str()).collect();
@@ -171,13 +169,13 @@ fn cells_passed_over(record: &Record) -> Vec<String> {
 }
 
 impl Replayed {
-    /// What is worth telling a person.
+    /// Damage that a person should see.
     pub fn told_damage(&self) -> impl Iterator<Item = &Damage> {
         self.damage.iter().filter(|damage| damage.is_told())
     }
 }
 
-/// A resumed run finds again what it had found before.
+/// Adds an item unless the list has it: a resumed run finds again what it had found before.
 fn add_once<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
@@ -205,7 +203,8 @@ fn software_change(begun: &Software, now: &Software) -> Option<String> {
     (begun != now).then(|| format!("begun with {}, resumed with {}", version(begun), version(now)))
 }
 
-/// What of the machine would change the numbers and is not the same.
+/// Text about changes of the host between the two sessions that affect the numbers; `None` without
+/// any.
 fn host_change(begun: Option<&Host>, now: Option<&Host>) -> Option<String> {
     let (begun, now) = (begun?, now?);
     let facts = [

@@ -18,7 +18,7 @@ use crate::journal_form::HEADER_FILE;
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 use crate::summary::{RunSummary, summary};
 
-/// All runs of a user: a directory with one directory a run.
+/// All runs of a user: a directory with one subdirectory for each run.
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
@@ -27,38 +27,38 @@ pub struct Store {
 /// A run's directory could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// The id is no name for a directory.
+    /// The id is not a valid name for a directory.
     #[error("'{0}' cannot name a run; use letters, digits, '-' and '_'")]
     BadId(String),
-    /// The directory for the runs was made by someone else, in a place where everyone may.
+    /// Somebody else made the directory for the runs, in a place where everyone may.
     #[error("'{}' belongs to user {owner}, not to you; set FLASHMARK_HOME to a directory of your own", path.display())]
     NotYours {
         /// The directory for the runs.
         path: PathBuf,
-        /// Number of the user who made it.
+        /// Number of the user to whom it belongs.
         owner: u32,
     },
-    /// The opening holds a number that JSON cannot.
+    /// The opening holds a number that is not finite.
     #[error("this run cannot be kept in a journal: {0}")]
     Unrepresentable(#[from] serde_json::Error),
-    /// It could not be written.
+    /// A file or directory could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }
 
 impl Store {
-    /// The runs in this directory, which need not exist yet.
+    /// Store in this directory, which need not exist yet.
     pub fn open(root: PathBuf) -> Store {
         Store { root }
     }
 
-    /// Where runs are kept: `$FLASHMARK_HOME`, else `$XDG_DATA_HOME/flashmark`, else
+    /// Directory for the runs: `$FLASHMARK_HOME`, else `$XDG_DATA_HOME/flashmark`, else
     /// `$HOME/.local/share/flashmark`, else `/var/tmp/flashmark-<user number>`.
     pub fn default_root() -> PathBuf {
         default_root(|name| std::env::var_os(name), rustix::process::geteuid().as_raw())
     }
 
-    /// The directory that holds the runs, a directory for each.
+    /// The directory that holds the runs.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -89,7 +89,7 @@ impl Store {
     /// is taken gets a number, as with [`Store::create`].
     ///
     /// # Errors
-    /// Where a name is none for a file or directory, or something cannot be written.
+    /// If a name is not valid for a file or directory, or something cannot be written.
     pub fn adopt(&self, name: &str, files: &[(String, Vec<u8>)]) -> Result<RunDir, CreateError> {
         let names = std::iter::once(name).chain(files.iter().map(|(name, _)| name.as_str()));
         if let Some(bad) = names.into_iter().find(|name| !is_plain_file_name(name)) {
@@ -106,7 +106,7 @@ impl Store {
 
     /// Renames a finished directory to the first free name of `id`, `id-2`, `id-3`. No run
     /// directory is ever empty, so the kernel refuses to rename onto one that exists, and two
-    /// processes never get the same.
+    /// processes never get the same name.
     fn claim(&self, scratch: &Path, id: &str) -> Result<PathBuf, WriteError> {
         let mut name = id.to_owned();
         for number in 2u64.. {
@@ -120,10 +120,10 @@ impl Store {
         unreachable!("there are fewer than 2^64 directories")
     }
 
-    /// Makes the directory for the runs. For this user only: records hold serial numbers.
+    /// Makes the directory for the runs. Only this user may read it: records hold serial numbers.
     ///
     /// # Errors
-    /// Where it cannot be made, or somebody else made it where everyone may.
+    /// If it cannot be made, or somebody else made it in a place where everyone may.
     pub fn make_root(&self) -> Result<(), CreateError> {
         let at = WriteError::at(&self.root);
         if !self.root.exists() {
@@ -140,8 +140,8 @@ impl Store {
         Ok(())
     }
 
-    /// Directories of all runs, the one written last at the end. Errors only where the store itself
-    /// cannot be read; a store that does not exist yet has no runs.
+    /// Directories of all runs, the one written last at the end. A store that does not exist yet
+    /// has no runs; one that cannot be read is an error.
     pub fn directories(&self) -> Result<Vec<RunDir>, FindError> {
         let unreadable = |source| FindError::Store { path: self.root.clone(), source };
         let entries = match fs::read_dir(&self.root) {
@@ -197,9 +197,9 @@ impl Store {
         Ok(vec![find::find(name, &directories)?])
     }
 
-    /// The run to take up again when the user names none: of those that are not complete and that
-    /// nobody is writing, the one written last. One that was killed between the end of its journal
-    /// and its record is not complete.
+    /// Run to resume when the user names none: the one written last of those that are not complete
+    /// and that nobody is writing. One that was killed between the end of its journal and its
+    /// record is not complete.
     pub fn last_unfinished(&self) -> Result<Option<RunDir>, FindError> {
         let unfinished = |run: &RunSummary| {
             run.overview.as_ref().is_ok_and(|it| match it.ended {
@@ -219,8 +219,8 @@ impl Store {
 }
 
 impl Store {
-    /// The run that was written last of those that have not restored everything they overwrote and
-    /// that nobody is writing.
+    /// Run written last of those that have not restored everything they overwrote and that nobody
+    /// is writing.
     pub fn last_unrestored(&self) -> Result<Option<RunDir>, FindError> {
         Ok(self
             .directories()?
@@ -230,7 +230,7 @@ impl Store {
     }
 }
 
-/// A name that leads nowhere else and is not hidden.
+/// True if this is a plain file name that is not hidden.
 fn is_plain_file_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
 }

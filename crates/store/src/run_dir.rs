@@ -16,11 +16,11 @@ use crate::reading::{self, read_regular};
 use crate::replay::{Replayed, replay};
 use crate::salvage::{Salvage, salvage};
 
-/// Bytes of an unpacked record that are read: one that claims more is a trap.
+/// Longest unpacked record that is read, in bytes: one that claims more is a trap.
 #[cfg(feature = "collections")]
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The bytes of a record, that of a site out of its gzip.
+/// Bytes of a record; those of a site are unpacked from gzip.
 #[cfg(feature = "collections")]
 fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
@@ -63,15 +63,15 @@ pub enum LoadError {
     Read {
         /// Path of the record file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The file is no record that this version reads.
+    /// The file is not a record that this version reads.
     #[error("'{}': {source}", path.display())]
     Record {
         /// Path of the record file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Error of the record.
         source: RecordError,
     },
     /// There is no record, and the journal cannot be read.
@@ -79,12 +79,12 @@ pub enum LoadError {
     Journal(#[from] JournalError),
 }
 
-/// A record, and what of the journal behind it is damaged.
+/// A record and the damage of its journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// The written record, or what the journal says where that is further.
+    /// The written record, or the replayed journal if that has more.
     pub record: Record,
-    /// What is worth telling a person.
+    /// Damage that a person should see.
     pub damage: Vec<Damage>,
 }
 
@@ -96,7 +96,7 @@ impl RunDir {
         RunDir { name, record: dir.join(RECORD_FILE), dir: dir.to_owned(), has_journal: true }
     }
 
-    /// The run whose record this file is: that of its directory, where the file lies in one.
+    /// The run whose record this file is: that of its directory, if the file is in one.
     pub(crate) fn of_file(file: &Path) -> RunDir {
         let dir = parent_of(file);
         let belongs = [RECORD_FILE, JOURNAL_FILE].iter().any(|name| file.ends_with(name))
@@ -109,28 +109,28 @@ impl RunDir {
         RunDir { name, record: file.to_owned(), dir: dir.to_owned(), has_journal: false }
     }
 
-    /// What it is called in the store. Differs from the record's run id where that was taken
-    /// (simulated runs repeat theirs).
+    /// Name in the store. Differs from the record's run id where that was taken (simulated runs
+    /// repeat theirs).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The directory of the run, or the one a copied record file lies in.
+    /// Directory of the run, or of a copied record file.
     pub fn path(&self) -> &Path {
         &self.dir
     }
 
-    /// Where its record is, or will be.
+    /// Path of the record, which need not exist yet.
     pub fn record_path(&self) -> &Path {
         &self.record
     }
 
-    /// Where its journal is.
+    /// Path of the journal.
     pub fn journal_path(&self) -> PathBuf {
         self.dir.join(JOURNAL_FILE)
     }
 
-    /// Takes the right to write to this run. Errors when another live process has it.
+    /// Takes the right to write to this run. An error if another live process has it.
     pub fn lock(&self) -> Result<Lock, LockError> {
         if !self.has_journal {
             return Err(LockError::RecordOnly(self.record.clone()));
@@ -138,7 +138,7 @@ impl RunDir {
         lock::take(&self.dir, &self.name)
     }
 
-    /// Whether a live process is writing this run at the moment.
+    /// True if a live process is writing this run at the moment.
     pub fn is_being_written(&self) -> bool {
         self.has_journal && lock::is_taken(&self.dir)
     }
@@ -149,10 +149,10 @@ impl RunDir {
         Journal::continued(self.journal_path(), lock)
     }
 
-    /// The record so far, from the journal alone. Changes nothing on disk.
+    /// Replays the journal to the record so far. Changes nothing on disk.
     ///
-    /// Only where lines of the journal are damaged and the written record says that the run is
-    /// complete, that is what the run amounts to: what was measured once is not measured again.
+    /// Only if lines of the journal are damaged and the written record says that the run is
+    /// complete, the written record is taken: finished cells are not measured again.
     pub fn replay(&self) -> Result<Replayed, JournalError> {
         if !self.has_journal {
             return Err(JournalError::RecordOnly(self.record.clone()));
@@ -168,8 +168,7 @@ impl RunDir {
         Ok(replayed)
     }
 
-    /// What can be read of this run at all. Errors only where there is no journal that can be
-    /// opened; changes nothing.
+    /// Reads all that is left of this run. Fails only if no journal can be opened; changes nothing.
     pub fn salvage(&self) -> Result<Salvage, JournalError> {
         if !self.has_journal {
             return Err(JournalError::RecordOnly(self.record.clone()));
@@ -177,8 +176,8 @@ impl RunDir {
         salvage(&self.journal_path())
     }
 
-    /// The record to show: the written one with its findings where it is as far as the journal,
-    /// else what the journal says.
+    /// The record to show: the written one with its findings if it has as much as the journal, else
+    /// the replayed journal.
     ///
     /// Either of the two may be damaged or missing without harm to the other. A run that is being
     /// written has `ended: running`.
@@ -186,7 +185,7 @@ impl RunDir {
         self.load_with_damage().map(|loaded| loaded.record)
     }
 
-    /// The same, with what is damaged.
+    /// Loads the record as [`RunDir::load`] does, with the damage of the journal.
     pub fn load_with_damage(&self) -> Result<Loaded, LoadError> {
         let written = self.written_record();
         let is_all = |record: &Record| is_whole_record(record, &self.journal_path());
@@ -199,7 +198,7 @@ impl RunDir {
                 let written = written.ok().filter(|written| is_as_far(written, &replayed.record));
                 Ok(Loaded { record: written.unwrap_or_else(|| self.now(replayed.record)), damage })
             }
-            // An imported run never had one.
+            // An imported run never had a journal.
             (Ok(record), Err(JournalError::Read { .. })) => {
                 Ok(Loaded { record, damage: Vec::new() })
             }
@@ -207,7 +206,7 @@ impl RunDir {
                 record,
                 damage: vec![Damage::of_line(1, Wrong::Unreadable(journal.to_string()))],
             }),
-            // A record that is there and unreadable says more than a journal that is not.
+            // The error of a record that exists says more than that of a missing journal.
             (Err(written @ LoadError::Record { .. }), Err(JournalError::Read { .. })) => {
                 Err(written)
             }
@@ -215,8 +214,8 @@ impl RunDir {
         }
     }
 
-    /// Whether the written record can be read and holds all that the journal does. Where it does
-    /// not, it can be made again from the journal.
+    /// True if the written record can be read and holds all that the journal does. If not, it can
+    /// be made again from the journal.
     pub fn has_its_record(&self) -> bool {
         match (self.written_record(), self.replay()) {
             (Ok(written), Ok(replayed)) => is_as_far(&written, &replayed.record),
@@ -225,20 +224,20 @@ impl RunDir {
     }
 
     /// Makes the run's backup, with room for `room_bytes`. `medium` names the medium for people.
-    /// Fails before anything is overwritten: where there is too little room, and where the run has
-    /// not restored what an earlier log holds.
+    /// Fails before anything is overwritten: if there is too little room, or if the run has not
+    /// restored an earlier backup.
     pub fn create_backup(&self, medium: &str, room_bytes: u64) -> Result<BackupLog, BackupError> {
         BackupLog::create(&self.dir, medium, room_bytes)
     }
 
-    /// The backup that the run left, if there is one. Every piece is read once; those that are
-    /// damaged are marked.
+    /// The backup that the run left, if there is one. Every piece is read once; damaged ones are
+    /// marked.
     pub fn open_backup(&self) -> Result<Option<BackupLog>, BackupError> {
         if self.has_journal { BackupLog::open(&self.dir) } else { Ok(None) }
     }
 
-    /// What is still to be restored, from the headers of the pieces alone: cheap, for lists.
-    /// None where nothing is.
+    /// Summary of what is still to be restored, from the headers of the pieces alone: cheap, for
+    /// lists. `None` where nothing is.
     pub fn unrestored(&self) -> Option<Unrestored> {
         self.has_journal.then(|| backup::unrestored(&self.dir))?
     }
@@ -262,9 +261,9 @@ impl RunDir {
             .map_err(|source| LoadError::Record { path: path.clone(), source })
     }
 
-    /// A published run, as a repository of records has them, where the file is one.
+    /// Reads a published run, the form of the records in a repository, if the file is one.
     fn published(&self, text: &str) -> Option<Record> {
-        /// By which a published run is told from a record that is broken.
+        /// Field that tells a published run from a broken record.
         #[derive(serde::Deserialize)]
         struct Head {
             #[serde(rename = "kind")]
@@ -296,7 +295,7 @@ impl RunDir {
     }
 }
 
-/// Whether a written record holds all that the journal does.
+/// True if a written record holds all that the journal does.
 fn is_as_far(written: &Record, journal: &Record) -> bool {
     let mark = |record: &Record| (record.cells.len(), record.run.ended, record.run.resumed);
     mark(written) == mark(journal)
@@ -306,9 +305,8 @@ fn is_as_measured(written: &Cell, journal: &Cell) -> bool {
     written.id == journal.id && Cell { flags: journal.flags.clone(), ..written.clone() } == *journal
 }
 
-/// Whether a written record is that of the same run, says that it is complete, and holds every
-/// finished cell of the journal as it was measured. Flags may be others: some are given when the
-/// run is over.
+/// True if a written record is of the same run, is complete, and holds every finished cell of the
+/// journal as it was measured. Flags may differ: some are given when the run is over.
 fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
     let who = |record: &Record| {
         (record.run.id.clone(), record.run.seed, record.run.started.clone(), record.run.resumed)

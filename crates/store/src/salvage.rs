@@ -1,4 +1,4 @@
-//! What can be read of a run at all, also where the journal does not say what was run.
+//! Salvage of a run, also of one whose journal has lost its description.
 
 use std::path::Path;
 
@@ -13,24 +13,23 @@ use crate::numbering::{Numbered, Ordered, split};
 use crate::reading::{self, JournalContents, find_header};
 use crate::replay::{Replayed, replay};
 
-/// What is left of a run.
+/// Readable rest of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Salvage {
-    /// All of it, where the journal says what was run.
+    /// The whole replay, if the journal describes the run.
     pub replayed: Option<Replayed>,
-    /// The reason why it does not.
+    /// Reason why it does not.
     pub header: Option<String>,
-    /// The results, in the order in which they were written; a cell that was measured again is
-    /// there more than once.
+    /// Results in the order in which they were written; a cell that was measured again appears more
+    /// than once.
     pub cells: Vec<Cell>,
-    /// Results that this version does not understand as a whole, as they stand in the journal, by
-    /// line.
+    /// Results that this version cannot decode as a whole, as JSON with their line numbers.
     pub parts: Vec<(u64, Value)>,
-    /// Lines of the journal that are not as they were written, and what that costs.
+    /// Damaged lines of the journal and their cost.
     pub damage: Vec<Damage>,
 }
 
-/// Reads what can be read. Errors only where there is no file.
+/// Reads what is left. Fails only if there is no file.
 pub(crate) fn salvage(journal: &Path) -> Result<Salvage, JournalError> {
     let bytes = reading::bytes_of(journal)?;
     let copy = reading::copy_of_header(journal);
@@ -64,13 +63,13 @@ fn salvaged(
     (Some(replayed), None, damage)
 }
 
-/// A result that is no [`Cell`] of this version.
+/// JSON of a result that is not a [`Cell`] of this version.
 fn part(json: &[u8]) -> Option<Value> {
     let mut value: Value = serde_json::from_slice(json).ok()?;
     value.get_mut("cell").map(Value::take)
 }
 
-/// Every line that passes its checksum, whichever journal it was written for.
+/// Takes every line that passes its checksum, whichever journal it was written for.
 fn without_header(pieces: &[LinePiece<'_>]) -> Ordered {
     let mut found = Ordered::default();
     for (place, piece) in (1..).zip(pieces) {

@@ -1,4 +1,4 @@
-//! One line about each run, read without decoding its measurements.
+//! Summary of each run, read without decoding its measurements.
 
 use record::{Ended, Medium, Record, Run, Stop, Target};
 use serde::de::IgnoredAny;
@@ -13,38 +13,38 @@ use crate::run_dir::{Loaded, RunDir};
 /// One run in the list of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
-    /// Its directory, with the name by which it is found.
+    /// Directory, with the name by which it is found.
     pub dir: RunDir,
-    /// What it is, or why it cannot be read.
+    /// Description of the run, or the reason why it cannot be read.
     pub overview: Result<Overview, String>,
-    /// What of its journal is damaged, as far as that is worth telling.
+    /// Damage of its journal that a person should see.
     pub damage: Vec<Damage>,
-    /// True if its written record is there and as far as the journal.
+    /// True if its written record exists and has as much as the journal.
     pub has_its_record: bool,
 }
 
-/// What a run is and how far it came.
+/// Description and progress of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Overview {
     /// The record's id of the run.
     pub id: String,
     /// RFC 3339; none for a simulated medium.
     pub started: Option<String>,
-    /// The medium, by the best name it has.
+    /// The best name of the medium.
     pub medium: String,
     /// Name of the suite.
     pub suite: String,
-    /// The user's words for it.
+    /// Label that the user gave it.
     pub label: Option<String>,
-    /// How it ended; `Running` while a live process writes it.
+    /// State at the end; `Running` while a live process writes it.
     pub ended: Ended,
     /// Cells that have their result.
     pub cells_done: usize,
-    /// Cells there were to be.
+    /// Cells in the plan.
     pub cells_planned: usize,
 }
 
-/// What is taken from the opening of a journal.
+/// Fields that are read of the opening of a journal.
 #[derive(Deserialize)]
 struct Outline {
     run: Run,
@@ -53,7 +53,7 @@ struct Outline {
     plan: Vec<IgnoredAny>,
 }
 
-/// What is taken from a written record.
+/// Fields that are read of a written record.
 #[derive(Deserialize)]
 struct RecordOutline {
     run: RunOutline,
@@ -77,7 +77,7 @@ pub(crate) fn summary(dir: RunDir) -> RunSummary {
     match reading::read::<Outline, EntryOutline>(&dir.journal_path()) {
         Ok(contents) if contents.damage.iter().any(Damage::is_told) => of_damaged(dir),
         Ok(contents) => of_journal(contents, dir),
-        // A record that was imported or whose journal is gone is no damaged run.
+        // A record that was imported or whose journal is gone is not a damaged run.
         Err(JournalError::Read { .. }) if dir.record_path().exists() => {
             let overview = dir.load().map(of_record).map_err(|error| error.to_string());
             alone(dir, overview)
@@ -86,7 +86,7 @@ pub(crate) fn summary(dir: RunDir) -> RunSummary {
     }
 }
 
-/// Damage is rare: all of such a run is read.
+/// Reads a damaged run as a whole: such runs are rare.
 fn of_damaged(dir: RunDir) -> RunSummary {
     let has_its_record = dir.has_its_record();
     match dir.load_with_damage() {
@@ -112,7 +112,7 @@ fn of_journal(contents: JournalContents<Outline, EntryOutline>, dir: RunDir) -> 
     }
 }
 
-/// True if the written record is as far as the journal, by its outline.
+/// True if the written record has as much as the journal, by its outline.
 fn is_written(dir: &RunDir, ended: Ended, resumed: u32, cells: usize) -> bool {
     let outline = |bytes: Vec<u8>| serde_json::from_slice::<RecordOutline>(&bytes).ok();
     let written = reading::read_regular(dir.record_path()).ok().and_then(outline);
@@ -123,7 +123,7 @@ fn is_written(dir: &RunDir, ended: Ended, resumed: u32, cells: usize) -> bool {
 
 fn of_record(record: Record) -> Overview {
     let Record { run, medium, target, plan, cells, .. } = record;
-    // What other tools did was never planned by us.
+    // Cells that other tools measured are in no plan of ours.
     let (ended, plan) = (run.ended, vec![IgnoredAny; plan.len().max(cells.len())]);
     overview(Outline { run, medium, target, plan }, ended, cells.into_iter().map(|cell| cell.stop))
 }
@@ -142,7 +142,8 @@ fn overview(outline: Outline, ended: Ended, stops: impl Iterator<Item = Stop>) -
     }
 }
 
-/// "SanDisk SD32G", "sim:card", or what the user named where the medium does not say what it is.
+/// Name of the medium: "SanDisk SD32G", "sim:card", or the target as the user typed it if the
+/// medium has no name.
 fn medium_name(medium: &Medium, target: &Target) -> String {
     let maker = medium.vendor.as_ref().or(medium.manufacturer.as_ref());
     match (&medium.profile, maker, &medium.model) {

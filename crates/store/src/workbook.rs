@@ -1,9 +1,9 @@
 //! The raw values of a matrix for people who work in spreadsheets: a workbook with formulas, and
 //! the same rows as CSV.
 //!
-//! The sheet "Results" holds one row a try, as measured; "Summary" one row a combination, computed
-//! from "Results" by formulas, so that whoever leaves out a row or adds one sees what follows.
-//! "About" says what it was measured on.
+//! The sheet "Results" holds one row for each try, as measured; "Summary" one row for each
+//! combination, computed from "Results" by formulas, so that its figures follow when rows are
+//! removed or added. "About" describes the host and the medium.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use rust_xlsxwriter::{
     ConditionalFormat3ColorScale, Format, Formula, Workbook, Worksheet, XlsxError,
 };
 
-/// Columns of the raw values: name, and whether they are numbers.
+/// Columns of the raw values: name, and true if they are numbers.
 const COLUMNS: [(&str, bool); 20] = [
     ("work", false),
     ("file system", false),
@@ -36,7 +36,7 @@ const COLUMNS: [(&str, bool); 20] = [
     ("reason", false),
     ("made by", false),
 ];
-/// So many of them, from the first on, say which combination it is.
+/// Number of columns, from the first on, that name the combination.
 const LABELS: u16 = 5;
 
 /// A value of a row.
@@ -56,11 +56,11 @@ impl Value {
 /// One try of a combination: a row of the sheet "Results".
 struct Try {
     values: Vec<Value>,
-    /// Result, and whether more is better.
+    /// Result, and true if more is better.
     result: Option<(f64, bool)>,
 }
 
-/// Work, file system, fitted, mount options, scheduler.
+/// Work, file system, settings fitted to the medium, mount options, scheduler.
 type Labels = [String; LABELS as usize];
 
 /// All tries, by work and combination.
@@ -125,7 +125,7 @@ fn one(head: &Cell, record: &Record) -> Try {
     Try { values, result }
 }
 
-/// The raw values as CSV (RFC 4180): a line with the names of the columns, then one line a try.
+/// Raw values as CSV (RFC 4180): a line with the names of the columns, then one line for each try.
 pub fn csv(record: &Record) -> String {
     let quoted = |text: &str| {
         // A spreadsheet would take these for a formula.
@@ -152,10 +152,10 @@ pub fn csv(record: &Record) -> String {
     lines.join("\r\n") + "\r\n"
 }
 
-/// The workbook (.xlsx).
+/// Makes the workbook (.xlsx).
 ///
 /// # Errors
-/// Where the format cannot hold it: more rows than a sheet has, a text that is longer than a cell
+/// If the format cannot hold it: more rows than a sheet has, or a text that is longer than a cell
 /// takes.
 pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
     let tries = tries(record);
@@ -197,7 +197,8 @@ fn results(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
     Ok(())
 }
 
-/// What the threads reached in each phase of each try, as iozone's throughput mode prints it.
+/// Writes the throughput of the threads in each phase of each try, as iozone's throughput mode
+/// prints it.
 fn threads(sheet: &mut Worksheet, phases: &[&Cell]) -> Result<(), XlsxError> {
     sheet.set_name("Threads")?;
     let names = ["file system", "scheduler", "repeat", "phase"];
@@ -223,7 +224,7 @@ fn threads(sheet: &mut Worksheet, phases: &[&Cell]) -> Result<(), XlsxError> {
     Ok(())
 }
 
-/// A row of the summary: what it is of, and its results.
+/// A row of the summary: its combination and its results.
 struct Row {
     labels: Labels,
     results: Vec<f64>,
@@ -257,8 +258,8 @@ fn rows(tries: &[Try]) -> Vec<Row> {
     rows.into_values().collect()
 }
 
-/// One row a combination; the best of each work is 1. Results of formulas are written too, for
-/// programs that do not calculate.
+/// Writes one row for each combination; the best of each work is 1. Results of formulas are written
+/// too, for programs that do not calculate.
 fn summary(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
     sheet.set_name("Summary")?;
     let names = ["tries", "mean result", "least", "largest", "unit", "against the best"];
@@ -304,7 +305,8 @@ fn best_of(rows: &[Row]) -> Option<f64> {
     if larger { means.max_by(f64::total_cmp) } else { means.min_by(f64::total_cmp) }
 }
 
-/// `row` counts from 0, as the library does; ranges from 1, as formulas do.
+/// Writes a row of the summary. `row` counts from 0, as the library does; ranges from 1, as
+/// formulas do.
 fn write_row(
     sheet: &mut Worksheet,
     row: &Row,

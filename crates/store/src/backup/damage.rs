@@ -1,4 +1,4 @@
-//! What of a backup cannot be trusted, in words.
+//! Damage of a backup, in words.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use record::units::Bytes;
 /// Something in a backup that is not as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackupDamage {
-    /// The copy of what lay there is damaged.
+    /// The copy of a piece is damaged.
     Data {
-        /// Where on the medium it lay.
+        /// Offset of the piece on the medium, in bytes.
         offset_bytes: u64,
-        /// How long it is.
+        /// Length of the piece, in bytes.
         bytes: u64,
     },
-    /// Pieces of which not even the place is known, by their numbers in the order of keeping, from
+    /// Pieces whose offset and length are unknown, by their numbers in the order of keeping, from
     /// 1.
     Lost {
         /// Number of the first piece that is lost.
@@ -22,23 +22,23 @@ pub enum BackupDamage {
         /// Number of the last one; the same where one piece is lost.
         last: u64,
     },
-    /// The end of the log cannot be read: whether pieces lay there is not known.
+    /// The end of the log cannot be read; it may have held pieces.
     Tail {
         /// Length of that end, in bytes.
         bytes: u64,
     },
-    /// The last piece was being kept when the program was ended. Nothing has been overwritten
-    /// there.
+    /// The last piece was being kept when the program was ended. Nothing was overwritten at its
+    /// place.
     Torn {
-        /// Where on the medium it lies.
+        /// Offset of the piece on the medium, in bytes.
         offset_bytes: u64,
-        /// How long it is.
+        /// Length of the piece, in bytes.
         bytes: u64,
     },
 }
 
 impl BackupDamage {
-    /// True if something may be missing that was overwritten.
+    /// True if the former content of an overwritten place may be lost.
     pub fn is_loss(&self) -> bool {
         !matches!(self, BackupDamage::Torn { .. })
     }

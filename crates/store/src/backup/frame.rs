@@ -1,35 +1,35 @@
-//! A piece as it lies in a backup: a header of 40 bytes, then the data.
+//! Format of a piece in a backup: a header of 40 bytes, then the data.
 //!
 //! Little-endian: magic (8 bytes), number (8), offset on the medium (8), length of the data (4),
-//! mask (4), CRC-32C of the data (4), CRC-32C of the 36 bytes before (4). What is backed up may
-//! hold a backup itself (a medium that was somebody's results disk), and whoever looks for the
-//! next header behind a damaged one must not take that for ours. So the data is combined with a
-//! mask (exclusive or, the four bytes over and over) in which the magic does not occur; 0 where it
-//! does not occur anyway.
+//! mask (4), CRC-32C of the data (4), CRC-32C of the 36 bytes before (4). The data may hold a
+//! backup itself (the medium may have been somebody's results disk), and a search for the next
+//! header behind a damaged one must not find that. So the data is combined with a mask (exclusive
+//! or, the four bytes over and over) in which the magic does not occur; 0 where it does not occur
+//! anyway.
 
 use crate::line::checksum;
 
 /// Bytes before the data of each piece.
 pub(super) const HEADER_BYTES: u64 = 40;
-/// Not text, and with a newline, so that a copy in text mode shows.
+/// The first byte is not text and the last is a newline, so that a copy in text mode shows.
 pub(super) const MAGIC: [u8; 8] = *b"\x89FMUNDO\n";
 
-/// What stands before the data of a piece.
+/// Header before the data of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PieceHeader {
-    /// Counted from 1; number 0 is the medium in words.
+    /// Number of the piece, from 1; number 0 is the description of the medium.
     pub number: u64,
-    /// Where on the medium it lay.
+    /// Offset on the medium, in bytes.
     pub offset_bytes: u64,
     /// Length of the data, in bytes, at most 1 MiB in a log.
     pub length: u32,
     mask: u32,
-    /// Of the data without the mask.
+    /// CRC-32C of the data without the mask.
     pub checksum: u32,
 }
 
 impl PieceHeader {
-    /// From 40 bytes; none where they are no header or a damaged one.
+    /// Parses 40 bytes; `None` where they are not a header, or a damaged one.
     pub fn read(bytes: &[u8]) -> Option<PieceHeader> {
         let rest = bytes.strip_prefix(&MAGIC)?;
         let mut words = rest
@@ -43,18 +43,18 @@ impl PieceHeader {
         (word()? == checksum(bytes.get(..36)?)).then_some(header)
     }
 
-    /// Takes the mask off, or puts it on.
+    /// Removes the mask, or applies it.
     pub fn unmask(&self, data: &mut [u8]) {
         apply(self.mask, data);
     }
 
-    /// True if this is the data that was kept, without the mask.
+    /// True if this data, without the mask, passes the checksum.
     pub fn fits(&self, data: &[u8]) -> bool {
         data.len() as u64 == u64::from(self.length) && checksum(data) == self.checksum
     }
 }
 
-/// A piece as it is written: header and data. `data` is shorter than 4 GiB.
+/// Makes a piece as it is written: header and data. `data` is shorter than 4 GiB.
 pub(super) fn frame(number: u64, offset_bytes: u64, data: &[u8]) -> Vec<u8> {
     let (mask, masked) = masked(data);
     let mut bytes = Vec::with_capacity(HEADER_BYTES as usize + data.len());
@@ -69,7 +69,7 @@ pub(super) fn frame(number: u64, offset_bytes: u64, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The data with the first mask in which the magic does not occur.
+/// Combines the data with the first mask in which the magic does not occur; returns both.
 fn masked(data: &[u8]) -> (u32, Vec<u8>) {
     let mut masked = data.to_vec();
     for attempt in 0u32.. {
@@ -92,7 +92,7 @@ fn apply(mask: u32, data: &mut [u8]) {
     }
 }
 
-/// Where the magic occurs first.
+/// Index of the first magic.
 pub(super) fn find_magic(bytes: &[u8]) -> Option<usize> {
     bytes.windows(MAGIC.len()).position(|window| window == MAGIC)
 }

@@ -1,4 +1,4 @@
-//! Room for a backup, before anything is overwritten.
+//! Free space for a backup, reserved before anything is overwritten.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,11 +10,12 @@ use rustix::process::{Resource, getrlimit};
 use super::BackupError;
 use crate::atomic::WriteError;
 
-/// Sets so many bytes aside for the file; where the file system cannot, compares with what is free.
+/// Reserves disk space for the file; where the file system cannot, compares the need with what is
+/// free.
 ///
-/// The length of the file does not change, so that its end is where the last piece ends.
+/// The length of the file does not change, so that its end is the end of the last piece.
 pub(super) fn make(file: &File, directory: &Path, needed_bytes: u64) -> Result<(), BackupError> {
-    // Beyond this limit a write ends the process, and setting space aside is not held against it.
+    // A write beyond this limit ends the process, and `fallocate` does not check it.
     if let Some(most_bytes) = getrlimit(Resource::Fsize).current.filter(|most| *most < needed_bytes)
     {
         return Err(BackupError::Limit {
@@ -42,7 +43,7 @@ pub(super) fn make(file: &File, directory: &Path, needed_bytes: u64) -> Result<(
     }
 }
 
-/// What this user may still write where the file is, in bytes.
+/// Bytes that this user may still write to the file system of the file.
 fn free(file: &File, directory: &Path) -> Result<u64, BackupError> {
     let there = fstatvfs(file).map_err(|error| WriteError::at(directory)(error.into()))?;
     Ok(there.f_bavail.saturating_mul(there.f_frsize))

@@ -1,4 +1,4 @@
-//! What a backup holds, whatever befell it.
+//! Reading of a backup, also of a damaged one.
 
 use std::fs::File;
 use std::io;
@@ -7,34 +7,35 @@ use std::os::unix::fs::FileExt;
 use super::frame::{HEADER_BYTES, MAGIC, PieceHeader, find_magic};
 use super::{BackupDamage, MOST_PIECE_BYTES};
 
-/// A piece and where its header lies in the file.
+/// A piece and the offset of its header in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LocatedPiece {
     pub header: PieceHeader,
     pub at: u64,
-    /// True if the data is as it was kept; true where that was not looked at.
+    /// True if the data passes its checksum, or was not checked.
     pub sound: bool,
 }
 
-/// What a backup holds, what of it is damaged, and where the next piece goes.
+/// Pieces and damage of a backup, and the place of its next piece.
 #[derive(Debug, Default)]
 pub(super) struct BackupSurvey {
-    /// In the order of keeping.
+    /// Pieces in the order of keeping.
     pub pieces: Vec<LocatedPiece>,
-    /// The medium in words; none where that is damaged.
+    /// Description of the medium; `None` where it is damaged.
     pub medium: Option<String>,
     pub damage: Vec<BackupDamage>,
-    /// Behind the last whole piece: where the next one goes. What follows was never sealed.
+    /// End of the last whole piece in the file, in bytes: the place of the next one. Anything
+    /// behind it was never sealed.
     pub end: u64,
-    /// The number of the next piece.
+    /// Number of the next piece.
     pub next: u64,
     /// Bytes at the end in which no header was found, and which are not zeros.
     unreadable_tail: u64,
     torn: Option<PieceHeader>,
 }
 
-/// Goes from header to header by their lengths, and where one is damaged to the next that is not.
-/// The data is only read, a piece at a time, where `check_data` asks for it.
+/// Goes from header to header by their lengths, and from a damaged one to the next that is whole.
+/// The data is read only with `check_data`, a piece at a time.
 pub(super) fn survey(file: &File, check_data: bool) -> io::Result<BackupSurvey> {
     let size = file.metadata()?.len();
     let mut found = BackupSurvey { next: 1, ..BackupSurvey::default() };
@@ -50,7 +51,7 @@ pub(super) fn survey(file: &File, check_data: bool) -> io::Result<BackupSurvey> 
 }
 
 impl BackupSurvey {
-    /// Takes a piece in; where the next one begins.
+    /// Adds a piece; returns the offset in the file at which the next one begins.
     fn take(
         &mut self,
         file: &File,
@@ -81,7 +82,8 @@ impl BackupSurvey {
         Ok(next.unwrap_or(end))
     }
 
-    /// Passes over what is no header; where the next one begins.
+    /// Skips bytes that are not a header; returns the offset in the file at which the next one
+    /// begins.
     fn skip(&mut self, file: &File, at: u64, size: u64) -> io::Result<u64> {
         let next = next_header(file, at + 1, size)?;
         if next.is_none() && !is_zeros(file, at, size)? {
@@ -116,7 +118,7 @@ impl BackupSurvey {
     }
 }
 
-/// Reads the data of a piece; whether it is as it was kept.
+/// Reads the data of a piece; returns true if it passes its checksum.
 pub(super) fn read(file: &File, kept: &LocatedPiece, data: &mut Vec<u8>) -> io::Result<bool> {
     data.resize(kept.header.length as usize, 0);
     let got = read_up_to(file, kept.at + HEADER_BYTES, data)?;
@@ -124,7 +126,7 @@ pub(super) fn read(file: &File, kept: &LocatedPiece, data: &mut Vec<u8>) -> io::
     Ok(got == data.len() && kept.header.fits(data))
 }
 
-/// The header at this place, if there is a good one.
+/// Header at this offset in the file, if there is a whole one.
 pub(super) fn header_at(file: &File, at: u64) -> io::Result<Option<PieceHeader>> {
     let mut bytes = [0; HEADER_BYTES as usize];
     let got = read_up_to(file, at, &mut bytes)?;
@@ -132,7 +134,7 @@ pub(super) fn header_at(file: &File, at: u64) -> io::Result<Option<PieceHeader>>
         .filter(|header| u64::from(header.length) <= MOST_PIECE_BYTES))
 }
 
-/// The next place from `from` on where a good header lies.
+/// Offset of the next whole header, from `from` on.
 fn next_header(file: &File, from: u64, size: u64) -> io::Result<Option<u64>> {
     let mut buffer = vec![0; 1 << 16];
     let mut at = from;
@@ -144,7 +146,7 @@ fn next_header(file: &File, from: u64, size: u64) -> io::Result<Option<u64>> {
             }
             Some(place) => at += place as u64 + 1,
             None if got < buffer.len() => return Ok(None),
-            // The beginning of the next magic may stand at the end of the buffer.
+            // The end of the buffer may hold the beginning of the next magic.
             None => at += (got - MAGIC.len() + 1) as u64,
         }
     }
@@ -164,7 +166,7 @@ fn is_zeros(file: &File, from: u64, size: u64) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Fills the buffer as far as the file goes.
+/// Fills the buffer as far as the file goes; returns the number of bytes read.
 fn read_up_to(file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let mut got = 0;
     while got < buffer.len() {

@@ -1,16 +1,16 @@
-//! Where a collection is kept.
+//! Address of a collection.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::CollectionError;
 
-/// Where a collection is kept.
+/// Address of a collection.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Address {
-    /// A file of SQLite; it is made where there is none.
+    /// A file of SQLite; it is created if it does not exist.
     Sqlite(PathBuf),
-    /// SQLite in memory: gone with the last handle.
+    /// SQLite in memory: it ends with its last handle.
     Memory,
     /// A database of PostgreSQL, as `postgres://user@host/name` or
     /// `postgres:///name?host=/run/postgresql`. It may hold a password.
@@ -21,7 +21,7 @@ impl Address {
     /// Reads `sqlite:FILE`, `sqlite::memory:`, `postgres://..` and `postgresql://..`.
     ///
     /// # Errors
-    /// Where it is none of these; the error says what is understood.
+    /// If it is none of these; the error lists them.
     pub fn parse(text: &str) -> Result<Address, CollectionError> {
         match text.split_once(':') {
             Some(("sqlite", ":memory:")) => Ok(Address::Memory),
@@ -42,7 +42,7 @@ impl std::str::FromStr for Address {
 }
 
 impl fmt::Display for Address {
-    /// As it is typed, but without a password.
+    /// Writes the address as it is typed, but without a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
@@ -53,13 +53,13 @@ impl fmt::Display for Address {
 }
 
 impl fmt::Debug for Address {
-    /// As it is displayed: addresses end up in logs.
+    /// Writes it as [`fmt::Display`] does, without a password: addresses end up in logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Without what stands between the colon and the at sign, and without a `password=` of its query.
+/// Removes the text between the colon and the at sign, and a `password=` of the query.
 fn without_password(url: &str) -> String {
     let (url, query) = url.split_once('?').map_or((url, None), |(url, query)| (url, Some(query)));
     let shown = match url

@@ -1,5 +1,5 @@
-//! What was done to a collection, by whom and why. Only ever added to; each line holds the hash of
-//! the one before it, so that one that is changed or taken out shows.
+//! Audit of a collection: each change with its author and reason. Lines are only added; each holds
+//! the hash of the one before it, which shows lines that were changed or removed.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,23 +12,23 @@ use super::{Collection, CollectionError};
 /// A line of the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Audited {
-    /// 1, 2, 3, without gaps.
+    /// Number of the line: 1, 2, 3, without gaps.
     pub number: u64,
-    /// When it was done, in RFC 3339.
+    /// Time of the event, in RFC 3339.
     pub at: String,
-    /// Who did it: "anonymous", "flashmark", or the name of a token.
+    /// Author: "anonymous", "flashmark", or the name of a token.
     pub who: String,
-    /// What: `submitted`, `accepted`, `withdrawn`, ...
+    /// Kind of the event: `submitted`, `accepted`, `withdrawn`, ...
     pub what: String,
-    /// Id of the run it was done to; none where it was done to no run.
+    /// Id of the run that was changed; `None` for events without a run.
     pub run: Option<String>,
-    /// Why, or anything else.
+    /// Reason, or any other text.
     pub detail: String,
     /// SHA-256 over the hash of the line before and all of the above, in hexadecimal.
     pub hash: String,
 }
 
-/// What is to be written down.
+/// An event to add to the audit.
 pub(super) struct AuditEvent<'a> {
     pub at: &'a str,
     pub who: &'a str,
@@ -54,7 +54,7 @@ impl Chain {
             .map_or(Ok(start), |mut row| Ok(Chain { number: row.number()?, hash: row.text()? }))
     }
 
-    /// Of the last line.
+    /// Number of the last line.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -64,7 +64,7 @@ impl Chain {
         connection: &mut dyn Connection,
         event: &AuditEvent,
     ) -> Result<(), CollectionError> {
-        // As the database will have it, so that it hashes the same when it is read back.
+        // The text as the database stores it, so that its hash is the same when it is read back.
         let kept = |text: &str| text.replace('\0', "\u{fffd}");
         let mut line = Audited {
             number: self.number + 1,
@@ -92,7 +92,7 @@ impl Chain {
     }
 }
 
-/// Each part with its length before it, so that no two lines have the same text.
+/// Hashes each part with its length before it, so that no two lines have the same text.
 fn hash(before: &str, line: &Audited) -> String {
     let run = line.run.as_deref().map_or("-".to_owned(), |run| format!("+{run}"));
     let mut hasher = Sha256::new();
@@ -128,7 +128,7 @@ fn after(
     rows.into_iter().map(line_of).collect()
 }
 
-/// The first line that does not fit the one before it, in words.
+/// Description of the first line that does not fit the one before it.
 pub(super) fn first_fault(
     connection: &mut dyn Connection,
 ) -> Result<Option<String>, CollectionError> {
@@ -157,16 +157,15 @@ impl Collection {
     /// Lines of the audit after that number, at most `n`, the oldest first.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn audit(&self, after_number: u64, n: usize) -> Result<Vec<Audited>, CollectionError> {
         self.pool.look(|connection| after(connection, after_number, n))
     }
 
-    /// Adds a line about what is not done through the collection: a refused upload, somebody who
-    /// signed in.
+    /// Adds a line about an event outside the collection: a refused upload, a sign-in.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn note(
         &self,
         who: &str,

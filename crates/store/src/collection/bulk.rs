@@ -1,5 +1,5 @@
-//! Judging many runs at once, and taking that back. One transaction each: a line of the audit for
-//! the event, whose number names it, and one for each run that it changed.
+//! Judgement of many runs at once, and its reversal. One transaction each: a line of the audit for
+//! the whole, whose number identifies it, and one for each run that it changed.
 
 use record::collection::SubmissionStatus;
 
@@ -9,23 +9,23 @@ use super::error::While;
 use super::write::{SubmissionReceipt, Writer, status_named};
 use super::{Collection, CollectionError};
 
-/// Name in the audit of judging many.
+/// Name in the audit of a judgement of many runs.
 const JUDGED: &str = "judged many";
-/// Name in the audit of undoing that.
+/// Name in the audit of its reversal.
 const UNDONE: &str = "undid a judgement of many";
 
-/// Several runs judged, or their judgements undone, together.
+/// Result of judging several runs together, or of undoing that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkJudgement {
-    /// Its number in the audit, by which a judgement is undone; `None` where nothing had to change.
+    /// Number in the audit, by which a judgement is undone; `None` if no run had to change.
     pub event: Option<u64>,
-    /// Runs with their status after it, in the order given; `is_new` where it changed.
+    /// Runs with their standing after it, in the order given; `is_new` if it changed.
     pub runs: Vec<SubmissionReceipt>,
-    /// Ids of runs that were left as they are: withdrawn, or judged otherwise since.
+    /// Ids of runs that were left unchanged: withdrawn, or judged otherwise since.
     pub left: Vec<String>,
 }
 
-/// Who changes the status of many, why and when (RFC 3339 in UTC).
+/// Author, reason and time (RFC 3339 in UTC) of a change of many runs.
 struct By<'a> {
     who: &'a str,
     why: &'a str,
@@ -39,11 +39,11 @@ struct Change {
 }
 
 impl Collection {
-    /// Gives many runs one status, all of them or none. What was withdrawn stays withdrawn.
-    /// `when` is RFC 3339 in UTC.
+    /// Gives many runs one standing, all of them or none. Withdrawn runs stay withdrawn. `when` is
+    /// RFC 3339 in UTC.
     ///
     /// # Errors
-    /// Where one of them is no run, or the status is `Withdrawn`; then nothing is changed.
+    /// If an id is unknown, or the standing is `Withdrawn`; then nothing is changed.
     pub fn judge_many(
         &self,
         ids: &[String],
@@ -74,11 +74,11 @@ impl Collection {
         })
     }
 
-    /// Takes the last judgement of many back that still stands: each run gets the status it had
-    /// before. What was withdrawn or judged otherwise since is left as it is.
+    /// Undoes the last judgement of many: each run gets the standing it had before. Runs that were
+    /// withdrawn or judged otherwise since stay unchanged.
     ///
     /// # Errors
-    /// Where `event` is not the number of the last such judgement.
+    /// If `deed` is not the number of the last such judgement.
     pub fn undo_judgement(
         &self,
         event: u64,
@@ -114,13 +114,13 @@ impl Collection {
     }
 }
 
-/// Passes each id once.
+/// Makes a filter that passes each id once.
 fn unseen() -> impl FnMut(&&String) -> bool {
     let mut seen = std::collections::BTreeSet::new();
     move |id| seen.insert((*id).clone())
 }
 
-/// An event that was done.
+/// Result of a change of many runs.
 struct Done {
     event: Option<u64>,
     changed: Vec<Change>,
@@ -139,7 +139,7 @@ impl Done {
     }
 }
 
-/// Changes statuses: first a line of the audit for the event, then one for each run.
+/// Changes standings: first a line of the audit for the whole, then one for each run.
 fn change(
     writer: &mut Writer,
     wanted: Vec<(String, SubmissionStatus)>,
@@ -200,7 +200,8 @@ fn last_event(connection: &mut dyn Connection) -> Result<Option<u64>, Collection
     found.map(|mut row| row.number()).transpose()
 }
 
-/// Runs of an event, the status each had, and whether it still has the one it was given.
+/// Runs of a judgement, each with its standing before, and true if it still has the standing that
+/// the judgement gave it.
 fn judged_in(
     connection: &mut dyn Connection,
     event: u64,

@@ -1,9 +1,9 @@
-//! What lines are filtered and sorted by, in memory. Looking through tens of thousands takes a
+//! Index of all lines in memory, for filters and sorting. A search of tens of thousands takes a
 //! millisecond, for any filter and any order; a database would need an index for each, and every
-//! submission would have to keep them all up.
+//! submission would have to update them all.
 //!
-//! The database stays the truth. Before each look, what was changed since the last one is taken in,
-//! whoever changed it.
+//! The database stays authoritative. Before each search the index reads the lines that changed
+//! since the last one, whoever changed them.
 
 use crate::collection::line_index::LineIndexEntry;
 use std::cmp::Ordering;
@@ -27,12 +27,12 @@ pub(super) struct Catalogue(RwLock<Lines>);
 struct Lines {
     known: Vec<LineIndexEntry>,
     places: HashMap<u64, usize>,
-    /// Every change up to this one has been taken in; nothing yet where there is none.
+    /// Number in the audit of the newest change in the index; `None` while it is empty.
     seen: Option<i64>,
 }
 
 impl Catalogue {
-    /// Takes in what has changed.
+    /// Reads the lines that changed since the last call.
     pub fn catch_up(&self, connection: &mut dyn Connection) -> Result<(), CollectionError> {
         let seen = self.0.read().unwrap_or_else(PoisonError::into_inner).seen.unwrap_or(-1);
         let sql = format!(
@@ -45,19 +45,20 @@ impl Catalogue {
             return Ok(());
         }
         let changed = rows.into_iter().map(known).collect::<Result<Vec<_>, _>>()?;
-        // Whoever panicked with it was only reading.
+        // A thread that panicked with the lock was only reading.
         let mut lines = self.0.write().unwrap_or_else(PoisonError::into_inner);
         changed.into_iter().for_each(|line| lines.take(line));
         Ok(())
     }
 
-    /// Whether any line fits.
+    /// True if any line fits the query.
     pub fn has(&self, asked: &PreparedQuery) -> bool {
         let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
         lines.known.iter().any(|line| asked.fits(line))
     }
 
-    /// How many lines fit, and the numbers of those at these places in their order.
+    /// Number of lines that fit, and the numbers of `count` of them from place `from` on in their
+    /// order.
     pub fn find(&self, asked: &PreparedQuery, from: usize, count: usize) -> (u64, Vec<u64>) {
         let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let with_key =
@@ -74,8 +75,8 @@ impl Catalogue {
             return (total as u64, Vec::new());
         }
         let to = total.min(from.saturating_add(count));
-        // Only as much is sorted as is needed, and by keys that lie together; the lines are looked
-        // at only where those are alike.
+        // Sorts only as much as is needed, by keys that are close together in memory; lines are
+        // compared only if their keys are equal.
         let order = |(a, at): &(u128, usize), (b, other): &(u128, usize)| {
             a.cmp(b).then_with(|| {
                 compare(&lines.known[*at], &lines.known[*other], asked.sort, asked.reversed)
@@ -94,10 +95,10 @@ impl Catalogue {
     }
 }
 
-/// A number by which most lines are already told apart: of two in the order of [`compare`] the
-/// first has not the larger one.
+/// Sort key that separates most lines: of two lines in the order of [`compare`] the first never has
+/// the larger key.
 fn key(line: &LineIndexEntry, sort: SortBy, reversed: bool) -> u128 {
-    // Both falling where the one that is the usual order is.
+    // True if the usual order is falling.
     let (falling, key) = match sort {
         SortBy::Figure(figure) => {
             let Some(median) = line.median(figure) else { return u128::MAX };
@@ -113,13 +114,13 @@ fn key(line: &LineIndexEntry, sort: SortBy, reversed: bool) -> u128 {
     if falling != reversed { !key } else { key }
 }
 
-/// The bits of a number, so that they are in its order (IEEE 754, totalOrder).
+/// Bits of a number that compare as unsigned integers in its order (IEEE 754, totalOrder).
 fn ordered(number: f64) -> u64 {
     let bits = number.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The first bytes of a text as a number.
+/// The first 16 bytes of a text as a number.
 fn beginning(text: &str) -> u128 {
     text.bytes()
         .chain(std::iter::repeat(0))
@@ -128,7 +129,7 @@ fn beginning(text: &str) -> u128 {
 }
 
 impl Lines {
-    /// Unless someone else was faster and has taken in a later state of it.
+    /// Adds or replaces a line, unless the index has a newer state of it.
     fn take(&mut self, line: LineIndexEntry) {
         self.seen = self.seen.max(Some(line.changed));
         match self.places.get(&line.number) {
@@ -169,10 +170,10 @@ fn medians(row: &mut SqlRow) -> Result<Medians, CollectionError> {
     Ok(medians)
 }
 
-/// The order of the table: figures best first, then those that are not confirmed, and lines without
-/// the figure last; names and capacities rising; runs and latest falling; each the other way round
-/// where it is reversed, but these groups still in their order. Of equals the slug decides, always
-/// the same way.
+/// Compares two lines in the order of the table: figures best first, then those that are not
+/// confirmed, and lines without the figure last; names and capacities rising; runs and latest
+/// falling. `reversed` turns each order round, but not that of these groups. The slug decides
+/// between equals.
 fn compare(a: &LineIndexEntry, b: &LineIndexEntry, sort: SortBy, reversed: bool) -> Ordering {
     let turned = |order: Ordering| if reversed { order.reverse() } else { order };
     let first = match sort {

@@ -1,4 +1,4 @@
-//! Whether a collection is as it should be.
+//! Check of a collection for damage.
 
 use record::collection::CollectionLine;
 
@@ -8,12 +8,12 @@ use super::error::While;
 use super::{Collection, CollectionError, audit, lines};
 
 impl Collection {
-    /// Reads everything and says what is not as it should be: the chain of the audit, runs that
-    /// cannot be read or are not what was sent in, lines that their runs do not make. Empty where
-    /// all is well. Looks at every run, which takes a while; changes nothing.
+    /// Lists all faults of the collection: breaks in the chain of the audit, runs that cannot be
+    /// read or are not what was sent in, lines that do not follow from their runs. Reads every run,
+    /// which takes a while; changes nothing.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn check(&self) -> Result<Vec<String>, CollectionError> {
         let mut faults: Vec<String> = self.pool.read(audit::first_fault)?.into_iter().collect();
         faults.extend(self.pool.read(unreadable)?);
@@ -21,7 +21,7 @@ impl Collection {
         Ok(faults)
     }
 
-    /// Lines that come out differently when they are made anew; in a transaction that is given up.
+    /// Lines that differ when they are computed again; in a transaction that is rolled back.
     fn stale_lines(&self) -> Result<Vec<String>, CollectionError> {
         let mut faults = Vec::new();
         let given_up = self.pool.write(|connection| {

@@ -8,22 +8,22 @@ use std::fmt::Write as _;
 
 use record::collection::HeadlineFigure;
 
-/// The column of a figure. The same in `lines` (the median) and in `runs`.
+/// Name of the column of a figure, the same in `lines` (the median) and in `runs`.
 pub(super) const fn figure(figure: HeadlineFigure) -> &'static str {
     figure.entry().column
 }
 
-/// All of them, separated by commas, in the order of `HeadlineFigure::ALL`.
+/// Names of all columns of figures, separated by commas, in the order of `HeadlineFigure::ALL`.
 pub(super) fn figures() -> String {
     HeadlineFigure::ALL.map(figure).join(", ")
 }
 
-/// "$3, $4, $5": places for so many values from that one on.
+/// Placeholders for `count` values: "$3, $4, $5".
 pub(super) fn places(from: usize, count: usize) -> String {
     (from..from + count).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ")
 }
 
-/// "a = $3, b = $4": columns set to values from that one on.
+/// Assignments of placeholders to columns: "a = $3, b = $4".
 pub(super) fn assignments(columns: &[&str], from: usize) -> String {
     let mut text = String::new();
     for (at, column) in (from..).zip(columns) {

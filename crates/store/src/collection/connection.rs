@@ -1,5 +1,5 @@
-//! What a collection asks of a database: statements with values in, rows out. SQL is written once,
-//! for SQLite and PostgreSQL alike; values are `$1`, `$2`, .. in it.
+//! Queries of a collection to its database: statements with values in, rows out. The SQL is the
+//! same for SQLite and PostgreSQL; its values are `$1`, `$2`, ..
 
 use super::CollectionError;
 use super::error::DatabaseError;
@@ -56,12 +56,12 @@ impl<T: Into<SqlValue>> From<Option<T>> for SqlValue {
     }
 }
 
-/// PostgreSQL takes no NUL in a text, and both are to hold the same.
+/// Replaces NUL, which PostgreSQL refuses in a text: both databases are to hold the same.
 fn printable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// The values of a row, taken in the order of the statement's columns.
+/// Values of a row, taken in the order of the statement's columns.
 pub(super) struct SqlRow(std::vec::IntoIter<SqlValue>);
 
 impl SqlRow {
@@ -117,29 +117,29 @@ impl SqlRow {
     }
 }
 
-/// What a transaction is for.
+/// Purpose of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     /// All statements see the same state.
     Read,
-    /// Nobody else writes meanwhile, in this process or another.
+    /// No other thread or process writes meanwhile.
     Write,
 }
 
 /// A connection to a database.
 pub(super) trait Connection: Send {
-    /// Rows that were changed.
+    /// Executes a statement; returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, values: &[SqlValue]) -> Result<u64, DatabaseError>;
-    /// All rows that a statement gives.
+    /// Executes a statement; returns its rows.
     fn query(&mut self, sql: &str, values: &[SqlValue]) -> Result<Vec<SqlRow>, DatabaseError>;
-    /// Several statements without values.
+    /// Executes several statements without values.
     fn script(&mut self, sql: &str) -> Result<(), DatabaseError>;
     /// Begins a transaction; with [`Intent::Write`], other writers wait until it ends.
     fn begin(&mut self, intent: Intent) -> Result<(), DatabaseError>;
-    /// Whether this is a database that something else lives in.
+    /// True if the database belongs to another program.
     fn is_foreign(&mut self) -> Result<bool, DatabaseError>;
-    /// Marks it as ours, in the transaction of the first migration.
+    /// Marks the database as a collection of flashmark, in the transaction of the first migration.
     fn mark(&mut self) -> Result<(), DatabaseError>;
-    /// Whether the server still talks to us.
+    /// True if the server still answers.
     fn is_alive(&mut self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Where copies are looked for: the marks of all runs of a collection.
+//! Search for copies among all runs of a collection, by their marks.
 
 use collection::copies::{KnownRuns, RunMarks, RunSketch, find_copy};
 use record::Published;
@@ -8,10 +8,10 @@ use super::document::{RevisionDocument, content_name};
 use super::error::While;
 use super::{Collection, CollectionError, columns};
 
-/// Runs of a model that are looked through for a copy: the newest.
+/// Number of runs of a model that are searched for a copy: the newest.
 const LOOKED_THROUGH: u32 = 500;
 
-/// Keeps the marks and the sketch of a run in place of those it had.
+/// Stores the marks and the sketch of a run; replaces older ones.
 pub(super) fn mark(
     connection: &mut dyn Connection,
     number: u64,
@@ -31,7 +31,7 @@ pub(super) fn mark(
     Ok(())
 }
 
-/// Marks all runs and notes their claims, from what is kept of them.
+/// Stores the marks and claims of all runs, from their documents.
 pub(super) fn mark_all(connection: &mut dyn Connection) -> Result<(), CollectionError> {
     for mut row in connection.query("SELECT number FROM runs", &[]).reading()? {
         let number = row.number()?;
@@ -48,12 +48,12 @@ pub(super) fn mark_all(connection: &mut dyn Connection) -> Result<(), Collection
 }
 
 impl Collection {
-    /// The accepted run of this collection of which this one is a copy ([`find_copy`]). `None` where
-    /// there is none, and for the run itself and the one it replaces. Runs that wait or were rejected
-    /// are no reason for another to wait.
+    /// The accepted run of this collection of which this one is a copy ([`find_copy`]). `None` if
+    /// there is none, and for the run itself and the one it replaces. Quarantined and rejected runs
+    /// do not count.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn find_copy(
         &self,
         run: &Published,
@@ -65,7 +65,7 @@ impl Collection {
     }
 }
 
-/// The condition of [`RunMarks::may_copy`].
+/// SQL condition of [`RunMarks::may_copy`].
 fn may_be_copied(marks: &RunMarks) -> &'static str {
     if marks.may_copy(true) { "" } else { " AND l.origin <> 'simulated'" }
 }

@@ -1,4 +1,4 @@
-//! A run as it is kept: JSON, compressed.
+//! Stored form of a run: JSON, compressed.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 
 use super::{CollectionError, finite};
 
-/// Of zstd. A real run is mostly digits of curves: of those level 3 makes 4 % more than level 2,
-/// and takes 1.6 times as long; level 7 makes as much.
+/// Level of zstd. A real run is mostly digits of curves: level 3 makes them 4 % larger than level 2
+/// and takes 1.6 times as long; level 7 compresses as level 2 does.
 const LEVEL: i32 = 2;
-/// A run is never that long; a compressed one that claims to be is a trap, or damaged.
+/// Longest document, in bytes; a compressed one that claims more is a trap, or damaged.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What is kept of a revision: all of an entry that does not change after it came in.
+/// Stored form of a revision: the part of an entry that never changes.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RevisionDocument {
     pub model: Model,
@@ -24,10 +24,9 @@ pub(super) struct RevisionDocument {
     pub run: Published,
 }
 
-/// A run made ready for the database.
+/// A run ready for the database.
 pub(super) struct PackedRun {
-    /// What tells one content from another: the SHA-256 of the published run as JSON, without its
-    /// findings.
+    /// SHA-256 of the published run as JSON, without its findings; identifies the content.
     pub content: [u8; 32],
     /// The [`RevisionDocument`] as JSON, compressed with zstd.
     pub body: Vec<u8>,
@@ -42,10 +41,10 @@ struct Head<'a> {
 }
 
 impl RevisionDocument {
-    /// Compressed, for the database.
+    /// Compresses the document for the database.
     ///
     /// # Errors
-    /// Where JSON cannot hold it (a number that is none), so that it could never be read back.
+    /// If it holds a number that is not finite, so that its JSON could never be read back.
     pub fn pack(&self) -> Result<PackedRun, CollectionError> {
         let unrepresentable = |why: String| CollectionError::Unrepresentable { why };
         finite::check(self).map_err(|error| unrepresentable(error.to_string()))?;
@@ -61,7 +60,7 @@ impl RevisionDocument {
         json.push(b'}');
         let body = zstd::bulk::compress(&json, LEVEL)
             .map_err(|error| unrepresentable(error.to_string()))?;
-        // What a server takes in has no findings: its bytes are those just written.
+        // Runs that a server takes in have no findings: their bytes are those just written.
         let is_bare = self.run.findings.is_empty();
         let content = if is_bare { Sha256::digest(&run).into() } else { content(&self.run)? };
         Ok(PackedRun { content, body })
@@ -80,7 +79,8 @@ impl RevisionDocument {
     }
 }
 
-/// The content of a run, as [`PackedRun`] has it. Findings are drawn from it, and are no part of it.
+/// SHA-256 of a run's content, as [`PackedRun`] has it. Findings follow from the content and are
+/// not part of it.
 pub(super) fn content(run: &Published) -> Result<[u8; 32], CollectionError> {
     let measured = match run.findings.is_empty() {
         true => Cow::Borrowed(run),
@@ -91,21 +91,21 @@ pub(super) fn content(run: &Published) -> Result<[u8; 32], CollectionError> {
     Ok(Sha256::digest(&json).into())
 }
 
-/// The name that a run has in every collection, made of its content: 16 letters and digits.
+/// Name of a run in every collection, made of its content: 16 letters and digits.
 ///
 /// # Errors
-/// Where JSON cannot hold the run (a number that is not finite).
+/// If the run holds a number that is not finite.
 pub fn content_name(run: &Published) -> Result<String, CollectionError> {
     Ok(id_of(&content(run)?))
 }
 
-/// A hash in hexadecimal.
+/// Makes the hexadecimal text of a hash.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The name of a run: the first 80 bits of its content in letters and digits that are told apart
-/// (RFC 4648, in small letters).
+/// Name of a run: the first 80 bits of its content in Base32 (RFC 4648, in small letters), which
+/// has no letters that look like digits.
 pub(super) fn id_of(content: &[u8; 32]) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let bits = content[..10].iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));

@@ -1,5 +1,5 @@
-//! What a host does to the figures of a medium: the runs of one kind of host against all others of
-//! the same line.
+//! Effect of the host on the figures of a medium: the runs on one kind of host against all others
+//! of the same line.
 
 use std::collections::BTreeSet;
 
@@ -11,23 +11,23 @@ use super::error::While;
 use super::facts::Facet;
 use super::{Collection, CollectionError, columns};
 
-/// A figure on one kind of host against the rest. Both sides have at least one run; how many, and
-/// how far they lie apart, is in the spreads.
+/// A figure on one kind of host against the rest. Both sides have at least one run; their spreads
+/// have the number of runs and the medians.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEffect {
-    /// What the hosts are told apart by.
+    /// Fact by which the hosts are grouped.
     pub facet: Facet,
-    /// Which of them: "6.12", "Raspberry Pi 4 Model B Rev 1.4".
+    /// Value of that fact: "6.12", "Raspberry Pi 4 Model B Rev 1.4".
     pub group: String,
     /// The headline figure that is compared.
     pub figure: HeadlineFigure,
     /// Spread of that figure over the runs on hosts of this group.
     pub inside: HostSpread,
-    /// On all others of which it is known.
+    /// Spread over the runs on all other hosts whose value is known.
     pub outside: HostSpread,
 }
 
-/// Groups of a facet that are looked at: those with most runs.
+/// Number of groups of a facet that are compared: those with most runs.
 const GROUPS: usize = 20;
 
 struct Measured {
@@ -37,12 +37,12 @@ struct Measured {
 }
 
 impl Collection {
-    /// For each thing by which hosts differ (kernel, architecture, board, reader, interface), each
-    /// of its values, and each figure: the median there and elsewhere. Empty where all hosts are
-    /// alike.
+    /// Effects of each fact by which hosts differ (kernel, architecture, board, reader, interface):
+    /// for each of its values and each figure the median there and elsewhere. Empty if all hosts
+    /// are alike.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn host_effects(&self, slug: &str) -> Result<Vec<HostEffect>, CollectionError> {
         let facets = Facet::ALL.map(Facet::name).join(", ");
         let sql = format!(

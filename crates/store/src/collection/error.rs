@@ -1,82 +1,82 @@
-//! What can go wrong with a collection.
+//! Errors of a collection.
 
 use std::io;
 
 /// A collection could not be opened, read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectionError {
-    /// The address names no database.
+    /// The address is not that of a database.
     #[error("'{given}' is no database; write sqlite:FILE or postgres://USER@HOST/NAME")]
     Address {
-        /// What was given, without its password.
+        /// Address that was given, without its password.
         given: String,
     },
     /// The program was built without PostgreSQL.
     #[error("this program was built without PostgreSQL; flashmark-site has it, or use sqlite:FILE")]
     NoPostgres,
-    /// Made by a newer version.
+    /// A newer version made the collection.
     #[error(
         "the collection has step {found} of its form, this version knows {known}; a newer flashmark reads it"
     )]
     Newer {
-        /// The last migration that was applied.
+        /// Number of the last migration that was applied.
         found: u64,
-        /// The last one this version has.
+        /// Number of the last migration of this version.
         known: u64,
     },
-    /// The database holds something that is no collection of flashmark.
+    /// The database holds something other than a collection of flashmark.
     #[error("{what} is not a collection of flashmark; name another file, or an empty database")]
     Foreign {
         /// Address of the database that was opened, without a password.
         what: String,
     },
-    /// No run has that name.
+    /// The collection has no run of that name.
     #[error("there is no run '{id}' in the collection")]
     NoSuchRun {
-        /// What was asked for.
+        /// Name that was asked for.
         id: String,
     },
-    /// It was taken back, and stays so.
+    /// The run was withdrawn, which is final.
     #[error("run '{id}' was withdrawn")]
     Withdrawn {
         /// Name of the run that was withdrawn.
         id: String,
     },
-    /// The same content is another run's.
+    /// Another run has the same content.
     #[error("the collection already has this run: '{id}'")]
     AlreadyThere {
-        /// Name of the run that has this content.
+        /// Name of that run.
         id: String,
     },
-    /// Another judgement of many came later, or this was none.
+    /// The number is not that of the last judgement of many runs.
     #[error("event {event} is not the last judgement of many runs{}", last_in_words(*.last))]
     NotLastEvent {
         /// The number in the audit that was given.
         event: u64,
-        /// That of the last one that can be undone.
+        /// Number of the last judgement that can be undone.
         last: Option<u64>,
     },
-    /// The submission holds what cannot be kept.
+    /// The submission holds something that cannot be stored.
     #[error("this run cannot be kept: {why}")]
     Unrepresentable {
-        /// What cannot be kept, in words: "its worst-stall is NaN".
+        /// Reason in words: "its worst-stall is NaN".
         why: String,
     },
-    /// What is stored is not what this program stores.
+    /// The database holds something that this program never stores.
     #[error("the collection is damaged: {what}")]
     Damaged {
-        /// What does not fit, in words: "a text is missing".
+        /// Fault in words: "a text is missing".
         what: String,
     },
     /// The database refused or failed.
     #[error("the collection could not be {doing}: {source}")]
     Database {
-        /// What was being done to the collection: "opened", "read" or "changed".
+        /// Action on the collection that failed: "opened", "read" or "changed".
         doing: &'static str,
-        /// What the database said.
+        /// Error of the database.
         source: DatabaseError,
     },
-    /// Whoever is given the entries could not take one.
+    /// The receiver of the entries could not take one.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -85,7 +85,7 @@ fn last_in_words(last: Option<u64>) -> String {
     last.map_or_else(|| "; there is none to undo".to_owned(), |last| format!("; that is {last}"))
 }
 
-/// What a database said.
+/// Error text of a database.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct DatabaseError(pub(super) String);
@@ -96,7 +96,7 @@ impl CollectionError {
     }
 }
 
-/// Gives what a database said the context of what was being done.
+/// Adds the action that failed to the error of a database.
 pub(super) trait While<T> {
     fn opening(self) -> Result<T, CollectionError>;
     fn reading(self) -> Result<T, CollectionError>;

@@ -1,5 +1,5 @@
-//! What is drawn out of a run into columns: of the medium for its line, of the host for what a host
-//! does to the figures.
+//! Columns that are filled from a run: facts of the medium for its line, facts of the host for its
+//! effects on the figures.
 
 use record::Published;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::document::hex;
 
-/// What a host is told apart by, when figures are held against each other.
+/// Facts of a host by which figures are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Facet {
@@ -19,7 +19,7 @@ pub enum Facet {
     Board,
     /// The reader or bridge by its USB name, else the driver.
     Reader,
-    /// How it is attached: "usb 2.0".
+    /// Interface of the medium: "usb 2.0".
     Interface,
 }
 
@@ -28,7 +28,7 @@ impl Facet {
     pub const ALL: [Facet; 5] =
         [Facet::Kernel, Facet::Arch, Facet::Board, Facet::Reader, Facet::Interface];
 
-    /// Its name in JSON and its column in the table `runs`.
+    /// Name in JSON and of the column in the table `runs`.
     pub const fn name(self) -> &'static str {
         match self {
             Facet::Kernel => "kernel",
@@ -39,7 +39,7 @@ impl Facet {
         }
     }
 
-    /// What a run says of it.
+    /// Value of the fact in a run; `None` where it is unknown.
     pub(super) fn of(self, run: &Published) -> Option<String> {
         let link = run.link.clone().unwrap_or_default();
         let told = match self {
@@ -53,20 +53,20 @@ impl Facet {
     }
 }
 
-/// The first two numbers of a kernel's version: "6.12" of "6.12.3-rpi-v8".
+/// First two numbers of a kernel's version: "6.12" of "6.12.3-rpi-v8".
 fn first_two_numbers(version: &str) -> String {
     version.split(['.', '-', '+']).take(2).collect::<Vec<_>>().join(".")
 }
 
-/// One line of at most 80 characters: it becomes a name in a table.
+/// Shortens a text to one line of at most 80 characters: it becomes a name in a table.
 fn tidy(text: &str) -> String {
     let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     printable.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
 }
 
-/// What is the same for all runs of one host, as far as anything of it is published: its key, else a
-/// hash of architecture, board and processors. Two boards of one make are then one host to us; two
-/// kernels on one board are too. `None` where none of these is known.
+/// Key of a run's host, the same for all its runs: the published key, else a hash of architecture,
+/// board and processors. Two boards of one make then count as one host, and so do two kernels on
+/// one board. `None` where none of these is known.
 pub(super) fn host_key(run: &Published) -> Option<String> {
     if run.host_key.is_some() {
         return run.host_key.clone();
@@ -79,13 +79,13 @@ pub(super) fn host_key(run: &Published) -> Option<String> {
     Some(hex(&Sha256::digest(text.as_bytes())[..8]))
 }
 
-/// Classes for the filter: " c10 u1 a1 ", so that " a1 " finds a whole one.
+/// Speed classes for the filter: " c10 u1 a1 ", so that " a1 " finds a whole word.
 pub(super) fn classes(run: &Published) -> String {
     let words = run.class_words();
     if words.is_empty() { String::new() } else { format!(" {} ", words.join(" ").to_lowercase()) }
 }
 
-/// A name for an address: small letters, digits, single hyphens.
+/// Makes a name for an address: small letters, digits, single hyphens.
 pub(super) fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.to_lowercase().chars() {

@@ -1,13 +1,13 @@
-//! Whether all numbers of something are numbers. JSON has no infinity: it would be written as null,
-//! and could not be read back. To read it back to find out takes as long as all the rest of keeping
-//! a run.
+//! Check that all numbers of a value are finite. JSON has no infinity: it would be written as null,
+//! and could not be read back. Parsing the JSON to find out would take as long as all the rest of
+//! storing a run.
 
 use std::fmt;
 
 use serde::Serialize;
 use serde::ser;
 
-/// A number is none.
+/// A number is not finite; with its path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NotFinite(String);
 
@@ -25,12 +25,12 @@ impl ser::Error for NotFinite {
     }
 }
 
-/// Finds a number that is none, if one is.
+/// Returns an error for the first number that is not finite.
 pub(super) fn check(value: &impl Serialize) -> Result<(), NotFinite> {
     value.serialize(Look)
 }
 
-/// Goes through a value and writes nothing.
+/// Serializer that visits a value and writes nothing.
 #[derive(Clone, Copy)]
 struct Look;
 

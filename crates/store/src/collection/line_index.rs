@@ -1,18 +1,18 @@
-//! What is held in memory of a line.
+//! Fields of a line that are held in memory.
 
 use record::MediumKind;
 use record::collection::{HeadlineFigure, Origin};
 
-/// A line as far as it can be asked for.
+/// Fields of a line by which it can be found or sorted.
 pub(super) struct LineIndexEntry {
     pub number: u64,
-    /// When it became what it is, as a number in the audit.
+    /// Number in the audit of its last change.
     pub(super) changed: i64,
     pub slug: Box<str>,
-    /// In small letters, as are interface and classes.
+    /// Name in small letters, as are interface and classes.
     pub name: Box<str>,
     pub interface: Box<str>,
-    /// " c10 u1 a1 ".
+    /// Speed classes: " c10 u1 a1 ".
     pub classes: Box<str>,
     pub latest: Box<str>,
     pub kind: MediumKind,
@@ -21,7 +21,7 @@ pub(super) struct LineIndexEntry {
     pub capacity_gb: u64,
     pub runs: u64,
     pub(super) medians: Medians,
-    /// A bit for each figure on which enough senders agree.
+    /// Bit for each figure on which enough senders agree.
     pub(super) confirmed: u64,
 }
 

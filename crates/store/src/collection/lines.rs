@@ -1,4 +1,4 @@
-//! The lines of the table: made anew from the runs whenever one comes or goes, and read back.
+//! The lines of the table: computed from the runs whenever one is added or removed, and read back.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::While;
 use super::{CollectionError, columns};
 
-/// What tells lines apart, as values of a statement.
+/// Columns that identify a line, as values of a statement.
 pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [SqlValue; 6] {
     [
         SqlValue::from(model.kind.name()),
@@ -22,10 +22,10 @@ pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [S
     ]
 }
 
-/// The runs that count.
+/// SQL condition for the runs that count.
 const COUNTED: &str = "FROM runs WHERE line = $1 AND status = 'accepted'";
 
-/// What each run of a line says.
+/// Votes of the runs of a line.
 fn votes_of(connection: &mut dyn Connection, line: u64) -> Result<Vec<Vote>, CollectionError> {
     let sql = format!(
         "SELECT sender, host, interface, verdict, claims, {} {COUNTED}",
@@ -56,8 +56,7 @@ fn confirmed(figures: &BTreeMap<HeadlineFigure, HostSpread>) -> u64 {
     figures.iter().map(bit).sum()
 }
 
-/// A text of the runs as most senders have it; of equals, as the run that came first of those that
-/// have one.
+/// The most frequent text among the senders of a line; of equals, that of the run that came first.
 fn usual(
     connection: &mut dyn Connection,
     line: u64,
@@ -71,8 +70,8 @@ fn usual(
     row.map_or(Ok(None), |mut row| row.optional_text())
 }
 
-/// Makes a line anew from its runs; `audit_number` is that of the audit entry that changed them. A line
-/// of fakes also shows in the line that they are left out of.
+/// Computes a line from its runs; `audit_number` is that of the audit entry that changed them. A
+/// line of fakes also updates the line that leaves them out.
 pub(super) fn refresh(
     connection: &mut dyn Connection,
     line: u64,
@@ -95,7 +94,7 @@ pub(super) fn refresh(
         SqlValue::from(audit_number),
         SqlValue::from(confirmed(&figures)),
     ];
-    // One that has none left keeps the name it had.
+    // A line without runs keeps the name it had.
     if let Some(name) = name {
         let searched = searched(connection, line, &name)?;
         names.extend(["name", "name_folded"]);
@@ -127,7 +126,7 @@ pub(super) fn refresh(
     count_fakes(connection, line)
 }
 
-/// The name of a line and all others of its product, in small letters.
+/// Searchable text of a line: its name and all others of its product, in small letters.
 fn searched(
     connection: &mut dyn Connection,
     line: u64,
@@ -141,8 +140,8 @@ fn searched(
     Ok(format!("{} {others}", name.to_lowercase()).trim_end().to_owned())
 }
 
-/// Tells the line of a model, and that of its fakes, how many fakes there are: senders that had one,
-/// or runs where senders are not told apart.
+/// Stores the number of fakes in the line of a model and in that of its fakes: senders that had
+/// one, plus runs without a sender.
 fn count_fakes(connection: &mut dyn Connection, line: u64) -> Result<(), CollectionError> {
     let same = "o.kind = l.kind AND o.vendor = l.vendor AND o.model = l.model AND o.capacity_gb = l.capacity_gb AND o.origin = l.origin";
     let counted = "SELECT count(DISTINCT r.sender) + sum(CASE WHEN r.sender IS NULL THEN 1 ELSE 0 END) \
@@ -163,11 +162,11 @@ fn count_fakes(connection: &mut dyn Connection, line: u64) -> Result<(), Collect
     Ok(())
 }
 
-/// Columns of a line, of `lines l` and `line_details d`.
+/// Columns of a line, from `lines l` and `line_details d`.
 pub(super) const COLUMNS: &str = "l.slug, l.name, l.kind, l.vendor, l.model, l.capacity_gb, l.origin, l.interface, l.classes, l.runs, \
                                   l.fakes, l.is_fake, d.figures, d.verdict, d.apart, l.latest";
 
-/// A line of a row with [`COLUMNS`].
+/// Makes a line from a row with [`COLUMNS`].
 pub(super) fn line_of(mut row: SqlRow) -> Result<CollectionLine, CollectionError> {
     let (slug, name) = (row.text()?, row.text()?);
     let model = Model {
@@ -206,14 +205,14 @@ pub(super) fn line_of(mut row: SqlRow) -> Result<CollectionLine, CollectionError
     })
 }
 
-/// Lines in the order of these numbers. One whose runs have all gone meanwhile is left out.
+/// Lines in the order of these numbers. A line whose runs have all gone meanwhile is left out.
 pub(super) fn of_numbers(
     connection: &mut dyn Connection,
     numbers: &[u64],
 ) -> Result<Vec<CollectionLine>, CollectionError> {
     let Some(last) = numbers.last() else { return Ok(Vec::new()) };
-    // Few statements for any length of list, so that they are kept ready: it is filled up with its
-    // last number.
+    // Lengths are rounded up to powers of two, filled with the last number: few statements are then
+    // prepared for any length.
     let places = numbers.len().next_power_of_two();
     let values: Vec<SqlValue> = numbers
         .iter()

@@ -1,4 +1,4 @@
-//! Runs for who judges them: accepted ones and those that wait, by what is looked for.
+//! Lists of runs for moderators: filtered by standing and sender, in several orders.
 
 use record::collection::{HeadlineFigure, Origin, SubmissionStatus};
 
@@ -8,20 +8,20 @@ use super::error::While;
 use super::write::status_named;
 use super::{Collection, CollectionError, columns};
 
-/// Runs that are looked through for the order by suspicion and by sender: the newest that fit.
+/// Number of runs that are sorted by suspicion or sender: the newest that fit.
 const LOOKED_THROUGH: usize = 10_000;
 
 /// The order of a list of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunOrder {
-    /// What has waited longest first.
+    /// The earliest received first.
     #[default]
     Oldest,
-    /// What came in last first.
+    /// The latest received first.
     Newest,
-    /// Most reasons first; of as many, the farthest from the median of its line.
+    /// Most reasons first; of as many, the one farthest from the median of its line.
     Suspicion,
-    /// By sender, and of one sender the newest first.
+    /// By sender; the newest first within each.
     Sender,
 }
 
@@ -30,7 +30,7 @@ impl RunOrder {
     pub const ALL: [RunOrder; 4] =
         [RunOrder::Oldest, RunOrder::Newest, RunOrder::Suspicion, RunOrder::Sender];
 
-    /// Its name in addresses.
+    /// Name in addresses.
     pub const fn name(self) -> &'static str {
         match self {
             RunOrder::Oldest => "oldest",
@@ -40,62 +40,61 @@ impl RunOrder {
         }
     }
 
-    /// The order of that name.
+    /// Finds the order of that name.
     pub fn named(name: &str) -> Option<RunOrder> {
         RunOrder::ALL.into_iter().find(|order| order.name() == name)
     }
 }
 
-/// Which runs are listed.
+/// Filter, order and length of a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// The status they have.
+    /// Standing of the runs.
     pub status: SubmissionStatus,
-    /// Only what this sender sent, as the audit calls them.
+    /// Sender of the runs, as named in the audit; `None` for all senders.
     pub sender: Option<String>,
-    /// In which order.
+    /// Order of the list.
     pub order: RunOrder,
-    /// How many, at most.
+    /// Most runs in the list.
     pub count: usize,
 }
 
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedRun {
-    /// Its name in the collection.
+    /// Name of the run in the collection.
     pub id: String,
-    /// What its medium is called.
+    /// Name of its medium.
     pub name: String,
-    /// The line it belongs to.
+    /// Address of its line.
     pub slug: String,
-    /// When it came in, in RFC 3339.
+    /// Time at which it was received, in RFC 3339.
     pub received: String,
-    /// Its status.
+    /// Standing of the run.
     pub status: SubmissionStatus,
-    /// Where it comes from.
+    /// Origin of the run.
     pub origin: Origin,
     /// Number of its latest revision, from 1.
     pub revision: u32,
-    /// Who sent that revision, as the audit calls them.
+    /// Sender of that revision, as named in the audit.
     pub who: String,
-    /// Why that revision was quarantined or replaced another.
+    /// Reasons for which that revision was quarantined, or replaced another.
     pub reasons: Vec<String>,
-    /// The largest factor between one of its figures and the median of its line; 1 where none is
-    /// known.
+    /// Largest factor between one of its figures and the median of its line, at least 1; 1 where
+    /// none is known.
     pub distance: f64,
 }
 
-/// The reasons of a quarantine, as they were joined when it was decided.
+/// Splits the stored text of a quarantine into its reasons.
 pub fn reasons_of(why: &str) -> Vec<String> {
     why.split("; ").filter(|reason| !reason.is_empty()).map(str::to_owned).collect()
 }
 
 impl Collection {
-    /// The first runs of a list. By suspicion and by sender, the newest 10 000 that fit are looked
-    /// through.
+    /// The first runs of a list. Sorting by suspicion or sender covers the newest 10 000 that fit.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn list_runs(&self, filter: &RunFilter) -> Result<Vec<ListedRun>, CollectionError> {
         let own: Vec<String> =
             HeadlineFigure::ALL.map(|figure| format!("r.{}", columns::figure(figure))).into();
@@ -156,7 +155,7 @@ fn listed(mut row: SqlRow) -> Result<ListedRun, CollectionError> {
     })
 }
 
-/// How far a figure is from a median, whichever is larger.
+/// Factor between a figure and a median, at least 1, whichever of them is larger.
 fn factor(own: f64, median: f64) -> Option<f64> {
     let factor = (own / median).max(median / own);
     (own > 0.0 && median > 0.0 && factor.is_finite()).then_some(factor)

@@ -1,4 +1,4 @@
-//! The runs of a line that say which medium they are of.
+//! Runs of a line that carry the key of their medium.
 
 use record::collection::{HeadlineFigure, MediumRun};
 
@@ -7,10 +7,10 @@ use super::error::While;
 use super::{Collection, CollectionError, columns};
 
 impl Collection {
-    /// The accepted runs of a line that say which medium they are of, the newest first.
+    /// Accepted runs of a line that carry the key of their medium, the newest first.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn medium_runs(&self, slug: &str) -> Result<Vec<MediumRun>, CollectionError> {
         let sql = format!(
             "SELECT id, medium_key, host, {} FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) \

@@ -1,5 +1,5 @@
-//! The form of the database, step by step. A step that was released is never changed; a new one is
-//! added. The columns of figures are no step: those that are missing are added.
+//! Migrations of the database. One that was released is never changed; a new one is added. The
+//! columns of figures are not part of them: missing ones are added.
 
 use record::collection::FIGURES;
 
@@ -8,7 +8,7 @@ use super::error::While;
 use super::pool::ConnectionPool;
 use super::{CollectionError, audit, columns, copies, lines};
 
-/// All steps; the first has number 1.
+/// All migrations; the first has number 1.
 const STEPS: [(&str, &str); 8] = [
     ("collection", include_str!("migrations/0001_collection.sql")),
     ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
@@ -20,7 +20,7 @@ const STEPS: [(&str, &str); 8] = [
     ("words", include_str!("migrations/0008_words.sql")),
 ];
 
-/// Brings a database to the form that this version knows.
+/// Applies the migrations that a database lacks.
 pub(super) fn apply(pool: &ConnectionPool) -> Result<(), CollectionError> {
     let known = STEPS.len() as u64;
     let found = pool.look(|connection| {
@@ -38,8 +38,8 @@ pub(super) fn apply(pool: &ConnectionPool) -> Result<(), CollectionError> {
     once(pool, "lines", make_lines)
 }
 
-/// Does once what a step has asked for, after all steps: it is worked out from columns that later
-/// ones add.
+/// Runs a computation that a migration asked for, once, after all migrations: it needs columns that
+/// later ones add.
 fn once(
     pool: &ConnectionPool,
     what: &str,
@@ -64,7 +64,7 @@ fn once(
     })
 }
 
-/// Makes all lines anew.
+/// Computes all lines.
 fn make_lines(connection: &mut dyn Connection) -> Result<(), CollectionError> {
     let changed = audit::Chain::end_of(connection)?.number();
     for mut row in connection.query("SELECT number FROM lines", &[]).reading()? {
@@ -73,14 +73,14 @@ fn make_lines(connection: &mut dyn Connection) -> Result<(), CollectionError> {
     Ok(())
 }
 
-/// Applies the first steps only, as an older version has left it.
+/// Applies the first steps only, as an older version would have.
 #[cfg(test)]
 pub(super) fn apply_first(pool: &ConnectionPool, steps: usize) -> Result<(), CollectionError> {
     (0..steps).try_for_each(|_| pool.write(next_step))?;
     add_figures(pool)
 }
 
-/// Adds the columns of figures that came with this version.
+/// Adds the columns of figures that a database lacks.
 fn add_figures(pool: &ConnectionPool) -> Result<(), CollectionError> {
     let missing = || pool.look(|connection| Ok(additions(connection)));
     let wanted = missing()?;
@@ -92,7 +92,7 @@ fn add_figures(pool: &ConnectionPool) -> Result<(), CollectionError> {
     if missing()?.is_empty() { Ok(()) } else { added }
 }
 
-/// The statements that add each missing column of a figure.
+/// Statements that add each missing column of a figure.
 fn additions(connection: &mut dyn Connection) -> Vec<String> {
     let mut lacks = |table: &str, columns: &str| {
         connection.query(&format!("SELECT {columns} FROM {table} LIMIT 1"), &[]).is_err()
@@ -108,7 +108,7 @@ fn additions(connection: &mut dyn Connection) -> Vec<String> {
     additions
 }
 
-/// The number of the last step that was applied; 0 where there is nothing yet.
+/// Number of the last migration that was applied; 0 for an empty database.
 fn applied(connection: &mut dyn Connection) -> Result<u64, CollectionError> {
     let Ok(rows) = connection.query("SELECT coalesce(max(number), 0) FROM migrations", &[]) else {
         return Ok(0);
@@ -116,7 +116,7 @@ fn applied(connection: &mut dyn Connection) -> Result<u64, CollectionError> {
     rows.into_iter().next().map_or(Ok(0), |mut row| row.number())
 }
 
-/// Applies one step, unless another process was faster.
+/// Applies one migration, unless another process was faster.
 fn next_step(connection: &mut dyn Connection) -> Result<(), CollectionError> {
     connection
         .script(

@@ -1,4 +1,4 @@
-//! A few connections that are used in turn.
+//! A pool of a few connections to the database.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use super::error::{DatabaseError, While};
 use super::sqlite::Sqlite;
 use super::{Address, CollectionError};
 
-/// Connections at most. More readers than this on one database wait for each other anyway.
+/// Most connections. More readers than this on one database wait for each other anyway.
 const MOST: usize = 8;
 
 /// The connections of a collection.
@@ -16,19 +16,19 @@ pub(super) struct ConnectionPool {
     most: usize,
     idle: Mutex<Idle>,
     returned: Condvar,
-    /// One writes at a time: in this process by this, beyond it by the lock of the database.
+    /// Lock of the writer in this process; the lock of the database keeps out others.
     writing: Mutex<()>,
 }
 
 #[derive(Default)]
 struct Idle {
     connections: Vec<Box<dyn Connection>>,
-    /// How many there are, in use or not.
+    /// Number of connections, in use or not.
     count: usize,
 }
 
-/// A connection for a while. It goes back only if all went well: what is left of it otherwise is
-/// not known.
+/// A connection in use. It returns to the pool only if all went well: otherwise its state is
+/// unknown.
 struct Lease<'a> {
     pool: &'a ConnectionPool,
     connection: Option<Box<dyn Connection>>,
@@ -81,7 +81,7 @@ impl ConnectionPool {
     }
 
     fn idle(&self) -> MutexGuard<'_, Idle> {
-        // A panic elsewhere leaves a list of connections that is still one.
+        // A panic in another thread leaves the list of connections intact.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -105,7 +105,7 @@ impl ConnectionPool {
         }
     }
 
-    /// Does one thing with a connection, outside any transaction.
+    /// Uses a connection outside any transaction.
     pub fn look<T>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,
@@ -119,7 +119,7 @@ impl ConnectionPool {
         result
     }
 
-    /// Reads with all statements seeing the same state.
+    /// Reads in a transaction: all statements see the same state.
     pub fn read<T>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,
@@ -127,7 +127,7 @@ impl ConnectionPool {
         self.transaction(Intent::Read, work)
     }
 
-    /// Changes all or nothing; it is durable when this returns.
+    /// Writes in a transaction: all or nothing, durable when this returns.
     pub fn write<T>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,

@@ -1,4 +1,4 @@
-//! PostgreSQL, for a collection that several programs share.
+//! Connection to PostgreSQL, for a collection that several programs share.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -12,11 +12,11 @@ use super::connection::{Connection, Intent, SqlRow, SqlValue};
 use super::error::DatabaseError;
 use super::postgres_tls::{configure, refusal};
 
-/// How long to wait for a server that does not answer.
+/// Longest wait for a server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Statements that are kept ready; then all are forgotten.
+/// Most prepared statements that are kept; then all are dropped.
 const PREPARED: usize = 500;
-/// Names the lock of whoever writes: "flashmk" as a number.
+/// Number of the advisory lock of writers: "flashmk" in ASCII.
 const WRITERS_LOCK: i64 = 0x66_6c61_7368_6d6b;
 
 pub(super) struct Postgres {
@@ -29,7 +29,7 @@ impl From<postgres::Error> for DatabaseError {
         if let Some(why) = refusal(&error) {
             return DatabaseError(why);
         }
-        // By itself it says "db error".
+        // The error's own text is only "db error".
         let said = error.as_db_error().map(|told| told.message().to_owned());
         let cause = error.source().map(ToString::to_string);
         DatabaseError(said.unwrap_or_else(|| {
@@ -110,7 +110,7 @@ fn values_of(row: &postgres::Row) -> Result<SqlRow, DatabaseError> {
     ))
 }
 
-/// A list of what a statement wants.
+/// Makes the list of parameters that a statement takes.
 fn all(values: &[SqlValue]) -> Vec<&(dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }

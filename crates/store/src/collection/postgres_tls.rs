@@ -1,4 +1,4 @@
-//! TLS to a server of PostgreSQL, as the address asks for it.
+//! TLS to a server of PostgreSQL, as the address demands it.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::DatabaseError;
 
-/// How far a connection is protected: the values of `sslmode`, as libpq means them.
+/// Protection of a connection: the values of `sslmode`, as libpq defines them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Protection {
     Disable,
@@ -38,12 +38,12 @@ const MODES: [(&str, Protection); 5] = [
     ("verify-full", Protection::VerifyFull),
 ];
 
-/// What an address says about TLS.
+/// TLS parameters of an address.
 struct Asked {
     protection: Option<Protection>,
     /// File with the certificates that are trusted, or "system".
     roots: Option<String>,
-    /// The address without all of this: the client does not know every value of it.
+    /// The address without these parameters: the client does not know every value of them.
     rest: String,
 }
 
@@ -81,9 +81,9 @@ fn protection(value: &str) -> Result<Protection, DatabaseError> {
     })
 }
 
-/// Reads an address: how to connect, and the TLS of it.
+/// Reads an address: returns the configuration of the connection and its TLS.
 ///
-/// Over a network TLS is a must unless the address says otherwise; a socket never has it.
+/// TLS is required over a network unless the address says otherwise; a socket never has it.
 pub(super) fn configure(url: &str) -> Result<(Config, MakeRustlsConnect), DatabaseError> {
     let asked = Asked::of(url)?;
     let mut config: Config = asked.rest.parse()?;
@@ -115,7 +115,7 @@ enum Place {
     Network,
 }
 
-/// The farthest of the hosts of an address.
+/// Distance of the farthest of the hosts of an address.
 fn place(config: &Config) -> Place {
     let mut names = config.get_hosts().iter().filter_map(|host| match host {
         Host::Tcp(name) => Some(name),
@@ -131,16 +131,16 @@ fn place(config: &Config) -> Place {
     }
 }
 
-/// Whom a connection trusts.
+/// Certificates that a connection trusts.
 #[derive(Debug)]
 struct Trusted {
     roots: RootCertStore,
-    /// As they are in the file: a server may show one of them itself.
+    /// Certificates as they are in the file: a server may present one of them itself.
     certificates: Vec<CertificateDer<'static>>,
     checks_name: bool,
 }
 
-/// `None` where any server is taken.
+/// Loads the trusted certificates; `None` if any server is accepted.
 fn trusted(protection: Protection, roots: Option<&str>) -> Result<Option<Trusted>, DatabaseError> {
     let certificates = match (protection, roots) {
         (Protection::Disable, _) | (Protection::Prefer | Protection::Require, None) => {
@@ -180,7 +180,7 @@ fn of_file(file: &str) -> Result<Vec<CertificateDer<'static>>, DatabaseError> {
     Ok(read)
 }
 
-/// Checks a server's certificate as far as the address asks for it.
+/// Verifies a server's certificate as far as the address demands it.
 #[derive(Debug)]
 struct Verifier {
     trusted: Option<Trusted>,
@@ -246,7 +246,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Says in plain words why there is no TLS; `None` where it was something else.
+/// Reason in plain words why there is no TLS; `None` for other errors.
 pub(super) fn refusal(error: &postgres::Error) -> Option<String> {
     let cause = error.source()?;
     let Some(tls) = cause
@@ -254,7 +254,7 @@ pub(super) fn refusal(error: &postgres::Error) -> Option<String> {
         .and_then(|error| error.get_ref())
         .and_then(|inner| inner.downcast_ref::<rustls::Error>())
     else {
-        // The client has no kind of error for it.
+        // The client has no kind of error for this.
         return (cause.to_string() == "server does not support TLS").then(|| {
             "the server does not speak TLS; turn it on there (ssl = on), or write sslmode=disable if the network is trusted"
                 .to_owned()

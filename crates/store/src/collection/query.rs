@@ -1,4 +1,4 @@
-//! Lines that fit a query, in its order.
+//! Queries of lines: filter, order and page.
 
 use record::MediumKind;
 use record::collection::{CollectionLine, HeadlineFigure, Origin, Page, Query, SortBy};
@@ -6,20 +6,20 @@ use record::collection::{CollectionLine, HeadlineFigure, Origin, Page, Query, So
 use super::line_index::LineIndexEntry;
 use super::{Collection, CollectionError, lines};
 
-/// Lines a page, where nothing is said.
+/// Lines of a page by default.
 const USUAL: u32 = 50;
-/// Lines a page at most.
+/// Most lines of a page.
 const MOST: u32 = 500;
-/// Words that are looked for at most, and how long each may be: a name is shorter than this.
+/// Most words of a search, and the most letters of each: a name is shorter than this.
 const WORDS: usize = 16;
 const LETTERS: usize = 80;
 
-/// A query, ready to be held against lines.
+/// A query prepared for the comparison with lines.
 pub(super) struct PreparedQuery {
-    /// In small letters, each.
+    /// Words in small letters.
     words: Vec<String>,
     interface: Vec<String>,
-    /// " a1 ", each.
+    /// Speed classes between spaces: " a1 ".
     classes: Vec<String>,
     kinds: Vec<MediumKind>,
     origins: Vec<Origin>,
@@ -52,9 +52,9 @@ impl PreparedQuery {
         }
     }
 
-    /// What is soon decided comes first, what takes a look into texts last.
+    /// True if a line fits. Cheap conditions come first, searches of texts last.
     pub fn fits(&self, line: &LineIndexEntry) -> bool {
-        // A line whose runs all went is kept for its address only.
+        // A line without runs is only kept for its address.
         line.runs > 0
             && self.origins.contains(&line.origin)
             && self.fakes.is_none_or(|fakes| fakes == line.is_fake)
@@ -67,14 +67,14 @@ impl PreparedQuery {
     }
 }
 
-/// Nothing is as good as what is no number, and what was not measured as good as nothing.
+/// True if the median of a figure reaches the limit; false where it was not measured.
 fn is_as_good(line: &LineIndexEntry, figure: HeadlineFigure, limit: f64) -> bool {
     line.median(figure).is_some_and(|median| {
         if figure.smaller_is_better() { median <= limit } else { median >= limit }
     })
 }
 
-/// Words in small letters.
+/// Splits a text into words in small letters.
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace()
         .take(WORDS)
@@ -83,24 +83,24 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Collection {
-    /// A page of the lines that fit a query. Simulated media are there only where the query asks
+    /// A page of the lines that fit a query. Simulated media are only included if the query asks
     /// for them.
     ///
     /// Order: figures best first and lines without the figure last; names and capacities rising;
-    /// runs and latest falling; each the other way round where the query is reversed, but lines
+    /// runs and latest falling; each the other way round if the query is reversed, but lines
     /// without the figure still last.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn lines(&self, query: &Query) -> Result<Page, CollectionError> {
         self.lines_and_filled(query, []).map(|(page, _)| page)
     }
 
-    /// The same, and those of some other queries that any line fits, without another look at the
-    /// database.
+    /// Returns the same, and those of the other queries that fit any line, without another read of
+    /// the database.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn lines_and_filled(
         &self,
         query: &Query,

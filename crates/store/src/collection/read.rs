@@ -10,38 +10,38 @@ use super::error::While;
 use super::write::status_named;
 use super::{Collection, CollectionError, columns, lines};
 
-/// What a revision was.
+/// Number, time, sender and reason of a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// Number of the revision: 1, and one more with each replacement.
     pub revision: u32,
-    /// When it came in, in RFC 3339.
+    /// Time at which it was received, in RFC 3339.
     pub received: String,
-    /// Who sent it, as the audit calls them.
+    /// Sender, as named in the audit.
     pub who: String,
-    /// Why it was quarantined or replaces another; empty where nobody said.
+    /// Reason for which it was quarantined, or replaces another; empty if nobody gave one.
     pub why: String,
 }
 
-/// How much there is.
+/// Numbers of runs and lines of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Runs in the collection.
     pub accepted: u64,
-    /// Runs that wait for a person.
+    /// Runs that wait for a moderator.
     pub quarantined: u64,
     /// Runs that were refused.
     pub rejected: u64,
-    /// Runs that were taken back.
+    /// Runs that were withdrawn.
     pub withdrawn: u64,
     /// Lines of the table, of all origins, fakes included.
     pub lines: u64,
 }
 
-/// Columns of an entry, of `runs r` and `revisions v`.
+/// SQL query of an entry, from `runs r` and `revisions v`.
 const ENTRY: &str = "SELECT r.id, r.received, r.status, r.revision, v.body \
                      FROM runs r JOIN revisions v ON v.run = r.number AND v.revision = r.revision";
-/// Entries that are read at once, when all are.
+/// Entries that are read at once when all are read.
 const BATCH: u64 = 200;
 
 fn entry_of(mut row: SqlRow) -> Result<CollectionRun, CollectionError> {
@@ -86,7 +86,7 @@ impl Collection {
         Ok(found.pop())
     }
 
-    /// All revisions of a run, the oldest first; none where there is no such run.
+    /// All revisions of a run, the oldest first; empty if there is no such run.
     ///
     /// # Errors
     /// Where the database fails.
@@ -106,7 +106,7 @@ impl Collection {
         rows.into_iter().map(revision).collect()
     }
 
-    /// A run as it was in one of its revisions. One that was replaced is `Withdrawn`.
+    /// A run as of one of its revisions. A revision that was replaced has the standing `Withdrawn`.
     ///
     /// # Errors
     /// Where the database fails.
@@ -123,7 +123,7 @@ impl Collection {
         found.into_iter().next().map(entry_of).transpose()
     }
 
-    /// A line by its name in addresses. `None` where nothing is shown under it.
+    /// A line by its name in addresses. `None` if it has nothing to show.
     ///
     /// # Errors
     /// Where the database fails.
@@ -138,8 +138,8 @@ impl Collection {
         found.into_iter().next().map(lines::line_of).transpose()
     }
 
-    /// The lines of a model, by slug: one for each origin, fakes apart. Only those under which
-    /// something is shown.
+    /// The lines of a model, by slug: one for each origin, fakes apart. Only those with something
+    /// to show.
     ///
     /// # Errors
     /// Where the database fails.
@@ -205,7 +205,7 @@ impl Collection {
         self.pool.look(|connection| entries(connection, rest, &[SqlValue::from(n as u64)]))
     }
 
-    /// What waits for a person, the oldest first.
+    /// Runs that wait for a moderator, the oldest first.
     ///
     /// # Errors
     /// Where the database fails.
@@ -213,7 +213,7 @@ impl Collection {
         self.first_quarantined(usize::MAX)
     }
 
-    /// The `n` runs that have waited longest for a person, the oldest first.
+    /// The `n` runs that have waited longest for a moderator, the oldest first.
     ///
     /// # Errors
     /// Where the database fails.
@@ -222,11 +222,11 @@ impl Collection {
         self.pool.look(|connection| entries(connection, rest, &[SqlValue::from(n as u64)]))
     }
 
-    /// Hands out every accepted run in the order in which they came in, as the collection is now,
-    /// however long that takes. A few are held in memory at a time.
+    /// Passes every accepted run to `take` in the order in which they came in, from one state of
+    /// the collection. Few are in memory at a time.
     ///
     /// # Errors
-    /// Where the database fails, or the first that `take` returns.
+    /// If the database fails, or the first error of `take`.
     pub fn each_entry(
         &self,
         take: &mut dyn FnMut(CollectionRun) -> io::Result<()>,
@@ -253,7 +253,7 @@ impl Collection {
     }
 
     /// Bytes of the revisions that came in at or after a moment (RFC 3339 in UTC) from these
-    /// senders, as the audit calls them.
+    /// senders, as named in the audit.
     ///
     /// # Errors
     /// Where the database fails.
@@ -268,7 +268,7 @@ impl Collection {
         rows.into_iter().next().map_or(Ok(0), |mut row| row.number())
     }
 
-    /// How many runs and lines there are.
+    /// Numbers of runs and lines.
     ///
     /// # Errors
     /// Where the database fails.

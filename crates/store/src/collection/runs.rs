@@ -1,4 +1,4 @@
-//! The runs of a line one by one, for whoever has less memory than a line has runs.
+//! The runs of a line one by one, for programs with little memory.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use super::error::While;
 use super::{Collection, CollectionError};
 
 impl Collection {
-    /// Hands out the accepted runs of a line, the newest first. One is held in memory at a time.
+    /// Passes the accepted runs of a line to `take`, the newest first. One is in memory at a time.
     ///
     /// # Errors
-    /// Where the database fails, or the first that `take` returns.
+    /// If the database fails, or the first error of `take`.
     pub fn each_run_of(
         &self,
         slug: &str,

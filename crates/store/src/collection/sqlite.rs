@@ -1,4 +1,4 @@
-//! SQLite: a file of its own, in WAL, so that readers never wait for the writer.
+//! Connection to SQLite: one file in WAL mode, so that readers never wait for the writer.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use rusqlite::{OpenFlags, ToSql, params_from_iter};
 use super::connection::{Connection, Intent, SqlRow, SqlValue};
 use super::error::DatabaseError;
 
-/// How long a statement waits for another process that writes.
+/// Longest wait of a statement for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Time between two attempts at what SQLite itself does not wait for.
 const PAUSE: Duration = Duration::from_millis(5);
-/// "flmk", in the file's header: what kind of file it is.
+/// Application id in the file's header: "flmk" in ASCII.
 const APPLICATION_ID: i64 = 0x666c_6d6b;
-/// Pages in the log (of 4 kB) at which whoever commits takes them over into the file, which takes
+/// Pages (of 4 kB) in the write-ahead log at which a commit copies them into the file, which takes
 /// as long as many commits. A run with all its curves is some sixty: less than one submission in a
 /// hundred has to wait for it.
 const LOG_PAGES: u32 = 8192;
-/// Statements that are kept ready; the table alone has a few dozen.
+/// Most prepared statements that are kept; the table alone has a few dozen.
 const PREPARED: usize = 200;
 
 pub(super) struct Sqlite(rusqlite::Connection);
@@ -35,7 +35,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 impl Sqlite {
-    /// Opens a file, and makes it where there is none.
+    /// Opens a file; creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Sqlite, DatabaseError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -45,8 +45,7 @@ impl Sqlite {
         let mut opened = Sqlite::prepared(connection)?;
         // Somebody else's file is left as it is.
         if !opened.is_foreign()? {
-            // A commit is on the medium when it returns: what was acknowledged survives a power cut
-            // too.
+            // A commit is durable when it returns: it survives a power cut too.
             opened.log_ahead()?;
             opened.script(&format!(
                 "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {LOG_PAGES}"
@@ -99,7 +98,7 @@ impl ToSql for SqlValue {
     }
 }
 
-/// `$1` is a name to SQLite, `?1` a number.
+/// Replaces `$1`, a name to SQLite, with `?1`, a number.
 fn numbered(sql: &str) -> String {
     sql.replace('$', "?")
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use super::{Address, Collection};
 
-/// An empty database, and all that has to live as long as it is used.
+/// An empty database, and everything that must live as long as it does.
 struct Database {
     address: Address,
     dir: Option<tempfile::TempDir>,
@@ -39,7 +39,7 @@ impl Database {
         }
     }
 
-    /// A statement that the collection itself would not make.
+    /// Executes a statement that the collection itself would not make.
     fn meddle(&self, sql: &str) {
         match &self.address {
             Address::Sqlite(path) => {
@@ -51,7 +51,7 @@ impl Database {
         }
     }
 
-    /// A copy that is made as docs/site.md says, with the programs of the database.
+    /// Makes a copy as docs/site.md describes, with the programs of the database.
     fn backup(&self) -> Database {
         match &self.address {
             Address::Sqlite(path) => {
@@ -71,14 +71,14 @@ impl Database {
         }
     }
 
-    /// Its file, where it is one.
+    /// Directory of its file, if it is a file.
     fn dir(&self) -> Option<&Path> {
         self.dir.as_ref().map(tempfile::TempDir::path)
     }
 }
 
-/// `None` where PostgreSQL is not installed. All tests share a server, which ends with the last
-/// that uses it.
+/// Database on PostgreSQL; `None` if that is not installed. All tests share a server, which ends
+/// with the last that uses it.
 #[cfg(feature = "postgres")]
 fn postgresql() -> Option<Database> {
     use std::sync::{Arc, Mutex, Weak};

@@ -1,6 +1,6 @@
-//! Who may change what. A token is a secret of at least 128 random bits that whoever made it has
-//! seen once; what is kept is its SHA-256, which is enough for secrets nobody can guess (passwords
-//! would need more).
+//! Tokens that allow changes. A token is a secret of at least 128 random bits, shown once to its
+//! maker; the collection stores its SHA-256, which is enough for secrets nobody can guess
+//! (passwords would need more).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -10,22 +10,22 @@ use super::document::hex;
 use super::error::While;
 use super::{Collection, CollectionError};
 
-/// What a token allows.
+/// Permission of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenKind {
-    /// To replace and withdraw one run.
+    /// Replaces and withdraws one run.
     Edit,
-    /// To submit under a name.
+    /// Submits under a name.
     Api,
-    /// To judge what is quarantined.
+    /// Judges quarantined runs.
     Moderator,
 }
 
 impl TokenKind {
     const ALL: [TokenKind; 3] = [TokenKind::Edit, TokenKind::Api, TokenKind::Moderator];
 
-    /// Its name in JSON and in the database.
+    /// Name in JSON and in the database.
     pub const fn name(self) -> &'static str {
         match self {
             TokenKind::Edit => "edit",
@@ -35,18 +35,18 @@ impl TokenKind {
     }
 }
 
-/// What is known of a token.
+/// Stored facts of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it allows: changing one run, submitting, or moderating.
+    /// Permission: to change one run, to submit, or to moderate.
     pub kind: TokenKind,
-    /// The run that an edit token is for.
+    /// Id of the run that an edit token allows to change.
     pub run: Option<String>,
-    /// Whose it is, in words.
+    /// Owner, in words.
     pub label: String,
-    /// When it was made, in RFC 3339.
+    /// Time of its creation, in RFC 3339.
     pub created: String,
-    /// RFC 3339, where it no longer counts.
+    /// Time at which it was revoked, in RFC 3339; `None` while it is valid.
     pub revoked: Option<String>,
 }
 
@@ -72,7 +72,7 @@ fn keep(
     Ok(())
 }
 
-/// The token that comes with a submission.
+/// Stores the token that comes with a submission.
 pub(super) fn keep_edit(
     connection: &mut dyn Connection,
     secret: &str,
@@ -93,15 +93,15 @@ impl Collection {
     /// Makes a secret a token.
     ///
     /// # Errors
-    /// Where it is one already, or the database fails.
+    /// If it already is one, or the database fails.
     pub fn grant(&self, secret: &str, token: &Token) -> Result<(), CollectionError> {
         self.pool.write(|connection| keep(connection, secret, token))
     }
 
-    /// What a secret allows; one that was revoked says so. `None` for one that is none.
+    /// Token of a secret, also one that was revoked; `None` if the secret is not a token.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn token(&self, secret: &str) -> Result<Option<Token>, CollectionError> {
         let sql = "SELECT kind, run, label, created, revoked FROM tokens WHERE hash = $1";
         let found =
@@ -122,10 +122,10 @@ impl Collection {
         found.into_iter().next().map(token).transpose()
     }
 
-    /// Ends a token; whether it counted until now.
+    /// Revokes a token; returns true if it was valid until now.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn revoke(&self, secret: &str, when: &str) -> Result<bool, CollectionError> {
         let sql = "UPDATE tokens SET revoked = $1 WHERE hash = $2 AND revoked IS NULL";
         let changed = self.pool.write(|connection| {

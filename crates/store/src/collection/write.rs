@@ -1,5 +1,5 @@
-//! Everything that changes a collection. One transaction each; what is changed, by whom and why
-//! goes into the audit in the same one.
+//! All changes of a collection. One transaction each; it also writes the change, its author and its
+//! reason into the audit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,32 +21,32 @@ use sha2::Digest as _;
 pub struct Submission {
     /// The run, reduced to what may be published.
     pub run: Published,
-    /// Its line, as `findings::headline` draws it.
+    /// Headline of the run, as `findings::headline` draws it.
     pub headline: RunHeadline,
-    /// Where it comes from.
+    /// Origin of the run.
     pub origin: Origin,
-    /// `Accepted`, or `Quarantined` where it is doubtful.
+    /// `Accepted`, or `Quarantined` if it is doubtful.
     pub status: SubmissionStatus,
-    /// RFC 3339 in UTC, when it came in.
+    /// Time at which it was received: RFC 3339 in UTC.
     pub received: String,
-    /// Who sent it, for the audit: "anonymous", "token of the lab".
+    /// Sender for the audit: "anonymous", "token of the lab".
     pub who: String,
-    /// Whose voice it is among the runs of its model: a forge account, a token, all that is
-    /// anonymous. `None` where senders are not told apart, as among runs of one's own machine.
+    /// Sender whose vote it is among the runs of its model: a forge account, a token, or all
+    /// anonymous senders together. `None` if senders are not distinguished, as among runs of one's
+    /// own machine.
     pub sender: Option<String>,
-    /// Why it is quarantined or replaced.
+    /// Reason for which it is quarantined or replaced.
     pub why: String,
-    /// The secret that allows to replace and withdraw it; only its hash is kept.
+    /// Secret that allows to replace and withdraw the run; only its hash is stored.
     pub edit_token: Option<String>,
-    /// Which model it is of, where that is known better than the run tells.
+    /// Model of the medium, if the sender knows it better than the run says.
     pub model: Option<Model>,
-    /// The name of the whole run, where the cells of this one are kept elsewhere; else its content
-    /// names it.
+    /// Name of the whole run, if some of its cells are kept elsewhere; else its content names it.
     pub id: Option<String>,
 }
 
 impl Submission {
-    /// An accepted one of nobody in particular.
+    /// An accepted submission by no particular sender.
     pub fn new(
         run: Published,
         headline: RunHeadline,
@@ -69,42 +69,41 @@ impl Submission {
     }
 }
 
-/// What became of a submission or a run.
+/// State of a run after a submission or change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmissionReceipt {
-    /// The run's name in the collection.
+    /// Name of the run in the collection.
     pub id: String,
-    /// The line it belongs to.
+    /// Address of its line.
     pub slug: String,
     /// Number of its latest revision, from 1.
     pub revision: u32,
-    /// Its status after that.
+    /// Standing after the change.
     pub status: SubmissionStatus,
-    /// Whether anything changed. The same run once more changes nothing.
+    /// True if the run was added or changed. The same run once more changes nothing.
     pub is_new: bool,
 }
 
 impl Collection {
-    /// Takes a run in. It is durable when this returns. What the collection already has, in any
-    /// revision and of any status, is not taken in again: the receipt is that of the run that has
-    /// it.
+    /// Adds a run. It is durable when this returns. A run that the collection already has, in any
+    /// revision and of any standing, is not added again: the receipt is that of the existing run.
     ///
     /// # Errors
-    /// Where it cannot be kept, or the database fails; then nothing of it is there.
+    /// If it cannot be stored, or the database fails; then nothing of it is there.
     pub fn submit(&self, submission: Submission) -> Result<SubmissionReceipt, CollectionError> {
         let mut receipts = self.submit_all(vec![submission])?;
         receipts.pop().ok_or_else(|| CollectionError::damaged("a submission without a receipt"))
     }
 
-    /// Takes several runs in, all of them or none.
+    /// Adds several runs, all of them or none.
     ///
     /// # Errors
-    /// As [`Collection::submit`].
+    /// As of [`Collection::submit`].
     pub fn submit_all(
         &self,
         submissions: Vec<Submission>,
     ) -> Result<Vec<SubmissionReceipt>, CollectionError> {
-        // What takes time is done before anyone has to wait for it.
+        // Slow work is done before the transaction, for which other writers wait.
         let prepared = submissions.into_iter().map(Prepared::of).collect::<Result<Vec<_>, _>>()?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
@@ -117,11 +116,11 @@ impl Collection {
         })
     }
 
-    /// Takes a run in if `may` agrees to the bytes that it takes in the database; `None` where it
-    /// does not. It is not asked about a run that is there already.
+    /// Adds a run if `may` agrees to its size in the database, in bytes; `None` if it does not.
+    /// `may` is not called for a run that exists already.
     ///
     /// # Errors
-    /// As [`Collection::submit`].
+    /// As of [`Collection::submit`].
     pub fn submit_if(
         &self,
         submission: Submission,
@@ -140,11 +139,11 @@ impl Collection {
         })
     }
 
-    /// Replaces a run as [`Collection::replace`] does, if `may` agrees to the bytes that the
-    /// revision takes in the database; `None` where it does not.
+    /// Replaces a run as [`Collection::replace`] does, if `may` agrees to the size of the revision
+    /// in the database, in bytes; `None` if it does not.
     ///
     /// # Errors
-    /// As [`Collection::replace`].
+    /// As of [`Collection::replace`].
     pub fn replace_if(
         &self,
         id: &str,
@@ -164,11 +163,11 @@ impl Collection {
         })
     }
 
-    /// Puts a new revision in the place of a run; the old ones stay readable. What waits for a
-    /// person goes on waiting.
+    /// Adds a new revision of a run, which replaces the old one; the old ones stay readable. A
+    /// quarantined run stays in quarantine.
     ///
     /// # Errors
-    /// Where there is no such run, it was withdrawn, or another run has this content.
+    /// If there is no such run, it was withdrawn, or another run has this content.
     pub fn replace(
         &self,
         id: &str,
@@ -186,7 +185,7 @@ impl Collection {
     /// Changes the status of a run. `when` is RFC 3339 in UTC.
     ///
     /// # Errors
-    /// Where there is no such run, or it was withdrawn: that is final.
+    /// If there is no such run, or it was withdrawn: that is final.
     pub fn judge(
         &self,
         id: &str,
@@ -207,10 +206,10 @@ impl Collection {
         })
     }
 
-    /// Takes a run out of the collection for good. It stays readable by its id, with its status.
+    /// Withdraws a run for good. It stays readable by its id, with its standing.
     ///
     /// # Errors
-    /// As [`Collection::judge`].
+    /// As of [`Collection::judge`].
     pub fn withdraw(
         &self,
         id: &str,
@@ -221,11 +220,11 @@ impl Collection {
         self.judge(id, SubmissionStatus::Withdrawn, who, why, when)
     }
 
-    /// Brings the built-in reference collection up to date: what is new comes in, what is no longer
-    /// among it is withdrawn.
+    /// Updates the built-in reference collection: adds new runs, and withdraws those that it no
+    /// longer has.
     ///
     /// # Errors
-    /// Where the database fails.
+    /// If the database fails.
     pub fn keep_reference(
         &self,
         entries: &[CollectionRun],
@@ -267,7 +266,7 @@ impl Collection {
     }
 }
 
-/// A submission with all that can be worked out without the database.
+/// A submission with everything that can be computed without the database.
 struct Prepared {
     status: SubmissionStatus,
     received: String,
@@ -321,14 +320,14 @@ impl Prepared {
         Prepared::of(submission)
     }
 
-    /// The id where that of the content is taken.
+    /// Id of a run if the id of its content is taken.
     fn id_of_sender(&self) -> String {
         let sender = self.sender.as_deref().unwrap_or_default();
         let text = format!("{} {sender}", self.content);
         id_of(&sha2::Sha256::digest(text.as_bytes()).into())
     }
 
-    /// Columns of `runs` that come out of the run, with their values.
+    /// Columns of `runs` that are filled from the run, with their values.
     fn facts(&self) -> (Vec<&'static str>, Vec<SqlValue>) {
         let (run, headline) = (&self.document.run, &self.document.headline);
         let mut columns = vec!["name", "host", "medium_key", "classes", "verdict", "claims"];
@@ -352,7 +351,8 @@ impl Prepared {
     }
 }
 
-/// What would make figures that cannot be ordered.
+/// Refuses figures that are not finite, other standings than the first two, and times that are not
+/// RFC 3339.
 fn check(submission: &Submission) -> Result<(), CollectionError> {
     let refuse = |why: String| Err(CollectionError::Unrepresentable { why });
     if let Some((figure, value)) =
@@ -376,7 +376,7 @@ fn check(submission: &Submission) -> Result<(), CollectionError> {
     Ok(())
 }
 
-/// A run as it stands in the database.
+/// A run as it is in the database.
 struct Present {
     number: u64,
     line: u64,
@@ -386,10 +386,10 @@ struct Present {
     slug: String,
 }
 
-/// Which line a run belongs to.
+/// Key of the line to which a run belongs.
 type LineKey = (Model, Origin, bool);
 
-/// Changes the collection in one transaction, and knows which lines have to be made anew.
+/// Changes the collection in one transaction, and keeps the lines that must be computed again.
 pub(super) struct Writer<'a> {
     connection: &'a mut dyn Connection,
     next_run: u64,
@@ -419,19 +419,19 @@ impl<'a> Writer<'a> {
         self.connection
     }
 
-    /// Adds a line to the audit; its number.
+    /// Adds a line to the audit; returns its number.
     pub fn note(&mut self, event: &AuditEvent) -> Result<u64, CollectionError> {
         self.audit.add(self.connection, event)?;
         Ok(self.audit.number())
     }
 
-    /// Makes the lines of all that was changed anew.
+    /// Computes all lines that were changed.
     pub fn finish(self) -> Result<(), CollectionError> {
         let changed = self.audit.number();
         self.touched.iter().try_for_each(|line| lines::refresh(self.connection, *line, changed))
     }
 
-    /// `wanted` is the id it is to have, where that is free.
+    /// Adds a run; `wanted` is its id if that is free.
     fn submit(
         &mut self,
         one: &Prepared,
@@ -533,7 +533,7 @@ impl<'a> Writer<'a> {
         Ok(SubmissionReceipt { id: id.to_owned(), slug, revision, status, is_new: true })
     }
 
-    /// A run that may be judged, and its status; an error where it was withdrawn.
+    /// A run that may be judged, and its standing; an error if it was withdrawn.
     pub fn status_of(
         &mut self,
         id: &str,
@@ -589,10 +589,10 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The run that has this content, or had it in any of its revisions if the same sender sent it. One
-    /// that another sender withdrew or replaced is none: who copied a run and took it back would keep its
-    /// owner out.
-    /// Those without a token are one sender here. The run with the id `except` does not count.
+    /// Receipt of the run that has this content, or had it in any revision if the same sender sent
+    /// it. A run that another sender withdrew or replaced does not count: otherwise someone who
+    /// copied a run and withdrew it would keep its owner out. All senders without a token count as
+    /// one. The run with the id `except` does not count.
     fn receipt_of(
         &mut self,
         one: &Prepared,
@@ -649,7 +649,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The line that a run belongs to: its number and its name in addresses.
+    /// Line to which a run belongs: its number and its name in addresses.
     fn line(&mut self, one: &Prepared) -> Result<(u64, String), CollectionError> {
         let key = (one.document.model.clone(), one.document.origin, one.document.headline.is_fake);
         if let Some(known) = self.known_lines.get(&key) {
@@ -686,8 +686,8 @@ impl<'a> Writer<'a> {
         Ok((number, slug))
     }
 
-    /// "sandisk-sd32g-32-gb"; what is not of the first kind says so, and what only is called so does
-    /// not; what is taken gets a hash of what it is.
+    /// Makes a free name for an address: "sandisk-sd32g-32-gb". Other origins than measurements,
+    /// and fakes, get a suffix; a name that only ends so, or is taken, gets a hash of the model.
     fn free_slug(
         &mut self,
         (model, origin, is_fake): &LineKey,
@@ -705,7 +705,7 @@ impl<'a> Writer<'a> {
             let slug = if attempt == 0 && !is_called_so {
                 plain.clone()
             } else {
-                // The first is as it was in earlier versions: addresses stay.
+                // The first hash is that of earlier versions: addresses must not change.
                 let text = match attempt {
                     0 | 1 => format!("{model:?}"),
                     _ => format!("{attempt} {model:?} {origin:?} {is_fake}"),

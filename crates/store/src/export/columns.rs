@@ -1,5 +1,5 @@
-//! The columns of every export: of a run, and of a cell. Names are stable: one may be added at the
-//! end, none changes its meaning. Names say the unit, as in the record.
+//! Columns of every export: of a run, and of a cell. Names are stable: one may be added at the end,
+//! none changes its meaning. Names have the unit, as in the record.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use record::collection::{CollectionRun, FIGURES, HeadlineFigure};
 use record::{Cell, Estimate, Flag, Published};
 use serde::Serialize;
 
-/// What kind of values a column has.
+/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Texts in UTF-8, never empty ones.
@@ -29,33 +29,33 @@ pub enum ColumnKind {
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnValue {
-    /// In a column of texts or JSON.
+    /// Value of a column of texts or JSON.
     Text(String),
-    /// In a column of lists of words.
+    /// Value of a column of lists of words.
     Words(Vec<String>),
-    /// In a column of times.
+    /// Value of a column of times.
     Time(jiff::Timestamp),
-    /// In a column of whole numbers.
+    /// Value of a column of whole numbers.
     Integer(i64),
-    /// In a column of numbers.
+    /// Value of a column of floating-point numbers.
     Real(f64),
-    /// In a column of truth values.
+    /// Value of a column of truth values.
     Truth(bool),
     /// Not known, or not measured.
     Nothing,
 }
 
-/// A column: its name, its kind, and where its value comes from.
+/// A column: its name, its type, and the function that gives its value.
 pub struct ExportColumn<T> {
     /// Name of the column: stable, and the same in all formats.
     pub name: &'static str,
-    /// What its values are.
+    /// Type of its values.
     pub kind: ColumnKind,
     value: fn(&T) -> ColumnValue,
 }
 
 impl<T> ExportColumn<T> {
-    /// Its value on a line.
+    /// Value of the column in a row.
     pub fn of(&self, row: &T) -> ColumnValue {
         (self.value)(row)
     }
@@ -76,7 +76,7 @@ pub(super) fn time(value: Option<&str>) -> ColumnValue {
     value.and_then(read).map_or(ColumnValue::Nothing, ColumnValue::Time)
 }
 
-/// The name that a flag has in a record.
+/// Name of a flag in a record.
 fn flag_name(flag: &Flag) -> Option<String> {
     let value = serde_json::to_value(flag).ok()?;
     Some(value.get("flag")?.as_str()?.to_owned())
@@ -91,7 +91,7 @@ fn flag_names(flags: &[Flag]) -> ColumnValue {
 }
 
 pub(super) fn integer(value: Option<impl TryInto<i64>>) -> ColumnValue {
-    // What does not fit is more than any medium has.
+    // No medium has larger values than `i64::MAX`.
     value.map_or(ColumnValue::Nothing, |number| {
         ColumnValue::Integer(number.try_into().unwrap_or(i64::MAX))
     })
@@ -101,7 +101,7 @@ pub(super) fn real(value: Option<f64>) -> ColumnValue {
     value.filter(|number| number.is_finite()).map_or(ColumnValue::Nothing, ColumnValue::Real)
 }
 
-/// The word that the record has for one of several; "byte:165" for what has a number.
+/// Word that the record has for an enumerated value; "byte:165" for one with a number.
 pub(super) fn word(value: Option<impl Serialize>) -> ColumnValue {
     match value.map(serde_json::to_value) {
         Some(Ok(serde_json::Value::String(word))) => ColumnValue::Text(word),
@@ -122,8 +122,8 @@ fn json(value: &impl Serialize, is_empty: bool) -> ColumnValue {
     }
 }
 
-/// The values of estimates by name; those that are none are left out, because JSON has no way to
-/// write them.
+/// Values of estimates by name; those that are not finite are left out, because JSON cannot
+/// represent them.
 fn values(estimates: &BTreeMap<String, Estimate>) -> ColumnValue {
     let finite: BTreeMap<&str, f64> = estimates
         .iter()
@@ -145,7 +145,8 @@ fn run(entry: &CollectionRun) -> &Published {
 }
 
 columns! {
-    /// One row a run. Behind these stands a column for each of its headline figures.
+    /// Columns of a table with one row for each run. A column for each headline figure follows
+    /// them.
     RUN: CollectionRun;
     "run_id" Text |e| text(Some(&e.id)),
     "received" Time |e| time(Some(&e.received)),
@@ -198,7 +199,7 @@ columns! {
     "host_key" Text |e| text(run(e).host_key.as_deref()),
 }
 
-/// Columns of a run that are repeated in each row of its cells, where there is but one table.
+/// Columns of a run that are repeated in each row of its cells, in formats with a single table.
 pub const REPEATED: &[&str] = &[
     "run_id",
     "received",
@@ -250,7 +251,7 @@ fn latency(cell: &Cell, part: fn(&record::Latency) -> Option<u64>) -> ColumnValu
 }
 
 columns! {
-    /// One row a cell.
+    /// Columns of a table with one row for each cell.
     CELL: Cell;
     "cell_id" Text |c| text(Some(&c.id)),
     "test" Text |c| text(Some(&c.test)),
@@ -300,16 +301,16 @@ columns! {
     "flag_names" Words |c| flag_names(&c.flags),
 }
 
-/// Those of [`REPEATED`], as columns.
+/// The columns of [`REPEATED`].
 pub(super) fn repeated() -> impl Iterator<Item = &'static ExportColumn<CollectionRun>> {
     REPEATED.iter().filter_map(|name| RUN.iter().find(|column| column.name == *name))
 }
 
-/// The columns of a table, where runs and cells are two.
+/// Names and types of the columns of a table, in formats with a table of runs and one of cells.
 pub(super) type Columns = Vec<(String, ColumnKind)>;
 
 /// Units of numeric columns, as a JSON object by name of the column: `B`, `B/s`, `1/s`, `ns`, `GB`,
-/// and `1` of counts. The axes of a curve say their own.
+/// and `1` for counts. The axes of a curve have their own.
 pub(super) fn units(columns: &Columns) -> String {
     let units: serde_json::Map<String, serde_json::Value> = columns
         .iter()

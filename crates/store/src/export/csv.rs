@@ -1,5 +1,5 @@
-//! CSV after RFC 4180: a line with the names of the columns, then one line a cell, with what its
-//! run is.
+//! Export as CSV (RFC 4180): a line with the names of the columns, then one line for each cell,
+//! with columns of its run.
 
 use std::io::Write;
 

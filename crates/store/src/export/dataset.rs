@@ -1,6 +1,7 @@
-//! A data set for collections of any size: Parquet in directories by kind of medium and month, such
-//! as `cells/kind=sd/month=2026-11/part-0.parquet`. A query reads only the partitions that it asks
-//! for. Runs, cells, curves and histograms are tables of their own, joined by `run_id` and `cell_id`.
+//! Export as a data set, for collections of any size: Parquet in directories by kind of medium and
+//! month, such as `cells/kind=sd/month=2026-11/part-0.parquet`. A query reads only the partitions
+//! that it needs. Runs, cells, curves and histograms are separate tables, joined by `run_id` and
+//! `cell_id`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,16 +15,17 @@ use super::columns::{self, ColumnKind, ColumnValue, Columns};
 use super::parquet::{ParquetTable, RowValues};
 use super::{ExportError, Sink};
 
-/// Values that are held in memory, of all tables together: about 100 MB.
+/// Most values in memory, of all tables together: about 100 MB.
 const MOST_HELD: usize = 1 << 21;
 
-/// Partitions whose files are open at a time, four files each.
+/// Most partitions whose files are open at a time, four files each.
 const MOST_OPEN: usize = 48;
 
-/// Column chunks of a part. Their descriptions are held until its files end, about 1 kB each.
+/// Most column chunks of a part. Their descriptions are in memory until its files end, about 1 kB
+/// each.
 const MOST_CHUNKS: usize = 4096;
 
-/// The column that the directory's name says.
+/// Name of the column that is in the directory's name.
 const KIND: &str = "kind";
 
 /// Kind of medium and month in UTC, as in the names of directories.
@@ -33,7 +35,7 @@ type Partition = (&'static str, String);
 pub struct DatasetSink {
     dir: PathBuf,
     open: BTreeMap<Partition, Part>,
-    /// How many parts each partition has by now.
+    /// Number of parts of each partition so far.
     parts: BTreeMap<Partition, u32>,
     added: u64,
 }
@@ -93,8 +95,8 @@ impl Sink for DatasetSink {
     }
 }
 
-/// The month in which it was measured or else came in, as `2026-11`; `unknown` of a run without a
-/// time, as of a simulated medium.
+/// Month of the measurement, else of its receipt, as `2026-11`; `unknown` for a run without a time,
+/// as of a simulated medium.
 fn month(entry: &CollectionRun) -> String {
     let times = [entry.run.started.as_deref(), Some(&entry.received)];
     let month = times.into_iter().flatten().find_map(|time| {
@@ -107,7 +109,7 @@ fn month(entry: &CollectionRun) -> String {
 /// The open files of a partition, in the order of [`tables`].
 struct Part {
     tables: [ParquetTable<BufWriter<File>>; 4],
-    /// Number of the run that came last.
+    /// Number of the run that was added last.
     used: u64,
 }
 
@@ -172,7 +174,7 @@ fn run_row(entry: &CollectionRun) -> impl Iterator<Item = ColumnValue> {
     columns.filter(|((name, _), _)| name != KIND).map(|(_, value)| value)
 }
 
-/// Points of curves. The unit of `x` and of `y` is in the name of its axis.
+/// Columns of the points of curves. The unit of `x` and of `y` is in the name of its axis.
 const SERIES: [(&str, ColumnKind); 7] = [
     ("run_id", ColumnKind::Text),
     ("cell_id", ColumnKind::Text),
@@ -193,7 +195,7 @@ fn series_rows<'a>(run: &str, cell: &Cell, curve: &'a Series) -> [RowValues<'a>;
     [same(run), same(&cell.id), same(&curve.name), axis(curve.x), along(0), axis(curve.y), along(1)]
 }
 
-/// Buckets that are not empty: the largest latency of each, and how many fell into it.
+/// Columns of the buckets that are not empty: the largest latency of each in ns, and its count.
 const HISTOGRAMS: [(&str, ColumnKind); 4] = [
     ("run_id", ColumnKind::Text),
     ("cell_id", ColumnKind::Text),

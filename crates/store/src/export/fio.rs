@@ -1,9 +1,9 @@
-//! A run as fio would have printed it (`--output-format=json+`), for the tools that draw fio's
-//! results. Our importer reads it back.
+//! Export as fio's JSON (`--output-format=json+`), for the tools that draw fio's results. Our
+//! importer reads it back.
 //!
-//! A job for each cell that moved data in one direction by a plan fio has words for. What fio has
-//! none for (intervals, flags, curves, findings) is not in it; the version says that it was not fio
-//! that measured.
+//! It has a job for each cell that moved data in one direction by a plan that fio can express.
+//! Intervals, flags, curves and findings have no place in it; the version says that fio did not
+//! measure it.
 
 use record::collection::CollectionRun;
 use record::{Cell, Content, Direction, Path, Pattern, Region, Sync};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::fio_fields;
 
-/// The document, with a newline at its end.
+/// Makes the document, with a newline at its end.
 pub fn fio(entry: &CollectionRun) -> String {
     let run = &entry.run;
     let software = if run.software.name.is_empty() { "flashmark" } else { &run.software.name };
@@ -53,7 +53,7 @@ fn job(cell: &Cell) -> Option<Value> {
     Some(job)
 }
 
-/// What fio would have to be told; `None` for what it cannot be.
+/// Options with which fio would measure the cell; `None` for a cell that fio cannot express.
 fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
     let params = &cell.params;
     let rw = match (params.pattern?, direction) {
@@ -72,7 +72,7 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
     let mut set =
         |name: &str, value: String| drop(options.insert(name.to_owned(), Value::String(value)));
     set("name", cell.id.clone());
-    // Which it was is not published.
+    // The name of the file or device is not published.
     set("filename", if is_file { "medium" } else { "/dev/medium" }.to_owned());
     set("rw", rw.to_owned());
     set("ioengine", if params.queue_depth == 1 { "psync" } else { "io_uring" }.to_owned());
@@ -80,7 +80,7 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
     set("numjobs", params.threads.to_string());
     set("direct", u8::from(params.path == Path::Direct).to_string());
     for (name, value) in [
-        // Without one fio takes 4096: what an I/O moved on average is nearer.
+        // Without one fio takes 4096: the mean bytes of an I/O are nearer.
         ("bs", params.block_bytes.or(cell.bytes.checked_div(cell.ops).filter(|mean| *mean > 0))),
         ("size", params.span_bytes),
         ("offset", params.span_offset_bytes),

@@ -1,8 +1,8 @@
-//! What fio prints of one direction of a job, made of a cell: rates, times, and shares of I/Os by
-//! time.
+//! Fields of fio's JSON for one direction of a job, made from a cell: rates, times, and shares of
+//! I/Os by time.
 //!
-//! Everything is there that fio's own `fio_jsonplus_clat2csv` and fio-plot read. Neither looks
-//! whether a field exists.
+//! It has all fields that fio's own `fio_jsonplus_clat2csv` and fio-plot read. Neither checks that
+//! a field exists.
 
 use std::ops::RangeInclusive;
 
@@ -10,15 +10,15 @@ use record::units::KIB;
 use record::{Cell, Histogram, Latency, SeriesAxis};
 use serde_json::{Map, Value, json};
 
-/// fio's last bucket, 2^34 - 2^26 ns; its tool never ends at a longer one.
+/// Upper end of fio's last bucket, 2^34 - 2^26 ns; its tool never ends at a longer one.
 const LAST_BUCKET_NS: u64 = 17_112_760_320;
 
-/// A direction in which nothing was moved.
+/// Fields of a direction without I/O.
 pub(super) fn nothing() -> Value {
     way(0, 0, [0.0; 2], 0, &[], None, None)
 }
 
-/// The direction in which the cell moved data.
+/// Fields of the direction in which the cell moved data.
 pub(super) fn of_cell(cell: &Cell) -> Value {
     let value = |estimate: Option<record::Estimate>| estimate.map_or(0.0, |found| found.value);
     let (iops, bps) = (value(cell.metrics.iops).max(0.0), value(cell.metrics.bps).max(0.0));
@@ -89,7 +89,7 @@ fn times(latency: &Latency, deviation_ns: f64) -> Value {
     })
 }
 
-/// The rate over time in I/Os a second, where the cell has such a curve.
+/// Rate over time in IOPS, if the cell has such a curve.
 fn samples(cell: &Cell) -> Vec<f64> {
     let per_op = if cell.ops > 0 { cell.bytes as f64 / cell.ops as f64 } else { 0.0 };
     let unit = |axis| match axis {
@@ -104,7 +104,7 @@ fn samples(cell: &Cell) -> Vec<f64> {
     })
 }
 
-/// Least, most, mean and standard deviation.
+/// Minimum, maximum, mean and standard deviation.
 fn spread(samples: &[f64]) -> [f64; 4] {
     if samples.is_empty() {
         return [0.0; 4];
@@ -124,7 +124,8 @@ fn deviation_ns(histogram: &Histogram) -> f64 {
     (squares / (histogram.len() as f64 - 1.0).max(1.0)).sqrt()
 }
 
-/// Under the names fio gives them; what too few samples support is left out, as in the record.
+/// Percentiles under fio's names; those that too few samples support are left out, as in the
+/// record.
 fn percentiles(latency: &Latency) -> Value {
     let all = [
         ("50.000000", latency.p50),
@@ -153,11 +154,11 @@ fn bins(histogram: &Histogram) -> Option<Value> {
     (!bins.is_empty()).then_some(bins.into())
 }
 
-/// Upper ends of fio's classes of time, the same in ns and us; ms has two more.
+/// Upper ends of fio's time classes, the same in ns and us; ms has two more.
 const ENDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-/// `latency_ns`, `latency_us` and `latency_ms`: which share of the I/Os, in percent, took at most
-/// so long and longer than the class before.
+/// Shares of the I/Os in percent by time class, as `latency_ns`, `latency_us` and `latency_ms`:
+/// each class ends at its time and begins at the one before.
 pub(super) fn shares(cell: &Cell) -> [(&'static str, Value); 3] {
     let all = cell.histogram.as_ref().map_or(0, Histogram::len).max(1) as f64;
     let share = |range: RangeInclusive<u64>| {

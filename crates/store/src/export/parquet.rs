@@ -1,6 +1,6 @@
-//! Two files of Parquet, for whoever asks questions of a whole collection: `runs.parquet` with a
-//! row a run, `cells.parquet` with a row a cell. Written column by column without Arrow, which
-//! would be four times the program for the same bytes.
+//! Export as two files of Parquet, for queries over a whole collection: `runs.parquet` with a row
+//! for each run, `cells.parquet` with a row for each cell. Written column by column without Arrow,
+//! which would be four times the program for the same bytes.
 
 use std::io::Write;
 use std::iter;
@@ -22,7 +22,7 @@ use record::collection::CollectionRun;
 use super::columns::{self, ColumnKind, ColumnValue, Columns};
 use super::{ExportError, Sink};
 
-/// Rows that are held in memory and written together.
+/// Rows that are held in memory and written together, as a row group.
 const GROUP: usize = 65_536;
 
 /// Writes the two files.
@@ -32,10 +32,10 @@ pub struct ParquetSink<R: Write + Send, C: Write + Send> {
 }
 
 impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
-    /// Writes runs to one and cells to the other.
+    /// Makes a sink that writes runs to one file and cells to the other.
     ///
     /// # Errors
-    /// Where the first bytes cannot be written.
+    /// If the first bytes cannot be written.
     pub fn new(runs: R, cells: C) -> Result<ParquetSink<R, C>, ExportError> {
         Ok(ParquetSink {
             runs: ParquetTable::new("runs", columns::of_runs(), runs)?,
@@ -45,11 +45,11 @@ impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
 }
 
 impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
-    /// Adds row groups of finished files of runs and of cells as they are, from the first to before
-    /// the last of each; how many there are is [`groups_of`].
+    /// Appends row groups of finished files of runs and of cells unchanged, from the first up to
+    /// but not including the last of each; [`groups_of`] counts them.
     ///
     /// # Errors
-    /// Where a file is none of this form or this cannot be written.
+    /// If a file is not of this form, or this cannot be written.
     pub fn append<T: ChunkReader>(
         &mut self,
         [runs, cells]: [&T; 2],
@@ -61,7 +61,7 @@ impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
     }
 }
 
-/// Two finished files in memory, of runs and of cells.
+/// Makes two finished files in memory, of runs and of cells.
 ///
 /// # Errors
 /// As of a sink.
@@ -75,10 +75,10 @@ pub fn in_memory(
     Ok([runs.into(), cells.into()])
 }
 
-/// Number of row groups that a finished file has.
+/// Number of row groups in a finished file.
 ///
 /// # Errors
-/// Where it is none.
+/// If it is not a Parquet file.
 pub fn groups_of(file: &impl ChunkReader) -> Result<usize, ExportError> {
     Ok(ParquetMetaDataReader::new().parse_and_finish(file)?.num_row_groups())
 }
@@ -95,7 +95,7 @@ impl<R: Write + Send, C: Write + Send> Sink for ParquetSink<R, C> {
     }
 }
 
-/// The values of a column that are there.
+/// Present values of a column.
 enum Values {
     Text(Vec<ByteArray>),
     Time(Vec<i64>),
@@ -104,15 +104,15 @@ enum Values {
     Truth(Vec<bool>),
 }
 
-/// A column of rows that are not written yet: its values, and by Parquet's definition and
-/// repetition levels which of them belong to which row. A list of words is a level deeper.
+/// A column of rows that are not written yet: its values, and Parquet's definition and repetition
+/// levels, which assign them to rows. A list of words is a level deeper.
 struct Pending {
     values: Values,
     definition: Vec<i16>,
     repetition: Option<Vec<i16>>,
 }
 
-/// Definition level of a word in a list that is there.
+/// Definition level of a word in a list that is present.
 const WORD_LEVEL: i16 = 2;
 
 impl Pending {
@@ -157,7 +157,7 @@ impl Pending {
         Ok(())
     }
 
-    /// A value of so many rows; a text is in memory once for all of them.
+    /// Adds the same value for `rows` rows; a text is in memory once for all of them.
     fn push_same(&mut self, value: ColumnValue, rows: usize) -> Result<(), ExportError> {
         match (&mut self.values, value) {
             (Values::Text(all), ColumnValue::Text(text)) if self.repetition.is_none() => {
@@ -254,7 +254,8 @@ impl<W: Write + Send> ParquetTable<W> {
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
     }
 
-    /// Adds so many rows at once, column by column. A group may become larger by them.
+    /// Adds many rows at once, column by column. A row group may become larger than [`GROUP`] by
+    /// them.
     pub(super) fn add_rows<const N: usize>(
         &mut self,
         rows: usize,
@@ -296,12 +297,12 @@ impl<W: Write + Send> ParquetTable<W> {
         Ok(())
     }
 
-    /// Values that are held in memory.
+    /// Number of values in memory.
     pub(super) fn held(&self) -> usize {
         self.rows * self.columns.len()
     }
 
-    /// Column chunks that were written: the end of the file describes each.
+    /// Number of column chunks written so far: the end of the file describes each.
     pub(super) fn chunks(&self) -> usize {
         self.writer.flushed_row_groups().len() * self.columns.len()
     }

@@ -11,7 +11,7 @@ use record::{Estimate, Published, Record};
 use super::columns::{CELL, REPEATED, RUN, of_cells, of_runs};
 use super::*;
 
-/// Bytes that a sink writes, kept after it is gone.
+/// Bytes that a sink wrote; they outlive it.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -242,7 +242,7 @@ fn fios_json_has_what_its_tools_read() {
     assert!((rate["iops_stddev"].as_f64().unwrap() - 212.132).abs() < 0.001);
 }
 
-/// What is compared of a cell that went out and came in again.
+/// Fields of a cell that must survive export and import.
 fn gist(cell: &record::Cell) -> (Option<u64>, u32, Option<f64>, u64, Option<u64>, Option<u64>) {
     let latency = cell.metrics.latency_ns.as_ref();
     let iops = cell.metrics.iops.map(|found| found.value);

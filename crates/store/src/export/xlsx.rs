@@ -1,5 +1,5 @@
-//! A workbook for people who work in spreadsheets: a sheet of runs and a sheet of cells, each a
-//! table that can be filtered.
+//! Export as a workbook for spreadsheets: a sheet of runs and a sheet of cells, each a table with
+//! filters.
 
 use std::io::Write;
 
@@ -9,9 +9,9 @@ use rust_xlsxwriter::{Table, TableColumn, Workbook, Worksheet, XlsxError};
 use super::columns::{self, ColumnKind, ColumnValue, Columns};
 use super::{ExportError, Sink};
 
-/// Rows of a sheet.
+/// Most rows of a sheet.
 const ROWS: u32 = 1_048_576;
-/// Characters of a field.
+/// Most characters of a field.
 const LETTERS: usize = 32_767;
 
 /// Collects a workbook and writes it at the end.
@@ -73,13 +73,13 @@ impl Sheet {
             self.columns.iter().map(|(name, _)| TableColumn::new().set_header(name)).collect();
         let table = Table::new().set_name(name).set_columns(&columns);
         let last = self.columns.len() as u16 - 1;
-        // A table without a row is none.
+        // A table needs at least one row.
         self.sheet.add_table(0, 0, self.row.max(2) - 1, last, &table)?;
         Ok(self.sheet)
     }
 }
 
-/// No longer than a field may be.
+/// Cuts a text to the most characters of a field.
 fn fitting(text: String) -> String {
     if text.chars().count() <= LETTERS {
         text
@@ -89,10 +89,10 @@ fn fitting(text: String) -> String {
 }
 
 impl<W: Write> XlsxSink<W> {
-    /// Writes to `to`, at the end.
+    /// Makes a sink that writes to `to` at the end.
     ///
     /// # Errors
-    /// Where the format refuses its own columns.
+    /// If the format refuses its own columns.
     pub fn new(to: W) -> Result<XlsxSink<W>, ExportError> {
         Ok(XlsxSink {
             to,

@@ -1,4 +1,4 @@
-//! What a run keeps before it overwrites it, and what is left of that after something went wrong.
+//! Backup of overwritten data, and its restoration after damage.
 
 use crate::skipped::skipped;
 use std::fs;
@@ -18,7 +18,7 @@ fn data(number: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 31 + number * 7) as u8).collect()
 }
 
-/// A log with pieces of these lengths, a MiB apart.
+/// Makes a log with pieces of these lengths in bytes, a MiB apart.
 fn filled(run: &RunDir, lengths: &[usize]) -> BackupLog {
     let mut log = run.create_backup(MEDIUM, 1 << 20).unwrap();
     for (number, bytes) in lengths.iter().enumerate() {
@@ -28,7 +28,7 @@ fn filled(run: &RunDir, lengths: &[usize]) -> BackupLog {
     log
 }
 
-/// What can be restored: each piece by its place on the medium.
+/// Pieces that can be restored: offset on the medium in bytes, and data.
 fn sound(log: &mut BackupLog) -> Vec<(u64, Vec<u8>)> {
     let mut found = Vec::new();
     for number in 0..log.pieces().len() {
@@ -120,7 +120,7 @@ fn cut_off_anywhere_every_whole_piece_is_there() {
         let mut log = run.open_backup().unwrap().unwrap();
         let there = ends.iter().filter(|end| **end <= length).count();
         assert_eq!(sound(&mut log), expected(&lengths[..there]), "cut at {length}");
-        // What is torn is overwritten by the next piece.
+        // The next piece overwrites a torn one.
         if length % 97 == 0 {
             log.keep(9 << 20, b"more").unwrap();
             log.seal().unwrap();
@@ -149,8 +149,8 @@ fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
     let mut bytes = fs::read(&path).unwrap();
     let mut data = Vec::new();
     assert_eq!((log.read(0, &mut data).unwrap(), &data), (77 << 20, &backed_up));
-    // The header of the piece that holds it is damaged: whoever looks for the next one passes
-    // through the data.
+    // The header of the piece that holds it is damaged: the search for the next header goes through
+    // the data.
     bytes[40 + MEDIUM.len() + 20] ^= 1;
     fs::write(&path, bytes).unwrap();
     let mut log = outer.open_backup().unwrap().unwrap();
@@ -169,8 +169,7 @@ fn damage_is_said_in_words() {
 }
 
 proptest! {
-    /// Bits flipped anywhere: every piece they did not touch is restored, and each that they did is
-    /// named.
+    /// Bits flipped anywhere: every other piece is restored, and each damaged one is named.
     #[test]
     fn a_damaged_piece_costs_only_itself(
         lengths in proptest::collection::vec(1usize..3000, 1..12),
@@ -223,7 +222,7 @@ fn what_is_no_file_of_ours_is_not_followed() {
     assert_eq!(fs::read(&elsewhere).unwrap(), b"precious");
 }
 
-/// The message of a refusal for want of room; nothing is left behind.
+/// Message of a refusal for lack of free space; the refusal leaves nothing behind.
 fn refused(store: &Store, room_bytes: u64) -> String {
     let run = store.find("one").unwrap();
     let message = run.create_backup(MEDIUM, room_bytes).unwrap_err().to_string();
@@ -243,7 +242,7 @@ fn too_little_room_is_refused_before_anything_is_kept() {
     );
 }
 
-/// A mount of a small file system in memory; unmounted when dropped.
+/// Mount of a small file system in memory; unmounted when dropped.
 struct SmallDisk(std::path::PathBuf);
 
 impl Drop for SmallDisk {
@@ -276,7 +275,7 @@ fn a_small_results_disk_is_refused_before_anything_is_kept() {
         "{message}"
     );
     let mut log = store.find("one").unwrap().create_backup(MEDIUM, 2 << 20).unwrap();
-    // What was set aside is there, whoever fills the rest meanwhile.
+    // The reserved space stays, whoever fills the rest meanwhile.
     fs::write(store.root().join("filler"), vec![1; 4 << 20]).unwrap_err();
     (0..2).for_each(|piece| log.keep(piece << 20, &data(0, 1 << 20)).unwrap());
     log.seal().unwrap();

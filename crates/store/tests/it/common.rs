@@ -79,7 +79,7 @@ pub fn opening(id: &str) -> Opening {
     }
 }
 
-/// A store in a directory that goes away with it.
+/// A store in a temporary directory, which is removed with it.
 pub struct Sandbox {
     dir: tempfile::TempDir,
     pub store: Store,
@@ -104,7 +104,7 @@ impl Sandbox {
         run
     }
 
-    /// A message with the directory called DIR.
+    /// A message in which the directory is called DIR.
     pub fn neutral(&self, message: impl ToString) -> String {
         message.to_string().replace(&self.path().display().to_string(), "DIR")
     }

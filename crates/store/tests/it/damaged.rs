@@ -1,5 +1,4 @@
-//! Journals that something befell: each line that still passes its checksum counts, and the run can
-//! be ended.
+//! Damaged journals: each line that still passes its checksum counts, and the run can be ended.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,14 +14,14 @@ use stats::Random;
 
 use crate::common::{Sandbox, cell, writer};
 
-/// A journal that the version before wrote: of a whole run on a simulated card, without numbers.
+/// A journal of the form before, without line numbers: a whole run on a simulated card.
 const FORM_1: &str = include_str!("../../../../fixtures/journals/form-1-complete.jsonl");
 
 fn below(chance: &mut Random, limit: usize) -> usize {
     chance.below(limit as u64) as usize
 }
 
-/// What the fixture says.
+/// Content of the fixture.
 fn journal_contents() -> (Opening, Vec<JournalEntry>) {
     let mut lines = FORM_1.lines();
     let header: serde_json::Value = serde_json::from_str(&lines.next().unwrap()[9..]).unwrap();
@@ -32,7 +31,7 @@ fn journal_contents() -> (Opening, Vec<JournalEntry>) {
     )
 }
 
-/// The same run as this version writes it.
+/// Writes the same run as this version does.
 fn form_2(store: &Store) -> RunDir {
     let (opening, entries) = journal_contents();
     let run = store.create("whole", &opening).unwrap();
@@ -41,7 +40,7 @@ fn form_2(store: &Store) -> RunDir {
     run
 }
 
-/// A run directory that holds these bytes.
+/// Makes a run directory with these bytes.
 fn run_of(root: &Path, journal: &[u8], copy: Option<&[u8]>) -> RunDir {
     let dir = root.join("damaged");
     fs::create_dir_all(&dir).unwrap();
@@ -53,18 +52,18 @@ fn run_of(root: &Path, journal: &[u8], copy: Option<&[u8]>) -> RunDir {
     Store::open(root.to_owned()).find("damaged").unwrap()
 }
 
-/// What befell a journal.
+/// Effect of a change on a journal.
 struct Fate {
     bytes: Vec<u8>,
-    /// Places of the lines whose content may be lost.
+    /// Indices of the lines whose content may be lost.
     lost: BTreeSet<usize>,
     what: &'static str,
-    /// True if a journal without numbers cannot show it.
+    /// True if a journal without numbers cannot detect it.
     unseen_in_form_1: bool,
 }
 
-/// Does something to the lines of a journal; never to the first one alone where there is no copy of
-/// it.
+/// Changes the lines of a journal at random; with `spare_first` never the first one, for journals
+/// without a copy of it.
 fn befall(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> Fate {
     let first = usize::from(spare_first);
     let one = first + below(chance, lines.len() - first);
@@ -102,7 +101,7 @@ fn befall(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> Fate {
             "a torn journal"
         }
         6 => {
-            // The newline: nothing but it is lost.
+            // The newline, and nothing else, is lost.
             *own[one].last_mut().unwrap() ^= 1 << below(chance, 8);
             if one + 1 == lines.len() {
                 lost = BTreeSet::from([one])
@@ -145,7 +144,7 @@ fn finished(cells: &[Cell]) -> BTreeSet<String> {
     cells.iter().filter(|cell| !cell.stop.cut_short()).map(|cell| cell.id.clone()).collect()
 }
 
-/// Takes the run up as `resume` does: measures what has no result (here: looks it up), and ends it.
+/// Resumes the run as `resume` does: adds each missing result (here from `all`), and ends it.
 fn end(run: &RunDir, all: &[Cell]) {
     let replayed = run.replay().unwrap();
     let done = finished(&replayed.record.cells);
@@ -191,8 +190,8 @@ fn of_300_damaged_journals_every_other_cell_is_kept_and_the_run_can_be_ended() {
         let is_seen = !replayed.damage.is_empty()
             || fate.bytes == text
             || fate.what == "line ends of another system";
-        // Without numbers lines can go unseen; and nobody can tell of the last lines whether they
-        // were ever written.
+        // Without numbers a missing line can go undetected; at the end nobody knows if lines were
+        // ever written.
         let is_the_end = fate.lost.contains(&(lines.len() - 1));
         assert!(
             is_seen || is_the_end || !numbered && fate.unseen_in_form_1,
@@ -219,13 +218,13 @@ fn of_300_damaged_journals_every_other_cell_is_kept_and_the_run_can_be_ended() {
     assert_eq!(seen.len(), 10, "every kind of damage came about: {seen:?}");
 }
 
-/// The cell whose result a line is.
+/// Id of the cell whose result a line holds.
 fn cell_of(line: &[u8]) -> Option<String> {
     let entry: serde_json::Value = serde_json::from_slice(&line[9..line.len() - 1]).unwrap();
     entry.get("cell").map(|cell| cell["id"].as_str().unwrap().to_owned())
 }
 
-/// A journal of three cells, which something befell: what is left, and what is said of it.
+/// Makes a journal of three cells and changes it; returns what is left of it and its messages.
 fn after(change: impl FnOnce(&mut Vec<String>)) -> String {
     let sandbox = Sandbox::new();
     let entries = ["a", "b", "c"].map(|id| cell(id).into());
@@ -389,7 +388,7 @@ fn a_journal_without_numbers_is_continued_without_numbers() {
             && text.lines().last().unwrap()[9..].starts_with(r#"{"cell":{"id":"later""#)
     );
     assert_eq!(run.replay().unwrap().record.cells.len(), before.record.cells.len() + 1);
-    // From then on it has a copy of its first line.
+    // After that it has a copy of its first line.
     let mut bytes = text.into_bytes();
     bytes[20] ^= 4;
     fs::write(run.journal_path(), bytes).unwrap();
@@ -404,7 +403,7 @@ fn a_complete_record_stands_for_a_line_that_was_lost_later() {
     let sandbox = Sandbox::new();
     let run = form_2(&sandbox.store);
     let mut record = run.replay().unwrap().record;
-    // A caveat that was given when the run was over.
+    // A caveat that was given after the end of the run.
     record.cells[0].flags.push(Flag::MayNotLast { written_bytes: 1 });
     run.write_record(&record).unwrap();
     let mut bytes = fs::read(run.journal_path()).unwrap();

@@ -1,8 +1,7 @@
 //! Records of every released version keep loading.
 //!
-//! A release adds its sample: `REGENERATE=1 cargo test -p flashmark-store sample_of_this` writes
-//! the one of this version, and a person checks it by hand. Samples of older versions are never
-//! written again.
+//! Each release adds its sample: `REGENERATE=1 cargo test -p flashmark-store sample_of_this` writes
+//! that of this version, and a person checks it by hand. Samples of older versions never change.
 
 use std::path::PathBuf;
 
@@ -12,7 +11,8 @@ use record::{
     SeriesAxis, Skip, Software, Stop, Target, TargetKind,
 };
 
-/// Latencies of the sample's writes: 97 quick ones, two slow ones and a stall, 0.5 s together.
+/// Latency of most writes of the sample: 97 quick ones, two slow ones and a stall take 0.5 s
+/// together.
 const QUICK_NS: u64 = 2_000_000;
 const SLOW_NS: u64 = 53_000_000;
 const STALL_NS: u64 = 200_000_000;
@@ -100,7 +100,7 @@ fn failed() -> Cell {
     }
 }
 
-/// The sample of this version: small, with something of every kind in it.
+/// Sample of this version: small, with something of every kind in it.
 fn sample() -> Record {
     let planned = |cell: Cell| PlannedCell {
         id: cell.id,

@@ -30,8 +30,8 @@ fn rewrite(run: &RunDir, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(run.journal_path(), bytes).unwrap();
 }
 
-/// The message for a journal of four events changed like this, without the copy of its first line;
-/// continuing it gives the same, and changes nothing.
+/// Message of reading a journal of four events after this change, without the copy of its first
+/// line. Continuing it gives the same message and changes nothing.
 fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> String {
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &entries());
@@ -44,7 +44,7 @@ fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> String {
     sandbox.neutral(error)
 }
 
-/// A first line with a right checksum.
+/// Makes a first line with a right checksum.
 fn first_line(json: &str) -> Vec<u8> {
     let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI).checksum(json.as_bytes());
     format!("{crc:08x} {json}\n").into_bytes()
@@ -127,8 +127,8 @@ fn a_number_that_json_cannot_hold_is_refused_and_spoils_nothing() {
 
 #[test]
 fn a_full_medium_leaves_whole_lines_only() {
-    // A limit on the size of files makes write(2) stop in the middle of a line, as a full file
-    // system does. It holds for a whole process, so the writer is one of its own.
+    // A limit on the size of files stops write(2) in the middle of a line, as a full file system
+    // does. It applies to a whole process, so the writer is a process of its own.
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &[cell("a").into()]);
     let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"";
@@ -165,7 +165,7 @@ fn sample() -> Vec<u8> {
     fs::read(run.journal_path()).unwrap()
 }
 
-/// What these bytes are read as: the ids of the cells and whether the tail is torn.
+/// Reads these bytes as a journal: the ids of the cells, and true if the tail is torn.
 fn read(dir: &Path, bytes: &[u8]) -> Result<(Vec<String>, bool), JournalError> {
     fs::write(dir.join(JOURNAL_FILE), bytes).unwrap();
     let found = Store::open(dir.parent().unwrap().to_owned()).find(dir.to_str().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Runs on disk: what is written is found again, and what is damaged says so.
+//! Runs on disk: written data is read back, and damage is reported.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod backup;

@@ -1,4 +1,4 @@
-//! From the journal to the record.
+//! Replay of a journal to a record.
 
 use flashmark_store::{Ending, HEADER_FILE, JournalEntry, RECORD_FILE, Resumed};
 use record::{Ended, Flag, Health, Skip, Stop, Temperature};

@@ -14,7 +14,7 @@ fn complete() -> JournalEntry {
     JournalEntry::Ended(Ending { ended: Ended::Complete, ..Ending::default() })
 }
 
-/// Makes a run one of which nobody can say what it was.
+/// Gives a run this journal, and removes the copy of its first line.
 fn headless(run: &RunDir, journal: &str) {
     fs::write(run.journal_path(), journal).unwrap();
     fs::remove_file(run.path().join(HEADER_FILE)).unwrap();
@@ -147,8 +147,8 @@ fn the_run_written_last_is_the_latest() {
     let first = sandbox.run("first", &[]);
     sandbox.run("second", &[]);
     assert_eq!(sandbox.store.find("latest").unwrap().name(), "second");
-    // The file system's clock may not have moved on since; a later time than any it gave is set by
-    // hand.
+    // The file system's clock may not have moved on since; the test sets a later time than any it
+    // gave.
     let journal = fs::File::options().append(true).open(first.journal_path()).unwrap();
     journal
         .set_modified(

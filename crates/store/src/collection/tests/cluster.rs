@@ -1,5 +1,5 @@
 //! A throwaway PostgreSQL: a cluster of its own in a temporary directory, reached through a socket
-//! in it and by no network unless a test asks for it, gone afterwards.
+//! there, and over a network only if a test asks for it.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -17,13 +17,13 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one; `None` where PostgreSQL is not installed, which is said on standard error, past
-    /// whatever captures the output of tests.
+    /// Starts a server; `None` if PostgreSQL is not installed, with a message on standard error
+    /// that the test harness does not capture.
     pub fn start() -> io::Result<Option<Cluster>> {
         Cluster::start_with("-c listen_addresses=''", &[])
     }
 
-    /// Starts one with settings and files of its own in the directory of its data.
+    /// Starts a server with settings and files of its own in its data directory.
     pub fn start_with(settings: &str, files: &[(&str, &str)]) -> io::Result<Option<Cluster>> {
         let Some(programs) = programs() else {
             let missing = "\n*** PostgreSQL is not installed: NOT TESTED ON POSTGRESQL. apt install postgresql, or ./test, which does it ***\n";
@@ -79,7 +79,7 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// Makes an empty database; its address.
+    /// Makes an empty database; returns its address.
     pub fn database(&self) -> io::Result<String> {
         let name = format!("test{}", self.databases.fetch_add(1, Ordering::Relaxed));
         let socket = self.dir.path().display().to_string();
@@ -87,7 +87,7 @@ impl Cluster {
         Ok(format!("postgres://flashmark@/{name}?host={socket}"))
     }
 
-    /// Bytes that all of it takes.
+    /// Size of the data directory in bytes.
     #[allow(dead_code, reason = "only benches ask")]
     pub fn bytes(&self) -> io::Result<u64> {
         let told = output(Command::new("du").args(["-s", "-B1"]).arg(self.data()))?;
@@ -106,7 +106,8 @@ impl Cluster {
         )
     }
 
-    /// Saves a database with pg_dump and puts it into an empty one; the address of that.
+    /// Saves a database with pg_dump and restores it into an empty one; returns the address of
+    /// that.
     #[allow(dead_code, reason = "only the tests of the collection save one")]
     pub fn copy_of(&self, address: &str) -> io::Result<String> {
         let file = self.dir.path().join(format!("dump{}", self.databases.load(Ordering::Relaxed)));
@@ -131,7 +132,7 @@ impl Cluster {
             }
             None => Command::new(&program),
         };
-        // It is started somewhere its user may be.
+        // The server's user may not be allowed to enter the current directory.
         output(command.args(arguments).current_dir(self.dir.path()))
     }
 }
@@ -143,8 +144,8 @@ impl Drop for Cluster {
     }
 }
 
-/// The directory with the server's programs: the newest that Debian has installed, or where the
-/// path finds them.
+/// Directory of the server's programs: the newest that Debian has installed, or that of the search
+/// path.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut found: Vec<(u32, PathBuf)> = versions
@@ -160,7 +161,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 fn output(command: &mut Command) -> io::Result<String> {
-    // What pg_ctl starts holds on to what it inherits: a pipe would never end.
+    // The started server keeps inherited files open: a pipe would never end.
     let error = tempfile::tempfile()?;
     let said = tempfile::tempfile()?;
     let status = command

@@ -1,4 +1,4 @@
-//! A measurement that comes in again in other clothes.
+//! Copies of a measurement that come in with changed surroundings.
 
 use record::collection::{Origin, SubmissionStatus};
 use record::{Histogram, Published};
@@ -7,7 +7,7 @@ use super::Database;
 use super::made::{headline, run};
 use crate::collection::{Collection, Submission};
 
-/// Latencies in nanoseconds that differ from `seed` to `seed`.
+/// Latencies in nanoseconds that differ with `seed`.
 fn latencies(seed: u64, ios: u64) -> Histogram {
     let mut histogram = Histogram::default();
     let mut state = seed * 2 + 1;

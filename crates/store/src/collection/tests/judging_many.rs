@@ -1,4 +1,4 @@
-//! Judging many runs at once, taking that back, and the lists they are picked from.
+//! Judgement of many runs at once, its reversal, and the lists from which they are chosen.
 
 use record::collection::SubmissionStatus::{self, Accepted, Quarantined, Rejected, Withdrawn};
 

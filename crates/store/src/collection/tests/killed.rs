@@ -8,7 +8,7 @@ use super::Database;
 use super::made::submission;
 use crate::collection::{Address, Collection};
 
-/// Names the collection to the program that will be killed.
+/// Environment variable with the collection for the program that will be killed.
 const VARIABLE: &str = "FLASHMARK_TEST_KILLED";
 
 pub fn kill_9_loses_nothing_that_was_acknowledged(database: &Database) {
@@ -59,8 +59,8 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(database: &Database) {
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
-/// Submits from four threads until it is killed. Not a test by itself: does nothing unless it is
-/// told where.
+/// Submits from four threads until it is killed. Not a test by itself: does nothing without the
+/// environment variable.
 #[test]
 #[ignore = "is started, and killed, by the test above"]
 fn the_one_that_is_killed() {

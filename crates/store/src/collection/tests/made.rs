@@ -11,7 +11,7 @@ pub fn fixture() -> Published {
     Published::from(&Record::from_json(text).expect("the fixture is a record"))
 }
 
-/// A card of that name, measured on that board. Runs of other numbers have another content.
+/// A run of a card of that name on that board. Each number gives another content.
 pub fn run(number: u64, vendor: &str, model: &str, board: Option<&str>) -> Published {
     let told = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     Published {
@@ -37,7 +37,7 @@ pub fn run(number: u64, vendor: &str, model: &str, board: Option<&str>) -> Publi
     }
 }
 
-/// A line with random writes of 4 KiB.
+/// A headline with random writes of 4 KiB, in IOPS.
 pub fn headline(random_write: f64) -> RunHeadline {
     RunHeadline {
         figures: [(HeadlineFigure::RandomWrite4k, random_write)].into(),
@@ -46,7 +46,7 @@ pub fn headline(random_write: f64) -> RunHeadline {
     }
 }
 
-/// The `number`-th run of a card, which came in on that day of May.
+/// The `number`-th run of a card, received on that day of May.
 pub fn submission(number: u64, model: &str, board: Option<&str>, random_write: f64) -> Submission {
     let received = format!("2026-05-{:02}T12:00:00Z", number % 28 + 1);
     Submission::new(
@@ -57,12 +57,12 @@ pub fn submission(number: u64, model: &str, board: Option<&str>, random_write: f
     )
 }
 
-/// The same, in quarantine.
+/// Puts the submission in quarantine.
 pub fn doubtful(submission: Submission) -> Submission {
     Submission { status: SubmissionStatus::Quarantined, why: "too fast".to_owned(), ..submission }
 }
 
-/// The same, of a fake.
+/// Marks the submission as one of a fake.
 pub fn fake(mut submission: Submission) -> Submission {
     submission.headline.is_fake = true;
     submission

@@ -1,4 +1,4 @@
-//! Lines against a naive way to the same: everything in memory, filtered and sorted by closures.
+//! Lines compared with a naive model: everything in memory, filtered and sorted by closures.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const VENDORS: [&str; 4] = ["SanDisk", "Kingston", "Größe_AG", "100% Flash"];
 const INTERFACES: [(&str, &str); 3] =
     [("usb", "480 Mbit/s"), ("mmc", "sd uhs SDR50"), ("ata", "SATA 6.0 Gbps")];
 
-/// Runs that differ in everything a query can ask for. Values are few, so that there are ties.
+/// Makes runs that differ in every field of a query. Values are few, so that there are ties.
 fn submissions(seed: u64, count: u64) -> Vec<Submission> {
     let mut random = Random::new(seed);
     (0..count)
@@ -216,7 +216,7 @@ fn naive_median(mut values: Vec<f64>) -> f64 {
 pub fn figures_are_naive_medians(database: &Database) {
     let collection = database.open();
     let sent = submissions(11, 400);
-    // One after the other, so that each line is made anew many times; then some go.
+    // One by one, so that each line is computed many times; then some are withdrawn.
     for part in sent.chunks(7) {
         collection.submit_all(part.to_vec()).unwrap();
     }
@@ -240,8 +240,8 @@ pub fn figures_are_naive_medians(database: &Database) {
         for figure in HeadlineFigure::ALL {
             let mut hosts: BTreeMap<String, Vec<f64>> = BTreeMap::new();
             for (at, entry) in runs.iter().enumerate() {
-                // Of these runs a board is all that is known of a host; without it each is a host
-                // of its own.
+                // The board is all that is known of a host here; without it each run is a host of
+                // its own.
                 let host = entry.run.board.clone().unwrap_or_else(|| format!("unknown {at}"));
                 hosts.entry(host).or_default().extend(entry.headline.figures.get(&figure));
             }

@@ -1,4 +1,4 @@
-//! What holds for every collection.
+//! Tests that hold for every database.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ pub fn the_same_run_again_is_the_same_run(database: &Database) {
     let first = collection
         .submit(Submission { edit_token: Some("mine".into()), ..submission(1, "SD32G", None, 1.5) })
         .unwrap();
-    // Sent by someone else, later: it gives no right to change it.
+    // Sent by someone else, later: this gives no right to change it.
     let replay = Submission {
         edit_token: Some("yours".into()),
         received: "2027-01-01T00:00:00Z".into(),
@@ -100,7 +100,7 @@ pub fn what_is_refused_leaves_nothing(database: &Database) {
 
 pub fn a_model_is_a_line_and_hosts_count_once(database: &Database) {
     let collection = database.open();
-    // Three of one kind of host, one of another, one of nobody knows what.
+    // Three runs on one kind of host, one on another, one on an unknown one.
     let hosts = [
         (Some("Pi 3"), 10.0),
         (Some("Pi 3"), 12.0),
@@ -155,15 +155,15 @@ pub fn fakes_are_a_line_of_their_own(database: &Database) {
     collection.withdraw(&counterfeit.id, "me", "my mistake", "2026-06-01T00:00:00Z").unwrap();
     assert_eq!(line_of(&collection, &genuine.slug).fakes, 0);
     assert_eq!(collection.line(&counterfeit.slug).unwrap(), None);
-    // A line that comes after its fakes knows of them.
+    // A line that is made after its fakes knows of them.
     collection.submit(fake(submission(3, "SD64G", None, 0.5))).unwrap();
     let later = collection.submit(submission(4, "SD64G", None, 9.0)).unwrap();
     assert_eq!(line_of(&collection, &later.slug).fakes, 1);
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
-/// One sender that came in first set the name of a line, said often that a model is a fake and that
-/// it is damaged.
+/// Regression: a single sender that came in first set the name of a line, and marked it as a fake
+/// and as damaged by repetition.
 pub fn a_line_says_what_most_senders_say(database: &Database) {
     let collection = database.open();
     let of = |number: u64, sender: &str| {
@@ -333,7 +333,7 @@ pub fn what_is_withdrawn_stays_withdrawn(database: &Database) {
     assert_eq!(collection.entry(&receipt.id).unwrap().unwrap().status, SubmissionStatus::Withdrawn);
 }
 
-/// Who copied a run, sent it first and took it back kept its owner out.
+/// Regression: someone who copied a run, sent it first and withdrew it kept its owner out.
 pub fn a_copy_that_was_withdrawn_keeps_nobody_out(database: &Database) {
     let collection = database.open();
     let of = |sender: &str| Submission {
@@ -504,7 +504,7 @@ pub fn hosts_are_held_against_each_other(database: &Database) {
         (45.0, 11.0, 2, 2)
     );
     let kernels = of(Facet::Kernel, "5.10");
-    // Of the newer kernel one host says 12, the other 45.
+    // On the newer kernel one host reaches 12, the other 45.
     assert_eq!(
         (kernels.inside.median, kernels.outside.median, kernels.outside.hosts),
         (10.0, 28.5, 2)
@@ -527,7 +527,7 @@ pub fn names_that_look_alike_get_addresses_of_their_own(database: &Database) {
     }
 }
 
-/// Two models that were called like both addresses of a third kept it out, for ever.
+/// Regression: two models with the names of both addresses of a third kept it out for ever.
 pub fn an_address_cannot_be_taken_in_advance(database: &Database) {
     let collection = database.open();
     let named = |number, vendor: &str, model: &str| {
@@ -654,7 +654,7 @@ pub fn a_damaged_run_is_said_to_be_one(database: &Database) {
     assert_eq!(collection.check().unwrap().len(), 1);
 }
 
-/// No bytes, as each of the two writes it.
+/// Literal of an empty blob in each SQL dialect.
 fn empty(database: &Database) -> &'static str {
     if database.dir().is_some() { "x''" } else { "''::bytea" }
 }

@@ -9,32 +9,32 @@ use crate::collection::connection::Connection as _;
 use crate::collection::postgres::Postgres;
 use crate::collection::{Address, Collection};
 
-/// A port of this machine that nobody listens at.
+/// A port of this machine without a listener.
 #[allow(clippy::disallowed_types, reason = "the server of a test needs a port")]
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// An authority of its own.
+/// A certificate authority of its own.
 fn authority() -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A server at the loopback with these settings and files, and the port it is at.
+/// Starts a server at the loopback with these settings and files; returns it with its port.
 fn serve(settings: &str, files: &[(&str, &str)]) -> Option<(Cluster, u16)> {
     let port = free_port();
     let settings = format!("-c listen_addresses=127.0.0.1 -c port={port} {settings}");
     Some((Cluster::start_with(&settings, files).unwrap()?, port))
 }
 
-/// An address under a name that is resolved to this machine, whatever it is.
+/// Address with a host name that resolves to this machine, whatever the name is.
 fn address(host: &str, port: u16, tls: &str) -> String {
     format!("postgres://flashmark@{host}:{port}/postgres?hostaddr=127.0.0.1{tls}")
 }
 
-/// Whether the server says that the connection is encrypted, or the error of opening it.
+/// True if the server says that the connection is encrypted; else the error of opening it.
 fn is_encrypted(url: &str) -> Result<bool, String> {
     let mut postgres = Postgres::open(url).map_err(|error| error.to_string())?;
     let sql = "SELECT ssl::int::bigint FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
@@ -83,7 +83,7 @@ fn tls_is_what_the_address_asks_for() {
     let told = asked("db.example", "&sslmode=verify-full").unwrap_err();
     assert!(told == untrusted || told.contains("install ca-certificates"), "{told}");
 
-    // All of a collection goes through it.
+    // All traffic of a collection uses it.
     let url = address("db.example", port, &full(&trusted));
     let collection = Collection::open(&Address::parse(&url).unwrap()).unwrap();
     collection.submit(super::made::submission(1, "SD32G", None, 5.0)).unwrap();

@@ -12,7 +12,7 @@ use crate::collection::{Collection, CollectionError, migrations, pool};
 /// Steps of the form that the earlier version knew.
 const STEPS: usize = 2;
 
-/// What an earlier version has kept of a run: who sent it, of which origin, its random writes.
+/// Runs that an earlier version stored: sender, origin, random writes in IOPS.
 const SENT: [(&str, Origin, f64); 5] = [
     ("anonymous", Origin::Measured, 10.0),
     ("anonymous", Origin::Measured, 12.0),
@@ -21,7 +21,7 @@ const SENT: [(&str, Origin, f64); 5] = [
     ("flashmark", Origin::Reference, 7.0),
 ];
 
-/// Makes the collection as the earlier version has left it; the ids of its runs.
+/// Makes the collection as the earlier version left it; returns the ids of its runs.
 fn made_by_an_earlier_version(database: &Database) -> Vec<String> {
     let pool = pool::ConnectionPool::new(database.address.clone());
     migrations::apply_first(&pool, STEPS).unwrap();
@@ -36,7 +36,7 @@ fn made_by_an_earlier_version(database: &Database) -> Vec<String> {
     .unwrap()
 }
 
-/// A line with figures in which senders do not count.
+/// Inserts a line whose figures do not weigh senders.
 fn line(
     connection: &mut dyn Connection,
     number: u64,
@@ -55,7 +55,7 @@ fn line(
     Ok(())
 }
 
-/// A line with a fault, of which the earlier version had no column.
+/// A headline with a fault, for which the earlier version had no column.
 fn faulty(value: f64) -> RunHeadline {
     RunHeadline { faults: vec!["capacity".to_owned(), "span-cache".to_owned()], ..headline(value) }
 }
@@ -126,9 +126,9 @@ pub fn an_earlier_collection_is_brought_up_to_date(database: &Database) {
     is_whole(&collection, &ids);
     let line = collection.line("sd32g").unwrap().unwrap();
     let spread = &line.figures[&HeadlineFigure::RandomWrite4k];
-    // What is anonymous has one voice, of 11: with 14 and 15 the median is 14, and no longer 13.
+    // Anonymous runs have one voice, of 11: with 14 and 15 the median is 14, and no longer 13.
     assert_eq!((spread.median, spread.senders, spread.runs), (14.0, 3, 4));
-    // Marks were worked out for runs that came in before there were any.
+    // Runs that came in before marks existed have them, too.
     let marked = "SELECT count(DISTINCT run) FROM run_marks";
     let marked = collection
         .pool
@@ -139,7 +139,7 @@ pub fn an_earlier_collection_is_brought_up_to_date(database: &Database) {
         .pool
         .look(|connection| connection.query(faults, &[]).unwrap().remove(0).number());
     assert_eq!(faulty.unwrap(), SENT.len() as u64);
-    // Once: whatever the lines say later is theirs.
+    // Only once: later changes of the lines stay.
     drop(collection);
     database.meddle("UPDATE line_details SET verdict = 'not made anew'");
     let line = database.open().line("sd32g").unwrap().unwrap();
