@@ -1,5 +1,5 @@
-//! Compresses the tables of the reference collection, which are a twentieth of the program
-//! otherwise.
+//! Compresses the tables of the reference collection. Uncompressed they would be a twentieth of the
+//! program.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,8 +1,8 @@
-//! AS SSD Benchmark: the text that it copies.
+//! AS SSD Benchmark: the text that it copies to the clipboard.
 //!
-//! Every test is of a file of 1 GiB past the page cache, except the access time of reads, which is
-//! of the whole medium. Rates are counted in MB; no document says whether these are 10^6 or 2^20
-//! bytes, so that 10^6 is taken, and a note says so.
+//! Every test uses a file of 1 GiB past the page cache, except the access time of reads, which
+//! covers the whole medium. Rates are in MB; no document says if these are 10^6 or 2^20 bytes. The
+//! importer takes 10^6, and a note says so.
 
 use record::units::GIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region};
@@ -45,7 +45,7 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
             continue;
         }
         reading.take(at);
-        // A score is points, which are no figures of the medium.
+        // A score is in points, which are not a figure of the medium.
         if section == "Score" {
             continue;
         }
@@ -64,7 +64,7 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     found
 }
 
-/// The cell of a line such as "Read: 86.21 MB/s"; none where the figure is 0.
+/// Cell of a line such as "Read: 86.21 MB/s"; `None` where the figure is 0.
 fn figure(
     at: usize,
     section: &str,
@@ -74,7 +74,7 @@ fn figure(
 ) -> Result<Option<Cell>, ImportTrouble> {
     let number = wanted(at, "the figure", decimal(number))?;
     let writes = direction == Direction::Write;
-    // The document of the tool: reads of 4 KiB all over, writes of 512 bytes in the file.
+    // According to the tool's document: reads of 4 KiB all over, writes of 512 bytes in the file.
     let is_access = section.starts_with("Acc");
     let is_whole = is_access && !writes;
     let (name, pattern, block) = match section {

@@ -1,4 +1,4 @@
-//! From what was found to records.
+//! Assembly of records from the results in a text.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use super::text::short;
 
 static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
 
-/// One record for each medium. The id comes from the bytes, so the same file gives the same one
-/// again.
+/// Makes one record for each medium. The id comes from the bytes, so the same file gives the same
+/// one again.
 pub(super) fn records(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
     of_media(name, bytes, by_medium(found))
 }
 
-/// One record for each of these, as in a table of runs.
+/// Makes one record for each of these runs, as for a table of runs.
 pub(super) fn one_by_one(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
     of_media(name, bytes, found.into_iter().map(|one| vec![one]).collect())
 }
@@ -47,8 +47,8 @@ fn tools_of(runs: &[ImportedRun]) -> Vec<&'static str> {
     tools
 }
 
-/// What several tools, or one several times, measured on a medium as one record. Each cell says
-/// which tool it is of.
+/// Joins the results of several tools, or of several calls of one, on a medium to one record. Each
+/// cell is labelled with its tool.
 fn joined(name: &str, id: &str, tools: &[&str], runs: Vec<ImportedRun>) -> Option<Record> {
     let mut parts = runs.into_iter().map(|mut run| {
         if tools.len() > 1 {
@@ -99,7 +99,7 @@ fn add(whole: &mut Record, part: Record) {
     whole.cells.extend(part.cells);
 }
 
-/// A tool's name as part of a run's.
+/// A tool's name in the form for a run's name.
 fn plain(tool: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let plain: String = tool.chars().map(letter).collect();
@@ -128,7 +128,7 @@ fn record(name: &str, id: String, found: ImportedRun) -> Record {
     let measured_by =
         if version.is_empty() { tool.to_owned() } else { format!("{tool} {version}") };
     for cell in &mut cells {
-        // A table of ours may hold what was imported before.
+        // A table of ours may hold results that were imported before.
         cell.labels.entry("tool".to_owned()).or_insert_with(|| measured_by.clone());
     }
     let failed = cells.iter().any(|cell| cell.stop == Stop::Error);
@@ -150,7 +150,7 @@ fn record(name: &str, id: String, found: ImportedRun) -> Record {
     Record { medium, host, target, cells, flags, ..Record::new(run) }
 }
 
-/// Names cells as runs of ours do: `random-write/2`.
+/// Numbers cells with the same name as runs of ours do: `random-write/2`.
 fn number(cells: &mut [record::Cell]) {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for cell in cells {

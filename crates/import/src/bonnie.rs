@@ -1,6 +1,6 @@
 //! bonnie++: its tables, and the CSV of 1.03 and of 1.9x and 2.00 below them. Its K are 1024 bytes.
 //!
-//! A table and the CSV line below it are of one run: the CSV has more digits.
+//! A table and the CSV line below it are from one run: the CSV has more digits.
 
 use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern, Region};
@@ -20,8 +20,8 @@ pub(super) const IMPORTER: Importer = Importer {
     chatter: |line| line.trim_start().starts_with("Latency "),
 };
 
-/// What it measures in its order: name, form, direction, order. Rates of the first five are KiB/s,
-/// all others are operations a second.
+/// Tests in the order of its columns: name, form, direction, order. Rates of the first five are
+/// KiB/s, all others are operations a second.
 const TESTS: [(&str, &str, Option<Direction>, Pattern); 12] = [
     ("write", "per-character", Some(Direction::Write), Pattern::Sequential),
     ("write", "block", Some(Direction::Write), Pattern::Sequential),
@@ -38,21 +38,20 @@ const TESTS: [(&str, &str, Option<Direction>, Pattern); 12] = [
 ];
 const SEEKS: usize = 5;
 const FILES: usize = 6;
-/// What bonnie++ reads and writes at once where nobody says
-/// otherwise.
+/// Bytes of each read and write by default.
 const CHUNK_BYTES: u64 = 8 * KIB;
 
-/// The results of one run. A figure is missing where it was not measured, or too quick to be.
+/// Results of one run. A figure is missing if it was not measured, or took too little time.
 #[derive(Clone, Debug, Default)]
 struct Results {
     version: String,
     span_bytes: Option<u64>,
     chunk_bytes: Option<u64>,
     threads: u32,
-    /// Seconds since 1970.
+    /// Time of its beginning, in seconds since 1970.
     began: Option<i64>,
     files: String,
-    /// Rate and percent of a processor of each test.
+    /// Rate and percent of a processor for each test.
     figures: [Option<(f64, Option<f64>)>; 12],
     longest_ns: [Option<f64>; 12],
 }
@@ -96,7 +95,7 @@ fn flush(found: &mut ImportedRun, pending: &mut Option<(usize, Results)>, readin
     }
 }
 
-/// True if a table says what the CSV does, with fewer digits.
+/// True if a table has the figures of the CSV line, with fewer digits.
 fn is_one(table: &Results, csv: &Results) -> bool {
     let is_near = |a: f64, b: f64| (a - b).abs() <= 0.06 * b.max(1.0);
     let mut pairs = table.figures.iter().zip(&csv.figures).filter(|(a, _)| a.is_some());
@@ -104,7 +103,7 @@ fn is_one(table: &Results, csv: &Results) -> bool {
         && pairs.all(|(a, b)| a.zip(*b).is_some_and(|(a, b)| is_near(a.0, b.0)))
 }
 
-/// Reads a line of a table into its results; false where it is none.
+/// Reads a line of a table into its results; false if it is not such a line.
 fn table_line(table: &mut Results, line: &str, is_of_files: bool) -> bool {
     let from = if is_of_files { FILES } else { 0 };
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -150,20 +149,20 @@ fn is_figure(word: &str) -> bool {
     word.starts_with("+++") || rate_of(word).is_some()
 }
 
-/// Pairs of rate and percent into the results.
+/// Parses pairs of rate and percent into the results.
 fn fill(results: &mut Results, from: usize, texts: &[&str]) {
     for (place, pair) in results.figures[from..].iter_mut().zip(texts.chunks(2)) {
         *place = rate_of(pair[0]).map(|rate| (rate, pair.get(1).and_then(|text| number(text))));
     }
 }
 
-/// "1424", "1424k", "201m": KiB/s without a letter, bytes in units of 1024 with one.
+/// Bytes a second of "1424", "1424k", "201m": KiB/s without a letter, units of 1024 with one.
 fn rate_of(word: &str) -> Option<f64> {
     let (value, letter) = with_unit(word)?;
     if letter.is_empty() { Some(value) } else { Some(value * prefix(letter, 1024.0)? / 1024.0) }
 }
 
-/// "2G", "32080M", "1G:32k".
+/// File size and chunk of "2G", "32080M", "1G:32k", in bytes.
 fn size_and_chunk(word: &str) -> Option<(u64, Option<u64>)> {
     let found = re!(r"^([^:]*[KMGTk])(?::(.*))?$").captures(word)?;
     Some((size(group(&found, 1))?, size(group(&found, 2))))
@@ -174,9 +173,9 @@ fn latency_ns(word: &str) -> Option<f64> {
     time_ns(value, unit)
 }
 
-/// The results of a line of CSV: of 1.03 name, size, figures, number of files, figures; of 1.9x and
-/// 2.00 version of the form, version of the program, name, concurrency, time, size, chunk, figures,
-/// number of files, .., figures, longest times.
+/// Parses a line of CSV. Version 1.03 has name, size, figures, number of files, figures. Versions
+/// 1.9x and 2.00 have version of the form, version of the program, name, concurrency, time, size,
+/// chunk, figures, number of files, .., figures, longest times.
 fn csv(line: &str) -> Option<Results> {
     let line = line.trim();
     if line.len() > 1000 || line.matches(',').count() < 13 {
@@ -227,7 +226,7 @@ fn add(found: &mut ImportedRun, at: usize, results: &Results, reading: &mut Read
     }
     let measured = (0..TESTS.len()).filter_map(|test| Some((test, results.figures[test]?)));
     let cells: Vec<Cell> = measured.map(|(test, figure)| of_test(results, test, figure)).collect();
-    // What was too quick for a figure was read, too.
+    // Tests that were too quick for a figure count as read, too.
     reading.add_all(found, at, cells);
 }
 

@@ -1,21 +1,21 @@
-//! Which of the results in a text are of one medium.
+//! Grouping of the results in a text by medium.
 //!
-//! A whole log of one card names it in some tools' output and not in others': results that name no
-//! medium are of the one that is named last before them, and those before any name of the first.
+//! In a log of one card some tools name it and others do not: results without a name belong to the
+//! medium that was named last before them, and those before any name to the first.
 
 use record::Cell;
 
 use super::imported_run::{ImportedRun, note};
 
-/// What a text calls a medium. Names of different kinds do not contradict each other.
+/// Names of a medium in a text. Names of different kinds do not contradict each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Names {
     model: Option<String>,
-    /// Without the number of a partition.
+    /// Name of the device without the number of a partition.
     device: Option<String>,
-    /// Where a file was written; a relative path names nothing.
+    /// Directory in which a file was written; a relative path names nothing.
     directory: Option<String>,
-    /// Its number, where the text names none of several.
+    /// Number of the medium, if the text names none of several.
     ordinal: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl Names {
     }
 }
 
-/// "sdb" of "sdb1", "mmcblk0" of "mmcblk0p1".
+/// Device of a partition: "sdb" of "sdb1", "mmcblk0" of "mmcblk0p1".
 pub(super) fn whole_disk(device: &str) -> &str {
     let base = device.trim_end_matches(|c: char| c.is_ascii_digit());
     match base.strip_suffix('p') {
@@ -67,7 +67,7 @@ pub(super) fn whole_disk(device: &str) -> &str {
     }
 }
 
-/// The results by medium, those of each medium in the order of the text.
+/// Groups results by medium, those of each medium in the order of the text.
 pub(super) fn by_medium(mut found: Vec<ImportedRun>) -> Vec<Vec<ImportedRun>> {
     found.sort_by_key(ImportedRun::first_place);
     let (named, unnamed): (Vec<_>, Vec<_>) =
@@ -80,7 +80,7 @@ pub(super) fn by_medium(mut found: Vec<ImportedRun>) -> Vec<Vec<ImportedRun>> {
         if medium == media.len() {
             media.push(Default::default());
         }
-        // A list of all devices of a machine does not say of which the rest is.
+        // A list of all devices of a machine says nothing about the rest of the text.
         if run.tool != "iostat" {
             named_at.extend(run.places.iter().map(|place| (*place, medium)));
         }
@@ -95,8 +95,8 @@ pub(super) fn by_medium(mut found: Vec<ImportedRun>) -> Vec<Vec<ImportedRun>> {
     media
 }
 
-/// The medium with these names: one that shares a name; a second kind of name is of the first
-/// medium as long as there is no other.
+/// Index of the medium with one of these names. The first name of another kind goes to the first
+/// medium if there is no other.
 fn medium_of(media: &[(Names, Vec<ImportedRun>)], names: &Names) -> usize {
     let fits = |known: &Names| !known.contradicts(names);
     let shared = media.iter().position(|(known, _)| fits(known) && known.shares(names));

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 
 use super::text::re;
 
-/// Cleaned lines, and where in the file each was.
+/// Cleaned lines with their numbers in the file.
 pub(super) struct CleanText {
     /// The lines with `\n` between them.
     pub text: String,
-    /// The number in the file of each line, counted from 1.
+    /// Number of each line in the file, from 1.
     pub numbers: Vec<u32>,
-    /// Lines that held bytes which no text has: places in `numbers`.
+    /// Lines with bytes that a text cannot have, as indices into `numbers`.
     pub damaged: Vec<usize>,
 }
 
@@ -38,8 +38,8 @@ pub(super) fn clean(bytes: &[u8]) -> CleanText {
     cleaned
 }
 
-/// The bytes of a file as text that reads the same: decoded, and without NUL, which forms of web
-/// pages do not carry.
+/// Decodes the bytes of a file to a text with the same meaning, without NUL, which web forms do not
+/// transmit.
 #[must_use]
 pub fn plain_text(bytes: &[u8]) -> String {
     let bytes = unmarked(bytes);
@@ -50,7 +50,7 @@ pub fn plain_text(bytes: &[u8]) -> String {
     text
 }
 
-/// Without the mark of its encoding in front, and decoded where that is UTF-16.
+/// Removes the byte order mark, and decodes UTF-16.
 fn unmarked(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes {
         [0xff, 0xfe, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes).into_bytes()),
@@ -94,7 +94,7 @@ impl CleanText {
     }
 }
 
-/// Old tools print µ as one byte: a line that is no UTF-8 is Latin-1.
+/// Decodes a line that is not UTF-8 as Latin-1: old tools print µ as one byte.
 fn latin_or_utf8(line: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),
@@ -106,10 +106,10 @@ fn is_binary(c: char) -> bool {
     c.is_control() && !matches!(c, '\t' | '\r' | '\u{8}' | '\u{1b}' | '\u{7}' | '\u{c}' | '\u{85}')
 }
 
-/// Escapes of terminals: ESC [ .. letter is a colour or a move, ESC ] .. BEL a title, ESC ( B a
-/// character set.
+/// Escape sequences of terminals: ESC [ .. letter is a colour or a move, ESC ] .. BEL a title, ESC
+/// ( B a character set.
 const ESCAPES: &str = "\u{1b}(?:\\[[^@-~]*[@-~]?|\\][^\u{7}]*\u{7}?|[()].?|.?)";
-/// Elements of web pages that end a line, and those that do not.
+/// Tags of web pages that end a line.
 const BREAKS: &str = "(?i)<(?:br|/?p|/div|/?pre|/tr|/li|hr)/?(?:[ \t][^>]{0,200})?>";
 const INLINE: &str = "(?i)<(?:/?(?:code|tt|b|i|em|strong|span|ul|blockquote|td|th|table|samp)|div|li|tr|/font)/?(?:[ \t][^>]{0,200})?>";
 const ENTITIES: [(&str, &str); 10] = [
@@ -125,8 +125,8 @@ const ENTITIES: [(&str, &str); 10] = [
     ("&amp;", "&"),
 ];
 
-/// Without control characters, with plain spaces, with what was overprinted by backspaces gone; a
-/// carriage return begins a line.
+/// Removes control characters and what backspaces overprinted, makes spaces plain; a carriage
+/// return begins a line.
 fn tidied(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     for letter in re!(ESCAPES).replace_all(text, "").chars() {
@@ -145,7 +145,7 @@ fn tidied(text: &str) -> String {
     tidy
 }
 
-/// Without the tags and entities of web pages.
+/// Removes the tags and entities of web pages.
 fn without_tags(text: &str) -> Cow<'_, str> {
     if !text.contains(['<', '&']) {
         return Cow::Borrowed(text);
@@ -159,7 +159,7 @@ fn without_tags(text: &str) -> Cow<'_, str> {
     Cow::Owned(entity.replace_all(&plain, put).into_owned())
 }
 
-/// Without the `> ` of mail and the bullet of a list in front.
+/// Removes the `> ` of mail and the bullet of a list at the beginning.
 fn without_quotes(line: &str) -> &str {
     let unquoted = re!("^(?:\\s*> ?)+").find(line).map_or(line, |quote| &line[quote.end()..]);
     re!("^\\s*[*•–·-] ").find(unquoted).map_or(unquoted, |bullet| &unquoted[bullet.end()..])

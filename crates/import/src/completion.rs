@@ -1,6 +1,6 @@
-//! Lists of how long a work took on each file system and scheduler: "ext2: 117s", "xfs/cfq:
-//! 94-96s". The form in which the articles that Flashmark grew out of give the completion times of
-//! a monitoring system's update.
+//! Lists of the time that a work took on each file system and scheduler: "ext2: 117s", "xfs/cfq:
+//! 94-96s". The articles behind Flashmark give the completion times of a monitoring system's update
+//! in this form.
 
 use record::{Cell, Params};
 use regex::Captures;
@@ -9,8 +9,8 @@ use super::imported_run::{ImportTrouble, ImportedRun, cell, label, note, other, 
 use super::text::{group, number, re, wanted};
 use super::{Importer, sign};
 
-/// File systems as such lists call them (a name may go on: "xfslazy", "ext4nj"), scheduler, least
-/// and largest seconds.
+/// An entry: file system (a name may go on: "xfslazy", "ext4nj"), scheduler, least and largest
+/// seconds.
 const ENTRY: &str = r"(?m)^[ \t]*((?:ext[234]|xfs|jfs|btrfs|f2fs|nilfs2|vfat|exfat|reiserfs)[A-Za-z0-9_-]{0,23})(?:/([A-Za-z0-9_-]{0,29}))?:[ \t]*([^\s-][^\n-]*?)(?:-(.*?))?s[ \t]*$";
 
 pub(super) const IMPORTER: Importer = Importer {

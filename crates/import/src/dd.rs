@@ -1,5 +1,5 @@
 //! dd: single runs and transcripts of several, and the list "Block: / Write: / Read:" that people
-//! make of a sweep over block sizes.
+//! make from a sweep over block sizes.
 
 mod summary;
 mod sweep;
@@ -36,8 +36,8 @@ fn has_summary(source: &ImportText) -> bool {
     source.numbered().any(|(at, line)| summary_at(source, at, line).is_some())
 }
 
-/// The summary that begins in a line, and how many lines it takes. One that was wrapped has to
-/// agree with itself, and none of its lines is a summary alone.
+/// The summary that begins in a line, and its number of lines. One that was wrapped must agree with
+/// itself, and none of its lines may be a summary alone.
 fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(DdSummary, usize)> {
     if let Some(found) = summary(line) {
         return Some((found, 1));
@@ -49,7 +49,7 @@ fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(DdSummary, 
     (lines < 3 || summary(source.line(at + 2)).is_none()).then_some((found, lines))
 }
 
-/// What a command line says: `if=`, `of=`, `bs=`, flags and conversions.
+/// Operands of a command line: `if=`, `of=`, `bs=`, flags and conversions.
 #[derive(Clone, Debug, Default)]
 struct Command {
     words: Vec<String>,
@@ -59,7 +59,7 @@ struct Command {
     flags: Vec<String>,
 }
 
-/// The command of a line with or without a prompt; `sudo` and paths in front of dd do not matter.
+/// Parses a line with or without a prompt as a command; `sudo` and paths before dd do not matter.
 fn command(line: &str) -> Option<Command> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let dd = words.iter().position(|word| *word == "dd" || word.ends_with("/dd"))?;
@@ -80,7 +80,7 @@ fn command(line: &str) -> Option<Command> {
     (!command.input.is_empty() || !command.output.is_empty()).then_some(command)
 }
 
-/// dd's own suffixes: K and KiB are 1024, kB is 1000.
+/// Bytes of a size with dd's own suffixes: K and KiB are 1024, kB is 1000.
 fn dd_size(text: &str) -> Option<u64> {
     let Some(found) = re!("^(.*)([kKMG])B$").captures(text) else { return size(text) };
     let value = number(group(&found, 1))? * prefix(group(&found, 2), 1000.0)?;
@@ -102,24 +102,24 @@ impl Command {
         }
     }
 
-    /// What it was measured on.
+    /// Path of the medium or file that was measured.
     fn place(&self) -> &str {
         if self.direction() == Some(Direction::Read) { &self.input } else { &self.output }
     }
 }
 
-/// The error that dd says in a line, in whatever language.
+/// Error in a message of dd, in any known language.
 fn error(line: &str) -> Option<Errno> {
     failed::is_of_program(line, "dd").then(|| Errno::in_text(line)).flatten()
 }
 
-/// Another message of dd, such as one in a language that is not known.
+/// Any other message of dd, such as one in an unknown language.
 fn message(line: &str) -> Option<&str> {
     let rest = || line.split_once(": ").map(|(_, rest)| rest);
     failed::is_of_program(line, "dd").then(rest).flatten()
 }
 
-/// A summary whose output has not ended: what follows shows whether it was a look on the way.
+/// A summary that may be a progress report: the lines after it decide.
 struct Pending {
     at: usize,
     summary: DdSummary,
@@ -131,16 +131,17 @@ struct Transcript {
     asked: Option<Command>,
     records: Option<String>,
     pending: Vec<Pending>,
-    /// An error that was said since the last figures, and its lines.
+    /// Error since the last figures; `error_lines` has its lines.
     error: Option<Errno>,
     error_lines: Vec<usize>,
-    /// Other messages since then.
+    /// Other messages since the last figures.
     messages: Vec<String>,
-    /// Figures at an error after which dd goes on (`conv=noerror`): they count until the next.
+    /// Figures at an error after which dd continues (`conv=noerror`): they count until the next
+    /// ones.
     interim: Option<Interim>,
 }
 
-/// Where a figure at an error was put, and of which command.
+/// Medium and command of a figure at an error.
 struct Interim {
     medium: usize,
     asked: Command,
@@ -179,7 +180,8 @@ fn read_runs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impor
 }
 
 impl Transcript {
-    /// With `status=progress` dd prints how far it is; what it says after its records counts.
+    /// Adds a summary. With `status=progress` dd prints intermediate ones; the one after its
+    /// records counts.
     fn push(&mut self, one: Pending, reading: &mut Reading) {
         if self.records.is_none() {
             return self.pending.push(one);
@@ -199,7 +201,7 @@ impl Transcript {
         self.add(one, asked.as_ref(), records.as_deref(), reading);
     }
 
-    /// An error was said; one of the medium outlasts those that follow from it.
+    /// Keeps an error; one of the medium is not replaced by those that follow from it.
     fn failed(&mut self, error: Errno, at: usize) {
         if self.error.as_ref().is_none_or(|known| known.origin != ErrorSide::Medium) {
             self.error = Some(error);
@@ -207,7 +209,7 @@ impl Transcript {
         self.error_lines.push(at);
     }
 
-    /// What was said does not belong to the figures that follow.
+    /// Drops errors and messages: they do not belong to the figures that follow.
     fn forget_errors(&mut self) {
         self.error = None;
         self.error_lines.clear();
@@ -220,7 +222,7 @@ impl Transcript {
         self.interim = None;
     }
 
-    /// The command that went on after an error to these figures; those at the error are dropped.
+    /// Command that continued after an error to these figures; drops the figures at the error.
     fn go_on(&mut self, one: &Pending) -> Option<Command> {
         let interim = self.interim.take().filter(|interim| interim.bytes <= one.summary.bytes)?;
         let run = &mut self.media[interim.medium].1;
@@ -231,7 +233,7 @@ impl Transcript {
         Some(interim.asked)
     }
 
-    /// What no records follow are results.
+    /// Takes summaries without records after them as results.
     fn flush(&mut self, reading: &mut Reading) {
         for one in std::mem::take(&mut self.pending) {
             let asked = self.asked.take();

@@ -1,8 +1,8 @@
-//! KDiskMark and CrystalDiskMark: the text that people paste.
+//! KDiskMark and CrystalDiskMark: their text reports.
 //!
-//! CrystalDiskMark's MB/s are 10^6 bytes. KDiskMark's are what fio counts in KiB/s divided by 1000,
-//! although its head says otherwise: they are 2.3 % too low (4.6 % in 2020, when it divided by
-//! 1024). The IOPS beside them are right, and tell which of these a line has.
+//! CrystalDiskMark's MB/s are 10^6 bytes. KDiskMark's are fio's KiB/s divided by 1000, although its
+//! head says otherwise: they are 2.3 % too low (4.6 % in 2020, when it divided by 1024). The IOPS
+//! beside them are right, and tell which of these units a line has.
 
 use record::{Cell, Direction, Host, Params, Path, Pattern, Region};
 use regex::Captures;
@@ -30,7 +30,7 @@ pub(super) const IMPORTER: Importer = Importer {
 /// Head, MB/s, IOPS and microseconds of a line of results.
 const RESULT: &str = r"(?m)^[ \t]*((?:Sequential|Random|SEQ|RND).*(?:\(Q| Read| Write).*):([^:\n]*)MB/s(?:.*?\[(.*?)IOPS)?(?:.*?<(.*?)us>)?";
 
-/// What KDiskMark's "MB/s" have been, in bytes: 10^6, 1000 KiB, 1 MiB.
+/// Units that KDiskMark's "MB/s" have had, in units of 10^6 bytes: 10^6, 1000 KiB, 1 MiB.
 const MEGABYTES: [(f64, &str); 3] = [
     (1.0, ""),
     (1.024, "printed 2.3 % too low: its MB/s are 1000 KiB/s; corrected"),
@@ -45,7 +45,7 @@ fn read(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<Imp
     let version =
         if is_kdiskmark { re!(r"KDiskMark \((.*?)\)") } else { re!("CrystalDiskMark (.*?) ") };
     found.version = source.first(version).map_or_else(String::new, |version| short(version, 20));
-    // "Test: 1 GiB (x5) [Interval: 5 sec]": size of the file, and how often.
+    // "Test: 1 GiB (x5) [Interval: 5 sec]": size of the file, and number of repetitions.
     let test = source
         .numbered()
         .find_map(|(_, line)| re!(r"^\s*Test[ :]*([^(\[]*)(?:.*\(x(\d+)\))?").captures(line));
@@ -82,7 +82,7 @@ fn read(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<Imp
     vec![found]
 }
 
-/// The direction that words name: one of both.
+/// Direction in these words; `None` if they have neither or both.
 fn direction(words: &str) -> Option<Direction> {
     let lower = words.to_ascii_lowercase();
     match (lower.contains(" read"), lower.contains(" write")) {
@@ -114,7 +114,7 @@ fn of_line(head: &str, direction: Option<Direction>, tool: &'static str) -> Cell
     let is_random = re!("(?i)^(?:random|rnd)").is_match(head);
     let (kind, pattern) =
         if is_random { ("random", Pattern::Uniform) } else { ("sequential", Pattern::Sequential) };
-    // KDiskMark is fio for some seconds; CrystalDiskMark shows the best of its runs, which is
+    // KDiskMark runs fio for some seconds; CrystalDiskMark shows the best of its runs, which is
     // another figure.
     let is_kdiskmark = tool == "KDiskMark";
     let ours = direction.filter(|_| is_kdiskmark && depth == 1 && threads == 1);

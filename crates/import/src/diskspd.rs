@@ -1,6 +1,6 @@
 //! Microsoft's diskspd: its text, and its XML (`-Rxml`: each `<TimeSpan>` with a
-//! `<TestTimeSeconds>` is a run; what was asked stands in the `<Profile>` before it). Its KiB and
-//! MiB are powers of 1024, its times are ms.
+//! `<TestTimeSeconds>` is a run; the `<Profile>` before it has its parameters). Its KiB and MiB are
+//! powers of 1024, its times are ms.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +44,10 @@ pub(super) const XML: Importer = Importer {
     chatter: |_| false,
 };
 
-/// The most runs in a file of XML.
+/// Most runs in a file of XML.
 const MOST_RUNS: usize = 1000;
 
-/// How it was measured.
+/// Parameters of a run.
 #[derive(Default)]
 struct Setting {
     params: Params,
@@ -55,11 +55,11 @@ struct Setting {
     is_mixed: bool,
     file: String,
     seconds: f64,
-    /// Percentiles by the text's words for them, in ms: of reads and of writes.
+    /// Percentiles under their names in the text, in ms: of reads and of writes.
     times: BTreeMap<String, [Option<f64>; 2]>,
 }
 
-/// Of reads or writes over all threads: bytes, I/Os, bytes a second, I/Os a second, mean ms.
+/// Totals of reads or writes over all threads: bytes, I/Os, bytes a second, I/Os a second, mean ms.
 struct Total {
     at: usize,
     direction: Direction,
@@ -154,7 +154,8 @@ fn of_total(setting: &Setting, total: &Total) -> Cell {
     let is_ours = asked.queue_depth == 1 && asked.threads == 1 && asked.path == Path::Direct;
     let name = match asked.pattern {
         _ if setting.is_mixed => "diskspd:mix".to_owned(),
-        // Our test where the procedure is: one I/O at a time past the page cache, in one thread.
+        // Our test if the procedure is the same: one I/O at a time past the page cache, in one
+        // thread.
         Some(pattern) if is_ours => our_test(pattern, direction).to_owned(),
         Some(Pattern::Uniform) => format!("diskspd:random-{}", word(Some(direction))),
         _ => format!("diskspd:{}", word(Some(direction))),
@@ -193,7 +194,7 @@ fn read_xml(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec
     for _ in 0..MOST_RUNS {
         let rest = source.text.get(from..).unwrap_or_default();
         let Some(begin) = rest.find("<TestTimeSeconds>") else { break };
-        // A profile of the next document stands before it.
+        // The profile of the next document precedes it.
         profile = between(&rest[..begin], "<Profile>", "</Profile>").unwrap_or(profile);
         let run = &rest[begin..];
         let length = run.find("</TimeSpan>").unwrap_or(run.len());
@@ -208,12 +209,12 @@ fn read_xml(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec
     vec![found]
 }
 
-/// The text of the first element of a name.
+/// Text of the first element of a name.
 fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     between(text, &format!("<{name}>"), "</").map(str::trim)
 }
 
-/// Of reads and of writes, over all threads.
+/// Totals of reads and of writes, over all threads.
 fn of_elements(at: usize, run: &str) -> Result<Vec<Total>, ImportTrouble> {
     let seconds = value(run, "TestTimeSeconds").and_then(number).filter(|seconds| *seconds > 0.0);
     let seconds = seconds

@@ -53,7 +53,7 @@ fn way(operation: &str) -> Option<Direction> {
     }
 }
 
-/// The cell of a row that read or wrote.
+/// Cell of a row that read or wrote; `None` for other operations.
 fn of_row(at: usize, row: &Row) -> Result<Option<Cell>, ImportTrouble> {
     let figure = |name: &str| row.get(name).map(|text| wanted(at, name, number(text))).transpose();
     let Some(direction) = row.get("operation").and_then(|operation| way(operation)) else {
@@ -93,7 +93,7 @@ fn order(is_random: bool) -> Pattern {
     if is_random { Pattern::Uniform } else { Pattern::Sequential }
 }
 
-/// How it was measured, as a command line says, where there is one.
+/// Parameters from a command line; `None` if the line is not one.
 fn of_command(line: &str) -> Option<Params> {
     let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
     words.iter().position(|word| *word == "elbencho" || word.ends_with("/elbencho"))?;
@@ -126,7 +126,7 @@ fn cell_of(setting: &Params, direction: Direction, iops: f64, mib_per_s: f64) ->
     cell
 }
 
-/// Tables: an operation's name stands in its first row only.
+/// Reads tables, in which the name of an operation is in its first row only.
 fn read_tables(source: &ImportText, found: &mut ImportedRun, reading: &mut Reading) {
     let mut setting = Params { path: Path::Buffered, ..Params::default() };
     let (mut direction, mut iops, mut is_in_table) = (None, None, false);

@@ -1,4 +1,4 @@
-//! Error numbers of Linux and the words for them, and which of them are the medium's.
+//! Error numbers of Linux, their texts, and the side that caused them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 
 use record::{CellError, IoErrorKind};
 
-/// A number and a text of strerror in each line: those of glibc in the languages that dd is known
-/// in, and those of musl.
+/// Table with a number and a text of strerror in each line: those of glibc in the languages of dd,
+/// and those of musl.
 const TEXTS: &str = include_str!("errno_texts.tsv");
 
-/// Whose error it is.
+/// Side that caused an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ErrorSide {
     /// The medium failed, or is gone.
@@ -21,7 +21,7 @@ pub(super) enum ErrorSide {
     Unknown,
 }
 
-/// Numbers that are known, with words for them.
+/// Known numbers with their texts.
 const KNOWN: [(u32, &str, ErrorSide); 19] = [
     (1, "operation not permitted", ErrorSide::Host),
     (2, "no such file or directory", ErrorSide::Host),
@@ -45,22 +45,22 @@ const KNOWN: [(u32, &str, ErrorSide); 19] = [
     (123, "no medium found", ErrorSide::Medium),
 ];
 
-/// Numbers of a device that is not there any more: ENXIO, ENODEV, ENOMEDIUM.
+/// Numbers for a device that is gone: ENXIO, ENODEV, ENOMEDIUM.
 const GONE: [u32; 3] = [6, 19, 123];
 
 /// An error that ended a tool's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Errno {
-    /// As Linux counts them.
+    /// Number on Linux.
     pub number: u32,
-    /// Words for it, empty where it is not known.
+    /// Text of the number, empty where it is unknown.
     words: &'static str,
-    /// Whose error it is.
+    /// Side that caused it.
     pub origin: ErrorSide,
 }
 
 impl Errno {
-    /// The error of a number as Linux counts them.
+    /// Makes the error of a number of Linux.
     pub fn of_number(number: u32) -> Errno {
         let known = KNOWN.iter().find(|(known, ..)| *known == number);
         known.map_or(
@@ -69,14 +69,14 @@ impl Errno {
         )
     }
 
-    /// The same as data. Of what another tool met, only that the medium went away is sure.
+    /// The error for a cell. Of another tool's errors only one is certain: that the medium is gone.
     pub fn of_cell(&self) -> CellError {
         let kind = if GONE.contains(&self.number) { IoErrorKind::Gone } else { IoErrorKind::Other };
         CellError { errno: i32::try_from(self.number).ok(), ..CellError::of(kind) }
     }
 
-    /// The error that a message names in the words of strerror, as a whole part between colons:
-    /// the last such part counts, since names of files stand before it.
+    /// Error that a message names in the words of strerror, as a whole part between colons: the
+    /// last such part counts, since names of files precede it.
     pub fn in_text(message: &str) -> Option<Errno> {
         let message = message.replace('：', ": ");
         let number = message.rsplit(": ").find_map(|part| LOWER_TEXTS.get(&folded(part)))?;
@@ -85,7 +85,7 @@ impl Errno {
 }
 
 impl fmt::Display for Errno {
-    /// "input/output error"; "error 117" where there are no words.
+    /// Writes "input/output error"; "error 117" where there are no words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.words {
             "" => write!(f, "error {}", self.number),
@@ -99,7 +99,7 @@ static LOWER_TEXTS: LazyLock<HashMap<String, u32>> = LazyLock::new(|| {
     lines.filter_map(|(number, text)| Some((folded(text), number.parse().ok()?))).collect()
 });
 
-/// In lower case, with plain apostrophes, without a full stop.
+/// Folds a text for comparison: lower case, plain apostrophes, no full stop.
 fn folded(text: &str) -> String {
     text.trim().trim_end_matches(['.', '。']).to_lowercase().replace('’', "'")
 }

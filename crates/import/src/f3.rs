@@ -1,5 +1,5 @@
-//! f3: f3write, f3read and f3probe, of versions up to 8 and from 9 on (which print other words for
-//! the same).
+//! f3: f3write, f3read and f3probe, of versions up to 8 and from 9 on (which print the same in
+//! other words).
 //!
 //! Its KB, MB and GB are powers of 1024.
 
@@ -46,9 +46,9 @@ pub(super) const IMPORTER: Importer = Importer {
 };
 
 const SECTOR: u64 = 512;
-/// Sectors of all files but the last.
+/// Sectors of each file but the last.
 const SECTORS_OF_A_FILE: u64 = GIB / SECTOR;
-/// The number of EIO, which f3 names in its own words as well.
+/// Number of EIO, which f3 also reports in its own words.
 const EIO: u32 = 5;
 
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
@@ -91,8 +91,8 @@ fn rate(text: &str) -> Option<f64> {
     binary_rate(value, unit.split_whitespace().next()?)
 }
 
-/// "Average reading speed: 352.86 MB/s", since version 9 "Average sequential read speed: 352.86
-/// MB/s (2412544 sectors / 6.83s)".
+/// Parses "Average reading speed: 352.86 MB/s", since version 9 "Average sequential read speed:
+/// 352.86 MB/s (2412544 sectors / 6.83s)".
 fn speed(at: usize, line: &str) -> Result<Option<Cell>, ImportTrouble> {
     let pattern = re!(
         r"(?i)^average (?:(reading|sequential read)|writing|sequential write) speed:([^(]*)(?:\((\S+).*? / (.*)\))?"
@@ -117,8 +117,8 @@ fn speed(at: usize, line: &str) -> Result<Option<Cell>, ImportTrouble> {
     Ok(Some(cell))
 }
 
-/// Curves over the files, which are of 1 GiB each, in bytes a second: what f3 says of each since
-/// version 9 ("Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s").
+/// Curves over the files of 1 GiB each, in bytes a second, from the lines that version 9 prints for
+/// each ("Creating file 1.h2w ... OK! Avg: 20.13 MB/s", "Min: 9.91 MB/s, Max: 22.40 MB/s").
 fn curves(source: &ImportText, reading: &mut Reading) -> Vec<Series> {
     let of_file = re!(
         r"^\s*(?:(?:Creating|Validating) file (\d+)\..*Avg: (\S+ [^\s,]+)|Min: (\S+ [^\s,]+), Max: (\S+ [^\s,]+))"
@@ -142,7 +142,7 @@ fn curves(source: &ImportText, reading: &mut Reading) -> Vec<Series> {
     curves.map(|(name, points)| Series { name: name.to_owned(), x, y, points }).collect()
 }
 
-/// Sectors by what became of them, under the names of `verify`.
+/// Sectors by state, under the names of `verify`.
 fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
     let counts = re!(
         r"^\s*(Data OK:|Data LOST:|Corrupted:|Slightly changed:|Overwritten:)(?:.*\(\s*(\S+))?"
@@ -173,8 +173,8 @@ fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
     Ok(cell)
 }
 
-/// Ends what was verified by the error that f3read met: "Validating file 1.h2w ...  833792/ 0/ 0/ 0
-/// - NOT fully read due to "Input/output error"".
+/// Ends the verification with the error that f3read met: "Validating file 1.h2w ...  833792/ 0/ 0/
+/// 0 - NOT fully read due to "Input/output error"".
 fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
     let files: Vec<(usize, String, Errno)> = source
         .captures(re!(
@@ -184,7 +184,7 @@ fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
             let read = saturating_sum(group(&found, 2).split('/').filter_map(whole));
             let is_last =
                 !source.captures(re!(r"^\s*Validating file ")).any(|(place, _)| place > at);
-            // How many the last file has is not said.
+            // The text does not have the number of sectors of the last file.
             let all = if is_last { String::new() } else { format!(" of {SECTORS_OF_A_FILE}") };
             let said = format!("file {} had {read}{all} sectors read", group(&found, 1));
             Some((at, said, Errno::in_text(group(&found, 3).trim_matches('"'))?))
@@ -206,7 +206,7 @@ fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
     files.iter().for_each(|(at, ..)| reading.take(*at));
 }
 
-/// What f3probe finds, under the names of `capacity`.
+/// Results of f3probe, under the names of `capacity`.
 fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<Vec<Cell>, ImportTrouble> {
     let first = |pattern: &Regex| source.first(pattern).and_then(whole);
     let order = |pattern| first(pattern).filter(|order| *order < 60).map(|order| 1u64 << order);
@@ -237,7 +237,7 @@ fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<Vec<Cell>, Impo
     Ok([cell].into_iter().chain(speeds).collect())
 }
 
-/// The kinds of `capacity`: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
+/// Kind under the numbers of `capacity`: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
 fn kind(source: &ImportText) -> Option<f64> {
     let kinds = ["is the real thing", "' is damaged", "limbo", "wraparound", "chain"];
     let word = re!(r"is the real thing|' is damaged|is a counterfeit of type (\S+)");
@@ -264,7 +264,7 @@ fn probed_speed(line: &str, block: u64) -> Option<Cell> {
     Some(cell)
 }
 
-/// "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "3 days 1:00'00\"".
+/// Nanoseconds of "5.33s", "165.9ms", "658us", "1'02\"", "2:01'05\"", "3 days 1:00'00\"".
 fn duration_ns(text: &str) -> Option<f64> {
     if let Some((value, unit)) = re!(r"^\s*([\d.]+)\s*([a-zµμ]+)\s*$")
         .captures(text)

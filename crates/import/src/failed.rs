@@ -1,8 +1,7 @@
-//! Errors that ended what a tool did, as its text says them.
+//! Errors that ended the work of a tool, from the tool's own messages.
 //!
-//! An error of the medium ends the result it belongs to, which keeps its figures; where the text
-//! has no result of what failed, one without figures stands for it. An error that is not the
-//! medium's is a note.
+//! An error of the medium ends the result it belongs to, which keeps its figures; if the text has
+//! no result of the failed work, one without figures is added. An error of the host is a note.
 
 use std::sync::LazyLock;
 
@@ -14,7 +13,7 @@ use super::imported_run::{ImportedRun, cell, note};
 use super::reading::Reading;
 use super::text::{ImportText, re, short};
 
-/// Ends a result by an error of the tool that measured it.
+/// Ends a result with an error of the tool that measured it.
 pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
     match error.origin {
         ErrorSide::Medium => {
@@ -27,8 +26,8 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
     }
 }
 
-/// What a line is: whose error, of the next result of the tool or of one that the text does not
-/// have, as which test, in which direction.
+/// Meaning of a line with an error: its tool, its test, its direction, and true if it belongs to
+/// the next result of the tool.
 struct Place {
     tool: &'static str,
     is_of_next: bool,
@@ -36,8 +35,8 @@ struct Place {
     direction: Option<Direction>,
 }
 
-/// How tools begin a line with an error, the test that is for us, and its direction. Messages that
-/// could be anyone's count only where the text names the tool.
+/// Messages with an error: tool, beginning of the line, the test of ours, and its direction.
+/// Messages that could come from any program count only if the text names the tool.
 const LINES: [(&str, &str, &str, Option<Direction>); 14] = [
     ("dd", r"^(?:\S*/)?dd: ", "dd", None),
     ("fio", r"^(?:\S*/)?fio: ", "fio", None),
@@ -59,16 +58,16 @@ static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new(LINES.map(|(_, pattern, ..)| pattern)).expect("patterns of ours")
 });
 
-/// So much of a warning is kept, and so many of one run.
+/// Most letters of a warning that are kept, and most warnings of one run.
 const WARNING: usize = 200;
 const MOST_WARNINGS: usize = 20;
-/// No message is longer.
+/// Longest message.
 const LONGEST: usize = 1000;
 
-/// Puts the errors that a text says into what was found in it.
+/// Adds the errors in a text to the results of the text.
 pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &mut Reading) {
     for (at, line) in source.numbered().filter(|(_, line)| line.len() < LONGEST) {
-        // Some importers know more of their errors.
+        // Some importers read their errors themselves.
         if reading.is_taken(at) {
             continue;
         }
@@ -77,7 +76,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
             keep_warning(found, &place, at, line.trim(), reading);
             continue;
         };
-        // Of fio's jobs each says itself how it ended, where it ended.
+        // Each job of fio reports its own error at its end.
         if place.tool == "fio" && is_said(found, &error) {
             reading.take(at);
             continue;
@@ -99,7 +98,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
     }
 }
 
-/// True if a job of fio says that it ended with this error.
+/// True if a job of fio reports this error.
 fn is_said(found: &[ImportedRun], error: &Errno) -> bool {
     let mut as_said = cell("fio", Params::default());
     end(&mut as_said, "fio", error);
@@ -110,7 +109,7 @@ fn is_said(found: &[ImportedRun], error: &Errno) -> bool {
     })
 }
 
-/// Keeps what fio says without an error as a note of its run: a warning about what it measured.
+/// Keeps a message of fio without an error as a note of its run: a warning about the measurement.
 fn keep_warning(
     found: &mut [ImportedRun],
     place: &Place,
@@ -133,7 +132,7 @@ fn keep_warning(
     reading.take(at);
 }
 
-/// The nearest result of the tool before a line.
+/// Nearest result of the tool before a line.
 fn result_before<'a>(found: &'a mut [ImportedRun], tool: &str, at: usize) -> Option<&'a mut Cell> {
     let runs = found.iter_mut().filter(|run| run.tool == tool);
     let results = runs.flat_map(|run| run.places.iter().zip(&mut run.cells));
@@ -141,7 +140,8 @@ fn result_before<'a>(found: &'a mut [ImportedRun], tool: &str, at: usize) -> Opt
     before.max_by_key(|(there, _)| **there).map(|(_, cell)| cell)
 }
 
-/// "errno = 5 (..)", "errno=5 for ..", "err=5/file:.." by its number, else the words of strerror.
+/// Error of "errno = 5 (..)", "errno=5 for ..", "err=5/file:.." by its number, else by the words of
+/// strerror.
 fn error_of(line: &str) -> Option<Errno> {
     let number = re!(r"errno = (\d+) |errno=(\d+) |err=(\d+)/").captures(line);
     let number =
@@ -166,7 +166,7 @@ pub(super) fn is_of_program(line: &str, program: &str) -> bool {
     line.split_once(": ").is_some_and(|(name, _)| name.rsplit('/').next() == Some(program))
 }
 
-/// The run and the cell that an error belongs to.
+/// Run and cell to which an error belongs, as indices.
 fn result_of(found: &[ImportedRun], place: &Place, at: usize) -> Option<(usize, usize)> {
     let results = found.iter().enumerate().filter(|(_, run)| run.tool == place.tool);
     let results = results.flat_map(|(run, one)| {
@@ -182,8 +182,8 @@ fn result_of(found: &[ImportedRun], place: &Place, at: usize) -> Option<(usize, 
     next.map(|(_, run, result)| (run, result))
 }
 
-/// The run of the tool that is nearest before a line, else any of it, else a new one; only a run on
-/// the device that the line names.
+/// Index of the tool's run that is nearest before a line, else of any of its runs, else of a new
+/// one. Only runs on the device that the line names count.
 fn run_of(found: &mut Vec<ImportedRun>, place: &Place, at: usize, line: &str) -> usize {
     let of_tool = |run: &(usize, &ImportedRun)| run.1.tool == place.tool;
     let named = device(line);
@@ -204,7 +204,7 @@ fn run_of(found: &mut Vec<ImportedRun>, place: &Place, at: usize, line: &str) ->
     found.len() - 1
 }
 
-/// "/dev/sdx" in a message.
+/// Device in a message: "/dev/sdx".
 fn device(line: &str) -> Option<&str> {
     re!("/dev/[A-Za-z0-9/_-]*").find(line).map(|device| device.as_str())
 }

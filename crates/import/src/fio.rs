@@ -1,5 +1,5 @@
-//! fio: JSON and json+, the normal text, terse text, and what Raspberry Pi Diagnostics makes of
-//! that.
+//! fio: JSON and json+, the normal text, terse text, and the report that Raspberry Pi Diagnostics
+//! makes from that.
 
 mod add_up;
 mod json;
@@ -18,9 +18,9 @@ pub(super) use self::normal::IMPORTER as NORMAL;
 pub(super) use self::same_job::keep_fullest_form;
 pub(super) use self::terse::{FULL as TERSE, JOBS};
 
-/// A cell of a job and a direction, with its test: ours where the procedure is (one I/O at a time
-/// past the page cache, one thread), else fio's. Without a direction it is of reads and writes
-/// together.
+/// Makes the cell of a job and a direction. Its test is ours if the procedure is the same (one I/O
+/// at a time past the page cache, one thread), else fio's. Without a direction it covers reads and
+/// writes together.
 fn cell(job: &Job, direction: Option<Direction>) -> Cell {
     let direction = direction.or(job.direction());
     let ours = match (job.order, direction) {
@@ -67,7 +67,7 @@ fn word(direction: Option<Direction>) -> &'static str {
     }
 }
 
-/// The block size, where bytes and I/Os say it beyond doubt: all I/Os had the same.
+/// Block size, if bytes and I/Os prove that all I/Os had the same.
 fn agreed_block(said: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
     if ops <= 0.0 || bytes <= 0.0 {
         return said;
@@ -79,7 +79,7 @@ fn agreed_block(said: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
     }
 }
 
-/// A cell of how long the commits took that a job asked for (`--fsync`, `--fdatasync`).
+/// Cell with the latencies of the commits that a job asked for (`--fsync`, `--fdatasync`).
 fn sync_cell(job: &Job, name: &str, latency: Latency) -> Cell {
     let commit = job.commit.unwrap_or("sync");
     let params = Params {

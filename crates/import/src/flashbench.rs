@@ -1,5 +1,5 @@
 //! flashbench: reads across boundaries (`-a`), and tables of rates by block size (`--open-au`, `-f`
-//! and others of its form).
+//! and others of that form).
 //!
 //! Its K, M and G are powers of 1000. Its fields are seven characters wide: a rate of 1 GB/s and
 //! more loses the end of its unit ("1.589G/"), a negative difference loses the end of "ns"
@@ -33,11 +33,11 @@ pub(super) const AREAS: Importer = Importer {
 const BOUNDARY: &str = r"(?m)^\s*align (\d+)(?:\s|$)";
 const SIDES: [&str; 4] = ["pre", "on", "post", "diff"];
 const TIMES: &str = r"(?m)^\s*\S+\s+\S+\s+pre\s+(\S+)\s+on\s+(\S+)\s+post\s+(\S+)\s+diff\s+(\S+)";
-/// A block size and the rates behind it.
+/// A line with a block size and its rates.
 const ROW: &str = r"(?m)^[ \t]*(\d\S*B)((?:[ \t]+\d\S*(?:/s|/|[GMK])){1,64})[ \t]*$";
 
-/// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" (the field was too narrow for the last
-/// letter) and "-123456" (and for both).
+/// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" and "-123456" (in both the field was too
+/// narrow for the unit).
 fn time_ns(text: &str) -> Option<f64> {
     let plain = text.strip_prefix('-').unwrap_or(text);
     let (value, unit) = with_unit(plain)?;
@@ -54,11 +54,11 @@ fn time_ns(text: &str) -> Option<f64> {
     Some(value * factor)
 }
 
-/// A line of a listing: its place, the boundary, nanoseconds of each side.
+/// A line of a listing: its place, the boundary in bytes, nanoseconds of each side.
 type Row = (usize, u64, [f64; 4]);
 
-/// A listing for each run of lines of which none comes again: the same boundary once more begins
-/// another.
+/// Reads the listings of a text: a boundary that the current listing already has begins the next
+/// one.
 fn read_align(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("flashbench");
     let mut rows: Vec<Row> = Vec::new();
@@ -94,7 +94,7 @@ fn row_ns(at: usize, texts: &[String; 4]) -> Result<[f64; 4], ImportTrouble> {
     Ok(ns)
 }
 
-/// Adds the cell of one listing.
+/// Adds the cell of a listing.
 fn listing(
     source: &ImportText,
     found: &mut ImportedRun,
@@ -103,12 +103,12 @@ fn listing(
     reading: &mut Reading,
 ) {
     let Some(smallest) = rows.iter().map(|(_, size, _)| *size).min() else { return };
-    // The size of a read, where the command stands above; flashbench halves the size down to twice
-    // that of a read.
+    // Size of a read, if the command is above; flashbench halves the size down to twice that of a
+    // read.
     let command = source.first(re!(r"flashbench .*?(?:--blocksize=|-b )\s*(\S+)")).and_then(size);
     let block = command.or((smallest >= 2).then_some(smallest / 2));
     let mut cell = cell(test::ALIGN_READ, io(Direction::Read, Pattern::Strided, block));
-    // In the order of their names, "diff" first.
+    // The names are in their order, "diff" first.
     for side in [3, 1, 2, 0] {
         let mut points: Vec<[f64; 2]> =
             rows.iter().map(|(_, size, ns)| [*size as f64, ns[side]]).collect();
@@ -123,15 +123,15 @@ fn listing(
     reading.add(found, rows[0].0, cell);
 }
 
-/// Bytes a second of "865M/s", "1.589G/" and "12.34G", and whether the unit was cut off.
+/// Bytes a second of "865M/s", "1.589G/" and "12.34G", and true if the unit was cut off.
 fn rate_of(text: &str) -> Option<(f64, bool)> {
     let found = re!(r"^([\d.]+)([GMKkB/])").captures(text)?;
     let factor = prefix(group(&found, 2).trim_matches(['B', '/']), 1000.0)?;
     Some((number(group(&found, 1))? * factor, !text.ends_with("/s")))
 }
 
-/// What a heading above a table says, "AU=2, random access", or the command: how many units are
-/// open, and whether they are written at random.
+/// Parses a heading above a table, "AU=2, random access", or the command: number of open units, and
+/// true if they are written at random.
 fn heading(line: &str) -> Option<(Option<u64>, Option<bool>)> {
     let n_aus = re!(r"(?i)(?:open-au-nr|au)=(\d+),*(?:\s|$)").captures(line);
     let n_aus = n_aus.and_then(|found: Captures| whole(group(&found, 1)));
@@ -167,8 +167,8 @@ fn read_areas(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> V
     vec![found]
 }
 
-/// A column of `-f`: one of the first allocation units, written once with each block size, largest
-/// first.
+/// Cell of a column of `-f`: one of the first allocation units, written once with each block size,
+/// largest first.
 fn of_area(block: u64, column: usize) -> Cell {
     let content = Some(Content::Zeros);
     let region = Some(Region::Front);
@@ -179,8 +179,8 @@ fn of_area(block: u64, column: usize) -> Cell {
     cell
 }
 
-/// A line of `--open-au`: all block sizes are measured in one allocation unit after the other, not
-/// to the steady state that `open-aus` waits for.
+/// Cell of a line of `--open-au`: all block sizes are measured in one allocation unit after the
+/// other, not to the steady state that `open-aus` waits for.
 fn of_open_aus(block: u64, (n_aus, is_random): (Option<u64>, Option<bool>)) -> Cell {
     let (pattern, form) = match is_random {
         Some(true) => (Pattern::Permutation, Some("random")),

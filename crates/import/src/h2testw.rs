@@ -1,4 +1,4 @@
-//! H2testw, in English and German: what was lost of what was written, and the rates.
+//! H2testw, in English and German: lost sectors and rates.
 //!
 //! Its KByte, MByte and GByte are powers of 1024.
 
@@ -24,11 +24,11 @@ pub(super) const IMPORTER: Importer = Importer {
 const SECTOR: u64 = 512;
 const SPEED: &str = r"^\s*(?:(Writing speed|Schreibrate)|Reading speed|Leserate):(.*Byte/s.*)";
 const GOOD: &str = r"OK \(.*?(\d+) (?:sectors|Sektoren)\)";
-/// "Warning: Only 31982 of 31983 MByte tested."
+/// The line "Warning: Only 31982 of 31983 MByte tested."
 const PART: &str = r"^\s*(?:Warning: Only|Warnung: Nur|Achtung: Nur) (\d+) .*MByte ";
 
-/// One output after the other: each begins with the part that was tested, where that is not all of
-/// it, and ends with the version.
+/// Splits a text into outputs: each begins with the size that was tested, if that is not the whole
+/// medium, and ends with the version.
 fn parts<'a>(source: &ImportText<'a>) -> Vec<ImportText<'a>> {
     let (mut is_ended, mut has_content) = (true, false);
     let begins = source.lines.iter().map(|line| {
@@ -72,7 +72,7 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     found
 }
 
-/// Sectors by what became of them, under the names of `verify`; none where the text has no count.
+/// Sectors by state, under the names of `verify`; `None` where the text has no count.
 fn verified(source: &ImportText) -> Option<(usize, Result<Cell, ImportTrouble>)> {
     let count = |pattern: &Regex| {
         let (at, found) = source.captures(pattern).next()?;
@@ -100,7 +100,8 @@ fn verified(source: &ImportText) -> Option<(usize, Result<Cell, ImportTrouble>)>
         ));
         return Some((at, counted(good, lost, overwritten, changed)));
     }
-    // Without errors it counts no sectors, but says how much it tested where that is not all.
+    // Without errors it counts no sectors, but names the tested size if that is not the whole
+    // medium.
     let is_good = re!("Test finished without errors|kein Fehler aufgetreten").is_match(source.text);
     let (at, mib) = count(re!(PART)).filter(|_| is_good)?;
     Some((at, counted(mib.saturating_mul(MIB / SECTOR), 0, 0, 0)))

@@ -62,16 +62,16 @@ pub(super) const IMPORTER: Importer = Importer {
 
 /// Size of each read that `hdparm -t` and `-T` make.
 const READ_BYTES: u64 = 2 * MIB;
-/// What was timed, the offset (hdparm's GB are 2^30 bytes), megabytes, seconds, rate.
+/// Kind of read, offset (hdparm's GB are 2^30 bytes), megabytes, seconds, rate.
 const TIMING: &str = r"^\s*Timing (.*?) reads\s*(?:\(offset (.*?)\)\s*)?:\s*(\S*)(?:.*? in (.*?) seconds)?(?:[^=]*= *(.*))?$";
 
-/// The error of "Timing buffered disk reads: read() failed: Input/output error".
+/// Error of "Timing buffered disk reads: read() failed: Input/output error".
 fn failure(line: &str) -> Option<Errno> {
     let words = re!(r"^\s*Timing .*?read\(\) failed: (.*)").captures(line)?;
     Errno::in_text(group(&words, 1)).filter(|error| error.origin == ErrorSide::Medium)
 }
 
-/// A read that failed; it has no figures.
+/// Cell of a read that failed; it has no figures.
 fn failed_read(error: &Errno) -> Cell {
     let mut cell = cell(test::BUFFERED_READ, io(Direction::Read, None, None));
     failed::end(&mut cell, "hdparm", error);
@@ -104,7 +104,7 @@ fn timed(at: usize, timing: &Captures) -> Result<Cell, ImportTrouble> {
     cell.elapsed_ns = whole_ns(seconds * 1e9);
     cell.metrics.bps = Some(estimate(wanted(at, "the rate", bps)?, 1));
     if form == "cache" {
-        // That is memory, never the medium.
+        // This measures memory, never the medium.
         cell.flags.push(Flag::Cached);
     } else {
         let text =

@@ -1,4 +1,4 @@
-//! What an importer found, before it is a record; and the check that all of it can be true.
+//! Results of an importer before they become a record, and the check that all of them are possible.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,21 +11,21 @@ use record::{
 
 use super::MOST_MEDIA;
 
-/// No medium moves so many bytes in a second.
+/// Most bytes a second of any medium.
 const MOST_BPS: f64 = 1e12;
-/// Nor does so many I/Os.
+/// Most I/Os a second of any medium.
 const MOST_IOPS: f64 = 1e9;
-/// No I/O takes a year, and no test ten.
+/// Longest time in nanoseconds, ten years: no I/O takes one year, and no test ten.
 const MOST_NS: f64 = 3.2e17;
-/// No medium holds so many bytes.
+/// Most bytes of any medium.
 const MOST_BYTES: u64 = 1 << 60;
 
 /// The reason why a line or a whole output cannot be read, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ImportTrouble {
-    /// The place of the line in the text, counted from 0, where it is one.
+    /// Index of the line in the text, from 0, if it is about a line.
     pub at: Option<usize>,
-    /// What is wrong with it.
+    /// Fault of the line or output.
     pub what: String,
 }
 
@@ -44,29 +44,29 @@ impl ImportTrouble {
 pub(super) struct ImportedRun {
     /// Name of the tool that measured: "fio", "iozone".
     pub tool: &'static str,
-    /// "3.33", or nothing where the text does not say.
+    /// Version of the tool, such as "3.33"; empty if the text has none.
     pub version: String,
-    /// Which of its forms of output this is, where a tool prints one result in several of them.
+    /// Form of the output, for a tool that prints one result in several forms.
     pub form: &'static str,
-    /// The results; assembling the record gives them their ids.
+    /// Results; the record gives them their ids.
     pub cells: Vec<Cell>,
-    /// The place in the text of each of them.
+    /// Line of each result in the text, from 0.
     pub places: Vec<usize>,
-    /// Which of several media that the text does not name this is of, counted from 1.
+    /// Number of the medium, from 1, if the text has results of several without their names.
     pub ordinal: Option<u32>,
-    /// What the text says of the medium.
+    /// Medium as far as the text describes it.
     pub medium: Medium,
-    /// And of the way to it.
+    /// Path, device and file system as far as the text names them.
     pub target: Target,
-    /// And of the machine.
+    /// Host as far as the text describes it.
     pub host: Option<Host>,
-    /// RFC 3339, where the text says it with its zone.
+    /// Time of the beginning in RFC 3339, if the text has it with its time zone.
     pub started: Option<String>,
-    /// The same for the end.
+    /// Time of the end, likewise.
     pub finished: Option<String>,
-    /// The command line, where the text has it.
+    /// Command line, if the text has it.
     pub command: Vec<String>,
-    /// Caveats about all of it.
+    /// Caveats about the whole run.
     pub notes: Vec<String>,
 }
 
@@ -75,13 +75,13 @@ impl ImportedRun {
         ImportedRun { tool, ..ImportedRun::default() }
     }
 
-    /// Adds a result that stands at this place of the text.
+    /// Adds a result at this line of the text.
     pub fn push(&mut self, place: usize, cell: Cell) {
         self.cells.push(cell);
         self.places.push(place);
     }
 
-    /// Keeps the results of which this is true; it is asked in their order.
+    /// Keeps the results for which the closure returns true; it is called in their order.
     pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
         let kept: Vec<bool> = (0..self.cells.len()).map(&mut is_kept).collect();
         let (mut cells, mut places) = (kept.iter(), kept.iter());
@@ -89,12 +89,12 @@ impl ImportedRun {
         self.places.retain(|_| places.next() == Some(&true));
     }
 
-    /// Where the first of its results stands.
+    /// Line of the first result.
     pub fn first_place(&self) -> usize {
         self.places.iter().copied().min().unwrap_or(0)
     }
 
-    /// Takes the path that a text names for where it was measured: a device below /dev, or a file.
+    /// Takes a path in the text as the target: a device below /dev, or a file.
     pub fn on(&mut self, path: &str) {
         let path = short(path, 200);
         if path.is_empty() {
@@ -123,7 +123,7 @@ pub(super) fn cell(test: impl Into<String>, params: Params) -> Cell {
     Cell::begun("", test, Params { queue_depth, threads, ..params })
 }
 
-/// What was done to the medium: the rest of the parameters is the default.
+/// Parameters of I/O to the medium: the rest is the default.
 pub(crate) fn io(
     direction: impl Into<Option<Direction>>,
     pattern: impl Into<Option<Pattern>>,
@@ -146,8 +146,8 @@ pub(crate) fn word(direction: Option<Direction>) -> &'static str {
     }
 }
 
-/// Our test of this order and direction: what it is where a tool does one I/O at a time past the
-/// page cache.
+/// Name of our test of this order and direction, for tools with one I/O at a time past the page
+/// cache.
 pub(crate) fn our_test(pattern: Pattern, direction: Direction) -> &'static str {
     match (pattern, direction) {
         (Pattern::Sequential, Direction::Read) => test::SEQUENTIAL_READ,
@@ -157,28 +157,28 @@ pub(crate) fn our_test(pattern: Pattern, direction: Direction) -> &'static str {
     }
 }
 
-/// Said of figures that went through the page cache.
+/// Note about figures that went through the page cache.
 pub(crate) const BUFFERED: &str = "through the page cache: part of this may be the speed of memory";
 
-/// Puts rates that rest on `n` I/Os into a cell.
+/// Sets the rates of a cell, which rest on `n` I/Os.
 pub(crate) fn rates(cell: &mut Cell, iops: Option<f64>, bps: Option<f64>, n: u64) {
     cell.metrics.iops = iops.map(|iops| estimate(iops, n)).or(cell.metrics.iops);
     cell.metrics.bps = bps.map(|bps| estimate(bps, n)).or(cell.metrics.bps);
 }
 
-/// Puts a rate into a cell, and with its block size the I/Os a second that follow from it.
+/// Sets the rate of a cell in bytes a second, and the IOPS that follow from its block size.
 pub(crate) fn rate(cell: &mut Cell, bps: f64, n: u64) {
     let block = cell.params.block_bytes.filter(|block| *block > 0);
     rates(cell, block.map(|block| bps / block as f64), Some(bps), n);
 }
 
-/// Says how much a cell moved: a direction that writes has written it.
+/// Sets the bytes and I/Os of a cell; those of a write count as written.
 pub(crate) fn moved(cell: &mut Cell, bytes: u64, ops: u64) {
     let is_written = cell.params.direction == Some(Direction::Write);
     (cell.bytes, cell.ops, cell.written_bytes) = (bytes, ops, if is_written { bytes } else { 0 });
 }
 
-/// Sectors of 512 bytes by what became of them, under the names of `verify`.
+/// Cell with sectors of 512 bytes by state, under the names of `verify`.
 pub(crate) fn of_sectors(
     good: u64,
     changed: u64,
@@ -204,7 +204,7 @@ pub(crate) fn of_sectors(
     Ok(cell)
 }
 
-/// Refuses one more medium than a file may have results of.
+/// Refuses another medium if a file has the most that it may have.
 pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), ImportTrouble> {
     if media.len() < MOST_MEDIA {
         Ok(())
@@ -213,7 +213,7 @@ pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), ImportTrouble> {
     }
 }
 
-/// Puts a label on a cell.
+/// Adds a label to a cell.
 pub(crate) fn label(cell: &mut Cell, name: &str, text: &str) {
     let text = short(text, 100);
     if !text.is_empty() {
@@ -221,7 +221,7 @@ pub(crate) fn label(cell: &mut Cell, name: &str, text: &str) {
     }
 }
 
-/// Says a caveat about a cell, once.
+/// Adds a caveat to a cell, once.
 pub(crate) fn note(cell: &mut Cell, text: impl Into<String>) {
     let flag = Flag::Note { text: text.into() };
     if !cell.flags.contains(&flag) {
@@ -229,37 +229,37 @@ pub(crate) fn note(cell: &mut Cell, text: impl Into<String>) {
     }
 }
 
-/// A figure that rests on `n` I/Os or repeats, without an interval: other tools print none that
-/// holds under autocorrelation.
+/// Makes a figure that rests on `n` I/Os or repeats, without an interval: other tools print none
+/// that holds under autocorrelation.
 pub(crate) fn estimate(value: f64, n: u64) -> Estimate {
     Estimate { value, ci95: None, n }
 }
 
-/// Puts another metric into a cell.
+/// Adds another metric to a cell.
 pub(crate) fn other(cell: &mut Cell, name: &str, value: f64, n: u64) {
     cell.metrics.other.insert(name.to_owned(), estimate(value, n));
 }
 
-/// A time as a whole number of nanoseconds.
+/// Rounds a time to whole nanoseconds.
 pub(super) fn whole_ns(ns: f64) -> u64 {
     ns.round() as u64
 }
 
-/// The smallest number of samples a percentile is shown for: one of them lies beyond it with 95 %
-/// probability (docs/field/statistics.md#percentiles).
+/// True if `n` samples are enough for a percentile: one of them is beyond it with 95 % probability
+/// (docs/field/statistics.md#percentiles).
 pub(super) fn enough_for(share: f64, n: u64) -> bool {
     n as f64 >= (0.05_f64.ln() / share.ln()).ceil()
 }
 
-/// Tools count times in buckets a sixty-fourth wide: a percentile may lie so far beyond the
-/// extremes and be one of them.
+/// Relative width of the time buckets of tools: a percentile may be so far beyond the extremes and
+/// still be one of them.
 const BUCKET: f64 = 1.0 / 64.0;
 
-/// A percentile and its time in nanoseconds.
+/// Name of a percentile and its time in nanoseconds.
 pub(super) type Percentile = (&'static str, u64);
 
-/// Percentiles by share (0.5, 0.999), those with too few samples left out. Gives back those that
-/// contradict the extremes, being of another clock: they are left out as well.
+/// Sets percentiles by share (0.5, 0.999); those with too few samples are left out. Returns those
+/// that contradict the extremes, because they come from another clock: they are left out as well.
 #[must_use]
 pub(super) fn percentiles(
     latency: &mut Latency,
@@ -285,7 +285,7 @@ pub(super) fn percentiles(
     odd
 }
 
-/// Keeps percentiles that contradict the extremes beside the others, and says so.
+/// Keeps percentiles that contradict the extremes as other metrics, with a note.
 pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
     let us = |ns: u64| record::units::significant(ns as f64 / 1e3);
     for (name, ns) in odd {
@@ -304,7 +304,7 @@ pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
     }
 }
 
-/// True if a result can be true: finite, not negative, and no more than any medium does.
+/// Returns an error if a result is impossible: not finite, negative, or more than any medium does.
 pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
     let metrics = &cell.metrics;
     let limit = |name: &str, value: f64, most: f64| {
@@ -353,7 +353,7 @@ fn most_of(name: &str) -> f64 {
     }
 }
 
-/// A short text for people: one line, no control characters, at most `most` letters.
+/// Shortens a text for people: one line, no control characters, at most `most` letters.
 pub(crate) fn short(text: &str, most: usize) -> String {
     text.chars().filter(|c| !c.is_control()).take(most).collect::<String>().trim().to_owned()
 }

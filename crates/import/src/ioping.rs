@@ -1,4 +1,4 @@
-//! ioping: single requests (`-c`) and as many as there can be (`-R`). Its KiB are 1024 bytes, its
+//! ioping: single requests (`-c`) and the highest request rate (`-R`). Its KiB are 1024 bytes, its
 //! "k requests" 1000.
 
 use record::{
@@ -62,13 +62,13 @@ fn request(line: &str) -> Option<(u64, Option<f64>)> {
     Some((bytes, ns.filter(|_| !group(&found, 4).contains("(warmup)"))))
 }
 
-/// "/dev/loop0 (block device 1 GiB)", ". (ext4 /dev/sda1 20.1 GiB)".
+/// Run with the target of "/dev/loop0 (block device 1 GiB)" or ". (ext4 /dev/sda1 20.1 GiB)".
 fn found_on(name: &str) -> ImportedRun {
     let mut found = ImportedRun::by("ioping");
     let (path, rest) = name.split_once(" (").unwrap_or((name, ""));
     found.on(path);
     if let Some(size) = re!(r"^(?:block )?device ([\d.]+) (\w)").captures(rest) {
-        // Three digits of it; enough to tell the size on the label.
+        // The size has three digits; enough to recognise the size on the label.
         let bytes = number(group(&size, 1)).zip(prefix(group(&size, 2), 1024.0));
         let bytes = bytes.map(|(value, unit)| value * unit).filter(|bytes| *bytes < 1e18);
         found.medium.capacity_bytes = bytes.map(|bytes| bytes as u64);
@@ -95,7 +95,7 @@ fn begun(block_bytes: Option<u64>) -> Cell {
     cell
 }
 
-/// "4 requests completed in 1.17 ms, 16 KiB read, 3.40 k iops, 13.3 MiB/s".
+/// Parses "4 requests completed in 1.17 ms, 16 KiB read, 3.40 k iops, 13.3 MiB/s".
 fn completed(at: usize, line: &str, cell: &mut Cell) -> Result<(), ImportTrouble> {
     let parts = re!(
         r"^\s*(.*?)(?: requests)? completed in ([\d.]+) (\w+)(?:, (.*?) (read|written))?(?:, (.*?) iops)?(?:, (.* \S+/s))?"
@@ -125,7 +125,7 @@ fn completed(at: usize, line: &str, cell: &mut Cell) -> Result<(), ImportTrouble
     });
     rates(cell, iops.transpose()?, bps.transpose()?, ops);
     if cell.params.block_bytes.is_none() {
-        // Without a line for each request: the power of two that fits, as figures have three
+        // Without a line for each request: the nearest power of two, as the figures have three
         // digits.
         let block = (bytes as f64 / ops.max(1) as f64).log2().round();
         cell.params.block_bytes = (9.0..30.0).contains(&block).then(|| 1u64 << block as u32);
@@ -133,7 +133,8 @@ fn completed(at: usize, line: &str, cell: &mut Cell) -> Result<(), ImportTrouble
     Ok(())
 }
 
-/// "155.3 us / 293.7 us / 458.9 us / 131.3 us"; before 0.8 one unit for all: "0.2/2.8/12.7/5.0 ms".
+/// Parses "155.3 us / 293.7 us / 458.9 us / 131.3 us"; before 0.8 one unit for all:
+/// "0.2/2.8/12.7/5.0 ms".
 fn finish(
     at: usize,
     times: &str,
@@ -161,7 +162,7 @@ fn finish(
             points: points.collect(),
         });
         requests.sort_by(f64::total_cmp);
-        // Its sums are printed with fewer digits than the requests.
+        // The extremes in the summary have fewer digits than those of the requests.
         latency.min = min.min(whole_ns(requests[0]));
         latency.max = max.max(whole_ns(requests[requests.len() - 1]));
         let _ = percentiles(&mut latency, |share| {

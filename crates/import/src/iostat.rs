@@ -1,5 +1,5 @@
-//! iostat -x: what devices did while something else ran. Old columns (rsec/s, avgrq-sz, svctm) and
-//! those of today; kB are 1024 bytes, sectors 512.
+//! iostat -x: activity of devices while something else ran. Old columns (rsec/s, avgrq-sz, svctm)
+//! and current ones; kB are 1024 bytes, sectors 512.
 
 use record::units::{KIB, MIB};
 use record::{Cell, Host, Params, TargetKind};
@@ -76,7 +76,7 @@ pub(super) const IMPORTER: Importer = Importer {
 const KIBIBYTE: f64 = KIB as f64;
 const MEBIBYTE: f64 = MIB as f64;
 
-/// Our name of a column, and what to multiply by.
+/// Our name of a column, and the factor for its values.
 fn of_column(name: &str) -> Option<(String, f64)> {
     let ways = [("r", "read"), ("w", "write"), ("d", "discard"), ("f", "flush")];
     let fixed = match name {
@@ -118,7 +118,7 @@ fn is_head(line: &str) -> bool {
     }
 }
 
-/// Pairs of a column's name and its text, where the line has as many words as the head.
+/// Pairs of a column's name and its text, if the line has as many words as the head.
 fn figures<'a>(head: &'a str, line: &'a str) -> Vec<(&'a str, &'a str)> {
     let (names, words) = (head.split_whitespace(), line.split_whitespace());
     let fits = names.clone().count() == words.clone().count() && !is_head(line);

@@ -44,7 +44,7 @@ pub(super) const THREADS: Importer = Importer {
     chatter: is_chatter,
 };
 
-/// What iozone measures, in the order of its columns: our names, direction, pattern.
+/// Columns in iozone's order: our names, direction, pattern.
 const COLUMNS: [(&str, Direction, Pattern); 13] = [
     ("write", Direction::Write, Pattern::Sequential),
     ("rewrite", Direction::Write, Pattern::Sequential),
@@ -60,11 +60,11 @@ const COLUMNS: [(&str, Direction, Pattern); 13] = [
     ("fread", Direction::Read, Pattern::Sequential),
     ("freread", Direction::Read, Pattern::Sequential),
 ];
-/// Which columns each `-i` fills.
+/// Columns that each `-i` fills.
 const OF_TEST: [&[usize]; 8] = [&[0, 1], &[2, 3], &[4, 5], &[6], &[7], &[8], &[9, 10], &[11, 12]];
-/// Widths of a column, of iozone since 3.43 and before.
+/// Widths of a column in characters, of iozone since 3.43 and before.
 const WIDTHS: [usize; 2] = [9, 8];
-/// Forms that `record-ops` has too.
+/// Forms that `record-ops` has as well.
 const OURS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
 
 fn is_head(line: &str) -> bool {
@@ -74,7 +74,7 @@ fn is_head(line: &str) -> bool {
 /// kB of the file, kB of a record, figures.
 type Row = (u64, u64, Vec<f64>);
 
-/// A line of results.
+/// Parses a line of results.
 fn row(line: &str) -> Option<Row> {
     if !re!(r"^[\s_]*\d+[\s_]+\d+[\s_]+\d").is_match(line) {
         return None;
@@ -87,7 +87,7 @@ fn row(line: &str) -> Option<Row> {
     (fits && (1..=COLUMNS.len()).contains(&figures.len())).then_some((file, record, figures))
 }
 
-/// True of a line of results that needs no head to be known.
+/// True if a line is recognised as results without a head.
 fn is_bare(line: &str) -> bool {
     row(line).is_some_and(|(file, record, figures)| {
         file >= 64 && file % record == 0 && record <= 16 * 1024 && figures.len() >= 2
@@ -99,14 +99,14 @@ fn is_chatter(line: &str) -> bool {
         .is_match(line)
 }
 
-/// The runs in a text; a banner and its "Run began" are of one.
+/// Splits a text into runs; a banner and its "Run began" belong to the same one.
 fn runs<'a>(source: &ImportText<'a>) -> Vec<ImportText<'a>> {
     let banner = "Iozone: Performance Test";
     let begin = if source.contains(banner) { banner } else { "Run began:" };
     source.parts(|line| line.contains(begin))
 }
 
-/// What the lines above a table say.
+/// Parameters from the lines above a table.
 #[derive(Default)]
 struct Head {
     unit: Option<IozoneUnit>,
@@ -115,7 +115,7 @@ struct Head {
     with_fsync: bool,
     /// Columns that the command line asks for.
     columns: Option<Vec<usize>>,
-    /// Columns that a head with joined words names.
+    /// Columns that a head names whose words were joined.
     named: Option<Vec<usize>>,
     has_options: bool,
     threads: u32,
@@ -135,7 +135,7 @@ fn head(source: &ImportText) -> Head {
         } else if re!("(?i)output is in kbytes/sec").is_match(line) {
             head.unit = Some(IozoneUnit::Kilobytes);
         }
-        // Behind a prompt, or in a sentence.
+        // The command may follow a prompt, or be in a sentence.
         if let Some((_, command)) = line.split_once("Command line used:") {
             command_line(&mut head, command);
         } else if let Some(command) = re!("iozone (-[^`|>;]*)").captures(line) {
@@ -170,7 +170,8 @@ fn command_line(head: &mut Head, command: &str) {
     head.columns = (!columns.is_empty()).then_some(columns);
 }
 
-/// A head that somebody joined: "KB______reclen__write__rewrite__randomread__randomwrite".
+/// Columns of a head that somebody joined:
+/// "KB______reclen__write__rewrite__randomread__randomwrite".
 fn named(line: &str) -> Option<Vec<usize>> {
     let lower = line.to_lowercase();
     let words =
@@ -180,7 +181,7 @@ fn named(line: &str) -> Option<Vec<usize>> {
     is_joined.then(|| words.skip(2).map(place).collect()).flatten()
 }
 
-/// Which columns the figures of a line are of, and what was taken for granted.
+/// Columns of the figures of a line, with a note if they are assumed.
 fn columns(head: &Head, line: &str, count: usize) -> Option<(Vec<usize>, Option<&'static str>)> {
     let mut known = [&head.named, &head.columns].into_iter().flatten();
     if let Some(known) = known.find(|columns| columns.len() == count) {
@@ -196,7 +197,7 @@ fn columns(head: &Head, line: &str, count: usize) -> Option<(Vec<usize>, Option<
     }
 }
 
-/// Columns by the places at which figures end, in a line that still has its blanks.
+/// Columns by the positions at which figures end, in a line that still has its blanks.
 fn by_place(line: &str) -> Option<Vec<usize>> {
     let ends: Vec<usize> = re!(r"\S+").find_iter(line).map(|word| word.end()).collect();
     let (from, figures) = (ends.get(1).filter(|_| !line.contains('_'))?, ends.get(2..)?);
@@ -234,10 +235,10 @@ fn read_run(source: &ImportText, hints: &Hints, reading: &mut Reading) -> Import
     found
 }
 
-/// A line of results, or one that goes on in the next.
+/// Parses a line of results, or one that continues in the next; returns its number of lines too.
 fn row_at(source: &ImportText, at: usize, line: &str, has_head: bool) -> Option<(Row, usize)> {
     let (file, record, mut figures) = row(line).filter(|_| has_head || is_bare(line))?;
-    // A row of all columns has been wrapped where only numbers follow and give thirteen.
+    // A row of all columns was wrapped if the next line has only numbers and both give thirteen.
     let next = source.line(at + 1);
     let more: Option<Vec<f64>> = next.split_whitespace().map(number).collect();
     let more = more.filter(|more| has_head && !more.is_empty() && row(next).is_none());
@@ -250,7 +251,7 @@ fn row_at(source: &ImportText, at: usize, line: &str, has_head: bool) -> Option<
     }
 }
 
-/// A file size and a record length, and something behind them that is not all numbers.
+/// True for a file size and a record length, with something behind them that is not all numbers.
 fn is_odd_row(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     words.len() >= 4
@@ -259,7 +260,7 @@ fn is_odd_row(line: &str) -> bool {
         && words.iter().any(|word| number(word).is_none())
 }
 
-/// The cells of a line.
+/// Cells of a line.
 fn of_row(
     head: &Head,
     hints: &Hints,
@@ -312,8 +313,8 @@ fn found_of(source: &ImportText) -> ImportedRun {
     found
 }
 
-/// The cell of a column. It is that of `record-ops` where iozone went past the page cache with the
-/// forms that test has.
+/// Cell of a column. Its test is `record-ops` if iozone bypassed the page cache and that test has
+/// the form.
 fn of_column(head: &Head, column: usize, record_kib: u64, file_kib: u64) -> Cell {
     let (name, direction, pattern) = COLUMNS[column.min(COLUMNS.len() - 1)];
     let writes = direction == Direction::Write;
@@ -339,7 +340,7 @@ fn of_column(head: &Head, column: usize, record_kib: u64, file_kib: u64) -> Cell
     cell
 }
 
-/// Puts the figure in, in both units: a record is as large as it is.
+/// Sets the figure in both units: bytes and records a second.
 fn figure_of(cell: &mut Cell, figure: f64, unit: IozoneUnit, records: u64) {
     let block = cell.params.block_bytes.unwrap_or(KIB) as f64;
     let (iops, bps) = match unit {
@@ -355,7 +356,7 @@ fn figure_of(cell: &mut Cell, figure: f64, unit: IozoneUnit, records: u64) {
     }
 }
 
-/// A throughput, and who sees it: "Children see throughput for  4 initial writers  =  12.3 kB/sec".
+/// A throughput and its observer: "Children see throughput for  4 initial writers  =  12.3 kB/sec".
 const SEEN: &str = r"^\s*(?:Children see throughput for\s*(\S*)\s*(.*?)|(Parent sees throughput|(?:Min|Max|Avg) throughput|Min xfer).*?)\s*=\s*(\S*)\s*(\S*).*$";
 
 fn read_threads(source: &ImportText, reading: &mut Reading) -> ImportedRun {
@@ -402,7 +403,7 @@ fn ended(found: &mut ImportedRun, last: Option<(usize, Cell)>, reading: &mut Rea
     }
 }
 
-/// The cell that a throughput of all children begins; none for a kind that is not known.
+/// Cell for a throughput of all children; `None` for an unknown kind.
 fn children(
     at: usize,
     seen: &Captures,

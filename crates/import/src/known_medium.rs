@@ -1,24 +1,24 @@
-//! What a person knows of the medium, and the text does not say.
+//! Facts about a medium that the user knows and the text does not have.
 
 use record::{MediumKind, Record};
 
-/// Facts about a medium that were told beside the text.
+/// Facts about a medium that the user states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownMedium {
-    /// What the run is called.
+    /// Label of the run.
     pub label: Option<String>,
-    /// Who made the medium.
+    /// Maker of the medium.
     pub vendor: Option<String>,
-    /// Its model.
+    /// Model of the medium.
     pub model: Option<String>,
-    /// Its size.
+    /// Capacity of the medium, in bytes.
     pub capacity_bytes: Option<u64>,
-    /// What kind of medium it is.
+    /// Kind of the medium.
     pub kind: Option<MediumKind>,
 }
 
 impl KnownMedium {
-    /// What a record says of its medium: told at an earlier import, it still holds.
+    /// Facts in a record that was imported earlier, which still hold.
     #[must_use]
     pub fn of(record: &Record) -> KnownMedium {
         let medium = &record.medium;
@@ -31,7 +31,7 @@ impl KnownMedium {
         }
     }
 
-    /// Puts what is known in the place of what the text says.
+    /// Replaces the facts of a record by those that are known here.
     pub fn tell(&self, record: &mut Record) {
         let medium = &mut record.medium;
         medium.kind = self.kind.unwrap_or(medium.kind);

@@ -1,12 +1,12 @@
-//! What other tools printed, as records.
+//! Import of other tools' output as records.
 //!
 //! [`read`] takes the bytes of a file, finds out from their content (never from the name) which
 //! tool printed them, and makes a record of each medium in it. A cell has the name and the
-//! parameters of our own test where the procedure is the same, and else the name of the tool and
-//! what it did (`fio:randrw`); the label `tool` says what measured it, and a flag says what the
-//! text leaves open. docs/importing.md tells for each tool what is read and in which units.
+//! parameters of our own test if the procedure is the same, and else the name of the tool and of
+//! its work (`fio:randrw`); the label `tool` names the tool, and flags list what the text leaves
+//! open. docs/importing.md describes for each tool the fields that are read and their units.
 //!
-//! Nothing in a file is believed: sizes are bounded, a number that cannot be (negative, not finite,
+//! Nothing in a file is trusted: sizes are bounded, an impossible number (negative, not finite,
 //! more than any medium does) is refused with the reason, and no text of any kind makes this panic.
 
 mod as_ssd;
@@ -53,42 +53,42 @@ use self::text::ImportText;
 pub use self::clean::plain_text;
 pub use self::known_medium::KnownMedium;
 
-/// The longest file that is read.
+/// Longest file that is read, in bytes.
 pub const MOST_BYTES: usize = 16 << 20;
-/// The most lines of one.
+/// Most lines of a file.
 pub const MOST_LINES: usize = 2_000_000;
-/// The most media in one.
+/// Most media of a file.
 const MOST_MEDIA: usize = 1000;
-/// The most cells one file makes.
+/// Most cells of a file.
 pub const MOST_CELLS: usize = 20_000;
 
-/// The most lines that are listed as not understood; the rest are counted.
+/// Most lines that are listed as not understood; the rest are counted.
 pub const MOST_LISTED: usize = 200;
 
-/// What became of a text.
+/// Result of reading a text.
 #[derive(Clone, Debug, Default)]
 pub struct Import {
-    /// What was made of it, one for each medium.
+    /// Records, one for each medium.
     pub records: Vec<Record>,
-    /// Lines that look like a figure and were not taken, in their order.
+    /// Lines that look like a figure and were not read, in their order.
     pub left: Vec<UnreadLine>,
-    /// How many there are, also those that are not listed.
+    /// Number of such lines, also those that are not listed.
     pub left_count: usize,
 }
 
-/// A line that was not taken.
+/// A line that was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadLine {
-    /// Its number in the file, counted from 1.
+    /// Number of the line in the file, from 1.
     pub line: u32,
-    /// The line, cut and without control characters.
+    /// Text of the line, cut and without control characters.
     pub text: String,
-    /// Why, where it is of a tool and cannot be read or cannot be true.
+    /// Reason, if the line is of a known tool and cannot be read or is impossible.
     pub why: Option<String>,
 }
 
-/// A file could not be imported. Says what it looks like and what is wrong with it, but not its
-/// name.
+/// A file could not be imported. The message names the tool it resembles and the fault, but not the
+/// file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// It is longer than any output of these tools.
@@ -97,25 +97,25 @@ pub enum ImportError {
     /// It has more lines than any output of these tools.
     #[error("it has more than {MOST_LINES} lines; cut it into several files")]
     TooManyLines,
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("it is empty")]
     Empty,
-    /// It holds bytes that no text has.
+    /// The file holds bytes that a text cannot have.
     #[error("it is not a text")]
     NotText,
-    /// No importer takes it.
+    /// No importer recognises it.
     #[error("{}", unknown(nearest))]
     Unknown {
-        /// The tool whose output it begins like, and what of that is missing; none where that
-        /// cannot be told.
+        /// The tool whose output it resembles, and the missing signs of that; `None` if it
+        /// resembles none.
         nearest: Option<(&'static str, Vec<&'static str>)>,
     },
-    /// It is the output of this tool, but something in it cannot be read or cannot be true.
+    /// It is the output of this tool, but something in it cannot be read or is impossible.
     #[error("it looks like {tool}, but {what}")]
     Broken {
-        /// Whose output it is.
+        /// Name of the tool.
         tool: &'static str,
-        /// What is wrong, and in which line.
+        /// Fault, and the number of its line.
         what: String,
     },
 }
@@ -132,14 +132,14 @@ fn unknown(nearest: &Option<(&'static str, Vec<&'static str>)>) -> String {
     }
 }
 
-/// What the user knows and the text does not say.
+/// Facts that the user knows and the text does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// Unit of figures in iozone tables whose head was cut off.
     pub iozone_unit: Option<IozoneUnit>,
 }
 
-/// What an iozone table counts.
+/// Unit of the figures in an iozone table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IozoneUnit {
     /// Records a second (`-O`).
@@ -148,14 +148,14 @@ pub enum IozoneUnit {
     Kilobytes,
 }
 
-/// Something by which the output of a tool is known.
+/// Sign by which the output of a tool is recognised.
 struct Sign {
-    /// What it is, in words: "a line '.. copied, .. s, ..'".
+    /// Sign in words: "a line '.. copied, .. s, ..'".
     what: &'static str,
     is_there: fn(&ImportText) -> bool,
 }
 
-/// A sign by a regular expression, which stands somewhere in the text.
+/// Makes a sign from a regular expression, which may match anywhere in the text.
 macro_rules! sign {
     ($what:expr, $pattern:expr) => {
         $crate::Sign {
@@ -168,16 +168,16 @@ use sign;
 
 /// Reads the output of one tool.
 struct Importer {
-    /// What it reads, for messages: "iozone output".
+    /// Name of the output, for messages: "iozone output".
     name: &'static str,
-    /// All of them have to be there.
+    /// Signs, all of which are required.
     signs: &'static [Sign],
     read: fn(&ImportText, &Hints, &mut Reading) -> Vec<ImportedRun>,
-    /// Lines of its output that are no results, though they may look so.
+    /// True for lines of its output that are not results, though they may look so.
     chatter: fn(&str) -> bool,
 }
 
-/// All of them; a file may hold the output of several.
+/// All importers; a file may hold the output of several tools.
 const IMPORTERS: [&Importer; 28] = [
     &fio::JSON,
     &fio::TERSE,
@@ -209,33 +209,33 @@ const IMPORTERS: [&Importer; 28] = [
     &yabs::IMPORTER,
 ];
 
-/// What is read, in words: "iozone output".
+/// Names of the outputs that are read: "iozone output".
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     IMPORTERS.iter().map(|importer| importer.name).chain([table::NAME]).collect()
 }
 
-/// The records in a file. `name` is only for people: what a medium is called that does not say what
-/// it is.
+/// Reads the records of a file. `name` is only for people: it names a medium without a name.
 ///
 /// # Errors
-/// Where nothing in it is understood, with the reason.
+/// If nothing in it is understood, with the reason.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Vec<Record>, ImportError> {
     read_with(name, bytes, &Hints::default())
 }
 
-/// As [`read`], with what the user knows and the text does not say.
+/// Reads as [`read`] does, with facts that the user knows and the text does not have.
 ///
 /// # Errors
-/// As [`read`].
+/// As of [`read`].
 pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>, ImportError> {
     understand(name, bytes, hints).map(|import| import.records)
 }
 
-/// As [`read_with`], and which lines were not taken though they look like figures.
+/// Reads as [`read_with`] does, and also returns the lines that look like figures and were not
+/// read.
 ///
 /// # Errors
-/// As [`read`].
+/// As of [`read`].
 pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, ImportError> {
     if bytes.len() > MOST_BYTES {
         return Err(ImportError::TooLong(bytes.len()));
@@ -264,7 +264,7 @@ pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, Imp
     Ok(Import { records: assemble::records(name, bytes, found), left, left_count })
 }
 
-/// What all importers find, and the first of them that found something wrong.
+/// Results of all importers, and the first error of any of them.
 fn all(
     source: &ImportText,
     hints: &Hints,
@@ -305,7 +305,7 @@ fn nothing(
     }
 }
 
-/// A record of our own as JSON, or the CSV that `flashmark export` writes.
+/// Reads a record of our own as JSON, or the CSV that `flashmark export` writes.
 fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
     let broken = |tool, what: String| Err(ImportError::Broken { tool, what });
     let head: String = text.chars().take(200).collect();
@@ -319,8 +319,8 @@ fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
     Some(read.map_or_else(|trouble| broken(table::NAME, trouble.what), Ok))
 }
 
-/// The importer whose first sign is there, if that is one alone, and its signs that are missing:
-/// the first is what only its output has.
+/// The importer whose first sign is there, if it is only one, and its missing signs: the first sign
+/// is unique to its output.
 fn nearest(source: &ImportText) -> Option<(&'static str, Vec<&'static str>)> {
     let is_begun =
         |importer: &&&Importer| importer.signs.first().is_some_and(|sign| (sign.is_there)(source));

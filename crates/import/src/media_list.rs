@@ -1,4 +1,4 @@
-//! The media of a text, as many as a file may have results of.
+//! List of the media of a text, with a limit on their number.
 
 use super::imported_run::{ImportedRun, room_for_another};
 use super::reading::Reading;
@@ -8,7 +8,7 @@ use super::reading::Reading;
 pub(crate) struct MediaList(pub Vec<ImportedRun>);
 
 impl MediaList {
-    /// Adds one, where a file may have results of one more.
+    /// Adds a medium; false if the file already has the most that it may have.
     pub fn push(&mut self, at: usize, one: ImportedRun, reading: &mut Reading) -> bool {
         let has_room = reading.accept(at, room_for_another(&self.0)).is_some();
         if has_room {

@@ -1,4 +1,4 @@
-//! The table of Morton's article, copied from a page: a row a medium, columns apart by tabs
+//! Table of Morton's article, copied from a page: a row for each medium, columns separated by tabs
 //! (docs/field/ext2.md#mortons-benchmark).
 
 use record::{Cell, Params, metric, test};
@@ -39,7 +39,7 @@ pub(super) const IMPORTER: Importer = Importer {
     chatter: is_head,
 };
 
-/// Headings of the columns, with the test that each is of.
+/// Headings of the columns, with their tests.
 const HEADINGS: [(&str, &str); 5] = [
     ("sequential (zero)", test::ZERO_FILL),
     ("sequential (random)", test::RANDOM_FILL),
@@ -48,7 +48,7 @@ const HEADINGS: [(&str, &str); 5] = [
     ("filesystem fill", test::EXT2_FILL),
 ];
 
-/// The test of each column of a line; `None` of the name of the medium and what is not known.
+/// Test of each column of a line; `None` for the name of the medium and for unknown columns.
 fn columns(line: &str) -> Vec<Option<&'static str>> {
     let of_heading = |heading: &str| {
         let heading = heading.trim().to_lowercase();
@@ -61,7 +61,7 @@ fn is_head(line: &str) -> bool {
     line.contains('\t') && columns(line).iter().flatten().count() >= 2
 }
 
-/// A figure with its unit, or without in that of the article: MB/s, ms, groups/s.
+/// Parses a figure with its unit, or without one in that of the article: MB/s, ms, groups/s.
 fn figure(test: &'static str, text: &str) -> Option<Cell> {
     let (value, unit) = text.split_once(' ').unwrap_or((text, ""));
     let value = number(value)?;

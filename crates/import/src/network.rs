@@ -1,6 +1,7 @@
-//! Lines about a network in logs of whole machines: their rates and times are of no medium.
+//! Lines about a network in logs of whole machines: their rates and times say nothing about a
+//! medium.
 
-/// Words by which one of them alone tells a line about a network.
+/// Words of which any one marks a line about a network.
 const WORDS: [&str; 7] = [
     " mac: ",
     "duplex: ",
@@ -10,7 +11,7 @@ const WORDS: [&str; 7] = [
     "Average Dload",
     "rtt min/avg/max/mdev",
 ];
-/// What a line about a network begins with.
+/// Beginnings of lines about a network.
 const LEADS: [&str; 5] = ["IF: ", "IF-ID-", "Network:", "Fetched ", "Retrieving speedtest"];
 
 /// True if a line is about a network or a download.

@@ -1,5 +1,5 @@
-//! PiBenchmarks (Storage.sh): the table at its end. What it runs, and how, its script says: hdparm,
-//! dd, fio and iozone. Where their own output stands above, that is read instead.
+//! PiBenchmarks (Storage.sh): the table at its end. Its script defines the calls of hdparm, dd, fio
+//! and iozone. If their own output is above the table, that is read instead.
 
 use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, test};
@@ -10,7 +10,7 @@ use super::imported_run::{ImportTrouble, ImportedRun, cell, io, label, note, rat
 use super::text::{ImportText, decimal, group, re, short, wanted};
 use super::{Importer, sign};
 
-/// Tool, what was done, the figure, its unit.
+/// Tool, operation, figure, unit.
 const ROW: &str = r"(?m)^[ \t]*(HDParm|DD|FIO|IOZone)[ \t|]+((?:Cached )?Disk Read|Disk Write|4k (?:random )?(?:read|write))[ \t|]*(\d\S*)(.*)$";
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -35,8 +35,8 @@ pub(super) const IMPORTER: Importer = Importer {
     chatter: |line| line.trim().starts_with("Score:"),
 };
 
-/// Puts all results of its log on the medium it tested: it writes to files of several places and
-/// reads from the device, and all of that is one medium.
+/// Assigns all results of its log to the medium that it tested: it writes to files in several
+/// places and reads from the device, all on one medium.
 pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
     let said = re!("has been detected as /dev/(.*?) ").captures(source.text);
     if !source.contains("has been detected as /dev/") && !re!(ROW).is_match(source.text) {
@@ -57,7 +57,7 @@ pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
     }
 }
 
-/// True if the tool's own output with this figure stands before the table.
+/// True if the tool's own output with this figure precedes the table.
 fn stands_above(source: &ImportText, at: usize, row: &Captures) -> bool {
     let (tool, figure) = (group(row, 1), group(row, 3));
     let is_its = |line: &str| match tool {
@@ -71,7 +71,7 @@ fn stands_above(source: &ImportText, at: usize, row: &Captures) -> bool {
     above.any(|(_, line)| is_its(line) && has_figure(line))
 }
 
-/// The cell of a row; none where the tool does nothing of that name.
+/// Cell of a row; `None` if the tool has no operation of that name.
 fn of_row(at: usize, row: &Captures) -> Result<Option<Cell>, ImportTrouble> {
     let (tool, what, unit) = (group(row, 1), group(row, 2), group(row, 4));
     let figure = wanted(at, "the result", decimal(group(row, 3)))?;
@@ -91,7 +91,7 @@ fn of_row(at: usize, row: &Captures) -> Result<Option<Cell>, ImportTrouble> {
             let mut cell = cell(test::BUFFERED_READ, params);
             let text = "hdparm past the page cache; through it where the reader does not let that";
             note(&mut cell, text);
-            // The same place again and again.
+            // It reads the same place again and again.
             cell.flags.extend(is_cached.then_some(Flag::Cached));
             rate(&mut cell, figure * MIB as f64, 1);
             cell

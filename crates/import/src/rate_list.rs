@@ -20,7 +20,7 @@ pub(super) const IMPORTER: Importer = Importer {
             let Some(bps) = value.and_then(|value| decimal_rate(value, group(&entry, 2))) else {
                 continue;
             };
-            // As the published row of it: neither direction nor block size is said.
+            // As for the published row: direction and block size are unknown.
             let mut cell = cell("published:transfer", io(None, Pattern::Sequential, None));
             cell.metrics.bps = Some(estimate(bps, 1));
             note(

@@ -1,5 +1,5 @@
-//! What of a text was taken, and what was not. Importers say which lines they used and which they
-//! cannot believe; [`Reading::left`] computes what is left of the rest.
+//! Bookkeeping of the lines of a text. Importers mark the lines that they used or refuse;
+//! [`Reading::left`] lists the rest.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use super::network::is_of_network;
 use super::text::{ImportText, looks_like_a_figure, short};
 use super::{MOST_CELLS, MOST_LISTED, UnreadLine};
 
-/// The lines of a text while importers read it.
+/// State of the lines of a text while importers read it.
 pub(super) struct Reading<'a> {
     cleaned: &'a CleanText,
     lines: &'a [&'a str],
     taken: Vec<bool>,
-    /// Lines that cannot be believed, with the reason, in the order in which they were found.
+    /// Refused lines with the reason, in the order in which they were found.
     refused: Vec<(usize, String)>,
     cells: usize,
 }
@@ -32,14 +32,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Says that a line was used, or belongs to what was.
+    /// Marks a line as used, or as part of a used output.
     pub fn take(&mut self, at: usize) {
         if let Some(taken) = self.taken.get_mut(at) {
             *taken = true;
         }
     }
 
-    /// Says it of this many lines.
+    /// Marks `count` lines.
     pub fn take_many(&mut self, at: usize, count: usize) {
         (at..at.saturating_add(count).min(self.taken.len())).for_each(|at| self.taken[at] = true);
     }
@@ -49,24 +49,24 @@ impl<'a> Reading<'a> {
         self.taken.get(at).copied().unwrap_or(false)
     }
 
-    /// Says that a line is of a tool, but cannot be read or cannot be true.
+    /// Refuses a line of a tool that cannot be read or is impossible.
     pub fn refuse(&mut self, at: usize, what: impl fmt::Display) {
         if self.refused.len() < MOST_LISTED * 10 {
             self.refused.push((at, what.to_string()));
         }
     }
 
-    /// The same for what stands nowhere in particular: `at` is where its output begins.
+    /// Refuses with the line of `trouble`; without one, with `at`, the beginning of the output.
     pub fn trouble(&mut self, at: usize, trouble: ImportTrouble) {
         self.refuse(trouble.at.unwrap_or(at), trouble.what);
     }
 
-    /// Takes a line and adds its result, where that can be true and there is room for it.
+    /// Marks a line and adds its result, if that is possible and there is room for it.
     pub fn add(&mut self, found: &mut ImportedRun, at: usize, cell: Cell) {
         self.add_all(found, at, [cell]);
     }
 
-    /// The same for all results of a line.
+    /// Marks a line and adds all of its results.
     pub fn add_all(
         &mut self,
         found: &mut ImportedRun,
@@ -88,7 +88,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The line with what was taken of it, for a tool's own reading of a `Result`.
+    /// Value of a result; an error is refused at its line.
     pub fn accept<T>(&mut self, at: usize, result: Result<T, ImportTrouble>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -99,7 +99,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Lines of this kind belong to an output that was read: they are no results.
+    /// Marks lines of this kind as part of an output that was read.
     pub fn take_chatter(&mut self, is_chatter: fn(&str) -> bool) {
         for (at, line) in self.lines.iter().enumerate() {
             if !self.taken[at] && is_chatter(line) {
@@ -108,12 +108,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// How many lines were refused.
+    /// Number of refused lines.
     pub fn refusals(&self) -> usize {
         self.refused.len()
     }
 
-    /// The reason why the first line was refused that was.
+    /// Reason of the first refusal.
     pub fn first_refusal(&self) -> Option<String> {
         let (at, what) = self.refused.first()?;
         Some(format!("line {}: {what}", self.number(*at)))
@@ -123,8 +123,8 @@ impl<'a> Reading<'a> {
         self.cleaned.numbers.get(at).copied().unwrap_or(1)
     }
 
-    /// What was not taken though it looks like a figure, and what cannot be believed; at most
-    /// [`MOST_LISTED`] of them, and how many there are.
+    /// Unread lines that look like a figure, and refused ones: at most [`MOST_LISTED`] of them, and
+    /// their total number.
     pub fn left(&self) -> (Vec<UnreadLine>, usize) {
         let mut left: Vec<(usize, Option<&str>)> =
             self.refused.iter().map(|(at, why)| (*at, Some(why.as_str()))).collect();
@@ -133,7 +133,7 @@ impl<'a> Reading<'a> {
         left.extend((0..self.lines.len()).filter(untaken).map(|at| (at, None)));
         let damaged = self.cleaned.damaged.iter().filter(|at| !self.is_taken(**at));
         left.extend(damaged.map(|at| (*at, Some("it holds bytes that are no text"))));
-        // Of what was said of a line, the reasons come first.
+        // For each line the reason comes first.
         left.sort_by_key(|(at, why)| (*at, why.is_none()));
         left.dedup_by(|later, first| {
             later.0 == first.0 && (later.1.is_none() || later.1 == first.1)

@@ -1,9 +1,9 @@
-//! Measurements that others have published: the built-in reference collection.
+//! Built-in reference collection: measurements that others have published.
 //!
 //! A row is a figure with its source, as in `crates/import/reference/*.csv`; a value keeps the
-//! digits of its source. What is behind the figures and how far they can be compared is in
-//! docs/importing.md. [`entries`] makes of them what a collection consists of, for showing beside
-//! new results; they are never mixed with them.
+//! digits of its source. docs/importing.md describes the sources and how comparable the figures
+//! are. [`entries`] makes entries of a collection from them, which are shown beside new results and
+//! never mixed with them.
 
 mod cells;
 mod entries;
@@ -40,8 +40,8 @@ const COMPRESSED: [(&str, &[u8]); 9] = tables! {
     "speed_class_thresholds",
 };
 
-/// The tables: name and text. Facts with their source; serial numbers and names of persons are left
-/// out.
+/// Tables as name and text. They hold facts with their source; serial numbers and names of persons
+/// are left out.
 pub fn tables() -> impl Iterator<Item = (&'static str, String)> {
     COMPRESSED.into_iter().map(|(table, bytes)| {
         let mut text = String::new();
@@ -50,15 +50,15 @@ pub fn tables() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// What stands behind a figure.
+/// Basis of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureKind {
-    /// Measured, and told as a plain number.
+    /// Measured, and published as a plain number.
     Measured,
-    /// Measured, and told as about, nearly, or over a number.
+    /// Measured, and published as about, nearly, or over a number.
     MeasuredApprox,
-    /// A ratio, or rounded, by the source.
+    /// Calculated or rounded by the source.
     Derived,
     /// Asserted without a test.
     Statement,
@@ -70,26 +70,26 @@ pub enum FigureKind {
     Setup,
 }
 
-/// A published number: the digits of its source, and what they are worth.
+/// A published number with the digits of its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedFigure {
     /// As printed: "0.00", "1.10".
     pub text: String,
-    /// What `text` says, as a number; the unit stands elsewhere in the row.
+    /// Value of `text`; the unit is in another column.
     pub number: f64,
-    /// Digits behind the point.
+    /// Number of digits behind the point.
     pub decimals: usize,
 }
 
 impl std::fmt::Display for PublishedFigure {
-    /// The number with as many digits as its source gives.
+    /// Writes the number with as many digits as its source gives.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.*}", self.decimals, self.number)
     }
 }
 
 impl PublishedFigure {
-    /// Reads digits with at most one point and perhaps a sign in front.
+    /// Parses digits with at most one point, and perhaps a sign in front.
     pub fn parse(text: &str) -> Option<PublishedFigure> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let plain = !digits.is_empty()
@@ -101,17 +101,17 @@ impl PublishedFigure {
     }
 }
 
-/// One published figure. What the source does not say is empty.
+/// One published figure. Fields that the source does not give are empty.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[allow(
     missing_docs,
     reason = "each field is the column of that name, explained in docs/importing.md"
 )]
 pub struct ReferenceRow {
-    /// The table it is from; not a column.
+    /// Name of its table; not a column.
     #[serde(skip)]
     pub table: &'static str,
-    /// Unique in all tables.
+    /// Id, unique in all tables.
     pub row_id: String,
     pub kind: FigureKind,
     pub measured_by: String,
@@ -133,14 +133,14 @@ pub struct ReferenceRow {
     pub tool: String,
     pub command: String,
     pub operation: String,
-    /// K and M taken as 1024 and 1024^2.
+    /// Block size in bytes, with K and M as 1024 and 1024^2.
     pub block_size_bytes: Option<u64>,
     pub span: String,
     pub queue_depth: Option<u32>,
     pub threads: Option<u32>,
     pub filesystem: String,
     pub scheduler: String,
-    /// Past the page cache: yes, no, or not said.
+    /// True if past the page cache; `None` if the source does not say.
     #[serde(deserialize_with = "yes_or_no")]
     pub direct: Option<bool>,
     #[serde(deserialize_with = "yes_or_no")]
@@ -148,10 +148,10 @@ pub struct ReferenceRow {
     pub metric: String,
     #[serde(deserialize_with = "figure")]
     pub value: Option<PublishedFigure>,
-    /// The other end, where a range is given.
+    /// Upper end of a range.
     #[serde(deserialize_with = "figure")]
     pub value_max: Option<PublishedFigure>,
-    /// One of ~ < <= > >=, or nothing.
+    /// One of ~ < <= > >=, or empty.
     pub qualifier: String,
     pub unit: String,
     pub source_url: String,
@@ -187,14 +187,14 @@ pub fn rows() -> &'static [ReferenceRow] {
     &ROWS
 }
 
-/// The row of that id.
+/// Row with that id.
 pub fn row(row_id: &str) -> Option<&'static ReferenceRow> {
     rows().iter().find(|row| row.row_id == row_id)
 }
 
 fn read(table: &'static str, text: &str) -> Vec<ReferenceRow> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    // A test reads all of it: the tables are part of the program.
+    // A test parses all of it: the tables are part of the program.
     reader
         .deserialize()
         .map(|row| ReferenceRow { table, ..row.expect("the built-in tables are well formed") })

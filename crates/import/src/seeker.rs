@@ -48,7 +48,7 @@ pub(super) const IMPORTER: Importer = Importer {
     chatter: |_| false,
 };
 
-/// seeker reads for half a minute.
+/// Seconds for which seeker reads.
 const SECONDS: u64 = 30;
 
 fn begun(text: &str) -> Cell {
@@ -67,7 +67,7 @@ fn of_seeks(seeks_per_s: f64) -> Cell {
     cell.metrics.iops = Some(estimate(seeks_per_s, n));
     other(&mut cell, metric::SEEKS_PER_S, seeks_per_s, n);
     if seeks_per_s > 0.0 {
-        // Printed with two digits behind the point; the inverse has all.
+        // The time is printed with two digits behind the point; the inverse of the rate has all.
         other(&mut cell, metric::ACCESS_TIME_NS, 1e9 / seeks_per_s, n);
     }
     cell

@@ -18,7 +18,7 @@ pub(super) const IMPORTER: Importer = Importer {
     ],
     read: |source, _, reading| {
         let mut found = ImportedRun::by("sysbench");
-        // What precedes the first run's banner belongs to it.
+        // Lines before the first run's banner belong to it.
         for part in source.parts(|line| line.trim().starts_with("Running the test with")) {
             read_run(&part, &mut found, reading);
         }
@@ -29,7 +29,7 @@ pub(super) const IMPORTER: Importer = Importer {
     },
 };
 
-/// What stands before and between the figures of a run.
+/// Parameters and figures of a run while its lines are read.
 #[derive(Default)]
 struct Run {
     mode: Option<(&'static str, Pattern)>,
@@ -42,7 +42,7 @@ struct Run {
     events: Option<u64>,
     /// Shortest, mean, longest, 95th percentile, in ms.
     ms: [Option<f64>; 4],
-    /// Of reads and of writes: place, I/Os a second (or their count), bytes a second.
+    /// Place, I/Os a second (or their count) and bytes a second, of reads and of writes.
     rates: [(usize, Option<f64>, Option<f64>); 2],
     is_counted: bool,
 }
@@ -80,7 +80,7 @@ fn read_run(source: &ImportText, found: &mut ImportedRun, reading: &mut Reading)
     }
 }
 
-/// Reads a line that says how it was measured.
+/// Parses a line with a parameter; false if it is not one.
 fn setting(run: &mut Run, line: &str) -> bool {
     // 0.4 prints "16Kb" and "2Gb".
     let size_of = |text: &str| size(&text.trim().replace('b', "B"));
@@ -108,7 +108,7 @@ fn setting(run: &mut Run, line: &str) -> bool {
     true
 }
 
-/// Reads a line of results.
+/// Parses a line of results; false if it is not one.
 fn result(run: &mut Run, at: usize, line: &str) -> bool {
     // "Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total".
     if let Some(counts) =
@@ -126,7 +126,7 @@ fn result(run: &mut Run, at: usize, line: &str) -> bool {
         return true;
     }
     let Some((name, value)) = line.split_once(':') else {
-        // The counts of 0.4 in other units.
+        // The same counts of 0.4 in other units.
         return re!("Read .* Written.*Total transferred|Requests/sec executed$").is_match(line);
     };
     let plain = value.split_whitespace().next().and_then(with_unit).map(|(value, _)| value);

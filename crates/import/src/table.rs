@@ -1,6 +1,6 @@
-//! Our own CSV: the rows of `flashmark export --format csv` (a row a cell, columns as in
-//! docs/collection.md; any subset with `test` and a rate will do) and of `matrix --csv` (a row a
-//! try).
+//! Our own CSV: the rows of `flashmark export --format csv` (one for each cell, columns as in
+//! docs/collection.md; any subset with `test` and a rate is enough) and of `matrix --csv` (one for
+//! each try).
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) const NAME: &str = "Flashmark's own CSV";
 /// A row by the names of its columns; empty fields are absent.
 type Row = BTreeMap<String, String>;
 
-/// The records of a table; none where this is no table of ours.
+/// Records of a table; `None` if it is not a table of ours.
 pub(super) fn read(text: &str) -> Option<Result<Vec<Record>, ImportTrouble>> {
     let head = text.lines().next()?;
     let names: Vec<&str> = head.split(',').map(|name| name.trim().trim_matches('"')).collect();
@@ -52,18 +52,18 @@ fn rows(text: &str) -> Result<Vec<Row>, ImportTrouble> {
     Ok(rows)
 }
 
-/// Without the apostrophe that keeps a spreadsheet from taking a text for a formula.
+/// Removes the apostrophe that keeps a spreadsheet from taking a text for a formula.
 fn unarmed(text: &str) -> String {
     let armed = text.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@']));
     armed.unwrap_or(text).to_owned()
 }
 
-/// Rows are counted with the head as the first.
+/// Makes the trouble of a row. Rows are counted with the head as the first.
 fn at_row(row: usize, what: impl std::fmt::Display) -> ImportTrouble {
     ImportTrouble::new(format_args!("line {row}: {what}"))
 }
 
-/// A field read, where there is one, or the trouble that it is not what it should be.
+/// Parses a field, if it is there, or returns the reason why it cannot.
 fn field<T>(
     row: &Row,
     at: usize,
@@ -86,8 +86,8 @@ fn count(row: &Row, at: usize, name: &str) -> Result<Option<u64>, ImportTrouble>
     field(row, at, name, whole, "no whole number")
 }
 
-/// One of the words that the record has for something: "byte:165" and "compressible:50" are
-/// {"byte": 165} in a record.
+/// Parses a word of a record: "byte:165" and "compressible:50" are {"byte": 165} and
+/// {"compressible": 50} in a record.
 fn word<T: DeserializeOwned>(row: &Row, at: usize, name: &str) -> Result<Option<T>, ImportTrouble> {
     let read = |text: &str| {
         let value = match text.split_once(':') {
@@ -99,7 +99,7 @@ fn word<T: DeserializeOwned>(row: &Row, at: usize, name: &str) -> Result<Option<
     field(row, at, name, read, "none")
 }
 
-/// A text of at most so many letters.
+/// Text of a field, of at most `most` letters.
 fn text(row: &Row, name: &str, most: usize) -> Option<String> {
     row.get(name).map(|text| short(text, most))
 }
@@ -122,7 +122,7 @@ fn of_cells(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
     Ok(records)
 }
 
-/// What a table says of a run beside its cells: above all what measured it.
+/// Takes the columns about the run: above all the tool that measured it.
 fn about_run(record: &mut Record, row: &Row) {
     let run = &mut record.run;
     run.software.name = text(row, "software", 100).unwrap_or_else(|| "table".to_owned());
@@ -131,7 +131,7 @@ fn about_run(record: &mut Record, row: &Row) {
     run.label = text(row, "label", 100);
     run.suite = text(row, "suite", 100).unwrap_or_else(|| run.suite.clone());
     let measured_by = format!("{} {}", run.software.name, run.software.version);
-    // A cell that was imported before it was exported knows better.
+    // A cell that was imported before its export already names its tool.
     for cell in record.cells.iter_mut().filter(|cell| cell.label("tool") == "table") {
         label(cell, "tool", &measured_by);
     }
@@ -151,7 +151,7 @@ fn medium(row: &Row, at: usize) -> Result<Medium, ImportTrouble> {
     Ok(Medium { kind, vendor, model, firmware, interface, capacity_bytes, ..Medium::default() })
 }
 
-/// A field that holds JSON: flags, labels, further metrics and parameters.
+/// Parses a field that holds JSON: flags, labels, further metrics and parameters.
 fn json<T: DeserializeOwned + Default>(
     row: &Row,
     at: usize,
@@ -201,7 +201,8 @@ fn of_row(row: &Row, at: usize) -> Result<Cell, ImportTrouble> {
     Ok(cell)
 }
 
-/// A figure with its interval and the number of I/Os behind it, where the table has them.
+/// Parses a figure with its interval and the number of I/Os behind it, as far as the table has
+/// them.
 fn measured(row: &Row, at: usize, name: &str) -> Result<Option<Estimate>, ImportTrouble> {
     let Some(value) = figure(row, at, name)? else { return Ok(None) };
     let n = [count(row, at, &format!("{name}_n"))?, count(row, at, "ops")?]
@@ -228,8 +229,7 @@ fn latency(row: &Row, at: usize) -> Result<Option<Latency>, ImportTrouble> {
     Ok(Some(Latency { n, min, mean, p50, p90, p95, p99, p99_9, max, ..Latency::default() }))
 }
 
-/// The columns that say which combination a try of a matrix is, and the labels of a cell that they
-/// are.
+/// Columns that identify the combination of a try of a matrix, and the labels of a cell for them.
 const LABELS: [(&str, &str); 6] = [
     ("work", "work"),
     ("file system", "filesystem"),

@@ -15,15 +15,15 @@ macro_rules! re {
 }
 pub(crate) use re;
 
-/// What a group captured; empty where it took no part.
+/// Text of a group; empty if the group took no part in the match.
 pub(crate) fn group<'a>(captured: &Captures<'a>, number: usize) -> &'a str {
     captured.get(number).map_or("", |group| group.as_str().trim())
 }
 
-/// Longest line that is looked at; fio's JSON has shorter ones, and so has everything else.
+/// Longest line that is read, in bytes; fio's JSON has shorter ones, and so has everything else.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// The lines of a text without their ends; absurdly long ones are empty, in their places.
+/// Splits a text into lines without their ends; over-long ones become empty lines.
 pub(super) fn lines_of(text: &str) -> Vec<&str> {
     text.lines().map(|line| if line.len() > LONGEST_LINE { &line[..0] } else { line }).collect()
 }
@@ -33,9 +33,9 @@ pub(super) fn lines_of(text: &str) -> Vec<&str> {
 pub(super) struct ImportText<'a> {
     /// The whole text, lines that are too long included.
     pub text: &'a str,
-    /// Its lines.
+    /// Lines of the text.
     pub lines: &'a [&'a str],
-    /// How many lines are before the first of these.
+    /// Number of lines before the first of these.
     first: usize,
 }
 
@@ -44,34 +44,34 @@ impl<'a> ImportText<'a> {
         ImportText { text, lines, first: 0 }
     }
 
-    /// The lines with their places in the whole text, counted from 0.
+    /// Lines with their numbers in the whole text, from 0.
     pub fn numbered(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         (self.first..).zip(self.lines.iter().copied())
     }
 
-    /// The place of the first line.
+    /// Number of the first line.
     pub fn begin(&self) -> usize {
         self.first
     }
 
-    /// A line by its place, empty where there is none.
+    /// A line by its number; empty if there is none.
     pub fn line(&self, at: usize) -> &'a str {
         at.checked_sub(self.first).and_then(|at| self.lines.get(at)).copied().unwrap_or_default()
     }
 
-    /// The place of the line that this byte of the text is in.
+    /// Number of the line with this byte of the text.
     pub fn place_of(&self, byte: usize) -> usize {
         let start = |line: &str| (line.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.first + self.lines.partition_point(|line| start(line) <= byte).saturating_sub(1)
     }
 
-    /// The text in parts, a new one at each line that begins one; what is before the first of them
-    /// belongs to it.
+    /// Splits the text at each line that begins a part; the lines before the first one belong to
+    /// it.
     pub fn parts(&self, begins: impl Fn(&str) -> bool) -> Vec<ImportText<'a>> {
         self.parts_at(|at| begins(self.lines[at]))
     }
 
-    /// The same by the places of lines among these.
+    /// Splits the text by the indices of lines among these.
     pub fn parts_at(&self, begins: impl Fn(usize) -> bool) -> Vec<ImportText<'a>> {
         let mut starts: Vec<usize> = (0..self.lines.len()).filter(|at| begins(*at)).collect();
         if starts.len() < 2 {
@@ -92,8 +92,8 @@ impl<'a> ImportText<'a> {
         parts.collect()
     }
 
-    /// What is read of this line, or of it and the next one or two where it was wrapped; and of how
-    /// many.
+    /// Parses a line, or joins it with the next one or two if it was wrapped; returns the number of
+    /// lines too.
     pub fn wrapped<T>(&self, at: usize, read: impl Fn(&str) -> Option<T>) -> Option<(T, usize)> {
         if let Some(found) = read(self.line(at)) {
             return Some((found, 1));
@@ -109,12 +109,12 @@ impl<'a> ImportText<'a> {
         None
     }
 
-    /// True if a line is so.
+    /// True if any line satisfies the closure.
     pub fn has(&self, is_so: impl Fn(&str) -> bool) -> bool {
         self.lines.iter().any(|line| is_so(line))
     }
 
-    /// The lines that a pattern is in, with their places and what it captured.
+    /// Lines that match a pattern, with their numbers and captures.
     pub fn captures<'r>(
         &self,
         pattern: &'r Regex,
@@ -122,19 +122,19 @@ impl<'a> ImportText<'a> {
         self.numbered().filter_map(|(at, line)| Some((at, pattern.captures(line)?)))
     }
 
-    /// What the first group of a pattern captured in the first line that it is in.
+    /// First group of a pattern in the first line that matches it.
     pub fn first(&self, pattern: &Regex) -> Option<&'a str> {
         let captured = self.lines.iter().find_map(|line| pattern.captures(line))?;
         captured.get(1).map(|group| group.as_str())
     }
 
-    /// True if this stands anywhere.
+    /// True if the text contains these words.
     pub fn contains(&self, words: &str) -> bool {
         self.text.contains(words)
     }
 }
 
-/// Units that only a tool's figures have.
+/// Units of the figures of storage tools.
 const UNITS: [&str; 27] = [
     "b/s", "kb/s", "mb/s", "gb/s", "tb/s", "kib/s", "mib/s", "gib/s", "b/sec", "kb/sec", "mb/sec",
     "gb/sec", "m/s", "k/s", "g/s", "m/sec", "k/sec", "iops", "ops/s", "ops/sec", "us", "µs", "μs",
@@ -159,14 +159,14 @@ pub(super) fn looks_like_a_figure(line: &str) -> bool {
     false
 }
 
-/// What stands between two texts; the first occurrence of each, the second after the first.
+/// Text between the first occurrence of `before` and the first of `after` behind it.
 pub(super) fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(before)?;
     rest.split_once(after).map(|(inside, _)| inside)
 }
 
-/// A number as these tools print it: digits with a decimal point, perhaps an exponent. No sign, no
-/// "nan", no "inf".
+/// Parses a number as these tools print it: digits with a decimal point, perhaps an exponent. No
+/// sign, no "nan", no "inf".
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let plain = text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.len() <= 40;
@@ -177,7 +177,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-/// A whole number in decimal digits alone; none for a sign, a point, or more than 64 bits.
+/// Parses a whole number of decimal digits; `None` for a sign, a point, or more than 64 bits.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let text = text.trim();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -186,8 +186,8 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// "12.1MB/s" as 12.1 and "MB/s", "1e+03 us" as 1000 and "us", "49,3 MB/s" as 49.3; the unit may
-/// stand apart.
+/// Splits "12.1MB/s" into 12.1 and "MB/s", "1e+03 us" into 1000 and "us", "49,3 MB/s" into 49.3 and
+/// its unit, with or without a space.
 pub(super) fn with_unit(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let plain = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
@@ -201,7 +201,7 @@ pub(super) fn with_unit(text: &str) -> Option<(f64, &str)> {
     Some((decimal(text.get(..end)?)?, text.get(end..)?.trim()))
 }
 
-/// A number with a decimal point or a decimal comma.
+/// Parses a number with a decimal point or a decimal comma.
 pub(super) fn decimal(text: &str) -> Option<f64> {
     if text.contains(',') && !text.contains('.') {
         return number(&text.replacen(',', ".", 1));
@@ -209,7 +209,7 @@ pub(super) fn decimal(text: &str) -> Option<f64> {
     number(text)
 }
 
-/// What a prefix multiplies by: "K", "M", "G", "T" of 1000 or 1024, in either case; "" is 1.
+/// Factor of a prefix: "K", "M", "G", "T" of 1000 or 1024, in either case; "" is 1.
 pub(super) fn prefix(letter: &str, step: f64) -> Option<f64> {
     let power = match letter.to_ascii_lowercase().as_str() {
         "" => 0,
@@ -237,7 +237,7 @@ pub(super) fn decimal_rate(value: f64, unit: &str) -> Option<f64> {
     rate(value, unit, 1000.0)
 }
 
-/// The same of a tool whose prefixes are powers of 1024 although it prints "MB/s".
+/// Bytes a second for a tool whose prefixes are powers of 1024 although it prints "MB/s".
 pub(super) fn binary_rate(value: f64, unit: &str) -> Option<f64> {
     rate(value, unit, 1024.0)
 }
@@ -253,7 +253,7 @@ fn rate(value: f64, unit: &str, step: f64) -> Option<f64> {
     Some(tidy(value * prefix(letter.trim(), step)?))
 }
 
-/// Without what a product of decimal fractions has too much: 8.3 MB/s are 8300000 bytes, not
+/// Removes the error of a product of decimal fractions: 8.3 MB/s are 8300000 bytes, not
 /// 8300000.000000001.
 fn tidy(value: f64) -> f64 {
     if value < 1e12 { (value * 1e3).round() / 1e3 } else { value }
@@ -273,7 +273,7 @@ pub(super) fn time_ns(value: f64, unit: &str) -> Option<f64> {
     Some(tidy(value * factor))
 }
 
-/// A figure of a line, or the trouble that it is none.
+/// Figure of a line, or an error if it is missing.
 pub(super) fn wanted(line: usize, what: &str, value: Option<f64>) -> Result<f64, ImportTrouble> {
     value.ok_or_else(|| ImportTrouble::at(line, format_args!("{what} is missing or is no number")))
 }

@@ -1,8 +1,8 @@
-//! YABS: the table it makes of fio. Its jobs are its own: reads and writes at random, half of each, two threads with 64 I/Os in flight each, past the page
-//! cache.
+//! YABS: its table of fio's results.
 //!
-//! Its MB are 1000 KiB, since it divides fio's KiB/s by 1000; from v2026-07-03 on they are 10^6
-//! bytes. The IOPS beside them tell which.
+//! Its jobs are random reads and writes, half of each, in two threads with queue depth 64 past the
+//! page cache. Its MB are 1000 KiB, since it divides fio's KiB/s by 1000; from v2026-07-03 on they
+//! are 10^6 bytes. The IOPS beside them tell which.
 
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
@@ -49,7 +49,7 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     found
 }
 
-/// "12.80 MB/s    (3.2k)".
+/// Parses a column: "12.80 MB/s    (3.2k)".
 fn of_column(
     at: usize,
     direction: Direction,

@@ -1,23 +1,22 @@
-//! The lines that dd ends with, in the languages that coreutils is translated to. Words differ, and
-//! their order; what is common to all is the order of the figures: bytes, time, rate.
+//! Summary lines of dd, in the languages of coreutils. Words and their order differ; the order of
+//! the figures is common to all: bytes, time, rate.
 
 use crate::text::{decimal_rate, re, whole, with_unit};
 
-/// What dd says at its end.
+/// Figures of a summary of dd.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DdSummary {
     pub bytes: u64,
     pub seconds: f64,
-    /// The rate as printed, in bytes a second; none where it is unlike one.
+    /// Rate as printed, in bytes a second; `None` if it cannot be read.
     pub bps: Option<f64>,
 }
 
 /// Parts of the words for "copied" in coreutils' translations (its msgid "%s bytes copied, %s, %s").
 const COPIED: &str = "(?i)copied|kopiert|kopeeritud|copié|copiad|copiat|kopiran|복사|gekopieerd|kopyaland|скопи|скопі|скапі|已复制|已複製|コピー|kopierad|kopioitu|skopiowan|zkopírován|skopírov|kopieret|cóipeáil|másolva|disalin|chép";
 
-/// "67108864 bytes (67 MB, 64 MiB) copied, 1.72648 s, 38.9 MB/s"; in Russian
-/// "скопировано 67108864 байт (67 MB), 1,72648 c, 38,9 MB/c"; BSD: ".. transferred in 1.7 secs
-/// (..)".
+/// Parses "67108864 bytes (67 MB, 64 MiB) copied, 1.72648 s, 38.9 MB/s"; in Russian "скопировано
+/// 67108864 байт (67 MB), 1,72648 c, 38,9 MB/c"; BSD: ".. transferred in 1.7 secs (..)".
 pub(super) fn summary(line: &str) -> Option<DdSummary> {
     let line = line.trim();
     if line.len() > 400 {
@@ -45,7 +44,7 @@ pub(super) fn summary(line: &str) -> Option<DdSummary> {
 }
 
 impl DdSummary {
-    /// True if bytes and time give the rate.
+    /// True if the rate agrees with bytes and time.
     pub fn agrees(&self) -> bool {
         let exact = self.bytes as f64 / self.seconds;
         self.bps.is_some_and(|bps| (exact / bps - 1.0).abs() < 0.06)
@@ -64,7 +63,7 @@ pub(super) fn begins_summary(line: &str) -> bool {
         && bytes(begun).is_some()
 }
 
-/// The first whole number of a line: dd prints no other before it.
+/// First whole number of a line: dd prints no other before the bytes.
 fn bytes(head: &str) -> Option<u64> {
     let from = head.find(|c: char| c.is_ascii_digit())?;
     let rest = head.get(from..)?;
@@ -75,7 +74,7 @@ fn bytes(head: &str) -> Option<u64> {
     whole(rest.get(..end)?).filter(|_| !is_part && !is_bracketed)
 }
 
-/// "1.72648 s", "1,72648 c", "5 秒", "1e-05 s", "1.7 secs".
+/// Seconds of "1.72648 s", "1,72648 c", "5 秒", "1e-05 s", "1.7 secs".
 fn seconds(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
     let is_short = unit.chars().count() <= 10;
@@ -97,7 +96,7 @@ fn rate_of(value: f64, unit: &str) -> Option<f64> {
     decimal_rate(value, &unit.chars().map(latin).collect::<String>())
 }
 
-/// "1000+0" of "1000+0 records out", "записей получено", "输出了 1000+0 块记录".
+/// Count of "1000+0 records out", "1000+0 записей получено", "输出了 1000+0 块记录": "1000+0".
 pub(super) fn records(line: &str) -> Option<&str> {
     let found =
         re!(r"^\s*(?:[^\s\d]+\s+){0,5}(\d+\+\d+)(?:\s+[^\s\d]+){0,5}\s*$").captures(line)?;

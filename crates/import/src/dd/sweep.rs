@@ -1,4 +1,4 @@
-//! The list that people make of a sweep over block sizes with dd.
+//! Lists that people make from a sweep over block sizes with dd.
 
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Pattern};
@@ -16,7 +16,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     signs: &[Sign {
         what: "a line 'Write: .. MB/s .. MB/s' or 'Read: ..', after 'Block: 4K 8K ..'",
         is_there: |source| {
-            // A single rate after "Read:" is what many tools print.
+            // Many tools print a single rate after "Read:".
             let is_sized = source.has(|line| re!(r"(?i)^\s*Block\s*:").is_match(line));
             let mut rates = source.captures(re!(r"(?i)^\s*(?:Write|Read|Block)\s*:(\s*[0-9].*)"));
             rates.any(|(_, rest)| group(&rest, 1).matches("B/s").count() > usize::from(!is_sized))
@@ -26,13 +26,13 @@ pub(crate) const IMPORTER: Importer = Importer {
     chatter: |_| false,
 };
 
-/// Sizes for which the script behind these lists measures.
+/// Block sizes of the script behind these lists.
 const SIZES: [u64; 9] =
     [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB];
-/// The most block sizes of a sweep.
+/// Most block sizes of a sweep.
 const MOST_SIZES: usize = 64;
 
-/// A line that began: what it is, its place, and its words with those of the lines it was wrapped
+/// A line that has begun: its kind, its place, and its words with those of the lines it was wrapped
 /// to.
 struct Begun<'a> {
     kind: String,
@@ -41,8 +41,8 @@ struct Begun<'a> {
 }
 
 impl Begun<'_> {
-    /// True if a line is the rest of this one: rates and nothing else, and no more of them than are
-    /// still missing. What follows a line that is full is of another medium.
+    /// True if a line is the rest of this one: only rates, and no more than are still missing.
+    /// Rates after a full line belong to another medium.
     fn goes_on(&self, line: &str, sizes: Option<&[u64]>) -> bool {
         let mut words = line.split_whitespace();
         let full = match self.kind.as_str() {
@@ -54,8 +54,8 @@ impl Begun<'_> {
     }
 }
 
-/// The sweeps in a text, a run each: a new one begins with a direction that the last one has
-/// already.
+/// Reads the sweeps of a text as one run each: a direction that the last run already has begins a
+/// new one.
 fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut sweeps = MediaList(vec![ImportedRun::by("dd")]);
     let mut kinds: Vec<String> = Vec::new();
@@ -91,7 +91,7 @@ fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
     sweeps.0
 }
 
-/// Reads a line that is complete.
+/// Parses a complete line.
 fn ended(
     found: &mut ImportedRun,
     sizes: &mut Option<Vec<u64>>,

@@ -1,10 +1,10 @@
-//! Jobs that fio made of one (`numjobs`) and lists one by one: one result.
+//! Sum of the clones of a job (`numjobs`), which fio may list one by one.
 
 use record::{Cell, Estimate, Flag, Latency, Stop};
 
 use crate::imported_run::{note, percentiles};
 
-/// Adds one of several equal jobs to the first: rates and counts are sums, extremes extremes,
+/// Adds one of several equal jobs to the first: rates and counts add up, extremes stay extremes,
 /// percentiles cannot be added.
 pub(super) fn add_up(sum: &mut Cell, other: Cell) {
     let add = |a: &mut Option<Estimate>, b: Option<Estimate>| match (a, b) {
@@ -37,11 +37,11 @@ pub(super) fn add_up(sum: &mut Cell, other: Cell) {
         (a, _) => *a = None,
     }
     if let (Some(latency), Some(histogram)) = (&mut sum.metrics.latency_ns, &sum.histogram) {
-        // Both are of the same times.
+        // Histogram and percentiles are of the same times.
         let _ = percentiles(latency, |share| Some(histogram.quantile(share) as f64));
     }
     sum.metrics.other.clear();
-    // What was said of one of them does not hold for all.
+    // A caveat about one of them does not hold for all.
     let is_of_one = |text: &str| {
         text.starts_with("percentiles")
             || text.starts_with("the interval")
@@ -56,7 +56,7 @@ pub(super) fn add_up(sum: &mut Cell, other: Cell) {
     note(sum, "added up from the jobs that fio lists one by one");
 }
 
-/// The latencies of both; percentiles cannot be added.
+/// Merges latencies; percentiles cannot be merged.
 fn both(a: &Latency, b: &Latency) -> Latency {
     let (n, m) = (a.n.max(1) as f64, b.n.max(1) as f64);
     Latency {

@@ -36,13 +36,13 @@ pub(crate) const IMPORTER: Importer = Importer {
     chatter: |_| false,
 };
 
-/// The most documents in an array.
+/// Most documents in an array.
 const MOST_DOCUMENTS: usize = 10_000;
-/// The most JSON objects; a job has a few dozen.
+/// Most JSON objects; a job has a few dozen.
 const MOST_OBJECTS: usize = 400_000;
-/// Buckets of a histogram in json+; fio has 1856.
+/// Most buckets of a histogram in json+; fio has 1856.
 const MOST_BINS: usize = 10_000;
-/// Submission that takes more than this share of the time is told.
+/// Share of the time for submission above which a note reports it.
 const NOTABLE_SUBMISSION: f64 = 0.05;
 
 #[derive(Deserialize)]
@@ -75,7 +75,7 @@ struct JobOut {
     options: Options,
     read: Option<Box<Way>>,
     write: Option<Box<Way>>,
-    /// Reads and writes together (`unified_rw_reporting`).
+    /// Figures of reads and writes together (`unified_rw_reporting`).
     mixed: Option<Box<Way>>,
     sync: Option<Box<Syncs>>,
 }
@@ -91,7 +91,7 @@ struct Syncs {
 struct Way {
     #[serde(default)]
     io_bytes: f64,
-    /// Only fio 3 has it; before, `io_bytes` was in KiB.
+    /// Data in KiB; only fio 3 has it. Before, `io_bytes` was in KiB.
     io_kbytes: Option<f64>,
     #[serde(default)]
     bw: f64,
@@ -165,8 +165,8 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
     found
 }
 
-/// The documents with the places of their first lines. What stands around them, as fio's notices,
-/// is left to others; several runs appended to one file stand one after the other.
+/// Documents with the places of their first lines. Text around them, such as fio's notices, is left
+/// to other importers; a file may have several runs in succession.
 fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document)> {
     let text = source.text;
     // Each result is some objects, and each object costs memory: more of them than any run has is
@@ -182,7 +182,7 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
         let first = source.place_of(start);
         let (these, length) = match whole_json(rest) {
             Ok(read) => read,
-            // Braces of something else.
+            // Braces of another text.
             Err(_) if !rest.contains("\"fio version\"") => break,
             Err(error) => {
                 let last = first + error.line().saturating_sub(1);
@@ -211,7 +211,8 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
     documents
 }
 
-/// Without those that are looks at the jobs of the next one on the way (`--status-interval`).
+/// Drops intermediate reports of a run (`--status-interval`), for which a later document has the
+/// same jobs.
 fn last_looks(documents: Vec<(usize, Document)>) -> Vec<(usize, Document)> {
     let mut last: Vec<(usize, Document)> = Vec::new();
     for next in documents {
@@ -223,11 +224,11 @@ fn last_looks(documents: Vec<(usize, Document)>) -> Vec<(usize, Document)> {
     last
 }
 
-/// The most by which the clock and the runtime of a job differ, in milliseconds.
+/// Largest difference between the clock and the runtime of a job, in milliseconds.
 const CLOCK_MS: f64 = 400.0;
 
 /// True if a document shows the jobs of a later one at an earlier moment: the same jobs with the
-/// same options, and the time between both is what they ran longer.
+/// same options, whose longer runtime is the time between both.
 fn is_look_at(before: &Document, after: &Document) -> bool {
     let jobs = || before.jobs.iter().zip(&after.jobs);
     let is_same = |(a, b): (&JobOut, &JobOut)| {
@@ -266,7 +267,7 @@ impl JobOut {
     }
 }
 
-/// The byte of the next line that begins with a brace or a bracket.
+/// Index of the next line that begins with a brace or a bracket, in bytes.
 fn begins_json(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for line in text.get(from..)?.split_inclusive('\n') {
@@ -278,7 +279,7 @@ fn begins_json(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// A document, or an array of them, and how many bytes it takes.
+/// Parses a document or an array of them; returns its length in bytes too.
 fn whole_json(text: &str) -> Result<(Vec<Document>, usize), serde_json::Error> {
     fn first<T: serde::de::DeserializeOwned>(text: &str) -> Result<(T, usize), serde_json::Error> {
         let mut stream = serde_json::Deserializer::from_str(text).into_iter();
@@ -291,8 +292,8 @@ fn whole_json(text: &str) -> Result<(Vec<Document>, usize), serde_json::Error> {
     first(text).map(|(document, length)| (vec![document], length))
 }
 
-/// What can be read of a text that is cut off or damaged: whole documents of an array, and whole
-/// jobs of the one after them.
+/// Reads a text that is cut off or damaged: whole documents of an array, and whole jobs of the one
+/// after them.
 fn whole_documents(text: &str) -> Vec<Document> {
     let mut rest = text.strip_prefix('[').unwrap_or(text);
     let mut documents = Vec::new();
@@ -308,7 +309,7 @@ fn whole_documents(text: &str) -> Vec<Document> {
     documents
 }
 
-/// What can be read of a document that is cut off or damaged: the jobs before that.
+/// Reads a document that is cut off or damaged: the whole jobs before that place.
 fn salvaged(text: &str) -> Option<Document> {
     let version = value_of(text, "fio version")?;
     let global = value_of(text, "global options").unwrap_or_default();
@@ -334,7 +335,7 @@ fn value_of<T: serde::de::DeserializeOwned>(text: &str, key: &str) -> Option<T> 
     serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
 }
 
-/// The clock is read when the output is written: at the end.
+/// Time of the end: fio reads the clock when it writes the output.
 fn ended(document: &Document) -> Option<String> {
     moment(document.timestamp?)
 }
@@ -351,8 +352,7 @@ fn moment(seconds: f64) -> Option<String> {
     jiff::Timestamp::from_second(seconds as i64).ok().map(|moment| moment.to_string())
 }
 
-/// The cells of a document by what they were measured on. Jobs that fio made of one (`numjobs`) are
-/// added up.
+/// Cells of a document by medium. The clones of a job (`numjobs`) are added up.
 fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(String, Vec<Cell>)> {
     let mut media: Vec<(String, Vec<Cell>)> = Vec::new();
     let mut places: BTreeMap<(String, u64, String), (usize, usize)> = BTreeMap::new();
@@ -387,7 +387,7 @@ fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(St
     media
 }
 
-/// The cells of a job: of each direction, or of both together, and of its commits.
+/// Cells of a job: of each direction, or of both together, and of its commits.
 fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
     let ways = [
         (Some(Direction::Read), &out.read),
@@ -397,7 +397,7 @@ fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
     let mut cells = Vec::new();
     for (direction, way) in ways {
         let has_moved = |way: &&Way| way.total_ios > 0.0 || way.io_bytes > 0.0;
-        // Both together repeat what each of them says.
+        // Figures of both together repeat those of each.
         let is_news = direction.is_some() || cells.is_empty();
         if let Some(way) = way.as_deref().filter(has_moved).filter(|_| is_news) {
             cells.push(of_way(job, out, direction, way)?);
@@ -422,7 +422,7 @@ fn failed_at_once(job: &Job, out: &JobOut) -> Option<Cell> {
     Some(cell)
 }
 
-/// The error that a job ended with.
+/// Error with which a job ended.
 fn error_of(out: &JobOut) -> Option<Errno> {
     let number = Some(out.error.abs()).filter(|error| (1.0..1e6).contains(error))? as u32;
     Some(Errno::of_number(number))
@@ -467,8 +467,8 @@ fn of_way(
     cell.bytes = bytes as u64;
     cell.written_bytes = if direction == Some(Direction::Write) { cell.bytes } else { 0 };
     cell.elapsed_ns = whole_ns(way.runtime * 1e6);
-    // Flags such as time_based are not always repeated: who ran for as long as allowed was ended by
-    // the time.
+    // Flags such as time_based are not always repeated: a job that ran for as long as allowed was
+    // ended by the time.
     let is_timed = job.runtime_ms.is_some_and(|allowed| way.runtime >= 0.99 * allowed);
     cell.stop = if is_timed { Stop::Time } else { Stop::Bytes };
     if let Some(error) = error_of(out) {
@@ -477,7 +477,8 @@ fn of_way(
     cell.metrics.iops = Some(estimate(way.iops, cell.ops));
     cell.metrics.bps = Some(estimate(way.bw_bytes.unwrap_or(way.bw * 1024.0), cell.ops));
     label(&mut cell, "job", &out.jobname);
-    // With group_reporting the samples are of single jobs, and their rate is not that of the group.
+    // With group_reporting the samples come from single jobs, and their rate is not that of the
+    // group.
     if job.threads == 1 {
         add_intervals(&mut cell, way);
     }
@@ -485,12 +486,12 @@ fn of_way(
     Ok(cell)
 }
 
-/// Samples of the rate below which there is no interval.
+/// Fewest samples of the rate for an interval.
 const LEAST_SAMPLES: f64 = 5.0;
 
-/// fio looks at the rate twice a second, and gives the standard deviation of what it saw: from
-/// these samples comes an interval, narrower than true where neighbours depend on each other. That
-/// is said.
+/// Adds intervals. fio samples the rate twice a second and prints the standard deviation; the
+/// interval from these samples is too narrow where neighbours depend on each other, and a note says
+/// so.
 fn add_intervals(cell: &mut Cell, way: &Way) {
     let (n, deviation) = (way.iops_samples, way.iops_stddev);
     let is_usable =
@@ -510,8 +511,8 @@ fn add_intervals(cell: &mut Cell, way: &Way) {
     );
 }
 
-/// The 97.5 % quantile of Student's distribution, to a hundredth from 4 degrees of freedom on
-/// (Cornish and Fisher's expansion).
+/// 97.5 % quantile of Student's distribution, to a hundredth from 4 degrees of freedom on (Cornish
+/// and Fisher's expansion).
 fn t_975(freedom: f64) -> f64 {
     let z = 1.959_964_f64;
     let terms = [
@@ -522,9 +523,9 @@ fn t_975(freedom: f64) -> f64 {
     z + terms[0] / freedom + terms[1] / freedom.powi(2) + terms[2] / freedom.powi(3)
 }
 
-/// Times of I/Os: submission and completion together where fio has percentiles of that, or no
-/// histogram; else completion alone, so that percentiles, extremes and histogram of a cell are of
-/// one kind.
+/// Adds the times of I/Os: submission and completion together if fio has percentiles of that, or no
+/// histogram; else completion alone, so that percentiles, extremes and histogram of a cell have one
+/// definition.
 fn add_latency(cell: &mut Cell, way: &Way) -> Result<(), ImportTrouble> {
     let (total, completion, submission, scale) = match (&way.lat_ns, &way.clat_ns) {
         (None, None) => (way.lat.as_deref(), way.clat.as_deref(), way.slat.as_deref(), 1e3),
@@ -580,12 +581,12 @@ fn add_latency(cell: &mut Cell, way: &Way) -> Result<(), ImportTrouble> {
     Ok(())
 }
 
-/// A percentile by its number: the keys are "99.900000".
+/// Percentile by its number: the keys are "99.900000".
 fn at(percentiles: &BTreeMap<String, f64>, percent: f64) -> Option<f64> {
     percentiles.get(&format!("{percent:.6}")).copied().filter(|value| value.is_finite())
 }
 
-/// The buckets of json+: time in nanoseconds, and how many I/Os took it.
+/// Parses the buckets of json+: time in nanoseconds, and number of I/Os.
 fn histogram(bins: &BTreeMap<String, f64>) -> Result<Option<Histogram>, ImportTrouble> {
     if bins.is_empty() {
         return Ok(None);

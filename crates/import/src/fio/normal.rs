@@ -1,4 +1,4 @@
-//! fio's normal text: what it prints where no format is asked for, of fio 2 and 3.
+//! fio's normal text: its default output, of fio 2 and 3.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,14 +30,14 @@ pub(crate) const IMPORTER: Importer = Importer {
         sign!("a line 'read: IOPS=.., BW=..' or 'write: ..'", RESULT),
     ],
     read,
-    // Lines that say the same again, in detail or in sum.
+    // Lines that repeat figures, in detail or as sums.
     chatter: |line| {
         re!(r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=").is_match(line)
     },
 };
 
-/// A line of results. Of fio 3 "read: IOPS=25.7k, BW=100MiB/s (105MB/s)(1000MiB/10001msec)", of fio
-/// 2 "read : io=1000.0MB, bw=102400KB/s, iops=25600, runt= 10001msec".
+/// A line of results. fio 3: "read: IOPS=25.7k, BW=100MiB/s (105MB/s)(1000MiB/10001msec)"; fio 2:
+/// "read : io=1000.0MB, bw=102400KB/s, iops=25600, runt= 10001msec".
 const RESULT: &str = r"(?m)^[ \t]*(read|write|mixed)[ \t]*:\s*(?:IOPS=|io=.*iops=)";
 
 /// The result of a direction of a job while its lines are read.
@@ -65,33 +65,32 @@ impl Part {
     }
 }
 
-/// A job of which the lines that follow tell.
+/// A job whose result lines are being read.
 struct JobResult<'a> {
     at: usize,
     name: &'a str,
     job: Job,
-    /// Of jobs that are one (`numjobs`), and of several looks at one, the text that tells them
-    /// apart: group and process.
+    /// Group in the text; with `process` it separates the clones of a job (`numjobs`), and several
+    /// reports of one job.
     group: Option<&'a str>,
     process: Option<&'a str>,
     error: Option<Errno>,
     parts: Vec<Part>,
-    /// The lines that follow are of reads and writes together,
-    /// which has no figures.
+    /// True while lines are about reads and writes together, which have no figures.
     is_between: bool,
 }
 
-/// What is told of the jobs before the first result.
+/// Descriptions of jobs before the first result.
 #[derive(Default)]
 struct Described<'a> {
     jobs: BTreeMap<&'a str, Job>,
-    /// Those of which fio made several.
+    /// Names of the jobs that fio cloned.
     several: BTreeSet<&'a str>,
     last: Option<&'a str>,
 }
 
 impl<'a> Described<'a> {
-    /// Reads a line; false where it describes nothing.
+    /// Reads a line; false if it is not a description.
     fn read(&mut self, line: &'a str) -> bool {
         if let Some((name, rest)) = line.split_once(": (g=") {
             self.jobs.insert(name, described(rest));
@@ -107,8 +106,8 @@ impl<'a> Described<'a> {
     }
 }
 
-/// The outputs in a text: a new one begins where jobs are described after results. Those on one
-/// medium are one run.
+/// Reads the outputs in a text: descriptions of jobs after results begin a new one. Those on one
+/// medium become one run.
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut runs: Vec<ImportedRun> = Vec::new();
     let has_results = std::cell::Cell::new(true);
@@ -159,7 +158,8 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     found
 }
 
-/// "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 12:00:00 2026".
+/// Parses "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 12:00:00
+/// 2026".
 fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described) -> JobResult<'a> {
     let mut job = described.jobs.get(name).cloned().unwrap_or_else(Job::unknown);
     let count = |pattern: &Regex| group(&pattern.captures(rest)?, 1).parse::<u32>().ok();
@@ -202,7 +202,7 @@ impl JobResult<'_> {
         }
     }
 
-    /// The cells of the job with the lines they begin in.
+    /// Cells of the job with the lines in which they begin.
     fn cells(self) -> Vec<(usize, Cell)> {
         let is_failed = self.error.as_ref().is_some_and(|error| error.origin == ErrorSide::Medium);
         let mut cells: Vec<(usize, Cell)> =
@@ -222,7 +222,7 @@ impl JobResult<'_> {
     }
 }
 
-/// Without looks at a job on the way (`--status-interval`): the same process tells of it again.
+/// Drops intermediate reports of a job (`--status-interval`): the same process reports again later.
 fn last_looks(job_results: Vec<JobResult<'_>>) -> Vec<JobResult<'_>> {
     let places: BTreeMap<_, usize> = job_results
         .iter()
@@ -238,7 +238,7 @@ fn last_looks(job_results: Vec<JobResult<'_>>) -> Vec<JobResult<'_>> {
         .collect()
 }
 
-/// The cells of jobs, those that fio made of one added up.
+/// Cells of jobs; the clones of a job are added up.
 fn added_up(
     job_results: Vec<JobResult>,
     is_one_of_several: impl Fn(&str) -> bool,
@@ -267,7 +267,7 @@ fn added_up(
     cells
 }
 
-/// The direction of a line of results; none within where it is of both together.
+/// Direction of a line of results; the inner `None` is reads and writes together.
 fn direction(line: &str) -> Option<Option<Direction>> {
     Some(match group(&re!(RESULT).captures(line)?, 1) {
         "read" => Some(Direction::Read),
@@ -276,10 +276,10 @@ fn direction(line: &str) -> Option<Option<Direction>> {
     })
 }
 
-/// "0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2
-/// has "bs=4K-4K/4K-4K/4K-4K".
+/// Parses "0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1";
+/// fio 2 has "bs=4K-4K/4K-4K/4K-4K".
 fn described(text: &str) -> Job {
-    // Whether it went past the page cache is not said, so it is not taken for a test of ours.
+    // The text does not say if it bypassed the page cache, so it is not one of our tests.
     let mut job = Job { path: Path::Direct, region: Some(Region::File), ..Job::unknown() };
     let first = |found: Option<Captures>| found.map(|found| group(&found, 1).to_owned());
     let kind = first(re!("rw=([^,]*)").captures(text)).unwrap_or_default();
@@ -328,13 +328,13 @@ fn begun(
     Ok(Part::of(at, cell))
 }
 
-/// A number with a prefix of thousands: "25.7k" as 25700.
+/// Parses a number with a prefix of thousands: "25.7k" as 25700.
 fn thousands(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
     Some(value * prefix(unit, 1000.0)?)
 }
 
-/// Lines below a result: latencies and their percentiles.
+/// Parses lines below a result: latencies and their percentiles.
 fn detail(part: &mut Part, line: &str) {
     let times = re!(r"^(lat|clat|sync) \((\w+)\).*?min=([^,]*),.*?max=([^,]*),.*?avg=([^,]*)");
     if let Some(found) = times.captures(line).filter(|it| !part.is_total || group(it, 1) != "clat")
@@ -355,8 +355,8 @@ fn detail(part: &mut Part, line: &str) {
     }
 }
 
-/// "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed. From them
-/// and the time follow the figures to more digits than are printed.
+/// Parses "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed.
+/// With the time they give the figures to more digits than are printed.
 fn issued(parts: &mut [Part], text: &str) {
     let counts = |mark: &str| -> Vec<u64> {
         let listed =
@@ -393,8 +393,8 @@ fn issued(parts: &mut [Part], text: &str) {
     }
 }
 
-/// How many commits there were: fsyncs are the fourth of the totals, and fdatasyncs, for which
-/// there is no place, the first of the short ones.
+/// Number of commits: fsyncs are the fourth of the totals, and fdatasyncs, which have no place of
+/// their own, the first of the short ones.
 fn commits(totals: &[u64], short: &[u64]) -> u64 {
     let fsyncs = totals.get(3).copied().filter(|count| *count > 0);
     fsyncs.or(short.first().copied()).unwrap_or(0)

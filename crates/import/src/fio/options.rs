@@ -1,4 +1,4 @@
-//! What a job was told to do.
+//! Options of a job of fio.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::text::{number, short, time_ns, with_unit};
 
-/// Options of a job as fio repeats them.
+/// Options of a job as fio repeats them in its output.
 pub(super) type Options = BTreeMap<String, Value>;
 
-/// Options that make a job another procedure than ours, whatever else it does.
+/// Options with which a job is never one of our procedures.
 const NOT_SIMPLE: [&str; 14] = [
     "rate",
     "rate_min",
@@ -31,16 +31,16 @@ const NOT_SIMPLE: [&str; 14] = [
 /// Engines that have one I/O in flight, whatever `iodepth` says.
 const SYNCHRONOUS: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "null"];
 
-/// What is known of a job.
+/// Parameters of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     /// `rw=` as given ("randrw"); empty where the text does not say.
     pub kind: String,
-    /// In what order; none where it is not known.
+    /// Order of the offsets; `None` if unknown.
     pub order: Option<Pattern>,
-    /// Nothing about it makes it another procedure than ours.
+    /// True if no option makes it differ from our procedures.
     pub is_simple: bool,
-    /// Block sizes of reads and of writes.
+    /// Block sizes of reads and of writes, in bytes.
     pub blocks: [Option<u64>; 2],
     pub queue_depth: u32,
     pub threads: u32,
@@ -50,17 +50,17 @@ pub(super) struct Job {
     pub region: Option<Region>,
     pub offset_bytes: Option<u64>,
     pub span_bytes: Option<u64>,
-    /// Device or file (`filename=`); empty where the text does not say.
+    /// Device or file (`filename=`); empty if the text does not say.
     pub filename: String,
-    /// How long it was allowed to take.
+    /// Longest runtime, in milliseconds.
     pub runtime_ms: Option<f64>,
-    /// The call that ends a number of writes, where it was asked for: "fsync", "fdatasync".
+    /// Call that ends a number of writes, if one was asked for: "fsync", "fdatasync".
     pub commit: Option<&'static str>,
     pub notes: Vec<String>,
 }
 
 impl Job {
-    /// A job of which only this is known.
+    /// A job without known options.
     pub fn unknown() -> Job {
         Job {
             kind: String::new(),
@@ -82,7 +82,7 @@ impl Job {
         }
     }
 
-    /// What it does, where that is one of both.
+    /// Direction, if it is only one.
     pub fn direction(&self) -> Option<Direction> {
         match self.kind.as_str() {
             "read" | "randread" => Some(Direction::Read),
@@ -120,14 +120,13 @@ impl Job {
         };
     }
 
-    /// Takes engine and depth.
+    /// Takes engine and queue depth.
     pub fn set_depth(&mut self, engine: &str, depth: Option<u64>) {
         let depth = depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(1).max(1);
         self.queue_depth = if SYNCHRONOUS.contains(&engine) { 1 } else { depth };
     }
 
-    /// Reads the options of a job over those of all jobs. Nothing said of a thing is what fio does
-    /// by default.
+    /// Reads the options of a job over those of all jobs; a missing option has fio's default.
     pub fn of(global: &Options, own: &Options) -> Job {
         let get = |names: &[&str]| {
             names.iter().find_map(|name| own.get(*name).or_else(|| global.get(*name))).map(as_text)
@@ -191,7 +190,7 @@ fn as_text(value: &Value) -> String {
     }
 }
 
-/// "4k" or "4k,64k,4k": for reads, writes and trims.
+/// Block sizes in bytes of "4k" or "4k,64k,4k": for reads, writes and trims.
 fn blocks(text: &str) -> [Option<u64>; 2] {
     let mut parts = text.split(',').map(str::trim);
     let read = parts.next().and_then(fio_size);
@@ -199,13 +198,13 @@ fn blocks(text: &str) -> [Option<u64>; 2] {
     [read, write]
 }
 
-/// A size as fio reads it: prefixes of 1024 ("4k", "1m", "2g"). None for percentages and what is
-/// unlike a size.
+/// Bytes of a size as fio reads it: prefixes of 1024 ("4k", "1m", "2g"). `None` for percentages and
+/// anything that is not a size.
 pub(super) fn fio_size(text: &str) -> Option<u64> {
     crate::text::size(text)
 }
 
-/// "5" and "5s" are seconds, "2m" minutes.
+/// Milliseconds of "5" and "5s" (seconds) or "2m" (minutes).
 fn runtime_ms(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
     let ns = time_ns(value, if unit.is_empty() { "s" } else { unit })?;

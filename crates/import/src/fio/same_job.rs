@@ -1,4 +1,4 @@
-//! One job that fio printed in several forms (`--output-format=normal,json+,terse`): one result.
+//! Several forms of output of one job (`--output-format=normal,json+,terse`) as one result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use record::{Cell, Direction};
 
 use crate::imported_run::{ImportedRun, note};
 
-/// The forms of fio's output as notes name them, the one that says most first.
+/// Forms of fio's output as notes name them, the one with most details first.
 pub(crate) const FORMS: [&str; 3] = ["JSON", "normal text", "terse text"];
 
-/// A result by its run and its place there.
+/// Place of a result: index of its run, and its index there.
 type Place = (usize, usize);
 
-/// Takes out what is in the text in a form that says more, too, and notes it there.
+/// Removes results that the text also has in a form with more details, and notes it there.
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
     let rank = |run: &ImportedRun| FORMS.iter().position(|form| *form == run.form);
     let mut printed_places: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
@@ -42,7 +42,7 @@ pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
     }
 }
 
-/// The results of these runs, those of one job and direction together.
+/// Groups the results of these runs by job and direction.
 fn jobs_of(found: &[ImportedRun], of: impl Fn(&ImportedRun) -> bool) -> Vec<Vec<Place>> {
     let mut jobs: BTreeMap<(&str, bool), Vec<Place>> = BTreeMap::new();
     for (run, one) in found.iter().enumerate().filter(|(_, run)| of(run)) {
@@ -54,8 +54,8 @@ fn jobs_of(found: &[ImportedRun], of: impl Fn(&ImportedRun) -> bool) -> Vec<Vec<
     jobs.into_values().collect()
 }
 
-/// For each of these results the one of a fuller form that is the same; several that fio lists one
-/// by one may be one that was added up.
+/// Pairs results with those of a fuller form that are the same; several that fio lists one by one
+/// may match one that was added up.
 fn fuller_form(
     found: &[ImportedRun],
     jobs: &[Place],
@@ -87,12 +87,13 @@ fn fuller_form(
     same
 }
 
-/// Of one job by name, in one direction.
+/// True if both have the same job name and direction.
 fn is_alike(a: &Cell, b: &Cell) -> bool {
     a.label("job") == b.label("job") && a.params.direction == b.params.direction
 }
 
-/// The same time to the millisecond, and as much moved, as far as both forms say it.
+/// True if both have the same time to the millisecond and the same data, as far as both forms have
+/// them.
 fn is_same(a: &Cell, b: &Cell) -> bool {
     let is_said = |a: u64, b: u64| a > 0 && a == b;
     a.elapsed_ns == b.elapsed_ns && (is_said(a.ops, b.ops) || is_said(a.bytes / KIB, b.bytes / KIB))

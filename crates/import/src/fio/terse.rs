@@ -1,4 +1,4 @@
-//! fio's terse text (`--output-format=terse`, versions 2 to 5), and five fields of it as Raspberry
+//! fio's terse text (`--output-format=terse`, versions 2 to 5), and five of its fields as Raspberry
 //! Pi Diagnostics prints and judges them.
 
 use record::units::KIB;
@@ -35,9 +35,9 @@ pub(crate) const JOBS: Importer = Importer {
     chatter: is_of_diagnostics,
 };
 
-/// Where a version of the form has what, counted from 0.
+/// Indices of the fields in a version of the form, from 0.
 struct Layout {
-    /// fio's version; the oldest form has none.
+    /// Index of fio's version; the oldest form has none.
     version: Option<usize>,
     name: usize,
     error: usize,
@@ -45,7 +45,8 @@ struct Layout {
     write: usize,
 }
 
-/// Version 5 has six more fields for each direction.
+/// Beginning of a line of each version, and its layout. Version 5 has six more fields for each
+/// direction.
 const LAYOUTS: [(&str, Layout); 4] = [
     ("2;", Layout { version: None, name: 1, error: 3, read: 4, write: 45 }),
     ("3;fio-", Layout { version: Some(1), name: 2, error: 4, read: 5, write: 46 }),
@@ -54,7 +55,7 @@ const LAYOUTS: [(&str, Layout); 4] = [
 ];
 /// Fewest fields of a line.
 const FIELDS: usize = 82;
-/// Fields of a direction, counted from its first: KiB, KiB/s, IOPS, ms.
+/// Indices of the fields of a direction, from its first; it begins with KiB, KiB/s, IOPS, ms.
 const RUNTIME: usize = 3;
 const COMPLETION: usize = 8;
 const PERCENTILES: usize = 12;
@@ -63,7 +64,7 @@ const TOTAL: usize = 32;
 
 fn layout(line: &str) -> Option<&'static Layout> {
     let known = LAYOUTS.iter().find(|(begin, _)| line.starts_with(begin));
-    // Other lists may begin with a 2, too.
+    // Other lists may also begin with a 2.
     let is_list = |layout: &Layout| {
         layout.version.is_some()
             || line.contains(";1.000000%=") && line.split(';').count() >= FIELDS
@@ -118,7 +119,7 @@ fn error_of(layout: &Layout, fields: &[&str]) -> Option<Errno> {
     number.filter(|number| *number > 0).map(Errno::of_number)
 }
 
-/// Lines of Raspberry Pi Diagnostics around its figures.
+/// True for a line of Raspberry Pi Diagnostics around its figures.
 fn is_of_diagnostics(line: &str) -> bool {
     line.contains("KB/sec (target") || line.contains("IOPS (target")
 }
@@ -179,8 +180,8 @@ fn of_fields(
     Ok(Some(cell))
 }
 
-/// A cell of a job of which name and figures are known. Its block size follows from both where they
-/// agree on a power of two.
+/// Cell of a job from its name and figures. KiB/s and IOPS give the block size if their quotient is
+/// a power of two.
 fn of_job(name: &str, direction: Direction, kib_per_s: f64, iops: f64) -> Cell {
     let test = match direction {
         Direction::Read => "fio:read",
@@ -208,12 +209,12 @@ fn block(kib_per_s: f64, iops: f64) -> Option<u64> {
         return None;
     }
     let power = 1u64 << (mean.log2().round() as u32).min(40);
-    // Rates and IOPS are cut off to whole numbers: with few IOPS that is a good deal.
+    // Rates and IOPS are truncated to whole numbers: with few IOPS that is a large error.
     let tolerance = 0.01 + 1.0 / iops;
     ((mean / power as f64 - 1.0).abs() < tolerance).then_some(power)
 }
 
-/// Name, then KiB/s and IOPS of reading and of writing.
+/// Parses name, then KiB/s and IOPS of reading and of writing.
 fn job_line(line: &str) -> Option<(&str, [f64; 4])> {
     let mut fields = line.trim().split(';');
     let name = fields
@@ -223,7 +224,7 @@ fn job_line(line: &str) -> Option<(&str, [f64; 4])> {
     Some((name, figures.try_into().ok()?))
 }
 
-/// Runs of Raspberry Pi Diagnostics, up to three, or the same lines alone.
+/// Reads runs of Raspberry Pi Diagnostics, up to three, or the same lines alone.
 fn read_jobs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("Raspberry Pi Diagnostics");
     let mut run = String::new();

@@ -1,5 +1,5 @@
-//! A published figure as a cell: what was done under the name of our test where it is the same, and
-//! every reason for care as a flag.
+//! Cells of published figures: with the name of our test if the procedure is the same, and a flag
+//! for every caveat.
 
 use record::{
     Cell, Content, Direction, Flag, Params, Path, Pattern, Region, Stop, Sync, metric, test,
@@ -9,7 +9,7 @@ use super::{FigureKind, ReferenceRow};
 use crate::imported_run::{estimate, label, note, other};
 use crate::text::short;
 
-/// The cell of a measured figure; none for what is asserted, claimed, derived or set.
+/// Cell of a measured figure; `None` for statements, claims, derived figures and parameters.
 pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {
     if !matches!(row.kind, FigureKind::Measured | FigureKind::MeasuredApprox) {
         return None;
@@ -17,7 +17,7 @@ pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {
     let value = row.value.as_ref()?;
     let mut cell = Cell::begun("", test(row), params(row));
     cell.stop = Stop::Ops;
-    // Where a range is given its middle stands for it.
+    // The middle of a range represents it.
     let number =
         row.value_max.as_ref().map_or(value.number, |most| (value.number + most.number) / 2.0);
     measured(&mut cell, row, number);
@@ -38,12 +38,12 @@ pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {
     Some(cell)
 }
 
-/// What it was measured with.
+/// Name of the tool that measured it.
 pub(super) fn tool(row: &ReferenceRow) -> &str {
     if row.tool.is_empty() { "tool not stated" } else { &row.tool }
 }
 
-/// "1.7 MB/s", "94-96 s", "~ 20 IOPS": as its source has it.
+/// Figure as in its source: "1.7 MB/s", "94-96 s", "~ 20 IOPS".
 pub(super) fn published(row: &ReferenceRow) -> String {
     let value = row.value.as_ref().map_or(String::new(), |value| value.text.clone());
     let range = row.value_max.as_ref().map_or(String::new(), |most| format!("-{}", most.text));
@@ -54,7 +54,7 @@ pub(super) fn published(row: &ReferenceRow) -> String {
         .join(" ")
 }
 
-/// Which of several rounds of the same a row is, where its source counts them: "round 2, RPi 1".
+/// Number of the round, if the source counts repetitions: "round 2, RPi 1".
 fn repeat(row: &ReferenceRow) -> Option<&str> {
     let number = row.locator.strip_prefix("round ")?.split(',').next()?;
     number.parse::<u32>().is_ok().then_some(number)
@@ -126,7 +126,7 @@ fn params(row: &ReferenceRow) -> Params {
             .or(row.span.starts_with("whole device").then_some(Region::Whole)),
         queue_depth: row.queue_depth.unwrap_or(1).max(1),
         threads: row.threads.unwrap_or(1).max(1),
-        // A single fsync at the end is no synchronous writing.
+        // A single fsync at the end is not synchronous writing.
         sync: if row.sync == Some(true) && writes && row.tool == "iozone" {
             Sync::File
         } else {
@@ -153,8 +153,8 @@ fn bps(row: &ReferenceRow, number: f64) -> Option<f64> {
     Some(number * factor)
 }
 
-/// Whether it went past the page cache. Of dd and iozone that has to be said; tables of iozone that
-/// have the depth are of the usual command line, and do not repeat it.
+/// True if the tool bypassed the page cache. For dd and iozone the source must say so, except for
+/// tables of iozone with a queue depth: those are of the usual command line.
 fn is_direct(row: &ReferenceRow) -> bool {
     row.direct.unwrap_or(match row.tool.as_str() {
         "dd" => false,
@@ -199,7 +199,7 @@ fn measured(cell: &mut Cell, row: &ReferenceRow, number: f64) {
     }
 }
 
-/// Every reason to read a figure with care.
+/// All reasons for care with a figure, as text.
 fn caveats(row: &ReferenceRow) -> Vec<String> {
     let mut caveats = Vec::new();
     if row.kind == FigureKind::MeasuredApprox || !row.qualifier.is_empty() {
@@ -228,12 +228,12 @@ fn caveats(row: &ReferenceRow) -> Vec<String> {
     caveats
 }
 
-/// Whether its source says that a number is not the medium's.
+/// True if its source says that the number is not the medium's.
 fn is_memory(row: &ReferenceRow) -> bool {
     row.notes.contains("page cache")
 }
 
-/// The doubts of cells, each once.
+/// Caveats of cells, each once.
 pub(super) fn doubts(cells: &[Cell]) -> Vec<Flag> {
     let mut all: Vec<Flag> = Vec::new();
     for flag in cells.iter().flat_map(|cell| &cell.flags) {

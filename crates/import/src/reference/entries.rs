@@ -12,7 +12,7 @@ use record::{
 use super::cells::{cell, doubts, tool};
 use super::{FigureKind, ReferenceRow, rows};
 
-/// What makes rows those of one medium in one source on one host.
+/// Table and fields that identify one medium in one source on one host.
 type Group = (&'static str, [String; 8]);
 
 fn group(row: &ReferenceRow) -> Group {
@@ -27,17 +27,17 @@ fn group(row: &ReferenceRow) -> Group {
         &row.claimed_class,
     ];
     let mut of = of.map(String::clone);
-    // Of one model there may be several capacities.
+    // A model may have several capacities.
     of[2] +=
         &row.device_capacity_gb.as_ref().map_or(String::new(), |gb| format!(" {} GB", gb.text));
     (row.table, of)
 }
 
-/// The reference collection as entries, in the order of the tables. Every measured figure is a cell
-/// of one of them, and their lines are drawn from the cells as any other's.
+/// Reference collection as entries, in the order of the tables. Every measured figure is a cell of
+/// one of them, and their headlines are drawn from the cells as for any other run.
 ///
 /// # Panics
-/// Where a table says what cannot be: a test holds that none does.
+/// If a table holds an impossible value: a test ensures that none does.
 pub fn entries() -> Vec<CollectionRun> {
     let mut order: Vec<Group> = Vec::new();
     let mut groups: BTreeMap<Group, Vec<&'static ReferenceRow>> = BTreeMap::new();
@@ -75,7 +75,7 @@ fn entry(rows: &[&'static ReferenceRow]) -> Option<CollectionRun> {
     })
 }
 
-/// Cells under names as in runs of ours.
+/// Gives cells names as in runs of ours.
 fn numbered(mut cells: Vec<Cell>) -> Vec<Cell> {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for cell in &mut cells {
@@ -121,7 +121,7 @@ fn record(id: &str, row: &ReferenceRow, cells: Vec<Cell>) -> Record {
     }
 }
 
-/// What a medium is called of which the source does not say what it is.
+/// Name for a medium that the source does not identify.
 fn unnamed(row: &ReferenceRow) -> Option<String> {
     let is_unknown = row.device_model.is_empty() || row.device_model.starts_with("not ");
     let kind = if row.device_type.is_empty() { "medium" } else { &row.device_type };
@@ -161,7 +161,7 @@ fn kind(device_type: &str) -> MediumKind {
         .map_or(MediumKind::Unknown, |(_, kind)| kind)
 }
 
-/// What is printed on it: "Class 10, U1", "UHS-I U3 V30", "A1", "190 MB/s read, 55 MB/s write".
+/// Claims on the label: "Class 10, U1", "UHS-I U3 V30", "A1", "190 MB/s read, 55 MB/s write".
 fn claims(row: &ReferenceRow) -> Claims {
     let words: Vec<&str> =
         row.claimed_class.split([' ', ',']).filter(|word| !word.is_empty()).collect();
@@ -186,7 +186,7 @@ fn claims(row: &ReferenceRow) -> Claims {
     }
 }
 
-/// The day of "2012-01-25", "2019-03", "2016"; none where the source has no date.
+/// Day of "2012-01-25", "2019-03", "2016"; `None` if the source has no date.
 fn day(date: &str) -> Option<String> {
     let parts: Vec<&str> = date.split('-').collect();
     let numeric =
@@ -199,7 +199,7 @@ fn day(date: &str) -> Option<String> {
     }
 }
 
-/// When these tables were put together; for what has no date of its own.
+/// Date of these tables, for sources without a date.
 const COMPILED: &str = "2026-11-20";
 
 fn received(date: &str) -> String {

@@ -1,4 +1,4 @@
-//! The publications that the figures are from, each with all of its figures.
+//! Publications from which the figures are, each with all of its figures.
 
 use record::units::Bytes;
 use record::{PublishedSource, SourceFigure};
@@ -6,7 +6,7 @@ use record::{PublishedSource, SourceFigure};
 use super::cells::{cell, published, tool};
 use super::{FigureKind, ReferenceRow, rows};
 
-/// The five articles by what tells their rows: address, or nothing where none is known.
+/// Addresses of the five articles, empty where none is known.
 const ARTICLES: [&str; 5] = [
     "http://abatis.org.uk/CFbench.html",
     "http://abatis.org.uk/CFbenchPart2.html",
@@ -15,8 +15,8 @@ const ARTICLES: [&str; 5] = [
     "",
 ];
 
-/// Every publication, the five articles first, then the others in the order of the tables. Every
-/// row is a figure of one of them.
+/// All publications, the five articles first, then the others in the order of the tables. Every row
+/// is a figure of one of them.
 pub fn sources() -> Vec<PublishedSource> {
     let mut found: Vec<(&'static ReferenceRow, PublishedSource)> = Vec::new();
     for row in rows() {
@@ -83,7 +83,7 @@ fn medium(row: &ReferenceRow) -> String {
     joined([&row.device_brand, &row.device_model, &capacity, &row.device_type, &class], " ")
 }
 
-/// What was done, in the words of the row: metric where it is no rate, operation, block, the rest.
+/// Procedure in the words of the row: metric if it is not a rate, operation, block, the rest.
 fn what(row: &ReferenceRow) -> String {
     let is_rate = matches!(row.metric.as_str(), "throughput" | "iops");
     let metric = if is_rate { String::new() } else { row.metric.replace('_', " ") };

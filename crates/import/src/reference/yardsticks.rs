@@ -1,4 +1,4 @@
-//! What everything is held against.
+//! Yardsticks: published figures with which every medium is compared.
 
 use record::collection::HeadlineFigure;
 
@@ -7,19 +7,19 @@ use super::{ReferenceRow, row};
 /// A line on the charts: a published figure that people know, or have to reach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yardstick {
-    /// "5400 rpm laptop disk".
+    /// Name: "5400 rpm laptop disk".
     pub name: &'static str,
-    /// Which figure of a medium is held against it.
+    /// Figure of a medium that is compared with it.
     pub figure: HeadlineFigure,
-    /// In the unit of that figure.
+    /// Value in the unit of that figure.
     pub value: f64,
-    /// Whether a medium has to reach it (a class), and not only is compared with it.
+    /// True if it is a limit that a medium of a class must reach, not only a comparison.
     pub is_limit: bool,
-    /// Where it was published.
+    /// Row in which it was published.
     pub row: &'static ReferenceRow,
 }
 
-/// Name, figure, row, and whether it is a limit.
+/// Name, figure, row, and true if it is a limit.
 const KNOWN: [(&str, HeadlineFigure, &str, bool); 11] = [
     ("5400 rpm laptop disk", HeadlineFigure::RandomWrite4k, "article-00021", false),
     ("5400 rpm laptop disk", HeadlineFigure::RandomRead4k, "article-00020", false),
@@ -34,12 +34,12 @@ const KNOWN: [(&str, HeadlineFigure, &str, bool); 11] = [
     ("class A2", HeadlineFigure::RandomWrite4k, "cls-00012", true),
 ];
 
-/// All of them: disks, the first cards, and the limits of the classes A1 and A2.
+/// All yardsticks: disks, the first cards, and the limits of the classes A1 and A2.
 pub fn yardsticks() -> Vec<Yardstick> {
     let known = KNOWN.into_iter().filter_map(|(name, figure, id, is_limit)| {
         let row = row(id)?;
         let value = row.value.as_ref()?.number;
-        // Rates of random I/O are published in IOPS, those in a row in MB/s of 10^6 bytes.
+        // Rates of random I/O are published in IOPS, sequential ones in MB/s of 10^6 bytes.
         let factor = match row.unit.as_str() {
             "IOPS" => 1.0,
             "MB/s" => 1e6,

@@ -1,4 +1,4 @@
-//! What no sample shows: bad input, sizes, other encodings, hostile text.
+//! Bad input: limits on sizes, other encodings, hostile text.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ fn refused(text: &str) -> String {
     read("x", text.as_bytes()).expect_err("it is refused").to_string()
 }
 
-/// How many results, and the lines that were left.
+/// Number of results, and the lines that were not read.
 fn counted(text: &[u8]) -> (usize, Vec<String>) {
     let found = understood(text);
     let left = found.left.iter().map(|left| format!("{}: {}", left.line, left.text)).collect();
@@ -105,8 +105,8 @@ fn floods_are_bounded_and_said() {
     assert!(matches!(read("x", &vec![b' '; MOST_BYTES + 1]), Err(ImportError::TooLong(_))));
 }
 
-/// A comment with several tools' output, as mail and pages have it; what looks like a figure and is
-/// none of a tool's is said.
+/// A comment with several tools' output, as in mail and web pages; lines that look like a figure
+/// and are of no tool are listed.
 #[test]
 fn a_whole_comment_is_taken_and_what_is_left_is_said() {
     let (iozone, sweep) =
@@ -184,7 +184,7 @@ fn old_bytes_and_other_encodings_are_text_too() {
     assert_eq!(read("x", &wide).unwrap()[0].cells, plain);
 }
 
-/// A form of a web page carries text alone, and ends its lines as mail does.
+/// A web form transmits text alone, and ends its lines as mail does.
 #[test]
 fn a_text_that_went_through_a_form_says_the_same() {
     let mut texts: Vec<Vec<u8>> = names().iter().map(|path| std::fs::read(path).unwrap()).collect();
@@ -204,7 +204,7 @@ fn a_text_that_went_through_a_form_says_the_same() {
     }
 }
 
-/// dd's summary with other figures, a decimal comma where the language has one.
+/// Summary of dd with other figures, with a decimal comma if the language has one.
 fn summary(line: &str, bytes: u64, hundredths: u32, has_comma: bool) -> String {
     let seconds = f64::from(hundredths) / 100.0;
     let rate = bytes as f64 / seconds / 1e6;
@@ -218,8 +218,8 @@ fn summary(line: &str, bytes: u64, hundredths: u32, has_comma: bool) -> String {
     format!("{head}{comma}{time} s{comma}{rate} MB/s")
 }
 
-/// A line as mail, a page, a list with fixed blanks, a terminal and Windows have it, or wrapped at
-/// one of its blanks.
+/// Writes a line as mail, a page, a list with fixed blanks, a terminal or Windows does, or wrapped
+/// at one of its blanks.
 fn surrounded(line: &str, how: usize, at: prop::sample::Index) -> String {
     let blanks: Vec<usize> = line.match_indices(' ').map(|(at, _)| at).collect();
     let at = *at.get(&blanks);
@@ -236,7 +236,7 @@ fn surrounded(line: &str, how: usize, at: prop::sample::Index) -> String {
     }
 }
 
-/// A change to a text: where, what is done there, and with what.
+/// A change to a text: position, kind and bytes.
 type Edit = (prop::sample::Index, u8, Vec<u8>);
 
 fn changed(mut text: Vec<u8>, edits: &[Edit]) -> Vec<u8> {
@@ -260,7 +260,7 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![prop::sample::select(telling), prop::collection::vec(any::<u8>(), 0..20)]
 }
 
-/// Whatever is imported can be kept, and holds nothing that cannot be.
+/// Checks that every imported record can be stored and holds no impossible value.
 fn holds(bytes: &[u8]) {
     for record in read("x", bytes).into_iter().flatten() {
         for metrics in record.cells.iter().map(|cell| &cell.metrics) {

@@ -1,4 +1,4 @@
-//! The published figures come out of the program as they stand in their sources.
+//! Published figures are the same in the program as in their sources.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use import::reference::{FigureKind, entries, row, rows, tables, yardsticks};
 use record::collection::{HeadlineFigure, Origin};
 use record::{Cell, Flag, quantities};
 
-/// A CSV text in fields, without the reader under test: quotes and all.
+/// Splits a CSV text into fields, without the reader under test: quotes and all.
 fn fields(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut letters = text.chars().peekable();
@@ -132,8 +132,8 @@ fn figures_are_those_of_a_collection_only_where_they_really_are() {
             "pid-00008",
             "random-write-4k 261.23046875, sequential-write 14500000, random-read-4k 1218.26171875, sequential-read 33260830.72",
         ),
-        // 64 I/Os in flight are no single one; CrystalDiskMark shows the best of five; reads from
-        // the page cache are none.
+        // 64 I/Os in flight are not queue depth 1; CrystalDiskMark shows the best of five; reads
+        // from the page cache are left out.
         ("jac-00001", "random-write-4k 3203, sequential-write 33500000, random-read-4k 2927.25"),
         ("smt-00060", ""),
     ] {

@@ -1,4 +1,4 @@
-//! Every sample, and texts as people paste them, each with all that is made of it in a snapshot.
+//! Snapshots of the records of every sample, and of texts as people paste them.
 
 use std::fmt::Write;
 
@@ -6,18 +6,18 @@ use import::{Hints, Import, ImportError, understand};
 use record::units::Bytes;
 use record::{Cell, Latency, Record, Stop};
 
-/// A figure as it was read, without trailing noise of binary fractions.
+/// A figure as it was read, without rounding errors of binary fractions.
 fn plain(value: f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6)
 }
 
-/// The words that serde has for a value.
+/// Word by which serde serialises a value.
 fn word(value: impl serde::Serialize) -> String {
     let json = serde_json::to_string(&value).unwrap();
     json.trim_matches('"').to_owned()
 }
 
-/// What was done: direction, order, sizes, depth, path.
+/// Procedure: direction, order, sizes, queue depth, path.
 fn procedure(cell: &Cell) -> String {
     let params = &cell.params;
     let bytes = |name: &str, bytes: Option<u64>| bytes.map(|n| format!("{name} {}", Bytes(n)));
@@ -99,7 +99,7 @@ fn cell(cell: &Cell, notes_before: &mut Vec<String>) -> String {
     if cell.stop == Stop::Error {
         writeln!(text, "    failed: {}", cell.reason.as_deref().unwrap_or_default()).unwrap();
     }
-    // What was said of the cell before is not said again.
+    // Notes that an earlier cell had are not repeated.
     let notes: Vec<String> = cell.flags.iter().map(ToString::to_string).collect();
     if notes != *notes_before {
         notes.iter().for_each(|note| writeln!(text, "    note: {note}").unwrap());
@@ -137,7 +137,7 @@ fn record(record: &Record) -> String {
     text
 }
 
-/// All that is made of a text.
+/// All records and errors from a text, for the snapshot.
 pub fn outcome_text(import: &Result<Import, ImportError>) -> String {
     let import = match import {
         Ok(import) => import,
@@ -172,7 +172,7 @@ fn sample_figures() {
     });
 }
 
-/// Texts are apart by lines `==== what it is about`.
+/// Texts are separated by lines `==== what it is about`.
 #[test]
 fn pasted_texts() {
     insta::glob!("texts/*.txt", |path| {

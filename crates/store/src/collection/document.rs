@@ -105,7 +105,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Name of a run: the first 80 bits of its content in Base32 (RFC 4648, in small letters), which
-/// has no letters that look like digits.
+/// has no digits that look like letters.
 pub(super) fn id_of(content: &[u8; 32]) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let bits = content[..10].iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
