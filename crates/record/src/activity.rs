@@ -1,11 +1,11 @@
-//! What the kernel counts of a block device, and what two looks at its counters say, as `iostat -x`
-//! of sysstat defines it (docs/field/linux-io.md#iostat-columns).
+//! Counters of the kernel for a block device, and the activity between two samples of them, as
+//! `iostat -x` of sysstat defines it (docs/field/linux-io.md#iostat-columns).
 
 use serde::{Deserialize, Serialize};
 
-/// The running totals of one block device: the fields of `/proc/diskstats` after the name, but for
-/// the I/Os in flight (kernel documentation admin-guide/iostats). Sectors are 512 bytes, whatever
-/// the medium's own are.
+/// Running totals of a block device: the fields of `/proc/diskstats` after the name, except the
+/// I/Os in flight (kernel documentation admin-guide/iostats). Sectors have 512 bytes, whatever
+/// those of the medium have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Totals of reads: the first four fields of the kernel's line.
@@ -27,11 +27,11 @@ pub struct Counters {
 pub struct Served {
     /// I/Os that were completed, counted after merging.
     pub ios: u64,
-    /// Merged with a neighbour before they were issued.
+    /// I/Os that were merged with a neighbour before they were issued.
     pub merged: u64,
     /// Sectors of 512 bytes that were moved.
     pub sectors: u64,
-    /// Time all took together, in ms.
+    /// Time of all of them together, in ms.
     pub ms: u64,
 }
 
@@ -40,13 +40,13 @@ pub struct Served {
 pub struct Flushed {
     /// Flush requests that were completed.
     pub ios: u64,
-    /// Time all took together, in ms.
+    /// Time of all of them together, in ms.
     pub ms: u64,
 }
 
 impl Counters {
-    /// From the numbers after a device's name, in the kernel's order, I/Os in flight (the ninth)
-    /// included: 11 of them, 15 since Linux 4.18, 17 since 5.5. None where there are fewer: a
+    /// Parses the numbers after a device's name, in the kernel's order, I/Os in flight (the ninth)
+    /// included: 11 of them, 15 since Linux 4.18, 17 since 5.5. `None` if there are fewer: a
     /// partition on Linux 2.6.
     pub fn from_fields(fields: &[u64]) -> Option<Counters> {
         let served = |at: usize| {
@@ -64,21 +64,20 @@ impl Counters {
         })
     }
 
-    /// The numbers in the kernel's order, with 0 in flight: what [`Counters::from_fields`] takes.
+    /// Numbers in the kernel's order, with 0 in flight, as [`Counters::from_fields`] takes them.
     pub fn fields(&self) -> Vec<u64> {
         let of = |served: &Served| [served.ios, served.merged, served.sectors, served.ms];
         let mut fields = [of(&self.read), of(&self.write)].concat();
         fields.extend([0, self.busy_ms, self.weighted_ms]);
         fields.extend(self.discard.iter().flat_map(of));
-        // The kernel has had discards longer than flushes, so the second never stands without the
-        // first.
+        // The kernel has counted discards for longer than flushes: flushes never come without them.
         fields.extend(
             self.discard.and(self.flush).iter().flat_map(|flushed| [flushed.ios, flushed.ms]),
         );
         fields
     }
 
-    /// What was added since `before`. None where a count of I/Os or sectors went back: these are
+    /// Difference to earlier counters. `None` if a count of I/Os or sectors went back: these are
     /// the counters of another device.
     pub fn since(&self, before: &Counters) -> Option<Counters> {
         let discard = match (before.discard, self.discard) {
@@ -114,33 +113,33 @@ impl Served {
     }
 }
 
-/// How far a counter went on. A 32-bit kernel counts modulo 2^32; going half of that in one step is
-/// taken for going back.
+/// Increase of a counter. A 32-bit kernel counts modulo 2^32; an increase of half of that in one
+/// step is taken for a decrease.
 fn grown(before: u64, after: u64) -> Option<u64> {
     let wrapped = (after as u32).wrapping_sub(before as u32);
     let may_wrap = before <= u64::from(u32::MAX) && wrapped < 1 << 31;
     after.checked_sub(before).or(may_wrap.then_some(u64::from(wrapped)))
 }
 
-/// The same for times, which every kernel prints modulo 2^32 ms. A step back is a sum over
-/// processors read while it changed: no time passed.
+/// Increase of a time, which every kernel prints modulo 2^32 ms. A decrease is 0: the kernel adds
+/// up over processors while the times change.
 fn time_grown(before: u64, after: u64) -> u64 {
     grown(before, after).unwrap_or(0)
 }
 
-/// What a device did in a stretch of time: the columns of `iostat -x`, under the names they have
-/// there in the comments. What did not happen has the value 0, as in iostat.
+/// Activity of a device in a period: the columns of `iostat -x`, under the names in the comments.
+/// Values without any I/O are 0, as in iostat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// The stretch of time, in seconds.
+    /// Length of the period, in seconds.
     pub interval_s: f64,
-    /// What reads came to: `r/s`, `rkB/s`, `r_await` and so on.
+    /// Reads: `r/s`, `rkB/s`, `r_await` and so on.
     pub read: IoCounters,
-    /// What writes came to: `w/s`, `wkB/s`, `w_await` and so on.
+    /// Writes: `w/s`, `wkB/s`, `w_await` and so on.
     pub write: IoCounters,
-    /// Discards; none where the kernel does not count them.
+    /// Discards; `None` if the kernel does not count them.
     pub discard: Option<IoCounters>,
-    /// Flushes a second (`f/s`) and the mean time of one in ms (`f_await`); none where the kernel
+    /// Flushes a second (`f/s`) and the mean time of one in ms (`f_await`); `None` if the kernel
     /// does not count them.
     pub flush: Option<[f64; 2]>,
     /// `await`: mean time of a read, write or discard from being queued to being done, in ms.
@@ -150,15 +149,15 @@ pub struct Activity {
     pub size_kib: f64,
     /// `aqu-sz` (older: `avgqu-sz`): mean number of I/Os queued or in flight.
     pub queue: f64,
-    /// `svctm`: busy time over I/Os, in ms. Not what one I/O takes where several are served at
-    /// once; sysstat dropped it in version 12.1.
+    /// `svctm`: busy time over I/Os, in ms. Not the time of an I/O if several are served at once;
+    /// sysstat dropped it in version 12.1.
     pub service_ms: f64,
     /// `%util`: share of the time with at least one I/O in flight. 100 does not mean that no more
     /// is possible.
     pub busy_percent: f64,
 }
 
-/// One kind of I/O in a stretch of time.
+/// Activity of one kind of I/O in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IoCounters {
     /// `r/s`, `w/s`, `d/s`: I/Os completed a second, after merging.
@@ -168,7 +167,7 @@ pub struct IoCounters {
     /// `rrqm/s`, `wrqm/s`, `drqm/s`: I/Os a second that were merged with a neighbour before they
     /// were issued.
     pub merged_per_s: f64,
-    /// `%rrqm`, `%wrqm`, `%drqm`: share of all that were merged.
+    /// `%rrqm`, `%wrqm`, `%drqm`: share of all I/Os that were merged.
     pub merged_percent: f64,
     /// `r_await`, `w_await`, `d_await`: mean time of one from being queued to being done, in ms.
     pub await_ms: f64,
@@ -177,8 +176,8 @@ pub struct IoCounters {
 }
 
 impl Activity {
-    /// Between two looks that are `interval_ns` apart. None where the counters went back (see
-    /// [`Counters::since`]).
+    /// Activity between two samples that are `interval_ns` apart. `None` if the counters went back
+    /// (see [`Counters::since`]).
     pub fn between(before: &Counters, after: &Counters, interval_ns: u64) -> Option<Activity> {
         let interval_s = interval_ns as f64 / 1e9;
         let Counters { read, write, busy_ms, weighted_ms, discard, flush } = after.since(before)?;
@@ -215,7 +214,7 @@ fn flow(served: &Served, interval_s: f64) -> IoCounters {
     }
 }
 
-/// A quotient; 0 where there is nothing to divide by, as iostat has it.
+/// Quotient; 0 if the divisor is 0, as in iostat.
 fn over(of: f64, by: f64) -> f64 {
     if by > 0.0 { of / by } else { 0.0 }
 }
@@ -225,9 +224,9 @@ fn over(of: f64, by: f64) -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Sample {
-    /// Time since the run began.
+    /// Time since the run began, in nanoseconds.
     pub at_ns: u64,
-    /// What was counted since the first sample of the cell.
+    /// Counts since the first sample of the cell.
     pub counters: Counters,
 }
 

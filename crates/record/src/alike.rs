@@ -1,12 +1,12 @@
-//! How alike two names are, for whoever mistyped one.
+//! Similarity of names, to find the one that a user mistyped.
 
 /// Letters to insert, delete or replace to turn one word into another (Levenshtein).
 pub fn edits(from: &str, to: &str) -> usize {
     edits_to_beginnings(from, to).pop().unwrap_or(0)
 }
 
-/// The same to each beginning of the other word: at place `n` to its first `n` letters, its whole
-/// length the last.
+/// Edits from one word to each beginning of another: entry `n` is for its first `n` letters, the
+/// last for the whole word.
 pub fn edits_to_beginnings(from: &str, to: &str) -> Vec<usize> {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -21,7 +21,7 @@ pub fn edits_to_beginnings(from: &str, to: &str) -> Vec<usize> {
     row
 }
 
-/// So many names are worth naming.
+/// Most names that are suggested.
 const MOST: usize = 3;
 
 /// Up to three of these that may have been meant by `asked`, the closest first: those that begin

@@ -1,18 +1,18 @@
-//! What a probe of the capacity found a medium to be: genuine, damaged, or one of the ways to be a
-//! fake (docs/field/counterfeits.md).
+//! Verdict of a capacity probe: genuine, damaged, or one of the kinds of fakes
+//! (docs/field/counterfeits.md).
 
 use crate::{Cell, metric};
 
-/// What a medium turned out to be.
+/// Kind of a medium by its capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapacityKind {
-    /// All of it keeps data.
+    /// The whole capacity keeps data.
     Good = 0,
-    /// Single places do not, or none does.
+    /// Single places do not keep data, or none does.
     Damaged = 1,
-    /// From some place on nothing is kept.
+    /// Beyond some place nothing is kept.
     Limbo = 2,
-    /// Addresses beyond the real size are those at the front.
+    /// Addresses beyond the real size are those at the front again.
     Wraparound = 3,
     /// Addresses fold, and a part of what they fold to has no flash.
     Chain = 4,
@@ -27,35 +27,35 @@ impl CapacityKind {
         CapacityKind::Chain,
     ];
 
-    /// True if less is there than the medium says; a damaged one has lost it since.
+    /// True if the real capacity is smaller than the claimed one; a damaged medium lost some of it
+    /// later.
     pub fn is_fake(self) -> bool {
         matches!(self, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
     }
 
-    /// What a probe came to, by its metrics: the one rule for all who ask whether a medium is a
-    /// fake. A tail that fails with errors is damage or a fake, which cannot be told, so it is
-    /// damaged: a fake loses data without an error. `None` where the probe did not come to an
-    /// answer.
+    /// Kind by the metrics of a probe: the only rule that decides if a medium is a fake. A tail
+    /// that fails with errors may be damage or a fake, and counts as damaged: a fake loses data
+    /// without an error. `None` if the probe had no result.
     pub fn of_probe(probe: &Cell) -> Option<CapacityKind> {
         let kind = CapacityKind::of_code(probe.metrics.other.get("type")?.value)?;
         let is_open = kind == CapacityKind::Limbo && CapacityKind::is_by_errors(probe);
         Some(if is_open { CapacityKind::Damaged } else { kind })
     }
 
-    /// True where marks of a probe that were lost gave errors rather than other data than was
-    /// written, and its addresses do not repeat.
+    /// True if lost marks of a probe gave errors rather than other data than was written, and its
+    /// addresses do not repeat.
     pub fn is_by_errors(probe: &Cell) -> bool {
         let count = |name: &str| probe.metrics.other.get(name).map_or(0.0, |found| found.value);
         let silent = count("marks_lost") + count("marks_elsewhere");
         count(metric::WRAP_BYTES) <= 0.0 && count("marks_unusable") > silent
     }
 
-    /// The number under which a record has it: `metrics.other["type"]` of `capacity`.
+    /// Number in a record: `metrics.other["type"]` of `capacity`.
     pub fn code(self) -> f64 {
         f64::from(self as u8)
     }
 
-    /// What a record's number stands for; anything between whole numbers is none.
+    /// Kind of a record's number; `None` for numbers between whole ones.
     pub fn of_code(code: f64) -> Option<CapacityKind> {
         CapacityKind::ALL.into_iter().find(|kind| kind.code() == code)
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::CapacityKind;
     use crate::{Cell, Estimate, Params, metric};
 
-    /// Two crates had this rule each.
+    /// Regression: two crates had different rules.
     #[test]
     fn a_tail_that_fails_with_errors_is_no_fake() {
         let of = |numbers: &[(&str, f64)]| {

@@ -1,4 +1,4 @@
-//! A cell: one row of results, a test with its parameters and what came of it.
+//! A cell: one row of results, with its test, parameters and figures.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::{Bound, CellError, Disturbance, Flag, Histogram, Params, Sample, Seri
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The figure, in the unit its name says.
+    /// The figure, in the unit that its name has.
     pub value: f64,
     /// Its 95 % confidence interval; null where the samples do not support one.
     pub ci95: Option<[f64; 2]>,
-    /// How many I/Os (or repeats) it rests on.
+    /// Number of I/Os (or repeats) behind it.
     pub n: u64,
 }
 
@@ -25,7 +25,7 @@ impl Estimate {
         Some((high - low) / (2.0 * self.value.abs()))
     }
 
-    /// True where its interval is wider than the figure, and tells nothing.
+    /// True if its interval is wider than the figure, and therefore says nothing.
     pub fn is_open(&self) -> bool {
         self.relative_half_width().is_some_and(|share| share > 1.0)
     }
@@ -34,12 +34,12 @@ impl Estimate {
 /// Words in place of an interval that is wider than its figure.
 pub const OPEN_INTERVAL: &str = "still open";
 
-/// What one I/O took, in nanoseconds. A percentile with too few samples is absent
+/// Latencies of I/Os, in nanoseconds. A percentile with too few samples is absent
 /// (docs/field/statistics.md#percentiles).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
-    /// How many I/Os these times are of.
+    /// Number of I/Os behind these times.
     pub n: u64,
     /// Time of the fastest I/O, in nanoseconds.
     pub min: u64,
@@ -55,7 +55,7 @@ pub struct Latency {
     pub p99: Option<u64>,
     /// Time that 99.9 % of the I/Os do not exceed; null where the samples are too few.
     pub p99_9: Option<u64>,
-    /// Slowest: the worst stall.
+    /// Time of the slowest I/O, the worst stall, in nanoseconds.
     pub max: u64,
     /// 95 % intervals of percentiles, by name ("p50", "p99"), from order statistics; absent where
     /// the samples are too few.
@@ -63,7 +63,7 @@ pub struct Latency {
     pub ci95: BTreeMap<String, [u64; 2]>,
 }
 
-/// What was measured. Names carry their unit.
+/// Measured figures. Names carry their unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metrics {
@@ -87,15 +87,15 @@ pub struct Metrics {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// The numbers were certain.
+    /// The figures reached the wanted precision.
     Converged,
-    /// The time for it was up.
+    /// Its time was up.
     Time,
     /// All its bytes were moved.
     Bytes,
     /// All its I/Os were done.
     Ops,
-    /// Someone pressed Ctrl-C, or the process was ended.
+    /// A user pressed Ctrl-C, or the process was ended.
     Interrupted,
     /// The medium failed; `reason` says how.
     Error,
@@ -122,24 +122,25 @@ pub enum CountUnit {
     Lines,
 }
 
-/// Commits after which a write-ahead log is brought back: 1000 pages of SQLite, two a commit
-/// (sqlite.org/wal.html). A cell of commits does it once, and each commit bears its share.
+/// Commits after which a write-ahead log is copied back into its database: 1000 pages of SQLite,
+/// two a commit (sqlite.org/wal.html). A cell of commits does it once, and each commit bears its
+/// share.
 pub const CHECKPOINT_COMMITS: u64 = 500;
 
-/// The label of a cell of a matrix that tells who made it fail, where that was not what was tried.
-/// Such a try is repeated on resume.
+/// Label of a cell of a matrix whose failure was not caused by the combination under test; its
+/// value names the cause. Such a try is repeated on resume.
 pub const FAILED_BY: &str = "failed_by";
 const BY_MEDIUM: &str = "medium";
 
-/// One of several times that a cell was measured, apart from each other.
+/// One of several separate measurements of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Round {
-    /// When it began, since the run did, in nanoseconds.
+    /// Time of its beginning since that of the run, in nanoseconds.
     pub began_ns: u64,
     /// I/Os of it that count.
     pub ops: u64,
-    /// What these took, in nanoseconds.
+    /// Time of these I/Os, in nanoseconds.
     pub elapsed_ns: u64,
     /// Its rate, in I/Os a second.
     pub iops: f64,
@@ -158,9 +159,9 @@ pub struct Cell {
     pub id: String,
     /// Name of the test, such as `random-write`.
     pub test: String,
-    /// What its I/O was like: block size, pattern, span, threads.
+    /// Parameters of its I/O: block size, pattern, span, threads.
     pub params: Params,
-    /// What came of it.
+    /// Figures that were measured.
     pub metrics: Metrics,
     /// Every latency, in nanoseconds (HdrHistogram V2 deflate, base64; 3 significant digits).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,51 +183,52 @@ pub struct Cell {
     /// among them; absent where it wrote nothing, and in old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_written_bytes: Option<u64>,
-    /// From first submission to last completion of the measured part, by the device's clock.
+    /// Time from first submission to last completion of the measured part, in nanoseconds by the
+    /// device's clock.
     pub elapsed_ns: u64,
-    /// What ended it: certainty, a limit, an interruption or an error.
+    /// Reason for its end: precision, a limit, an interruption or an error.
     pub stop: Stop,
-    /// The reason in words, where it ended by an error.
+    /// Reason in words, if it ended by an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The I/O error that ended it; absent where none did, and in records of before.
+    /// The I/O error that ended it; absent if there was none, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CellError>,
     /// Caveats about the numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
-    /// What the numbers were measured on, where that is not the target itself ("ext4 -b 4096,
+    /// Medium or file system of the measurement, if that is not the target itself ("ext4 -b 4096,
     /// noatime, on a 512 MiB partition").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What tells it from other cells of its test that is not a parameter of the I/O. In a matrix:
-    /// `filesystem`, `align`, `mount_options`, `scheduler`, `work`, `repeat`, and `part` of what is
-    /// detail.
+    /// Labels that distinguish it from other cells of its test and are not parameters of the I/O.
+    /// In a matrix: `filesystem`, `align`, `mount_options`, `scheduler`, `work`, `repeat`, and
+    /// `part` for details.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// What the kernel counted of the medium while this was measured, at a few dozen moments;
-    /// absent where it counts nothing. Each is a line of text: the time since the run began in
-    /// nanoseconds, then the fields of `/proc/diskstats`, counted from the first line.
+    /// Counters of the kernel for the medium during the measurement, at a few dozen moments; absent
+    /// if there are none. Each is a line of text: the time since the run began in nanoseconds, then
+    /// the fields of `/proc/diskstats`, counted from the first line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub activity: Vec<Sample>,
-    /// What was issued, and what the kernel counted of it on the medium; absent where it counts
-    /// nothing.
+    /// I/Os that were issued, and those that the kernel counted on the medium; absent if it counts
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<IoAccounting>,
-    /// What the host did to it; absent where nobody looked (a simulated medium, an old record).
+    /// Effects of the host on it; absent if they were not recorded (a simulated medium, an old
+    /// record).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
-    /// The rounds that its figures come from, in the order of time, where it was measured several
-    /// times; then its interval is where the figure of the same run, repeated, lies 95 times of
-    /// 100. Absent of what was measured once: then its interval is that of the medium's long-run
-    /// rate.
+    /// Rounds behind its figures, in the order of time, if it was measured several times. Its
+    /// interval then contains the figure of a repetition of the run 95 times of 100. Absent if it
+    /// was measured once: its interval is then that of the medium's long-run rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
 }
 
-/// Where waiting for a processor takes a larger share of the I/Os, their figures only bound the
-/// medium's; our choice.
+/// Share of the I/Os' time spent waiting for a processor above which their figures are only a bound
+/// for the medium's; our choice.
 const HOST_BOUND: f64 = 0.5;
 
 impl Cell {
@@ -258,8 +260,8 @@ impl Cell {
         }
     }
 
-    /// The thing that histogram, latencies and rate count. Records made before cells said so have
-    /// it by the name of the test.
+    /// Unit that histogram, latencies and rate count. Records from before this field have it by the
+    /// name of the test.
     pub fn count_unit(&self) -> CountUnit {
         self.unit.unwrap_or(match self.test.as_str() {
             crate::test::COMMIT => CountUnit::Commits,
@@ -268,7 +270,7 @@ impl Cell {
         })
     }
 
-    /// The share of it in which the host stood still, as it was seen or as it is flagged, 0 to 1.
+    /// Share of its time in which the host stalled, as recorded or flagged, 0 to 1.
     pub fn host_stall_share(&self) -> f64 {
         let seen_ns = self.disturbance.as_ref().map_or(0, |seen| seen.host_stall_ns);
         let said_ns = self.flags.iter().map(|flag| {
@@ -278,8 +280,8 @@ impl Cell {
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
     }
 
-    /// The share of the time of its I/Os that these waited for a processor, 0 to 1, as far as a
-    /// flag says so.
+    /// Share of the time of its I/Os in which they waited for a processor, 0 to 1, if a flag says
+    /// so.
     pub fn host_share(&self) -> f64 {
         let waited_ns = self.flags.iter().find_map(|flag| match flag {
             Flag::HostLimited { mean_ns } => Some(*mean_ns as f64),
@@ -289,8 +291,8 @@ impl Cell {
         share.map_or(0.0, |share| share.min(1.0))
     }
 
-    /// On which side of its figures the medium's level lies, where they are not of that level: of a
-    /// passing state, or of a host that was busier than the medium or let it do no more.
+    /// Side of its figures on which the medium's level is, if they are only a bound: in a transient
+    /// state, or on a host that was busier than the medium or limited it.
     pub fn bound(&self) -> Option<Bound> {
         let is_limited = self.io_limit().is_some() || self.host_share() > HOST_BOUND;
         let of_host = is_limited.then_some(Bound::AtLeast);
@@ -302,20 +304,20 @@ impl Cell {
         self.flags.iter().find(|flag| matches!(flag, Flag::IoLimit { .. }))
     }
 
-    /// On which side of its figures their level lies, where they are of a passing state.
+    /// Side of its figures on which their level is, if they are of a transient state.
     pub fn transient(&self) -> Option<Bound> {
         self.flags.iter().find_map(Flag::transient)
     }
 
-    /// Says that the figures are of a passing state, unless that is said already.
+    /// Flags the figures as those of a transient state, unless they are flagged already.
     pub fn flag_transient(&mut self, bound: Bound) {
         if self.transient().is_none() {
             self.flags.push(Flag::Transient { bound });
         }
     }
 
-    /// Leaves rates and percentiles without an interval: how far they are from a level nobody can
-    /// say.
+    /// Removes the intervals of rates and percentiles, for figures whose distance from a level is
+    /// unknown.
     pub fn without_intervals(&mut self) {
         let metrics = &mut self.metrics;
         [&mut metrics.iops, &mut metrics.bps]
@@ -327,34 +329,34 @@ impl Cell {
         }
     }
 
-    /// The figure of a work's headline cell, and whether more of it is better: what it did a second
-    /// or, where it counts nothing, the seconds it took. `None` where there is neither.
+    /// Result of a work's headline cell, and true if more of it is better: its rate a second, or
+    /// its time in seconds if it has no rate. `None` if there is neither.
     pub fn work_result(&self) -> Option<(f64, bool)> {
         let rate = self.metrics.iops.map(|iops| (iops.value, true));
         let time = (self.elapsed_ns > 0).then(|| (self.elapsed_ns as f64 / 1e9, false));
         rate.or(time).filter(|(value, _)| *value > 0.0 && value.is_finite())
     }
 
-    /// True if a try of a matrix failed because the medium did, and not what was tried on it: its
-    /// label [`FAILED_BY`] says so.
+    /// True if a try of a matrix failed because of the medium, not of the combination: its label
+    /// [`FAILED_BY`] says so.
     pub fn is_failed_by_medium(&self) -> bool {
         self.label(FAILED_BY) == BY_MEDIUM
     }
 
-    /// Says that the medium failed it.
+    /// Labels the failure as the medium's.
     pub fn blame_medium(&mut self) {
         self.labels.insert(FAILED_BY.to_owned(), BY_MEDIUM.to_owned());
     }
 
-    /// A label, by name; empty where it has none of that name.
+    /// Value of a label by name; empty if there is none of that name.
     pub fn label(&self, name: &str) -> &str {
         self.labels.get(name).map_or("", String::as_str)
     }
 }
 
 /// I/Os and bytes of one cell: those that the program issued, and those that the kernel counted on
-/// the medium meanwhile. I/Os are merged and split on their way, so that only bytes can be held
-/// against each other; and what others did on the same medium is counted too.
+/// the medium meanwhile. I/Os are merged and split on their way, so that only bytes can be
+/// compared; the counts include those of other programs on the same medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IoAccounting {

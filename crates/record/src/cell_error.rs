@@ -23,7 +23,7 @@ pub enum IoErrorKind {
     Refused,
     /// The device cannot do this (discard, a block smaller than it addresses).
     Unsupported,
-    /// Anything else the kernel said.
+    /// Any other error of the kernel.
     Other,
 }
 
@@ -33,22 +33,22 @@ pub enum IoErrorKind {
 pub struct CellError {
     /// Class of the failure.
     pub kind: IoErrorKind,
-    /// A read or a write; absent of a flush, a discard, or where it is not known.
+    /// Read or write; absent for a flush or a discard, or if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// First byte of the I/O that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_bytes: Option<u64>,
-    /// The number that the kernel gave.
+    /// Error number of the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errno: Option<i32>,
-    /// True if reads of the same place were tried after it, and worked.
+    /// True if later reads of the same place were tried and succeeded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reads_work: bool,
 }
 
 impl CellError {
-    /// An error of which nothing but its class is known.
+    /// An error of which only the class is known.
     pub const fn of(kind: IoErrorKind) -> CellError {
         CellError { kind, direction: None, offset_bytes: None, errno: None, reads_work: false }
     }

@@ -1,8 +1,8 @@
-//! What classes promise (docs/field/classes.md#minimum-rates). MB = 10^6 bytes.
+//! Minimum rates of classes (docs/field/classes.md#minimum-rates). MB = 10^6 bytes.
 
 use crate::units::GIB;
 
-/// The least that a class asks of a medium.
+/// Minimum rates that a class demands of a medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
     /// Name of the class: "C10", "U3", "A1", "Android".
@@ -13,9 +13,9 @@ pub struct Class {
     pub read_bps: Option<f64>,
     /// Random reads and writes of 4 KiB a second.
     pub random: Option<[f64; 2]>,
-    /// True if these are with a command queue, and not one at a time.
+    /// True if the random rates are with a command queue, not at queue depth 1.
     pub is_queued: bool,
-    /// Who asks for it, and where the notes have it.
+    /// Author of the demand, and its place in our notes.
     pub source: &'static str,
 }
 
@@ -49,10 +49,9 @@ pub const VIDEO: [Class; 5] = [
     sequential("V60", 60, SD),
     sequential("V90", 90, SD),
 ];
-/// Random reads and writes of 4 KiB a second that class A1 asks
-/// for.
+/// Random reads and writes of 4 KiB a second that class A1 demands.
 pub const A1_RANDOM: [f64; 2] = [1500.0, 500.0];
-/// The same of class A2.
+/// Random reads and writes of 4 KiB a second that class A2 demands.
 pub const A2_RANDOM: [f64; 2] = [4000.0, 2000.0];
 
 /// Application performance classes, the weakest first.
@@ -74,7 +73,7 @@ pub const APP: [Class; 2] = [
         source: SD,
     },
 ];
-/// What Android asks of a phone's storage: 5 MB/s written, 15 MB/s read; random 0.5 and 3.5 MB/s of
+/// Demand of Android on a phone's storage: 5 MB/s written, 15 MB/s read; random 0.5 and 3.5 MB/s of
 /// 4 KiB.
 pub const ANDROID: Class = Class {
     name: "Android",
@@ -84,7 +83,7 @@ pub const ANDROID: Class = Class {
     is_queued: false,
     source: "Android Compatibility Definition 8.2; docs/field/classes.md#minimum-rates",
 };
-/// What the diagnostics of Raspberry Pi OS ask of a card: 10000 KB/s, 500 random writes, 1500
+/// Demand of the diagnostics of Raspberry Pi OS on a card: 10000 KB/s, 500 random writes, 1500
 /// random reads.
 pub const RASPBERRY_PI: Class = Class {
     name: "Raspberry Pi",
@@ -95,5 +94,5 @@ pub const RASPBERRY_PI: Class = Class {
     source: "sd_bench.fio of Raspberry Pi OS; docs/field/classes.md#minimum-rates",
 };
 
-/// The largest capacity of an SDHC card; larger ones are SDXC, with longer busy limits.
+/// Largest capacity of an SDHC card; larger ones are SDXC, with longer busy limits.
 pub const SDHC_BYTES: u64 = 32 * GIB;

@@ -1,6 +1,5 @@
-//! What a collection of published runs consists of, as the crates hand it to each other: `findings`
-//! draws a headline from a run, `store` keeps and finds, `report` makes pages, `site` serves them.
-//! Plain data.
+//! Plain data types of a collection of published runs, shared by the crates: `findings` draws a
+//! headline from a run, `store` keeps and finds runs, `report` makes pages, `site` serves them.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +14,29 @@ pub use crate::figures::{FIGURES, Figure, FigureUnit, HeadlineFigure, ReferenceM
 mod media;
 mod naming;
 
-/// What one run says of its medium in a line: only sound figures, each of the cell that stands for
-/// it.
+/// Headline of one run for the line of its medium: only sound figures, each from its representative
+/// cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Headline"))]
 #[serde(default)]
 pub struct RunHeadline {
-    /// Figures; one that was not measured, or not soundly, is absent.
+    /// Figures; one that was not measured, or is not sound, is absent.
     pub figures: BTreeMap<HeadlineFigure, f64>,
     /// The verdict in a sentence.
     pub verdict: Option<String>,
-    /// What is wrong with it, by the ids of the findings (`capacity-fake`, `span-cache`, ...).
+    /// Faults of the medium, by the ids of the findings (`capacity-fake`, `span-cache`, ...).
     pub faults: Vec<String>,
     /// The levels of the uses that it was judged for, a word each: `root-disk=good`,
     /// `video=usable-100` with the rate in Mbit/s.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<String>,
-    /// Whether less is there than it says: it is left out of the figures of its model.
+    /// True if its real capacity is smaller than the claimed one: its figures do not count for its
+    /// model.
     pub is_fake: bool,
 }
 
 impl RunHeadline {
-    /// Its faults and levels, with a space between them: what it says of the medium beside figures.
+    /// Faults and levels, separated by spaces.
     pub fn claims(&self) -> String {
         let claims: Vec<&str> =
             self.faults.iter().chain(&self.levels).map(String::as_str).collect();
@@ -44,25 +44,25 @@ impl RunHeadline {
     }
 }
 
-/// Stands where nobody knows when a run came in: before all that do. RFC 3339.
+/// Time of a run whose receipt is unknown, earlier than any other. RFC 3339.
 pub const NO_TIME: &str = "1970-01-01T00:00:00Z";
 
-/// By which the runs of one model of a medium belong together: capacity as labelled, words without
-/// case and odd spaces.
+/// Key by which runs of one model of a medium are grouped: capacity as labelled, words without case
+/// and odd spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
-    /// What kind of thing it is: SD card, USB stick, SSD.
+    /// Kind of medium: SD card, USB stick, SSD.
     pub kind: MediumKind,
-    /// "sandisk", or nothing where nobody knows.
+    /// Vendor, such as "sandisk"; empty if unknown.
     pub vendor: String,
-    /// "sd32g"; what the run's label says where the medium does not tell.
+    /// Model, such as "sd32g"; the run's label if the medium does not report one.
     pub model: String,
     /// Whole GB (10^9) as a maker would print it: 31 914 983 424 bytes are 32 GB.
     pub capacity_gb: u64,
 }
 
-/// Where a figure comes from.
+/// Origin of a figure.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -81,11 +81,11 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Every origin; `named` looks through them.
+    /// Every origin, for `named`.
     pub const ALL: [Origin; 4] =
         [Origin::Measured, Origin::Imported, Origin::Reference, Origin::Simulated];
 
-    /// Its name in JSON, addresses and downloads.
+    /// Name in JSON, addresses and downloads.
     pub const fn name(self) -> &'static str {
         match self {
             Origin::Measured => "measured",
@@ -101,7 +101,7 @@ impl Origin {
     }
 }
 
-/// What became of a submission.
+/// State of a submission.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -111,16 +111,16 @@ pub enum SubmissionStatus {
     /// Part of the collection: it is shown, and counts in the figures.
     #[default]
     Accepted,
-    /// Waits for a person: doubtful.
+    /// Waits for a moderator, because it is doubtful.
     Quarantined,
-    /// Refused by a person.
+    /// Refused by a moderator.
     Rejected,
-    /// Taken back by who sent it, or replaced by a later revision.
+    /// Withdrawn by its sender, or replaced by a later revision.
     Withdrawn,
 }
 
 impl SubmissionStatus {
-    /// Every status; `named` looks through them.
+    /// Every status, for `named`.
     pub const ALL: [SubmissionStatus; 4] = [
         SubmissionStatus::Accepted,
         SubmissionStatus::Quarantined,
@@ -128,7 +128,7 @@ impl SubmissionStatus {
         SubmissionStatus::Withdrawn,
     ];
 
-    /// Its name in JSON, addresses and downloads.
+    /// Name in JSON, addresses and downloads.
     pub const fn name(self) -> &'static str {
         match self {
             SubmissionStatus::Accepted => "accepted",
@@ -151,51 +151,51 @@ pub struct CollectionRun {
     /// Name of the run in every collection, made of its content: lower-case letters, digits and
     /// hyphens.
     pub id: String,
-    /// Its name on the machine that measured it, where it was read there.
+    /// Name on the machine that measured it, if it was read there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_name: Option<String>,
-    /// RFC 3339, when it came in.
+    /// Time at which it was received, in RFC 3339.
     pub received: String,
-    /// Where it comes from.
+    /// Origin of its figures.
     pub origin: Origin,
     /// Accepted, waiting for a moderator, refused or withdrawn.
     #[serde(alias = "standing")] // as it was called first
     pub status: SubmissionStatus,
-    /// 1, and one more with each replacement.
+    /// Number of the revision: 1, and one more with each replacement.
     pub revision: u32,
-    /// Which model it is of.
+    /// Model of its medium.
     pub model: Model,
-    /// Its figures, verdict and faults in short.
+    /// Summary of its figures, verdict and faults.
     pub headline: RunHeadline,
     /// The published part of its record.
     pub run: Published,
 }
 
-/// The middle of several units or hosts, and how far they lie apart.
+/// Median of several units or hosts, and their range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Spread"))]
 pub struct HostSpread {
-    /// The median over senders that agree, or over hosts where senders are not told apart; each of
-    /// these by the median of its runs.
+    /// Median over senders that agree, or over hosts if senders are not distinguished; each of
+    /// these counts with the median of its runs.
     pub median: f64,
-    /// The lowest value of any run; of any sender, where these are told apart.
+    /// Lowest value of any run; of any sender if these are distinguished.
     pub low: f64,
-    /// The highest value of any run; of any sender, where these are told apart.
+    /// Highest value of any run; of any sender if these are distinguished.
     pub high: f64,
     /// Number of runs that have the figure.
     pub runs: u64,
     /// Number of hosts; each run of an unknown host counts as one more.
     pub hosts: u64,
-    /// Senders that agree on it; 0 where senders are not told apart.
+    /// Number of senders that agree on it; 0 if senders are not distinguished.
     #[serde(default)]
     pub senders: u64,
 }
 
-/// Senders that have to agree before a figure is ranked.
+/// Number of senders that must agree before a figure is ranked.
 pub const CONFIRMING_SENDERS: u64 = 3;
 
 impl HostSpread {
-    /// Whether enough senders agree, or none are told apart.
+    /// True if enough senders agree, or senders are not distinguished.
     pub fn is_confirmed(&self) -> bool {
         self.senders == 0 || self.senders >= CONFIRMING_SENDERS
     }
@@ -205,18 +205,18 @@ impl HostSpread {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Apart {
-    /// How many they are.
+    /// Number of these senders.
     pub senders: u64,
-    /// Their runs.
+    /// Number of their runs.
     pub runs: u64,
-    /// How the medium was attached to all of their hosts, where no host of the others had it so.
+    /// Interface of the medium on all of their hosts, if no other host had it.
     pub interface: Option<String>,
     /// Their figures.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
 }
 
 impl Apart {
-    /// Why they may differ, in words.
+    /// Possible reason why they differ, in words.
     pub fn reason(&self) -> String {
         self.interface.as_ref().map_or_else(
             || "another revision of the medium, or a fake under its name".to_owned(),
@@ -225,45 +225,45 @@ impl Apart {
     }
 }
 
-/// One line of the table: a model of a medium, with what all of its runs say.
+/// One line of the table: a model of a medium, with figures over all of its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Line"))]
 pub struct CollectionLine {
     /// Name in addresses: lower-case letters, digits and hyphens, unique in a collection.
     pub slug: String,
-    /// What it is called: "SanDisk SD32G 32 GB".
+    /// Name for people: "SanDisk SD32G 32 GB".
     pub name: String,
     /// Other names of the product, in small letters, by which a search finds it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub other_names: String,
-    /// Kind, vendor, model and capacity, by which its runs belong together.
+    /// Kind, vendor, model and capacity, by which its runs are grouped.
     pub model: Model,
-    /// Where its figures come from. Two origins of one model are two lines: they are never mixed.
+    /// Origin of its figures. Two origins of one model are two lines: they are never mixed.
     pub origin: Origin,
-    /// `usb 2.0`, `sd uhs-i`, `sata`, as most of its senders say.
+    /// Interface that most of its senders report: `usb 2.0`, `sd uhs-i`, `sata`.
     pub interface: Option<String>,
     /// The claimed classes in a few words: "C10 U1 A1".
     pub classes: Vec<String>,
-    /// Runs behind it.
+    /// Number of its runs.
     pub runs: u64,
-    /// Senders that had a fake of this model, or runs of fakes where senders are not told apart. A
-    /// line for them alone has `is_fake`.
+    /// Number of senders that had a fake of this model, or of runs of fakes if senders are not
+    /// distinguished. A line for them alone has `is_fake`.
     pub fakes: u64,
-    /// Whether this line is that of the fakes of a model.
+    /// True if this is the line of the fakes of a model.
     pub is_fake: bool,
     /// Figures over the runs.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// The verdict of the run that lies nearest to the figures, of those that name no fault but what
-    /// most senders name.
+    /// Verdict of the run that is nearest to the figures, among those whose faults are all named by
+    /// most senders.
     pub verdict: Option<String>,
     /// Senders that agree with each other and not with these figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<Apart>,
-    /// RFC 3339, when the latest run came in.
+    /// Time at which the latest run was received, in RFC 3339.
     pub latest: String,
 }
 
-/// What to order lines by.
+/// Order of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SortBy {
@@ -280,44 +280,44 @@ pub enum SortBy {
 }
 
 impl Default for SortBy {
-    /// The first figure, which decides most.
+    /// The first figure: the most decisive one.
     fn default() -> SortBy {
         SortBy::Figure(HeadlineFigure::ALL[0])
     }
 }
 
-/// Which lines to show. Everything is optional; what is given holds together (and).
+/// Filter and order of lines. Everything is optional; all given conditions apply together (and).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Query {
     /// Words that the name contains, in any order, without regard to case.
     pub words: String,
-    /// Only these kinds of media; nothing: all kinds.
+    /// Kinds of media; empty: all kinds.
     pub kinds: Vec<MediumKind>,
-    /// Only these origins; nothing: measured, imported and reference, but no simulated media.
+    /// Origins; empty: measured, imported and reference, but no simulated media.
     pub origins: Vec<Origin>,
-    /// At least, in GB.
+    /// Least capacity, in GB.
     pub capacity_from_gb: Option<u64>,
-    /// At most, in GB.
+    /// Largest capacity, in GB.
     pub capacity_to_gb: Option<u64>,
     /// A claimed class the line must have: "A1".
     pub class: Option<String>,
     /// Words of the interface: "usb".
     pub interface: Option<String>,
-    /// A threshold of one's own: the median is at least this good.
+    /// Thresholds: the median is at least this good.
     pub at_least: Vec<(HeadlineFigure, f64)>,
-    /// Whether fakes are shown (apart, as their own lines). `None`: both.
+    /// True: only fakes (in lines of their own), false: none. `None`: both.
     pub fakes: Option<bool>,
-    /// Order; the first figure, best first, where nothing is said.
+    /// Order; by default the first figure, best first.
     pub sort: Option<SortBy>,
-    /// The other way round.
+    /// True for the reverse order.
     pub reversed: bool,
-    /// Lines a page, 50 where nothing is said, at most 500.
+    /// Lines of a page, 50 by default, at most 500.
     pub per_page: Option<u32>,
-    /// Which page, from 0.
+    /// Number of the page, from 0.
     pub page: u32,
     /// Columns to show instead of the usual ones: names, families, or "all"
-    /// ([`crate::chosen_columns`]). They choose no lines.
+    /// ([`crate::chosen_columns`]). They filter no lines.
     pub columns: Vec<String>,
 }
 
@@ -326,7 +326,7 @@ pub struct Query {
 pub struct Page {
     /// The lines of this page, in the order that was asked for.
     pub lines: Vec<CollectionLine>,
-    /// How many fit the query.
+    /// Number of lines that fit the query.
     pub total: u64,
 }
 

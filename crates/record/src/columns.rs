@@ -1,6 +1,6 @@
-//! The one list of columns: what is measured, by name, in the unit it is published in, with the
-//! command that measures it. Tables where runs of ours, imported and published ones stand side by
-//! side have these columns; a reader chooses among them by name.
+//! The one list of columns: each measured quantity with its name, its published unit, and the
+//! command that measures it. Tables of our own, imported and published runs have these columns; a
+//! reader chooses among them by name.
 
 mod choice;
 mod named;
@@ -13,7 +13,7 @@ use crate::{metric, test};
 pub use choice::{ALL_COLUMNS, UnknownColumn, chosen_columns, column_choice, columns_of};
 pub use named::column_named;
 
-/// A column: one thing that is measured, by name, in one unit.
+/// A column: one measured quantity in one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureColumn {
     /// Name in addresses and on the command line: "dd-write-64k".
@@ -22,20 +22,20 @@ pub struct FigureColumn {
     pub head: String,
     /// Its unit: "MB/s" (of 10^6 bytes), "MiB/s", "IOPS", "ms", "s", "%", "groups/s", "seeks/s".
     pub unit: &'static str,
-    /// What measures it again, without the program's name: "run TARGET --only sector-write".
+    /// Command that measures it, without the program's name: "run TARGET --only sector-write".
     pub command: String,
-    /// The family it belongs to, one of [`COLUMN_FAMILIES`].
+    /// Family of the column, one of [`COLUMN_FAMILIES`].
     pub family: &'static str,
 }
 
 impl FigureColumn {
-    /// True where it measures the memory and processor of the host on purpose: hdparm -T.
+    /// True if it measures the memory and processor of the host on purpose: hdparm -T.
     pub fn is_of_memory(&self) -> bool {
         self.name == "hdparm-cache"
     }
 }
 
-/// The families, in the order of columns; each name is one that may be asked for as a whole.
+/// Families in the order of columns; a user may ask for a whole family by its name.
 pub const COLUMN_FAMILIES: [(&str, &str); 9] = [
     ("random", "Random I/O"),
     ("iozone", "Records of a file (iozone)"),
@@ -52,24 +52,24 @@ pub const COLUMN_FAMILIES: [(&str, &str); 9] = [
 const FORMS: [&str; 6] = ["write", "rewrite", "read", "reread", "random-read", "random-write"];
 /// Forms of iozone that have a test of ours of the same name.
 const MEASURED_FORMS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
-/// What the thread view of iozone tells: name and head.
+/// Figures of iozone's thread view: name and head.
 pub(crate) const THREAD_VIEWS: [(&str, &str); 4] = [
     ("children", "children"),
     ("minimum", "slowest thread"),
     ("maximum", "fastest thread"),
     ("parent", "parent"),
 ];
-/// Block sizes that are offered: of dd, of random I/O, and of iozone.
+/// Block sizes of the listed columns: of dd, of random I/O, and of iozone.
 const BLOCKS: [u64; 9] =
     [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB];
-/// Schedulers of today.
+/// I/O schedulers of current kernels.
 const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "bfq", "kyber"];
 /// File systems of published completion times, under our names.
 const FILESYSTEMS: [&str; 9] =
     ["ext2", "ext3", "ext4", "ext4-nojournal", "xfs", "xfs-nolazy", "jfs", "btrfs", "f2fs"];
 
-/// Every column that is offered, family by family. Other block sizes, file systems and numbers of
-/// threads have columns too ([`column_named`]).
+/// Every listed column, family by family. Other block sizes, file systems and numbers of threads
+/// have columns too ([`column_named`]).
 pub fn columns() -> &'static [FigureColumn] {
     static COLUMNS: LazyLock<Vec<FigureColumn>> = LazyLock::new(|| {
         let plain: Vec<FigureColumn> = random()
@@ -137,7 +137,7 @@ fn completions() -> impl Iterator<Item = FigureColumn> {
     })
 }
 
-/// "4k", "1m", "512": a size as part of a name.
+/// Size as part of a name: "4k", "1m", "512".
 fn size_name(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{}m", bytes / MIB),
@@ -146,7 +146,7 @@ fn size_name(bytes: u64) -> String {
     }
 }
 
-/// The size as a setting takes it, to the byte.
+/// Size as the value of a setting, exact to the byte.
 fn size_setting(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{}MiB", bytes / MIB),
@@ -165,15 +165,15 @@ fn column(
     FigureColumn { name: name.into(), head: head.into(), unit, command: command.into(), family }
 }
 
-/// "run TARGET --only TEST --set TEST.block=64KiB".
+/// Command of a test with a block size: "run TARGET --only TEST --set TEST.block=64KiB".
 fn block_command(test: &str, block: u64) -> String {
     format!("run TARGET --only {test} --set {test}.block={}", size_setting(block))
 }
 
-/// Records of a file, one at a time: a form of iozone.
+/// Column of a form of iozone: records of a file, at queue depth 1.
 pub(crate) fn record_column(form: &str, block: u64) -> FigureColumn {
     let head = format!("iozone {}, {}", form.replace('-', " "), Bytes(block));
-    // Reads in order are dd's with the block of iozone.
+    // Sequential reads are dd's with the block of iozone.
     let command = match form {
         "read" | "reread" => block_command(test::SEQUENTIAL_READ, block),
         form => {
@@ -187,7 +187,7 @@ pub(crate) fn record_column(form: &str, block: u64) -> FigureColumn {
     column("iozone", format!("iozone-{form}-{}", size_name(block)), head, "IOPS", command)
 }
 
-/// Sequential I/O, one at a time. Of writes, dd's are of zeros.
+/// Column of sequential I/O at queue depth 1. dd writes zeros.
 pub(crate) fn dd_column(way: &str, block: u64, is_zeros: bool) -> FigureColumn {
     let is_write = way == "write";
     let test = if is_write { test::SEQUENTIAL_WRITE } else { test::SEQUENTIAL_READ };
@@ -201,7 +201,7 @@ pub(crate) fn dd_column(way: &str, block: u64, is_zeros: bool) -> FigureColumn {
     column("dd", format!("dd-{way}-{}{tail}", size_name(block)), head, "MB/s", command)
 }
 
-/// Random I/O of a raw medium, one at a time.
+/// Column of random I/O to a raw medium at queue depth 1.
 pub(crate) fn random_column(way: &str, block: u64) -> FigureColumn {
     let test = if way == "write" { test::RANDOM_WRITE } else { test::RANDOM_READ };
     let head = format!("Random {way}, {}", Bytes(block));
@@ -209,7 +209,7 @@ pub(crate) fn random_column(way: &str, block: u64) -> FigureColumn {
     column("random", name, head, "IOPS", block_command(test, block))
 }
 
-/// A test that is one quantity, or the form or metric of one that is several.
+/// Column of a test with one quantity, or of a form or metric of a test with several.
 pub(crate) fn test_column(test: &str, form: Option<&str>) -> Option<FigureColumn> {
     let (family, name, head, unit) = match (test, form) {
         (test::ZERO_FILL, _) => ("fill", "zero-fill", "Fill, zeros", "MB/s"),
@@ -228,8 +228,8 @@ pub(crate) fn test_column(test: &str, form: Option<&str>) -> Option<FigureColumn
     Some(column(family, name, head, unit, format!("run TARGET --only {test}")))
 }
 
-/// A form of making or filling an ext2. Published figures are of the simple format, and of a fill
-/// whose order of metadata is not known (docs/field/ext2.md#mortons-benchmark).
+/// Column of a form of making or filling an ext2. Published figures are of the simple format, and
+/// of a fill whose order of metadata is not known (docs/field/ext2.md#mortons-benchmark).
 fn ext2_column(test: &str, form: Option<&str>) -> Option<FigureColumn> {
     let (name, head, unit, setting) = match (test, form) {
         (test::EXT2_FORMAT, Some("mke2fs")) => {
@@ -246,8 +246,8 @@ fn ext2_column(test: &str, form: Option<&str>) -> Option<FigureColumn> {
     Some(column("fill", name, head, unit, command))
 }
 
-/// The thread view of iozone: what its children reach together, the slowest and the fastest of
-/// them, and what the parent sees. `is_honest`: with files that are larger than a cache.
+/// Column of iozone's thread view: the throughput of all children together, of the slowest, of the
+/// fastest, or as the parent sees it. `is_honest`: with files that are larger than a cache.
 pub(crate) fn threads_column(
     form: &str,
     is_honest: bool,
@@ -263,7 +263,7 @@ pub(crate) fn threads_column(
     Some(column("threads", name, head, "MB/s", "matrix TARGET --work threads"))
 }
 
-/// How long a poll of a monitoring server takes on a file system with a scheduler.
+/// Column of the time that a poll of a monitoring server takes on a file system with a scheduler.
 pub(crate) fn completion_column(fs: &str, scheduler: &str) -> FigureColumn {
     let name = format!("completion-{fs}-{scheduler}");
     let head = format!("RRD updates, {fs}, {scheduler}");
@@ -271,7 +271,7 @@ pub(crate) fn completion_column(fs: &str, scheduler: &str) -> FigureColumn {
     column("completion", name, head, "s", command)
 }
 
-/// The share of one processor that the I/Os of another column take.
+/// Column of the share of one processor that the I/Os of another column take.
 pub(crate) fn cpu_column(of: &FigureColumn) -> FigureColumn {
     let (name, head) = (format!("cpu-{}", of.name), format!("CPU, {}", of.head));
     column("cpu", name, head, "%", of.command.clone())

@@ -1,32 +1,31 @@
-//! What the host did to a measurement: how long it stood still, what waited for it, who else used
-//! the medium.
+//! Effects of the host on a measurement: its stalls, the tasks that waited, other users of the
+//! medium.
 
 use serde::{Deserialize, Serialize};
 
-/// A stretch in which the host did not run what was ready to run, by the device's clock.
+/// A period in which the host did not run tasks that were ready, by the device's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostStall {
-    /// When it began, in nanoseconds.
+    /// Beginning, in nanoseconds.
     pub from_ns: u64,
-    /// When it ended, in nanoseconds.
+    /// End, in nanoseconds.
     pub to_ns: u64,
 }
 
-/// What was seen of the host while a cell was measured. A number that the host does not give is
-/// absent.
+/// State of the host while a cell was measured. A number that the host does not provide is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// Stretches in which a timer came late, longest first, 16 at most.
+    /// Periods in which a timer came late, longest first, 16 at most.
     #[serde(rename = "standstills", default, skip_serializing_if = "Vec::is_empty")]
     pub host_stalls: Vec<HostStall>,
-    /// All such stretches together, in nanoseconds.
+    /// All such periods together, in nanoseconds.
     #[serde(rename = "stood_still_ns")]
     pub host_stall_ns: u64,
-    /// I/Os that were under way in one of them.
+    /// Number of I/Os that were in flight in one of them.
     pub left_out: u64,
-    /// The longest I/O of all, those included that are left out of the latencies, in nanoseconds.
+    /// Longest of all I/Os, including those that are left out of the latencies, in nanoseconds.
     pub longest_with_host_ns: u64,
     /// Time in which some task waited for a processor, in microseconds (pressure stall information
     /// of the kernel).
@@ -35,15 +34,15 @@ pub struct Disturbance {
     /// Time in which some task waited for memory, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pressure_us: Option<u64>,
-    /// Time that the machine below a virtual one took away, all processors together, in
+    /// Time that the hypervisor of a virtual machine took away, all processors together, in
     /// nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_ns: Option<u64>,
-    /// How often a thread of ours was made to give up its processor.
+    /// Number of times that a thread of ours was made to give up its processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempted: Option<u64>,
-    /// Where the host stood still for too much of the cell, it was measured twice, and the quieter
-    /// one is this: how long the host stood still the other time, in nanoseconds.
+    /// If the host stalled for too much of the cell, the cell was measured twice, and this is the
+    /// quieter measurement: stall time of the host in the other one, in nanoseconds.
     #[serde(
         rename = "other_time_stood_still_ns",
         default,
@@ -52,16 +51,16 @@ pub struct Disturbance {
     pub other_time_host_stall_ns: Option<u64>,
 }
 
-/// Host stalls that are kept.
+/// Most host stalls that are kept.
 const MOST: usize = 16;
 
-/// A host that stood still for more than this share of a cell may have made any contrast or stall
-/// in it; our choice. A host stall of 50 ms is left out of every latency already, so that only many
-/// of them matter.
+/// Share of a cell's time; if the host stalled for more, it may have caused any contrast or stall
+/// in the cell; our choice. A host stall of 50 ms is already left out of every latency, so that
+/// only many of them matter.
 pub const MAX_HOST_STALL_SHARE: f64 = 0.05;
 
 impl Disturbance {
-    /// Adds what was seen in another stretch of the same cell.
+    /// Adds the effects in another period of the same cell.
     pub fn add(&mut self, other: Disturbance) {
         let sum = |a: Option<u64>, b: Option<u64>| {
             a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)))

@@ -1,5 +1,5 @@
-//! The figures that stand for a medium: what each is called, where it is measured, in what unit,
-//! and what it is held against. One more figure is one more entry here.
+//! Figures that represent a medium: name, test, unit, and the value for comparison of each. Another
+//! figure is another entry here.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub enum FigureUnit {
 }
 
 impl FigureUnit {
-    /// Its name in downloads and in scripts of pages.
+    /// Name in downloads and in scripts of pages.
     pub const fn name(self) -> &'static str {
         match self {
             FigureUnit::Iops => "iops",
@@ -29,14 +29,14 @@ impl FigureUnit {
     }
 }
 
-/// A published value that figures are held against.
+/// A published value with which figures are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReferenceMark {
-    /// In a word: "A1".
+    /// Short name: "A1".
     pub name: &'static str,
     /// Its value in the unit of the figure.
     pub value: f64,
-    /// What it stands for: "application class A1".
+    /// Meaning: "application class A1".
     pub meaning: &'static str,
 }
 
@@ -77,31 +77,31 @@ const WRITE_CLASSES: &[ReferenceMark] = &[
     mark("V90", VIDEO[4].write_bps, "video class 90"),
 ];
 
-/// A figure that stands for a medium.
+/// A figure that represents a medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// Name in JSON and addresses: "random-write-4k".
     pub name: &'static str,
-    /// Its column in databases, and the beginning of those in downloads: "random_write_4k".
+    /// Column in databases, and the beginning of those in downloads: "random_write_4k".
     pub column: &'static str,
     /// Name in heads of columns and rows: "Random write, 4 KiB".
     pub label: &'static str,
-    /// The test whose cells it is of.
+    /// Name of the test whose cells have it.
     pub test: &'static str,
-    /// Bytes of an I/O, where only one size counts.
+    /// Bytes of an I/O, if only one size counts.
     pub block_bytes: Option<u64>,
-    /// The metrics of a cell that are the figure: the first that there is.
+    /// Metrics of a cell that may be the figure: the first that exists counts.
     pub metrics: &'static [&'static str],
     /// The unit of its values.
     pub unit: FigureUnit,
-    /// The value that it is held against.
+    /// Value with which it is compared.
     pub yardstick: ReferenceMark,
     /// Limits of the classes of the SD Association, ascending.
     pub classes: &'static [ReferenceMark],
 }
 
 impl Figure {
-    /// Its column in downloads, with the unit: "random_write_4k_iops".
+    /// Column in downloads, with the unit: "random_write_4k_iops".
     pub fn download_column(&self) -> String {
         format!("{}_{}", self.column, self.unit.name())
     }
@@ -110,7 +110,7 @@ impl Figure {
 macro_rules! figures {
     ($($(#[$meta:meta])* $variant:ident $name:literal $column:literal $label:literal
         $test:ident $block:expr, $metrics:expr, $unit:ident $yardstick:ident $classes:expr;)*) => {
-        /// The figures a collection is sorted and filtered by, in the order in which they are
+        /// The figures by which a collection is sorted and filtered, in the order in which they are
         /// shown: random write first, worst stall second.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -139,7 +139,7 @@ macro_rules! figures {
         }),*];
 
         impl HeadlineFigure {
-            /// All of them, in order.
+            /// All figures, in order.
             pub const ALL: [HeadlineFigure; FIGURES.len()] = [$(HeadlineFigure::$variant),*];
         }
     };
@@ -179,12 +179,12 @@ figures! {
 }
 
 impl HeadlineFigure {
-    /// Its entry in [`FIGURES`].
+    /// Entry in [`FIGURES`].
     pub const fn entry(self) -> &'static Figure {
         &FIGURES[self as usize]
     }
 
-    /// Its name in JSON, addresses and column heads of downloads.
+    /// Name in JSON, addresses and column heads of downloads.
     pub const fn name(self) -> &'static str {
         self.entry().name
     }
@@ -194,19 +194,19 @@ impl HeadlineFigure {
         HeadlineFigure::ALL.into_iter().find(|figure| figure.name() == name)
     }
 
-    /// The figure of a test at a block size.
+    /// Figure of a test at a block size.
     pub fn at(test: &str, block_bytes: u64) -> Option<HeadlineFigure> {
         HeadlineFigure::ALL.into_iter().find(|figure| {
             figure.entry().test == test && figure.entry().block_bytes == Some(block_bytes)
         })
     }
 
-    /// The unit that its values are in.
+    /// Unit of its values.
     pub const fn unit(self) -> FigureUnit {
         self.entry().unit
     }
 
-    /// True if a small value is the good one.
+    /// True if small values are better.
     pub const fn smaller_is_better(self) -> bool {
         matches!(self.unit(), FigureUnit::Ns)
     }

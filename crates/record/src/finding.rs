@@ -1,10 +1,10 @@
-//! A conclusion: what it comes to as data, and the sentence that says it.
+//! A conclusion: its outcome as data, and its sentence.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Condition, Fitness, Use};
 
-/// How much a finding matters.
+/// Importance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -21,9 +21,9 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Stable name, such as "span-cache", by which its page in docs/findings is found.
+    /// Stable name, such as "span-cache"; docs/findings has a page for each.
     pub id: String,
-    /// How much it matters.
+    /// Importance of the finding.
     pub severity: Severity,
     /// The conclusion in plain words.
     pub statement: String,
@@ -31,7 +31,7 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// 0 to 1; null where no probability was worked out.
     pub confidence: Option<f64>,
-    /// What it comes to, for programs; absent where the id and the severity say all.
+    /// Result for programs; absent if the id and the severity say all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
@@ -58,7 +58,7 @@ impl Finding {
     }
 }
 
-/// What a finding comes to, for programs.
+/// Result of a finding, for programs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
@@ -68,9 +68,9 @@ pub enum Outcome {
         /// The use.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         wanted: Use,
-        /// How the medium does for it.
+        /// Level of the medium for it.
         level: Fitness,
-        /// What the level depends on and no run shows.
+        /// Condition of the level that no run can show.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         condition: Option<Condition>,
     },
@@ -79,18 +79,18 @@ pub enum Outcome {
         /// The sentences of its statement, in order.
         sentences: Vec<VerdictSentence>,
     },
-    /// The medium must not be used, whatever for.
+    /// The medium must not be used for anything.
     Unusable {
-        /// Id of the finding that says why.
+        /// Id of the finding with the reason.
         because: String,
     },
     /// A claim of the user or of the label.
     Claim {
-        /// True if it holds; absent where that was not measured, or not well enough.
+        /// True if it holds; absent if that was not measured, or not well enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holds: Option<bool>,
     },
-    /// The device went away during the run: no word on its medium.
+    /// The device went away during the run: this says nothing about its medium.
     DeviceGone,
 }
 
@@ -100,7 +100,7 @@ pub enum Outcome {
 pub struct VerdictSentence {
     /// The sentence.
     pub text: String,
-    /// The level that it gives to uses; absent of a caveat and of a reason.
+    /// Level that it gives to uses; absent in a caveat and in a reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Fitness>,
     /// True if it gives the reason for that level.

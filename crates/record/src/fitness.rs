@@ -1,4 +1,4 @@
-//! Levels of how well a medium serves a use, conditions of a level, and their words.
+//! Levels of a medium for a use, conditions of a level, and their words.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::capitalised;
 
-/// How well a medium does what a use asks of it, the worst first; before them what nobody knows.
+/// Level of a medium for a use, the worst first; before them the two that decide nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Fitness {
-    /// What the use needs was not measured.
+    /// Something that the use needs was not measured.
     NotTested,
     /// It was measured, and the figures decide nothing.
     CannotTell,
     /// It fails at what the use needs.
     NotSuitable,
-    /// It works, and is a nuisance or a risk.
+    /// It does what is needed, but is a nuisance or a risk.
     Poor,
     /// It does what is needed.
     Usable,
@@ -48,29 +48,29 @@ impl Fitness {
         }
     }
 
-    /// What a verdict begins with: "Not suitable for a root disk".
+    /// Beginning of a verdict: "Not suitable for a root disk".
     pub fn verdict(self, wanted: impl fmt::Display) -> String {
         format!("{} for {wanted}", capitalised(self.word()))
     }
 }
 
-/// A condition of a level that no run shows to be met.
+/// A condition of a level that no run can prove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
-    /// No figure shows whether a flush waits for flash.
+    /// No figure shows if a flush waits for flash.
     FlushHonest,
     /// The flush was not tested.
     FlushUntested,
-    /// The figure is of a small span, on a medium that is fast in small spans only.
+    /// The figure is of a small span, on a medium that is fast only in small spans.
     SmallFiles,
     /// Both: a small span, and a flush that no figure shows.
     SmallFilesFlushHonest,
 }
 
 impl Condition {
-    /// In a few words: "if its flush is honest".
+    /// Condition in a few words: "if its flush is honest".
     pub const fn short(self) -> &'static str {
         match self {
             Condition::FlushHonest | Condition::FlushUntested => "if its flush is honest",
@@ -91,7 +91,7 @@ impl Condition {
 }
 
 impl fmt::Display for Condition {
-    /// With its reason: "if its flush is honest, which was not tested".
+    /// Writes the condition with its reason: "if its flush is honest, which was not tested".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.short(), self.why())
     }

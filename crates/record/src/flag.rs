@@ -1,12 +1,12 @@
-//! Caveats: a result that is valid, but should be read with care. Each says what was seen and what
-//! to do.
+//! Caveats: results that are valid, but should be read with care. Each has an observation and
+//! advice.
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::{BytesPerSecond, Iops, Nanos, SECOND_NS, significant};
 
-/// A medium that answers after this many nanoseconds or later hangs; our choice. Linux gives up a
-/// command after 30 s (`/sys/block/*/device/timeout`), and tries it again.
+/// Response time from which on a medium counts as hanging; our choice. Linux aborts a command after
+/// 30 s (`/sys/block/*/device/timeout`), and tries it again.
 pub const HANGS_NS: u64 = 10 * SECOND_NS;
 
 /// A caveat about a cell's numbers.
@@ -14,45 +14,45 @@ pub const HANGS_NS: u64 = 10 * SECOND_NS;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "flag", rename_all = "kebab-case")]
 pub enum Flag {
-    /// The interval is wider than asked for.
+    /// The interval is wider than requested.
     NotConverged {
-        /// Half the width of the 95 % interval over the figure.
+        /// Half the width of the 95 % interval, divided by the figure.
         relative_half_width: f64,
     },
-    /// There was no time to measure it again, so nobody knows how far a repetition would be off.
+    /// There was no time to measure it again, so that the spread of repetitions is unknown.
     OneLook {
-        /// How long the whole run has to last for that, in nanoseconds.
+        /// Time that the whole run must last for that, in nanoseconds.
         needed_ns: u64,
     },
     /// Its rounds became slower or faster during the run: the medium or the host changed.
     Trend {
-        /// I/Os a second of the first rounds.
+        /// Rate of the first rounds, in IOPS.
         from: f64,
-        /// The same of the last ones.
+        /// Rate of the last rounds, in IOPS.
         to: f64,
     },
-    /// Other work on the host took the processor: a part of each I/O is waiting for it.
+    /// Other work on the host took the processor: part of the time of each I/O is waiting for it.
     HostLimited {
-        /// How long an I/O waited on average, in nanoseconds.
+        /// Mean time that an I/O waited, in nanoseconds.
         mean_ns: u64,
     },
-    /// A control group of the host limits what is read or written here (a container, a service).
+    /// A control group of the host limits reads or writes here (a container, a service).
     IoLimit {
-        /// What is limited.
+        /// Kind of the limit.
         limit: IoLimitKind,
-        /// Bytes or requests a second.
+        /// Limit in bytes or requests a second.
         per_second: u64,
     },
     /// Too few I/Os for an interval.
     TooFewSamples {
-        /// How many there were.
+        /// Number of I/Os.
         n: u64,
     },
-    /// The rate was still moving at the end.
+    /// The rate was still changing at the end.
     Drifting {
-        /// Largest minus smallest of the last windows over their mean.
+        /// Largest minus smallest of the last windows, divided by their mean.
         range: f64,
-        /// Change of the fitted line over those windows, over their mean.
+        /// Change of the fitted line over those windows, divided by their mean.
         slope: f64,
     },
     /// Batches depend on their predecessors: the interval was widened for it.
@@ -60,23 +60,23 @@ pub enum Flag {
         /// Lag-1 correlation of the batch means.
         lag1: f64,
     },
-    /// Faster than the link can carry: not the medium's number.
+    /// Faster than the link can transfer: not the medium's figure.
     FasterThanLink {
         /// Rate of the cell, in bytes a second.
         bps: f64,
-        /// What the link can carry.
+        /// Most that the link can transfer, in bytes a second.
         link_bps: f64,
     },
-    /// Faster than memory can be copied: not the medium's number.
+    /// Faster than memory can be copied: not the medium's figure.
     FasterThanMemory {
         /// Rate of the cell, in bytes a second.
         bps: f64,
-        /// What a copy in memory does.
+        /// Rate of a copy in memory, in bytes a second.
         memory_bps: f64,
     },
     /// Some I/Os took no measurable time: they did not reach the medium.
     ZeroLatency {
-        /// How many I/Os took 0 ns by the device's clock.
+        /// Number of I/Os that took 0 ns by the device's clock.
         n: u64,
     },
     /// Parts of the file have never been written; reading them touches no medium.
@@ -84,121 +84,123 @@ pub enum Flag {
         /// Bytes of the file that have no storage behind them.
         hole_bytes: u64,
     },
-    /// The page cache answered.
+    /// The page cache answered reads or took writes.
     Cached,
-    /// The file system compresses, so incompressible and other data differ by its doing.
+    /// The file system compresses, which makes incompressible and other data differ.
     CompressedFilesystem,
     /// A memory file system: there is no medium.
     MemoryFilesystem,
-    /// Too little of what was issued was counted by the kernel on the medium: something before it
-    /// answered, and the figure is not the medium's.
+    /// The kernel counted too few of the issued bytes on the medium: something before it answered,
+    /// and the figure is not the medium's.
     NotThisMedium {
         /// Bytes that were issued in the direction that the cell is about.
         issued_bytes: u64,
         /// Bytes that the kernel counted on the medium meanwhile.
         counted_bytes: u64,
     },
-    /// Fewer I/Os were counted by the kernel on the medium than were issued one after another:
-    /// something before it, such as a file system in user space, gathered them in memory.
+    /// The kernel counted fewer I/Os on the medium than were issued one after another: something
+    /// before it, such as a file system in user space, merged them in memory.
     Gathered {
         /// I/Os that were issued in the measured part.
         issued_ios: u64,
         /// I/Os that the kernel counted on the medium meanwhile.
         counted_ios: u64,
     },
-    /// No block device is known below the place: a pool, or layers that this process cannot see.
+    /// No block device is known for the target: it is on a pool, or layers that this process cannot
+    /// see.
     UnknownMedium,
     /// The device holds its data in the memory of the host (a loop device over a file, through the
     /// page cache).
     HostCached,
-    /// The span was never written by us: a controller may answer reads of unwritten flash without
-    /// touching it.
+    /// The run never wrote the span: a controller may answer reads of unwritten flash without
+    /// accessing it.
     NotPrimed,
-    /// Fewer bytes were primed than asked for, because time was up.
+    /// Fewer bytes were preconditioned than requested, because time was up.
     PartlyPrimed {
-        /// Bytes that have been primed.
+        /// Bytes that were preconditioned.
         primed_bytes: u64,
-        /// Bytes that should have been primed.
+        /// Bytes that should have been preconditioned.
         wanted_bytes: u64,
     },
-    /// The block is larger than the largest command and no multiple of it: the tail is a command of
-    /// its own (docs/field/classic-tools.md#dd).
+    /// The block is larger than the largest command and not a multiple of it: the tail is a command
+    /// of its own (docs/field/classic-tools.md#dd).
     SplitCommand {
         /// Bytes of one I/O.
         block_bytes: u64,
         /// Bytes of the largest command that goes to the medium in one piece.
         max_transfer_bytes: u64,
     },
-    /// Small writes go a faster way that is limited: the rate fell or 16 KiB are much slower
+    /// Small writes go to a faster but limited buffer: the rate fell, or 16 KiB are much slower
     /// (docs/field/statistics.md#sampling-random-writes).
     SmallWriteBypass {
-        /// IOPS at this size over IOPS at 16 KiB.
+        /// IOPS at this size divided by IOPS at 16 KiB.
         ratio: f64,
     },
-    /// Work was left to the medium after the last write; the figure includes waiting for it.
+    /// The medium still had work to do after the last write; the figure includes the time of that.
     Debt {
-        /// How long it took to settle.
+        /// Time until the medium was idle, in nanoseconds.
         debt_ns: u64,
     },
-    /// Writes were so fast that a cache may have taken them, and too little had been written to
-    /// fill every cache there may be: the figure is true of what was written, and may not last.
+    /// Writes were so fast that a cache may have taken them, and too few bytes were written to fill
+    /// every possible cache: the figure is true for these bytes, and may not last.
     MayNotLast {
         /// Bytes that the run had written to the medium when this was measured.
         written_bytes: u64,
     },
-    /// So much a second warms a medium, and it had been kept up for too short a time to show: the
-    /// figure is that of a cool medium, and may not last.
+    /// The rate warms a medium, and lasted too short a time to show it: the figure is that of a
+    /// cool medium, and may not last.
     MayGetHot {
         /// Rate of the cell, in bytes a second.
         bps: f64,
-        /// How long it was kept up.
+        /// Time for which the rate lasted, in nanoseconds.
         lasted_ns: u64,
     },
-    /// The medium had not come to rest when this was measured, for instance because a cache still
-    /// gave up what it had taken before: the figure is no level, and has no interval.
+    /// The medium had not reached a steady state, for instance because a cache still flushed
+    /// earlier data: the figure is not a level, and has no interval.
     Transient {
-        /// On which side of the figure the level lies.
+        /// Side of the figure on which the level is.
         bound: Bound,
     },
-    /// The host stood still while this was measured; I/Os that were under way meanwhile are left
-    /// out of latencies and stalls.
+    /// The host stalled while this was measured; I/Os that were in flight meanwhile are left out of
+    /// latencies and stalls.
     HostStoodStill {
-        /// For so long, all stretches together.
+        /// Time of all stalls together, in nanoseconds.
         #[serde(rename = "stood_still_ns")]
         host_stall_ns: u64,
-        /// I/Os that were under way in one of them.
+        /// Number of I/Os that were in flight in one of them.
         left_out: u64,
     },
-    /// The processor was busy with other things.
+    /// The processor was busy with other work.
     BusyHost {
-        /// Load average over cores.
+        /// Load average divided by the number of cores.
         load_per_core: f64,
     },
-    /// The medium or the host was slowed by heat.
+    /// Heat slowed the medium or the host.
     Throttled,
     /// A call took longer than any latency the histogram can hold or than a medium may take.
     Stalled {
         /// Time of the slowest I/O, in nanoseconds.
         longest_ns: u64,
     },
-    /// What lay on a medium that was only lent is not back yet: it is kept in the run's directory.
+    /// The run has not yet restored what it overwrote on the medium: the backup is in its
+    /// directory.
     #[serde(rename = "not-put-back")]
     NotRestored {
         /// Bytes that are still to be restored.
         bytes: u64,
-        /// First byte on the medium that is still to be restored.
+        /// Offset on the medium of the first byte that is still to be restored.
         first_offset_bytes: u64,
         /// Name of the run.
         run: String,
     },
-    /// Anything else, in words.
+    /// Any other caveat, in words.
     Note {
         /// The caveat, in one sentence for people.
         text: String,
     },
 }
 
-/// What a control group limits (`io.max`, `blkio.throttle.*`).
+/// Quantity that a control group limits (`io.max`, `blkio.throttle.*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -214,7 +216,7 @@ pub enum IoLimitKind {
 }
 
 impl IoLimitKind {
-    /// All there are.
+    /// All kinds of limits.
     pub const ALL: [IoLimitKind; 4] = [
         IoLimitKind::ReadBps,
         IoLimitKind::WriteBps,
@@ -222,7 +224,7 @@ impl IoLimitKind {
         IoLimitKind::WriteIops,
     ];
 
-    /// "reads" or "writes".
+    /// Direction in words: "reads" or "writes".
     pub fn direction(self) -> &'static str {
         match self {
             IoLimitKind::ReadBps | IoLimitKind::ReadIops => "reads",
@@ -230,7 +232,7 @@ impl IoLimitKind {
         }
     }
 
-    /// "2.00 MB/s", "500 IOPS".
+    /// Limit in words: "2.00 MB/s", "500 IOPS".
     pub fn quantity(self, per_second: u64) -> String {
         match self {
             IoLimitKind::ReadBps | IoLimitKind::WriteBps => {
@@ -241,19 +243,19 @@ impl IoLimitKind {
     }
 }
 
-/// On which side of a figure the level lies that it would come to.
+/// Side of a figure on which the final level is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// The level is this or more.
+    /// The level is this figure or more.
     AtLeast,
-    /// The level is this or less.
+    /// The level is this figure or less.
     AtMost,
 }
 
 impl Bound {
-    /// "at least" or "at most".
+    /// Words before the figure: "at least" or "at most".
     pub fn words(self) -> &'static str {
         match self {
             Bound::AtLeast => "at least",
@@ -263,7 +265,7 @@ impl Bound {
 }
 
 impl Flag {
-    /// Whether the figure is one of a passing state and no level: only a bound.
+    /// Bound of a figure of a transient state; `None` for other flags.
     pub fn transient(&self) -> Option<Bound> {
         match self {
             Flag::Transient { bound } => Some(*bound),
@@ -271,7 +273,7 @@ impl Flag {
         }
     }
 
-    /// True if the figure must not be taken for the medium's.
+    /// True if the figure cannot be the medium's.
     pub fn is_impossible(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Every latency of a cell in a few kilobytes.
+//! Histogram of all latencies of a cell, in a few kilobytes.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 
 mod text;
 
-/// Longest latency told apart, in nanoseconds (one hour); longer ones count as this.
+/// Longest latency that is distinguished, in nanoseconds (one hour); longer ones count as this.
 const CEILING_NS: u64 = 3_600_000_000_000;
 
 type Counts = hdrhistogram::Histogram<u64>;
@@ -24,20 +24,19 @@ enum Repr {
     Encoded(EncodedCounts),
 }
 
-/// One that was read. Counts are made of it when something is added to it or to others of it: most
-/// histograms are only looked at and passed on, and a run has seventy, each of which would take 270
-/// kB and a fraction of a millisecond to make, and to encode again.
+/// A histogram as it was read. It is only decoded when something is added to it or it is added to
+/// others: most histograms are only looked at and passed on. A run has seventy; decoding and
+/// encoding each would take 270 kB and a fraction of a millisecond.
 #[derive(Clone, Debug)]
 struct EncodedCounts {
-    /// As it came; known to be one of ours.
+    /// Text as it was read; known to be one of our histograms.
     text: Box<str>,
-    /// The counts that are not 0, with their places.
+    /// Counts that are not 0, with their indices.
     few: Box<[(u16, u64)]>,
 }
 
 impl EncodedCounts {
-    /// As `hdrhistogram` iterates over what was recorded: the largest value that is counted as the
-    /// same, and how many.
+    /// Iterates as `hdrhistogram` does: largest value that counts as the same, in ns, and count.
     fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.few.iter().map(|(place, count)| (text::values(*place).1, *count))
     }
@@ -46,7 +45,7 @@ impl EncodedCounts {
         self.few.iter().map(|(_, count)| count).sum()
     }
 
-    /// As `hdrhistogram` has it, to the last bit.
+    /// Mean as `hdrhistogram` computes it, to the last bit.
     fn mean(&self) -> f64 {
         let total = self.len() as f64;
         self.few.iter().fold(0.0, |sum, (place, count)| {
@@ -56,7 +55,7 @@ impl EncodedCounts {
         })
     }
 
-    /// The same of a quantile.
+    /// Quantile as `hdrhistogram` computes it, in ns.
     fn quantile(&self, share: f64) -> u64 {
         let rank = ((share.min(1.0) * self.len() as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -71,7 +70,7 @@ impl EncodedCounts {
     }
 
     fn counts(&self) -> Counts {
-        // What was checked when it came in is known to be readable.
+        // Its text was checked when it was read, and can be decoded.
         let plain = text::plain(&self.text).ok();
         plain.and_then(|plain| counts_of(&plain.bytes).ok()).unwrap_or_else(nothing)
     }
@@ -114,7 +113,7 @@ impl Histogram {
         }
     }
 
-    /// The counts to add to; its text is then no longer true.
+    /// Counts to add to; the text is dropped, as it is no longer true.
     #[inline]
     fn counts_mut(&mut self) -> &mut Counts {
         if matches!(self.0, Repr::Encoded(_)) {
@@ -126,7 +125,7 @@ impl Histogram {
         }
     }
 
-    /// Apart from where counting is, which happens for every I/O.
+    /// Decodes the counts; kept apart from counting, which happens for every I/O.
     #[cold]
     #[inline(never)]
     fn make_counted(&mut self) {
@@ -139,20 +138,20 @@ impl Histogram {
         self.counts_mut().saturating_record(latency_ns.max(1));
     }
 
-    /// Counts so many of one latency at once.
+    /// Counts `n` samples of one latency.
     pub fn record_n(&mut self, latency_ns: u64, n: u64) {
         self.counts_mut().saturating_record_n(latency_ns.max(1), n);
     }
 
-    /// Takes one latency back that was counted.
+    /// Removes one latency that was counted.
     pub fn forget(&mut self, latency_ns: u64) {
         let mut one = nothing();
         one.saturating_record(latency_ns.max(1));
-        // It was counted, so there is one to take away; of one that never was, nothing is taken.
+        // There is a sample to remove, as it was counted; a latency that never was removes nothing.
         let _ = self.counts_mut().subtract(&one);
     }
 
-    /// Adds all of another histogram.
+    /// Adds all samples of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         self.counts_mut().add(&*other.counts()).expect("both have the same bounds");
     }
@@ -180,7 +179,7 @@ impl Histogram {
         }
     }
 
-    /// Largest sample, to three digits.
+    /// Largest sample in nanoseconds, to three digits.
     pub fn max(&self) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.max(),
@@ -190,7 +189,7 @@ impl Histogram {
         }
     }
 
-    /// Mean of the samples.
+    /// Mean of the samples in nanoseconds.
     pub fn mean(&self) -> f64 {
         match &self.0 {
             Repr::Counted(counts) => counts.mean(),
@@ -198,7 +197,7 @@ impl Histogram {
         }
     }
 
-    /// The sample below which this share (0 to 1) lies.
+    /// Sample in nanoseconds below which this share (0 to 1) of the samples is.
     pub fn quantile(&self, share: f64) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.value_at_quantile(share),
@@ -206,7 +205,7 @@ impl Histogram {
         }
     }
 
-    /// The `rank`-th smallest sample, counted from 1.
+    /// The `rank`-th smallest sample in nanoseconds, counted from 1.
     pub fn order_statistic(&self, rank: u64) -> u64 {
         let mut seen = 0;
         for (value, count) in self.buckets() {
@@ -218,7 +217,7 @@ impl Histogram {
         self.max()
     }
 
-    /// Samples longer than this.
+    /// Number of samples longer than this.
     pub fn count_above(&self, latency_ns: u64) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.len() - counts.count_between(0, latency_ns),
@@ -231,7 +230,7 @@ impl Histogram {
         }
     }
 
-    /// The buckets that are not empty: (largest value in it, in ns; samples).
+    /// Buckets that are not empty: (largest value in it, in ns; samples).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (counted, encoded_counts) = match &self.0 {
             Repr::Counted(counts) => (Some(counts), None),
@@ -242,7 +241,7 @@ impl Histogram {
         counted.chain(encoded_counts.into_iter().flat_map(EncodedCounts::buckets))
     }
 
-    /// The text form kept in a record. One that was read and not added to is passed on as it came.
+    /// Text form for a record. A histogram that was read and not changed keeps its text.
     pub fn encode(&self) -> String {
         match &self.0 {
             Repr::Encoded(encoded_counts) => encoded_counts.text.to_string(),
@@ -250,7 +249,7 @@ impl Histogram {
         }
     }
 
-    /// Reads the text form. Hostile input is an error, never a panic, and takes no more than a few
+    /// Parses the text form. Hostile input is an error, never a panic, and takes at most a few
     /// megabytes.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
         Histogram::read(text.into())
@@ -263,7 +262,7 @@ impl Histogram {
         }
         let mut ours = nothing();
         ours.add(&counts_of(&plain.bytes)?).map_err(|e| HistogramError(e.to_string()))?;
-        // Few of its places are filled, and a record may have thousands of these.
+        // Few of its counts are not 0, and a record may have thousands of these.
         let text: Box<str> = encoded(&ours).into();
         let few = text::plain(&text)?.counts.into();
         Ok(Histogram(Repr::Encoded(EncodedCounts { text, few })))
@@ -420,16 +419,15 @@ mod tests {
             let _ = Histogram::decode(&text);
         }
 
-        /// What the check lets through can be read, and reads as the library reads it; what the
-        /// library reads of ours is let through.
+        /// Every text that the check accepts can be decoded, with the library's result; every
+        /// histogram of ours that the library decodes is accepted.
         #[test]
         fn the_check_agrees_with_the_library(
             counts in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60),
             samples in proptest::collection::vec(1u64..10_000_000_000_000, 1..20),
             flips in proptest::collection::vec((0usize..400, 0u8..8), 0..3),
         ) {
-            // A sound one, some of whose bits may be others; and one with a sound head and any
-            // counts.
+            // A valid text with some bits flipped, and one with a valid head and any counts.
             let mut sound = Vec::new();
             let mut histogram = Histogram::default();
             samples.iter().for_each(|&s| histogram.record(s));
@@ -437,7 +435,7 @@ mod tests {
             let mut made = sound[..40].to_vec();
             made[4..8].copy_from_slice(&(counts.len() as u32).to_be_bytes());
             made.extend(&counts);
-            // The length and the digits stay, or the library asks for gigabytes.
+            // The length and the digits stay as they are, or the library would need gigabytes.
             for (at, bit) in flips {
                 if at >= 16 && at < sound.len() {
                     sound[at] ^= 1 << bit;

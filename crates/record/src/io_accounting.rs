@@ -1,20 +1,20 @@
-//! What was issued for a cell, and what the kernel counted of it on the medium: whether the figures
-//! are the medium's at all.
+//! I/Os that were issued for a cell, compared with those that the kernel counted on the medium:
+//! proof that the figures are the medium's.
 
 use crate::{Cell, Content, CountUnit, Counters, Direction, Flag, IoAccounting, Path};
 
-/// A sector of the kernel's counters.
+/// Bytes of a sector of the kernel's counters.
 const SECTOR_BYTES: u64 = 512;
-/// Of this share of what was issued the medium must have seen the most, or something before it
-/// answered.
+/// Share of the issued bytes that the kernel must have counted on the medium; with less, something
+/// before it answered.
 const LEAST_SHARE: f64 = 0.9;
-/// So little may be missing of any cell: the kernel adds up over processors while they count.
+/// Bytes that may be missing in any cell: the kernel adds up over processors while they count.
 const SLACK_BYTES: u64 = 1 << 20;
-/// And so many I/Os, for the same reason.
+/// I/Os that may be missing, for the same reason.
 const SLACK_IOS: u64 = 64;
 
 impl IoAccounting {
-    /// Of a cell, and what was counted from its beginning to its end.
+    /// Makes the accounting of a cell from the counts between its beginning and its end.
     pub fn of(cell: &Cell, counted: &Counters) -> IoAccounting {
         let reads = cell.params.direction == Some(Direction::Read);
         IoAccounting {
@@ -28,9 +28,9 @@ impl IoAccounting {
         }
     }
 
-    /// The reason why the figures are not the medium's, in the direction that the cell is about:
-    /// too few bytes or too few I/Os arrived. None where the page cache is what is measured, where
-    /// the I/O went through a file system on top, and where less is missing than 1 MiB or a block.
+    /// Caveat that the figures are not the medium's, in the direction of the cell: too few bytes or
+    /// too few I/Os arrived. `None` if the page cache is measured, if a file system on top did the
+    /// I/O, or if less than 1 MiB or a block is missing.
     pub fn flag(&self, cell: &Cell) -> Option<Flag> {
         if cell.params.path == Path::Buffered || cell.on.is_some() {
             return None;
@@ -51,13 +51,12 @@ impl IoAccounting {
         is_short.then_some(Flag::NotThisMedium { issued_bytes, counted_bytes })
     }
 
-    /// I/Os that wait for one another cannot be merged on their way. Bytes may add up all the same,
-    /// where earlier cells are written back meanwhile.
+    /// Flags missing I/Os of a cell at queue depth 1, which cannot be merged on their way. Their
+    /// bytes may add up all the same, while earlier cells are written back.
     fn missing_ios(&self, cell: &Cell, reads: bool) -> Option<Flag> {
         let params = &cell.params;
         let one_by_one = params.queue_depth <= 1 && params.threads <= 1;
-        // A probe reads and writes in one cell, and has no
-        // rate.
+        // A probe reads and writes in one cell, and has no rate.
         let has_rate = cell.metrics.iops.is_some() || cell.metrics.bps.is_some();
         let counts_ios = has_rate && cell.unit.is_none_or(|unit| unit == CountUnit::Ios);
         let issued_ios = self.issued_ios;
@@ -70,9 +69,9 @@ impl IoAccounting {
     }
 }
 
-/// The reason why nothing in a run is of a medium, in words that go on after its name; none where
-/// it is. One figure that something in front of the medium answered is enough: the others went the
-/// same way. What compresses may swallow zeros alone.
+/// Reason why nothing in a run is of the medium, in words that follow its name; `None` if it is.
+/// One figure that something before the medium answered is enough: the others took the same way.
+/// Compression may swallow zeros alone.
 pub fn not_medium_reason(flags: &[Flag], cells: &[Cell]) -> Option<&'static str> {
     let is_memory = |flags: &[Flag]| flags.contains(&Flag::MemoryFilesystem);
     if is_memory(flags) || cells.iter().any(|cell| is_memory(&cell.flags)) {
@@ -172,8 +171,8 @@ mod tests {
         assert_eq!((reach.issued_read_bytes, reach.issued_written_bytes), (8192, 0));
     }
 
-    /// A file system in user space gathered 65536 writes to 1029, while 251 MB of the cells before
-    /// were written back.
+    /// Regression: a file system in user space merged 65536 writes to 1029, while 251 MB of earlier
+    /// cells were written back.
     #[test]
     fn gathered_writes_are_not_of_the_medium_though_their_bytes_add_up() {
         let reach = |ios, depth| {

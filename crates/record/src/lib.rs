@@ -4,12 +4,12 @@
 //! table, finding and report can be redone without measuring again. This crate knows nothing of
 //! files, clocks, threads, command lines, HTML or HTTP.
 
-/// Constants of these names, and `ALL` of them.
+/// Declares constants of these names, and `ALL` of them.
 macro_rules! names {
     ($($constant:ident = $name:literal,)*) => {
         $(#[doc = concat!("`", $name, "`")] pub const $constant: &str = $name;)*
 
-        /// All of them, in the order of their names.
+        /// All names, in this order.
         pub const ALL: &[&str] = &[$($constant),*];
     };
 }

@@ -1,4 +1,4 @@
-//! What was measured and where: medium, host, target. What is not known is null, never guessed.
+//! Medium, host and target of a measurement. Unknown values are null, never guessed.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ macro_rules! data {
     };
 }
 
-/// What kind of thing a medium is.
+/// Kind of a medium.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -41,13 +41,13 @@ pub enum MediumKind {
     Loop,
     /// Simulated medium, made from a profile.
     Simulated,
-    /// What it is could not be told.
+    /// Kind that could not be determined.
     #[default]
     Unknown,
 }
 
 impl MediumKind {
-    /// Every kind; `named` looks through them.
+    /// Every kind, for `named`.
     pub const ALL: [MediumKind; 11] = [
         MediumKind::Sd,
         MediumKind::Emmc,
@@ -62,7 +62,7 @@ impl MediumKind {
         MediumKind::Unknown,
     ];
 
-    /// Its name in JSON, addresses and downloads.
+    /// Name in JSON, addresses and downloads.
     pub const fn name(self) -> &'static str {
         match self {
             MediumKind::Sd => "sd",
@@ -84,7 +84,7 @@ impl MediumKind {
         MediumKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What people call it.
+    /// Name for people.
     pub const fn words(self) -> &'static str {
         match self {
             MediumKind::Sd => "SD card",
@@ -103,7 +103,7 @@ impl MediumKind {
 }
 
 data! {
-/// What the box or the registers claim.
+/// Claims of the box or the registers.
 Claims {
     /// Capacity in bytes as printed.
     capacity_bytes: Option<u64>,
@@ -125,16 +125,16 @@ Claims {
     /// Random writes of 4 KiB a second, one at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     random_write_iops: Option<f64>,
-    /// What 99 of 100 of these writes stay within, in nanoseconds.
+    /// Time in nanoseconds that 99 of 100 of these writes do not exceed.
     #[serde(skip_serializing_if = "Option::is_none")]
     write_p99_ns: Option<u64>,
-    /// What all of these writes stay within, in nanoseconds.
+    /// Time in nanoseconds that none of these writes exceeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     write_max_ns: Option<u64>,
 }}
 
 data! {
-/// What the SD status register says of speed (docs/field/identity.md#registers).
+/// Speed classes in the SD status register (docs/field/identity.md#registers).
 SpeedClasses {
     /// SPEED_CLASS, as 2, 4, 6, 10.
     speed_class: Option<u32>,
@@ -151,7 +151,7 @@ SpeedClasses {
 }}
 
 data! {
-/// What the medium says of its own health.
+/// Health as the medium reports it.
 Health {
     /// Share of the rated life used, in percent (eMMC life time A/B as the upper end of its 10 %
     /// step; NVMe percentage used).
@@ -162,16 +162,16 @@ Health {
     written_bytes: Option<u64>,
     /// Media errors that an NVMe disk has counted in its life.
     media_errors: Option<u64>,
-    /// Where this came from ("sysfs", "smartctl 7.3").
+    /// Source of these values ("sysfs", "smartctl 7.3").
     source: Option<String>,
 }}
 
 data! {
 /// The thing under test.
 Medium {
-    /// What kind of thing.
+    /// Kind of medium.
     kind: MediumKind,
-    /// Who made it, as it says itself.
+    /// Maker, as the medium reports it.
     vendor: Option<String>,
     /// Model or product name.
     model: Option<String>,
@@ -203,36 +203,36 @@ Medium {
     classes: Option<SpeedClasses>,
     /// The card sits behind a reader that hides its registers; identity is the reader's.
     behind_reader: Option<bool>,
-    /// True if it has turning platters; null where that is not told.
+    /// True if it has turning platters; null if unknown.
     rotational: Option<bool>,
     /// True if it can be taken out.
     removable: Option<bool>,
     /// Stable names under /dev/disk/by-id (hold the serial number; never published).
     by_id: Vec<String>,
-    /// What the user says the box claims.
+    /// Claims of the box, as the user gives them.
     claims: Option<Claims>,
-    /// Its own health figures, before the run.
+    /// Health before the run.
     health: Option<Health>,
-    /// The same after the run.
+    /// Health after the run.
     health_after: Option<Health>,
-    /// The simulated profile, where it is one.
+    /// Name of the simulated profile, for a simulated medium.
     profile: Option<String>,
 }}
 
 data! {
-/// How the medium is attached.
+/// Attachment of the medium.
 Link {
     /// "usb-storage", "uas", "sdhci-iproc", "ahci", "nvme", "virtio_blk".
     driver: Option<String>,
     /// Bus mode in words: "sd uhs SDR104, 4 bit, 200 MHz", "480 Mbit/s".
     mode: Option<String>,
-    /// What the link can carry at most, in bytes a second, where it is known.
+    /// Most that the link can transfer, in bytes a second, if known.
     max_bps: Option<f64>,
     /// USB vendor and product id, "0781:5580".
     usb_id: Option<String>,
     /// USB manufacturer and product strings.
     usb_name: Option<String>,
-    /// Commands the device takes at once.
+    /// Number of commands that the device takes at once.
     queue_depth: Option<u32>,
     /// True if command queueing of an SD or MMC card is on.
     command_queue: Option<bool>,
@@ -245,11 +245,11 @@ Queue {
     scheduler: Option<String>,
     /// I/O schedulers that the kernel offers for the device.
     schedulers: Vec<String>,
-    /// Requests that may wait.
+    /// Number of requests that may wait.
     nr_requests: Option<u64>,
     /// Largest command that is sent now, in KiB.
     max_sectors_kb: Option<u64>,
-    /// Largest command the hardware takes.
+    /// Largest command that the hardware takes, in KiB.
     max_hw_sectors_kb: Option<u64>,
     /// Smallest unit that can be addressed, in bytes.
     logical_block_bytes: Option<u64>,
@@ -259,40 +259,40 @@ Queue {
     minimum_io_bytes: Option<u64>,
     /// Size of I/O that the device declares to be best, in bytes; 0 where it declares none.
     optimal_io_bytes: Option<u64>,
-    /// Discard granularity; 0 where there is none.
+    /// Discard granularity in bytes; 0 if there is none.
     discard_granularity_bytes: Option<u64>,
     /// "write back" or "write through".
     write_cache: Option<String>,
     /// True if it takes writes with forced unit access, which are durable without a flush.
     fua: Option<bool>,
-    /// How far the kernel reads ahead through the page cache, in KiB.
+    /// Bytes that the kernel reads ahead through the page cache, in KiB.
     read_ahead_kb: Option<u64>,
     /// Merging of requests: 0 as usual, 1 simple merges only, 2 none.
     nomerges: Option<u64>,
-    /// Latency target of write throttling.
+    /// Latency target of write throttling, in microseconds.
     wbt_lat_usec: Option<i64>,
     /// Zone model: "none", "host-aware" or "host-managed".
     zoned: Option<String>,
 }}
 
 data! {
-/// The file system a directory or file lies on.
+/// File system of a directory or file.
 Filesystem {
     /// Type of the file system: "ext4", "xfs", "vfat".
     kind: Option<String>,
     /// Options of mount and file system, separated by commas.
     options: Option<String>,
-    /// What is mounted, such as "/dev/sda1".
+    /// Mounted device, such as "/dev/sda1".
     source: Option<String>,
     /// Size of the file system in bytes.
     size_bytes: Option<u64>,
-    /// Free for this user, in bytes.
+    /// Free space for this user, in bytes.
     free_bytes: Option<u64>,
-    /// Where the partition begins on the medium, in bytes.
+    /// Offset of the partition on the medium, in bytes.
     partition_offset_bytes: Option<u64>,
 }}
 
-/// What the user named.
+/// Kind of the target that the user named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -311,9 +311,9 @@ pub enum TargetKind {
 data! {
 /// The way to the medium.
 Target {
-    /// What the user named: a directory, a file, a block device or a simulated medium.
+    /// Kind of the target: a directory, a file, a block device or a simulated medium.
     kind: TargetKind,
-    /// As the user named it (never published).
+    /// Target as the user named it (never published).
     path: String,
     /// Kernel name of the block device below ("mmcblk0", "sda").
     device: Option<String>,
@@ -321,26 +321,26 @@ Target {
     device_number: Option<String>,
     /// Kernel's disk sequence number: another medium in the same slot has another one.
     diskseq: Option<u64>,
-    /// File system, where the target is on one.
+    /// File system of the target, if it is on one.
     filesystem: Option<Filesystem>,
-    /// Block queue of the device below.
+    /// Block queue of that block device.
     queue: Option<Queue>,
-    /// How it is attached.
+    /// Attachment of the medium.
     link: Option<Link>,
     /// "io_uring", "pread/pwrite", "virtual time".
     engine: Option<String>,
-    /// File a loop device is backed by, and whether it is read directly (path never published).
+    /// File behind a loop device, and the way it is read: directly or not (path never published).
     backing: Option<String>,
 }}
 
 data! {
-/// What one thermometer read at the start and at the end of a run.
+/// Values of one thermometer at the start and at the end of a run.
 Temperature {
     /// Name of the thermometer, such as "cpu-thermal".
     sensor: String,
-    /// At the start, in degrees Celsius.
+    /// Temperature at the start, in degrees Celsius.
     start_celsius: Option<f64>,
-    /// At the end, in degrees Celsius.
+    /// Temperature at the end, in degrees Celsius.
     end_celsius: Option<f64>,
 }}
 
@@ -349,7 +349,7 @@ data! {
 Host {
     /// Release of the kernel, as `uname -r` prints it.
     kernel: Option<String>,
-    /// Number by which this program knows the machine again, made of its serial number or its
+    /// Number by which this program recognises the machine, made from its serial number or its
     /// /etc/machine-id: 32 hexadecimal digits. It is never published.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
@@ -373,13 +373,13 @@ Host {
     load: Option<f64>,
     /// Clock source of the kernel, such as "tsc".
     clocksource: Option<String>,
-    /// Name of the hypervisor, "none" where there is none; null where that cannot be told.
+    /// Name of the hypervisor, "none" if there is none; null if unknown.
     virtualised: Option<String>,
     /// Kernel command line words that matter for storage.
     kernel_options: Vec<String>,
     /// Writeback limits: name to value.
     vm: BTreeMap<String, u64>,
-    /// Whether throttling was seen (Raspberry Pi firmware flags).
+    /// Throttling that was seen (Raspberry Pi firmware flags).
     throttled: Option<String>,
     /// All thermometers of the machine, read at the start and at the end.
     temperatures: Vec<Temperature>,

@@ -1,6 +1,5 @@
-//! Names of metrics, as they stand in records, tables and comparisons: those of every cell, and what
-//! a test reports beside them ([`Metrics::other`](crate::Metrics)) where another part of the program
-//! reads it.
+//! Names of metrics in records, tables and comparisons: those of every cell, and those of
+//! [`Metrics::other`](crate::Metrics) that other parts of the program read.
 
 crate::names! {
     ACCESS_TIME_NS = "access_time_ns",

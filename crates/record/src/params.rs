@@ -1,10 +1,10 @@
-//! Parameters of a cell: what its I/O is like.
+//! Parameters of the I/O of a cell.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Which way data moves.
+/// Direction in which data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -29,11 +29,11 @@ pub enum Pattern {
     /// One random block in each allocation unit per pass, allocation units in random order
     /// (docs/field/statistics.md#sampling-random-writes).
     Stratified,
-    /// At a fixed distance, as a file system's metadata lies.
+    /// At a fixed distance, like a file system's metadata.
     Strided,
 }
 
-/// The part of the medium a cell's span lies in.
+/// Part of the medium that holds a cell's span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -49,7 +49,7 @@ pub enum Region {
     File,
 }
 
-/// What the written bytes look like to a controller that compresses or recognises data.
+/// Content of the written bytes, for a controller that compresses or recognises data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -60,20 +60,20 @@ pub enum Content {
     Byte(u8),
     /// One incompressible 4 KiB block, over and over.
     Repeated,
-    /// Never the same twice, and no compressor shrinks it.
+    /// Never the same twice, and incompressible.
     Incompressible,
     /// This many percent of every 4 KiB are zeros, the rest is incompressible.
     Compressible(u8),
 }
 
 impl Content {
-    /// True if the same bytes stand at every place of the medium.
+    /// True if every place of the medium gets the same bytes.
     pub fn is_same_everywhere(self) -> bool {
         matches!(self, Content::Zeros | Content::Byte(_))
     }
 }
 
-/// When a write counts as done.
+/// Moment at which a write counts as done.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -103,26 +103,26 @@ pub enum Path {
     Buffered,
 }
 
-/// The parameters of a cell. What a test does not have is absent.
+/// Parameters of a cell. Those that a test does not have are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Params {
-    /// Which way data moves.
+    /// Direction in which data moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// In what order addresses are visited.
+    /// Order in which addresses are visited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
     /// Bytes of one I/O.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
-    /// Which part of the medium.
+    /// Part of the medium.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
-    /// First byte of the address range touched.
+    /// First byte of the address range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_offset_bytes: Option<u64>,
-    /// Length of the address range touched.
+    /// Length of the address range, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<u64>,
     /// I/Os in flight per thread.
@@ -131,29 +131,29 @@ pub struct Params {
     /// Independent closed loops, each with its own random order.
     #[serde(default = "one")]
     pub threads: u32,
-    /// When a write counts as done.
+    /// Moment at which a write counts as done.
     #[serde(default)]
     pub sync: Sync,
     /// The way through the kernel.
     #[serde(default)]
     pub path: Path,
-    /// What the data looks like that is written, or that the test wrote and reads back.
+    /// Content of the data that is written, or that the test wrote and reads back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// Passes over the span.
+    /// Number of passes over the span.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
-    /// Which of a test's several measurements this is ("rewrite", "published-form", ...).
+    /// Name of the measurement among several of a test ("rewrite", "published-form", ...).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,
-    /// Anything else, by name with its unit.
+    /// Other parameters, by name with its unit.
     #[serde(default, flatten)]
     pub other: BTreeMap<String, f64>,
 }
 
 impl Params {
-    /// Which of several cells stands for a test, least first: the middle of the medium or a file
-    /// before the whole and the front, one thread at depth one, incompressible data.
+    /// Rank of a cell as the representative of its test, the best least: the middle of the medium
+    /// or a file before the whole and the front, one thread at queue depth 1, incompressible data.
     pub fn representative_rank(&self) -> impl Ord + use<> {
         let region = match self.region {
             Some(Region::Middle | Region::File) => 0_u8,
@@ -169,7 +169,7 @@ impl Params {
         (region, self.threads, self.queue_depth, content)
     }
 
-    /// I/Os under way at once, all threads together.
+    /// I/Os in flight, all threads together.
     pub fn in_flight(&self) -> u64 {
         u64::from(self.queue_depth.max(1)) * u64::from(self.threads.max(1))
     }

@@ -1,4 +1,4 @@
-//! What may be published: an allow-list, converted by hand. No serial numbers, host names, user
+//! Allow-list of what may be published, converted by hand. No serial numbers, host names, user
 //! names or paths.
 
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use crate::{
 
 /// The published subset of a record. A field that is not named here is not published.
 ///
-/// Only `medium_key` and `host_key` are no fields of a record: 32 hexadecimal digits each, by which
-/// whoever has a secret key tells media and hosts apart, and nobody tells which they are.
+/// Only `medium_key` and `host_key` are not fields of a record: 32 hexadecimal digits each. With a
+/// secret key their owner can distinguish media and hosts, and nobody can identify them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "each field is the record's field of the same name")]
@@ -109,8 +109,8 @@ impl From<&Record> for Published {
 }
 
 impl Published {
-    /// A record in which all that is not published is blank, for whoever draws conclusions or pages
-    /// from records.
+    /// Makes a record in which everything unpublished is blank, for code that draws conclusions or
+    /// pages from records.
     pub fn to_record(&self, id: &str) -> Record {
         let run = Run {
             id: id.to_owned(),

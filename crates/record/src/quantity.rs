@@ -1,4 +1,4 @@
-//! Which columns a cell has figures for. A figure has the unit it is published in.
+//! Columns for which a cell has figures. A figure has its published unit.
 
 use crate::columns::{
     FigureColumn, THREAD_VIEWS, completion_column, cpu_column, dd_column, random_column,
@@ -12,7 +12,7 @@ pub type QuantityFigure = (FigureColumn, Estimate);
 
 const MB: f64 = 1e6;
 
-/// Every quantity a cell says something of; none for cells that are in no column.
+/// Every quantity of a cell; empty for cells without a column.
 pub fn quantities(cell: &Cell) -> Vec<QuantityFigure> {
     let mut found: Vec<QuantityFigure> = [of_record, of_dd, of_random, of_named]
         .iter()
@@ -31,12 +31,12 @@ fn scaled(found: &Estimate, divisor: f64) -> Estimate {
     Estimate { value: found.value / divisor, ci95, n: found.n }
 }
 
-/// True if one I/O is under way at a time: what several do is another quantity.
+/// True for queue depth 1 and one thread: several I/Os in flight are another quantity.
 fn is_single(cell: &Cell) -> bool {
     cell.params.in_flight() == 1
 }
 
-/// Which form of iozone a cell is, from ours or from iozone's own output.
+/// Form of iozone that a cell has, from our tests or from iozone's own output.
 fn record_form(cell: &Cell) -> Option<&str> {
     let is_iozone = cell.test == test::RECORD_OPS || cell.test.starts_with("iozone");
     cell.params.form.as_deref().filter(|_| is_iozone)
@@ -74,7 +74,7 @@ fn of_random(cell: &Cell) -> Vec<QuantityFigure> {
     of().filter(|_| is_single(cell)).into_iter().collect()
 }
 
-/// Tests that are one quantity each, or two.
+/// Quantities of tests that have one or two.
 fn of_named(cell: &Cell) -> Vec<QuantityFigure> {
     let rate = |divisor| cell.metrics.bps.as_ref().map(|bps| scaled(bps, divisor));
     let other =
@@ -83,7 +83,7 @@ fn of_named(cell: &Cell) -> Vec<QuantityFigure> {
     let found = match cell.test.as_str() {
         test::ZERO_FILL | test::RANDOM_FILL => vec![(None, rate(MB))],
         test::EXT2_FILL => vec![(form, rate(MB))],
-        // The mean, or the access time that others print.
+        // The mean, or the access time that other tools print.
         test::SECTOR_WRITE => {
             vec![(None, other("mean_ms", 1.0).or_else(|| other(metric::ACCESS_TIME_NS, 1e6)))]
         }
@@ -101,7 +101,7 @@ fn of_named(cell: &Cell) -> Vec<QuantityFigure> {
     found.into_iter().filter_map(figure).collect()
 }
 
-/// The thread view: iozone's own, or that of our work of threads, whose published form it is.
+/// Thread view of iozone itself, or of our work of threads, whose published form it is.
 fn of_threads(cell: &Cell) -> Vec<QuantityFigure> {
     let Some((form, is_honest)) = thread_form(cell) else { return Vec::new() };
     let (Some(block), threads) = (cell.params.block_bytes, cell.params.threads) else {
@@ -118,8 +118,8 @@ fn of_threads(cell: &Cell) -> Vec<QuantityFigure> {
     THREAD_VIEWS.into_iter().filter_map(figure).collect()
 }
 
-/// The thread view of a cell in MB/s: all children together, the parent, the slowest and the
-/// fastest thread; `None` where it is not of several threads.
+/// Thread view of a cell in MB/s: all children together, the parent, the slowest and the fastest
+/// thread; `None` for cells without several threads.
 pub fn thread_views(cell: &Cell) -> Option<[Option<f64>; 4]> {
     thread_form(cell).filter(|_| cell.params.threads > 1)?;
     let block = cell.params.block_bytes? as f64;
@@ -128,7 +128,7 @@ pub fn thread_views(cell: &Cell) -> Option<[Option<f64>; 4]> {
     views.iter().any(Option::is_some).then_some(views)
 }
 
-/// What the threads do, and whether their files are larger than a cache.
+/// Operation of the threads, and true if their files are larger than a cache.
 fn thread_form(cell: &Cell) -> Option<(&str, bool)> {
     let form = cell.params.form.as_deref()?;
     match cell.test.as_str() {
@@ -140,7 +140,7 @@ fn thread_form(cell: &Cell) -> Option<(&str, bool)> {
     }
 }
 
-/// What iozone prints, or our work of threads records, in bytes a second.
+/// Figure that iozone prints, or our work of threads records, in bytes a second.
 fn thread_figure(cell: &Cell, view: &str, block: f64) -> Option<Estimate> {
     let (printed, ours) = match view {
         "children" => return cell.metrics.bps,
@@ -152,18 +152,18 @@ fn thread_figure(cell: &Cell, view: &str, block: f64) -> Option<Estimate> {
     cell.metrics.other.get(printed).copied().or_else(ours)
 }
 
-/// How long a poll of a monitoring server took on a file system with a scheduler.
+/// Time of a poll of a monitoring server on a file system with a scheduler.
 fn of_completion(cell: &Cell) -> Vec<QuantityFigure> {
     let (fs, scheduler) = (cell.label("filesystem"), cell.label("scheduler"));
     if fs.is_empty() || scheduler.is_empty() {
         return Vec::new();
     }
     let printed = cell.metrics.other.get("completion_time_ns");
-    // Ours is the mean of its polls, written as an rrdtool writes.
+    // Ours is the mean of its polls, which write as rrdtool does.
     let is_ours = cell.test == "rrd" && cell.params.form.as_deref() == Some("buffered");
     let polls = || cell.metrics.other.get("poll_ns").filter(|_| is_ours);
     let Some(found) = printed.or_else(polls) else { return Vec::new() };
-    // What is ours has our names.
+    // Our own cells have our names already.
     let (fs, scheduler) = match cell.label("tool") {
         "" => (fs, scheduler),
         _ => (our_filesystem(fs), our_scheduler(scheduler)),
@@ -171,7 +171,7 @@ fn of_completion(cell: &Cell) -> Vec<QuantityFigure> {
     vec![(completion_column(fs, scheduler), scaled(found, 1e9))]
 }
 
-/// What a file system of a publication is called here: in 2012 XFS counted eagerly unless told.
+/// Our name of a file system of a publication: in 2012 XFS kept its counters eagerly by default.
 fn our_filesystem(name: &str) -> &str {
     match name {
         "ext4nj" => "ext4-nojournal",
@@ -181,7 +181,7 @@ fn our_filesystem(name: &str) -> &str {
     }
 }
 
-/// The scheduler of today that has the place of one of the kernels of 2012.
+/// Scheduler of today in place of one of the kernels of 2012.
 fn our_scheduler(name: &str) -> &str {
     match name {
         "cfq" => "bfq",
@@ -191,15 +191,15 @@ fn our_scheduler(name: &str) -> &str {
     }
 }
 
-/// The share of one processor that its I/Os took.
+/// Share of one processor that its I/Os took.
 fn of_cpu(cell: &Cell, of: &FigureColumn) -> Option<QuantityFigure> {
     let (per_io, iops) = (cell.metrics.other.get(metric::CPU_NS_PER_IO)?, cell.metrics.iops?);
     let share = Estimate { value: per_io.value * iops.value / 1e7, ci95: None, n: per_io.n };
     Some((cpu_column(of), share))
 }
 
-/// What does again what other tools did, where no quantity says so: the same kind of work, whose
-/// figures are not the same.
+/// Command that repeats the work of another tool for which there is no quantity: the same kind of
+/// work with other figures.
 pub fn nearest_command(cell: &Cell) -> Option<&'static str> {
     let tool = cell.test.split_once(':').map_or(cell.test.as_str(), |(tool, _)| tool);
     let is_align = || cell.metrics.other.keys().any(|name| name.starts_with("align"));

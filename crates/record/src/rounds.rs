@@ -1,30 +1,30 @@
-//! How far the rounds of a cell differ.
+//! Differences between the rounds of a cell.
 
 use crate::{Cell, Flag, metric};
 
-/// An interval whose ends are further apart than this factor is not printed as one.
+/// Largest factor between the ends of an interval that is printed as one.
 const WIDEST: f64 = 2.0;
-/// Fewer rounds than this tell nothing of a repetition, and have no interval of their own.
+/// Fewest rounds that say anything about a repetition and have an interval of their own.
 pub const FEWEST_ROUNDS: usize = 3;
-/// Levels are apart by this factor at least; both our choice.
+/// Least factor between levels; both our choice.
 const APART: f64 = 1.25;
 
-/// Rounds of a machine or medium that changes too much for an interval.
+/// Rounds on a host or medium that changes too much for an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unsteady {
     /// The slowest and the fastest round.
     Range([f64; 2]),
-    /// Two levels, the slower first: half of the range or more lies between them.
+    /// Two levels, the slower first: half of the range or more is between them.
     Levels([f64; 2]),
 }
 
 impl Cell {
-    /// True where there was no time to measure it again, so that it has no interval of a repetition.
+    /// True if there was no time to measure it again: it then has no interval of a repetition.
     pub fn is_one_look(&self) -> bool {
         self.flags.iter().any(|flag| matches!(flag, Flag::OneLook { .. }))
     }
 
-    /// What stands in place of the interval of a rate or its inverse, where that is too wide: in the
+    /// Range or levels of a rate or its inverse, in place of an interval that is too wide: in the
     /// unit of the metric, the lower first.
     pub fn variation(&self, name: &str) -> Option<Unsteady> {
         let metrics = &self.metrics;
@@ -44,7 +44,7 @@ impl Cell {
         })
     }
 
-    /// The same as factors of the figure.
+    /// Range or levels as factors of the figure.
     fn unsteady(&self) -> Option<Unsteady> {
         let iops = self.metrics.iops.filter(|_| self.rounds.len() >= FEWEST_ROUNDS)?;
         iops.ci95.filter(|[low, high]| *high > WIDEST * *low)?;
@@ -57,8 +57,8 @@ impl Cell {
     }
 }
 
-/// The means of two groups with two rounds each at least, between which lies half of the range;
-/// `factors` ascend.
+/// Means of two groups with at least two rounds each, half of the range or more apart; `factors`
+/// ascend.
 fn levels(factors: &[f64]) -> Option<[f64; 2]> {
     let inner = 2..factors.len().checked_sub(1)?;
     let gap = |at: usize| factors[at] / factors[at - 1];

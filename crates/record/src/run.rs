@@ -1,4 +1,4 @@
-//! The record: what a run leaves.
+//! Record of a run.
 
 use std::num::NonZeroU32;
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cell, Finding, Flag, Host, Medium, Params, Summary, Target};
 
-/// The version of the record's form.
+/// Version of the record's form.
 pub const SCHEMA: &str = "flashmark/1";
-/// What every version of the form begins with.
+/// Beginning of every version of the form.
 const FAMILY: &str = "flashmark/";
 
 /// The program that measured.
@@ -19,19 +19,19 @@ pub struct Software {
     pub name: String,
     /// Version of the program, such as "0.1.0".
     pub version: String,
-    /// Its commit, where the build knew it.
+    /// Commit of its source, if the build knew it.
     pub commit: Option<String>,
 }
 
 impl Software {
-    /// Tells whether this is Flashmark, by what says so or says nothing.
+    /// True if this is Flashmark, by its name or because the name is missing.
     pub fn is_flashmark(&self) -> bool {
         let name = self.name.trim();
         name.is_empty() || name.eq_ignore_ascii_case("flashmark")
     }
 }
 
-/// How a run ended.
+/// State of a run at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -41,7 +41,7 @@ pub enum Ended {
     Running,
     /// All planned cells are done.
     Complete,
-    /// By Ctrl-C or a signal; can be resumed.
+    /// Ended by Ctrl-C or a signal; can be resumed.
     Interrupted,
     /// The medium failed; can be resumed.
     Error,
@@ -55,25 +55,26 @@ pub struct Run {
     pub id: String,
     /// RFC 3339; null for a simulated medium, whose time is not ours.
     pub started: Option<String>,
-    /// When it ended or was interrupted, RFC 3339; null before that, and for a simulated medium.
+    /// Time at which it ended or was interrupted, RFC 3339; null before that, and for a simulated
+    /// medium.
     pub finished: Option<String>,
-    /// From the first cell to the last by the device's clock.
+    /// Time from the first cell to the last, in nanoseconds by the device's clock.
     pub elapsed_ns: u64,
-    /// Every random choice comes from this.
+    /// Seed of every random choice.
     pub seed: u64,
     /// Name of the suite.
     pub suite: String,
-    /// The user's words for it.
+    /// Label that the user gave it.
     pub label: Option<String>,
     /// The command line, one word each, the program first.
     pub command: Vec<String>,
     /// The program that measured, with its version.
     pub software: Software,
-    /// Whether all cells are done, or what ended it early.
+    /// State at the end: complete, or the reason for an early end.
     pub ended: Ended,
-    /// Times it was taken up again after an interruption.
+    /// Number of times it was resumed after an interruption.
     pub resumed: u32,
-    /// How often every cell with a rate was to be measured; absent where once.
+    /// Number of planned measurements of every cell with a rate; absent if one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<NonZeroU32>,
 }
@@ -86,15 +87,15 @@ pub struct PlannedCell {
     pub id: String,
     /// Name of the test, such as `random-write`.
     pub test: String,
-    /// What its I/O is to be like: block size, pattern, span, threads.
+    /// Planned parameters of its I/O: block size, pattern, span, threads.
     pub params: Params,
-    /// The most time it may take, by the device's clock.
+    /// Longest time that it may take, in nanoseconds by the device's clock.
     pub max_ns: u64,
-    /// The most it may write.
+    /// Most bytes that it may write.
     pub max_written_bytes: u64,
 }
 
-/// A test or cell that was not run, and why.
+/// A test or cell that was not run, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skip {
@@ -102,7 +103,7 @@ pub struct Skip {
     pub test: String,
     /// The reason why it was not run, in one sentence.
     pub reason: String,
-    /// The block size that was left out, where that is all of it.
+    /// Block size that was left out, if that is all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
 }
@@ -114,13 +115,13 @@ impl Skip {
     }
 }
 
-/// The file that a run leaves.
+/// The file that holds the result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// Version of the record's form: "flashmark/1".
     pub schema: String,
-    /// When, by which program and with which seed this was measured.
+    /// Time, program and seed of the measurement.
     pub run: Run,
     /// The thing under test.
     pub medium: Medium,
@@ -128,17 +129,17 @@ pub struct Record {
     pub host: Option<Host>,
     /// The way to the medium.
     pub target: Target,
-    /// What was to be done.
+    /// Planned cells.
     pub plan: Vec<PlannedCell>,
-    /// What was measured: a row for each cell that was run.
+    /// Results: a row for each cell that was run.
     pub cells: Vec<Cell>,
-    /// What was left out, and why.
+    /// Cells and tests that were left out, with the reason.
     pub skipped: Vec<Skip>,
     /// Caveats about the run as a whole.
     pub flags: Vec<Flag>,
     /// Conclusions from the results, each with its evidence.
     pub findings: Vec<Finding>,
-    /// What it comes to, flat; absent before a run has ended, and in what was imported.
+    /// Flat summary; absent before a run has ended, and in imported records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
 }
@@ -149,24 +150,24 @@ pub enum RecordError {
     /// Not JSON, or not of this form.
     #[error("not a flashmark record: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// JSON of something else: its schema is no version of this form.
+    /// JSON of another format: its schema is not a version of this form.
     #[error("not a flashmark record: its schema is '{found}', not '{SCHEMA}'")]
     Foreign {
-        /// What it says it is.
+        /// Schema that it names.
         found: String,
     },
-    /// Written by a newer version.
+    /// A newer version wrote it.
     #[error(
         "the record is of form '{found}', this version reads '{SCHEMA}'; a newer flashmark reads it"
     )]
     Newer {
-        /// What it says it is.
+        /// Schema that it names.
         found: String,
     },
 }
 
 impl Record {
-    /// A record of which nothing is known but its run.
+    /// A record of which only the run is known.
     pub fn new(run: Run) -> Record {
         Record {
             schema: SCHEMA.to_owned(),
@@ -183,7 +184,7 @@ impl Record {
         }
     }
 
-    /// Reads a record. A newer form is refused politely.
+    /// Parses a record. A newer form is an error of its own.
     pub fn from_json(text: &str) -> Result<Record, RecordError> {
         #[derive(Deserialize)]
         struct Probe {
@@ -202,7 +203,7 @@ impl Record {
         Ok(read?)
     }
 
-    /// The text form: indented JSON with a final newline, the same bytes for the same record.
+    /// Text form: indented JSON with a final newline, the same bytes for the same record.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a record has only string keys");
         text.push('\n');
@@ -221,8 +222,7 @@ impl Record {
 }
 
 impl PlannedCell {
-    /// True if it may not take any time: a limit of 1000 hours, as the published tests are given,
-    /// is none.
+    /// True if its time is limited: 1000 hours, as the published tests have, count as no limit.
     pub fn has_time_limit(&self) -> bool {
         self.max_ns < 1000 * 3600 * crate::units::SECOND_NS
     }

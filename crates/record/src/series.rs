@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-/// What an axis of a series means; names carry the unit.
+/// Meaning of an axis of a series; names carry the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Axis"))]
 #[serde(rename_all = "snake_case")]
@@ -31,7 +31,7 @@ pub enum SeriesAxis {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
-    /// What it shows ("rate along the fill", "slowest I/O in each window").
+    /// Description ("rate along the fill", "slowest I/O in each window").
     pub name: String,
     /// Meaning of the first number of a point.
     pub x: SeriesAxis,
@@ -41,11 +41,11 @@ pub struct Series {
     pub points: Vec<[f64; 2]>,
 }
 
-/// Significant digits of the values of a curve: ten times finer than a histogram tells times apart.
+/// Significant digits of the values of a curve: ten times finer than the steps of a histogram.
 const DIGITS: i32 = 4;
 
 impl Series {
-    /// Rounds measured values (rates and times) to four significant digits: what is beyond is noise,
+    /// Rounds measured values (rates and times) to four significant digits: further ones are noise,
     /// and most of the size of a record.
     pub fn round(&mut self) {
         use SeriesAxis::{Bps, Iops, LatencyNs};
@@ -55,8 +55,8 @@ impl Series {
     }
 }
 
-/// What is shown of it, three digits, is the same as of the value itself: a last digit of 5 that is
-/// not exact goes to the side that the value lies on.
+/// Rounds a value so that its three shown digits stay the same: a last digit of 5 that is not exact
+/// is rounded to the side of the value.
 fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

@@ -1,7 +1,7 @@
-//! Names of tests, as they stand in records, journals, suites and on the command line.
+//! Names of tests in records, journals, suites and on the command line.
 //!
-//! A record may hold cells of tests that are not here: of a newer version, or of another tool. What
-//! each does says `flashmark tests`.
+//! A record may hold cells of other tests: of a newer version, or of another tool. `flashmark
+//! tests` describes each test.
 
 crate::names! {
     ALIGN_READ = "align-read",
@@ -39,5 +39,5 @@ crate::names! {
     ZERO_FILL = "zero-fill",
 }
 
-/// Short reads under one setting of the host (`flashmark host-effects`); no test of a suite.
+/// Short reads under one setting of the host (`flashmark host-effects`); in no suite.
 pub const HOST_EFFECTS: &str = "host-effects";

@@ -1,7 +1,7 @@
-//! Bytes, nanoseconds and rates: parsing what a person types, and printing what a person reads.
+//! Bytes, nanoseconds and rates: parsing of what a person types, and printing for people.
 //!
 //! MB = 10^6 bytes and MiB = 2^20 bytes; a bare `k`, `M`, `G` is binary, as in fio, dd and iozone.
-//! Every printed figure says which it is.
+//! Every printed figure names its unit.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub struct Iops(pub f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct BytesPerSecond(pub f64);
 
-/// A size or duration that could not be read; says what was given and what would be understood.
+/// A size or duration could not be parsed; the message has the text and valid examples.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{given}' is not a {what}; write {examples}")]
 pub struct UnitError {
@@ -127,8 +127,8 @@ impl std::str::FromStr for Nanos {
 }
 
 impl fmt::Display for Bytes {
-    /// Exact binary sizes in binary units ("4 KiB", "1 GiB"), everything else in decimal ones
-    /// ("31.9 GB").
+    /// Writes exact binary sizes in binary units ("4 KiB", "1 GiB"), everything else in decimal
+    /// ones ("31.9 GB").
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.0;
         let text = match bytes {
@@ -194,7 +194,7 @@ impl fmt::Display for BytesPerSecond {
     }
 }
 
-/// Three significant digits, never in scientific notation: 0.0123, 1.23, 12.3, 123, 1234.
+/// Rounds to three significant digits, never in scientific notation: 0.0123, 1.23, 12.3, 123, 1234.
 pub fn significant(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -206,13 +206,13 @@ pub fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The text with its first letter large.
+/// Text with its first letter in upper case.
 pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The sum of bytes or times, at most `u64::MAX`: what a file says may be more than can be counted.
+/// Sum of bytes or times, at most `u64::MAX`: the values of a hostile file may overflow.
 pub fn saturating_sum(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::saturating_add)
 }

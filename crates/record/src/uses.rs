@@ -1,4 +1,4 @@
-//! What people want a medium for.
+//! Uses for which people want a medium.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::alike::closest;
 
-/// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`; things that people
-/// buy a card for (pi, phone, dashcam, etcd) are read as the use they are.
+/// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`; names of things for
+/// which people buy a card (pi, phone, dashcam, etcd) are read as their use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Use {
@@ -27,7 +27,7 @@ pub enum Use {
     Database,
 }
 
-/// What people type: the name of a use, or of the thing that they buy a card for.
+/// Words that people type: the name of a use, or of the thing for which they buy a card.
 const NAMES: &[(Use, &[&str])] = &[
     (
         Use::RootDisk,
@@ -59,7 +59,7 @@ const NAMES: &[(Use, &[&str])] = &[
     ),
 ];
 
-/// What was given names no use.
+/// A text is not the name of a use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseError {
     given: String,
@@ -82,7 +82,7 @@ impl std::error::Error for UseError {}
 impl FromStr for Use {
     type Err = UseError;
 
-    /// Reads the names of [`NAMES`] and "video=100Mbit" (or "video=100"), a rate of 1 to 100000
+    /// Parses the names of [`NAMES`] and "video=100Mbit" (or "video=100"), a rate of 1 to 100000
     /// Mbit/s.
     fn from_str(text: &str) -> Result<Use, UseError> {
         let wrong = || UseError { given: text.to_owned() };
@@ -121,7 +121,7 @@ impl From<Use> for String {
 }
 
 impl fmt::Display for Use {
-    /// As in "good for ...".
+    /// Writes the use as in "good for ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Use::RootDisk => f.write_str("a root disk"),
@@ -134,7 +134,7 @@ impl fmt::Display for Use {
 }
 
 impl Use {
-    /// The id of the finding that is the verdict on this use.
+    /// Id of the finding with the verdict on this use.
     pub fn verdict_id(self) -> &'static str {
         match self {
             Use::RootDisk => "verdict-root-disk",

@@ -1,14 +1,13 @@
-//! What writes that a cache takes look like: thresholds that tests plan by and that conclusions
-//! judge by.
+//! Thresholds of writes that a cache takes, for the plans of tests and for conclusions.
 
 use crate::units::MIB;
 
-/// A cache takes a single write in less time than this, and its bytes no more slowly than that;
-/// where writes take longer, none took them.
+/// Bound on the time of a single write that a cache takes: these nanoseconds, and the next constant
+/// for each byte. Slower writes reached flash.
 const CACHED_NS: f64 = 3e6;
 const CACHED_NS_PER_BYTE: f64 = 100.0;
-/// A span smaller than this, in bytes, is what caches and cheats are made for, and a few open
-/// allocation units hold most of what is written to it.
+/// Smallest span, in bytes, that is not called small. Caches and cheats are made for smaller ones,
+/// and a few open allocation units hold most of what is written to them.
 pub const WIDE_BYTES: u64 = 100 * MIB;
 
 /// True if a cache may have taken single writes of `block_bytes` that took `mean_ns` each.

@@ -1,5 +1,5 @@
-//! Which of many media of one model differs from the rest, in a collection whose runs say which
-//! medium each is of ([`crate::Published::medium_key`]).
+//! Media of one model that differ from the rest, in a collection whose runs identify their medium
+//! ([`crate::Published::medium_key`]).
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::HeadlineFigure;
 
-/// A run whose medium is told apart from others.
+/// A run whose medium has a key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MediumRun {
     /// Name of the run in the collection.
     pub id: String,
     /// Key of its medium.
     pub medium_key: String,
-    /// What is the same for all runs of one host, where anything of it is known.
+    /// Key of the host, the same for all its runs, if it is known.
     pub host: Option<String>,
     /// Its headline figures.
     pub figures: BTreeMap<HeadlineFigure, f64>,
@@ -24,9 +24,9 @@ pub struct MediumRun {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Media {
-    /// How many are told apart.
+    /// Number of media that have a key.
     pub media: u64,
-    /// Runs of these; the others do not say which medium they are of.
+    /// Number of their runs; other runs do not identify their medium.
     pub runs: u64,
     /// Media that differ from the others of the line, the farthest first.
     pub apart: Vec<MediumApart>,
@@ -40,8 +40,8 @@ pub struct MediumApart {
     pub medium_key: String,
     /// Names of its runs in the collection, the newest first.
     pub runs: Vec<String>,
-    /// Whether it was measured on hosts that measured none of its siblings: it may be the host that
-    /// differs.
+    /// True if it was measured on hosts that measured none of its siblings: the hosts may differ,
+    /// not the media.
     pub has_own_hosts: bool,
     /// The figures that differ, the farthest first.
     pub figures: Vec<MediumFigure>,
@@ -51,7 +51,7 @@ pub struct MediumApart {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MediumFigure {
-    /// Which figure.
+    /// Name of the figure.
     pub figure: HeadlineFigure,
     /// Median over the runs of the medium.
     pub value: f64,
@@ -59,9 +59,9 @@ pub struct MediumFigure {
     pub runs: u64,
     /// Median over the siblings, each counted once by the median of its runs.
     pub siblings_median: f64,
-    /// Lowest of the siblings, without the tenth of them at each end.
+    /// Lowest value of the siblings, without the tenth of them at each end.
     pub siblings_low: f64,
-    /// Highest of the siblings, without the tenth of them at each end.
+    /// Highest value of the siblings, without the tenth of them at each end.
     pub siblings_high: f64,
     /// Number of siblings that have the figure.
     pub siblings: u64,

@@ -1,20 +1,20 @@
-//! What a run calls its medium, and under which model it is kept. Whatever a medium, a reader or a
-//! person says of itself ends up here: what comes out is one line of printable text.
+//! Names of media and models, from what a medium, a reader or a person says of itself: one line of
+//! printable text each.
 
 use super::{Model, Origin};
 use crate::{MediumKind, Published, TargetKind};
 
-/// The longest name of a vendor or a model that is kept, in characters.
+/// Longest name of a vendor or a model that is kept, in characters.
 const LONGEST: usize = 80;
 /// Bytes of a GB.
 const GB: u64 = 1_000_000_000;
 
 impl Model {
-    /// The model that a run is of.
+    /// Model of a run.
     ///
-    /// A card behind a reader that hides its registers has the reader's name; the label of the run,
-    /// where there is one, knows better. Of media below 1 GB the megabytes are part of the model,
-    /// because whole GB do not tell them apart.
+    /// A card behind a reader that hides its registers has the reader's name; the label of the run
+    /// is better, if it has one. Below 1 GB the megabytes are part of the model, because whole GB
+    /// do not distinguish such media.
     pub fn of(run: &Published) -> Model {
         let (vendor, model) = spelled(run);
         let mut model = folded(&model);
@@ -33,7 +33,7 @@ impl Model {
 }
 
 impl Origin {
-    /// Where a run of one's own machine comes from.
+    /// Origin of a run of one's own machine.
     pub fn of(run: &Published) -> Origin {
         let is_simulated = run.kind == MediumKind::Simulated
             || run.target == TargetKind::Simulated
@@ -47,27 +47,27 @@ impl Origin {
 }
 
 impl Published {
-    /// What people call the medium: "SanDisk SD32G 32 GB", as the run spells it. Never empty.
+    /// Name of the medium for people: "SanDisk SD32G 32 GB", as the run spells it. Never empty.
     pub fn name(&self) -> String {
         let (vendor, model) = spelled(self);
         self.named(vendor, model)
     }
 
-    /// Its name where maker and model are these: "SanDisk SD32G 32 GB".
+    /// Name with this vendor and model: "SanDisk SD32G 32 GB".
     pub fn named(&self, vendor: String, model: String) -> String {
         let mut words = vec![if model.is_empty() && vendor.is_empty() {
             format!("Unknown {}", self.kind.words())
         } else {
             vendor.clone()
         }];
-        // Many a model already begins with its maker.
+        // Many models already begin with their maker.
         if !vendor.is_empty() && folded(&model).starts_with(&folded(&vendor)) {
             words.clear();
         }
         words.push(model);
         words.push(self.labelled_bytes().map(capacity_words).unwrap_or_default());
         let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        // A label often says the capacity as well.
+        // A label often has the capacity as well.
         let capacity = self.labelled_bytes().map(capacity_words).unwrap_or_default();
         let squeezed = |text: &str| folded(text).replace(' ', "");
         match name.strip_suffix(&capacity).map(str::trim_end) {
@@ -78,8 +78,7 @@ impl Published {
         }
     }
 
-    /// Its capacity as its maker would print it: as the box claims it, or worked out from what is
-    /// there.
+    /// Capacity as its maker would print it: as the box claims it, or derived from the real size.
     pub fn labelled_bytes(&self) -> Option<u64> {
         let claimed = self
             .claims
@@ -91,8 +90,8 @@ impl Published {
         })
     }
 
-    /// How it is attached, in a few words of small letters: "usb 2.0", "sd uhs-i", "sata". `None`
-    /// where nothing is known.
+    /// Interface in a few words of small letters: "usb 2.0", "sd uhs-i", "sata". `None` if nothing
+    /// is known.
     pub fn interface_words(&self) -> Option<String> {
         let interface = line(self.interface.as_deref().unwrap_or_default()).to_lowercase();
         let mode = self
@@ -138,8 +137,8 @@ impl Published {
 }
 
 impl Published {
-    /// Vendor and model as the run spells them, in one line of printable text each; empty where they
-    /// are not known. A label stands for a model that a reader hides.
+    /// Vendor and model as the run spells them, in one line of printable text each; empty if
+    /// unknown. A label replaces a model that a reader hides.
     pub fn spelled(&self) -> (String, String) {
         spelled(self)
     }
@@ -164,7 +163,7 @@ fn spelled(run: &Published) -> (String, String) {
     }
 }
 
-/// One line of printable text without odd spaces, not too long.
+/// Makes one line of printable text without odd spaces, of at most [`LONGEST`] characters.
 fn line(text: &str) -> String {
     let printable: String =
         text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect();
@@ -172,18 +171,19 @@ fn line(text: &str) -> String {
     words.join(" ").chars().take(LONGEST).collect::<String>().trim_end().to_owned()
 }
 
-/// What has no shape, or turns the direction of writing: names are held against each other by eye.
+/// True for characters without shape, or that turn the direction of writing: people compare names
+/// by eye.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Without case, and with one kind of space: underscores stand for spaces in the names of many
-/// media.
+/// Folds a text for comparison: small letters, and one kind of space; many media have underscores
+/// for spaces.
 fn folded(text: &str) -> String {
     line(&text.replace('_', " ").to_lowercase())
 }
 
-/// "32 GB", "512 MB", "2 TB".
+/// Capacity in words: "32 GB", "512 MB", "2 TB".
 fn capacity_words(bytes: u64) -> String {
     match bytes {
         0..GB => format!("{} MB", bytes / 1_000_000),
@@ -199,14 +199,14 @@ fn capacity_words(bytes: u64) -> String {
     }
 }
 
-/// What is printed on a medium that has so many bytes. Makers of disks follow IDEMA LBA1-03; flash
-/// cards and sticks are sold as powers of two and have up to a tenth less or, where someone counted
-/// in GiB, a little more.
+/// Capacity that is printed on a medium of so many bytes. Makers of disks follow IDEMA LBA1-03;
+/// flash cards and sticks are sold as powers of two and have up to a tenth less or, if somebody
+/// counted in GiB, a little more.
 fn labelled(bytes: u64, kind: MediumKind) -> u64 {
     if let Some(gb) = idema_gb(bytes) {
         return gb * GB;
     }
-    // No card has such a round number.
+    // A card never has such a round number.
     if bytes.is_multiple_of(10 * GB) {
         return bytes;
     }

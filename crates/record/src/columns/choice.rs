@@ -1,21 +1,21 @@
-//! Which columns a reader chose: names, whole families, or all that something is known of.
+//! Choice of columns: names, whole families, or all known columns of a thing.
 
 use super::{COLUMN_FAMILIES, FigureColumn, column_named, columns};
 use crate::alike::closest;
 
-/// What asks for every column.
+/// Name that asks for every column.
 pub const ALL_COLUMNS: &str = "all";
 
 /// There is no column of this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownColumn {
-    /// What was asked for.
+    /// Name that was asked for.
     pub asked: String,
     /// Names that may have been meant, the closest first.
     pub near: Vec<String>,
 }
 
-/// Whether this is what a choice may consist of: the name of a column, of a family, or "all".
+/// Checks that this is the name of a column, of a family, or "all".
 pub fn column_choice(name: &str) -> Result<(), UnknownColumn> {
     let is_family = COLUMN_FAMILIES.iter().any(|(family, _)| *family == name);
     if name == ALL_COLUMNS || is_family || column_named(name).is_some() {
@@ -27,7 +27,7 @@ pub fn column_choice(name: &str) -> Result<(), UnknownColumn> {
     Err(UnknownColumn { asked: name.to_owned(), near })
 }
 
-/// The names of a list with commas, each once, in its order.
+/// Splits a list of names at commas; each name once, in the list's order.
 pub fn chosen_columns(text: &str) -> Result<Vec<String>, UnknownColumn> {
     let mut chosen: Vec<String> = Vec::new();
     for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -39,8 +39,8 @@ pub fn chosen_columns(text: &str) -> Result<Vec<String>, UnknownColumn> {
     Ok(chosen)
 }
 
-/// The columns of a choice, each once, in its order: those named, and of families those that are
-/// known. Names that are none are passed over.
+/// Columns of a choice, each once, in its order: those named, and of families those in `known`.
+/// Unknown names are ignored.
 pub fn columns_of<'a>(
     choice: impl IntoIterator<Item = &'a str>,
     known: &[FigureColumn],
@@ -63,7 +63,7 @@ pub fn columns_of<'a>(
     found
 }
 
-/// Where a column stands among all: its family, its place in the list, its name.
+/// Sort key of a column: its family, its place in the list, its name.
 fn place(column: &FigureColumn) -> (usize, usize, String) {
     let family = COLUMN_FAMILIES.iter().position(|(name, _)| *name == column.family);
     let listed = columns().iter().position(|it| it.name == column.name);

@@ -1,4 +1,4 @@
-//! A column by its name, also one that is not in the list of those that are offered.
+//! Columns by name, also ones that are not in the list.
 
 use super::{
     FORMS, FigureColumn, SCHEDULERS, columns, completion_column, cpu_column, dd_column,
@@ -6,10 +6,10 @@ use super::{
 };
 use crate::units::{KIB, MIB};
 
-/// The column of that name; every quantity of a cell has one.
+/// Column of that name; every quantity of a cell has one.
 pub fn column_named(name: &str) -> Option<FigureColumn> {
     let listed = columns().iter().find(|column| column.name == name).cloned();
-    // A name that only looks like the one it is read as is none: "dd-write-04k".
+    // A name that only resembles the parsed one is not valid: "dd-write-04k".
     listed.or_else(|| read(name).filter(|column| column.name == name))
 }
 
@@ -61,7 +61,7 @@ fn completion(rest: &str) -> Option<FigureColumn> {
     is_name.then(|| completion_column(fs, scheduler))
 }
 
-/// "4k", "1m", "512" in bytes, up to 1 GiB.
+/// Bytes of "4k", "1m", "512", up to 1 GiB.
 fn bytes(size: &str) -> Option<u64> {
     let (digits, unit) = match size.strip_suffix('k') {
         Some(digits) => (digits, KIB),

@@ -180,7 +180,7 @@ fn a_choice_keeps_its_order_and_a_family_what_is_known_of_it() {
     assert_eq!(names(&["all"]).len(), known.len());
 }
 
-/// 66048 bytes became "66.0kB", which is read as 66000 and refused.
+/// Regression: 66048 bytes became "66.0kB", which was read as 66000 and refused.
 #[test]
 fn a_command_names_its_block_to_the_byte() {
     for bytes in [512, 1536, 4 * KIB, 66_048, 122_880, MIB, MIB + 512, 3 * MIB] {

@@ -1,5 +1,5 @@
-//! Whether a text is a histogram, found out without making one: one that is made takes 270 kB, its
-//! text a few hundred bytes.
+//! Check that a text is a histogram, without decoding it: a decoded one takes 270 kB, its text a
+//! few hundred bytes.
 //!
 //! The format is HdrHistogram's second (V2, with DEFLATE or without): a head, then the counts from
 //! the smallest value on as zig-zag numbers of 7 bits a byte, a negative one being so many zeros.
@@ -15,27 +15,27 @@ use super::{CEILING_NS, HistogramError};
 /// The first four bytes of the V2 form, without DEFLATE and with it.
 const PLAIN: u32 = 0x1c84_9313;
 const COMPRESSED: u32 = 0x1c84_9314;
-/// Bytes before the counts.
+/// Length of the head before the counts, in bytes.
 const HEAD_BYTES: usize = 40;
-/// Digits at most: each further one is ten times the memory.
+/// Most significant digits: each further one takes ten times the memory.
 const MOST_DIGITS: u32 = 3;
-/// Counts of a histogram of ours, with nine bytes each, fit several times.
+/// Most bytes of a text; the counts of our histograms, with nine bytes each, fit several times.
 const MOST_BYTES: usize = 1 << 20;
-/// Places for counts in a histogram of ours.
+/// Number of counts in a histogram of ours.
 pub(super) const PLACES: u64 = 33_792;
 
 /// A histogram without its base64 and its compression.
 pub(super) struct Plain {
-    /// In the plain form, head and all.
+    /// Bytes of the plain form, head and all.
     pub bytes: Vec<u8>,
-    /// True if its bounds are ours.
+    /// True if its bounds are those of our histograms.
     pub is_ours: bool,
-    /// The counts that are not 0, with their places in a histogram of ours.
+    /// Counts that are not 0, with their indices in a histogram of ours.
     pub counts: Vec<(u16, u64)>,
 }
 
-/// The smallest and the largest value that are counted at a place of a histogram of ours: one by
-/// one up to 2047, then in steps of a thousandth.
+/// Smallest and largest value, in ns, that count at an index of a histogram of ours: single values
+/// up to 2047, then steps of a thousandth.
 pub(super) fn values(place: u16) -> (u64, u64) {
     let place = u64::from(place);
     if place < 2048 {
@@ -46,7 +46,7 @@ pub(super) fn values(place: u16) -> (u64, u64) {
     (low, low + (1 << bucket) - 1)
 }
 
-/// Takes a text apart. Nothing in it makes this take more than a few megabytes.
+/// Decodes a text. No input makes this take more than a few megabytes.
 pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
     if text.len() > MOST_BYTES {
         return Err(HistogramError("it is longer than 1 MiB".into()));
@@ -74,7 +74,7 @@ pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
     Ok(Plain { bytes, is_ours, counts })
 }
 
-/// The head and as many bytes as it says.
+/// Reads the head and as many bytes as it announces.
 fn whole(mut from: impl Read) -> Result<Vec<u8>, HistogramError> {
     let torn = |error: std::io::Error| HistogramError(error.to_string());
     let mut bytes = vec![0; HEAD_BYTES];
@@ -97,7 +97,8 @@ fn be_u64(bytes: &[u8], at: usize) -> Result<u64, HistogramError> {
     Ok(u64::from(be_u32(bytes, at)?) << 32 | u64::from(be_u32(bytes, at + 4)?))
 }
 
-/// The counts that are not 0. None lies beyond the places there are, and all together are a number.
+/// Decodes the counts that are not 0. Checks that their indices exist and their sum fits into a
+/// number.
 fn counts(mut coded: &[u8], places: u64) -> Result<Vec<(u16, u64)>, HistogramError> {
     let (mut at, mut total, mut counts) = (0u64, 0u64, Vec::new());
     while let Some((number, bytes)) = varint(coded)? {
@@ -111,7 +112,7 @@ fn counts(mut coded: &[u8], places: u64) -> Result<Vec<(u16, u64)>, HistogramErr
         if count > 0 && at >= places {
             return Err(HistogramError("it has more counts than places".into()));
         }
-        // Of one that is not ours the places mean nothing here.
+        // The indices of another form mean nothing here.
         if let (true, Ok(place)) = (count > 0, u16::try_from(at)) {
             counts.push((place, count));
         }
@@ -123,8 +124,8 @@ fn counts(mut coded: &[u8], places: u64) -> Result<Vec<(u16, u64)>, HistogramErr
     Ok(counts)
 }
 
-/// The first number and its length; nothing at the end. Seven bits a byte, the least first; all
-/// eight of a ninth.
+/// First number and its length; `None` at the end. Seven bits a byte, the lowest first; all eight
+/// of a ninth.
 fn varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, HistogramError> {
     if bytes.is_empty() {
         return Ok(None);
@@ -134,8 +135,7 @@ fn varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, HistogramError> {
         let value = if at == 8 { *byte } else { byte & 0x7f };
         number |= u64::from(value) << (7 * at);
         if at == 8 || byte & 0x80 == 0 {
-            // -2^63 zeros are none anybody means, and more than can be turned into a positive
-            // number.
+            // -2^63 zeros are never meant, and have no positive counterpart.
             return if number == u64::MAX {
                 Err(HistogramError("it skips too much".into()))
             } else {
