@@ -1,5 +1,5 @@
-//! Outputs of other tools. Whatever is in a file, reading it neither panics nor takes long, and
-//! what comes out is a record that can be kept.
+//! Fuzz target of imports: reading any file neither panics nor takes long, and its records can be
+//! stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

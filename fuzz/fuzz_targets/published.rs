@@ -1,5 +1,5 @@
-//! The published part of a record: what can be read as one says the same after a record was made of
-//! it, and after it was written.
+//! Fuzz target of published records: one that is read stays the same after it was made a record,
+//! and after it was written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

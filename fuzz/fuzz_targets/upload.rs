@@ -1,5 +1,5 @@
-//! What is sent to the server. The first byte says whether it comes packed. What is taken is taken
-//! again, and is the same.
+//! Fuzz target of uploads to the server. The first byte selects packed or plain data. An accepted
+//! upload is accepted again, and is the same.
 #![no_main]
 
 use collection::{UploadLimits, read};

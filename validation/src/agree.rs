@@ -1,10 +1,9 @@
-//! `cargo validation agree`: whether our numbers are fio's, for the same I/O on the same device.
+//! `cargo validation agree`: compares our figures with fio's, for the same I/O on the same device.
 //!
 //! The device is a loop device that the command makes itself, over a file on disk and over one in
 //! memory, past the page cache (`--direct-io=on`). Each cell is measured in pairs. In a pair the
-//! two take turns of about a second, the first changing with each, and each side's turns are put
-//! together, so that what else the machine does falls on both; the median of the pairs' ratios
-//! counts.
+//! two take turns of about a second, the first changing with each, and each side's turns are added
+//! up, so that other load on the machine affects both; the median of the pairs' ratios counts.
 
 mod cells;
 pub mod ground;
@@ -25,18 +24,18 @@ use cells::{CELLS, Cell};
 use ground::{Ground, On};
 use rivals::{Fio, Flashmark, Measured};
 
-/// The medians may differ by this share.
+/// Largest difference of the medians, as a share.
 const TOLERANCE: f64 = 0.05;
 
-/// So many cells must agree on each ground. Where the medium is memory and an I/O takes 10 us, what
-/// a program itself does between two I/Os shows: fio counts it and we do not, so that some cell may
-/// differ.
+/// Number of cells that must agree on each ground. If the medium is memory and an I/O takes 10 us,
+/// the time of a program between two I/Os matters: fio counts it and we do not, so that some cell
+/// may differ.
 const ENOUGH: usize = 8;
 
-/// With more load than this a processor, others decide the ratios.
+/// Load per processor above which other work decides the ratios.
 const BUSY: f64 = 0.5;
 
-/// What to compare, and where.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Where the file under the loop device lies.
@@ -80,13 +79,12 @@ impl Row {
         self.ours.iter().zip(&self.fio).map(|(ours, fio)| ours.iops / fio.iops).collect()
     }
 
-    /// The median of the ratios.
+    /// Median of the ratios.
     fn ratio(&self) -> f64 {
         stats::median(&mut self.ratios()).unwrap_or(f64::NAN)
     }
 
-    /// The median of the ratios of median latencies: what is left of it when the machine has other
-    /// work.
+    /// Median of the ratios of median latencies: less affected by other work of the machine.
     fn latency_ratio(&self) -> f64 {
         let mut ratios: Vec<f64> = self
             .ours
@@ -102,11 +100,11 @@ impl Row {
     }
 }
 
-/// What was found on one ground.
+/// Results on one ground.
 struct Table {
     on: On,
     machine: String,
-    /// Load a processor before the first pair.
+    /// Load per processor before the first pair.
     load: f64,
     rows: Vec<Row>,
 }
@@ -166,15 +164,15 @@ fn compare(
     Ok(Table { on: ground.on(), machine: ours.machine(), load, rows })
 }
 
-/// Load average of the last minute over the processors.
+/// Load average of the last minute, per processor.
 fn load() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: f64 = text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0.0);
     load / std::thread::available_parallelism().map_or(1.0, |processors| processors.get() as f64)
 }
 
-/// Measures one cell pair by pair. The run before the first only warms up, and says where the
-/// cell's span lies.
+/// Measures one cell pair by pair. A run before the first warms up, and gives the offset of the
+/// cell's span.
 fn pairs(
     cell: &'static Cell,
     ours: &Flashmark,

@@ -1,5 +1,5 @@
-//! `cargo validation agree-work`: whether what works on a mounted file system come to is what fio comes
-//! to with the same I/O on the same file system.
+//! `cargo validation agree-work`: compares works on a mounted file system with fio doing the same
+//! I/O on the same file system.
 //!
 //! As in `agree`: a loop device of its own, past the page cache, its worker, the journal's thread
 //! and both programs on one processor; here with an ext4 on it. In a pair both sides do the whole
@@ -25,10 +25,10 @@ use crate::programs::output;
 use crate::section;
 use cells::{FORMS, Form};
 
-/// The medians may differ by this share.
+/// Largest difference of the medians, as a share.
 const TOLERANCE: f64 = 0.10;
 
-/// What to compare, and where.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Where the file under the loop device lies.
@@ -48,7 +48,7 @@ pub struct Flags {
     write: bool,
 }
 
-/// One work, done once; prints its cells as JSON.
+/// Does one work once, and prints its cells as JSON.
 #[derive(clap::Args)]
 pub struct Once {
     /// Its name.
@@ -84,7 +84,7 @@ impl<'a> Mounted<'a> {
         Ok(mounted)
     }
 
-    /// Where it is mounted.
+    /// Mount point.
     pub fn point(&self) -> &Path {
         &self.point
     }
@@ -98,7 +98,7 @@ impl Drop for Mounted<'_> {
     }
 }
 
-/// What one side came to in one form.
+/// Figures of one side in one form.
 #[derive(Clone, Copy)]
 struct Measured {
     iops: f64,
@@ -117,12 +117,12 @@ impl Row {
         self.ours.iter().zip(&self.fio).map(|(ours, fio)| figure(ours) / figure(fio)).collect()
     }
 
-    /// The median of the ratios of rates.
+    /// Median of the ratios of rates.
     fn ratio(&self) -> f64 {
         stats::median(&mut self.ratios(|side| side.iops)).unwrap_or(f64::NAN)
     }
 
-    /// The same of median latencies: what is left of it when the machine has other work.
+    /// Median of the ratios of median latencies: less affected by other work of the machine.
     fn latency_ratio(&self) -> f64 {
         stats::median(&mut self.ratios(|side| side.median_ns)).unwrap_or(f64::NAN)
     }
@@ -202,7 +202,7 @@ fn compare(mounted: &Mounted<'_>, flags: &Flags, interrupted: &AtomicBool) -> Re
     Ok(rows)
 }
 
-/// The work once, in a process of its own; what each form came to.
+/// Does the work once, in a process of its own; returns the figures of each form.
 fn our_side(
     mounted: &Mounted<'_>,
     work: &str,
@@ -234,7 +234,8 @@ fn our_side(
     forms.iter().map(measured).collect()
 }
 
-/// The same I/O by fio, form after form on the same files; the sum of its jobs' rates.
+/// Does the same I/O with fio, form after form on the same files; returns the sum of its jobs'
+/// rates.
 fn fios_side(mounted: &Mounted<'_>, forms: &[&Form]) -> Result<Vec<Measured>> {
     let folder = mounted.point.join("fio");
     fs::create_dir(&folder)?;
@@ -247,8 +248,8 @@ fn fio(mounted: &Mounted<'_>, folder: &Path, form: &Form) -> Result<Measured> {
     let flushed = File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(&folder)?));
     flushed.context("syncing before fio")?;
     let mut command = mounted.ground.pinned(Path::new("fio"));
-    // fio makes its files' names when it reads `--filename`: without the directory in front they
-    // lie where it was started.
+    // fio makes its files' names when it reads `--filename`: without `--directory` before it they
+    // would be in the current directory.
     command.arg("--name=agree").arg(format!("--directory={}", folder.display()));
     command.args(cells::FIO).args(form.fio).arg("--output-format=json");
     let output = command.output().context("taskset does not start")?;
@@ -318,7 +319,7 @@ pub fn once(flags: &Once) -> Result<()> {
     Ok(())
 }
 
-/// A file past the page cache.
+/// Opens a file past the page cache.
 fn open(path: &Path, bytes: u64) -> Result<Box<dyn Device>, WorkError> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let file = file.map_err(|error| WorkError::io("work", "opening a file", error))?;

@@ -1,8 +1,8 @@
-//! `cargo validation articles`: the tools that the articles used beside our form of each, on one
+//! `cargo validation articles`: compares the tools of the articles with our form of each, on one
 //! loop device, in pairs whose first side changes.
 //!
 //! Both sides are read into the same columns: the tool's output by our importers, ours from the
-//! record. The table stands in docs/articles.md.
+//! record. The table is in docs/articles.md.
 
 mod pairings;
 
@@ -24,7 +24,7 @@ use crate::agree_work::Mounted;
 use crate::{released, section};
 use pairings::{PAIRINGS, Pairing};
 
-/// What to compare.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Pairs of runs of each tool.
@@ -77,7 +77,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Measures all pairings in one place.
+/// Measures all pairings on one ground.
 fn table(
     program: &Path,
     tools: &Path,
@@ -106,8 +106,8 @@ fn table(
     Ok(table)
 }
 
-/// Installs hdparm, and iozone below target/ (Debian has it in non-free, on the server this machine
-/// has its packages from); returns the folder of iozone.
+/// Installs hdparm, and iozone below target/ (Debian has it in non-free, on the same server as this
+/// machine's packages); returns the folder of iozone.
 fn install(root: &Path) -> Result<PathBuf> {
     let folder = root.join("target/articles");
     let script = format!(
@@ -137,18 +137,18 @@ fn shell(script: &str, directory: &Path) -> Result<std::process::Output> {
     command.output().with_context(|| format!("{script} does not start"))
 }
 
-/// Where both sides measure.
+/// Ground and programs of both sides.
 struct Bench<'a> {
     program: &'a Path,
     tools: &'a Path,
     ground: &'a Ground,
-    /// Set by a signal: the loop device and the workers are given back at the end of a pair.
+    /// True after a signal: the loop device and the workers are restored at the end of a pair.
     interrupted: &'a AtomicBool,
     directory: Option<&'a Path>,
 }
 
 impl Bench<'_> {
-    /// The rows of a pairing, after a run of each side that does not count.
+    /// Measures a pairing and returns its rows; one run of each side before them does not count.
     fn pairs(&self, pairing: &Pairing, count: usize) -> Result<String> {
         eprintln!("{}", pairing.tool);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -180,7 +180,7 @@ impl Bench<'_> {
         let output =
             tool.args(["-c", &script]).current_dir(directory).env("LC_ALL", "C").output()?;
         ensure!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stdout));
-        // As on a terminal: the command says what dd's three lines are of.
+        // As on a terminal: the command line tells what dd's three lines are of.
         let text = format!("# {command}\n{}", String::from_utf8_lossy(&output.stdout));
         let records = import::read("terminal.txt", text.as_bytes())?;
         Ok(figures(records.iter().flat_map(|record| &record.cells)))

@@ -1,11 +1,10 @@
-//! `cargo validation attached`: what other tools measure on attached media, against what the models
-//! say.
+//! `cargo validation attached`: compares measurements of other tools on attached media with the
+//! models of these media.
 //!
-//! Every measurement gets a fresh medium with the same seed, and the model is asked in virtual time
-//! about the very requests that the tool made (or, where a tool does not tell them, about the
-//! requests that its algorithm makes). So chance is the same on both sides, and what differs is the
-//! way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a
-//! class 4 card.
+//! Every measurement gets a fresh medium with the same seed. The model gets the same requests as
+//! the tool made, in virtual time (or, if a tool does not report them, those that its algorithm
+//! makes). So chance is the same on both sides, and only the way through the kernel and the wall
+//! clock differ. The tools wait in real time: 440 ms for each random write on a class 4 card.
 
 mod busy;
 mod conclusions;
@@ -25,18 +24,18 @@ use crate::section;
 use medium::Program;
 use tools::Job;
 
-/// Where the table is kept, and between which marks.
+/// Page with the table, and the marks around it.
 const PAGE: &str = "docs/simulated-media.md";
 const NAME: &str = "attached";
 const HEADING: &str = "Attached, and measured by others";
 
-/// How far a measured figure may be from the modelled one.
+/// Largest difference between a measured figure and the modelled one, as a share.
 const TOLERANCE: f64 = 0.10;
 
-/// Every chance on both sides comes from it.
+/// Seed of every random choice on both sides.
 const SEED: u64 = 1;
 
-/// What to measure.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Only these profiles (or file systems, with --works), separated by commas.
@@ -63,7 +62,7 @@ pub struct Flags {
     pub keep: Option<PathBuf>,
 }
 
-/// One figure: what the model says and what a tool measured.
+/// One figure: modelled and measured by a tool.
 struct Row {
     profile: &'static str,
     tool: &'static str,
@@ -83,27 +82,27 @@ impl Row {
     }
 }
 
-/// What is done with a profile.
+/// Measurements of one profile.
 struct Course {
     profile: &'static str,
     jobs: &'static [Job],
-    /// flashbench: allocation units written in turn, and the shortest write. Past the open units
+    /// flashbench: allocation units written in turn, and the shortest write. Beyond the open units
     /// every write takes long.
     open_aus: &'static [(u64, u64)],
-    /// True if flashbench looks for boundaries by reading.
+    /// True if flashbench searches for boundaries by reading.
     boundaries: bool,
-    /// True if f3probe looks for flash that is not there.
+    /// True if f3probe searches for missing flash.
     is_fake: bool,
-    /// Words that keep flashmark's run short.
+    /// Arguments that keep flashmark's run short.
     flashmark: &'static [&'static str],
 }
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// flashmark's own tests of a card, in less than a minute. Sequential writes begin with closing
-/// what random writes left open, so they need more than the five seconds of the suite, or one write
-/// more or less would show.
+/// flashmark's own tests of a card, in less than a minute. Sequential writes begin by closing the
+/// units that random writes left open. So they need more than the five seconds of the suite: in a
+/// short test a single write more or less would matter.
 const OWN_TESTS: &[&str] = &[
     "--only=random-write,sequential-write,random-read,sequential-read",
     "--set=random-write.block=4KiB,16KiB",
@@ -112,7 +111,7 @@ const OWN_TESTS: &[&str] = &[
     "--set=sequential-write.certainty=1%",
 ];
 
-/// The write tests of these, for fakes.
+/// The write tests of [`OWN_TESTS`], for fakes.
 const OWN_WRITES: &[&str] = &[
     "--only=random-write,sequential-write",
     "--set=random-write.block=4KiB",
@@ -179,7 +178,7 @@ const COURSES: &[Course] = &[
         is_fake: true,
         flashmark: OWN_WRITES,
     },
-    // Beside the four that count: what a command queue does must survive the way through the
+    // Beside the four main ones: the effect of a command queue must survive the way through the
     // kernel.
     Course {
         profile: "a2-cq",
@@ -238,12 +237,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// True if this profile or file system was asked for: all are where none is named.
+/// True if this profile or file system was requested; all are if none is named.
 fn is_wanted(only: &[String], name: &str) -> bool {
     only.is_empty() || only.iter().any(|wanted| wanted == name)
 }
 
-/// Prints a table, keeps it if that was asked for, and fails if something is missed.
+/// Prints a table, writes it into the page if requested, and fails if a goal is missed.
 fn told(
     root: &Path,
     flags: &Flags,

@@ -1,9 +1,9 @@
-//! `cargo validation before-after`: how often `compare --before --after --fail-if 10%` finds storage
-//! slower whose rate was lowered, and storage whose rate was not.
+//! `cargo validation before-after`: counts how often `compare --before --after --fail-if 10%` calls
+//! storage slower, for storage whose rate was lowered and for storage whose rate was not.
 //!
-//! `flashmark check` runs on a file system that the kernel keeps below a rate, and below that rate
-//! lowered by some shares. Levels alternate. Of these runs, pairs and triples are compared: what is
-//! true of each is known from the caps.
+//! `flashmark check` runs on a file system whose rate the kernel caps, and below caps that are
+//! lowered by some shares. Levels alternate. Single runs and triples of these runs are compared:
+//! the caps tell the truth of each.
 
 mod judged;
 mod sides;
@@ -29,13 +29,12 @@ const HEADING: &str = "Before and after";
 
 /// Percent by which the caps are lowered; the first are the runs before.
 const LEVELS: [u64; 4] = [0, 10, 20, 40];
-/// The level at which three runs a side must find each figure that is capped, in percent of the
-/// comparisons.
+/// Level and percent of comparisons of three runs a side that must find each capped figure slower.
 const DETECTED: (u64, f64) = (20, 95.0);
-/// The most that may be found slower where nothing was lowered, in percent.
+/// Most comparisons that may find something slower where nothing was lowered, in percent.
 const FALSE_ALARMS: f64 = 2.0;
-/// Tests whose rate the caps decide. What waits for the file system's journal is not of them: the
-/// kernel writes that, outside the group.
+/// Tests whose rate the caps decide. Tests that wait for the file system's journal are not among
+/// them: the kernel writes that outside the group.
 const CAPPED: [&str; 5] = [
     record::test::RANDOM_WRITE,
     record::test::RANDOM_READ,
@@ -44,7 +43,7 @@ const CAPPED: [&str; 5] = [
     record::test::PRIME,
 ];
 
-/// What to run.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Runs of each level.
@@ -57,14 +56,14 @@ pub struct Flags {
     study: StudyFlags,
 }
 
-/// What was found at one level.
+/// Counts of one level.
 struct Level {
     percent: u64,
-    /// With one run a side, and with three.
+    /// Counts with one run a side, and with three.
     counts: [Counts; 2],
 }
 
-/// Runs what is missing, compares, and prints the table. Errors where a goal is missed, unless the
+/// Makes the missing runs, compares, and prints the table. An error if a goal is missed, unless the
 /// table is written.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let own = scratch(root)?;
@@ -86,13 +85,13 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// The record of a run, numbered from 0.
+/// Path of the record of a run, numbered from 0.
 fn record_of(directory: &Path, percent: u64, number: usize) -> PathBuf {
     directory.join(format!("lowered-{percent}-{number}.json"))
 }
 
-/// Makes the records that are missing, one of each level after the other. Each turn begins with
-/// another level, so that no level always follows the same.
+/// Makes the missing records, one of each level after the other. Each turn begins with another
+/// level, so that no level always follows the same one.
 fn measure(root: &Path, checks: &Checks<'_>, directory: &Path, runs: usize) -> Result<()> {
     let turn =
         |number: usize| (0..LEVELS.len()).map(move |at| LEVELS[(at + number) % LEVELS.len()]);
@@ -115,7 +114,7 @@ fn measure(root: &Path, checks: &Checks<'_>, directory: &Path, runs: usize) -> R
     Ok(())
 }
 
-/// Compares the runs of a level with those before.
+/// Compares the runs of a level with those before it.
 fn compare(program: &Program, directory: &Path, percent: u64, flags: &Flags) -> Result<Level> {
     let pool = |percent| -> Vec<PathBuf> {
         (0..flags.runs).map(|number| record_of(directory, percent, number)).collect()
@@ -172,7 +171,7 @@ fn table(levels: &[Level], flags: &Flags) -> String {
     text
 }
 
-/// The cells of a line, two a level.
+/// Cells of a line, two for each level.
 fn row(levels: &[Level], cell: impl Fn(&Counts) -> String) -> String {
     let cells = levels.iter().flat_map(|level| &level.counts).map(cell);
     cells.map(|cell| format!(" {cell} |")).collect()
@@ -188,7 +187,7 @@ fn sum(counts: &Counts) -> Count {
     sum
 }
 
-/// The goals that are missed.
+/// Goals that are missed.
 fn missed(levels: &[Level]) -> Vec<String> {
     let at = |percent| levels.iter().find(move |level| level.percent == percent);
     let mut missed = Vec::new();
@@ -225,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    /// A level at which every figure has these counts.
+    /// Makes a level at which every figure has these counts.
     fn level(percent: u64, single: Count, triple: Count) -> Level {
         let counts = |count: Count| {
             let figure = |test: &str| Compared { test: test.to_owned(), block_bytes: Some(4096) };
@@ -257,7 +256,7 @@ mod tests {
     #[test]
     fn false_alarms_are_counted_of_all_figures() {
         let found = || level(20, count(36, 36), count(20, 20));
-        // Once in fifty is allowed, twice is not.
+        // One in fifty is allowed, two are not.
         let quiet = |found: u32| {
             let mut level = level(0, count(0, 10), count(0, 20));
             level.counts[0].values_mut().next().unwrap().found = found;

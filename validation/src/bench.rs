@@ -1,9 +1,9 @@
-//! `cargo validation bench`: how fast we are, as ratios to the distribution's fio on the same machine in
-//! the same run.
+//! `cargo validation bench`: speed of the program, as ratios to the distribution's fio on the same
+//! machine in the same run.
 //!
-//! An absolute figure says what machine it is; a ratio says what the program is. Ours and fio's
-//! runs alternate, so that what else the machine does falls on both; of several rounds the median
-//! ratio counts, and the smallest and largest are shown beside it.
+//! An absolute figure describes the machine; a ratio describes the program. Our runs and fio's
+//! alternate, so that other load on the machine affects both; the median ratio of several rounds
+//! counts, and the smallest and largest are shown beside it.
 
 mod collection;
 mod engine_limit;
@@ -26,23 +26,23 @@ use stats::Random;
 
 use crate::{released, section};
 
-/// One I/O of the read benches.
+/// Bytes of an I/O of the read benches.
 const BLOCK_BYTES: u64 = 4096;
-/// A file without data: reading it never leaves the kernel, so the kernel and we are all that is
-/// measured.
+/// Size of a sparse file, in bytes: reading it never leaves the kernel, so that only the kernel and
+/// the programs are measured.
 const FILE_BYTES: u64 = 8 << 30;
 const DEPTH: u32 = 32;
-/// Completions taken and requests handed over together, ours and tuned fio's alike.
+/// I/Os submitted and completed together, for us and for tuned fio alike.
 const BATCH: usize = 8;
-/// Data is made in such pieces.
+/// Bytes of data that are made at once.
 const FILL_BYTES: usize = 1 << 20;
 const SEED: u64 = 1;
 
-/// Where the table is kept, under which heading.
+/// Page with the table, and its heading.
 const PAGE: &str = "docs/performance.md";
 const HEADING: &str = "Against fio";
 
-/// What to run.
+/// Flags of the study.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Flags {
@@ -67,7 +67,7 @@ pub struct Flags {
     pub write: bool,
 }
 
-/// What else there is to measure.
+/// Other benches.
 #[derive(clap::Subcommand)]
 pub enum Other {
     /// Pages of the table and submissions on a large collection, on SQLite and PostgreSQL.
@@ -109,24 +109,24 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// What one run brought.
+/// Figures of one run.
 struct Sample {
     /// I/Os or bytes a second.
     rate: f64,
-    /// Processor time of the process for each of them.
+    /// Processor time of the process for each of them, in nanoseconds.
     cpu_ns: f64,
-    /// Processor time of the thread that looks whether the host stands still, for each of them; 0
-    /// of fio's.
+    /// Processor time of the thread that watches for host stalls, for each of them, in nanoseconds;
+    /// 0 for fio.
     looking_ns: f64,
 }
 
-/// A ratio that must hold.
+/// Limit of a ratio.
 enum Target {
     AtLeast(f64),
     AtMost(f64),
 }
 
-/// One line of the table: ours over fio's, or over what it is held against, round by round.
+/// One line of the table: our figure over fio's, or over that of another rival, round by round.
 struct Row {
     what: &'static str,
     unit: &'static str,
@@ -181,7 +181,8 @@ impl Bench {
         })
     }
 
-    /// 4 KiB random reads at depth 32, against fio as it comes and against fio at its best.
+    /// Random reads of 4 KiB at depth 32, against fio with its defaults and against fio at its
+    /// best.
     fn random_reads(&self) -> Result<Vec<Row>> {
         let (mut ours, mut plain, mut tuned) = (Vec::new(), Vec::new(), Vec::new());
         let depth = format!("--iodepth={DEPTH}");
@@ -233,7 +234,7 @@ impl Bench {
         ])
     }
 
-    /// 4 KiB random reads one at a time by pread.
+    /// Random reads of 4 KiB at queue depth 1 by pread.
     fn single_reads(&self) -> Result<Row> {
         let (mut ours, mut fio) = (Vec::new(), Vec::new());
         for _ in 0..self.rounds {
@@ -250,7 +251,7 @@ impl Bench {
         ))
     }
 
-    /// Making data that no controller compresses.
+    /// Generation of incompressible data.
     fn incompressible_data(&self) -> Result<Row> {
         let (mut ours, mut fio) = (Vec::new(), Vec::new());
         for _ in 0..self.rounds {
@@ -267,7 +268,7 @@ impl Bench {
         ))
     }
 
-    /// Our loop as a suite runs it: through `dyn Device`, every latency recorded.
+    /// Our loop as a suite runs it: through `dyn Device`, with every latency recorded.
     fn read_randomly(&self, engine: EngineChoice, depth: u32, batch: usize) -> Result<Sample> {
         let path = std::fs::canonicalize(&self.file)?;
         let expect = Expect::File {
@@ -300,7 +301,7 @@ impl Bench {
         Sample { rate: bytes as f64 / start.elapsed().as_secs_f64(), cpu_ns: 0.0, looking_ns: 0.0 }
     }
 
-    /// The null engine writes nowhere, so that filling the buffers is all it does.
+    /// Measures how fast fio fills its buffers: its null engine writes nothing.
     fn fio_fills(&self) -> Result<Sample> {
         let job = self.fio(&[
             "--ioengine=null",
@@ -313,7 +314,7 @@ impl Bench {
         sample_of(&job, "write", "bw_bytes")
     }
 
-    /// Runs fio; its one job's results.
+    /// Runs fio; returns the results of its only job.
     fn fio(&self, arguments: &[&str]) -> Result<Value> {
         let runtime = format!("--runtime={}", self.time.as_secs());
         let output = Command::new("fio")
@@ -364,8 +365,8 @@ fn closed_loop(
     })
 }
 
-/// Processor time so far of this process's thread that looks whether the host stands still, in
-/// nanoseconds. It has its name a moment after it was started.
+/// Processor time so far of this process's thread that watches for host stalls, in nanoseconds. The
+/// thread has its name a moment after it was started.
 fn looking_cpu_ns() -> Result<u64> {
     for _ in 0..100 {
         if let Some(spent_ns) = looking_spent_ns()? {
@@ -447,7 +448,7 @@ fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
     Ok(text)
 }
 
-/// A figure to three digits with its unit: `1.57 M IOPS`, `72.0 GB/s`, `612 ns`.
+/// Text of a figure to three digits with its unit: `1.57 M IOPS`, `72.0 GB/s`, `612 ns`.
 fn figure(value: f64, unit: &str) -> String {
     let (scaled, prefix) = match value {
         v if v >= 1e9 => (v / 1e9, "G"),
@@ -460,12 +461,12 @@ fn figure(value: f64, unit: &str) -> String {
         v if v >= 10.0 => 1,
         _ => 2,
     };
-    // A prefix stands apart from a word and together with a symbol.
+    // A space separates a prefix from a word, but not from a symbol.
     let apart = if unit == "IOPS" && !prefix.is_empty() { " " } else { "" };
     format!("{scaled:.decimals$} {prefix}{apart}{unit}")
 }
 
-/// The kernel's version without what its builder added.
+/// Version of the kernel without the suffix of its builder.
 fn kernel() -> Result<String> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease")?;
     Ok(release.trim().split('-').next().unwrap_or_default().to_owned())
@@ -480,7 +481,7 @@ fn processor() -> Result<String> {
     Ok(format!("{model}, {} cores", std::thread::available_parallelism()?))
 }
 
-/// The file system of a directory, in the words of `stat`.
+/// File system of a directory, in the words of `stat`.
 fn file_system(dir: &Path) -> Result<String> {
     let output = Command::new("stat").args(["--file-system", "--format=%T"]).arg(dir).output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());

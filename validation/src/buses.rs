@@ -1,9 +1,9 @@
 //! `cargo validation buses`: the program on media behind the kernel's own drivers of USB, SD, NVMe
-//! and SCSI, in virtual machines: what it calls them, and what it says when they are pulled out,
-//! fail, stop answering or are exchanged.
+//! and SCSI, in virtual machines: it must name them correctly, and report media that are pulled
+//! out, fail, stop answering or are exchanged.
 //!
-//! The trials are tests of the program's (`crates/flashmark/tests/it/vm/buses/`), which tell back what
-//! came of each.
+//! The trials are tests of the program (`crates/flashmark/tests/it/vm/buses/`), which report the
+//! result of each.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -20,13 +20,13 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::tests_program;
 
-/// Buses that are told to the tests, as they name them.
+/// Names of the buses in the tests.
 const BUSES: [&str; 6] = ["usb", "uas", "sd", "emmc", "nvme", "scsi"];
 const TESTS: &str = "vm::buses::";
 const PAGE: &str = "docs/buses.md";
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What to try.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Only these buses.
@@ -37,7 +37,7 @@ pub struct Flags {
     pub write: bool,
 }
 
-/// Does it, and prints the table. Fails where something was not as it should be.
+/// Runs the study and prints the table. An error if a trial failed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(
         rustix::process::geteuid().is_root(),
@@ -75,8 +75,7 @@ fn is_among(bus: &str, chosen: &[String]) -> bool {
     chosen.iter().any(|name| name == bus)
 }
 
-/// The tests of one bus, under way or ended. All that they make goes with this, and their machine
-/// with them.
+/// Running or ended tests of one bus. Dropping it removes everything they made, and their machine.
 struct Tests {
     child: Child,
     status: Option<ExitStatus>,
@@ -115,7 +114,7 @@ fn try_on(root: &Path, program: &Path, bus: &str) -> Result<Tests> {
     Tests::started(&mut tests, scratch)
 }
 
-/// Tries all buses, as many at a time as there are processors; none where a signal came.
+/// Tries all buses, as many at a time as there are processors; `None` after a signal.
 fn side_by_side(
     buses: &[&str],
     interrupted: &AtomicBool,
@@ -141,11 +140,11 @@ fn side_by_side(
             _ => thread::sleep(LOOK),
         }
     }
-    // Ctrl-C at a terminal has ended the tests before it was seen here.
+    // Ctrl-C at a terminal has already ended the tests.
     Ok((!interrupted.load(Ordering::SeqCst)).then_some(tried))
 }
 
-/// A line for each trial, as the tests told them.
+/// Makes a line for each trial from the reports of the tests.
 fn table(rows: &[Value], took: Duration) -> String {
     let good = rows.iter().filter(|row| row["good"] == true).count();
     let minutes = took.as_secs().div_ceil(60);
@@ -164,7 +163,7 @@ fn table(rows: &[Value], took: Duration) -> String {
     text
 }
 
-/// Words as they can stand in a table: one line, no column of their own, not endless.
+/// Text for a cell of a table: one line, no column separator, limited in length.
 fn cell(words: &str) -> String {
     let line = words.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
     match line.char_indices().nth(400) {

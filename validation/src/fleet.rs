@@ -14,10 +14,10 @@ use crate::programs::succeed;
 
 const HOSTS: &str = include_str!("fleet/hosts.sh");
 const NAMES: [&str; 3] = ["card1", "card2", "card3"];
-/// The host that is cut off.
+/// Host that is cut off.
 const LOST: &str = "card2";
 
-/// What is used.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// The version of ansible-core that is installed below target/.
@@ -25,10 +25,10 @@ pub struct Flags {
     ansible: String,
 }
 
-/// Runs the playbook until nothing changes, and says what came of each run.
+/// Runs the playbook until nothing changes, and prints the result of each run.
 ///
 /// # Errors
-/// Where a tool is missing, or the playbook does other than it promises.
+/// If a tool is missing, or the playbook does not do what it promises.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(rustix::process::geteuid().is_root(), "network namespaces need root");
     ensure!(Path::new("/usr/sbin/sshd").exists(), "sshd is missing: apt install openssh-server");
@@ -81,7 +81,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Ansible in an environment of its own.
+/// Installs Ansible in an environment of its own; returns its path.
 fn ansible(root: &Path, version: &str) -> Result<PathBuf> {
     let home = root.join("target/ansible");
     let playbook = home.join("bin/ansible-playbook");
@@ -112,14 +112,14 @@ fn said(output: Output) -> String {
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
-/// The line of a host at the end of what Ansible prints.
+/// Line of a host in the summary that Ansible prints.
 fn recap<'a>(text: &'a str, host: &str) -> Result<&'a str> {
     let recap = text.split("PLAY RECAP").nth(1).with_context(|| format!("no recap: {text}"))?;
     let line = recap.lines().find(|line| line.split(' ').next() == Some(host));
     line.with_context(|| format!("{host} is not in the recap: {text}"))
 }
 
-/// Three hosts; gone when dropped.
+/// Three hosts; they are removed when dropped.
 struct Fleet(tempfile::TempDir);
 
 impl Fleet {
@@ -145,7 +145,7 @@ impl Fleet {
         succeed(script.arg(self.at("hosts.sh")).args(words).env("FLEET", self.0.path()))
     }
 
-    /// Waits until the host that will be lost has a cell of its first run in the journal.
+    /// Waits until the host that will be cut off has a cell of its first run in the journal.
     fn wait_for_a_cell(&self, play: &mut Child) -> Result<()> {
         loop {
             let has_cell = self.runs(LOST)?.iter().any(|run| {
@@ -162,18 +162,18 @@ impl Fleet {
         }
     }
 
-    /// Names of the runs that a host keeps.
+    /// Names of the runs on a host.
     fn runs(&self, host: &str) -> Result<BTreeSet<String>> {
         names(&self.at(&format!("{host}/runs")))
     }
 
-    /// Names of the runs of a host whose records are here.
+    /// Names of the runs of a host whose records were fetched.
     fn records(&self, host: &str) -> Result<BTreeSet<String>> {
         names(&self.at(&format!("records/{host}")))
     }
 }
 
-/// Names of what lies in a directory, which may not exist yet, without hidden files and endings.
+/// Names in a directory, which need not exist, without hidden files and extensions.
 fn names(dir: &Path) -> Result<BTreeSet<String>> {
     if !dir.exists() {
         return Ok(BTreeSet::new());

@@ -1,5 +1,4 @@
-//! `cargo validation footprint`: how large the program is, how fast it starts, how much memory a run
-//! takes.
+//! `cargo validation footprint`: size of the program, its start time, and the memory of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +10,16 @@ use record::units::{Bytes, MIB, Nanos};
 
 use crate::{released, section};
 
-/// Where the table is kept, under which heading.
+/// Page with the table, and its heading.
 const PAGE: &str = "docs/performance.md";
 const HEADING: &str = "Size, start and memory";
 const NAME: &str = "cargo validation footprint";
-/// Starts timed; the median counts.
+/// Number of timed starts; the median counts.
 const STARTS: usize = 21;
-/// How often a run's memory is looked at.
+/// Interval at which a run's memory is read.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What to do with the table.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Directory whose storage the `standard` run measures.
@@ -81,7 +80,7 @@ fn median_start(program: &Path) -> Result<Duration> {
     Ok(times[STARTS / 2])
 }
 
-/// The most memory that was resident at any time, as the kernel keeps it (VmHWM), in bytes.
+/// Peak of the resident memory as the kernel keeps it (VmHWM), in bytes.
 fn peak_memory(program: &Path, dir: &Path) -> Result<u64> {
     let home = tempfile::tempdir()?;
     let mut child = Command::new(program)
@@ -101,7 +100,7 @@ fn peak_memory(program: &Path, dir: &Path) -> Result<u64> {
     Ok(peak)
 }
 
-/// The peak of resident memory in `/proc/PID/status`, in bytes.
+/// Peak of the resident memory in `/proc/PID/status`, in bytes.
 pub fn high_water(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)

@@ -1,5 +1,5 @@
-//! `cargo validation liars`: how far lies move a figure of a collection. Honest senders and liars are
-//! drawn, and the figure with the lies is held against the one without.
+//! `cargo validation liars`: error that liars cause in a figure of a collection. The study draws
+//! honest senders and liars, and compares the figure with and without the liars.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,19 +12,19 @@ use stats::Random;
 use crate::section;
 
 const FIGURE: HeadlineFigure = HeadlineFigure::RandomWrite4k;
-/// Shares of all senders that lie, in percent.
+/// Shares of liars among all senders, in percent.
 const SHARES: [usize; 8] = [1, 5, 10, 20, 25, 29, 40, 50];
-/// Senders of a medium.
+/// Number of senders of a medium.
 const SENDERS: usize = 100;
-/// The honest spread, as a standard deviation of the logarithm.
+/// Spread of the honest figures, as a standard deviation of the logarithm.
 const SPREAD: f64 = 0.1;
-/// The figure of the medium, in IOPS.
+/// True figure of the medium, in IOPS.
 const TRUTH: f64 = 1500.0;
-/// A figure may move by so much where less than three in ten lie.
+/// Largest error of the figure, as a share, if less than three in ten lie.
 const LIMIT: f64 = 0.1;
 const PAGE: &str = "docs/liars.md";
 
-/// What to do.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Collections that are drawn for each share and each way to lie.
@@ -38,7 +38,7 @@ pub struct Flags {
     pub write: bool,
 }
 
-/// A way to lie: what a liar sends, given what honest senders see.
+/// A way to lie: the figure that a liar sends.
 struct Lie {
     name: &'static str,
     value: fn(&mut Random) -> f64,
@@ -52,7 +52,7 @@ const LIES: [Lie; 5] = [
     Lie { name: "anything", value: |random| random.log_uniform(1.0, 1e6) },
 ];
 
-/// Draws, prints the table, and fails where a figure moved too far below three liars in ten.
+/// Draws, prints the table, and fails if a figure moved too far with less than three liars in ten.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let mut table = String::from("| liars | ");
     let heads: Vec<&str> = LIES.iter().map(|lie| lie.name).collect();
@@ -105,7 +105,7 @@ fn worst_of(flags: &Flags, share: usize, way: &str, moved: impl Fn(&mut Random) 
     drawn.fold(0.0, f64::max)
 }
 
-/// How far the figure moves, as a share of what the honest ones alone say.
+/// Error of the figure, as a share of the figure of the honest senders alone.
 fn moved(random: &mut Random, share: usize, lie: &Lie) -> f64 {
     let lies = SENDERS * share / 100;
     let mut votes = honest(random, SENDERS - lies);
@@ -114,7 +114,7 @@ fn moved(random: &mut Random, share: usize, lie: &Lie) -> f64 {
     (figure(&votes) / before - 1.0).abs()
 }
 
-/// The same where one sender sends as many runs, each from a board of its own.
+/// Error of the figure if one sender sends as many runs, each from a board of its own.
 fn moved_by_one(random: &mut Random, share: usize) -> f64 {
     let lies = SENDERS * share / 100;
     let mut votes = honest(random, SENDERS - lies);

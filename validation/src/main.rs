@@ -1,4 +1,4 @@
-//! Studies that hold the program against other tools and against known truth, by hand and at night.
+//! Studies that compare the program with other tools and with known truth, by hand and at night.
 
 mod agree;
 mod agree_work;

@@ -1,5 +1,5 @@
-//! `cargo validation packages`: the Debian packages are checked by lintian, then installed in a fresh
-//! Debian, used, upgraded, removed and purged.
+//! `cargo validation packages`: lintian checks the Debian packages; then they are installed in a
+//! fresh Debian, used, upgraded, removed and purged.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::programs::{output, succeed};
 
-/// Where packages come from, and where they are tried.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Suite of Debian that is installed.
@@ -27,13 +27,14 @@ const PROGRAMS: [&str; 2] = ["flashmark", "flashmark-site"];
 const SETTINGS: &str = "/etc/default/flashmark-site";
 const COLLECTION: &str = "/var/lib/flashmark-site/flashmark.db";
 
-/// Makes a directory ($1) the root of a command (the rest), with mounts as a system has them.
+/// Shell command that makes a directory ($1) the root of a command (the rest), with the usual
+/// mounts.
 const MOUNTED: &str = r#"mount --bind "$1" "$1"; mount -t proc proc "$1/proc"; exec chroot "$@""#;
 
-/// Builds both packages and tries them; prints how long each step took.
+/// Builds both packages and tries them; prints the time of each step.
 ///
 /// # Errors
-/// Where a package has a fault, or a tool is missing.
+/// If a package has a fault, or a tool is missing.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let dist = root.join("target/dist");
     if !flags.no_build {
@@ -62,7 +63,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     debian.holds_what_packages_promise(&packages)
 }
 
-/// The package of a program that is there; there is one, of the version that was built last.
+/// Path of the only package of a program, of the version that was built last.
 fn package(dist: &Path, name: &str, architecture: &str) -> Result<PathBuf> {
     let (start, end) = (format!("{name}_"), format!("_{architecture}.deb"));
     let mut found =
@@ -100,7 +101,7 @@ impl Debian {
         Ok(())
     }
 
-    /// A directory is judged, a simulated medium measured, a page written.
+    /// Judges a directory, measures a simulated medium, writes a page.
     fn measures(&self) -> Result<()> {
         let verdict = timed("verdict on a directory", || {
             self.sh("flashmark check /root --budget 15s --json")
@@ -113,7 +114,7 @@ impl Debian {
         self.sh("bash -n /usr/share/bash-completion/completions/flashmark.bash").map(drop)
     }
 
-    /// The command of the unit is started as a user without rights, and answers.
+    /// Starts the command of the unit as a user without rights; it must answer.
     fn serves(&self) -> Result<()> {
         self.sh("install -d -o nobody /var/lib/flashmark-site")?;
         let mut server = self
@@ -153,12 +154,12 @@ impl Debian {
         output(apt.args(packages).env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
     }
 
-    /// Runs a line of shell in it; what it printed.
+    /// Runs a shell command in it; returns its output.
     fn sh(&self, line: &str) -> Result<String> {
         output(&mut self.command("sh", &["-euc", line]))
     }
 
-    /// A command in it, in a mount namespace of its own: it is mounted there, and has a /proc.
+    /// Command in it, in a mount namespace of its own with a /proc.
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new("unshare");
         command
@@ -172,7 +173,7 @@ impl Debian {
     }
 }
 
-/// The same package with a higher version, in another directory.
+/// Makes the same package with a higher version, in another directory.
 fn newer(package: &Path, directory: &Path) -> Result<PathBuf> {
     let unpacked = tempfile::tempdir()?;
     succeed(Command::new("dpkg-deb").arg("-R").arg(package).arg(unpacked.path()))?;

@@ -1,24 +1,23 @@
-//! Programs that a study starts and that have to succeed.
+//! Programs that a study starts and that must succeed.
 
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// Runs a program; what it says is seen.
+/// Runs a program; its output is shown.
 ///
 /// # Errors
-/// Where it does not start or fails.
+/// If it does not start or fails.
 pub fn succeed(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("{command:?} does not start"))?;
     ensure!(status.success(), "{command:?}: {status}");
     Ok(())
 }
 
-/// What a program writes to standard output; what it says on standard error is seen only where it
-/// fails.
+/// Runs a program; returns its standard output. Its standard error is shown only if it fails.
 ///
 /// # Errors
-/// Where it does not start or fails.
+/// If it does not start or fails.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("{command:?} does not start"))?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,17 +1,17 @@
-//! Programs as they are released.
+//! Release builds of the programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-/// Cargo's profile of what is released.
+/// Cargo's profile of released programs.
 const PROFILE: &str = "packaged";
 
-/// Builds a program from the sources; says where it is.
+/// Builds a program from the sources; returns its path.
 ///
 /// # Errors
-/// Where it does not build.
+/// If it does not build.
 pub fn build(root: &Path, package: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
@@ -24,10 +24,10 @@ pub fn build(root: &Path, package: &str) -> Result<PathBuf> {
     Ok(target.join(PROFILE).join(package))
 }
 
-/// The program that was given, or one that is built.
+/// Path of the given program, or of one that is built.
 ///
 /// # Errors
-/// Where it does not build.
+/// If it does not build.
 pub fn given_or_built(given: Option<&Path>, root: &Path, package: &str) -> Result<PathBuf> {
     given.map_or_else(|| build(root, package), |given| Ok(given.to_owned()))
 }

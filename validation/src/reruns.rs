@@ -1,9 +1,9 @@
-//! `cargo validation reruns`: how often a figure of another run of the same command lies inside the 95 %
-//! interval that a run prints.
+//! `cargo validation reruns`: counts how often the 95 % interval of a run contains the figure of
+//! another run of the same command.
 //!
 //! `flashmark check` runs again and again on a file system whose rate the kernel keeps steady, on a
 //! directory of the system's disk, and on both beside a program that loads processors and disk in
-//! bursts. Runs alternate between these, so that what the machine does meanwhile falls on all.
+//! bursts. Runs alternate between these, so that other load on the machine affects all.
 
 pub mod checks;
 mod shares;
@@ -26,17 +26,17 @@ use shares::Agreement;
 use storage::{OnDisk, Storage, Throttled, scratch};
 use throttle::Caps;
 
-/// Where the table is kept, and between which marks.
+/// Page with the table, and the marks around it.
 pub const PAGE: &str = "docs/truth.md";
 const NAME: &str = "cargo validation reruns";
 const HEADING: &str = "Repetitions on real machines";
 
-/// Percent of the figures of other runs that should lie inside an interval of 95 %.
+/// Percent of the figures of other runs that a 95 % interval should contain.
 const EXPECTED: std::ops::RangeInclusive<f64> = 90.0..=98.0;
-/// Where the rate is steady, intervals are to be no wider than so many standard deviations.
+/// Widest interval at a steady rate, in standard deviations.
 const WIDEST: f64 = 4.0;
 
-/// What to run.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Runs of each target.
@@ -49,7 +49,7 @@ pub struct Flags {
     study: StudyFlags,
 }
 
-/// What is checked again and again.
+/// Storage that is checked again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Target {
     /// A file system on a loop device, throttled by the kernel.
@@ -83,19 +83,19 @@ impl fmt::Display for Target {
     }
 }
 
-/// The figures of one run.
+/// Figures of one run.
 type Run = [Option<Figure>; 4];
 
 /// The runs of one target.
 struct Series {
     target: Target,
-    /// A line of JSON for each run, as `check` printed it.
+    /// File with a line of JSON for each run, as `check` printed it.
     kept: Option<PathBuf>,
     runs: Vec<Run>,
 }
 
 impl Series {
-    /// With the runs that an earlier sitting kept in `keep`.
+    /// Begins with the runs that an earlier call kept in `keep`.
     fn begin(target: Target, keep: Option<&Path>) -> Result<Series> {
         let kept = keep.map(|keep| keep.join(format!("{target}.jsonl")));
         let runs = match kept.as_deref().filter(|kept| kept.exists()) {
@@ -115,20 +115,20 @@ impl Series {
         Ok(())
     }
 
-    /// How its runs agree, in the order of [`FIGURES`].
+    /// Agreement of its runs, in the order of [`FIGURES`].
     fn agreements(&self) -> [Option<Agreement>; 4] {
         let figure = |at: usize| self.runs.iter().filter_map(|run| run[at]).collect::<Vec<_>>();
         std::array::from_fn(|at| Agreement::of(&figure(at)))
     }
 }
 
-/// The runs of a file of lines.
+/// Reads the runs of a file of lines.
 fn read(kept: &Path) -> Result<Vec<Run>> {
     let text = fs::read_to_string(kept)?;
     text.lines().map(|line| Ok(figures(&serde_json::from_str(line)?))).collect()
 }
 
-/// The storage behind the targets, each made when one of them is wanted.
+/// Storage behind the targets, each made when it is first needed.
 struct Places {
     throttled: Option<Throttled>,
     on_disk: Option<OnDisk>,
@@ -152,7 +152,7 @@ impl Places {
     }
 }
 
-/// Runs what is missing and prints the table. Errors where a goal is missed, unless the table is
+/// Makes the missing runs and prints the table. An error if a goal is missed, unless the table is
 /// written.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let keep = flags.study.keep.as_deref();
@@ -173,7 +173,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Runs every target up to the number that is asked for, one after the other in turn.
+/// Runs every target up to the requested number, in turn.
 fn measure(root: &Path, flags: &Flags, series: &mut [Series]) -> Result<()> {
     if series.iter().all(|of| of.runs.len() >= flags.runs) {
         return Ok(());
@@ -230,7 +230,7 @@ fn cell(agreement: Option<Agreement>) -> String {
     })
 }
 
-/// The goals that a target misses.
+/// Goals that a target misses.
 fn missed(series: &Series) -> Vec<String> {
     let mut missed = Vec::new();
     for ((figure, _), agreement) in FIGURES.into_iter().zip(series.agreements()) {
@@ -256,7 +256,7 @@ fn missed(series: &Series) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Runs of one figure, each with an interval of this factor on both sides.
+    /// Makes runs of one figure, each with an interval of this factor on both sides.
     fn series(target: Target, values: &[f64], factor: f64) -> Series {
         let run = |value: &f64| {
             let figure = Figure { value: *value, ci95: Some([value / factor, value * factor]) };
@@ -305,7 +305,7 @@ mod tests {
         let values: Vec<f64> = (0..20).map(|number| 100.0 + f64::from(number % 3)).collect();
         let mut odd = values;
         odd[0] = 130.0;
-        // 18 of 19 others inside for 19 runs, none for the odd one: 90 %; a deviation of 6 %.
+        // 18 of 19 others are inside for 19 runs, none for the odd one: 90 %; a deviation of 6 %.
         assert_eq!(missed(&series(Target::Loop, &odd, 1.2)), [""; 0]);
         assert_eq!(missed(&series(Target::Directory, &odd, 1.31)).len(), 4);
         let wide = missed(&series(Target::Loop, &odd, 1.5));

@@ -1,12 +1,12 @@
-//! Parts of documents that a command writes, between marks, so that the rest is a person's.
+//! Parts of documents that a command writes, between marks; people write the rest.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// Puts `text` into `page` between the marks of `command`; where there are none yet, at the end,
-/// under `heading`. The rest of the page is others'.
+/// Puts `text` into `page` between the marks of `command`; if there are none yet, at the end, under
+/// `heading`. The rest of the page stays.
 pub fn keep(page: &Path, heading: &str, command: &str, text: &str) -> Result<()> {
     let (begin, end) = (format!("<!-- {command}: begin -->"), format!("<!-- {command}: end -->"));
     let old = match fs::read_to_string(page) {

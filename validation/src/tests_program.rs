@@ -1,4 +1,4 @@
-//! The program with the tests, which studies tell to try something often or for long.
+//! The program with the tests, which studies run often or for long.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// The program with the tests, built.
+/// Builds the program with the tests.
 ///
 /// # Errors
-/// Where cargo cannot build it.
+/// If cargo cannot build it.
 pub fn built(root: &Path) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // The workspace as a whole, so that nothing is built a second time with other features.
+    // The whole workspace, so that nothing is built twice with different features.
     cargo.args([
         "test",
         "--locked",
@@ -40,8 +40,8 @@ pub fn built(root: &Path) -> Result<PathBuf> {
     program.context("cargo built no tests of the program")
 }
 
-/// These tests about to be started, those of minutes too. What they tell, a line of JSON each, goes
-/// to a file.
+/// Command for these tests, including those that take minutes. They append their reports, a line of
+/// JSON each, to a file.
 pub fn about_to_try(root: &Path, program: &Path, tests: &[&str], told: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(tests).arg("--include-ignored").current_dir(root.join("crates/flashmark"));
@@ -50,10 +50,10 @@ pub fn about_to_try(root: &Path, program: &Path, tests: &[&str], told: &Path) ->
     command
 }
 
-/// What tests told to a file; nothing where there is none.
+/// Reports of tests in a file; empty if the file is missing.
 ///
 /// # Errors
-/// Where it cannot be read, or holds something else than lines of JSON.
+/// If it cannot be read, or holds anything but lines of JSON.
 pub fn told(file: &Path) -> Result<Vec<Value>> {
     let text = match std::fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

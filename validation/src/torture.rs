@@ -1,8 +1,8 @@
-//! `cargo validation torture`: what must never happen, tried at random and often, and counted.
+//! `cargo validation torture`: provokes forbidden losses at random and often, and counts them.
 //!
-//! The tries are tests of the program's (`crates/flashmark/tests/it/torture/`, and those of `crash`
-//! and `span`), which `./test` does a few times each. Here they are told to do it often, and tell
-//! back what they tried and what was lost.
+//! The trials are tests of the program (`crates/flashmark/tests/it/torture/`, and those of `crash`
+//! and `span`), which `./test` runs a few times each. Here they run often, and report what they
+//! tried and what was lost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::tests_program;
 
-/// What to do, and how often.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Only these parts.
@@ -44,7 +44,7 @@ pub struct Flags {
     pub write: bool,
 }
 
-/// A part: its tests, and which of the counts is told to them under which name.
+/// A part: its tests, and the variable and count that they get.
 struct Part {
     name: &'static str,
     tests: &'static [&'static str],
@@ -69,17 +69,17 @@ const PARTS: &[Part] = &[
     Part { name: "cards", tests: &["vm::cards", "vm::lent", "vm::in_use"], variable: |flags| ("CARDS", flags.times) },
 ];
 
-/// How often each command is killed so that all together come to `kills`: run on a simulated medium
-/// and on a loop device, capacity, replay and submit once each; run in a directory a tenth, matrix
-/// and capture a fifth of that.
+/// Number of kills of each command, so that all together are `kills`: run on a simulated medium and
+/// on a loop device, capacity, replay and submit once each; run in a directory a tenth, matrix and
+/// capture a fifth of that.
 fn kills_each(kills: u64) -> u64 {
     (kills * 10).div_ceil(55)
 }
 
-/// Where the table is kept.
+/// Page with the table.
 const PAGE: &str = "docs/reliability.md";
 
-/// What was tried of one kind.
+/// Counts of trials of one kind.
 #[derive(Default)]
 struct Row {
     tries: u64,
@@ -87,11 +87,11 @@ struct Row {
     lost: Vec<String>,
 }
 
-/// Rows by part and kind, in the order they came.
+/// Rows by part and kind, in the order in which they were reported.
 #[derive(Default)]
 struct Rows(Vec<((String, String), Row)>);
 
-/// Does it, and prints the table. Fails where something was lost.
+/// Runs the study and prints the table. An error if something was lost.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(
         rustix::process::geteuid().is_root(),
@@ -126,7 +126,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         row.lost.iter().for_each(|lost| println!("\n{part}, {what}: {lost}"));
     }
     if flags.write {
-        // What was tried at different times stands side by side.
+        // Tables of different calls are side by side.
         let (which, command) = match flags.only.join(", ") {
             all if all.is_empty() => (String::new(), "cargo validation torture".to_owned()),
             parts => (
@@ -148,7 +148,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
 }
 
-/// Whether the tests of a part passed, and what they told.
+/// Result of the tests of a part: true if they passed, and their reports.
 type Came = Result<(bool, Vec<Value>)>;
 
 fn one_by_one<'a>(parts: &[&'a Part], torment: impl Fn(&Part) -> Came) -> Vec<(&'a Part, Came)> {

@@ -1,6 +1,7 @@
-//! `cargo validation truth`: what `standard` says of simulated media, held against what is true of them.
+//! `cargo validation truth`: compares the results of `standard` on simulated media with the truth
+//! about these media.
 //!
-//! What "true" means is told in docs/truth.md, where `--write` keeps the table.
+//! docs/truth.md defines "true"; `--write` keeps the table there.
 
 mod drawn;
 mod findings;
@@ -19,7 +20,7 @@ pub use held::Coverage;
 use held::{Effort, Held, Share, hold};
 use sim::Profile;
 
-/// What to run.
+/// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Only these profiles.
@@ -45,11 +46,11 @@ pub struct Flags {
     findings: findings::Flags,
 }
 
-/// Where the table is kept.
+/// Page with the table.
 const PAGE: &str = "docs/truth.md";
-/// The truth rests on so many I/Os that its own chance is a fifth of a run's.
+/// Number of I/Os of the truth: so many that its own chance is a fifth of a run's.
 const EFFORT: Effort = Effort { times: 20, bounds: (100_000, 4_000_000) };
-/// Intervals of 95 % should hold the truth this often, in percent.
+/// Percent of 95 % intervals that should contain the truth.
 const EXPECTED: std::ops::RangeInclusive<f64> = 93.0..=97.0;
 
 /// Measures, and prints the table.
@@ -86,7 +87,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// All profiles, on all processors; in their own order.
+/// Holds all profiles against the truth, on all processors; returns them in their order.
 fn hold_all(profiles: &[&Profile], seeds: u64) -> Vec<Held> {
     findings::each(profiles.len() as u64, |index| {
         hold(profiles[index as usize], seeds, &[], EFFORT)
@@ -156,7 +157,7 @@ fn or_none(list: &[String]) -> String {
     if list.is_empty() { "none".to_owned() } else { list.join(", ") }
 }
 
-/// In italics where it is not what it should be.
+/// Text of a coverage; in italics outside the expected range.
 fn marked(coverage: Coverage) -> String {
     match coverage.percent() {
         None => "-".to_owned(),

@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::CommandFactory as _;
 
-/// Target of the programs, and what is made of them.
+/// Flags of the task.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Triple of the target; this machine's without it.
@@ -31,14 +31,14 @@ pub struct Flags {
 pub struct Program {
     /// Name of program and package.
     pub name: &'static str,
-    /// Command line from which pages and completions are made.
+    /// Command line, for its pages and completions.
     pub command: fn() -> clap::Command,
 }
 
-/// Cargo's profile of what is released.
+/// Cargo's profile of released programs.
 const PROFILE: &str = "packaged";
 
-/// Both programs that are released.
+/// Released programs.
 pub const PROGRAMS: [Program; 2] = [
     Program { name: "flashmark", command: flashmark::cli::Cli::command },
     Program { name: "flashmark-site", command: site::command::Flags::command },
@@ -72,12 +72,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     checksums(&dist)
 }
 
-/// Directory that holds what a program has below its prefix (`/usr`, `/usr/local`).
+/// Directory with the files of a program below its prefix (`/usr`, `/usr/local`).
 fn tree(dist: &Path, program: &Program) -> PathBuf {
     dist.join("tree").join(program.name)
 }
 
-/// Builds a program by itself: in one go the server's features would be in the other one, too.
+/// Builds a program by itself: together, the server's features would be in the other one, too.
 fn build(root: &Path, program: &Program, target: &str, zig: bool) -> Result<PathBuf> {
     let flags = format!("CARGO_TARGET_{}_RUSTFLAGS", target.to_uppercase().replace('-', "_"));
     succeed(
@@ -123,7 +123,7 @@ fn debian_package(root: &Path, dist: &Path, program: &Program, target: &str) -> 
     .context("cargo deb comes with `cargo install --locked cargo-deb`")
 }
 
-/// Writes SHA256SUMS of all archives and packages that are there.
+/// Writes SHA256SUMS of all existing archives and packages.
 fn checksums(dist: &Path) -> Result<()> {
     let mut names: Vec<String> = fs::read_dir(dist)?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -136,21 +136,21 @@ fn checksums(dist: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Cargo in the checkout, with its target directory there too.
+/// Command of cargo in the checkout, with its target directory there too.
 fn cargo(root: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root).env("CARGO_TARGET_DIR", root.join("target"));
     cargo
 }
 
-/// Triple of the machine that this runs on.
+/// Triple of this machine.
 fn this_machine() -> Result<String> {
     let version = output(Command::new("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("rustc -vV names no host")?.to_owned())
 }
 
-/// Time of the last commit in seconds since 1970: the only time in what is made.
+/// Time of the last commit in seconds since 1970: the only time in the packages.
 fn seconds_of_commit(root: &Path) -> Result<String> {
     let said = output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root))?;
     Ok(said.trim().to_owned())

@@ -1,5 +1,5 @@
-//! The reference pages: what can be typed, from the flags themselves, what is measured, from the
-//! tests themselves, and the columns of figures.
+//! Reference pages: the command line, from the flags themselves, the tests, from the tests
+//! themselves, and the columns of figures.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -22,7 +22,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     settle(root, "docs/collection.md", &collection(root)?, "docs", flags)
 }
 
-/// The page about collections as it is, with the columns of all figures in their row.
+/// Page about collections, with the columns of all figures in their row.
 fn collection(root: &Path) -> Result<String> {
     let columns: Vec<String> =
         FIGURES.iter().map(|figure| format!("`{}`", figure.download_column())).collect();
@@ -33,7 +33,7 @@ fn collection(root: &Path) -> Result<String> {
     Ok(format!("{before}| {} | {after}", columns.join(", ")))
 }
 
-/// The command line as a page.
+/// Page about the command line.
 fn command_line() -> String {
     let mut program = Cli::command();
     program.build();
@@ -52,7 +52,7 @@ fn command_line() -> String {
     page
 }
 
-/// One command and those below it.
+/// Describes a command and its subcommands.
 fn describe(command: &Command, page: &mut String) {
     let usage = command.clone().render_usage().to_string();
     let name = command.get_bin_name().unwrap_or(command.get_name());
@@ -85,7 +85,7 @@ fn shown(command: &Command) -> bool {
     !command.is_hide_set() && command.get_name() != "help"
 }
 
-/// One argument as a row of a table.
+/// Writes an argument as a row of a table.
 fn row(argument: &Arg, page: &mut String) {
     let help = argument
         .get_long_help()
@@ -112,7 +112,7 @@ fn row(argument: &Arg, page: &mut String) {
     );
 }
 
-/// An argument as one types it.
+/// Spelling of an argument on a command line.
 fn spelled(argument: &Arg) -> String {
     let value = argument.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
     let long = argument.get_long().map(|long| format!("--{long}"));
@@ -127,7 +127,7 @@ fn spelled(argument: &Arg) -> String {
     }
 }
 
-/// The tests as a page.
+/// Page about the tests.
 fn tests(root: &Path) -> Result<String> {
     let mut page = "# The tests\n\nMade by `cargo xtask docs` from the tests themselves. The defaults are the published values; a suite file changes them for \
                     a suite, `--set TEST.SETTING=VALUE` for a run. What each number means and how far it can be trusted stands in \
@@ -139,8 +139,8 @@ fn tests(root: &Path) -> Result<String> {
     Ok(page)
 }
 
-/// Sources of a test, paths of docs/field/ with their headings and others with commas between, as
-/// links with the titles of their headings.
+/// Sources of a test as links with the titles of their headings. `sources` has paths of docs/field/
+/// with their headings, and others, separated by commas.
 fn source_links(root: &Path, sources: &str) -> Result<String> {
     let link = |source: &str| -> Result<String> {
         let Some(place) = source.strip_prefix("docs/") else { return Ok(source.to_owned()) };
@@ -177,7 +177,7 @@ fn describe_test(test: &dyn Test, sources: &str, page: &mut String) {
     }
 }
 
-/// With a full stop, which clap takes away.
+/// Adds the full stop that clap removes.
 fn ended(text: &str) -> String {
     let text = text.trim_end();
     if text.is_empty() || text.ends_with(['.', ':', '?', '!']) {
@@ -187,7 +187,7 @@ fn ended(text: &str) -> String {
     }
 }
 
-/// With a capital letter and without a full stop.
+/// Makes a sentence's text: capital letter, no full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.trim_end_matches('.').chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

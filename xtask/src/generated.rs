@@ -13,7 +13,8 @@ pub struct Flags {
     pub check: bool,
 }
 
-/// Writes `text` to `path` below `root`, or compares. `task` is what to run when they differ.
+/// Writes `text` to `path` below `root`, or compares. `task` is the command that repairs a
+/// difference.
 pub fn settle(root: &Path, path: &str, text: &str, task: &str, flags: &Flags) -> Result<()> {
     let file = root.join(path);
     if !flags.check {
@@ -34,7 +35,7 @@ pub fn settle(root: &Path, path: &str, text: &str, task: &str, flags: &Flags) ->
     }
 }
 
-/// The first line in which two texts differ.
+/// First line in which two texts differ.
 fn difference(kept: &str, made: &str) -> Option<String> {
     if kept == made {
         return None;

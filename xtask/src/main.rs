@@ -20,7 +20,7 @@ fn main() -> anyhow::Result<()> {
     tasks::run(root(), tasks::Task::parse())
 }
 
-/// The checkout: the one that cargo runs this in, or else the one this was built in.
+/// Path of the checkout: the one in which cargo runs this, or else the one in which it was built.
 fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         let own = std::env::var_os("CARGO_MANIFEST_DIR")

@@ -1,4 +1,4 @@
-//! `cargo xtask picture`: the terminal of the README, drawn from what the program prints there.
+//! `cargo xtask picture`: the terminal of the README, drawn from the program's output.
 
 use std::fs;
 use std::path::Path;
@@ -7,18 +7,18 @@ use std::process::Command;
 use anstyle_svg::Term;
 use anyhow::{Context, Result, ensure};
 
-/// Where it is kept.
+/// Path of the picture.
 const PICTURE: &str = "docs/images/terminal.svg";
 /// Columns of the terminal that is drawn.
 const COLUMNS: u16 = 80;
-/// Lines that it shows of what was printed.
+/// Number of lines of the output that it shows.
 const LINES: usize = 24;
-/// Where runs are kept, as the picture says it.
+/// Directory of the runs as the picture shows it.
 const KEPT: &str = "~/.local/share/flashmark";
-/// What is typed: simulated, and so the same whenever it is drawn.
+/// Command line: simulated, and so the same whenever it is drawn.
 const WORDS: &str = "run sim:class10-bypass --suite quick --seed 5";
 
-/// Runs the program in a terminal of its own and draws what it printed.
+/// Runs the program in a terminal of its own and draws its output.
 pub fn run(root: &Path) -> Result<()> {
     let home = tempfile::tempdir().context("making a place for the results")?;
     let program = root.join("target/release/flashmark");

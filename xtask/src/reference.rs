@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 
 use crate::generated::Flags;
 
-/// Where the repository is, and what of it is written by hand.
+/// Directory of the repository, and its file that is written by hand.
 const DIR: &str = "reference";
 const BY_HAND: &str = "README.md";
 
@@ -19,10 +19,10 @@ const BY_HAND: &str = "README.md";
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Writes or compares the repository. Records are compared unpacked: another version of the packer
-/// makes other bytes of the same.
+/// makes other bytes of the same records.
 ///
 /// # Errors
-/// Where the files differ, or cannot be read or written.
+/// If the files differ, or cannot be read or written.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let dir = root.join(DIR);
     let made: Files =
@@ -53,7 +53,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Reads the files below a directory; none where there is no such directory.
+/// Reads the files below a directory; none if it does not exist.
 fn below(dir: &Path, files: &mut Files) -> Result<()> {
     if !dir.is_dir() {
         return Ok(());
@@ -69,7 +69,7 @@ fn below(dir: &Path, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// The text in a packed file, or the bytes of any other.
+/// Unpacked bytes of a packed file, or the bytes of any other.
 fn unpacked(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     match GzDecoder::new(bytes).read_to_end(&mut text) {

@@ -1,11 +1,11 @@
-//! `cargo xtask release-notes [VERSION]`: what a release says of itself, from the changelog.
+//! `cargo xtask release-notes [VERSION]`: the notes of a release, from the changelog.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-/// Which release.
+/// Flags of the task.
 #[derive(clap::Args)]
 pub struct Flags {
     /// As the changelog heads it; what is not released yet without it.
@@ -27,7 +27,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// What stands between the heading of a version and the next one.
+/// Text between the heading of a version and the next one.
 fn of_version<'a>(changelog: &'a str, version: &str) -> Option<&'a str> {
     let heading = format!("## [{version}]");
     let from = changelog

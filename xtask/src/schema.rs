@@ -1,4 +1,4 @@
-//! The JSON Schema of the record, for whoever reads records with something other than flashmark.
+//! JSON Schema of the record, for readers other than flashmark.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     settle(root, FILE, &text(), "schema", flags)
 }
 
-/// The schema as text: keys in order, the same bytes whatever else is built.
+/// Text of the schema: keys in order, the same bytes whatever else is built.
 fn text() -> String {
     let mut schema = Value::from(schemars::schema_for!(Record));
     schema["title"] = json!("A Flashmark record");
@@ -26,8 +26,7 @@ fn text() -> String {
     text
 }
 
-/// Objects with their keys in order; serde_json keeps another order when some dependency asks it
-/// to.
+/// Sorts the keys of objects; serde_json keeps another order if some dependency enables that.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -76,7 +75,7 @@ mod tests {
         }
     }
 
-    /// `fixtures/schema` holds a record and, beside it, patches that each break it in one place.
+    /// `fixtures/schema` has a record and patches that each break it in one place.
     #[test]
     fn a_record_that_is_wrong_in_one_place_does_not_fit() {
         let (_, good) = fixtures("records").remove(0);

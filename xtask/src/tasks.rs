@@ -1,4 +1,4 @@
-//! What can be asked for, and who does it.
+//! Tasks of the command line.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub enum Task {
     Dist(dist::Flags),
 }
 
-/// Does a task in the checkout that lies at `root`.
+/// Does a task in the checkout at `root`.
 pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
     match task {
         Task::Tidy => tidy::run(root),

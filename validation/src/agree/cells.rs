@@ -1,33 +1,32 @@
-//! The cells that are held against fio: each once in our words and once in fio's
+//! Cells that are compared with fio: each once in our words and once in fio's
 //! (docs/field/classic-tools.md#the-same-with-fio).
 
 /// A procedure that flashmark and fio both do.
 pub struct Cell {
-    /// What a reader calls it.
+    /// Name for readers.
     pub name: &'static str,
     /// Name of flashmark's test: "sequential-read".
     pub test: &'static str,
-    /// Its settings, as one would type them.
+    /// Settings of the test, as one would type them.
     pub settings: &'static [(&'static str, &'static str)],
     /// fio's job, without the device, span and amount.
     pub fio: &'static [&'static str],
-    /// What ends fio's job.
+    /// Limit of fio's job.
     pub ends: Ends,
 }
 
-/// What both sides do as much of.
+/// Amount that is the same on both sides.
 #[derive(Clone, Copy)]
 pub enum Ends {
     /// fio moves as many bytes as flashmark did.
     Bytes,
     /// fio does as many I/Os as flashmark did.
     Ops,
-    /// Both run for so many seconds.
+    /// Both run for this many seconds.
     Seconds(u32),
 }
 
-/// Across the table: both directions, in order and at random, small and large, alone and eight at a
-/// time.
+/// All cells: both directions, sequential and random, small and large, at queue depth 1 and 8.
 pub const CELLS: &[Cell] = &[
     Cell {
         name: "sequential read, 4 KiB",
@@ -145,16 +144,16 @@ pub const CELLS: &[Cell] = &[
     },
 ];
 
-/// One I/O at a time by pread and pwrite, as we do it.
+/// Queue depth 1 by pread and pwrite, as in our engine.
 const PSYNC: &str = "--ioengine=psync";
-/// The ring, used as we use it: file and buffers registered, as many I/Os handed over and fetched
-/// in a call as there are.
+/// io_uring as in our engine: file and buffers registered, as many I/Os submitted and completed in
+/// a call as there are.
 const URING: &str = "--ioengine=io_uring";
 const REGISTERED: &str = "--registerfiles=1";
 const FIXED: &str = "--fixedbufs=1";
 const SUBMIT: &str = "--iodepth_batch_submit=8";
 const COMPLETE: &str = "--iodepth_batch_complete_max=8";
-/// IOTest's places: multiples of the sector and not of the block.
+/// Offsets as in IOTest: multiples of the sector and not of the block.
 const SECTORS: &str = "--blockalign=512";
-/// Places may come again.
+/// Offsets may repeat.
 const REPEATING: &str = "--norandommap=1";

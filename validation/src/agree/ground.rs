@@ -1,4 +1,4 @@
-//! The loop device both sides measure: made here, and gone afterwards.
+//! Loop device that both sides measure: made here, and removed afterwards.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use tempfile::TempDir;
 
-/// The file is written in such pieces.
+/// Size of the writes that fill the file, in bytes.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Where the file under the loop device lies.
+/// Storage of the file under the loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum On {
     /// On the disk that holds the checkout.
@@ -36,22 +36,21 @@ impl fmt::Display for On {
     }
 }
 
-/// Which processors the kernel's unbound workers use, a loop device's among them; a mask in
-/// hexadecimal.
+/// Processors of the kernel's unbound workers, a loop device's among them; a mask in hexadecimal.
 const WORKERS: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// The processor that the kernel's unbound workers and both programs are kept on. Dropped: the
-/// workers go where they went before.
+/// Processor to which the kernel's unbound workers and both programs are bound. Dropping it
+/// restores the mask of the workers.
 ///
-/// Where a loop device's worker runs relative to who waits for it makes a factor of five on a small
-/// virtual machine. The scheduler decides it anew now and then, and differently for two programs
-/// that do the same.
+/// The processor of a loop device's worker relative to that of the waiting program makes a factor
+/// of five on a small virtual machine. The scheduler changes it now and then, and differently for
+/// two programs that do the same.
 struct OneProcessor {
     before: String,
 }
 
 impl OneProcessor {
-    /// Number of that processor: the first.
+    /// Number of the processor: the first.
     const NUMBER: usize = 0;
 
     fn keep() -> Result<OneProcessor> {
@@ -70,18 +69,18 @@ impl Drop for OneProcessor {
     }
 }
 
-/// A loop device over a file that is wholly written, past the page cache. Dropped: detached, then
-/// the file removed.
+/// Loop device over a file that is wholly written, past the page cache. Dropping it detaches the
+/// device, then removes the file.
 pub struct Ground {
     _processor: OneProcessor,
-    // Before the folder: detached first.
+    // Before the folder: it must be detached first.
     medium: Loop,
     folder: TempDir,
     on: On,
 }
 
 impl Ground {
-    /// Makes it. Needs root.
+    /// Makes the loop device. Needs root.
     pub fn make(root: &Path, on: On, bytes: u64) -> Result<Ground> {
         let parent = match on {
             On::Disk => root.join("target"),
@@ -106,16 +105,16 @@ impl Ground {
         self.medium.path()
     }
 
-    /// A program that stays on the processor of the loop device's worker.
+    /// Command of a program that stays on the processor of the loop device's worker.
     pub fn pinned(&self, program: &Path) -> Command {
         let mut command = Command::new("taskset");
         command.arg("--cpu-list").arg(OneProcessor::NUMBER.to_string()).arg(program);
         command
     }
 
-    /// Brings the kernel threads whose name begins so to the same processor, such as the journal's
-    /// of a file system on the device: where it runs makes a factor of ten for writes that wait for
-    /// it.
+    /// Binds kernel threads to the same processor by the beginning of their names, such as the
+    /// journal thread of a file system on the device: its processor makes a factor of ten for
+    /// writes that wait for it.
     pub fn bring(&self, name: &str) -> Result<()> {
         let mut here = CpuSet::new();
         here.set(OneProcessor::NUMBER);
@@ -138,19 +137,19 @@ impl Ground {
         Ok(())
     }
 
-    /// A directory for what the runs leave.
+    /// Directory for the records of the runs.
     pub fn scratch(&self) -> PathBuf {
         self.folder.path().join("runs")
     }
 
-    /// Where the file lies.
+    /// Storage of the file.
     pub fn on(&self) -> On {
         self.on
     }
 }
 
-/// Every block is allocated and written: holes would be read without touching anything, and written
-/// twice.
+/// Writes every block of a file: a hole would be read without I/O, and its first write would
+/// allocate it.
 pub fn write_whole(path: &Path, bytes: u64) -> Result<()> {
     let mut file = File::create_new(path)?;
     let filler = Filler::new(1);

@@ -1,4 +1,4 @@
-//! The tables of docs/agreement.md; what they mean stands there in a person's words.
+//! Tables of docs/agreement.md; the page explains them by hand.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::section;
 
 const PAGE: &str = "docs/agreement.md";
 
-/// Keeps a table, with the commands it was made by.
+/// Writes a table into the page, with the commands that made it.
 pub fn keep(root: &Path, table: &Table) -> Result<()> {
     let command = format!("cargo validation agree --on {}", table.on);
     section::keep(
@@ -23,7 +23,7 @@ pub fn keep(root: &Path, table: &Table) -> Result<()> {
     )
 }
 
-/// One table as Markdown.
+/// Makes one table as Markdown.
 pub fn table(table: &Table) -> String {
     let mut text =
         format!("{}; load {:.2} a processor before the first pair.\n\n", table.machine, table.load);

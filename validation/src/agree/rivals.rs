@@ -1,4 +1,4 @@
-//! The two programs, and how each is told to do the same.
+//! The two programs, and the commands by which each does the same.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cells::{Cell, Ends};
 use super::ground::Ground;
 
-/// What one run brought, and what it did.
+/// Figures of one run, and its amount of I/O.
 pub struct Measured {
     /// Rate, in I/Os a second.
     pub iops: f64,
@@ -18,15 +18,15 @@ pub struct Measured {
     pub median_ns: f64,
     pub ops: u64,
     pub bytes: u64,
-    /// The command line, for whoever wants to do it again; the device is called DEVICE.
+    /// Command line for a repetition; the device is called DEVICE.
     pub command: String,
     direction: Direction,
     span: (u64, u64),
 }
 
 impl Measured {
-    /// Several turns as one run: all I/Os over all the time, and the median of the medians. `None`
-    /// without a turn.
+    /// Joins several turns to one run: all I/Os over all the time, and the median of the medians.
+    /// `None` without a turn.
     pub fn together(turns: Vec<Measured>) -> Option<Measured> {
         let ops: u64 = turns.iter().map(|turn| turn.ops).sum();
         let bytes = turns.iter().map(|turn| turn.bytes).sum();
@@ -40,7 +40,7 @@ impl Measured {
 
 #[cfg(test)]
 impl Measured {
-    /// A figure that nobody measured.
+    /// Makes an invented figure, for tests.
     pub fn made_up(iops: f64) -> Measured {
         Measured {
             iops,
@@ -54,7 +54,7 @@ impl Measured {
     }
 }
 
-/// flashmark as a program, measuring on one ground.
+/// The program flashmark, measuring on one ground.
 pub struct Flashmark<'a> {
     program: &'a Path,
     ground: &'a Ground,
@@ -62,18 +62,18 @@ pub struct Flashmark<'a> {
 }
 
 impl<'a> Flashmark<'a> {
-    /// The program, to measure on this ground.
+    /// Makes the program for this ground.
     pub fn new(program: &'a Path, ground: &'a Ground) -> Result<Flashmark<'a>> {
         ensure!(program.is_file(), "there is no program at {}", program.display());
         Ok(Flashmark { program, ground, machine: RefCell::default() })
     }
 
-    /// The machine as the last record describes it.
+    /// Description of the machine from the last record.
     pub fn machine(&self) -> String {
         self.machine.borrow().clone()
     }
 
-    /// Runs the one cell.
+    /// Runs one cell.
     pub fn measure(&self, cell: &Cell) -> Result<Measured> {
         let device = self.ground.device().display().to_string();
         let settings =
@@ -105,7 +105,7 @@ impl<'a> Flashmark<'a> {
     }
 }
 
-/// The one cell of a record.
+/// Figures of the only cell of a record.
 fn measured(record: &Record, cell: &Cell, command: String) -> Result<Measured> {
     let [found] = &record.cells[..] else {
         bail!("{}: {} cells instead of one", cell.name, record.cells.len())
@@ -135,7 +135,7 @@ fn measured(record: &Record, cell: &Cell, command: String) -> Result<Measured> {
     Ok(Measured { iops, median_ns, ops: found.ops, bytes: found.bytes, command, direction, span })
 }
 
-/// Processor, its cores, and the version of the kernel, in words.
+/// Description in words: processor, its cores, and the version of the kernel.
 fn machine(record: &Record) -> String {
     let host = record.host.clone().unwrap_or_default();
     let kernel = host.kernel.unwrap_or_default();
@@ -147,7 +147,7 @@ fn machine(record: &Record) -> String {
     )
 }
 
-/// fio, told to do what a cell of ours did.
+/// The program fio with the job that repeats a cell of ours.
 pub struct Fio<'a> {
     ground: &'a Ground,
     words: Vec<String>,
@@ -157,7 +157,7 @@ pub struct Fio<'a> {
 }
 
 impl<'a> Fio<'a> {
-    /// The same I/O on the same span, as much of it as `done` did.
+    /// Makes the job for the same I/O on the same span, with the same amount as `done`.
     pub fn new(cell: &Cell, done: &Measured, ground: &'a Ground) -> Fio<'a> {
         let device = ground.device().display().to_string();
         let (offset, size) = done.span;
@@ -182,7 +182,7 @@ impl<'a> Fio<'a> {
         Fio { ground, words, command, direction: done.direction, span: done.span }
     }
 
-    /// Runs fio once; errors where it fails or does no I/O.
+    /// Runs fio once; an error if it fails or does no I/O.
     pub fn measure(&self) -> Result<Measured> {
         let output = self
             .ground

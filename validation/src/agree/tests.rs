@@ -1,5 +1,5 @@
-//! What can be told without a device: that every cell is one both sides understand, and what the
-//! table says of made-up figures.
+//! Tests without a device: every cell is valid for both sides, and the table of invented figures is
+//! right.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The forms that are held against fio: each once in our words and once in fio's
+//! Forms that are compared with fio: each once in our words and once in fio's
 //! (docs/field/classic-tools.md#the-same-with-fio).
 
 /// One form of a work.
@@ -11,7 +11,7 @@ pub struct Form {
     pub fio: &'static [&'static str],
 }
 
-/// The works with their settings: short enough to be done many times.
+/// Works with their settings: short enough for many repetitions.
 pub const WORKS: [(&str, &[&str]); 2] = [
     ("record-ops", &["size=64MiB"]),
     (
@@ -26,8 +26,8 @@ pub const WORKS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// What all jobs have in common: records of 4 KiB of one repeated byte, past the page cache, one at
-/// a time.
+/// Options that all jobs share: records of 4 KiB of one repeated byte, past the page cache, at
+/// queue depth 1.
 pub const FIO: [&str; 8] = [
     "--bs=4k",
     "--direct=1",
@@ -39,7 +39,7 @@ pub const FIO: [&str; 8] = [
     "--lat_percentiles=1",
 ];
 
-/// In the order in which both sides do them: the first makes the files.
+/// Forms in the order in which both sides do them: the first makes the files.
 pub const FORMS: [Form; 9] = [
     Form {
         work: "record-ops",
@@ -84,14 +84,14 @@ pub const FORMS: [Form; 9] = [
     },
 ];
 
-/// The file grows with each write, as iozone's does; fio would otherwise make it as large as it
-/// becomes at once.
+/// The file grows with each write, as iozone's does; by default fio would make it with its final
+/// size.
 const NEW: &str = "--create_on_open=1";
 const LANES: &str = "--numjobs=4";
 const FILES: &str = "--filename_format=thread.$jobnum";
 const SIZE: &str = "--size=16m";
 const TIMED: &str = "--time_based";
 const SECOND: &str = "--runtime=1";
-/// What fio does before its first read counts in its rate, and is as long as thousands of reads in
-/// memory.
+/// Excludes fio's work before its first read from its rate: it takes as long as thousands of reads
+/// in memory.
 const WARM: &str = "--ramp_time=500ms";

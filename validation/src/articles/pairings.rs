@@ -1,11 +1,11 @@
-//! What the articles ran, and our form of it. DEV is the loop device, DIR a directory on an ext4
-//! there.
+//! Commands of the articles, and our form of each. DEV is the loop device, DIR a directory on an
+//! ext4 there.
 
-/// One tool and our form of what it does.
+/// One tool and our form of its work.
 pub struct Pairing {
     /// Number of the article: "002".
     pub article: &'static str,
-    /// A line for a shell.
+    /// Command line for a shell.
     pub tool: &'static str,
     /// Words after the program's name, or "work NAME DIR .." of this program.
     pub ours: &'static str,
@@ -14,7 +14,7 @@ pub struct Pairing {
 }
 
 impl Pairing {
-    /// True where both work in a directory of a file system.
+    /// True if both work in a directory of a file system.
     pub fn is_in_directory(&self) -> bool {
         self.ours.contains("DIR")
     }
@@ -29,8 +29,7 @@ const fn pairing(
     Pairing { article, tool, ours, columns }
 }
 
-/// In the order in which they are done. Amounts are smaller than published: what counts is the
-/// ratio.
+/// All pairings in order. Amounts are smaller than published: the ratio counts.
 #[rustfmt::skip]
 pub const PAIRINGS: [Pairing; 9] = [
     pairing("000", "hdparm -t DEV",

@@ -1,6 +1,6 @@
 //! `cargo validation attached --busy`: attached media beside a program that loads both processors
-//! and the disk in bursts, against the same media in virtual time, where there is no host: no first
-//! line may say what no quiet run says.
+//! and the disk in bursts, compared with the same media in virtual time, which have no host: no
+//! first line may say anything that no quiet run says.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -42,7 +42,7 @@ const MEDIA: [&str; 20] = [
     "worn",
 ];
 
-/// What first lines rest on, in three minutes at most.
+/// Suite with the tests behind the first lines, in three minutes at most.
 const SUITE: &str = r#"
 name = "busy"
 about = "what first lines rest on"
@@ -91,20 +91,20 @@ name = "log-append"
 time = "8s"
 "#;
 
-/// Quiet runs of each medium. What a first line says near a limit is a matter of chance, so it may
-/// say what any of them does.
+/// Quiet runs of each medium. Near a limit the first line is a matter of chance, so the busy run
+/// may say what any of them says.
 const QUIET: u64 = 9;
 
-/// How far the headline may be off.
+/// Largest error of the headline, as a share.
 const TOLERANCE: f64 = 0.10;
 
-/// What a run says first, and its headline.
+/// First lines of a run, and its headline.
 struct Told {
-    /// Level of each use ("verdict-database: good"), and what is said against the medium.
+    /// Level of each use ("verdict-database: good"), and findings against the medium.
     lines: BTreeSet<String>,
-    /// Random writes of 4 KiB a second.
+    /// Random writes of 4 KiB, in IOPS.
     headline: Option<f64>,
-    /// How much of the time the host was seen to stand still, 0 to 1.
+    /// Share of the time in which the host stalled, 0 to 1.
     host_stall_share: f64,
 }
 
@@ -115,7 +115,7 @@ impl Told {
         };
         let level = |finding: &record::Finding| {
             match finding.level() {
-                // One that cannot be told is never wrong.
+                // A level that cannot be told is never wrong.
                 Some(level) if level < Fitness::NotSuitable => None,
                 Some(level) => Some(format!("{}: {}", finding.id, level.word())),
                 None => Some(format!("{}: no level", finding.id)),
@@ -152,7 +152,7 @@ impl Told {
     }
 }
 
-/// One medium, busy and quiet.
+/// Runs of one medium, busy and quiet.
 struct Row {
     profile: &'static str,
     busy: Told,
@@ -160,7 +160,7 @@ struct Row {
 }
 
 impl Row {
-    /// What no quiet run says, and what all quiet runs say against it and the busy one does not.
+    /// Lines that no quiet run has, and findings against the medium that only the busy run lacks.
     fn wrong(&self) -> Vec<String> {
         let said = |line: &&String| !self.quiet.iter().any(|quiet| quiet.lines.contains(*line));
         let extra = self.busy.lines.iter().filter(said).map(|line| format!("said {line}"));
@@ -177,14 +177,14 @@ impl Row {
         extra.chain(missing.map(|line| format!("did not say {line}"))).collect()
     }
 
-    /// The headline of the quiet runs, in the middle.
+    /// Median headline of the quiet runs.
     fn truth(&self) -> Option<f64> {
         stats::median(
             &mut self.quiet.iter().filter_map(|quiet| quiet.headline).collect::<Vec<f64>>(),
         )
     }
 
-    /// `None` where there is no headline, as of a fake.
+    /// Ratio of both headlines; `None` if there is no headline, as for a fake.
     fn ratio(&self) -> Option<f64> {
         Some(self.busy.headline? / self.truth()?)
     }
@@ -212,7 +212,7 @@ impl Row {
     }
 }
 
-/// The table, and what is missed.
+/// Makes the table; returns it with the goals that are missed.
 pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
     let home = tempfile::tempdir()?;
     let suite = home.path().join("busy.toml");
@@ -261,13 +261,13 @@ fn missed(rows: &[Row]) -> Vec<String> {
     rows.iter().filter_map(of).collect()
 }
 
-/// Runs the program as anybody would, before nothing else; its record.
+/// Runs the program as a user would, at normal priority; returns its record.
 fn look(program: &Program, home: &Path, words: &[&str], seed: u64) -> Result<Value> {
     let seed = format!("--seed={seed}");
     let mut command = std::process::Command::new(program.word());
     command.arg("run").args(words).args(["--quiet", "--json=-", &seed]).env("FLASHMARK_HOME", home);
     let output = command.output()?;
-    // 1 says that the medium failed a check, 4 that it failed: of both there is a record.
+    // Exit code 1 says that the medium failed a check, 4 that it failed: both leave a record.
     let found = matches!(output.status.code(), Some(0 | 1 | 4));
     ensure!(found, "{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
     serde_json::from_slice(&output.stdout).context("the record")

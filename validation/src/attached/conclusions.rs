@@ -1,5 +1,5 @@
-//! What is concluded of the same medium, simulated and attached as a real block device, side by
-//! side; and of a loop device over a plain file, of which nothing of the kind may be concluded.
+//! Conclusions about the same medium, simulated and attached as a real block device, side by side;
+//! and about a loop device over a plain file, which is none of these media.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,11 +13,11 @@ use serde_json::Value;
 use super::medium::{Medium, Program};
 use super::tools::run_flashmark;
 
-/// Media that differ in what is to be concluded: a simple card, one with a short way for small
-/// writes, a page-mapped one, a fake.
+/// Media with different conclusions: a simple card, one with a fast buffer for small writes, a
+/// page-mapped one, a fake.
 const MEDIA: [&str; 4] = ["sd-class4", "class10-bypass", "a1", "fake-wrap"];
 
-/// Conclusions that say something of the host or of this run, and not of the medium.
+/// Conclusions about the host or this run, not about the medium.
 const OF_THE_RUN: [&str; 5] = ["host", "impossible", "health", "wear", "usb-split"];
 
 /// Conclusions that call a medium a cheat.
@@ -35,11 +35,11 @@ pub const CHEATS: [&str; 11] = [
     "capacity",
 ];
 
-/// The tests that look for cheats, short enough for a file of this size.
+/// Size of the file of the loop device, in bytes, for tests that search for cheats.
 const LOOP_BYTES: u64 = 1 << 30;
 const LOOKING: &str = "prime,random-write,sequential-write,zero-fill,random-fill,span-sweep,content-sweep,pattern,misalign,front-area,management-unit,flush-cost,capacity";
 
-/// Findings of a record that are about the medium, by id, with what they say.
+/// Findings of a record about the medium: severity and statement by id.
 fn about_the_medium(record: &Value) -> BTreeMap<String, (String, String)> {
     let findings = record["findings"].as_array().cloned().unwrap_or_default();
     let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
@@ -54,8 +54,8 @@ fn about_the_medium(record: &Value) -> BTreeMap<String, (String, String)> {
     .collect()
 }
 
-/// The sizes a statement names, which must be the same on both ways: "4 MiB", "8 GiB". Rates and
-/// counts differ by what the way takes.
+/// Sizes in a statement, which must be the same on both ways: "4 MiB", "8 GiB". Rates and counts
+/// differ by the time of the way.
 fn sizes(statement: &str) -> Vec<String> {
     let words: Vec<&str> =
         statement.split(|c: char| c.is_whitespace() || c == ',' || c == ';').collect();
@@ -69,7 +69,7 @@ fn sizes(statement: &str) -> Vec<String> {
         .collect()
 }
 
-/// The table, and what differs.
+/// Makes the table; returns it with the differences.
 pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
     let home = tempfile::tempdir()?;
     let mut wrong = Vec::new();
@@ -131,7 +131,7 @@ pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
     Ok((table, wrong))
 }
 
-/// What of cheats is claimed of a loop device.
+/// Claims of cheats about a loop device, which are false.
 fn on_a_loop_device(program: &Program, home: &Path) -> Result<Vec<String>> {
     let image = home.join("image");
     File::create(&image)?.set_len(LOOP_BYTES)?;
@@ -155,7 +155,7 @@ fn on_a_loop_device(program: &Program, home: &Path) -> Result<Vec<String>> {
     );
     run(&["--detach", &node])?;
     let conclusion = about_the_medium(&ran?);
-    // That its capacity is real is no claim of a cheat.
+    // The claim that its capacity is real is not one of a cheat.
     let cheats = conclusion.into_iter().filter(|(id, (severity, _))| {
         CHEATS.contains(&id.as_str()) && (id != "capacity" || severity != "info")
     });

@@ -1,14 +1,14 @@
-//! `cargo validation attached --coverage`: how often printed intervals hold the truth on attached
-//! media, through the kernel, on a host with nothing else to do.
+//! `cargo validation attached --coverage`: counts how often printed intervals contain the truth on
+//! attached media, through the kernel, on a host with nothing else to do.
 //!
-//! The way through two drivers takes time of its own, which no model tells: 1 MiB arrives in
-//! pieces, a sync journals what the kernel's clock says. So each medium is run over and over, fresh
-//! each time. The interval of a rate is held against what many runs in virtual time say together
-//! and what the way adds to an I/O, told from the I/Os of all other runs. (Told from their rates it
-//! was wrong by a sixth on media of rare retries of seconds, which one run meets and the next does
-//! not.) The interval of a percentile is held against the same of the I/Os of all other runs. What
-//! the way costs is measured once for all of them, or each would be another medium. Media that take
-//! milliseconds: of faster ones the way would be measured.
+//! The way through two drivers takes time of its own, which no model has: 1 MiB arrives in pieces,
+//! a sync writes to the journal when the kernel's clock says so. So each medium is run many times,
+//! fresh each time. The truth of a rate is that of many runs in virtual time, plus the time that
+//! the way adds to an I/O; the latter comes from the I/Os of all other runs. (From their rates it
+//! was wrong by a sixth on media with rare retries of seconds, which some runs meet and others do
+//! not.) The truth of a percentile is that of the I/Os of all other runs. The cost of the way is
+//! measured once for all intervals, or each would have another medium. All media take milliseconds:
+//! on faster ones the study would measure the way.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -75,16 +75,16 @@ name = "log-append"
 time = "5s"
 "#;
 
-/// Runs of each medium.
+/// Number of runs of each medium.
 const RUNS: u64 = 6;
-/// Runs in virtual time, with seeds of their own.
+/// Number of runs in virtual time, with seeds of their own.
 const MODELLED: u64 = 40;
-/// The host was as quiet as in the quietest run, if it was late by at most so many times as much.
+/// A run counts as quiet if its waiting time is at most this factor of that in the quietest run.
 const QUIET: f64 = 1.5;
-/// Of intervals of 95 % so many should hold the truth, in percent.
+/// Percent of 95 % intervals that should contain the truth.
 const EXPECTED: std::ops::RangeInclusive<f64> = 90.0..=98.0;
 
-/// The table, and what is missed.
+/// Makes the table; returns it with the goals that are missed.
 pub fn compare(
     program: &Program,
     only: &[String],
@@ -93,7 +93,7 @@ pub fn compare(
     let home = tempfile::tempdir()?;
     let suite = home.path().join("coverage.toml");
     fs::write(&suite, SUITE)?;
-    // One after the other: a medium beside it is no quiet host.
+    // One after the other: with a second medium the host would not be quiet.
     let mut rows = Vec::new();
     for profile in MEDIA.into_iter().filter(|name| is_wanted(only, name)) {
         let kept = keep.map(|dir| dir.join(format!("{profile}.json")));
@@ -112,11 +112,11 @@ pub fn compare(
     table(&rows)
 }
 
-/// What came of one medium: how often intervals held the truth.
+/// Counts of intervals of one medium that contain the truth.
 struct Row {
     profile: String,
     coverage: [Coverage; 3],
-    /// Intervals that did not hold the truth, in words.
+    /// Intervals that do not contain the truth, in words.
     wrong: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ struct Row {
 type Runs = [BTreeMap<String, Vec<Cell>>; 2];
 
 fn measure(program: &Program, suite: &Path, profile: &str) -> Result<Runs> {
-    // What a run leaves open, the next one would pay for.
+    // A run would pay for what the run before left open.
     let on_a_fresh_medium = |seed: u64| -> Result<Vec<Cell>> {
         let (home, way) =
             (tempfile::tempdir()?, format!("--way={}", suite.with_file_name("way.json").display()));
@@ -171,7 +171,7 @@ impl Row {
         row
     }
 
-    /// Holds what a run says of a cell against the truth.
+    /// Compares a run's intervals of a cell with the truth.
     fn hold(&mut self, cell: &Cell, of: &Truth<'_>) {
         for (at, figure) in FIGURES.into_iter().enumerate() {
             if let (Some(interval), Some(truth)) = (figure.printed(cell), of.figure(figure)) {
@@ -198,16 +198,17 @@ impl Row {
     }
 }
 
-/// What the truth of a cell is told from.
+/// Runs from which the truth of a cell is computed.
 struct Truth<'a> {
-    /// The cell in virtual time, in many runs.
+    /// Cell in virtual time, of many runs.
     model: &'a [&'a Cell],
-    /// On attached media, in the other runs.
+    /// Cell on attached media, of the other runs.
     others: &'a [&'a Cell],
 }
 
 impl Truth<'_> {
-    /// Of a percentile that of all other runs together. Runs that the host disturbed say nothing.
+    /// True value of a figure: for a percentile that of all other runs together. Runs that the host
+    /// disturbed do not count.
     fn figure(&self, figure: Figure) -> Option<f64> {
         let quietest_ns =
             self.others.iter().map(|cell| run_delay_ns(cell)).fold(f64::INFINITY, f64::min);
@@ -223,8 +224,8 @@ impl Truth<'_> {
         }
     }
 
-    /// What the runs in virtual time say together, and what the way adds to each I/O. Several at a
-    /// time share what it adds.
+    /// True rate: that of the runs in virtual time, plus the time that the way adds to each I/O.
+    /// I/Os in flight together share that time.
     fn rate(&self, quiet: &[&Cell]) -> Option<f64> {
         let modelled = rate(self.model)?;
         if latencies_add_up(self.model) {
@@ -242,8 +243,8 @@ impl Truth<'_> {
     }
 }
 
-/// True if the latencies of these are the time that they took. Those of lines that are due are not:
-/// lines wait for one another.
+/// True if the latencies add up to the elapsed time. Those of a logger's lines, which have due
+/// times, do not: lines wait for one another.
 fn latencies_add_up(cells: &[&Cell]) -> bool {
     let of = |cell: &&Cell| {
         let (iops, latency) = (cell.metrics.iops?, cell.metrics.latency_ns.as_ref()?);
@@ -257,8 +258,8 @@ fn latencies_add_up(cells: &[&Cell]) -> bool {
     took_ns > 0.0 && (0.8..1.25).contains(&(latencies_ns / took_ns))
 }
 
-/// What an I/O in the middle of these takes: the mean of the nine deciles, in nanoseconds. Stalls
-/// of one I/O of many do not move it.
+/// Typical time of an I/O: the mean of the nine deciles, in nanoseconds. Rare stalls do not change
+/// it.
 fn middle_ns(cells: &[&Cell]) -> Option<f64> {
     let deciles = (1..10).map(|tenth| quantile(cells, f64::from(tenth) / 10.0));
     Some(deciles.sum::<Option<f64>>()? / 9.0)
@@ -269,9 +270,9 @@ fn middle_ns(cells: &[&Cell]) -> Option<f64> {
 enum Figure {
     /// Rate, in I/Os a second.
     Rate,
-    /// Latency in nanoseconds, half of them.
+    /// Median latency, in nanoseconds.
     P50,
-    /// One of a hundred.
+    /// 99th percentile of the latency, in nanoseconds.
     P99,
 }
 
@@ -286,7 +287,7 @@ impl Figure {
         }
     }
 
-    /// Its interval, as the record has it.
+    /// Interval in the record.
     fn printed(self, cell: &Cell) -> Option<[f64; 2]> {
         match self {
             Figure::Rate => cell.metrics.iops?.ci95,
@@ -300,7 +301,7 @@ impl Figure {
         }
     }
 
-    /// Of these cells together.
+    /// Value over all of these cells together.
     fn of(self, cells: &[&Cell]) -> Option<f64> {
         match self {
             Figure::Rate => rate(cells),
@@ -310,7 +311,7 @@ impl Figure {
     }
 }
 
-/// The cells of all runs by their names.
+/// Cells of all runs by their names.
 fn by_id(runs: impl Iterator<Item = Result<Vec<Cell>>>) -> Result<BTreeMap<String, Vec<Cell>>> {
     let mut by_id: BTreeMap<String, Vec<Cell>> = BTreeMap::new();
     for cells in runs {
@@ -319,17 +320,17 @@ fn by_id(runs: impl Iterator<Item = Result<Vec<Cell>>>) -> Result<BTreeMap<Strin
     Ok(by_id)
 }
 
-/// As it is printed.
+/// Rounds a value as it is printed.
 fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// How long each I/O waited for a processor, on average, in nanoseconds.
+/// Mean time that an I/O waited for a processor, in nanoseconds.
 fn run_delay_ns(cell: &Cell) -> f64 {
     cell.metrics.other.get(record::metric::RUN_DELAY_NS).map_or(0.0, |late| late.value)
 }
 
-/// I/Os a second of these together.
+/// Rate of these cells together, in IOPS.
 fn rate(cells: &[&Cell]) -> Option<f64> {
     let known = cells
         .iter()
@@ -340,7 +341,7 @@ fn rate(cells: &[&Cell]) -> Option<f64> {
     (seconds > 0.0).then(|| n / seconds)
 }
 
-/// A quantile of their latencies together, in nanoseconds.
+/// Quantile of their latencies together, in nanoseconds.
 fn quantile(cells: &[&Cell], share: f64) -> Option<f64> {
     let mut all = Histogram::default();
     cells.iter().filter_map(|cell| cell.histogram.as_ref()).for_each(|own| all.merge(own));
@@ -397,13 +398,13 @@ mod tests {
     #[test]
     fn a_run_is_held_against_virtual_time_and_what_the_way_makes_of_it() {
         let mut row = Row { profile: "a1".into(), coverage: Default::default(), wrong: Vec::new() };
-        // Printed they are the same.
+        // Both print as the same.
         assert_eq!(three_digits(1_016_872.0), three_digits(1_017_598.0));
         // 100 in a second and 300 in six are 400 in seven: 17.5 ms each.
         let model = [cell(100.0, 100, 10_000_000), cell(50.0, 300, 10_000_000)];
         let model: Vec<&Cell> = model.iter().collect();
         assert!((rate(&model).unwrap() - 400.0 / 7.0).abs() < 1e-9);
-        // The way adds 7.5 ms to each; of five runs one met a stall.
+        // The way adds 7.5 ms to each; one of five runs met a stall.
         let others = [25.0, 1.0, 25.0, 25.0, 25.0].map(|iops| cell(iops, 100, 17_500_000));
         let truth = Truth { model: &model, others: &others.iter().collect::<Vec<_>>() };
         assert!(
@@ -417,7 +418,7 @@ mod tests {
         assert_eq!(row.line(), "| a1 | 50.0 % of 2 | 50.0 % of 2 | - |");
         assert_eq!(row.wrong.len(), 2);
         insta::assert_snapshot!(row.wrong[0], @"random-read/1 rates: 27 to 33, in truth 40");
-        // Eight at a time share it.
+        // Eight I/Os in flight share it.
         let deep = |iops: f64, ns: u64| {
             let mut cell = cell(iops, 100, ns);
             cell.params.queue_depth = 8;
@@ -431,8 +432,7 @@ mod tests {
             "{:?}",
             truth.figure(Figure::Rate)
         );
-        // Lines that wait for one another: the way makes half of the rate, whatever their latencies
-        // are.
+        // Lines that wait for one another: the way halves the rate, whatever their latencies are.
         let line = |iops: f64| {
             let mut cell = cell(iops, 100, 1_000_000);
             cell.metrics.latency_ns.as_mut().unwrap().mean *= 3.0;
@@ -441,7 +441,7 @@ mod tests {
         let (alone, others) = (line(100.0), [line(50.0)]);
         let truth = Truth { model: &[&alone], others: &others.iter().collect::<Vec<_>>() };
         assert_eq!(truth.figure(Figure::Rate), Some(50.0));
-        // What the host disturbed says nothing of the way.
+        // Runs that the host disturbed say nothing about the way.
         let late = |ns: u64, value: f64| {
             let mut cell = cell(25.0, 100, ns);
             cell.metrics.other.insert(

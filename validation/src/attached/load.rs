@@ -1,4 +1,4 @@
-//! A program that loads the processors and the disk in bursts, beside something that is measured.
+//! Program that loads the processors and the disk in bursts, beside a measurement.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,20 +11,20 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use stats::Random;
 
-/// Bursts and the pauses between them last from the first to the second, in milliseconds.
+/// Shortest and longest time of bursts and of the pauses between them, in milliseconds.
 const LASTS_MS: [u64; 2] = [200, 3000];
-/// What the disk is given at a time, synced each time, and how large the file becomes.
+/// Bytes of each write to the disk; each is synced.
 const PIECE_BYTES: usize = 4 << 20;
 const FILE_PIECES: u64 = 16;
 
-/// The load; ended when dropped.
+/// Running load; it ends when dropped.
 pub struct Load {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Load {
-    /// As many threads as processors that do nothing but count, and one that writes a file in
+    /// Starts as many counting threads as there are processors, and one that writes a file in
     /// `directory` and syncs it; all in bursts.
     pub fn begin(directory: &Path, seed: u64) -> Result<Load> {
         let file = tempfile::tempfile_in(directory)?;
@@ -40,7 +40,7 @@ impl Load {
         Ok(load)
     }
 
-    /// A thread that does `work` again and again while a burst is on.
+    /// Starts a thread that repeats `work` while a burst is on.
     fn add(&mut self, is_on: &Arc<AtomicBool>, mut work: impl FnMut() + Send + 'static) {
         let (stop, is_on) = (self.stop.clone(), is_on.clone());
         self.threads.push(thread::spawn(move || {
@@ -78,7 +78,7 @@ fn count() {
 
 fn write(file: &File, piece: &mut u64) {
     let data = vec![*piece as u8; PIECE_BYTES];
-    // A full disk is no matter of the load: it counts on.
+    // A full disk does not matter to the load: it goes on.
     let _ = file
         .write_all_at(&data, *piece % FILE_PIECES * PIECE_BYTES as u64)
         .and_then(|()| file.sync_data());

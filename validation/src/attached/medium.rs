@@ -1,4 +1,4 @@
-//! The program, and a medium it has attached.
+//! Program under test, and a medium that it has attached.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use super::SEED;
 pub struct Program(PathBuf);
 
 impl Program {
-    /// Builds `flashmark` as cargo's dev profile has it.
+    /// Builds `flashmark` with cargo's dev profile.
     pub fn build(root: &Path) -> Result<Program> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
@@ -24,14 +24,14 @@ impl Program {
         Ok(Program(target.join("debug/flashmark")))
     }
 
-    /// The program at this path, or else the one that is built.
+    /// Program at this path, or else one that is built.
     pub fn given(root: &Path, path: Option<&Path>) -> Result<Program> {
         let Some(path) = path else { return Program::build(root) };
         ensure!(path.is_file(), "{} is no file", path.display());
         Ok(Program(std::path::absolute(path)?))
     }
 
-    /// Its name as a word.
+    /// Path as an argument.
     pub fn word(&self) -> &str {
         self.0.to_str().unwrap_or("flashmark")
     }
@@ -45,12 +45,12 @@ pub struct Medium<'a> {
 }
 
 impl Medium<'_> {
-    /// Attaches one: a built-in profile by its name, another by its file.
+    /// Attaches a medium: a built-in profile by its name, another by its file.
     pub fn attach<'a>(program: &'a Program, profile: &str) -> Result<Medium<'a>> {
         Medium::with(program, profile, &[&format!("--seed={SEED}")])
     }
 
-    /// The same with other flags of `sim attach`.
+    /// Attaches a medium with other flags of `sim attach`.
     pub fn with<'a>(program: &'a Program, profile: &str, flags: &[&str]) -> Result<Medium<'a>> {
         let output = Command::new(&program.0)
             .args(["sim", "attach", profile, "--background"])
@@ -74,11 +74,10 @@ impl Drop for Medium<'_> {
     }
 }
 
-/// Runs a tool before everything ordinary, so that a busy machine does not show in its figures;
-/// what it printed.
+/// Runs a tool with real-time priority, so that a busy machine does not change its figures; returns
+/// its output.
 ///
-/// flashbench tests that it may write to its standard input, so every tool gets one that can be
-/// written.
+/// flashbench needs a standard input that it can write to, so every tool gets one.
 pub fn tool(words: &[&str]) -> Result<String> {
     let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     let output: Output = Command::new("chrt")
@@ -88,8 +87,8 @@ pub fn tool(words: &[&str]) -> Result<String> {
         .output()
         .context("chrt does not start; install it (apt install util-linux)")?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    // f3probe's exit code says what it found, not whether it ran; so does 1 of flashmark, which
-    // runs in an environment of its own.
+    // f3probe's exit code is its result, not its success; so is 1 of flashmark, which runs in an
+    // environment of its own.
     let found = words[0] == "f3probe" || (words[0] == "env" && output.status.code() == Some(1));
     ensure!(
         output.status.success() || found,

@@ -1,4 +1,4 @@
-//! What the model says, in virtual time, to the requests of a tool.
+//! Response of the model to the requests of a tool, in virtual time.
 
 use anyhow::{Context, Result};
 use device::{Completion, Device, Op, Request};
@@ -6,8 +6,8 @@ use sim::{Profile, SimDevice, SimOptions};
 
 use super::SEED;
 
-/// Longest request that reaches an attached medium in one piece; longer ones are split by the
-/// kernel.
+/// Longest request that reaches an attached medium in one piece, in bytes; the kernel splits longer
+/// ones.
 const LONGEST_BYTES: u64 = 1 << 20;
 
 /// One request of a tool.
@@ -36,8 +36,8 @@ impl Model {
         self.0.facts().capacity_bytes
     }
 
-    /// Latencies of these requests with so many in flight, in order of completion, and how long all
-    /// took together, in nanoseconds.
+    /// Latencies of these requests with `depth` in flight, in order of completion, and the time of
+    /// all together, in nanoseconds.
     pub fn replay(&mut self, asks: &[Ask], depth: usize) -> Result<(Vec<u64>, u64)> {
         let begun = self.0.now();
         self.0.prepare(depth as u32, LONGEST_BYTES as usize)?;
@@ -67,7 +67,7 @@ impl Model {
             .submit(Request { op: ask.op, ..Request::read(slot, ask.offset_bytes, ask.bytes) })?)
     }
 
-    /// How long one request takes that the kernel splits, in nanoseconds.
+    /// Time of one request that the kernel splits, in nanoseconds.
     fn one(&mut self, ask: Ask) -> Result<u64> {
         let pieces = (0..ask.bytes.div_ceil(LONGEST_BYTES)).map(|i| Ask {
             offset_bytes: ask.offset_bytes + i * LONGEST_BYTES,
@@ -114,7 +114,7 @@ impl Model {
     }
 
     /// flashbench --open-au (docs/field/allocation-units.md#flashbench): bytes a second of writes
-    /// of `length` in turn over so many units, every unit filled once.
+    /// of `length` in turn over `aus` units, every unit filled once.
     pub fn open_aus(&mut self, aus: u64, au_bytes: u64, length: u64) -> Result<f64> {
         let start = (16 << 20_u64).max(au_bytes);
         let mut ns = 0;
@@ -131,7 +131,7 @@ impl Model {
     }
 }
 
-/// flashbench's largest alignment: doubled from two blocks until seven of it do not fit any more.
+/// flashbench's largest alignment: doubled from two blocks while seven of it fit.
 fn largest_alignment(capacity_bytes: u64, block_bytes: u64) -> u64 {
     let mut align = 2 * block_bytes;
     while align < capacity_bytes / 7 {

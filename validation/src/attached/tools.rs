@@ -1,4 +1,4 @@
-//! The tools: how each is called, what it prints, and what the model says to the same.
+//! Tools: the call of each, its output, and the response of the model to the same requests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use super::medium::{Medium, Program, tool};
 use super::model::{Ask, Model};
 use super::{Row, SEED};
 
-/// A job of fio's in the second half of the medium.
+/// A job of fio in the second half of the medium.
 pub struct Job {
     op: Op,
     random: bool,
@@ -52,7 +52,7 @@ impl Job {
     }
 }
 
-/// fio, which tells every request it made: the model answers the very same.
+/// Runs fio, which logs every request: the model gets the same ones.
 pub fn fio(program: &Program, profile: &'static str, job: &Job) -> Result<Row> {
     let medium = Medium::attach(program, profile)?;
     let dir = tempfile::tempdir()?;
@@ -89,7 +89,7 @@ pub fn fio(program: &Program, profile: &'static str, job: &Job) -> Result<Row> {
     Ok(Row { profile, tool: "fio", what, unit, model: model * scale, measured: measured * scale })
 }
 
-/// The requests of a log of latencies: "time, value, direction, bytes, offset, priority".
+/// Parses a log of latencies into requests: "time, value, direction, bytes, offset, priority".
 fn requests(log: &str) -> Result<Vec<Ask>> {
     let request = |line: &str| {
         let fields: Vec<u64> =
@@ -102,7 +102,7 @@ fn requests(log: &str) -> Result<Vec<Ask>> {
     log.lines().map(request).collect()
 }
 
-/// flashbench -a: reads of 16 KiB beside and across boundaries of allocation units.
+/// Runs flashbench -a: reads of 16 KiB beside and across boundaries of allocation units.
 pub fn flashbench_boundaries(program: &Program, profile: &'static str) -> Result<Vec<Row>> {
     const BLOCK_BYTES: u64 = 16 << 10;
     const LEAST: u64 = 4 << 20;
@@ -127,7 +127,7 @@ pub fn flashbench_boundaries(program: &Program, profile: &'static str) -> Result
     Ok(vec![row("before a boundary", 0), row("across it", 1), row("after it", 2)])
 }
 
-/// "align 4194304  pre 2.04ms  on 2.15ms  post 1.93ms  diff 168µs"; times in nanoseconds.
+/// Parses "align 4194304  pre 2.04ms  on 2.15ms  post 1.93ms  diff 168µs"; times in nanoseconds.
 fn boundary(line: &str) -> Result<(u64, [f64; 3])> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let &["align", align, "pre", pre, "on", on, "post", post, ..] = words.as_slice() else {
@@ -136,7 +136,7 @@ fn boundary(line: &str) -> Result<(u64, [f64; 3])> {
     Ok((align.parse()?, [nanoseconds(pre)?, nanoseconds(on)?, nanoseconds(post)?]))
 }
 
-/// "2.04ms", "379µs", "1.2s", "800ns" in nanoseconds.
+/// Nanoseconds of "2.04ms", "379µs", "1.2s", "800ns".
 fn nanoseconds(text: &str) -> Result<f64> {
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -152,16 +152,15 @@ fn nanoseconds(text: &str) -> Result<f64> {
     Ok(number.parse::<f64>()? * factor)
 }
 
-/// What flashbench takes an allocation unit for.
+/// Allocation unit that flashbench assumes, in bytes.
 const FLASHBENCH_AU_BYTES: u64 = 4 << 20;
 
-/// How often flashbench writes in turn, each time on a fresh medium: it averages as few as eight
-/// writes, so a single one that the machine held up would decide. The median is told.
+/// Repetitions of flashbench's writes in turn, each on a fresh medium: it averages as few as eight
+/// writes, so that a single delayed one would decide. The median counts.
 const TURNS: usize = 3;
 
-/// flashbench --open-au: writes in turn over so many allocation units. It prints averages of few
-/// writes, of which one outlier more or less would decide, so the medium is attached without
-/// outliers.
+/// Runs flashbench --open-au: writes in turn over `aus` allocation units. It prints averages of few
+/// writes, of which a single outlier would decide, so the medium is attached without outliers.
 pub fn flashbench_open_aus(
     program: &Program,
     profile: &'static str,
@@ -196,7 +195,7 @@ pub fn flashbench_open_aus(
     lengths.enumerate().map(row).collect()
 }
 
-/// The rates of one such run, in bytes a second, longest writes first.
+/// Rates of one such run, in bytes a second, longest writes first.
 fn in_turn(program: &Program, variant: &Variant, aus: u64, least_bytes: u64) -> Result<Vec<f64>> {
     let medium = Medium::attach(program, &variant.file)?;
     let printed = tool(&[
@@ -210,7 +209,7 @@ fn in_turn(program: &Program, variant: &Variant, aus: u64, least_bytes: u64) -> 
     printed.lines().map(rate).collect()
 }
 
-/// A built-in profile with something changed, as a file.
+/// A changed built-in profile, as a file.
 struct Variant {
     file: String,
     profile: sim::Profile,
@@ -231,17 +230,17 @@ impl Variant {
     }
 }
 
-/// No I/O takes many times as long as the others.
+/// Removes the outliers of a profile.
 fn without_outliers(text: &str) -> String {
     with(text, &["tail_share"], "0.0")
 }
 
-/// Whatever takes its time by the byte takes next to none.
+/// Makes all times per byte of a profile nearly 0.
 fn with_fast_flash(text: &str) -> String {
     with(text, &["rate", "copy_rate"], "\"4 GB/s\"")
 }
 
-/// A profile's text in which these keys have another value.
+/// Replaces the values of these keys in a profile's text.
 fn with(text: &str, keys: &[&str], value: &str) -> String {
     let changed = |line: &str| match line.split_once(" = ") {
         Some((key, _)) if keys.contains(&key) => format!("{key} = {value}\n"),
@@ -250,7 +249,7 @@ fn with(text: &str, keys: &[&str], value: &str) -> String {
     text.lines().map(changed).collect()
 }
 
-/// "512KiB  3.73M/s" in bytes a second.
+/// Bytes a second of "512KiB  3.73M/s".
 fn rate(line: &str) -> Result<f64> {
     let text = line
         .split_whitespace()
@@ -269,9 +268,9 @@ fn rate(line: &str) -> Result<f64> {
     Ok(number.parse::<f64>()? * factor)
 }
 
-/// f3probe: the size that is there and the one that is announced. It writes a gigabyte to find
-/// caches, and a thousand stray blocks, which takes a class 4 card a quarter of an hour: as the
-/// verdict is about sizes, the medium is attached with its own sizes and fast flash.
+/// Runs f3probe: real size and announced size. It writes a gigabyte to find caches, and a thousand
+/// random blocks, which takes a class 4 card a quarter of an hour: as the verdict is about sizes,
+/// the medium is attached with its own sizes and fast flash.
 pub fn f3probe(program: &Program, profile: &'static str) -> Result<Vec<Row>> {
     let variant = Variant::new(profile, with_fast_flash)?;
     let medium = Medium::attach(program, &variant.file)?;
@@ -299,7 +298,7 @@ pub fn f3probe(program: &Program, profile: &'static str) -> Result<Vec<Row>> {
     ])
 }
 
-/// Lines such as "*Usable* size: 32.00 MB (65536 blocks)", by name in blocks.
+/// Parses lines such as "*Usable* size: 32.00 MB (65536 blocks)", by name in blocks.
 fn sizes(printed: &str) -> BTreeMap<String, f64> {
     let size = |line: &str| {
         let (name, value) = line.split_once(':')?;
@@ -309,8 +308,8 @@ fn sizes(printed: &str) -> BTreeMap<String, f64> {
     printed.lines().filter_map(size).collect()
 }
 
-/// flashmark itself, on the attached medium and on the simulated one; without outliers, as it may
-/// stop after one more on either side.
+/// Runs flashmark itself, on the attached medium and on the simulated one; without outliers, as
+/// either side may stop after one more.
 pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Result<Vec<Row>> {
     let home = tempfile::tempdir()?;
     let variant = Variant::new(profile, without_outliers)?;
@@ -335,12 +334,12 @@ pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Re
     Ok(rows)
 }
 
-/// Runs the program with these words; its record.
+/// Runs the program with these arguments; returns its record.
 pub fn run_flashmark(program: &Program, home: &Path, words: &[&str]) -> Result<Value> {
     run_suite(program, home, Path::new("quick"), words, SEED)
 }
 
-/// The same with this suite and this seed.
+/// Runs the program with this suite and this seed; returns its record.
 pub fn run_suite(
     program: &Program,
     home: &Path,
@@ -355,8 +354,8 @@ pub fn run_suite(
     Ok(serde_json::from_str(&tool(&[&start[..], words, &end[..]].concat())?)?)
 }
 
-/// A cell as both measured it: writes by their rate, random reads, where a busy machine shows in
-/// the mean, by the median.
+/// Row of a cell that both measured: writes by their rate, random reads by the median, because a
+/// busy machine changes their mean.
 fn same_cell(profile: &'static str, attached: &Value, simulated: &Value) -> Option<Row> {
     let test = attached["test"].as_str()?;
     let block_bytes = attached["params"]["block_bytes"].as_u64()?;
@@ -377,7 +376,7 @@ fn same_cell(profile: &'static str, attached: &Value, simulated: &Value) -> Opti
     })
 }
 
-/// What was used, for the table's heading.
+/// Versions of the tools, for the table's heading.
 pub fn versions() -> Result<String> {
     let first_line = |words: &[&str]| -> Result<String> {
         let output = Command::new(words[0])

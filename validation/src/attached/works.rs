@@ -1,6 +1,6 @@
-//! `cargo validation attached --works`: what verdicts on databases and loggers promise, against
-//! what the works `sqlite` and `logger` do on the same medium: simulated media as block devices
-//! with an ext4, and directories of real file systems.
+//! `cargo validation attached --works`: compares the figures in verdicts on databases and loggers
+//! with the works `sqlite` and `logger` on the same medium: simulated media as block devices with
+//! an ext4, and directories of real file systems.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,11 +19,11 @@ use super::is_wanted;
 use super::medium::{Medium, Program, tool};
 use super::tools::run_flashmark;
 
-/// What a verdict says may be so many times what the work does, or the other way round.
+/// Largest factor between the figure of a verdict and that of the work, either way.
 const FACTOR: f64 = 1.5;
 
-/// Controllers that map allocation units, with one to five of them open and with a short way; that
-/// map pages; a disk; a volatile cache.
+/// Media: controllers that map allocation units, with one to five of them open and with a fast
+/// buffer; that map pages; a disk; a volatile cache.
 const MEDIA: [&str; 8] = [
     "sd-class4",
     "class6",
@@ -35,18 +35,18 @@ const MEDIA: [&str; 8] = [
     "flush-liar",
 ];
 
-/// File systems of which a directory is the target. What is below them is attached, too: the
-/// storage of a small machine may answer within a tenth of a millisecond, and then what kernel and
-/// SQLite take themselves decides.
+/// File systems of which a directory is the target. Their device is attached, too: the storage of a
+/// small machine may answer within a tenth of a millisecond, and then the time of kernel and SQLite
+/// themselves decides.
 const FILE_SYSTEMS: [&str; 2] = ["ext4", "xfs"];
 const BELOW: &str = "a1";
-/// How often each is asked both: whatever else the machine does comes and goes, and where a file
-/// system puts directories and small files is a matter of chance (the work `logger` made 23.8 lines
-/// a second durable on a disk, and 51.9 on the same from another directory). The medians count.
+/// Number of times that each is asked for both: other load comes and goes, and the place of
+/// directories and small files is a matter of chance (the work `logger` made 23.8 lines a second
+/// durable on a disk, and 51.9 on the same disk in another directory). The medians count.
 const TURNS: usize = 3;
 
-/// What is promised and what does it: test, form of its cell, finding that says it; work, form of
-/// its cell, settings.
+/// Figure of a verdict and the work that must reach it: test, form of its cell, finding; work, form
+/// of its cell, settings.
 struct Promise {
     what: &'static str,
     test: (&'static str, Option<&'static str>),
@@ -84,7 +84,7 @@ const PROMISES: [Promise; 3] = [
 struct Rate {
     value: f64,
     ci95: Option<[f64; 2]>,
-    /// True if it is quoted only to say that it may be anything.
+    /// True if the verdict quotes it only to say that its interval is still open.
     is_open: bool,
 }
 
@@ -119,7 +119,8 @@ impl Row {
         (1.0 / FACTOR..=FACTOR).contains(&self.ratio())
     }
 
-    /// A verdict that says that it cannot tell promises nothing, whatever figure it quotes.
+    /// True if the work misses the figure. A verdict that cannot tell promises nothing, whatever
+    /// figure it quotes.
     fn is_missed(&self) -> bool {
         !self.holds() && !self.said.is_open
     }
@@ -136,7 +137,8 @@ impl Row {
     }
 }
 
-/// The table, and what is missed. `only`: these profiles, or these file systems.
+/// Makes the table; returns it with the goals that are missed. `only`: these profiles, or these
+/// file systems.
 pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
     let mut rows = Vec::new();
     let mut keep = |found: Vec<Row>| {
@@ -166,8 +168,8 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
     Ok((table, missed))
 }
 
-/// A simulated medium: what is said of the raw medium, and what the works do on a fresh ext4 of it,
-/// in turn.
+/// Measures a simulated medium: verdicts on the raw medium, then works on a fresh ext4 of it, in
+/// turn.
 fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, profile)?;
     let turn = || {
@@ -178,7 +180,7 @@ fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
     rows(profile, (0..TURNS).map(|_| turn()))
 }
 
-/// A real file system: what is said of a directory on it, then what the works do there, in turn.
+/// Measures a real file system: verdicts on a directory there, then works in it, in turn.
 fn on_file_system(program: &Program, root: &Path, kind: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, BELOW)?;
     let mounted = Mounted::make(root, kind, Path::new(&medium.node))?;
@@ -187,7 +189,7 @@ fn on_file_system(program: &Program, root: &Path, kind: &str) -> Result<Vec<Row>
     rows(&format!("a directory, {kind} on {BELOW}"), (0..TURNS).map(|_| turn()))
 }
 
-/// The rows of a medium: of what was said and of what was done in each turn the middle.
+/// Rows of a medium, with the medians of the verdicts and of the works.
 fn rows(
     medium: &str,
     turns: impl Iterator<Item = Result<(Vec<Rate>, Vec<Rate>)>>,
@@ -202,14 +204,14 @@ fn rows(
     Ok(PROMISES.iter().enumerate().map(row).collect())
 }
 
-/// The one in the middle.
+/// Median of the rates.
 fn middle(rates: impl Iterator<Item = Rate>) -> Rate {
     let mut rates: Vec<Rate> = rates.collect();
     rates.sort_by(|a, b| a.value.total_cmp(&b.value));
     rates[rates.len() / 2]
 }
 
-/// What the verdicts say, in the order of [`PROMISES`]; an error where a verdict does not quote its
+/// Figures of the verdicts, in the order of [`PROMISES`]; an error if a verdict does not quote its
 /// figure.
 fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
     let home = tempfile::tempdir()?;
@@ -231,7 +233,7 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
         let quotes = verdict.statement.contains(&figure)
             || verdict.evidence.iter().any(|line| line.contains(&figure));
         ensure!(quotes, "{} does not say {figure}: {}", promise.finding, verdict.statement);
-        // Of several figures it is the first that it rests on.
+        // The verdict rests on the first of several figures.
         let is_first = verdict.evidence.first().is_some_and(|line| line.contains(&figure));
         let level = verdict
             .level()
@@ -241,7 +243,7 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
     PROMISES.iter().map(said).collect()
 }
 
-/// What the works do, in the order of [`PROMISES`].
+/// Figures of the works, in the order of [`PROMISES`].
 fn works(mounted: &Mounted) -> Result<Vec<Rate>> {
     let itself = std::env::current_exe()?;
     let itself = itself.to_str().context("the name of this program")?;
@@ -264,10 +266,10 @@ fn works(mounted: &Mounted) -> Result<Vec<Rate>> {
 pub struct Mounted(TempDir);
 
 impl Mounted {
-    /// Makes one of this kind ("ext4") on a block device and mounts it below `root`/target; needs
-    /// root.
+    /// Makes a file system of this kind ("ext4") on a block device and mounts it below
+    /// `root`/target; needs root.
     pub fn make(root: &Path, kind: &str, node: &Path) -> Result<Mounted> {
-        // What would be written later, while something is measured, is written now; on a slow card
+        // Writes now what the kernel would otherwise write during a measurement; on a slow card
         // only as much as is needed.
         let options: &[&str] = match kind {
             "ext4" => &[
@@ -298,15 +300,15 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if let Err(error) = output(Command::new("umount").arg(self.0.path())) {
-            // What is mounted must not be removed with the directory.
+            // The content of the mounted file system must not be removed with the directory.
             self.0.disable_cleanup(true);
             eprintln!("{} is still mounted: {error:#}", self.0.path().display());
         }
     }
 }
 
-/// The kernel threads whose name begins so, as the works themselves: a commit waits for the file
-/// system's journal, and not for who else has the processor.
+/// Gives kernel threads whose name begins so the priority of the works: a commit waits for the file
+/// system's journal, and not for other users of the processor.
 fn before_everything_ordinary(name: &str) -> Result<()> {
     for process in fs::read_dir("/proc")?.flatten() {
         if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name))

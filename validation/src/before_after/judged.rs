@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::attached::medium::Program;
 
-/// The share that a figure may lose.
+/// Share that a figure may lose.
 pub const ALLOWED: &str = "10%";
 
 /// A figure that was compared.
@@ -23,14 +23,14 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// "random-write 4 KiB".
+    /// Name of the figure: "random-write 4 KiB".
     pub fn name(&self) -> String {
         let size = self.block_bytes.map_or(String::new(), |bytes| format!(" {}", Bytes(bytes)));
         format!("{}{size}", self.test)
     }
 }
 
-/// What is read of a comparison; its other parts are for people.
+/// Fields that are read of a comparison; its other parts are for people.
 #[derive(Debug, Deserialize)]
 struct Comparison {
     regression: Lists,
@@ -43,7 +43,7 @@ struct Lists {
     kept: Vec<Compared>,
 }
 
-/// How often something came of a comparison.
+/// Count of comparisons, and of those that found the figure slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub found: u32,
@@ -51,7 +51,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// `None` of no comparison.
+    /// Percent of the comparisons; `None` without any.
     pub fn percent(self) -> Option<f64> {
         (self.all > 0).then(|| 100.0 * f64::from(self.found) / f64::from(self.all))
     }
@@ -62,10 +62,10 @@ impl Count {
     }
 }
 
-/// How often each figure was found slower.
+/// Count of each figure.
 pub type Counts = BTreeMap<Compared, Count>;
 
-/// Counts what `compare` printed as JSON.
+/// Counts the JSON that `compare` printed.
 fn count(printed: &[u8], counts: &mut Counts) -> Result<()> {
     let Comparison { regression: Lists { slower, unclear, kept } } =
         serde_json::from_slice(printed).context("reading what compare printed")?;
@@ -76,7 +76,7 @@ fn count(printed: &[u8], counts: &mut Counts) -> Result<()> {
     Ok(())
 }
 
-/// Compares these record files and counts what was found.
+/// Compares these record files and counts the figures.
 pub fn judge(
     program: &Program,
     before: &[&Path],
@@ -91,7 +91,7 @@ pub fn judge(
     command.args(["--fail-if", ALLOWED, "--json", "-"]);
     command.env("FLASHMARK_HOME", home.path()).stdin(Stdio::null());
     let output = command.output()?;
-    // 1 says that something is slower.
+    // Exit code 1 says that something is slower.
     ensure!(
         matches!(output.status.code(), Some(0 | 1)),
         "{command:?}: {}",
@@ -100,8 +100,8 @@ pub fn judge(
     count(&output.stdout, counts)
 }
 
-/// What names these runs on a command line: one by its file, several by a label that copies of them
-/// get in `home`. All are said to be of one medium, whichever loop device they were on.
+/// Argument for these runs: one by its file, several by a label that copies of them get in `home`.
+/// All copies are given one medium, whichever loop device they were on.
 fn side(home: &Path, label: &str, records: &[&Path]) -> Result<String> {
     if let [record] = records {
         return Ok(format!("loop={}", record.display()));
@@ -121,7 +121,7 @@ fn read(path: &Path) -> Result<Record> {
     serde_json::from_slice(&text).with_context(|| format!("reading {}", path.display()))
 }
 
-/// The paths at these places.
+/// Paths at these indices.
 pub fn picked<'a>(pool: &'a [PathBuf], places: &[usize]) -> Vec<&'a Path> {
     places.iter().map(|place| pool[*place].as_path()).collect()
 }

@@ -1,4 +1,4 @@
-//! Which runs are compared with which.
+//! Choice of the runs that are compared.
 
 use std::collections::BTreeSet;
 
@@ -6,29 +6,29 @@ use stats::Random;
 
 /// Runs of one side of a comparison with three.
 const TRIPLE: usize = 3;
-/// The most such comparisons that are drawn.
+/// Most comparisons of triples that are drawn.
 const DRAWN: usize = 20;
-/// Draws in vain, after which there are taken to be no more.
+/// Draws without a new triple after which the search ends.
 const DRAWS: usize = 2000;
 
-/// Runs before and after, by their places in their pools.
+/// Runs before and after, by their indices in their pools.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sides {
     pub before: Vec<usize>,
     pub after: Vec<usize>,
 }
 
-/// Where the runs of the two sides come from.
+/// Pools from which the runs of the two sides are drawn.
 #[derive(Clone, Copy, Debug)]
 pub enum Pools {
-    /// Both from one pool of so many.
+    /// Both sides from one pool of this size.
     Same(usize),
-    /// From one pool before and another after.
+    /// Before from a pool of the first size, after from one of the second.
     Two(usize, usize),
 }
 
 impl Pools {
-    /// Every run before with every run after; none with itself.
+    /// Every run before with every run after; never a run with itself.
     pub fn singles(self) -> Vec<Sides> {
         let (before, after, is_same) = match self {
             Pools::Same(runs) => (runs, runs, true),
@@ -40,7 +40,7 @@ impl Pools {
     }
 
     /// Up to twenty different draws of three runs a side, no run on both sides; the same for the
-    /// same seed. None where there are too few runs.
+    /// same seed. Empty if there are too few runs.
     pub fn triples(self, seed: u64) -> Vec<Sides> {
         let mut random = Random::for_purpose(seed, "triples");
         let mut drawn = BTreeSet::new();
@@ -68,7 +68,7 @@ impl Pools {
     }
 }
 
-/// So many different ones of a pool, in random order; `None` where it has fewer.
+/// Draws `wanted` different indices of a pool, in random order; `None` if it has fewer.
 fn some_of(pool: usize, wanted: usize, random: &mut Random) -> Option<Vec<usize>> {
     let mut all: Vec<usize> = (0..pool).collect();
     random.shuffle(&mut all);

@@ -1,4 +1,4 @@
-//! `cargo validation bench collection`: how long a page of the table and a submission take on a large
+//! `cargo validation bench collection`: time of a page of the table and of a submission on a large
 //! collection, on SQLite and on PostgreSQL.
 
 #[path = "../../../crates/store/src/collection/tests/cluster.rs"]
@@ -20,20 +20,20 @@ use super::made::{self, Made};
 use super::served::Served;
 use crate::{released, section};
 
-/// Where the table is kept, under which heading.
+/// Page with the table, and its heading.
 const PAGE: &str = "docs/performance.md";
 const HEADING: &str = "Collections";
-/// Runs that are taken in together while the collection is made.
+/// Runs that are added together while the collection is made.
 const BATCH: usize = 1000;
-/// Threads that ask at once: as many as a small server has cores, and as many again that wait.
+/// Threads that send requests: as many as a small server has cores, and as many again that wait.
 const ASKERS: usize = 4;
 /// Submissions, one after the other.
 const SUBMISSIONS: u64 = 500;
-/// What must hold, in milliseconds, at the 99th percentile.
+/// Targets in milliseconds at the 99th percentile.
 const PAGE_MS: f64 = 25.0;
 const SUBMISSION_MS: f64 = 20.0;
 
-/// How large, and how long.
+/// Flags of the bench.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Runs.
@@ -80,7 +80,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     match cluster::Cluster::start()? {
         Some(cluster) => {
             let url = cluster.database()?;
-            // What its housekeeping would do a minute later.
+            // The housekeeping of PostgreSQL would do this a minute later.
             let settle = || cluster.psql(&url, "VACUUM ANALYZE").map(drop);
             rows.extend(measure(
                 "PostgreSQL",
@@ -111,7 +111,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 struct Row {
     what: String,
     on: &'static str,
-    /// Milliseconds, in order; or one figure in words.
+    /// Milliseconds in ascending order; or one figure in words.
     found: Found,
     target_ms: Option<f64>,
 }
@@ -144,7 +144,7 @@ impl Row {
     }
 }
 
-/// The value below which this share of sorted ones lies.
+/// Value below which this share of sorted values is.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::INFINITY)
@@ -234,7 +234,7 @@ fn measure(
     Ok(rows)
 }
 
-/// Pages one after the other, with any sort and filter.
+/// Times of pages, one after the other, with any sort and filter, in milliseconds.
 fn alone<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P>) -> Result<Vec<f64>> {
     let mut dice = made::random(1);
     let count = flags.rate * flags.seconds;
@@ -248,8 +248,8 @@ fn alone<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P>) -> Result<Vec<f64
         .collect()
 }
 
-/// Pages at a steady rate, whether those before are done or not. The time counts from the moment at
-/// which a page was due.
+/// Times of pages at a steady rate, whether earlier ones are done or not, in milliseconds. The time
+/// counts from the moment at which a page was due.
 fn paced<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P> + Sync) -> Result<Vec<f64>> {
     let count = flags.rate * flags.seconds;
     let next = Mutex::new((0, made::random(2)));
@@ -287,7 +287,7 @@ fn submissions(
     (0..SUBMISSIONS)
         .map(|number| {
             let of = model(&mut dice);
-            // No run that is there already has such a number.
+            // No existing run has such a number.
             let submission = made.submission_of(of, made.runs() * 10 + of * SUBMISSIONS + number);
             let begun = Instant::now();
             collection.submit(submission)?;

@@ -1,5 +1,5 @@
-//! The program as people run it beside fio's `t/io_uring`, which does nothing but reads: how much of
-//! what the kernel can do is left when every latency is kept and every cell judged.
+//! The program as released beside fio's `t/io_uring`, which only reads: the share of the kernel's
+//! speed that is left when every latency is recorded and every cell judged.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::{BLOCK_BYTES, Bench, DEPTH, Row, Sample, Target};
 
-/// What the row is called.
+/// Name of the row.
 const WHAT: &str = "the program's random-read, depth 32, against t/io_uring";
 
 impl Bench {
-    /// 4 KiB random reads at depth 32, by the program and by `t/io_uring` with registered buffers,
-    /// files and ring, without polling.
+    /// Random reads of 4 KiB at depth 32, by the program and by `t/io_uring` with registered
+    /// buffers, files and ring, without polling.
     pub(super) fn against_tool(&self, program: &Path, tool: &Path) -> Result<Row> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..self.rounds {
@@ -61,7 +61,7 @@ impl Bench {
     }
 }
 
-/// The mean of the rates of its lines, one a second: `IOPS=3.28M, BW=12.8GiB/s, IOS/call=32/31`.
+/// Mean rate of its lines, one a second: `IOPS=3.28M, BW=12.8GiB/s, IOS/call=32/31`.
 fn of_lines(text: &str) -> Option<f64> {
     let rates: Vec<f64> = text
         .lines()

@@ -1,4 +1,4 @@
-//! A collection out of thin air: the same for the same numbers.
+//! Generated collections: the same for the same numbers.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use record::{
 use stats::Random;
 use store::collection::Submission;
 
-/// Numbers of their own for each seed, also for seeds that follow each other.
+/// Random numbers of a seed, independent also for consecutive seeds.
 pub fn random(seed: u64) -> Random {
     Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
 }
@@ -50,19 +50,20 @@ const TESTS: [(&str, Direction, Pattern); 4] = [
     ("sequential-write", Direction::Write, Pattern::Sequential),
     ("sequential-read", Direction::Read, Pattern::Sequential),
 ];
-/// Hosts that runs come from.
+/// Number of hosts of the runs.
 const HOSTS: u64 = 200;
 
-/// Made-up runs for a large collection; a number always makes the same run.
+/// Generated runs for a large collection; a number always gives the same run.
 pub struct Made {
     runs: u64,
     cells: u64,
-    /// For each model the number of its first run, and at the end the number of all.
+    /// Number of the first run of each model, and at the end the number of all runs.
     from: Vec<u64>,
 }
 
 impl Made {
-    /// So many runs of so many models; the runs of a model fall with the root of its rank.
+    /// Makes `runs` runs of `models` models; the number of runs of a model falls with the root of
+    /// its rank.
     pub fn new(runs: u64, models: u64, cells: u64) -> Made {
         let weight = |model: u64| 1.0 / ((model + 1) as f64).sqrt();
         let all: f64 = (0..models).map(weight).sum();
@@ -81,18 +82,18 @@ impl Made {
         self.runs
     }
 
-    /// Runs of the model that has most.
+    /// Largest number of runs of any model.
     pub fn most_runs(&self) -> u64 {
         self.from[1]
     }
 
-    /// The runs of a model come one after the other.
+    /// Submission by its number; the runs of a model are consecutive.
     pub fn submission(&self, number: u64) -> Submission {
         let model = self.from.partition_point(|from| *from <= number) as u64 - 1;
         self.submission_of(model, number)
     }
 
-    /// A run of a model; `number` tells it from all others.
+    /// Submission of a model; `number` distinguishes it from all others.
     pub fn submission_of(&self, model: u64, number: u64) -> Submission {
         let mut of_model = random(model << 32 | 7);
         let mut random = self::random(number << 8 | 5);
@@ -140,7 +141,7 @@ impl Made {
     }
 }
 
-/// A published run in which nothing is said.
+/// A published run without any facts.
 fn blank() -> Published {
     let record = Record {
         schema: SCHEMA.to_owned(),
@@ -210,7 +211,7 @@ fn cell(at: u64, speed: f64, rate: f64, random: &mut Random) -> Cell {
     cell
 }
 
-/// Nine of ten figures, and one run of a hundred of a fake.
+/// Headline with nine of ten figures; one of a hundred is of a fake.
 fn headline(speed: f64, rate: f64, random: &mut Random) -> RunHeadline {
     let mut figures = BTreeMap::new();
     for figure in HeadlineFigure::ALL {
@@ -229,7 +230,7 @@ fn headline(speed: f64, rate: f64, random: &mut Random) -> RunHeadline {
     RunHeadline { figures, verdict, is_fake: random.below(100) == 0, ..RunHeadline::default() }
 }
 
-/// What somebody may ask of the table.
+/// A random query of the table.
 pub fn query(random: &mut Random) -> Query {
     let figure = *random.pick(&HeadlineFigure::ALL);
     let sort = match random.below(8) {

@@ -1,5 +1,5 @@
-//! `cargo validation bench publish`: how long a large collection takes to become a site of files, and
-//! how much memory.
+//! `cargo validation bench publish`: time and memory for making a site of files from a large
+//! collection.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use super::made::Made;
 use crate::footprint::high_water;
 use crate::{released, section};
 
-/// Where the table is kept, under which heading.
+/// Page with the table, and its heading.
 const PAGE: &str = "docs/performance.md";
 const HEADING: &str = "Publishing";
 const NAME: &str = "cargo validation bench publish";
-/// Runs that are taken in together while the collection is made.
+/// Runs that are added together while the collection is made.
 const BATCH: usize = 500;
-/// How often the memory is looked at.
+/// Interval at which the memory is read.
 const LOOK: Duration = Duration::from_millis(10);
-/// Targets: the longest it may take, and the most memory it may use.
+/// Targets: longest time, and most memory.
 const LONGEST: Duration = Duration::from_secs(60);
 const MOST_BYTES: u64 = 1 << 30;
 
-/// How large.
+/// Flags of the bench.
 #[derive(clap::Args)]
 pub struct Flags {
     /// Media.
@@ -91,7 +91,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Makes the collection; says what is in it.
+/// Makes the collection; returns its description.
 fn make(file: &Path, flags: &Flags) -> Result<String> {
     let real = match &flags.record {
         None => None,
@@ -128,7 +128,7 @@ fn make(file: &Path, flags: &Flags) -> Result<String> {
     ))
 }
 
-/// The cells of a run that was measured, said of a medium that was not.
+/// Submission of a generated medium with the cells of a measured run.
 fn real_run(drawn: Submission, run: &Published, headline: &RunHeadline) -> Submission {
     let of = drawn.run;
     let run = Published {
@@ -168,7 +168,7 @@ fn publish(program: &Path, file: &Path, site: &Path) -> Result<Measured> {
         if let Some(ended) = child.try_wait()? {
             break ended;
         }
-        // The kernel keeps the peak; what it was is gone with the process.
+        // The kernel keeps the peak only until the process ends.
         memory = memory
             .max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
         std::thread::sleep(LOOK);
@@ -178,7 +178,7 @@ fn publish(program: &Path, file: &Path, site: &Path) -> Result<Measured> {
     Ok(Measured { took, memory })
 }
 
-/// Files of a directory, and bytes in them.
+/// Number of files of a directory, and their bytes.
 fn size(dir: &Path) -> Result<(u64, u64)> {
     let (mut files, mut bytes) = (0, 0);
     for entry in fs::read_dir(dir)? {

@@ -1,5 +1,4 @@
-//! The site as released, on a collection: what somebody waits for is the whole answer, not the
-//! query behind it.
+//! The released site on a collection: a visitor waits for the whole answer, not only for its query.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -17,7 +16,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// The server on the collection at that address, on a free port of this machine.
+    /// Starts the server on the collection at that address, on a free port of this machine.
     pub fn start(program: &Path, database: &str) -> Result<Served> {
         let mut command = Command::new(program);
         command.args([
@@ -44,16 +43,15 @@ impl Served {
         Ok(Served { child, at: at.context("the server did not start")?, agent })
     }
 
-    /// One page of the table, packed as browsers ask for it; its bytes on the wire.
+    /// Requests one page of the table, compressed as for browsers; returns its bytes on the wire.
     pub fn table(&self, query: &Query) -> Result<usize> {
         let address = format!("{}/?{}", self.at, query::to_text(query));
-        // The server sends it packed; that it is not unpacked here is the client's business, as it
-        // is in a browser.
+        // The answer is not unpacked: that would be the time of the client.
         let mut answer = self.agent.get(&address).header("Accept-Encoding", "gzip").call()?;
         Ok(answer.body_mut().read_to_vec()?.len())
     }
 
-    /// Submits a run as JSON; what is no new run is an error.
+    /// Submits a run as JSON; an error unless it is a new run.
     pub fn submit(&self, body: &[u8]) -> Result<()> {
         let address = format!("{}/api/v1/runs", self.at);
         let answer =
@@ -65,7 +63,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It is measured, not judged: how it ends does not matter here.
+        // The server is measured, not judged: its exit status does not matter.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Runs of `flashmark check` and the figures that they print.
+//! Runs of `flashmark check` and their printed figures.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::storage::{Storage, scratch};
 use crate::attached::medium::Program;
 
-/// What both studies can be told.
+/// Flags of both studies.
 #[derive(clap::Args)]
 pub struct StudyFlags {
     /// Measures with this program instead of building one.
@@ -31,13 +31,13 @@ pub struct StudyFlags {
 }
 
 impl StudyFlags {
-    /// The words that change what is measured, each with a space before it.
+    /// Arguments that change the measurement, each with a space before it.
     pub fn words(&self) -> String {
         self.budget.as_ref().map_or(String::new(), |budget| format!(" --budget {budget}"))
     }
 }
 
-/// The checks of a study.
+/// Program and flags of the checks of a study.
 pub struct Checks<'a> {
     root: &'a Path,
     pub program: Program,
@@ -45,15 +45,15 @@ pub struct Checks<'a> {
     interrupted: Arc<AtomicBool>,
 }
 
-/// A check that ran; its record is removed when this is dropped.
+/// A check that ran; its record is removed when it is dropped.
 pub struct Checked {
     home: TempDir,
-    /// Its line of JSON.
+    /// Line of JSON that it printed.
     pub printed: Value,
 }
 
 impl<'a> Checks<'a> {
-    /// Finds or builds the program. Ctrl-C ends the check that runs, and this process goes on, to
+    /// Finds or builds the program. Ctrl-C ends the running check, and this process goes on, to
     /// remove what it made.
     pub fn prepare(root: &'a Path, flags: &'a StudyFlags) -> Result<Checks<'a>> {
         let program = Program::given(root, flags.program.as_deref())?;
@@ -65,8 +65,8 @@ impl<'a> Checks<'a> {
         Ok(Checks { root, program, budget: flags.budget.as_deref(), interrupted })
     }
 
-    /// Checks this storage, with results in a directory of their own. Errors where the check fails
-    /// or is interrupted; a medium that is not fit is none.
+    /// Checks this storage, with results in a directory of their own. An error if the check fails
+    /// or is interrupted, but not if the medium is not suitable.
     pub fn run(&self, storage: &dyn Storage) -> Result<Checked> {
         let home = scratch(self.root)?;
         let mut command = storage.command(&self.program);
@@ -88,14 +88,14 @@ impl<'a> Checks<'a> {
 }
 
 impl Checked {
-    /// Its record file.
+    /// Path of its record file.
     pub fn record(&self) -> Result<PathBuf> {
         let run = self.printed["run"].as_str().context("check printed no name of its run")?;
         Ok(self.home.path().join(run).join("record.json"))
     }
 }
 
-/// Figures of a check: what they are called here, and in its summary.
+/// Figures of a check: name here, and name in its summary.
 pub const FIGURES: [(&str, &str); 4] = [
     ("sequential read", "sequential_read_bps"),
     ("sequential write", "sequential_write_bps"),
@@ -103,14 +103,14 @@ pub const FIGURES: [(&str, &str); 4] = [
     ("random write, 4 KiB", "random_write_4k_iops"),
 ];
 
-/// A figure with its 95 % interval, in bytes or I/Os a second.
+/// A figure with its 95 % interval, in bytes a second or IOPS.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     pub value: f64,
     pub ci95: Option<[f64; 2]>,
 }
 
-/// The figures of a check in the order of [`FIGURES`]; `None` where it has none.
+/// Figures of a check in the order of [`FIGURES`]; `None` for missing ones.
 pub fn figures(printed: &Value) -> [Option<Figure>; 4] {
     let number = |name: &str| printed["summary"][name].as_f64();
     FIGURES.map(|(_, name)| {
@@ -120,7 +120,7 @@ pub fn figures(printed: &Value) -> [Option<Figure>; 4] {
     })
 }
 
-/// The figures of a check in a line, for who waits.
+/// Figures of a check in one line, to show progress.
 pub fn in_words(printed: &Value) -> String {
     let figure = |((head, _), figure): (_, Option<Figure>)| {
         format!("{head} {}", figure.map_or("-".to_owned(), |figure| significant(figure.value)))
@@ -128,7 +128,7 @@ pub fn in_words(printed: &Value) -> String {
     FIGURES.into_iter().zip(figures(printed)).map(figure).collect::<Vec<_>>().join("; ")
 }
 
-/// A sentence, or a list below it.
+/// Sentence that all goals are met, or a list of those that are missed.
 pub fn goals_missed(missed: &[String]) -> String {
     match missed {
         [] => "None is missed.".to_owned(),

@@ -2,10 +2,10 @@
 
 use super::checks::Figure;
 
-/// How well the intervals of one figure foretell the other runs.
+/// Measure of how well the intervals of one figure predict the other runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// Percent of the figures of other runs that lie inside a run's interval.
+    /// Percent of the figures of other runs that are inside a run's interval.
     pub inside: f64,
     /// Mean half-width of the intervals, in percent of the logarithm.
     pub half_width: f64,
@@ -14,7 +14,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Of the runs of one target; `None` of fewer than two, or where none has an interval.
+    /// Agreement of the runs of one target; `None` for fewer than two, or if none has an interval.
     pub fn of(runs: &[Figure]) -> Option<Agreement> {
         let intervals: Vec<(usize, [f64; 2])> =
             runs.iter().enumerate().filter_map(|(at, run)| Some((at, run.ci95?))).collect();
@@ -32,7 +32,7 @@ impl Agreement {
     }
 }
 
-/// The number of other runs whose figure lies inside the interval of run `at`.
+/// Number of other runs whose figure is inside the interval of run `at`.
 fn held(runs: &[Figure], at: usize, [low, high]: [f64; 2]) -> usize {
     let others = runs.iter().enumerate().filter(|(other, _)| *other != at);
     others.filter(|(_, run)| (low..=high).contains(&run.value)).count()
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_run_is_not_held_against_itself() {
-        // The first holds one of two others, the second both, the third none.
+        // The first interval contains one of two others, the second both, the third none.
         let runs = [figure(10.0, 9.0, 11.0), figure(11.0, 5.0, 20.0), figure(15.0, 14.0, 16.0)];
         let agreement = Agreement::of(&runs).unwrap();
         assert_eq!(agreement.inside, 50.0);

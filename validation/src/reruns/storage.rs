@@ -19,9 +19,9 @@ const DISK_BYTES: u64 = 2 << 30;
 
 /// A directory, throttled or not.
 pub trait Storage {
-    /// What is given to `check`.
+    /// Target for `check`.
     fn directory(&self) -> PathBuf;
-    /// The program, as it is to be started here.
+    /// Command of the program for this storage.
     fn command(&self, program: &Program) -> Command;
 }
 
@@ -29,7 +29,7 @@ pub trait Storage {
 pub struct OnDisk(TempDir);
 
 impl OnDisk {
-    /// Makes it below `root`/target.
+    /// Makes the directory below `root`/target.
     pub fn make(root: &Path) -> Result<OnDisk> {
         Ok(OnDisk(scratch(root)?))
     }
@@ -45,8 +45,8 @@ impl Storage for OnDisk {
     }
 }
 
-/// An ext4 on a loop device whose rate is capped. Dropped: unmounted, the group removed, detached,
-/// the file removed, in this order.
+/// An ext4 on a loop device whose rate is capped. Dropping it unmounts it, removes the group,
+/// detaches the device and removes the file, in this order.
 pub struct Throttled {
     mounted: Mounted,
     throttle: Throttle,
@@ -55,7 +55,7 @@ pub struct Throttled {
 }
 
 impl Throttled {
-    /// Makes it on the disk of the checkout. Needs root.
+    /// Makes the file system on the disk of the checkout. Needs root.
     pub fn make(root: &Path, caps: Caps) -> Result<Throttled> {
         let folder = scratch(root)?;
         let file = folder.path().join("disk");

@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use host::DeviceNumber;
 
-/// Where the controller is mounted.
+/// Mount point of the controller.
 const CONTROLLER: &str = "/sys/fs/cgroup/blkio";
 
-/// The most that a device may do.
+/// Highest rates of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
     pub read_bps: u64,
@@ -22,12 +22,12 @@ pub struct Caps {
 }
 
 impl Caps {
-    /// An ordinary card: far less than any disk below it can do, and more I/Os a second than
+    /// Caps of an ordinary card: far less than any disk below it can do, and more IOPS than
     /// sequential I/O of 1 MiB needs.
     pub const CARD: Caps =
         Caps { read_bps: 40_000_000, write_bps: 20_000_000, read_iops: 2000, write_iops: 1000 };
 
-    /// Each cap less by so many percent.
+    /// Each cap lowered by this percentage.
     pub fn lowered(self, percent: u64) -> Caps {
         let lowered = |cap: u64| cap * (100 - percent) / 100;
         Caps {
@@ -38,7 +38,7 @@ impl Caps {
         }
     }
 
-    /// Files of the controller, and what goes into each.
+    /// Files of the controller, and the value for each.
     fn files(self) -> [(&'static str, u64); 4] {
         [
             ("blkio.throttle.read_bps_device", self.read_bps),
@@ -56,8 +56,8 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// Makes a group of this process's own. Errors without root, and where the kernel has no
-    /// throttle of version 1.
+    /// Makes a group of this process's own. An error without root, or if the kernel has no throttle
+    /// of version 1.
     pub fn make(device: DeviceNumber, caps: Caps) -> Result<Throttle> {
         let controller = Path::new(CONTROLLER);
         let missing = caps.files().map(|(name, _)| controller.join(name));
@@ -87,7 +87,7 @@ impl Throttle {
         Ok(())
     }
 
-    /// A command that runs `program` in the group: a shell enters it and becomes the program.
+    /// Command that runs `program` in the group: a shell enters it and becomes the program.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]);
@@ -104,7 +104,7 @@ impl Drop for Throttle {
     }
 }
 
-/// Removes a group; what has just ended may be in it for a moment.
+/// Removes a group; a process that has just ended may be in it for a moment.
 fn remove(group: &Path) -> Result<()> {
     for _ in 0..50 {
         match fs::remove_dir(group) {

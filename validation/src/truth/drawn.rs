@@ -1,8 +1,8 @@
-//! `cargo validation truth --drawn MEDIA`: how often intervals hold the truth on media drawn at random,
-//! and bounds lie on their side of it.
+//! `cargo validation truth --drawn MEDIA`: counts how often intervals contain the truth on media
+//! drawn at random, and how often bounds are on their side of it.
 //!
 //! Cards, better cards, sticks and disks over the ranges of docs/field/ftl.md#translation-layers,
-//! each with one of five kinds of volatile cache or none. No code under test knows of the kind that
+//! each with one of five kinds of volatile cache or none. No code under test knows the kind that
 //! combines writes.
 
 use std::path::Path;
@@ -17,12 +17,13 @@ use super::findings::{each, entropy};
 use super::held::{Coverage, Effort, Held, Share, hold_runs};
 use super::{Flags, marked, percent, runs};
 
-/// Runs of each medium.
+/// Number of runs of each medium.
 const RUNS: u64 = 4;
-/// Chance of the truth is a third of a run's at most, which costs a coverage of 95 % one percent.
+/// Chance of the truth is at most a third of a run's, which lowers a coverage of 95 % by one
+/// percent.
 const EFFORT: Effort = Effort { times: 9, bounds: (20_000, 400_000) };
 const SUITES: [&str; 2] = ["quick", "standard"];
-/// The tests whose truth can be told, and the one during which the medium rests before single
+/// Tests whose truth can be computed, and the one during which the medium rests before single
 /// sectors.
 const TESTS: [&str; 7] = [
     "prime",
@@ -34,7 +35,7 @@ const TESTS: [&str; 7] = [
     "sector-write",
 ];
 
-/// What one suite said of all media with one kind of cache.
+/// Counts of one suite over all media with one kind of cache.
 #[derive(Default)]
 struct Sum {
     coverage: [Coverage; 4],
@@ -66,11 +67,11 @@ fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
     (cache, profile, text)
 }
 
-/// A medium, and what each suite said of it.
+/// A medium, and the results of each suite on it.
 struct Drawn {
     cache: Cache,
     held: [Held; SUITES.len()],
-    /// Its profile as TOML, to be printed with what was wrong.
+    /// Profile as TOML, to be printed with wrong figures.
     text: String,
 }
 
@@ -85,7 +86,7 @@ impl Drawn {
         Drawn { cache, held, text }
     }
 
-    /// The figures that were wrong, below the profile; empty where none was.
+    /// Wrong figures, below the profile; empty if there are none.
     fn wrong(&self) -> String {
         let of = |(suite, held): (&str, &Held)| {
             held.cells
@@ -103,7 +104,7 @@ impl Drawn {
     }
 }
 
-/// Draws, runs, prints the table.
+/// Draws media, runs the suites, prints the table.
 pub fn run(root: &Path, media: u64, flags: &Flags) -> Result<()> {
     let seed = flags.findings.seed.unwrap_or_else(entropy);
     let all = each(media, |number| Drawn::hold(seed, number));
@@ -133,7 +134,7 @@ pub fn run(root: &Path, media: u64, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// A line for each cache and suite, and what they come to.
+/// Makes a line for each cache and suite, and their sums.
 fn table(all: &[Drawn]) -> String {
     let mut text = "| cache | suite | IOPS | bytes/s | p50 | p99 | bounds on their side |\n|---|---|---:|---:|---:|---:|---:|\n".to_owned();
     let mut total = Sum::default();

@@ -1,8 +1,8 @@
-//! `cargo validation truth --findings`: what is concluded of media drawn at random, held against what
-//! they are.
+//! `cargo validation truth --findings`: compares the conclusions about media drawn at random with
+//! the truth about these media.
 //!
-//! The seed is drawn anew each time and printed; `--seed` repeats a table. What each row counts is
-//! told in docs/truth.md.
+//! The seed is new each time and printed; `--seed` repeats a table. docs/truth.md explains the
+//! rows.
 
 pub mod cache;
 mod cheats;
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Result, ensure};
 use row::Row;
 
-/// What to hold against what.
+/// Flags of the study.
 #[derive(clap::Args)]
 #[group(id = "of-findings")]
 pub struct Flags {
@@ -47,29 +47,29 @@ pub struct Flags {
     pub wrong: bool,
 }
 
-/// What a part came to.
+/// Results of a part.
 #[derive(Default)]
 pub struct Part {
     /// Rows of the table.
     pub rows: Vec<Row>,
-    /// What was wrong, medium by medium.
+    /// Wrong statements, medium by medium.
     pub wrong: Vec<Wrong>,
 }
 
-/// Something wrong that was said of a medium.
+/// A wrong statement about a medium.
 pub struct Wrong {
     what: String,
-    /// The medium, its seed, and the tests on which it rests.
+    /// Medium, seed, and the tests behind the statement.
     medium: Option<(medium::Medium, u64, &'static [&'static str])>,
 }
 
 impl Wrong {
-    /// What was said, with all there is to know.
+    /// Makes one with all that is known, without a medium to run again.
     pub fn said(what: String) -> Wrong {
         Wrong { what, medium: None }
     }
 
-    /// What was said of this medium, resting on these tests.
+    /// Makes one about this medium, from these tests.
     pub fn of(
         what: String,
         medium: &medium::Medium,
@@ -79,7 +79,7 @@ impl Wrong {
         Wrong { what, medium: Some((medium.clone(), seed, tests)) }
     }
 
-    /// The medium and the cells that misled; it is looked at once more for that.
+    /// Text with the medium and the misleading cells, for which the medium is run once more.
     fn shown(&self) -> String {
         let Some((medium, seed, tests)) = &self.medium else { return self.what.clone() };
         let record = look::look(medium, &look::suite(), *seed);
@@ -96,7 +96,7 @@ impl Wrong {
     }
 }
 
-/// Draws, looks, prints the table. An error where a row does not hold.
+/// Draws media, runs them, prints the table. An error if a row misses its target.
 pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
     ensure!(flags.share > 0.0 && flags.share <= 1.0, "--share is above 0 and at most 1");
     let seed = flags.seed.unwrap_or_else(entropy);
@@ -133,7 +133,7 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
     Ok(())
 }
 
-/// The table, and in words which rows hold.
+/// Makes the table, and a sentence on the rows that hold.
 fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
     let mut only =
         if flags.share < 1.0 { format!(" --share {}", flags.share) } else { String::new() };
@@ -160,12 +160,12 @@ fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
     text
 }
 
-/// A seed that nobody chose.
+/// A random seed, for calls without one.
 pub fn entropy() -> u64 {
     std::hash::RandomState::new().build_hasher().finish() >> 16
 }
 
-/// Does `work` for each number below `n`, on all processors; what it gives in order of the numbers.
+/// Calls `work` for each number below `n`, on all processors; returns its results in order.
 pub fn each<T: Send>(n: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
     let one = || {
@@ -185,7 +185,7 @@ pub fn each<T: Send>(n: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// This share of so many, at least one.
+/// This share of a number, at least one.
 fn some(many: u64, share: f64) -> u64 {
     ((many as f64 * share).round() as u64).max(1)
 }

@@ -1,4 +1,4 @@
-//! What the runs said, held against what is true.
+//! Comparison of the figures of runs with the truth.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use sim::Profile;
 use super::long_run::{self, Circumstances, State, Truth, cache_bytes, lasting_rate, truth};
 use super::runs::{Ran, Said, standard, unit_of};
 
-/// Tests whose I/O their parameters tell, so that it can be repeated. The others: record-ops goes
-/// through a file, ext2-* are given lists.
+/// Tests whose parameters describe their I/O, so that it can be repeated. Of the others, record-ops
+/// uses a file, and ext2-* use lists.
 const KNOWN: [&str; 9] = [
     "prime",
     "random-write",
@@ -25,29 +25,29 @@ const KNOWN: [&str; 9] = [
 /// Tests whose figure is a rate of bytes.
 const BYTES: [&str; 5] =
     ["prime", "zero-fill", "random-fill", "sequential-write", "sequential-read"];
-/// A figure more than this over what lasts is wrong (issue: "the truth is less than two thirds of
-/// it").
+/// Largest factor between a figure and the rate that lasts; more is wrong (issue: "the truth is
+/// less than two thirds of it").
 const TOO_FAST: f64 = 1.5;
-/// Ages of a medium this close are one.
+/// Bytes written to a medium that count as the same age.
 const AGE_STEP: u64 = 256 * MIB;
-/// What is held against the truth.
+/// Names of the figures that are compared.
 const NAMES: [&str; 3] = ["I/Os a second", "p50 (ns)", "p99 (ns)"];
-/// What is printed has three digits.
+/// Rounding error of printed figures, which have three digits.
 const THREE_DIGITS: f64 = 0.005;
 
-/// How often intervals held the truth.
+/// Counts of intervals that contain the truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Coverage {
-    /// Intervals that were held against the truth.
+    /// Number of intervals.
     pub runs: u32,
-    /// Those that lay wholly below the truth.
+    /// Number of intervals that are wholly below the truth.
     pub below: u32,
-    /// Those that lay wholly above it.
+    /// Number of intervals that are wholly above it.
     pub above: u32,
 }
 
 impl Coverage {
-    /// Counts one interval: it holds the truth, or lies below or above it.
+    /// Counts one interval: it contains the truth, or is below or above it.
     pub fn count(&mut self, [low, high]: [f64; 2], truth: f64) {
         self.runs += 1;
         self.below += u32::from(high < truth);
@@ -61,7 +61,7 @@ impl Coverage {
         self.above += other.above;
     }
 
-    /// The share that held it, in percent; `None` of nothing.
+    /// Share that contains the truth, in percent; `None` without any interval.
     pub fn percent(&self) -> Option<f64> {
         (self.runs > 0)
             .then(|| 100.0 * f64::from(self.runs - self.below - self.above) / f64::from(self.runs))
@@ -71,9 +71,9 @@ impl Coverage {
 /// A share of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
-    /// Those for which it is so.
+    /// Number of those that count.
     pub of: u32,
-    /// All that were looked at.
+    /// Number of all.
     pub all: u32,
 }
 
@@ -89,7 +89,7 @@ impl Share {
         self.all += other.all;
     }
 
-    /// In percent; `None` of nothing.
+    /// Share in percent; `None` of nothing.
     pub fn percent(&self) -> Option<f64> {
         (self.all > 0).then(|| 100.0 * f64::from(self.of) / f64::from(self.all))
     }
@@ -99,39 +99,39 @@ impl Share {
 pub struct HeldCell {
     /// Id of the cell in the record.
     pub id: String,
-    /// Size of an I/O.
+    /// Size of an I/O in bytes.
     pub block_bytes: u64,
-    /// In the long run, as the first run found the medium.
+    /// Long-run figures in the state in which the first run found the medium.
     pub truth: Truth,
-    /// I/Os a second for ever, where it may slow down.
+    /// Rate that lasts, in IOPS, if it may slow down.
     pub lasts: Option<f64>,
-    /// Mean of figure over truth, less 1, and of how many runs.
+    /// Mean of figure over truth, less 1, and number of runs.
     pub off: f64,
     runs: u32,
     /// Coverage of the intervals of rate, p50 and p99.
     pub coverage: [Coverage; 3],
-    /// The same of those alone that come from rounds.
+    /// Coverage of those intervals that come from rounds.
     pub of_rounds: [Coverage; 3],
-    /// Of figures in which chance has no part: those that are right, and all.
+    /// Figures without a part of chance: those that are right, and all.
     pub constant: Share,
-    /// What is said of how long it lasts.
+    /// Statements about how long its rates last.
     pub lasting: Lasting,
-    /// Bounds on whose side the truth lies, and all.
+    /// Bounds with the truth on their side, and all.
     pub bounds: Share,
-    /// The figures that were wrong, in words.
+    /// Wrong figures, in words.
     pub wrong: Vec<String>,
 }
 
-/// Figures and how long they last.
+/// Counts of rates by how long they last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lasting {
-    /// Those that exceed what lasts by half or more.
+    /// Rates that exceed the lasting rate by half or more.
     pub too_fast: u32,
-    /// Those of them that do not say that they may.
+    /// Those of them without a caveat.
     pub unsaid: u32,
-    /// Those that say so and last.
+    /// Rates with the caveat that last.
     pub needless: u32,
-    /// All figures that were looked at.
+    /// All rates.
     pub all: u32,
 }
 
@@ -145,44 +145,43 @@ impl Lasting {
     }
 }
 
-/// What the runs on one profile said, held against the truth.
+/// Results of the runs on one profile, compared with the truth.
 pub struct Held {
     /// Name of the profile, for example "sd-class4".
     pub name: String,
-    /// Intervals of I/Os a second, of bytes a second, of p50, of p99.
+    /// Intervals of IOPS, of bytes a second, of p50, of p99.
     pub coverage: [Coverage; 4],
-    /// The same of those alone that come from rounds: intervals of a repetition.
+    /// Those intervals that come from rounds: intervals of a repetition.
     pub of_rounds: [Coverage; 4],
-    /// Figures in which chance has no part: those that are right, and all.
+    /// Figures without a part of chance: those that are right, and all.
     pub constant: Share,
     /// Device time of the longest run, in nanoseconds.
     pub longest_ns: u64,
-    /// Random writes in 512 MiB within 10 % of the full pass: at 4 KiB, and at the block size where
-    /// they were so least often.
+    /// Random writes in 512 MiB within 10 % of the full pass: at 4 KiB, and at the block size with
+    /// the smallest share.
     pub full_pass: [Share; 2],
-    /// All rates, and how long they last.
+    /// All rates by how long they last.
     pub lasting: Lasting,
-    /// Figures measured while a cache was filling up: true of no one state.
+    /// Figures measured while a cache was filling: true of no single state.
     pub mixed: u32,
-    /// Figures that are bounds and no levels: those on whose side the truth lies, and all.
+    /// Figures that are bounds and not levels: those with the truth on their side, and all.
     pub bounds: Share,
-    /// Cells that the medium failed.
+    /// Number of cells that the medium failed.
     pub failed: usize,
-    /// The cells of which the truth can be told.
+    /// Cells whose truth can be computed.
     pub cells: Vec<HeldCell>,
 }
 
-/// How precisely the truth is wanted: I/Os for each I/O of the longest run, and the fewest and
-/// most.
+/// Precision of the truth: I/Os for each I/O of the longest run, and the fewest and most.
 #[derive(Clone, Copy)]
 pub struct Effort {
-    /// I/Os for each of the run's.
+    /// I/Os for each I/O of the run.
     pub times: u64,
-    /// At least and at most.
+    /// Fewest and most I/Os.
     pub bounds: (u64, u64),
 }
 
-/// Runs `standard` with these seeds and holds what it says against the truth.
+/// Runs `standard` with these seeds and compares its figures with the truth.
 pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> Held {
     hold_runs(
         profile,
@@ -191,7 +190,7 @@ pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> He
     )
 }
 
-/// Holds what these runs say against the truth.
+/// Compares the figures of these runs with the truth.
 pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
     let mut held = Held {
         name: profile.name().to_owned(),
@@ -220,20 +219,20 @@ pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
     held
 }
 
-/// The truths of one cell, each worked out once.
+/// Truths of one cell, each computed once.
 struct Truths<'a> {
     profile: &'a Profile,
     params: Params,
-    /// What any run wrote at most.
+    /// Most bytes that any run wrote.
     most_bytes: u64,
-    /// The same as a volatile cache keeps it: in pages.
+    /// Most bytes in a volatile cache, which keeps whole pages.
     most_kept_bytes: u64,
     ops: u64,
     known: BTreeMap<Circumstances, Truth>,
 }
 
 impl Truths<'_> {
-    /// What is true of what this run measured; `None` where it changed meanwhile.
+    /// Truth of the state that this run measured; `None` if it changed meanwhile.
     fn of(&mut self, said: &Said) -> Option<Truth> {
         let found = self.circumstances(said, state_of(self.profile, said)?);
         Some(
@@ -247,7 +246,7 @@ impl Truths<'_> {
     fn circumstances(&self, said: &Said, state: State) -> Circumstances {
         let usual = Circumstances::usual(state);
         if long_run::is_worn(self.profile) {
-            // The truth of a run is that of its own unit at its own age; to 256 MiB, which make 0.4
+            // The truth of a run is that of its own unit at its own age; to 256 MiB, which are 0.4
             // % of the time of a write.
             let ages = said.params.direction == Some(Direction::Write);
             let aged_bytes =
@@ -265,12 +264,12 @@ impl Truths<'_> {
                 ..usual
             };
         }
-        // A span that was not filled in time is another load than the whole; what is only bounded
-        // is held against all of it.
+        // A span that was not filled in time is another load than the whole; a bound is compared
+        // with all of it.
         let is_shrunk = said.params.pattern == Some(Pattern::Permutation) && said.bound.is_none();
         let span_bytes = said.params.span_bytes.filter(|_| is_shrunk).unwrap_or(u64::MAX);
-        // The medium rests while record-ops writes to a file, and then single sectors may all find
-        // room in a cache.
+        // The medium rests while record-ops writes to a file, and then a cache may have room for
+        // all single sectors.
         let is_rested = said.test == "sector-write"
             && self.most_kept_bytes < long_run::volatile_bytes(self.profile);
         let is_unused = is_rested || long_run::takes_fast_way(self.profile, &self.params);
@@ -374,7 +373,7 @@ impl HeldCell {
         }
     }
 
-    /// Holds rate, p50 and p99 against the truth.
+    /// Compares rate, p50 and p99 with the truth.
     fn count(&mut self, said: &Said, truth: &Truth) {
         let mut hold = |index: usize, value: f64, interval: [f64; 2], truth_of: f64| {
             if truth.is_constant {
@@ -407,7 +406,7 @@ impl HeldCell {
 
     fn count_lasting(&mut self, said: &Said) {
         let Some((value, [low, _])) = said.rate else { return };
-        // What its interval leaves open is not claimed.
+        // A figure does not claim what its interval leaves open.
         let is_too_fast = self.lasts.is_some_and(|lasts| value > TOO_FAST * lasts && low > lasts);
         let says_so = said
             .flags
@@ -422,7 +421,7 @@ impl HeldCell {
     }
 }
 
-/// One line on a figure that does not hold the truth.
+/// Line about an interval that does not contain the truth.
 fn wrong(said: &Said, name: &str, value: f64, [low, high]: [f64; 2], truth: f64) -> String {
     let Params { block_bytes, span_bytes, threads, region, .. } = &said.params;
     let (block, span) = (block_bytes.unwrap_or(0), span_bytes.unwrap_or(0) / MIB);
@@ -434,7 +433,7 @@ fn wrong(said: &Said, name: &str, value: f64, [low, high]: [f64; 2], truth: f64)
     )
 }
 
-/// The parameters that all runs of a cell share, with the widest span that any of them had.
+/// Parameters that all runs of a cell share, with the widest span of any of them.
 fn params_of(said: &[&Said]) -> Params {
     let mut params = said[0].params.clone();
     params.span_bytes =
@@ -447,7 +446,7 @@ fn params_of(said: &[&Said]) -> Params {
     params
 }
 
-/// The state in which a run found the medium; `None` where it changed meanwhile.
+/// State in which a run found the medium; `None` if it changed meanwhile.
 fn state_of(profile: &Profile, said: &Said) -> Option<State> {
     let (first_cache, caches) = cache_bytes(profile);
     if first_cache == 0

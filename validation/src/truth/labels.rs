@@ -1,5 +1,5 @@
-//! `cargo validation truth --labels`: the first lines and the exit code of every suite on every medium
-//! that comes with the program, held against what the medium is.
+//! `cargo validation truth --labels`: compares the first lines and the exit code of every suite on
+//! every built-in medium with what the medium is.
 
 mod label;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use suite::definition::Suite;
 
 use super::findings::each;
 
-/// One run to be held against its label.
+/// One run to be compared with its label.
 #[derive(Clone, Copy)]
 struct Case {
     profile: &'static Profile,
@@ -23,7 +23,7 @@ struct Case {
 }
 
 impl Case {
-    /// What is wrong with it, in words; empty where nothing is.
+    /// Faults of the run, in words; empty if there are none.
     fn faults(&self) -> Vec<String> {
         let name = self.profile.name();
         let Some(label) = Label::of(name) else { return vec![format!("{name} has no label")] };
@@ -40,7 +40,7 @@ impl Case {
     }
 }
 
-/// Every suite on every one of these media, with so many seeds from `first` on.
+/// Cases of every suite on every one of these media, with `seeds` seeds from `first` on.
 fn cases(
     profiles: &[&'static Profile],
     suites: &[&'static str],
@@ -56,15 +56,15 @@ fn cases(
     profiles.iter().flat_map(of).collect()
 }
 
-/// What is wrong with these runs.
+/// Faults of these runs.
 fn faults(cases: &[Case]) -> Vec<String> {
     each(cases.len() as u64, |number| cases[number as usize].faults()).concat()
 }
 
-/// Runs all of it with seeds from `first` on and says what is wrong.
+/// Runs all cases with seeds from `first` on.
 ///
 /// # Errors
-/// Something is.
+/// Lists the faults, if there are any.
 pub fn run(profiles: &[&'static Profile], first: u64, seeds: u64) -> Result<()> {
     let suites: Vec<&'static str> = Suite::names().collect();
     let cases = cases(profiles, &suites, first, seeds);

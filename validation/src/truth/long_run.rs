@@ -1,7 +1,7 @@
-//! The long-run truth of a cell: its own I/O, on fresh media, so often that chance is out of it.
+//! Long-run truth of a cell: its own I/O, on fresh media, so often that chance does not matter.
 //!
-//! Independent of the suite's method: only the parameters of the cell and the orders of addresses
-//! are shared.
+//! It is independent of the suite's method: only the parameters of the cell and the orders of
+//! addresses are shared.
 
 use device::{Completion, Device, Extent, Op, Request};
 use record::units::GIB;
@@ -10,56 +10,56 @@ use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 use suite::offsets::{cyclic, cyclic_from, once_each, uniform};
 
-/// Bytes that one start writes at most, so that a cache that the run itself does not use up is not
-/// used up here either.
+/// Most bytes of one start: a cache that the run itself does not fill must not be filled here
+/// either.
 const START_BYTES: u64 = 512 << 20;
-/// I/Os of one start at most: iozone's full pass of 4 KiB records.
+/// Most I/Os of one start: iozone's full pass of 4 KiB records.
 const START_OPS: u64 = 131_072;
-/// Device time of one start at most, on a medium that gets hot.
+/// Most device time of one start in nanoseconds, on a medium that gets hot.
 const START_NS: u64 = 10_000_000_000;
-/// Size of the writes that prime and that fill caches.
+/// Size of the writes that precondition and that fill caches, in bytes.
 const FILL_BYTES: u64 = 1 << 20;
-/// Random writes before any are counted: more than any medium keeps allocation units open.
+/// Random writes before any are counted: more than any medium has open allocation units.
 const SETTLING_OPS: u64 = 2000;
-/// Every volatile cache is empty after this.
+/// Time after which every volatile cache is empty, in nanoseconds.
 const REST_NS: u64 = 500_000_000_000;
 /// Degrees above its limit at which a medium is slow for less than half of the time.
 const HARDLY: f64 = 10.0;
-/// What a volatile cache keeps together.
+/// Bytes of a page of a volatile cache.
 pub const PAGE_BYTES: u64 = 4096;
-/// Sectors, the grain of random reads.
+/// Bytes of a sector, the granularity of random reads.
 const SECTOR_BYTES: u64 = 512;
 
-/// In which state the medium is measured.
+/// State in which the medium is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// As a run finds it: primed, what small writes use up used up; large caches and heat as they
-    /// are then.
+    /// As a run finds it: preconditioned, and fast buffers for small writes used up; large caches
+    /// and heat as they are then.
     Found,
     /// As it is for ever: every cache full, and as hot as it gets.
     Sustained,
 }
 
-/// What the medium was when a run measured it.
+/// Condition of the medium when a run measured it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Circumstances {
-    /// Whether caches and heat were as a run finds them, or as they end up.
+    /// State of caches and heat: as a run finds them, or as they end up.
     pub state: State,
-    /// Which unit of the product, where one is not like the next; else 0.
+    /// Number of the unit of the product, if units differ; else 0.
     pub unit: u64,
-    /// What it had been given to write in its life, in bytes, where it ages; else 0.
+    /// Bytes written to it in its life, if it ages; else 0.
     pub aged_bytes: u64,
-    /// What one start writes at most, in bytes, so that what the run did not use up is not used up
-    /// here either.
+    /// Most bytes that one start writes: a cache that the run did not fill must not be filled here
+    /// either.
     pub start_bytes: u64,
-    /// How much of the span the run had, where a bad place ended the filling of it early; else all.
+    /// Bytes of the span that the run used, if a bad place ended its filling early; else all.
     pub span_bytes: u64,
-    /// True if it had had a rest, so that a volatile cache was empty.
+    /// True if it had rested, so that a volatile cache was empty.
     pub is_rested: bool,
 }
 
 impl Circumstances {
-    /// Of a medium that is like all others of its product.
+    /// Condition of a medium whose units do not differ.
     pub fn usual(state: State) -> Circumstances {
         Circumstances {
             state,
@@ -72,22 +72,22 @@ impl Circumstances {
     }
 }
 
-/// What a cell would give if it were measured for ever.
+/// Figures of a cell that is measured for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Rate, in I/Os a second.
+    /// Rate, in IOPS.
     pub rate: f64,
     /// p50 and p99 in nanoseconds.
     pub percentiles: [u64; 2],
-    /// True if 98 of 100 I/Os take the same time, to half a percent: chance then has no part in
-    /// what a run says.
+    /// True if 98 of 100 I/Os take the same time, to half a percent: a run's figures then have no
+    /// part of chance.
     pub is_constant: bool,
 }
 
-/// I/Os of which the middle 98 % lie within this share of their length are all alike.
+/// I/Os count as alike if the times of the middle 98 % differ by no more than this share.
 const ALIKE: f64 = 0.005;
 
-/// The truth of a cell with these parameters, from at least so many I/Os.
+/// Truth of a cell with these parameters, from at least `ops` I/Os.
 pub fn truth(profile: &Profile, params: &Params, found: Circumstances, ops: u64) -> Truth {
     let mut latencies: Vec<u64> = Vec::new();
     let mut busy_ns = 0;
@@ -108,7 +108,7 @@ pub fn truth(profile: &Profile, params: &Params, found: Circumstances, ops: u64)
     Truth { rate, percentiles: [at(0.50), at(0.99)], is_constant }
 }
 
-/// I/Os a second for ever; precise enough to tell what lasts from what does not.
+/// Rate that lasts, in IOPS; precise enough to tell it from one that does not.
 pub fn lasting_rate(profile: &Profile, params: &Params) -> f64 {
     let mut medium =
         Medium::fresh(profile, params, Circumstances::usual(State::Sustained), 0x7a11_ffff);
@@ -118,16 +118,16 @@ pub fn lasting_rate(profile: &Profile, params: &Params) -> f64 {
     f64::from(done) * 1e9 / busy_ns as f64
 }
 
-/// True if such I/O, so many a second, slows down the longer it goes on: it fills a cache or a fast
-/// way, or makes the medium hot.
+/// True if such I/O at this rate slows down over time: it fills a cache or a fast buffer, or makes
+/// the medium hot.
 pub fn may_slow_down(profile: &Profile, params: &Params, rate: f64) -> bool {
     let is_write = params.direction == Some(Direction::Write);
     is_write && (cache_bytes(profile).1 > 0 || small_fast_bytes(profile) > 0)
         || gets_hot(profile, params, rate)
 }
 
-/// True if the temperature at which it would lose as much warmth as it gains lies well above the
-/// limit: if it hardly gets there, it hardly slows down.
+/// True if the temperature at which it would lose as much heat as it gains is well above the limit:
+/// if it hardly gets there, it hardly slows down.
 fn gets_hot(profile: &Profile, params: &Params, rate: f64) -> bool {
     let spec = profile.spec();
     spec.heat.as_ref().is_some_and(|heat| {
@@ -138,12 +138,12 @@ fn gets_hot(profile: &Profile, params: &Params, rate: f64) -> bool {
     })
 }
 
-/// True if one unit of the product is not like the next, and each ages as it is written.
+/// True if units of the product differ, and each ages as it is written.
 pub fn is_worn(profile: &Profile) -> bool {
     profile.spec().wear.is_some()
 }
 
-/// True if the fast way of a cheat takes this I/O, so that a run which does not use it up measures
+/// True if the fast path of a cheat takes this I/O, so that a run which does not use it up measures
 /// nothing else.
 pub fn takes_fast_way(profile: &Profile, params: &Params) -> bool {
     let is_sequential =
@@ -156,8 +156,7 @@ pub fn takes_fast_way(profile: &Profile, params: &Params) -> bool {
             .is_some_and(|cheat| params.block_bytes == Some(cheat.block.0))
 }
 
-/// Bytes of writes that the first large cache takes, and that all of them take; 0 where there are
-/// none.
+/// Bytes of writes that the first large cache takes, and that all of them take; 0 without caches.
 pub fn cache_bytes(profile: &Profile) -> (u64, u64) {
     let sizes: Vec<u64> = profile
         .spec()
@@ -169,7 +168,7 @@ pub fn cache_bytes(profile: &Profile) -> (u64, u64) {
     (sizes.first().copied().unwrap_or(0), sizes.iter().sum())
 }
 
-/// Bytes of small writes that take a faster way before a medium shows its true speed.
+/// Bytes of small writes that take a faster path before a medium shows its true speed.
 fn small_fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
     let bypass = spec
@@ -182,7 +181,7 @@ fn small_fast_bytes(profile: &Profile) -> u64 {
         + volatile_bytes(profile)
 }
 
-/// Bytes that lie in a volatile cache while it is written to.
+/// Bytes in a volatile cache while it is written to.
 pub fn volatile_bytes(profile: &Profile) -> u64 {
     profile.spec().cache.as_ref().map_or(0, |cache| cache.size.0)
 }
@@ -191,9 +190,8 @@ fn cooling_ns(profile: &Profile) -> u64 {
     profile.spec().heat.as_ref().map_or(0.0, |heat| heat.cooling.0) as u64
 }
 
-/// The whole allocation units in a span that holds some. At its ends a row that goes round and
-/// round writes parts of a unit, over and over, each of which is merged; a run goes past them once
-/// at most.
+/// Whole allocation units in a span that holds some. Repeated sequential passes would write parts
+/// of a unit at its ends over and over, each of which is merged; a run passes them at most once.
 fn whole_aus(profile: &Profile, span: Extent) -> Extent {
     let au = profile.spec().log_block.as_ref().map_or(1, |ftl| ftl.au.0);
     let (first, end) = (span.offset_bytes.next_multiple_of(au), span.end() / au * au);
@@ -207,13 +205,13 @@ struct Medium<'a> {
     found: Circumstances,
     device: SimDevice,
     span: Extent,
-    /// Where the next sequential I/O begins: one that began anew at the front would find what was
+    /// Offset of the next sequential I/O: one that began again at the front would find what was
     /// just written there in a cache and in open allocation units.
     row_at: u64,
     random: Random,
 }
 
-/// How much I/O: until so many are done, or so much time has gone by.
+/// Limit of the I/O: a number of I/Os or a time.
 #[derive(Clone, Copy)]
 struct Length {
     ops: u64,
@@ -239,7 +237,7 @@ impl<'a> Medium<'a> {
         found: Circumstances,
         seed: u64,
     ) -> Medium<'a> {
-        // Starts of different units share no luck.
+        // Starts of different units use different random numbers.
         let seed = seed ^ (found.unit << 40);
         let mut device = SimDevice::of_unit(
             profile,
@@ -272,7 +270,7 @@ impl<'a> Medium<'a> {
         self.params.direction == Some(Direction::Write)
     }
 
-    /// Makes it as old as it was, primes the span, and uses up what the state asks for.
+    /// Ages the medium, preconditions the span, and uses up what the state demands.
     fn prepare(&mut self) {
         let is_for_ever = self.found.state == State::Sustained;
         let primes = self.writes() || self.params.region == Some(Region::Middle);
@@ -282,7 +280,7 @@ impl<'a> Medium<'a> {
         } else {
             primed_bytes
         };
-        // What it wrote before may have been written anywhere.
+        // Earlier writes may have been anywhere.
         let elsewhere = Extent::new(0, START_BYTES);
         self.fill(elsewhere, self.found.aged_bytes.saturating_sub(bytes));
         self.fill(Extent::new(self.span.offset_bytes, primed_bytes), bytes);
@@ -310,7 +308,7 @@ impl<'a> Medium<'a> {
             };
             self.work(Length::ops(used_up_bytes.div_ceil(block_bytes)), &mut |_| {});
         }
-        // Reads would wait for what the priming left in a cache.
+        // Reads would wait for data that the preconditioning left in a cache.
         if self.found.is_rested || !self.writes() && volatile_bytes(self.profile) > 0 {
             self.device.idle(REST_NS);
         }
@@ -319,7 +317,7 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Writes so much sequentially, over and over.
+    /// Writes `bytes` bytes sequentially, over and over.
     fn fill(&mut self, span: Extent, bytes: u64) {
         let ops = Length::ops(bytes.div_ceil(FILL_BYTES));
         self.run(
@@ -331,7 +329,7 @@ impl<'a> Medium<'a> {
         );
     }
 
-    /// One start; returns the time it took.
+    /// Measures one start; returns its device time in nanoseconds.
     fn measure(&mut self, see: &mut dyn FnMut(u64)) -> u64 {
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         let is_hot = cooling_ns(self.profile) > 0;
@@ -343,7 +341,7 @@ impl<'a> Medium<'a> {
         };
         let length = match self.found.state {
             State::Found if is_hot => Length { ns: START_NS, ..Length::ops(ops) },
-            // Whole cycles of hot and cool.
+            // Whole cycles of heating and cooling.
             State::Sustained if is_hot => Length::time(3 * cooling_ns(self.profile)),
             _ => Length::ops(ops),
         };
@@ -352,7 +350,7 @@ impl<'a> Medium<'a> {
         self.device.now() - begin_ns
     }
 
-    /// The cell's own I/O, as many in flight as the cell has.
+    /// Does the cell's own I/O, at the cell's queue depth.
     fn work(&mut self, length: Length, see: &mut dyn FnMut(u64)) {
         let length = Length { in_flight: self.params.threads * self.params.queue_depth, ..length };
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
@@ -381,7 +379,7 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Keeps so many I/Os in flight, and shows the latency of each that succeeds.
+    /// Keeps a number of I/Os in flight, and passes on the latency of each that succeeds.
     fn run(
         &mut self,
         op: Op,

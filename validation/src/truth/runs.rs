@@ -9,7 +9,7 @@ use sim::{FileForm, Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, FileStage, FileStageError, Plan, RunOptions, StagedFile, TargetInfo};
 
-/// What one run said of one cell.
+/// Figures of one cell of a run.
 #[derive(Clone, Debug)]
 pub struct Said {
     /// Seed of the run.
@@ -18,27 +18,27 @@ pub struct Said {
     pub test: String,
     /// Its parameters, as measured.
     pub params: Params,
-    /// I/Os a second: figure and interval.
+    /// Rate in IOPS and its interval.
     pub rate: Option<(f64, [f64; 2])>,
-    /// I/Os a second of a passing state, and on which side of it the level lies.
+    /// Rate in IOPS of a transient state, and the side of it on which the level is.
     pub bound: Option<(f64, Bound)>,
     /// p50 and p99 with their intervals, in nanoseconds.
     pub percentiles: [Option<(u64, [u64; 2])>; 2],
     pub ops: u64,
-    /// What the medium had been given to write since it last could rest, and in all.
+    /// Bytes written to the medium since it last rested.
     pub before_bytes: u64,
-    /// What the medium had been given to write in all, in bytes.
+    /// Bytes written to the medium in all.
     pub aged_bytes: u64,
-    /// What this cell wrote.
+    /// Bytes that this cell wrote.
     pub written_bytes: u64,
     /// Caveats about its figures.
     pub flags: Vec<Flag>,
-    /// True of figures from rounds: their interval is that of a repetition.
+    /// True for figures from rounds: their interval is that of a repetition.
     pub has_rounds: bool,
 }
 
 impl Said {
-    /// The span that was planned, where not all of it was filled in time.
+    /// Planned span in bytes, if not all of it was filled in time.
     pub fn wanted_bytes(&self) -> Option<u64> {
         let wanted = |flag: &Flag| {
             if let Flag::PartlyPrimed { wanted_bytes, .. } = flag {
@@ -51,40 +51,39 @@ impl Said {
     }
 }
 
-/// What one run came to.
+/// Results of one run.
 pub struct Ran {
-    /// Cell by cell; those that the medium failed are left out.
+    /// Cells by their ids; those that the medium failed are left out.
     pub cells: BTreeMap<String, Said>,
-    /// Device time of the whole, files included.
+    /// Device time of the whole run in nanoseconds, files included.
     pub elapsed_ns: u64,
-    /// Cells that the medium failed.
+    /// Number of cells that the medium failed.
     pub failed: usize,
 }
 
-/// Where one unit of a product is not like the next, so many are tried; each has a truth of its
-/// own.
+/// Number of units that are tried if units of a product differ; each has a truth of its own.
 const UNITS: u64 = 20;
 
-/// The unit on which the run of this seed takes place.
+/// Unit for the run of this seed.
 pub fn unit_of(seed: u64) -> u64 {
     seed % UNITS
 }
 
 /// Runs `standard` on a fresh medium of this profile; only these tests of it, if any are named.
 ///
-/// The medium does not keep what is written to it: the memory is not there for all that a run
-/// writes, twice at a time. The one test that needs that, `capacity`, has a medium of its own, and
-/// its time is counted.
+/// The medium does not store written data: there is not enough memory for all that a run writes,
+/// twice at a time. The one test that needs the data, `capacity`, has a medium of its own, and its
+/// time is counted.
 pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
     of(profile, "standard", seed, tests)
 }
 
-/// The same of any suite.
+/// Runs any suite in the same way.
 pub fn of(profile: &Profile, suite: &str, seed: u64, tests: &[&str]) -> Ran {
     let suite = Suite::built_in(suite).expect("it comes with the program");
     let mut ran = on(profile, seed, &suite, tests, false);
     if tests.is_empty() {
-        // As the suite cuts it short: named alone, the probe would be the thorough one.
+        // As the suite shortens it: a probe that is named alone would be the thorough one.
         let mut probe = suite;
         probe.tests.retain(|entry| entry.test == "capacity");
         ran.elapsed_ns += on(profile, seed, &probe, tests, true).elapsed_ns;
@@ -101,7 +100,7 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
         commands_at_once,
         ..TargetInfo::unrestricted(TargetKind::Simulated, medium.facts().clone())
     };
-    // What a suite does not have would be added to it, with other settings.
+    // A test that the suite lacks would be added with other settings.
     let has = |test: &&&str| suite.tests.iter().any(|entry| entry.test == **test);
     let choice = Choice {
         only: tests.iter().filter(has).map(|test| (*test).to_owned()).collect(),
@@ -131,7 +130,7 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
     Ran { cells, elapsed_ns: end.elapsed_ns, failed }
 }
 
-/// The cells with the caveats that the record of the run gives them.
+/// Cells with the caveats that the record of the run gives them.
 fn with_caveats(cells: Vec<Cell>, site: &TargetInfo) -> Vec<Cell> {
     let mut record = Record { cells, ..Record::new(record::Run::default()) };
     record.target.kind = site.kind;

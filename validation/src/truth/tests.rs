@@ -1,4 +1,4 @@
-//! The table in small: four media, twenty runs, the tests that decide.
+//! The table in small: four media, twenty runs, the decisive tests.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn held(profile: &str, runs: u64, tests: &[&str]) -> Held {
     hold(Profile::builtin(profile).expect("it comes with the program"), runs, tests, QUICK)
 }
 
-/// Twenty runs of a few cells: the limit lies three standard errors below 93 %.
+/// Checks twenty runs of a few cells: the limit is three standard errors below 93 %.
 fn check(profile: &str, tests: &[&str]) {
     let held = held(profile, 20, tests);
     for (coverage, what) in held.coverage.iter().zip(["IOPS", "bytes/s", "p50", "p99"]) {
@@ -26,7 +26,7 @@ fn check(profile: &str, tests: &[&str]) {
     assert_eq!(held.lasting.unsaid, 0, "{profile}: faster than what lasts, and not said");
 }
 
-/// Too few to hold a share to, enough to see that what is said is held against the truth.
+/// Too few runs for a share, enough to prove that figures are compared with the truth.
 #[test]
 fn three_runs_of_a_card_say_nothing_faster_than_what_lasts() {
     let held = held("class10", 3, &WRITES);
@@ -45,8 +45,8 @@ fn what_is_said_of_a_page_mapped_card_is_true() {
     check("a1", &WRITES);
 }
 
-/// Its queue is measured too: that one write at a time is the truth of 32 in flight said that none
-/// of them was near the full pass.
+/// Regression: queue depth 1 was taken for the truth of depth 32, and no write was near the full
+/// pass.
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
 fn what_is_said_of_a_card_with_a_queue_is_true() {

@@ -1,4 +1,4 @@
-//! What stands beside a program: man pages, completions, licences, changelogs.
+//! Documents of a program: man pages, completions, licences, changelogs.
 
 use std::fs;
 use std::path::Path;
@@ -9,18 +9,18 @@ use clap_complete::Shell;
 
 use super::{Program, output};
 
-/// Where each shell looks for the completions of a program, below the prefix.
+/// Directory in which each shell searches for completions, below the prefix.
 const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Bash, "share/bash-completion/completions"),
     (Shell::Zsh, "share/zsh/site-functions"),
     (Shell::Fish, "share/fish/vendor_completions.d"),
 ];
 
-/// Files of the checkout that both programs come with.
+/// Files of the checkout that are in both packages.
 const KEPT: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"];
 
-/// Writes everything that a program has below its prefix but the program, and its changelog in
-/// Debian's form beside the tree.
+/// Writes everything that a program has below its prefix except the program itself, and its
+/// changelog in Debian's form beside the tree.
 pub fn write(root: &Path, program: &Program, tree: &Path) -> Result<()> {
     let manual = tree.join("share/man/man1");
     fs::create_dir_all(&manual)?;
@@ -39,7 +39,7 @@ pub fn write(root: &Path, program: &Program, tree: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The changelog in the form of Debian's policy (section 4.4), with the day of the last commit.
+/// Changelog in the form of Debian's policy (section 4.4), with the day of the last commit.
 fn debian_changelog(root: &Path, program: &Program) -> Result<String> {
     let mut git = Command::new("git");
     let day = output(git.args(["log", "-1", "--format=%cD"]).current_dir(root))?;

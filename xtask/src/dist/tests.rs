@@ -1,4 +1,4 @@
-//! Packages hold what their manifests and units name.
+//! Packages contain the files that their manifests and units name.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! What of others is in a program: a list for machines (CycloneDX) and the texts of the licences.
+//! Third-party packages in a program: a list for machines (CycloneDX) and the texts of the
+//! licences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,15 +11,15 @@ use serde_json::{Value, json};
 
 use super::{Program, cargo, output};
 
-/// A package from outside that is linked into a program.
+/// A third-party package that is linked into a program.
 struct Package {
     name: String,
     version: String,
-    /// Expression in SPDX's form.
+    /// Licence as an SPDX expression.
     licence: String,
 }
 
-/// Names of the list and of the texts among the documents of a program.
+/// File names of the list and of the texts among the documents of a program.
 pub fn names(program: &Program) -> [String; 2] {
     [format!("{}.cdx.json", program.name), "third-party.txt".to_owned()]
 }
@@ -33,7 +34,8 @@ pub fn write(root: &Path, program: &Program, target: &str, tree: &Path) -> Resul
     Ok(())
 }
 
-/// Packages from outside that end up in a program on a target; macros and build scripts do not.
+/// Third-party packages that are linked into a program on a target; macros and build scripts are
+/// not.
 fn linked(root: &Path, program: &Program, target: &str) -> Result<Vec<Package>> {
     let tree = output(
         cargo(root)
@@ -47,7 +49,8 @@ fn linked(root: &Path, program: &Program, target: &str) -> Result<Vec<Package>> 
     Ok(lines.into_iter().filter_map(package).collect())
 }
 
-/// A line of `cargo tree`: `name vVERSION<tab>LICENCE`. One of ours has its path behind the version.
+/// Parses a line of `cargo tree`: `name vVERSION<tab>LICENCE`. Our own packages have their path
+/// behind the version.
 fn package(line: &str) -> Option<Package> {
     let (package, licence) = line.split_once('\t')?;
     let (name, version) = package.split_once(" v")?;
@@ -98,7 +101,7 @@ fn sources(root: &Path, target: &str) -> Result<BTreeMap<(String, String), PathB
     Ok(packages.iter().filter_map(source).collect())
 }
 
-/// Each text of a licence once, below the packages that have it.
+/// Text with each licence once, below the packages that have it.
 fn texts_of(packages: &[Package], sources: &BTreeMap<(String, String), PathBuf>) -> Result<String> {
     let mut holders: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut list = String::new();
@@ -119,7 +122,7 @@ fn texts_of(packages: &[Package], sources: &BTreeMap<(String, String), PathBuf>)
     Ok(page)
 }
 
-/// Texts of the files in a directory that are named as licences are.
+/// Texts of the files in a directory with names of licences.
 fn licence_files(directory: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {

@@ -1,16 +1,16 @@
-//! Write caches that lose their content when the power goes, drawn at random.
+//! Random write caches that lose their content when the power fails.
 
 use record::units::MIB;
 
 use super::dice::Dice;
 use super::medium::Medium;
 
-/// What stands between the host and the flash.
+/// Cache between the host and the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cache {
     /// No cache in front of the medium.
     None,
-    /// Passes every write on.
+    /// Passes every write on unchanged.
     Queue {
         /// True if a flush waits until it is empty.
         honest: bool,
@@ -22,11 +22,11 @@ pub enum Cache {
     },
 }
 
-/// A host gives a command 30 s, a flush too, so an honest cache is empty before that; nobody who
-/// pulls a card waits for a lying one, in microseconds.
+/// Longest time until an honest cache is empty, in microseconds: a host gives a command 30 s, and a
+/// flush too. Nobody who pulls a card waits for a lying one.
 const HONEST_EMPTIED_US: f64 = 20e6;
 const LYING_EMPTIED_US: f64 = 60e6;
-/// A random write of a disk, in microseconds.
+/// Time of a random write of a disk, in microseconds.
 const DISK_US: f64 = 10_000.0;
 const PAGE_BYTES: f64 = 4096.0;
 
@@ -40,7 +40,7 @@ impl Cache {
         Cache::Combining { honest: false },
     ];
 
-    /// What it is called in a table.
+    /// Name in a table.
     pub fn name(self) -> &'static str {
         match self {
             Cache::None => "no cache",
@@ -51,15 +51,15 @@ impl Cache {
         }
     }
 
-    /// True if there is one that a flush does not empty.
+    /// True if there is a cache that a flush does not empty.
     pub fn lies(self) -> bool {
         matches!(self, Cache::Queue { honest: false } | Cache::Combining { honest: false })
     }
 }
 
 impl Medium {
-    /// The same behind such a cache of 1 to 64 MiB, but none that takes longer to empty than a
-    /// maker could sell.
+    /// Puts such a cache of 1 to 64 MiB before the medium, but none that takes longer to empty than
+    /// a maker could sell.
     pub fn behind(mut self, cache: Cache, dice: &mut Dice) -> Medium {
         let (honest, combines) = match cache {
             Cache::None => return self,
@@ -70,8 +70,7 @@ impl Medium {
         let bytes = dice.spread(1.0, 64.0) * MIB as f64;
         let emptied_us = if honest { HONEST_EMPTIED_US } else { LYING_EMPTIED_US };
         let pages = (bytes / PAGE_BYTES).min(emptied_us / random_us).round().max(1.0);
-        // Whoever builds in a cache builds one that is faster than what lies behind it, whatever is
-        // written.
+        // A cache that somebody builds in is faster than the flash behind it, whatever is written.
         let rate = dice.between(30.0, 300.0).max(self.fastest_mbps() * 1.5);
         self.tables += &format!(
             "[cache]\nsize = \"{} B\"\nrate = \"{rate:.3} MB/s\"\ncommand = \"{:.3} us\"\nhonest = {honest}\ncombines = {combines}\n",

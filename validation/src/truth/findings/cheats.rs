@@ -1,5 +1,5 @@
-//! Clean media and media with one trick: what is found, what is falsely claimed, and the geometry
-//! of the clean ones.
+//! Clean media and media with one trick: tricks that are found, false claims, and the geometry of
+//! the clean ones.
 
 use record::Finding;
 
@@ -12,19 +12,19 @@ use super::{Part, Wrong, each, some};
 
 /// Number of media without a trick.
 const CLEAN: u64 = 1000;
-/// Media with each trick.
+/// Number of media with each trick.
 const TRICKY: u64 = 200;
-/// A size is right within this factor.
+/// Largest factor between a reported size and the true one.
 const WITHIN: f64 = 1.5;
 
-/// A clean medium and what was said of it.
+/// A clean medium and its findings.
 struct Clean {
     medium: Medium,
     seed: u64,
     findings: Vec<Finding>,
 }
 
-/// A medium with a trick and what was said of it.
+/// A medium with a trick and its findings.
 struct Seen {
     trick: Trick,
     tricky: Tricky,
@@ -32,8 +32,8 @@ struct Seen {
     findings: Vec<Finding>,
 }
 
-/// A medium without any trick: half hybrid, the others mapped by pages, some with an honest write
-/// cache, some disks.
+/// Draws a medium without any trick: half hybrid, the others mapped by pages, some with an honest
+/// write cache, some disks.
 fn clean(number: u64, dice: &mut Dice) -> Medium {
     match number % 20 {
         0 => Medium::disk(dice),
@@ -42,7 +42,7 @@ fn clean(number: u64, dice: &mut Dice) -> Medium {
     }
 }
 
-/// The rows of this share of the media.
+/// Makes the rows, with this share of the media.
 pub fn hold(seed: u64, share: f64) -> Part {
     let suite = suite();
     let cleans = each(some(CLEAN, share), |number| {
@@ -67,7 +67,7 @@ pub fn hold(seed: u64, share: f64) -> Part {
     part
 }
 
-/// Allocation unit and open units of the clean media.
+/// Makes the rows on allocation unit and open units of the clean media.
 fn geometry(cleans: &[Clean]) -> Part {
     let mut part = Part::default();
     let au = |findings: &[Finding]| number(findings, "allocation-unit", "au_bytes");
@@ -131,7 +131,7 @@ fn geometry(cleans: &[Clean]) -> Part {
     part
 }
 
-/// How many open units are claimed: none where no limit was seen, or where it was not found to one.
+/// Number of open units in the findings; `None` if no limit was seen or found.
 fn open_aus(findings: &[Finding]) -> Option<u64> {
     let open = number(findings, "open-units", "open_aus")?;
     let first =
@@ -139,12 +139,12 @@ fn open_aus(findings: &[Finding]) -> Option<u64> {
     (first == open + 1).then_some(open)
 }
 
-/// True if the findings say that it has this trick.
+/// True if the findings claim this trick.
 pub fn claims(trick: Trick, findings: &[Finding]) -> bool {
     findings.iter().any(|finding| trick.claims().contains(&finding.id.as_str()))
 }
 
-/// Found where it is, not found where it is not, and how large it is.
+/// Makes the rows on a trick: found where it is, not found where it is not, right size.
 fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
     let having = || seen.iter().filter(|seen| seen.trick == trick);
     let found = |seen: &Seen| claims(trick, &seen.findings);
@@ -195,7 +195,7 @@ fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
     ));
 }
 
-/// A cache is not heat, and heat is not a cache.
+/// Makes the rows on telling a cache from heat.
 fn told_apart(seen: &[Seen], part: &mut Part) {
     for (is, claimed) in
         [(Trick::SlcCache, Trick::Throttling), (Trick::Throttling, Trick::SlcCache)]

@@ -1,4 +1,4 @@
-//! Counterfeits: type and real size, to the byte, and how long that takes.
+//! Counterfeits: the type and real size, to the byte, that a run finds, and its time.
 
 use device::Device;
 use record::units::{GIB, KIB, MIB};
@@ -8,13 +8,14 @@ use suite::catalogue::capacity::trial::{CapacityKind, Geometry, Trial, trial};
 use super::row::{Row, Target};
 use super::{Part, Wrong, each, some};
 
-/// Media of each kind.
+/// Number of media of each kind.
 const OF_EACH: u64 = 100;
-/// Number of media that are no fakes.
+/// Number of media that are not fakes.
 const GOOD: u64 = 1000;
-/// A fake is told in this time, a good medium is cleared in that, in seconds; at 10 MB/s.
+/// Longest time of a run at 10 MB/s, in seconds: until it recognises a fake, and below until it
+/// clears a good medium.
 const FAKE_S: f64 = 120.0;
-/// One that announces 2 TiB: the root of two more than for 1 TiB.
+/// Longest time for a fake of 2 TiB: the root of two more than for 1 TiB.
 const HUGE_S: f64 = 170.0;
 const GOOD_S: f64 = 240.0;
 
@@ -24,7 +25,7 @@ fn medium(profile: &str, seed: u64) -> Box<dyn Device> {
     Box::new(SimDevice::new(&parsed, SimOptions { seed, capacity: None, keep_data: true }))
 }
 
-/// The rows of this share of the media.
+/// Makes the rows, with this share of the media.
 pub fn hold(seed: u64, share: f64) -> Part {
     let mut part = Part::default();
     let kinds = [
@@ -54,7 +55,7 @@ pub fn hold(seed: u64, share: f64) -> Part {
     });
     part.count("the table of geometries: type and real size right", &trials);
     part.rows.push(Row::longest("the table of geometries: longest", FAKE_S, took(&trials)));
-    // Folded addresses are sought in a time that grows as the root of the size: this one has its
+    // The time of the search for folded addresses grows as the root of the size: this one has its
     // own limit.
     let huge = [0, 4 * MIB, 64 * MIB]
         .map(|cache| Geometry::limbo(2048 * GIB, 14 * GIB + 512).remembering(cache));
@@ -89,7 +90,7 @@ impl Part {
     }
 }
 
-/// Sizes that are powers of two and sizes that are not, little missing and nearly all, each without
+/// Fakes of sizes that are powers of two and of others, little missing and nearly all, each without
 /// a cache and with two.
 fn table() -> Vec<Geometry> {
     let geometries = [

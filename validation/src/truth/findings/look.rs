@@ -1,4 +1,4 @@
-//! What a run says of a medium that was drawn.
+//! Runs on media drawn at random, and their findings.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,7 @@ use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
 use super::medium::Medium;
 use super::trouble::Trouble;
 
-/// The tests on which the findings rest; in the order and with the settings of the suite `full`.
+/// Tests behind the findings, in the order and with the settings of the suite `full`.
 const TESTS: [&str; 11] = [
     "sustained",
     "prime",
@@ -26,11 +26,11 @@ const TESTS: [&str; 11] = [
     "content-sweep",
 ];
 
-/// The suite `full` without what no finding here rests on.
+/// The suite `full` without tests that no finding here uses.
 pub fn suite() -> Suite {
     let mut suite = Suite::built_in("full").expect("it comes with the program");
     suite.tests.retain(|entry| TESTS.contains(&entry.test.as_str()));
-    // Of several entries of a test the one that changes least of it stands for it.
+    // Of several entries of a test the one with the fewest changed settings is kept.
     let all = suite.tests.clone();
     let changes_less = |entry: &SuiteEntry, other: &SuiteEntry| {
         other.test == entry.test && other.settings.len() < entry.settings.len()
@@ -45,8 +45,8 @@ pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
     look_through(&medium.profile(), &Trouble::default(), suite, seed, false)
 }
 
-/// The same of a medium that is described by the text of its profile, and with what is between it
-/// and us. There is no file system on it.
+/// Runs the suite on a medium that is described by the text of its profile, behind `trouble`. There
+/// is no file system on it.
 pub fn look_through(
     text: &str,
     trouble: &Trouble,
@@ -100,8 +100,8 @@ pub fn look_through(
     record
 }
 
-/// The number behind a key in the evidence of a finding: "au_bytes 4194304". `None` where it is not
-/// a plain number.
+/// Number behind a key in the evidence of a finding: "au_bytes 4194304". `None` if it is not a
+/// plain number.
 pub fn number(findings: &[Finding], id: &str, key: &str) -> Option<u64> {
     let lines =
         findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
@@ -112,14 +112,14 @@ pub fn number(findings: &[Finding], id: &str, key: &str) -> Option<u64> {
         .next()
 }
 
-/// The line of evidence that begins with a key.
+/// Line of evidence that begins with a key.
 pub fn line<'a>(findings: &'a [Finding], id: &str, key: &str) -> Option<&'a str> {
     let mut lines =
         findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
     lines.find(|line| line.starts_with(key)).map(String::as_str)
 }
 
-/// A cell on one line, its curve of rates on the next.
+/// Text of a cell on one line, its curve of rates on the next.
 pub fn told(cell: &Cell) -> String {
     let params = &cell.params;
     let number = |name: &str| {

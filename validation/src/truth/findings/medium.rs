@@ -1,5 +1,4 @@
-//! Media at random, over the ranges of docs/field/ftl.md#translation-layers, and what is true of
-//! them.
+//! Random media, over the ranges of docs/field/ftl.md#translation-layers, and the truth about them.
 
 use std::fmt::Write as _;
 
@@ -7,67 +6,67 @@ use record::units::{GIB, KIB, MIB};
 
 use super::dice::Dice;
 
-/// A medium as it was drawn: everything a profile says of it.
+/// A random medium with all values of its profile.
 #[derive(Clone, Debug)]
 pub struct Medium {
     /// Size that it announces, in bytes.
     pub capacity_bytes: u64,
-    /// Largest command, where there is a limit.
+    /// Largest command in bytes, if there is a limit.
     pub max_transfer_bytes: Option<u64>,
-    /// Reading and writing, where it is flash.
+    /// Reads and writes, if it is flash.
     pub paths: Option<Paths>,
-    /// How its controller maps addresses to flash; of a disk, its table.
+    /// Mapping of addresses to flash; for a disk, its table.
     pub mapping: Mapping,
     /// Standard deviation of the logarithm of service times.
     pub sigma: f64,
-    /// Share of slow I/Os, and how many times longer the longest of them are.
+    /// Share of slow I/Os, and the factor of the longest of them.
     pub tail: (f64, f64),
-    /// Further tables of the profile.
+    /// Text of further tables of the profile.
     pub tables: String,
 }
 
-/// Reading and writing flash; times in microseconds, rates in MB/s.
+/// Costs of reads and writes of flash; times in microseconds, rates in MB/s.
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// Time of a read command without its data.
     pub read_us: f64,
     /// Streaming rate of reads.
     pub read_mbps: f64,
-    /// More for a read that does not continue the one before.
+    /// Additional time of a read that does not continue the one before.
     pub random_us: f64,
-    /// More for one that straddles two units.
+    /// Additional time of a read that straddles two units.
     pub cross_unit_us: f64,
-    /// More for one that straddles two allocation units.
+    /// Additional time of a read that straddles two allocation units.
     pub cross_au_us: f64,
     /// Time of a write command without its data.
     pub write_us: f64,
     /// Streaming rate of writes.
     pub write_mbps: f64,
-    /// What is programmed together.
+    /// Bytes that are programmed together.
     pub unit_bytes: u64,
-    /// More for a write that is not of whole units.
+    /// Additional time of a write that is not of whole units.
     pub partial_us: f64,
     /// True if a command programs whole units.
     pub whole_units: bool,
 }
 
-/// How a medium maps.
+/// Kind of mapping.
 #[derive(Clone, Debug)]
 pub enum Mapping {
     /// Whole allocation units, of which a few are open.
     LogBlock(LogBlock),
-    /// Pages, each of which can lie anywhere; needs garbage collection.
+    /// Pages, each of which can be anywhere; needs garbage collection.
     Pages {
         /// Garbage collection of a random write, in microseconds.
         gc_us: f64,
-        /// The same for each KiB of it.
+        /// Garbage collection of each KiB of it, in microseconds.
         gc_per_kib_us: f64,
-        /// Put off until so much is due.
+        /// Amount of garbage collection that is delayed and then done at once, in microseconds.
         gc_burst_us: f64,
-        /// Further keys: caches in front of the flash.
+        /// Text of further keys: caches before the flash.
         caches: String,
     },
-    /// A turning disk; the text of its table.
+    /// A hard disk; the text of its table.
     Disk(String),
 }
 
@@ -76,17 +75,17 @@ pub enum Mapping {
 pub struct LogBlock {
     /// Size of an AU, in bytes.
     pub au_bytes: u64,
-    /// How many it keeps open.
+    /// Number of AUs that it keeps open.
     pub open_aus: u64,
     /// Rate of a merge, in MB/s.
     pub copy_mbps: f64,
     /// Time that erasing an AU takes, in microseconds.
     pub erase_us: f64,
-    /// Merges when the log of a unit is full.
+    /// Number of merges when the log of a unit is full.
     pub log_merges: f64,
     /// True if writes that continue each other share a page buffer.
     pub page_buffer: bool,
-    /// Further keys: bypass, front.
+    /// Text of further keys: bypass, front.
     pub keys: String,
 }
 
@@ -95,8 +94,8 @@ const AUS: [u64; 9] =
     [MIB, 3 * MIB / 2, 2 * MIB, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 16 * MIB];
 
 impl Medium {
-    /// A cheap card or stick: docs/field/published-figures.md#survey-of-microsd-cards (families),
-    /// docs/field/ftl.md#model, docs/field/ftl.md#profiles.
+    /// Draws a cheap card or stick: docs/field/published-figures.md#survey-of-microsd-cards
+    /// (families), docs/field/ftl.md#model, docs/field/ftl.md#profiles.
     pub fn hybrid(dice: &mut Dice) -> Medium {
         let au_bytes = dice.one_of(&AUS);
         let write_mbps = dice.spread(3.0, 40.0);
@@ -127,7 +126,7 @@ impl Medium {
         Medium::with(capacity / au_bytes * au_bytes, paths, Mapping::LogBlock(mapping), dice)
     }
 
-    /// A better card, eMMC, stick or solid state disk:
+    /// Draws a better card, eMMC, stick or solid state disk:
     /// docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles.
     pub fn mapped(dice: &mut Dice) -> Medium {
         let write_mbps = dice.spread(8.0, 530.0);
@@ -153,7 +152,7 @@ impl Medium {
         Medium::with(capacity, paths, mapping, dice)
     }
 
-    /// A disk: docs/field/ftl.md#model, docs/field/ftl.md#profiles.
+    /// Draws a disk: docs/field/ftl.md#model, docs/field/ftl.md#profiles.
     pub fn disk(dice: &mut Dice) -> Medium {
         let outer = dice.between(60.0, 180.0);
         let table = format!(
@@ -173,7 +172,7 @@ impl Medium {
         disk
     }
 
-    /// The same, one in five times with an honest write cache in front.
+    /// Adds an honest write cache in one of five cases.
     pub fn cached(mut self, dice: &mut Dice) -> Medium {
         let rate =
             self.paths.as_ref().map_or(1.0, |paths| paths.write_mbps) * dice.between(1.5, 4.0);
@@ -207,12 +206,12 @@ impl Medium {
         }
     }
 
-    /// How whole units are mapped, where they are.
+    /// Mapping of whole units, if it has that.
     pub fn log_block(&self) -> Option<&LogBlock> {
         if let Mapping::LogBlock(mapping) = &self.mapping { Some(mapping) } else { None }
     }
 
-    /// The same, to be changed.
+    /// Mapping of whole units, to be changed.
     pub fn log_block_mut(&mut self) -> Option<&mut LogBlock> {
         if let Mapping::LogBlock(mapping) = &mut self.mapping { Some(mapping) } else { None }
     }
@@ -222,7 +221,8 @@ impl Medium {
         matches!(self.mapping, Mapping::Disk(_))
     }
 
-    /// What a write of so many sequential bytes takes without the mapping's say, in microseconds.
+    /// Time of a write of `bytes` sequential bytes without the costs of the mapping, in
+    /// microseconds.
     pub fn row_us(&self, bytes: u64) -> f64 {
         self.paths.as_ref().map_or(0.0, |paths| {
             let units =
@@ -231,7 +231,7 @@ impl Medium {
         })
     }
 
-    /// What a lone write of so many bytes takes in the long run, in microseconds.
+    /// Long-run time of a random write of `bytes` bytes, in microseconds.
     pub fn random_us(&self, bytes: u64) -> f64 {
         let own = match &self.mapping {
             Mapping::LogBlock(mapping) => mapping.merge_us(),
@@ -247,8 +247,8 @@ impl Medium {
                 .map_or(0.0, |paths| paths.partial_us)
     }
 
-    /// The allocation unit, and whether reads can show it: a read across two of them takes 25 us
-    /// and a quarter more than one across two pages, and half the spread of a single read more.
+    /// Allocation unit in bytes, and true if reads can show it: a read across two of them takes 25
+    /// us and a quarter more than one across two pages, and half the spread of a single read more.
     pub fn au_shown_by_reads(&self) -> Option<(u64, bool)> {
         let (mapping, paths) = self.log_block().zip(self.paths.as_ref())?;
         let step_us = paths.cross_au_us - paths.cross_unit_us;
@@ -259,14 +259,14 @@ impl Medium {
         ))
     }
 
-    /// The open units, and whether writes can show them: closing one takes six times as long as a
-    /// write of 64 KiB.
+    /// Number of open units, and true if writes can show them: closing one takes six times as long
+    /// as a write of 64 KiB.
     pub fn open_aus_shown_by_writes(&self) -> Option<(u64, bool)> {
         let mapping = self.log_block()?;
         Some((mapping.open_aus, mapping.merge_us() >= 6.0 * self.row_us(64 * KIB)))
     }
 
-    /// The text of its profile.
+    /// Text of its profile.
     pub fn profile(&self) -> String {
         let mut text = format!(
             "about = \"drawn\"\nsource = \"docs/field/ftl.md#translation-layers\"\nguesses = \"all\"\n[medium]\ncapacity = \"{} B\"\n",
@@ -292,7 +292,7 @@ impl Medium {
 }
 
 impl Paths {
-    /// Of something that is no flash.
+    /// Costs of a medium that is not flash.
     const NONE: Paths = Paths {
         read_us: 0.0,
         read_mbps: 1.0,
@@ -325,7 +325,7 @@ impl Paths {
 }
 
 impl LogBlock {
-    /// What closing a unit takes of which little was written, in microseconds.
+    /// Time of closing a unit to which little was written, in microseconds.
     pub fn merge_us(&self) -> f64 {
         self.au_bytes as f64 / self.copy_mbps + self.erase_us
     }

@@ -1,33 +1,33 @@
-//! Rows of the table: what is counted, what is wanted, what came of it.
+//! Rows of the table: count, target and result.
 
-/// What a share must be.
+/// Target of a share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// At least this share, in percent.
     AtLeast(f64),
     /// Less than this share, in percent.
     Below(f64),
-    /// At most so many seconds.
+    /// At most this many seconds.
     Seconds(f64),
-    /// Nothing: told for comparison.
+    /// No target: for comparison.
     None,
 }
 
 /// A row of the table in docs/truth.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What is counted, in words for the first column.
+    /// Description for the first column.
     pub what: String,
-    /// What the result must be to hold.
+    /// Target of the result.
     pub target: Target,
-    /// Those for which it is so; or seconds.
+    /// Number of cases that count; or seconds.
     pub of: f64,
-    /// How many were looked at.
+    /// Number of all cases.
     pub n: u64,
 }
 
 impl Row {
-    /// A share of all.
+    /// Makes a row with a share of all cases.
     pub fn share(
         what: impl Into<String>,
         target: Target,
@@ -38,7 +38,7 @@ impl Row {
         Row { what: what.into(), target, of: of as f64, n }
     }
 
-    /// The longest of all, in seconds.
+    /// Makes a row with the longest time of all, in seconds.
     pub fn longest(
         what: impl Into<String>,
         seconds: f64,
@@ -49,7 +49,7 @@ impl Row {
         Row { what: what.into(), target: Target::Seconds(seconds), of: longest_ns as f64 / 1e9, n }
     }
 
-    /// True if it is as wanted. Of nothing it is not.
+    /// True if the target is met; false without any case.
     pub fn holds(&self) -> bool {
         let percent = 100.0 * self.of / self.n as f64;
         self.n > 0
@@ -61,7 +61,7 @@ impl Row {
             }
     }
 
-    /// Its line in the table.
+    /// Line in the table.
     pub fn line(&self) -> String {
         let percent = 100.0 * self.of / self.n.max(1) as f64;
         let (target, result) = match self.target {

@@ -37,7 +37,7 @@ fn a_row_says_whether_it_holds() {
     );
 }
 
-/// Six media a row of caches, pauses and a host that stands still.
+/// Six media for each row of caches, pauses and a stalling host.
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
 fn fakes_are_told_and_clean_media_cleared_whatever_lies_between() {
@@ -72,8 +72,8 @@ fn the_same_seed_draws_the_same_media() {
     }
 }
 
-/// A fiftieth of the media: not enough to hold a share to, enough to see that what is drawn is
-/// looked at and counted.
+/// A fiftieth of the media: too few for a share, enough to prove that drawn media are run and
+/// counted.
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
 fn most_of_what_is_drawn_is_seen_for_what_it_is() {

@@ -1,24 +1,24 @@
-//! Media with one trick each, drawn at random; strong enough to matter, which is said of each.
+//! Random media with one trick each, which is strong enough to matter.
 
 use record::units::{GIB, KIB, MIB};
 
 use super::dice::Dice;
 use super::medium::{Mapping, Medium};
 
-/// What a medium may do to look better than it is, or do without saying so.
+/// A way in which a medium looks better than it is, or a property that it hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trick {
     /// Fast within a small span.
     SpanCache,
-    /// Fast for what compresses.
+    /// Fast for compressible data.
     Compression,
     /// Fast for small writes.
     Bypass,
-    /// Fast until a cache of flash is full.
+    /// Fast until a flash cache is full.
     SlcCache,
     /// Slow when it is hot.
     Throttling,
-    /// Another rate at the front.
+    /// Another rate at the front of the medium.
     Front,
     /// Fast for a benchmark's pattern.
     Pattern,
@@ -29,7 +29,7 @@ pub enum Trick {
 pub struct Tricky {
     /// The medium with the trick in its profile.
     pub medium: Medium,
-    /// Size of cache or front in bytes, where there is one.
+    /// Size of cache or front in bytes, if there is one.
     pub bytes: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Trick {
         Trick::Pattern,
     ];
 
-    /// What it is called in the table.
+    /// Name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Trick::SpanCache => "span cache",
@@ -58,7 +58,7 @@ impl Trick {
         }
     }
 
-    /// The findings that claim it.
+    /// Ids of the findings that claim it.
     pub fn claims(self) -> &'static [&'static str] {
         match self {
             Trick::SpanCache => &["span-cache"],
@@ -71,7 +71,7 @@ impl Trick {
         }
     }
 
-    /// The tests on which these rest.
+    /// Tests behind these findings.
     pub fn tests(self) -> &'static [&'static str] {
         match self {
             Trick::SpanCache => &["open-aus", "span-sweep"],
@@ -83,7 +83,7 @@ impl Trick {
         }
     }
 
-    /// Where the finding says how large it is.
+    /// Key of the size in the evidence of the finding.
     pub fn size_key(self) -> Option<&'static str> {
         match self {
             Trick::SpanCache | Trick::SlcCache => Some("cache_bytes"),
@@ -92,7 +92,7 @@ impl Trick {
         }
     }
 
-    /// What a medium that has it has, in words.
+    /// Property of a medium with the trick, in words.
     pub fn means(self) -> &'static str {
         match self {
             Trick::SpanCache => {
@@ -117,7 +117,7 @@ impl Trick {
         }
     }
 
-    /// A medium that has it.
+    /// Draws a medium with the trick.
     pub fn draw(self, dice: &mut Dice) -> Tricky {
         loop {
             let drawn = match self {
@@ -200,8 +200,7 @@ fn slc_cache(dice: &mut Dice) -> Option<Tricky> {
             dice.between(0.0, 10.0)
         );
     }
-    // The table of the mapping is written by the medium; its caches are further keys of the same
-    // table.
+    // The medium writes the table of its mapping; its caches are further keys of the same table.
     medium.stages_in(keys);
     let is_fast = between.is_none_or(|second| second >= 1.5) && own_mbps * ratio <= 3000.0;
     let fits = filling_s <= 480.0 && all_bytes <= medium.capacity_bytes as f64 / 2.0;
@@ -216,7 +215,7 @@ fn throttling(dice: &mut Dice) -> Option<Tricky> {
     let limit = ambient + dice.between(20.0, 50.0);
     let resume = limit - dice.between(3.0, 12.0);
     let cooling_s = dice.spread(60.0, 600.0);
-    // Where warmth would end if nothing slowed down.
+    // Temperature at which the warming would end if nothing slowed down.
     let excess = (limit - ambient) * dice.between(1.2, 4.0);
     let by_bytes = dice.between(0.5, 1.0);
     let per_gib = by_bytes * excess / cooling_s / gib_a_second;
@@ -259,7 +258,7 @@ fn pattern(dice: &mut Dice) -> Option<Tricky> {
 }
 
 impl Medium {
-    /// Puts caches before the flash of a medium that maps pages.
+    /// Adds caches before the flash of a medium that maps pages.
     fn stages_in(&mut self, keys: String) {
         if let Mapping::Pages { caches, .. } = &mut self.mapping {
             *caches = keys;

@@ -1,5 +1,5 @@
-//! What lies between a medium and its figures: volatile caches, pauses, flushes that cost, a host
-//! that stands still. Drawn at random.
+//! Random disturbances between a medium and its figures: volatile caches, pauses, slow flushes,
+//! host stalls.
 
 use device::{Device, HostStalls, Pauses, Pausing};
 use record::HostStall;
@@ -9,50 +9,50 @@ use super::cache::Cache;
 use super::dice::Dice;
 use super::medium::{Mapping, Medium};
 
-/// What happens beside the medium's own work.
+/// Disturbances beside the medium's own work.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble {
-    /// Pauses of the medium, and what its flushes cost.
+    /// Pauses of the medium, and the time of its flushes.
     pub pausing: Pausing,
-    /// Of the host, by the device's clock.
+    /// Stalls of the host, by the device's clock.
     pub host: Vec<HostStall>,
 }
 
-/// No run here takes longer by the device's clock.
+/// Longest run by the device's clock, in nanoseconds.
 const HORIZON_NS: u64 = 4 * 3600 * SECOND_NS;
 
-/// Allocation units that are no power of two, in halves of a MiB.
+/// Allocation units that are not a power of two, in halves of a MiB.
 const ODD_UNITS: [u64; 10] = [3, 5, 6, 7, 9, 10, 12, 14, 24, 48];
-/// No card is known that copies a unit for longer (docs/field/allocation-units.md#open-units: 0.05
-/// to 1.3 s).
+/// Longest time for which a known card copies a unit, in seconds
+/// (docs/field/allocation-units.md#open-units: 0.05 to 1.3 s).
 const LONGEST_MERGE_S: f64 = 1.3;
 const DRAWS: usize = 100;
 
 impl Trouble {
-    /// Drawn for a medium that writes so many MB/s: pauses in three of ten cases, flushes of up to
-    /// 50 ms, and a host that stands still.
+    /// Draws disturbances for a medium that writes `write_mbps` MB/s: pauses in three of ten cases,
+    /// flushes of up to 50 ms, and host stalls.
     pub fn draw(cache: Cache, write_mbps: f64, dice: &mut Dice) -> Trouble {
         let flush_ns = dice.between(0.0, 50.0 * MILLISECOND_NS as f64) as u64;
         let flush_ns = if dice.happens(0.3) { 0 } else { flush_ns };
-        // A cache that lies has nothing to wait for: its flush takes as long whether there is
-        // something to do or not.
+        // A cache that lies has nothing to wait for: its flush takes the same time with and without
+        // data.
         let idle_flush_ns = if cache.lies() { flush_ns } else { 0 };
         let pausing = Pausing { flush_ns, idle_flush_ns, ..pauses(write_mbps, dice) };
         Trouble { pausing, host: host_stalls(dice) }
     }
 
-    /// The same on a host that never stands still.
+    /// The same disturbances on a host that never stalls.
     pub fn on_a_quiet_host(&self) -> Trouble {
         Trouble { host: Vec::new(), ..self.clone() }
     }
 
-    /// Puts it around a device.
+    /// Wraps a device in the disturbances.
     pub fn around(&self, device: impl Device + 'static) -> Box<dyn Device> {
         Box::new(HostStalls::new(Pauses::new(device, self.pausing), self.host.iter().copied()))
     }
 }
 
-/// Pauses of 50 ms to 0.8 s that take up to a sixth of the time of sequential writing.
+/// Draws pauses of 50 ms to 0.8 s that take up to a sixth of the time of sequential writing.
 fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
     let pause_s = dice.spread(0.05, 0.8);
     let every_bytes = pause_s / dice.between(0.02, 0.16) * write_mbps * 1e6;
@@ -66,8 +66,7 @@ fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
     }
 }
 
-/// A host that stands still for 30 ms to 7 s at a time, for a two-hundredth to a twentieth of all
-/// time.
+/// Draws host stalls of 30 ms to 7 s, for a two-hundredth to a twentieth of all time.
 fn host_stalls(dice: &mut Dice) -> Vec<HostStall> {
     const SHORTEST_S: f64 = 0.03;
     let longest_s = dice.spread(0.1, 7.0);
@@ -83,8 +82,8 @@ fn host_stalls(dice: &mut Dice) -> Vec<HostStall> {
 }
 
 impl Medium {
-    /// A clean medium with any allocation unit: half of them map whole units, none of which is a
-    /// power of two; one in twenty is a disk.
+    /// Draws a clean medium with any allocation unit: half of them map whole units, none of which
+    /// is a power of two; one in twenty is a disk.
     pub fn of_any_unit(number: u64, dice: &mut Dice) -> Medium {
         match number % 20 {
             0 => Medium::disk(dice),
@@ -106,8 +105,7 @@ impl Medium {
         self
     }
 
-    /// What it writes sequentially at best, in MB/s: before its caches of flash are full, and
-    /// zeros.
+    /// Highest rate of sequential writes in MB/s: before its flash caches are full, and with zeros.
     pub fn fastest_mbps(&self) -> f64 {
         let rate_after = |text: &str, key: &str| -> f64 {
             let rates =
@@ -130,7 +128,7 @@ impl Medium {
             .max(front * self.write_mbps())
     }
 
-    /// What it writes sequentially, in MB/s.
+    /// Rate of sequential writes, in MB/s.
     pub fn write_mbps(&self) -> f64 {
         self.paths.as_ref().map_or(100.0, |paths| paths.write_mbps)
     }

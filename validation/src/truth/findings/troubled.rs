@@ -1,6 +1,6 @@
-//! Media behind volatile caches, with pauses, costly flushes and odd allocation units, on hosts
-//! that stand still: fakes and tricks are found all the same, nothing is falsely said of the
-//! others, and the host changes no verdict.
+//! Media behind volatile caches, with pauses, slow flushes and odd allocation units, on hosts that
+//! stall: fakes and tricks must be found, nothing false may be said of the others, and the host
+//! must not change a verdict.
 
 use ::findings::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_EMPTIES, FLUSH_LIES, IS_FAKE};
 use record::units::SECOND_NS;
@@ -20,10 +20,10 @@ use super::trick::Trick;
 use super::trouble::Trouble;
 use super::{Part, Wrong, each, some};
 
-/// Media of each row.
+/// Number of media of each row.
 const OF_EACH: u64 = 300;
 
-/// A medium and what happens beside it.
+/// A medium and its disturbances.
 struct Drawn {
     profile: String,
     trouble: Trouble,
@@ -43,7 +43,7 @@ impl Drawn {
         look_through(&self.profile, &self.trouble, suite, self.seed, false)
     }
 
-    /// Something that was wrongly said of it.
+    /// Makes a wrong statement about it.
     fn wrong(&self, what: impl std::fmt::Display, said: &str) -> Wrong {
         let Trouble { pausing, host } = &self.trouble;
         let host_s = host.iter().map(|stall| stall.to_ns - stall.from_ns).max().unwrap_or(0) as f64
@@ -56,7 +56,7 @@ impl Drawn {
         ))
     }
 
-    /// The same with the cells of these tests, and what was found in them.
+    /// Makes a wrong statement with the cells of these tests, and their findings.
     fn misled(
         &self,
         what: impl std::fmt::Display,
@@ -85,7 +85,7 @@ impl Drawn {
     }
 }
 
-/// One of a clean medium, half of them behind a cache that a flush empties.
+/// Draws a clean medium, half of them behind a cache that a flush empties.
 fn clean(seed: u64, number: u64) -> Drawn {
     let mut dice = Dice::new(seed, "troubled", number);
     let cache = if dice.happens(0.5) { Cache::Queue { honest: true } } else { Cache::None };
@@ -93,7 +93,7 @@ fn clean(seed: u64, number: u64) -> Drawn {
     Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice)
 }
 
-/// The rows of this share of the media.
+/// Makes the rows, with this share of the media.
 pub fn hold(seed: u64, share: f64) -> Part {
     let many = some(OF_EACH, share);
     let mut part = Part::default();
@@ -106,7 +106,7 @@ pub fn hold(seed: u64, share: f64) -> Part {
 }
 
 impl Part {
-    /// A row of this, and what was wrong with each medium.
+    /// Adds a row, with the wrong statement of each medium.
     fn row(&mut self, what: impl Into<String>, target: Target, wrong: Vec<Option<Wrong>>) {
         let counts_faults = !matches!(target, Target::AtLeast(_));
         self.rows.push(Row::share(
@@ -118,7 +118,7 @@ impl Part {
     }
 }
 
-/// What the verdict says.
+/// Statement of the verdict.
 fn first(record: &Record) -> &str {
     record
         .findings
@@ -127,7 +127,7 @@ fn first(record: &Record) -> &str {
         .map_or("nothing", |finding| finding.statement.as_str())
 }
 
-/// A fake of each kind in turn, of which less than half is there in every other case: its middle is
+/// Draws a fake, each kind in turn. In every other case less than half is real: its middle is
 /// missing.
 fn fake(seed: u64, number: u64) -> Drawn {
     let kind =
@@ -147,7 +147,7 @@ fn fake(seed: u64, number: u64) -> Drawn {
     Drawn { profile: geometry.profile(), trouble, seed: seed.wrapping_add(number) }
 }
 
-/// Every suite tells a fake, and calls nothing else one.
+/// Makes the rows on fakes: every suite recognises a fake, and calls nothing else one.
 fn fakes(seed: u64, many: u64, part: &mut Part) {
     for name in Suite::names() {
         let suite = Suite::built_in(name).expect("it comes with the program");
@@ -180,7 +180,7 @@ fn fakes(seed: u64, many: u64, part: &mut Part) {
     }
 }
 
-/// Media with a trick, half of them behind a cache, honest or not.
+/// Makes the rows on media with a trick, half of them behind a cache, honest or not.
 fn tricks(seed: u64, many: u64, part: &mut Part) {
     let suite = suite();
     for trick in Trick::ALL {
@@ -208,7 +208,7 @@ fn tricks(seed: u64, many: u64, part: &mut Part) {
     }
 }
 
-/// The finding on the flush, where it is of this kind.
+/// Finding on the flush, if it is of this kind.
 fn of_flush<'a>(record: &'a Record, words: &str) -> Option<&'a Finding> {
     record
         .findings
@@ -216,13 +216,13 @@ fn of_flush<'a>(record: &'a Record, words: &str) -> Option<&'a Finding> {
         .find(|finding| finding.id == "flush" && finding.statement.contains(words))
 }
 
-/// Caches that lie are never said to be emptied, and no database is promised anything that depends
-/// on them.
+/// Makes the rows on lying caches: they are never called honest, and no verdict on a database
+/// depends on them.
 fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
     let standard = Suite::built_in("standard").expect("it comes with the program");
     let praised = each(many, |number| {
         let mut dice = Dice::new(seed, "lying flush", number);
-        // A disk has no cache here, and a disk is one of twenty.
+        // Disks have no cache here, and one in twenty media is a disk.
         let medium = Medium::of_any_unit(number % 19 + 1, &mut dice)
             .behind(Cache::Queue { honest: false }, &mut dice);
         let drawn = Drawn::new(
@@ -236,7 +236,7 @@ fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
             record.findings.iter().find(|finding| finding.id == "verdict-database").filter(
                 |finding| {
                     let is_praise = match finding.level() {
-                        // Without a level nobody can tell that it is no praise.
+                        // Without a level nobody can prove that it is not praise.
                         None => true,
                         Some(level) => level >= Fitness::Usable,
                     };
@@ -250,7 +250,7 @@ fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
     part.row("lying flush: told, or said that it cannot be told", Target::AtLeast(98.0), praised);
 }
 
-/// What is said against clean media by the tests that find tricks.
+/// Makes the row on findings against clean media, by the tests that search for tricks.
 fn adverse_findings(seed: u64, many: u64, part: &mut Part) {
     let suite = suite();
     let seen = each(many, |number| {
@@ -281,20 +281,20 @@ fn adverse_findings(seed: u64, many: u64, part: &mut Part) {
     );
 }
 
-/// Uses that every medium is judged for.
+/// Uses for which every medium is judged.
 const USES: [Use; 5] =
     [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];
 
-/// What a run comes to.
+/// Verdict of a run.
 #[derive(PartialEq)]
 struct Verdict {
-    /// How good it is for each use; none where that is not said, or not flatly.
+    /// Level of each use; `None` if it is missing or conditional.
     levels: [Option<Fitness>; 5],
-    /// What is said of each.
+    /// Statement on each use.
     use_levels: [String; 5],
-    /// What stands against it.
+    /// Ids of the findings against the medium.
     blame: Vec<String>,
-    /// A verdict on a use that gives no level.
+    /// Text of a verdict on a use that has no level.
     without_level: Option<String>,
 }
 
@@ -328,7 +328,8 @@ impl Verdict {
         }
     }
 
-    /// What is said otherwise than by `other`, or against the medium and not by it.
+    /// Differences from `other`: changed levels, and findings against the medium that `other`
+    /// lacks.
     fn otherwise(&self, other: &Verdict) -> Option<String> {
         let uses = (0..USES.len()).filter_map(|at| {
             let differs = self.levels[at]? != other.levels[at]?;
@@ -339,7 +340,7 @@ impl Verdict {
         (!said.is_empty()).then(|| said.join("; "))
     }
 
-    /// True if something that `other` says of a use is not said.
+    /// True if a level of `other` is missing.
     fn withholds(&self, other: &Verdict) -> bool {
         self.levels
             .iter()
@@ -348,8 +349,8 @@ impl Verdict {
     }
 }
 
-/// The same medium under `standard`, with and without what the host did; and with another seed,
-/// which shows what chance alone changes.
+/// Makes the rows on the verdicts of `standard`, with and without the disturbances of the host; and
+/// with another seed, which shows the effect of chance alone.
 fn verdicts(seed: u64, many: u64, part: &mut Part) {
     let standard = Suite::built_in("standard").expect("it comes with the program");
     let (mut lies, mut by_host, mut by_chance, mut withheld) =

@@ -1,4 +1,4 @@
-//! What each profile is, and what a run has to say of such a medium.
+//! Label of each profile, and the statements that a run must make about such a medium.
 
 use ::findings::phrases::{
     COPY_NOW, DO_NOT_USE, FLUSH_LIES, FLUSH_UNTESTED, IS_FAKE, MANY_PLACES, ONE_AREA, OVERSTATED,
@@ -10,16 +10,16 @@ use sim::Profile;
 
 use super::told::Told;
 
-/// What a medium is.
+/// True kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
-    /// Nothing but slow or fast.
+    /// Only slow or fast.
     Honest,
     /// Better in benchmarks than in use.
     Cheat,
-    /// Says that data is safe which is not.
+    /// Reports data as safe that is not.
     Liar,
-    /// Smaller than it says.
+    /// Smaller than it claims.
     Fake,
     /// At the end of its life.
     Worn,
@@ -57,7 +57,7 @@ const FAKES: [&str; 3] = ["fake-wrap", "fake-limbo", "chain"];
 const WORN: [&str; 1] = ["worn"];
 
 impl Label {
-    /// The label of a profile that comes with the program; `None` where nobody has given it one.
+    /// Label of a built-in profile; `None` if it has none.
     pub fn of(profile: &str) -> Option<Label> {
         let sets: [(&[&str], Label); 5] = [
             (&HONEST, Label::Honest),
@@ -69,7 +69,7 @@ impl Label {
         sets.into_iter().find(|(names, _)| names.contains(&profile)).map(|(_, label)| label)
     }
 
-    /// What is wrong with what was told of a medium with this label; empty where nothing is.
+    /// Faults of a run on a medium with this label; empty if there are none.
     pub fn faults(self, profile: &Profile, told: &Told) -> Vec<String> {
         let mut faults = adverse_findings(profile, &told.record.findings);
         let mut expect = |is_so: bool, what: &str| faults.extend((!is_so).then(|| what.to_owned()));
@@ -129,7 +129,7 @@ impl Label {
     }
 }
 
-/// What is recommended of a medium of which nothing may be.
+/// Recommendation of a medium that must not be recommended.
 fn recommendations(findings: &[Finding]) -> Option<String> {
     let is_one =
         |id: &str| id == "classes" || id.starts_with("advice") || id.starts_with("verdict-");
@@ -139,7 +139,7 @@ fn recommendations(findings: &[Finding]) -> Option<String> {
         .map(|finding| format!("it is recommended all the same: {}", finding.statement))
 }
 
-/// What is said against a medium though it is not so made.
+/// Findings against a medium that are not true of its profile.
 fn adverse_findings(profile: &Profile, findings: &[Finding]) -> Vec<String> {
     let falsely = findings
         .iter()
@@ -147,7 +147,7 @@ fn adverse_findings(profile: &Profile, findings: &[Finding]) -> Vec<String> {
     falsely.map(|finding| format!("falsely accused: {}", finding.statement)).collect()
 }
 
-/// True if a medium of this profile is what a finding of this id says.
+/// True if a finding of this id is right about a medium of this profile.
 fn is_so(profile: &Profile, id: &str) -> bool {
     let spec = profile.spec();
     let log_block = spec.log_block.as_ref();
@@ -161,7 +161,7 @@ fn is_so(profile: &Profile, id: &str) -> bool {
             spec.pattern_cheat.is_some()
                 || log_block.is_some_and(|mapping| mapping.bypass.is_some())
         }
-        // Open units that take writes in any order.
+        // Open units take sequential and random writes alike.
         "span-cache" | "small-span" => log_block.is_some_and(|mapping| mapping.log_merges < 1.0),
         "slc-cache" => spec.page_mapped.as_ref().is_some_and(|mapping| !mapping.stages.is_empty()),
         "throttling" => spec.heat.is_some(),
@@ -169,7 +169,7 @@ fn is_so(profile: &Profile, id: &str) -> bool {
         "flush" => spec.cache.as_ref().is_some_and(|cache| !cache.honest),
         "capacity" => spec.fake.is_some() || spec.wear.is_some(),
         "verify" | "io-error" => spec.wear.is_some(),
-        // Merges take as long; garbage collection of single pages does not.
+        // Merges take as long as stalls; garbage collection of single pages does not.
         "stalls" => log_block.is_some(),
         "standstill" | "counterfeit-hints" | "impossible" | "host" | "claim" | "class-claim"
         | "health" => false,
@@ -177,16 +177,15 @@ fn is_so(profile: &Profile, id: &str) -> bool {
     }
 }
 
-/// From how many random writes a second on a medium is poor, usable and good for a root disk
+/// IOPS of random writes from which on a medium is poor, usable and good for a root disk
 /// (docs/findings/verdict-root-disk.md).
 const WRITES: [f64; 3] = [9.0, 90.0, 500.0];
-/// A figure this near to a threshold may be on its other side; in parts.
+/// Distance from a threshold within which a figure may be on its other side, as a share.
 const NEAR: f64 = 0.15;
 const LEVELS: [Fitness; 4] = [Fitness::NotSuitable, Fitness::Poor, Fitness::Usable, Fitness::Good];
 
-/// What is wrong with the verdict on it for a root disk, by the long-run truth of its random
-/// writes: praise of what does not last without a word of caveat, or blame for random writes that
-/// are faster.
+/// Fault of the verdict on it for a root disk, by the long-run truth of its random writes: praise
+/// without a caveat for a rate that does not last, or blame for random writes that are faster.
 fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
     let truth = sim::truth::headline(profile, 1);
     let slowest = truth.random_write_4k_iops.min(truth.random_write_16k_iops);
@@ -197,7 +196,7 @@ fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
     };
     let said = LEVELS.iter().position(|level| *level == fitness)?;
     let is_doubted = told.first.contains(STAYS_FAST);
-    // "At most" leaves open how much worse it is.
+    // An upper bound leaves open how much worse it is.
     let is_upper_bound = verdict.statement.contains(&format!(" reach {} ", Bound::AtMost.words()));
     let is_praised = said > level(slowest * (1.0 + NEAR)) && !is_doubted && !is_upper_bound;
     let is_blamed =

@@ -1,10 +1,10 @@
-//! Every suite on every medium, once. `cargo validation truth --labels` does it with more seeds and
-//! without a limit.
+//! Runs every suite on every medium once. `cargo validation truth --labels` uses more seeds and no
+//! limit.
 
 use super::*;
 
-/// Media of hundreds of gigabytes, which `seeds` fills from front to end: only the command does
-/// that.
+/// Media of hundreds of gigabytes, which `seeds` fills from front to end: only the command runs
+/// them.
 const LARGE: [&str; 5] = ["ssd", "ssd-pslc", "throttler", "disk-5400", "disk-7200"];
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! A run as the program makes it, all but what it keeps on disk.
+//! Runs as the program makes them, except for its files.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,18 +12,17 @@ use flashmark::request;
 use record::{Flag, Record};
 use suite::{Plan, RunEvent, RunListener, RunOptions};
 
-/// What a run told.
+/// Output of a run.
 pub struct Told {
     /// The record of the run, with its findings.
     pub record: Record,
-    /// The first three lines below the medium's name, as a terminal of 80 columns shows them,
-    /// joined.
+    /// First three lines below the medium's name, joined, as a terminal of 80 columns shows them.
     pub first: String,
-    /// How the program ends.
+    /// Exit status of the program.
     pub exit: Exit,
 }
 
-/// The words of a command line.
+/// Arguments of a command line.
 #[derive(clap::Parser)]
 struct Words {
     #[command(flatten)]
@@ -43,10 +42,10 @@ impl RunListener for Doubts {
     }
 }
 
-/// Runs a suite on a fresh medium of this profile, at most for so long ("10m").
+/// Runs a suite on a fresh medium of this profile, at most for `time_limit` ("10m").
 ///
 /// # Errors
-/// The program would refuse these words.
+/// If the program would refuse these arguments.
 pub fn told(profile: &str, suite: &str, seed: u64, time_limit: Option<&str>) -> Result<Told> {
     let words = ["run", &format!("sim:{profile}"), "--suite", suite, "--seed", &seed.to_string()]
         .map(str::to_owned);
