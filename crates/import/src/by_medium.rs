@@ -95,8 +95,8 @@ pub(super) fn by_medium(mut found: Vec<ImportedRun>) -> Vec<Vec<ImportedRun>> {
     media
 }
 
-/// Index of the medium with one of these names. The first name of another kind goes to the first
-/// medium if there is no other.
+/// Index of the medium with one of these names, else of the only medium if no name contradicts,
+/// else the length of `media`.
 fn medium_of(media: &[(Names, Vec<ImportedRun>)], names: &Names) -> usize {
     let fits = |known: &Names| !known.contradicts(names);
     let shared = media.iter().position(|(known, _)| fits(known) && known.shares(names));

@@ -2,11 +2,11 @@
 //! attached media, through the kernel, on a host with nothing else to do.
 //!
 //! The way through two drivers takes time of its own, which no model has: 1 MiB arrives in pieces,
-//! a sync writes to the journal when the kernel's clock says so. So each medium is run many times,
-//! fresh each time. The truth of a rate is that of many runs in virtual time, plus the time that
-//! the way adds to an I/O; the latter comes from the I/Os of all other runs. (From their rates it
-//! was wrong by a sixth on media with rare retries of seconds, which some runs meet and others do
-//! not.) The truth of a percentile is that of the I/Os of all other runs. The cost of the way is
+//! a sync also writes the time of the kernel's clock to the journal. So each medium is run many
+//! times, fresh each time. The truth of a rate is that of many runs in virtual time, plus the time
+//! that the way adds to an I/O; the latter comes from the I/Os of all other runs. (From their rates
+//! it was wrong by a sixth on media with rare retries of seconds, which some runs meet and others
+//! do not.) The truth of a percentile is that of the I/Os of all other runs. The cost of the way is
 //! measured once for all intervals, or each would have another medium. All media take milliseconds:
 //! on faster ones the study would measure the way.
 
