@@ -19,7 +19,7 @@ const UNDONE: &str = "undid a judgement of many";
 pub struct BulkJudgement {
     /// Number in the audit, by which a judgement is undone; `None` if no run had to change.
     pub event: Option<u64>,
-    /// Runs with their standing after it, in the order given; `is_new` if it changed.
+    /// Runs with their status after it, in the order given; `is_new` if it changed.
     pub runs: Vec<SubmissionReceipt>,
     /// Ids of runs that were left unchanged: withdrawn, or judged otherwise since.
     pub left: Vec<String>,
@@ -39,11 +39,11 @@ struct Change {
 }
 
 impl Collection {
-    /// Gives many runs one standing, all of them or none. Withdrawn runs stay withdrawn. `when` is
+    /// Gives many runs one status, all of them or none. Withdrawn runs stay withdrawn. `when` is
     /// RFC 3339 in UTC.
     ///
     /// # Errors
-    /// If an id is unknown, or the standing is `Withdrawn`; then nothing is changed.
+    /// If an id is unknown, or the status is `Withdrawn`; then nothing is changed.
     pub fn judge_many(
         &self,
         ids: &[String],
@@ -74,11 +74,11 @@ impl Collection {
         })
     }
 
-    /// Undoes the last judgement of many: each run gets the standing it had before. Runs that were
+    /// Undoes the last judgement of many: each run gets the status it had before. Runs that were
     /// withdrawn or judged otherwise since stay unchanged.
     ///
     /// # Errors
-    /// If `deed` is not the number of the last such judgement.
+    /// If `event` is not the number of the last such judgement.
     pub fn undo_judgement(
         &self,
         event: u64,
@@ -139,7 +139,7 @@ impl Done {
     }
 }
 
-/// Changes standings: first a line of the audit for the whole, then one for each run.
+/// Changes statuses: first a line of the audit for the whole, then one for each run.
 fn change(
     writer: &mut Writer,
     wanted: Vec<(String, SubmissionStatus)>,
@@ -200,7 +200,7 @@ fn last_event(connection: &mut dyn Connection) -> Result<Option<u64>, Collection
     found.map(|mut row| row.number()).transpose()
 }
 
-/// Runs of a judgement, each with its standing before, and true if it still has the standing that
+/// Runs of a judgement, each with its status before, and true if it still has the status that
 /// the judgement gave it.
 fn judged_in(
     connection: &mut dyn Connection,

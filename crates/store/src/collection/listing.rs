@@ -1,4 +1,4 @@
-//! Lists of runs for moderators: filtered by standing and sender, in several orders.
+//! Lists of runs for moderators: filtered by status and sender, in several orders.
 
 use record::collection::{HeadlineFigure, Origin, SubmissionStatus};
 
@@ -49,7 +49,7 @@ impl RunOrder {
 /// Filter, order and length of a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Standing of the runs.
+    /// Status of the runs.
     pub status: SubmissionStatus,
     /// Sender of the runs, as named in the audit; `None` for all senders.
     pub sender: Option<String>,
@@ -70,7 +70,7 @@ pub struct ListedRun {
     pub slug: String,
     /// Time at which it was received, in RFC 3339.
     pub received: String,
-    /// Standing of the run.
+    /// Status of the run.
     pub status: SubmissionStatus,
     /// Origin of the run.
     pub origin: Origin,

@@ -106,7 +106,7 @@ impl Collection {
         rows.into_iter().map(revision).collect()
     }
 
-    /// A run as of one of its revisions. A revision that was replaced has the standing `Withdrawn`.
+    /// A run as of one of its revisions. A revision that was replaced has the status `Withdrawn`.
     ///
     /// # Errors
     /// Where the database fails.

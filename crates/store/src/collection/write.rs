@@ -78,7 +78,7 @@ pub struct SubmissionReceipt {
     pub slug: String,
     /// Number of its latest revision, from 1.
     pub revision: u32,
-    /// Standing after the change.
+    /// Status after the change.
     pub status: SubmissionStatus,
     /// True if the run was added or changed. The same run once more changes nothing.
     pub is_new: bool,
@@ -86,7 +86,7 @@ pub struct SubmissionReceipt {
 
 impl Collection {
     /// Adds a run. It is durable when this returns. A run that the collection already has, in any
-    /// revision and of any standing, is not added again: the receipt is that of the existing run.
+    /// revision and of any status, is not added again: the receipt is that of the existing run.
     ///
     /// # Errors
     /// If it cannot be stored, or the database fails; then nothing of it is there.
@@ -206,7 +206,7 @@ impl Collection {
         })
     }
 
-    /// Withdraws a run for good. It stays readable by its id, with its standing.
+    /// Withdraws a run for good. It stays readable by its id, with its status.
     ///
     /// # Errors
     /// As of [`Collection::judge`].
@@ -351,7 +351,7 @@ impl Prepared {
     }
 }
 
-/// Refuses figures that are not finite, other standings than the first two, and times that are not
+/// Refuses figures that are not finite, other statuses than the first two, and times that are not
 /// RFC 3339.
 fn check(submission: &Submission) -> Result<(), CollectionError> {
     let refuse = |why: String| Err(CollectionError::Unrepresentable { why });
@@ -533,7 +533,7 @@ impl<'a> Writer<'a> {
         Ok(SubmissionReceipt { id: id.to_owned(), slug, revision, status, is_new: true })
     }
 
-    /// A run that may be judged, and its standing; an error if it was withdrawn.
+    /// A run that may be judged, and its status; an error if it was withdrawn.
     pub fn status_of(
         &mut self,
         id: &str,
