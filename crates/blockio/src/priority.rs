@@ -3,8 +3,9 @@
 //!
 //! The priority is a nice value and not a real-time policy. An ordinary thread is woken on the
 //! processor that the completion arrives at; the scheduler leaves a real-time thread where it ran
-//! before, and a completion that has to wake another, idle processor is late by an interrupt between
-//! the two: on a virtual machine 20 µs of an I/O of 55 µs (docs/methodology.md, "Priority").
+//! before, and a completion that has to wake another, idle processor is late by an interrupt
+//! between the two: on a virtual machine 20 µs of an I/O of 55 µs (docs/methodology.md,
+//! "Priority").
 
 use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::gettid;

@@ -65,8 +65,8 @@ pub enum LargerRate {
 /// Differences below this share are taken for noise unless the intervals of A and B do not even
 /// touch.
 const NOISE: f64 = 0.10;
-/// The variance between runs is pooled with that within them unless an F test at this level tells
-/// them apart. At the usual 25 %, intervals of two runs each hold 92 of 100 drawn differences.
+/// The variance between runs is pooled with that within them unless an F test at this level finds a
+/// difference. At the usual 25 %, intervals of two runs each contain 92 of 100 drawn differences.
 const POOLED_FROM: f64 = 0.4;
 /// Most additional runs that are worth proposing.
 const MOST_RUNS: u32 = 20;
@@ -82,15 +82,16 @@ pub fn compare(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
 
 /// Compares runs of A and B: the ratio of their geometric means, with its interval.
 ///
-/// - *Two runs or more of each*: Welch's interval (1947) of the logarithms, from the variance between
-///   runs. Where rounds tell the variance within runs and that between them is consistent with it,
-///   both are pooled for more degrees of freedom (Bancroft 1944), as two or three runs have few.
-/// - *One run of one of both*: it is taken to vary as the runs of the other do.
-/// - *One run of each*: the runs' own intervals, which know nothing of changes between runs.
+/// - *Two runs or more of each*: Welch's interval (1947) of the logarithms, from the variance
+///   between runs. If rounds give the variance within runs and that between them is consistent with
+///   it, both are pooled for more degrees of freedom (Bancroft 1944), as two or three runs have
+///   few.
+/// - *One run of one of both*: its variance is assumed to be that of the other side.
+/// - *One run of each*: the runs' own intervals, which do not include changes between runs.
 ///
-/// The interval is never narrower than what varies within runs (levels of variance after Kalibera
-/// and Jones 2013). `None` without runs, with a value that is not positive, or with one run of each
-/// where one has no interval.
+/// The interval is never narrower than the variation within runs allows (levels of variance after
+/// Kalibera and Jones 2013). `None` without runs, with a value that is not positive, or with one
+/// run of each if one has no interval.
 pub fn compare_runs(a: &[RunRate], b: &[RunRate]) -> Option<RatioEstimate> {
     let logarithms = [logarithms(a)?, logarithms(b)?];
     let difference = mean(&logarithms[0]) - mean(&logarithms[1]);

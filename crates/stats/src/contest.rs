@@ -1,4 +1,4 @@
-//! The best of several groups of results, and the groups that cannot be told from it.
+//! The best of several groups of results, and the groups that are not clearly worse.
 
 use crate::sample::mean;
 use crate::{LargerRate, RatioEstimate, compare};

@@ -54,9 +54,9 @@ impl QuantileEstimator {
         QuantileEstimator::overlapping(seed, 1)
     }
 
-    /// An estimator of the latencies of a closed loop that keeps `in_flight` events under way. Each
+    /// An estimator of the latencies of a closed loop that keeps `in_flight` events in flight. Each
     /// of these waits for the others, so one slow event makes that many slow values; the first
-    /// values are left out, because they found nothing under way.
+    /// values are left out, because nothing was in flight before them.
     pub fn overlapping(seed: u64, in_flight: u32) -> Self {
         let random = Random::new(seed);
         QuantileEstimator {
@@ -250,9 +250,9 @@ mod tests {
         assert_eq!(found.n, 100);
     }
 
-    /// 64 values, two in each of 32 batches. Where each batch has one of each kind, or all are
-    /// alike, the share is the same in all; where batches are of one kind it varies by 64 / 31 times
-    /// as much as two independent values would make it, and no batch is worth less than one value.
+    /// 64 values, two in each of 32 batches. If each batch has one of each kind, or all are alike,
+    /// the share is the same in all; if batches are of one kind it varies by 64 / 31 times as much
+    /// as for two independent values, and no batch is worth less than one value.
     #[test]
     fn what_batches_have_in_common_costs_values() {
         for (name, values, effective) in [

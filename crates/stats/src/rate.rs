@@ -15,7 +15,7 @@ const FEWEST: usize = 10;
 /// (one-sided 10 %).
 const NOTICEABLE: f64 = 1.28;
 /// An interval of few batches whose ends differ by more than this factor is not given: from two
-/// batches that differ, Student's t makes one from picobytes to gigabytes a second. With many
+/// batches that differ, Student's t makes one from picobytes to gigabytes per second. With many
 /// batches so wide an interval shows that the rate changed.
 const TELLS_NOTHING: f64 = 1000.0;
 /// An event that takes this many times as long as a typical one is a rare slow event.

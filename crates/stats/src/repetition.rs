@@ -12,7 +12,7 @@ const LEAST: f64 = 0.001;
 /// A round: its rate and length, and half the width of its own 95 % interval, where it has one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundRate {
-    /// Events a second.
+    /// Events per second.
     pub rate: f64,
     /// Duration: the weight of the round in the result. Any unit, the same for all.
     pub length: f64,

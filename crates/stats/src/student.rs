@@ -1,8 +1,8 @@
 //! Student's t, by way of the incomplete beta function.
 
-/// The quantile of Student's t distribution: the value below which the share `p` (0..1, ends
-/// excluded) lies, with `degrees` degrees of freedom (> 0, not necessarily whole). Good to about
-/// 1e-9. NaN outside that domain.
+/// The quantile of Student's t distribution: the value that a share `p` (0..1, ends excluded) of
+/// the distribution is below, with `degrees` degrees of freedom (> 0, not necessarily whole). Good
+/// to about 1e-9. NaN outside that domain.
 pub fn student_t(p: f64, degrees: f64) -> f64 {
     if !(p > 0.0 && p < 1.0 && degrees > 0.0) {
         return f64::NAN;

@@ -5,10 +5,10 @@ use std::fmt;
 use record::units::{Bytes, Nanos};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// Slowest rate a profile may give, in bytes a second.
+/// Slowest rate that a profile may have, in bytes per second.
 const SLOWEST: u64 = 1000;
 
-/// Longest time a profile may give, and an I/O may take: ten days.
+/// Longest time in nanoseconds that a profile may have, and an I/O may take: ten days.
 pub(crate) const LONGEST_NS: u64 = 864_000 * 1_000_000_000;
 
 /// A size in bytes: `"4 MiB"`, `"64 GB"`.
@@ -19,7 +19,7 @@ pub struct ByteSize(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Time(pub f64);
 
-/// A rate in bytes a second: `"9.2 MB/s"`.
+/// A rate in bytes per second: `"9.2 MB/s"`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Rate(pub f64);
 

@@ -84,8 +84,8 @@ pub const RULE_OF_TRIAL: StopRule = StopRule {
     max_ns: 180_000_000_000,
 };
 
-/// Every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under [`RULE_OF_TRIAL`];
-/// `runs` runs of each.
+/// Results of every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under
+/// [`RULE_OF_TRIAL`]; `runs` runs of each.
 pub fn table(runs: u32, seed: u64) -> Vec<CoverageRow> {
     let lengths = [100, 1000, 10_000].map(Until::Events);
     let whats = [Estimand::Rate, Estimand::Quantile(0.5), Estimand::Quantile(0.99)];

@@ -113,7 +113,7 @@ fn normal_below(x: f64) -> f64 {
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// A stream under way.
+/// A running stream.
 #[derive(Debug, Clone)]
 pub struct StreamState {
     kind: Kind,

@@ -11,7 +11,7 @@
 //! published result files the first run is 1.5 to 7.7 times the others: it is discarded (and kept
 //! as `first_run_bps`), the median of the others is reported.
 //!
-//! Units: hdparm's "MB" are 2^20 bytes, other tools' 10^6. Reported here are bytes a second.
+//! Units: hdparm's "MB" are 2^20 bytes, other tools' 10^6. Results here are in bytes per second.
 
 use device::{Device, Extent, IoError};
 use record::{Estimate, Flag, Path, Stop};

@@ -12,7 +12,7 @@
 //! if addresses fold). A raw medium without `--erase` is tested in this way only. Then no more than
 //! `keep` is written sequentially: there has to be room for it.
 //!
-//! # What it leaves
+//! # Results
 //! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent if
 //! time or medium ended before it was known), `real_bytes` (with its interval if it was not found
 //! to the sector), `wrap_bytes` (the modulus of addresses, 0 without one), `cache_bytes` (the

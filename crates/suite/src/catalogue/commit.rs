@@ -10,7 +10,7 @@
 //! system's journal only the file's time, if the kernel's clock has ticked. A medium whose flush
 //! does not wait for flash is fast here, too: see `flush-cost`.
 //!
-//! What a cell was asked: `form`. Metrics: `iops`: commits a second; `latency_ns` of a commit.
+//! Parameters of a cell: `form`. Metrics: `iops`: commits per second; `latency_ns` of a commit.
 
 use record::{CHECKPOINT_COMMITS, CountUnit, Estimate, Flag, Histogram, Stop, Sync};
 use stats::{RateEstimator, StopRule, StopVerdict};

@@ -7,7 +7,7 @@
 //!   then every group's bitmaps and, in the groups that have them, superblock and descriptor table,
 //!   each 1 KiB at a time; a flush at the end. A group's time is that of its table, its 1 KiB
 //!   writes and its share of the flush.
-//! - `simple`: Morton's own benchmark, 64 KiB every 8 MiB. His published groups a second are of
+//! - `simple`: Morton's own benchmark, 64 KiB every 8 MiB. His published groups per second are of
 //!   this form.
 //!
 //! If there is no time for all groups, a sample that is spread evenly over the whole medium is
@@ -47,7 +47,7 @@ spec! {
     }
 }
 
-/// Writes what `mke2fs -b 1024` writes, a cell for each form: groups a second.
+/// Writes what `mke2fs -b 1024` writes, a cell for each form: groups per second.
 pub struct Ext2Format;
 
 /// Distance of groups in bytes, and bytes that the simple form writes in each.

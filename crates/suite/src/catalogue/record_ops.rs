@@ -136,8 +136,8 @@ impl Procedure for RecordOps {
         Ok(())
     }
 
-    /// Metrics: `iops` (iozone's operations a second), `bps`, `latency_ns`, `full_pass_s` (seconds
-    /// for all records at this rate).
+    /// Metrics: `iops` (iozone's operations per second), `bps`, `latency_ns`, `full_pass_s`
+    /// (seconds for all records at this rate).
     fn run(&self, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> CellOutcome {
         let Some(form) = find(cell.form()) else {
             return CellOutcome::failed(cell, "unknown form");

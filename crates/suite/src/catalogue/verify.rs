@@ -7,7 +7,7 @@
 //! part, and can estimate the remaining time. A block that cannot be written or read is counted,
 //! and the next one follows.
 //!
-//! # What it leaves
+//! # Results
 //! For each part a cell of the form "write" and one of the form "read"; `params.other.part` counts
 //! from 0. `bps` and latencies of both. "write": `unwritable_sectors`. "read": `good_sectors`,
 //! `changed_sectors` (up to 7 wrong bits), `overwritten_sectors` (data that belongs elsewhere, or a

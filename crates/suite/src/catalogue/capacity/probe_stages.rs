@@ -2,13 +2,14 @@
 //!
 //! 1. **Mark.** Single blocks are written at random places of the upper part, in groups; each group
 //!    has a place near the end.
-//! 2. **Fill the cache.** From the front a *ramp* is written sequentially, longer and longer. Each time it
-//!    has doubled, one group is read, and no group twice. Where there is no flash, the marks vanish
-//!    as soon as no memory of the controller answers for them: that is the size of the cache.
-//! 3. **Fold.** Once the ramp is long enough, the addresses above it are read at random distances of
-//!    at most the length of the ramp. On a medium that takes addresses modulo something, some of
-//!    them show the ramp, each block of which says where it belongs: the greatest common divisor of
-//!    the distances is the distance at which addresses wrap around.
+//! 2. **Fill the cache.** From the front a *ramp* is written sequentially, longer and longer. Each
+//!    time it has doubled, one group is read, and no group twice. Where there is no flash, the
+//!    marks vanish as soon as no memory of the controller answers for them: that is the size of the
+//!    cache.
+//! 3. **Fold.** Once the ramp is long enough, the addresses above it are read at random distances
+//!    of at most the length of the ramp. On a medium that takes addresses modulo a distance, some
+//!    of them return blocks of the ramp, each of which contains its own address: the greatest
+//!    common divisor of the differences is the wrap distance.
 //! 4. **Narrow down.** Between the last place that keeps data and the first that does not, blocks
 //!    are marked, the cache is filled, the blocks are read, until 16 MiB are left. These are
 //!    written whole and read sector by sector.

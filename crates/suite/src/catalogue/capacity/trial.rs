@@ -36,7 +36,7 @@ pub struct Geometry {
     pub cache_bytes: u64,
     /// Content of reads from places without flash: "zeros", "ones", "garbage".
     pub lost: &'static str,
-    /// Bytes a second of sequential writing.
+    /// Rate of sequential writes in bytes per second.
     pub write_bps: u64,
     /// True if whole allocation units are mapped, so that each write elsewhere causes a merge.
     pub merges: bool,
