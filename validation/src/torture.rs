@@ -66,7 +66,7 @@ const PARTS: &[Part] = &[
         variable: |flags| ("GONE", flags.times.div_ceil(5)),
     },
     Part { name: "power", tests: &["torture::power"], variable: |flags| ("CUTS", flags.times) },
-    Part { name: "cards", tests: &["vm::cards", "vm::lent", "vm::in_use"], variable: |flags| ("CARDS", flags.times) },
+    Part { name: "cards", tests: &["vm::cards", "vm::restored", "vm::in_use"], variable: |flags| ("CARDS", flags.times) },
 ];
 
 /// Number of kills of each command, so that all together are `kills`: run on a simulated medium and

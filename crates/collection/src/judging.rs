@@ -4,14 +4,14 @@
 //! the bytes. `scan` checks depth, counts, texts and schema of the document without storing it.
 //! serde then takes the fields that [`Published`] names and drops the rest. `possible` checks the
 //! numbers against physical limits, against each other, and against the latencies they are computed
-//! from. A run that is unusual but possible gets a caveat for manual review (`doubts`). Conclusions
+//! from. A run that is unusual but possible gets a caveat for manual review (`caveats`). Conclusions
 //! in the document are discarded: they are drawn anew from its cells.
 
 use record::collection::{CollectionLine, RunHeadline};
 use record::{Published, Record};
 
+mod caveats;
 mod curves;
-mod doubts;
 mod latencies;
 mod limits;
 mod possible;
@@ -65,7 +65,7 @@ pub struct Upload {
     /// Its line, computed here and not taken from the sender.
     pub headline: RunHeadline,
     /// Sentences about what is unusual but possible; a person has to review them.
-    pub doubts: Vec<String>,
+    pub caveats: Vec<String>,
 }
 
 /// Rejection of a submission, with its reason.
@@ -146,8 +146,8 @@ pub fn judge(mut run: Published) -> Result<Upload, Rejection> {
     run.findings.clear();
     check(&run)?;
     let (run, headline) = drawn(run);
-    let doubts = doubts::of(&run, &headline);
-    Ok(Upload { run, headline, doubts })
+    let caveats = caveats::of(&run, &headline);
+    Ok(Upload { run, headline, caveats })
 }
 
 /// Checks the numbers of a run against physical limits, against each other, and against the
@@ -166,7 +166,7 @@ pub fn check(run: &Published) -> Result<(), Rejection> {
 /// median is larger than 4, and on a logarithmic scale more than twice as far as the farthest known
 /// figure: media of one name differ by a factor of up to 4 (docs/field/classes.md#speed-classes).
 pub fn outliers(upload: &Upload, line: &CollectionLine) -> Vec<String> {
-    doubts::outliers(&upload.headline, line)
+    caveats::outliers(&upload.headline, line)
 }
 
 /// Parses the document as the type that names all published fields. All other fields are dropped.

@@ -128,7 +128,7 @@ pub fn other_names_of(kind: MediumKind, vendor: &str, model: &str) -> String {
 }
 
 /// Names that a person has to review: praise, two vendors, or a program name similar to Flashmark.
-pub(crate) fn doubts(run: &Published) -> Vec<String> {
+pub(crate) fn caveats(run: &Published) -> Vec<String> {
     let (vendor, model) = run.spelled();
     let (vendor, model) = (folded(&vendor), folded(&model));
     let praise = ["verified", "official", "genuine", "authentic", "certified", "flashmark"];

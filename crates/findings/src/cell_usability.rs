@@ -24,7 +24,7 @@ pub enum ExclusionReason {
     /// The host's page cache was in between: no trick of the medium can be distinguished from it.
     HostCached,
     /// Host stalls took too much of the time: they can look like a trick or a stall of the medium.
-    HostStoodStill,
+    HostStalled,
 }
 
 impl fmt::Display for ExclusionReason {
@@ -47,7 +47,7 @@ impl fmt::Display for ExclusionReason {
                 "a control group of the host limits it: the medium is at least this fast"
             }
             ExclusionReason::HostCached => "the host's page cache answered",
-            ExclusionReason::HostStoodStill => "the host stood still during it",
+            ExclusionReason::HostStalled => "the host stood still during it",
         })
     }
 }
@@ -107,5 +107,5 @@ pub(crate) fn host_stalled(cell: &Cell) -> Option<ExclusionReason> {
         test::FRONT_AREA => MAX_STALL_OF_MEDIAN,
         _ => record::MAX_HOST_STALL_SHARE,
     };
-    (cell.host_stall_share() > most).then_some(ExclusionReason::HostStoodStill)
+    (cell.host_stall_share() > most).then_some(ExclusionReason::HostStalled)
 }

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_queues_are_no_figure_of_one_at_a_time() {
+    fn deep_queues_are_no_figure_of_queue_depth_1() {
         let mut record = card();
         record.cells[0].params = Params { queue_depth: 32, ..record.cells[0].params.clone() };
         record.cells[2].params = Params { threads: 4, ..record.cells[2].params.clone() };

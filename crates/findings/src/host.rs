@@ -56,17 +56,17 @@ fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
     let cell = record
         .cells
         .iter()
-        .filter(|cell| cell.disturbance.is_some())
+        .filter(|cell| cell.host_state.is_some())
         .max_by_key(|cell| cell.elapsed_ns)?;
     let looked_ns = cell.activity.last()?.at_ns.saturating_sub(cell.activity.first()?.at_ns);
     let lasted_ns = looked_ns.max(cell.elapsed_ns).max(1);
-    let share = cell.disturbance.as_ref()?.cpu_pressure_us? as f64 * 1e3 / lasted_ns as f64;
+    let share = cell.host_state.as_ref()?.cpu_pressure_us? as f64 * 1e3 / lasted_ns as f64;
     (share > PRESSED).then_some((cell, share))
 }
 
 /// Note on a cell that was measured twice, about the host during the other attempt.
 fn measured_twice(cell: &Cell) -> Option<String> {
-    let ns = cell.disturbance.as_ref()?.other_time_host_stall_ns?;
+    let ns = cell.host_state.as_ref()?.other_time_host_stall_ns?;
     Some(format!(
         "{}: measured twice; the other time the host stood still for {}",
         figure::named(cell),

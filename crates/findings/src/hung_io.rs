@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_stood_still_is_not_the_mediums_fault() {
+    fn a_host_stall_is_not_the_mediums_fault() {
         // Nobody looked meanwhile, or nothing was at the device.
         for record in
             [run(90, (0..10).chain(100..120), true), run(90, 0..120, false), run(90, 0..0, true)]
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_queue_or_a_slow_medium_takes_is_no_standstill() {
+    fn the_time_of_a_queue_or_a_slow_medium_is_no_host_stall() {
         assert_eq!(conclude(&run(29, 0..60, true)), None);
         for test in SEVERAL {
             let mut several = run(90, 0..0, true);

@@ -175,7 +175,7 @@ fn left_out_s(cell: &Cell, bps: f64) -> f64 {
     let counted = cell
         .histogram
         .as_ref()
-        .filter(|_| cell.disturbance.as_ref().is_some_and(|seen| seen.left_out > 0));
+        .filter(|_| cell.host_state.as_ref().is_some_and(|seen| seen.left_out > 0));
     counted.map_or(0.0, |counted| {
         (cell.bytes as f64 / bps - counted.mean() * counted.len() as f64 / 1e9).max(0.0)
     })
@@ -479,8 +479,7 @@ mod tests {
             let mut histogram = record::Histogram::default();
             histogram.record_n(1_000_000_000, 3);
             cell.histogram = Some(histogram);
-            cell.disturbance =
-                Some(record::Disturbance { left_out, ..record::Disturbance::default() });
+            cell.host_state = Some(record::HostState { left_out, ..record::HostState::default() });
             left_out_s(&cell, 100.0)
         };
         assert!((of(1, 1_000) - 7.0).abs() < 0.01);

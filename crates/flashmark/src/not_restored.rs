@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_owes_says_what_and_how_to_put_it_back() {
+    fn a_run_that_is_not_restored_names_the_bytes_and_the_command() {
         let unrestored = |medium: &str| Unrestored {
             medium: medium.to_owned(),
             pieces: 9,

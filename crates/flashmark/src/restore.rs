@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_medium_that_goes_while_it_gets_back_what_it_lent_is_no_success() {
+    fn a_medium_that_goes_during_the_restore_is_no_success() {
         let home = tempfile::tempdir().unwrap();
         let run = home.path().join("run");
         std::fs::create_dir(&run).unwrap();

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use host::{DeviceNumber, HostPressure, Roots, StatFile};
-use record::{Counters, Disturbance, Sample, Target};
+use record::{Counters, HostState, Sample, Target};
 
 /// Time between two samples.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -71,7 +71,7 @@ impl Sampler {
     }
 
     /// Ends the cell; returns what was counted meanwhile, of the medium and of the host.
-    pub fn end(&self) -> (Vec<Sample>, Disturbance) {
+    pub fn end(&self) -> (Vec<Sample>, HostState) {
         self.shared.look(true);
         let course = std::mem::take(&mut *self.shared.course());
         let pressure = HostPressure::now(&self.shared.roots).since(&course.pressure);

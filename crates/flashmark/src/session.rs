@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::Bytes;
-use record::{Cell, Disturbance, Ended, Flag, IoAccounting, Record, Sample, Stop};
+use record::{Cell, Ended, Flag, HostState, IoAccounting, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
 use suite::{Backup, Plan, RunEnd, RunEvent, RunListener, RunOptions};
 
@@ -179,7 +179,7 @@ struct JournalListener<'a> {
 #[derive(Clone, Default)]
 struct Seen {
     activity: Vec<Sample>,
-    host_effects: Disturbance,
+    host_effects: HostState,
     reach: Option<IoAccounting>,
     /// Caveats that the counters raised, those of its rounds included.
     caveats: Vec<Flag>,
@@ -207,8 +207,8 @@ impl JournalListener<'_> {
         let Seen { activity, host_effects, reach, caveats } =
             self.seen.get(&cell.id).cloned().unwrap_or_default();
         let mut cell = Cell { activity, reach, ..(*cell).clone() };
-        if host_effects != Disturbance::default() {
-            cell.disturbance.get_or_insert_default().add(host_effects);
+        if host_effects != HostState::default() {
+            cell.host_state.get_or_insert_default().add(host_effects);
         }
         for flag in caveats {
             if !cell.flags.contains(&flag) {

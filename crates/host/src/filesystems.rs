@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn doubts_follow_from_the_kind() {
+    fn caveats_follow_from_the_kind() {
         assert_eq!(flags(&mount("tmpfs", "")), [Flag::MemoryFilesystem]);
         assert_eq!(flags(&mount("btrfs", "compress=zstd")), [Flag::CompressedFilesystem]);
         assert!(flags(&mount("ext4", "")).is_empty());

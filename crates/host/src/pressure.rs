@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use record::Disturbance;
+use record::HostState;
 
 use crate::roots::Roots;
 
@@ -47,15 +47,15 @@ impl HostPressure {
         self.cpu_pressure_us.is_some() && self.memory_pressure_us.is_some()
     }
 
-    /// Increase since `earlier`, in a disturbance whose other fields are empty.
-    pub fn since(&self, earlier: &HostPressure) -> Disturbance {
+    /// Increase since `earlier`, in a [`HostState`] whose other fields are empty.
+    pub fn since(&self, earlier: &HostPressure) -> HostState {
         let since = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
-        Disturbance {
+        HostState {
             cpu_pressure_us: since(self.cpu_pressure_us, earlier.cpu_pressure_us),
             memory_pressure_us: since(self.memory_pressure_us, earlier.memory_pressure_us),
             steal_ns: since(self.steal_ns, earlier.steal_ns),
             preempted: since(self.preempted, earlier.preempted),
-            ..Disturbance::default()
+            ..HostState::default()
         }
     }
 }
@@ -135,7 +135,7 @@ mod tests {
         assert!(!now.tells_pressure());
         assert_eq!(
             now.since(&HostPressure { steal_ns: Some(3), ..HostPressure::default() }),
-            Disturbance::default()
+            HostState::default()
         );
     }
 }

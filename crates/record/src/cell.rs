@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bound, CellError, Disturbance, Flag, Histogram, Params, Sample, Series};
+use crate::{Bound, CellError, Flag, Histogram, HostState, Params, Sample, Series};
 
 /// A measured figure with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -218,8 +218,8 @@ pub struct Cell {
     pub reach: Option<IoAccounting>,
     /// Effects of the host on it; absent if they were not recorded (a simulated medium, an old
     /// record).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disturbance: Option<Disturbance>,
+    #[serde(rename = "disturbance", default, skip_serializing_if = "Option::is_none")]
+    pub host_state: Option<HostState>,
     /// Rounds behind its figures, in the order of time, if it was measured several times. Its
     /// interval then contains the figure of a repetition of the run 95 times of 100. Absent if it
     /// was measured once: its interval is then that of the medium's long-run rate.
@@ -255,7 +255,7 @@ impl Cell {
             labels: BTreeMap::new(),
             activity: Vec::new(),
             reach: None,
-            disturbance: None,
+            host_state: None,
             rounds: Vec::new(),
         }
     }
@@ -272,9 +272,9 @@ impl Cell {
 
     /// Share of its time in which the host stalled, as recorded or flagged, 0 to 1.
     pub fn host_stall_share(&self) -> f64 {
-        let seen_ns = self.disturbance.as_ref().map_or(0, |seen| seen.host_stall_ns);
+        let seen_ns = self.host_state.as_ref().map_or(0, |seen| seen.host_stall_ns);
         let said_ns = self.flags.iter().map(|flag| {
-            if let Flag::HostStoodStill { host_stall_ns, .. } = flag { *host_stall_ns } else { 0 }
+            if let Flag::HostStalled { host_stall_ns, .. } = flag { *host_stall_ns } else { 0 }
         });
         let ns = said_ns.max().unwrap_or(0).max(seen_ns);
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
@@ -415,14 +415,14 @@ mod tests {
     }
 
     #[test]
-    fn the_share_in_which_the_host_stood_still_is_the_larger_of_seen_and_said() {
+    fn the_share_of_host_stalls_is_the_larger_of_seen_and_recorded() {
         let share = |elapsed_ns, seen_ns: Option<u64>, said_ns: Option<u64>| {
             let mut cell = Cell::begun("a", "a", Params::default());
             cell.elapsed_ns = elapsed_ns;
-            cell.disturbance = seen_ns
-                .map(|host_stall_ns| Disturbance { host_stall_ns, ..Disturbance::default() });
+            cell.host_state =
+                seen_ns.map(|host_stall_ns| HostState { host_stall_ns, ..HostState::default() });
             cell.flags.extend(
-                said_ns.map(|host_stall_ns| Flag::HostStoodStill { host_stall_ns, left_out: 1 }),
+                said_ns.map(|host_stall_ns| Flag::HostStalled { host_stall_ns, left_out: 1 }),
             );
             cell.host_stall_share()
         };

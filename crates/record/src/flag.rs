@@ -163,7 +163,8 @@ pub enum Flag {
     },
     /// The host stalled while this was measured; I/Os that were in flight meanwhile are left out of
     /// latencies and stalls.
-    HostStoodStill {
+    #[serde(rename = "host-stood-still")]
+    HostStalled {
         /// Time of all stalls together, in nanoseconds.
         #[serde(rename = "stood_still_ns")]
         host_stall_ns: u64,
@@ -444,7 +445,7 @@ impl std::fmt::Display for Flag {
                     bound.words()
                 )
             }
-            Flag::HostStoodStill { host_stall_ns, left_out } => {
+            Flag::HostStalled { host_stall_ns, left_out } => {
                 write!(
                     f,
                     "the host stood still for {}; {left_out} I/Os are left out of the latencies",

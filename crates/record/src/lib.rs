@@ -23,13 +23,13 @@ mod cell_error;
 pub mod classes;
 pub mod collection;
 mod columns;
-mod disturbance;
 pub mod figures;
 mod finding;
 mod fingerprint;
 mod fitness;
 mod flag;
 mod histogram;
+mod host_state;
 mod io_accounting;
 mod medium;
 pub mod metric;
@@ -57,13 +57,13 @@ pub use columns::{
     ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,
     column_named, columns, columns_of,
 };
-pub use disturbance::{Disturbance, HostStall, MAX_HOST_STALL_SHARE};
 pub use figures::{FIGURES, Figure};
 pub use finding::{Finding, Outcome, Severity, VerdictSentence};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use fitness::{Condition, Fitness};
 pub use flag::{Bound, Flag, HANGS_NS, IoLimitKind};
 pub use histogram::{Histogram, HistogramError};
+pub use host_state::{HostStall, HostState, MAX_HOST_STALL_SHARE};
 pub use io_accounting::not_medium_reason;
 pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,

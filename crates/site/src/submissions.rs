@@ -382,7 +382,7 @@ pub(crate) fn judged(
     replaces: Option<&str>,
 ) -> Result<Judged, CollectionError> {
     let origin = Origin::of(&upload.run);
-    let mut reasons = upload.doubts.clone();
+    let mut reasons = upload.caveats.clone();
     if let Some(id) = collection.find_copy(&upload.run, replaces)? {
         reasons.push(format!("its latencies are those of run {id}: one measurement counts once"));
     }

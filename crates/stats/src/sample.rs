@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_pairs_bears_one_that_strays() {
+    fn the_middle_of_pairs_bears_one_outlier() {
         assert_eq!(pairwise_median(&[]), None);
         assert_eq!(pairwise_median(&[3.0]), Some(3.0));
         // 1, 2, 3.5, 3, 4.5, 6

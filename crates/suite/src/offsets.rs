@@ -291,7 +291,7 @@ mod tests {
         }
 
         #[test]
-        fn stratified_never_visits_a_stratum_twice_in_a_row(strata in 2u64..50, seed: u64) {
+        fn stratified_never_visits_a_stratum_twice_in_succession(strata in 2u64..50, seed: u64) {
             let span = Extent::new(0, strata * 65536);
             let mut order = Stratified::new(span, 65536, 4096, Random::for_purpose(seed, ""));
             let visited: Vec<u64> = (0..3 * strata).map(|_| order.next().unwrap().offset_bytes / 65536).collect();

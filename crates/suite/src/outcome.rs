@@ -53,8 +53,8 @@ impl CellOutcome {
         self.cell.ops += tally.ops;
         self.cell.bytes += tally.bytes;
         self.cell.elapsed_ns += tally.busy_ns;
-        if let Some(disturbance) = tally.disturbance {
-            self.cell.disturbance.get_or_insert_default().add(disturbance);
+        if let Some(host_state) = tally.host_state {
+            self.cell.host_state.get_or_insert_default().add(host_state);
         }
         match &mut self.cell.histogram {
             Some(histogram) => histogram.merge(&tally.histogram),

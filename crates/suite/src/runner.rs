@@ -322,8 +322,8 @@ impl Runner<'_> {
         let (mut kept, other) = if is_better { (second, first) } else { (first, second) };
         (kept.failed, kept.written_last, kept.outcome.cell.written_bytes) =
             (failed, written_last, written_bytes);
-        let other_ns = other.outcome.cell.disturbance.map_or(0, |seen| seen.host_stall_ns);
-        kept.outcome.cell.disturbance.get_or_insert_default().other_time_host_stall_ns =
+        let other_ns = other.outcome.cell.host_state.map_or(0, |seen| seen.host_stall_ns);
+        kept.outcome.cell.host_state.get_or_insert_default().other_time_host_stall_ns =
             Some(other_ns);
         kept
     }
@@ -412,8 +412,8 @@ impl Runner<'_> {
         outcome.cell.written_bytes = reporter.written_bytes - self.written_bytes;
         outcome.cell.run_written_bytes =
             (outcome.cell.written_bytes > 0).then_some(reporter.written_bytes);
-        let disturbance = outcome.cell.disturbance.as_ref().filter(|seen| seen.left_out > 0);
-        let host_stalled = disturbance.map(|seen| Flag::HostStoodStill {
+        let host_state = outcome.cell.host_state.as_ref().filter(|seen| seen.left_out > 0);
+        let host_stalled = host_state.map(|seen| Flag::HostStalled {
             host_stall_ns: seen.host_stall_ns,
             left_out: seen.left_out,
         });

@@ -5,7 +5,7 @@ mod host_stalls;
 use device::{Completion, IoError};
 use record::units::SECOND_NS;
 use record::{
-    Disturbance, Estimate, Flag, Histogram, Latency, Metrics, Series, SeriesAxis, Stop, metric,
+    Estimate, Flag, Histogram, HostState, Latency, Metrics, Series, SeriesAxis, Stop, metric,
 };
 use stats::{
     Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample,
@@ -67,7 +67,7 @@ pub struct IoTally {
     /// The stop rule.
     pub rule: Option<StopRule>,
     /// Effects of host stalls, if there were any.
-    pub disturbance: Option<Disturbance>,
+    pub host_state: Option<HostState>,
     in_flight: u32,
     last_ns: u64,
     slow: SlowIos,
@@ -85,7 +85,7 @@ impl Default for IoTally {
             bytes: 0,
             busy_ns: 0,
             idle_ns: 0,
-            disturbance: None,
+            host_state: None,
             slow: SlowIos::default(),
             in_flight: 1,
             cpu_ns: None,
@@ -375,7 +375,7 @@ mod tests {
     /// 1,638,400 reads took 547 ms of wall-clock time, with nothing in flight for 68 ms: 3.0 M
     /// IOPS, not 3.42 M.
     #[test]
-    fn several_at_a_time_are_counted_over_the_wall_clock_and_one_at_a_time_over_the_mediums_time() {
+    fn deep_queues_are_counted_over_the_wall_clock_and_depth_1_over_the_mediums_time() {
         let count = |in_flight| {
             let mut tally = IoTally::under(None, in_flight);
             for turn in 0..1000 {
@@ -417,7 +417,7 @@ mod tests {
             for tally in [&mut together, &mut single] {
                 tally.leave_out(&still);
             }
-            assert_eq!(format!("{:?}", together.disturbance), format!("{:?}", single.disturbance));
+            assert_eq!(format!("{:?}", together.host_state), format!("{:?}", single.host_state));
         }
     }
 

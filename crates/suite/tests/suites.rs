@@ -207,11 +207,11 @@ fn check_certain(end: &RunEnd, name: &str) {
     {
         // Rounds of a medium with a cache differ by more than one stretch of it shows.
         let most = if cell.rounds.is_empty() { 0.0 } else { 0.15 };
-        let is_doubt = |flag: &&Flag| match flag {
+        let is_caveat = |flag: &&Flag| match flag {
             Flag::NotConverged { relative_half_width } => *relative_half_width > most,
             flag => matches!(flag, Flag::TooFewSamples { .. }),
         };
-        let caveat = cell.flags.iter().find(is_doubt);
+        let caveat = cell.flags.iter().find(is_caveat);
         assert_eq!(caveat, None, "{} on {name}: {:?}", cell.id, cell.metrics.iops);
     }
 }
@@ -405,7 +405,7 @@ fn the_probe_comes_first_then_random_writes_and_format_and_fill_last() {
 /// Random writes leave units open that the next sequential writes merge: so sequential tests come
 /// first (docs/truth.md).
 #[test]
-fn standard_writes_in_sequence_before_it_writes_at_random() {
+fn standard_writes_sequentially_before_it_writes_at_random() {
     let tests = Suite::built_in("standard").unwrap().tests;
     let first = |names: &[&str]| {
         tests.iter().position(|entry| names.contains(&entry.test.as_str())).unwrap()
@@ -497,7 +497,7 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
 }
 
 #[test]
-fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_again() {
+fn a_cell_with_too_long_host_stalls_is_measured_again() {
     let measured = |stretches: &[(f64, f64)], limit_s| {
         let end = on_a_host_that_stands_still(stretches, limit_s);
         assert_eq!(end.ended, Ended::Complete);
@@ -506,7 +506,7 @@ fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_again() {
             .into_iter()
             .find(|cell| cell.test == "sequential-write" && cell.id != "earlier/1")
             .unwrap();
-        let seen = cell.disturbance.clone().unwrap_or_default();
+        let seen = cell.host_state.clone().unwrap_or_default();
         (
             cell.metrics.bps.unwrap().value / 1e6,
             seen.host_stall_ns,
@@ -536,7 +536,7 @@ fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_again() {
 }
 
 #[test]
-fn what_later_cells_overwhelm_in_passing_tells_a_fake_that_the_probe_had_no_time_for() {
+fn later_cells_that_fill_the_cache_find_a_fake_that_the_probe_had_no_time_for() {
     for (name, suite, kind, most_gib) in [
         ("slow-limbo", "quick", 2.0, 4),
         ("slow-limbo", "standard", 2.0, 4),
@@ -651,7 +651,7 @@ fn with_faults(faults: &[InjectedFault]) -> (Vec<Stop>, Ended) {
 }
 
 #[test]
-fn a_medium_that_is_gone_ends_a_run_and_three_failures_in_a_row_do() {
+fn a_medium_that_is_gone_ends_a_run_and_three_consecutive_failures_do() {
     let whole = Extent::new(0, u64::MAX);
     let (stops, ended) = with_faults(&[]);
     assert!(

@@ -61,33 +61,33 @@ pub const FORMS: [Form; 9] = [
         name: "random-write",
         fio: &["--rw=randwrite", "--filename=records", "--size=64m", "--sync=1"],
     },
-    Form { work: "threads", name: "honest-write", fio: &["--rw=write", LANES, FILES, SIZE, NEW] },
+    Form { work: "threads", name: "honest-write", fio: &["--rw=write", WORKERS, FILES, SIZE, NEW] },
     Form {
         work: "threads",
         name: "honest-rewrite",
-        fio: &["--rw=write", LANES, FILES, SIZE, TIMED, SECOND],
+        fio: &["--rw=write", WORKERS, FILES, SIZE, TIMED, SECOND],
     },
     Form {
         work: "threads",
         name: "honest-read",
-        fio: &["--rw=read", LANES, FILES, SIZE, TIMED, SECOND],
+        fio: &["--rw=read", WORKERS, FILES, SIZE, TIMED, SECOND],
     },
     Form {
         work: "threads",
         name: "honest-random-read",
-        fio: &["--rw=randread", LANES, FILES, SIZE, TIMED, SECOND],
+        fio: &["--rw=randread", WORKERS, FILES, SIZE, TIMED, SECOND],
     },
     Form {
         work: "threads",
         name: "honest-random-write",
-        fio: &["--rw=randwrite", LANES, FILES, SIZE, TIMED, SECOND],
+        fio: &["--rw=randwrite", WORKERS, FILES, SIZE, TIMED, SECOND],
     },
 ];
 
 /// The file grows with each write, as iozone's does; by default fio would make it with its final
 /// size.
 const NEW: &str = "--create_on_open=1";
-const LANES: &str = "--numjobs=4";
+const WORKERS: &str = "--numjobs=4";
 const FILES: &str = "--filename_format=thread.$jobnum";
 const SIZE: &str = "--size=16m";
 const TIMED: &str = "--time_based";

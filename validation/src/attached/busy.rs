@@ -138,7 +138,7 @@ impl Told {
         let still_ns: u64 = record
             .cells
             .iter()
-            .filter_map(|cell| Some(cell.disturbance.as_ref()?.host_stall_ns))
+            .filter_map(|cell| Some(cell.host_state.as_ref()?.host_stall_ns))
             .sum();
         let all_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
         Told {

@@ -256,7 +256,7 @@ fn a_replaced_word_is_found_in_names_of_every_kind() {
     crates/host/src/a.rs: line 1: Picture; say topology: BlockTopology
     crates/host/src/a.rs: line 2: second_look; say recheck
     crates/host/src/a.rs: line 2: lane; say slot, worker
-    crates/host/src/a.rs: line 2: is_doubted; say caveat, flag
+    crates/host/src/a.rs: line 2: is_doubted; say caveat
     crates/host/src/a.rs: line 2: lane; say slot, worker
     ");
 }
@@ -277,7 +277,7 @@ fn a_replaced_word_is_found_in_comments_but_not_in_code_and_links() {
 fn doc_comments_that_ask_are_counted() {
     let asking = "/// What it is.\n/// Where a line goes on.\nfn a() {}\n/// A thing.\nfn b() {}\n";
     let files = [("crates/host/src/a.rs", asking)];
-    insta::assert_snapshot!(check(vocabulary::doc_comments_name_the_thing, &files), @"crates: 1 of 2 doc comments begin with a question (50 %, at most 17 %)");
+    insta::assert_snapshot!(check(vocabulary::doc_comments_name_the_thing, &files), @"crates: 1 of 2 doc comments begin with a question (50 %, at most 2 %)");
     assert_eq!(
         check(
             vocabulary::doc_comments_name_the_thing,

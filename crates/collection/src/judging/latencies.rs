@@ -64,7 +64,7 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
 /// I/Os in flight during a host stall: they count, but have no latency. At most [`FEW_OF_THE_HOST`]
 /// or a tenth of all, so that a sender cannot claim any number.
 fn of_the_host(cell: &Cell, histogram: &Histogram) -> u64 {
-    let said = cell.disturbance.as_ref().map_or(0, |disturbance| disturbance.left_out);
+    let said = cell.host_state.as_ref().map_or(0, |host_state| host_state.left_out);
     said.min((histogram.len() / 10).max(FEW_OF_THE_HOST))
 }
 

@@ -97,7 +97,7 @@ fn said_of(change: impl FnOnce(&mut Published)) -> String {
     let mut run = honest();
     change(&mut run);
     match read_plain(&json_of(&run)) {
-        Ok(upload) => format!("taken, doubts: {:?}", upload.doubts),
+        Ok(upload) => format!("taken, caveats: {:?}", upload.caveats),
         Err(rejection) => format!("{} {rejection}", rejection.status),
     }
 }
@@ -122,10 +122,10 @@ fn listed(said: impl IntoIterator<Item = String>) -> String {
 }
 
 #[test]
-fn an_honest_run_is_taken_without_a_doubt_plain_or_packed() {
+fn an_honest_run_is_taken_without_a_caveat_plain_or_packed() {
     let body = json_of(&honest());
     let upload = read_plain(&body).unwrap();
-    assert_eq!((&upload.run, upload.doubts.as_slice()), (&honest(), &[][..]));
+    assert_eq!((&upload.run, upload.caveats.as_slice()), (&honest(), &[][..]));
     let rate = upload.headline.figures[&HeadlineFigure::RandomWrite4k];
     assert!((1.0..2.0).contains(&rate), "{rate}");
     for encoding in ["gzip", "x-gzip", " GZIP "] {
@@ -349,7 +349,11 @@ fn texts_that_are_meant_for_a_browser_or_a_database() {
         "select a table from the union",
         "Größe 日本 \u{1f4be}",
     ] {
-        assert_eq!(said_of(|run| run.label = Some(honest.into())), "taken, doubts: []", "{honest}");
+        assert_eq!(
+            said_of(|run| run.label = Some(honest.into())),
+            "taken, caveats: []",
+            "{honest}"
+        );
     }
 }
 
@@ -455,7 +459,7 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
             change(&mut run.cells[0]);
         })
     };
-    assert_eq!(said(&|_| ()), "taken, doubts: []");
+    assert_eq!(said(&|_| ()), "taken, caveats: []");
     let forged = |factor: f64| {
         said(&move |cell| cell.metrics.other.get_mut("sustained_bps").unwrap().value *= factor)
     };
@@ -483,7 +487,7 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
             let step = all.len() / points;
             cell.series[0].points = all.into_iter().step_by(step).collect();
         });
-        assert_eq!(thinned, "taken, doubts: []", "{points}");
+        assert_eq!(thinned, "taken, caveats: []", "{points}");
     }
 }
 
@@ -501,7 +505,7 @@ fn dips_that_a_thinned_curve_lost_may_be_in_the_rate_at_the_end() {
         })
     };
     for step in [1, 2, 4, 8, 16] {
-        assert_eq!(said(step), "taken, doubts: []", "every {step}");
+        assert_eq!(said(step), "taken, caveats: []", "every {step}");
     }
 }
 
@@ -516,12 +520,12 @@ fn with_left_out(mut cell: Cell, more: u64, left_out: u64) -> Cell {
         (rate.n, rate.value) = (cell.ops, rate.value * factor);
         rate.ci95 = rate.ci95.map(|ends| ends.map(|end| end * factor));
     }
-    cell.disturbance = Some(record::Disturbance { left_out, ..Default::default() });
+    cell.host_state = Some(record::HostState { left_out, ..Default::default() });
     cell
 }
 
 #[test]
-fn a_plain_cell_whose_host_stood_still_is_taken() {
+fn a_plain_cell_with_host_stalls_is_taken() {
     let said = |timed: u64, more: u64, left_out: u64| {
         let took: Vec<u64> = (0..timed).map(|at| 60_000_000 + at % 997 * 1_000_000).collect();
         said_of(|run| {
@@ -530,7 +534,7 @@ fn a_plain_cell_whose_host_stood_still_is_taken() {
         })
     };
     for (timed, left_out) in [(6656, 1), (6656, 600), (6, 2), (1, 2)] {
-        assert_eq!(said(timed, left_out, left_out), "taken, doubts: []", "{timed} {left_out}");
+        assert_eq!(said(timed, left_out, left_out), "taken, caveats: []", "{timed} {left_out}");
     }
     for (timed, more, left_out) in [(6656, 2, 1), (6656, 700, 700), (6, 17, 17)] {
         let refused = said(timed, more, left_out);
@@ -545,12 +549,12 @@ fn a_plain_cell_whose_host_stood_still_is_taken() {
 }
 
 #[test]
-fn ios_of_a_host_that_stood_still_have_no_latency() {
+fn ios_during_a_host_stall_have_no_latency() {
     let said = |more: u64, left_out: u64| {
         said_of(|run| run.cells = vec![with_left_out(sustained(), more, left_out)])
     };
-    assert_eq!(said(1, 1), "taken, doubts: []");
-    assert_eq!(said(400, 400), "taken, doubts: []");
+    assert_eq!(said(1, 1), "taken, caveats: []");
+    assert_eq!(said(400, 400), "taken, caveats: []");
     for (more, left_out) in [(1, 0), (2, 1), (4000, 4000)] {
         let refused = said(more, left_out);
         assert!(refused.contains("entries, the cell"), "{more} {left_out}: {refused}");
@@ -570,7 +574,7 @@ fn commits_a_second_are_those_of_their_times() {
             run.cells = vec![cell];
         })
     };
-    assert_eq!(said(&|_| ()), "taken, doubts: []");
+    assert_eq!(said(&|_| ()), "taken, caveats: []");
     for factor in [10.0, 1.3, 0.5] {
         let forged = said(&|cell| cell.metrics.iops.as_mut().unwrap().value *= factor);
         assert!(forged.contains("their times come to"), "{factor}: {forged}");
@@ -596,7 +600,7 @@ fn each_of_two_thousand_commits_bears_the_share_of_a_checkpoint() {
             run.cells = vec![cell];
         })
     };
-    assert_eq!(said(1.0), "taken, doubts: []");
+    assert_eq!(said(1.0), "taken, caveats: []");
     for factor in [0.8, 1.4] {
         let forged = said(factor);
         assert!(forged.contains("their times come to"), "{factor}: {forged}");
@@ -636,7 +640,7 @@ fn what_the_link_or_the_medium_has_no_room_for() {
         run.link.as_mut().unwrap().max_bps = Some(1000.0);
         run.cells[0].flags.push(Flag::FasterThanLink { bps: 2000.0, link_bps: 1000.0 });
     });
-    assert_eq!(flagged, "taken, doubts: []", "it says so itself, and stands for nothing");
+    assert_eq!(flagged, "taken, caveats: []", "it says so itself, and stands for nothing");
 }
 
 #[test]
@@ -682,22 +686,22 @@ fn what_is_strange_is_looked_at() {
             run.cells = vec![measured("random-write/1", &[1_000_000; 100])];
         }),
     ]), @r#"
-taken, doubts: ["random-write/1 has a rate, but no latencies that it is made of"]
-taken, doubts: ["100 of 100 I/Os of random-write/1 took the same time"]
-taken, doubts: ["label has an address in it"]
-taken, doubts: ["100 TB is more than any SD card has"]
-taken, doubts: ["it took 40 days 0 h"]
-taken, doubts: ["no cell has a result"]
-taken, doubts: ["I/Os of random-write/1 took 0.0250 % of its time together, and more of it passed between them"]
-taken, doubts: ["random-read-4k of 2506 IOPS is beyond what any disk does"]
-taken, doubts: []
-taken, doubts: ["random-read-4k of 501253 IOPS is beyond what any CompactFlash card does"]
-taken, doubts: ["random-read-4k of 1002506 IOPS is beyond what any medium but an NVMe drive does; say of which kind it is"]
-taken, doubts: []
-taken, doubts: ["its software is called flashmark (official), and is not Flashmark"]
-taken, doubts: ["its software is called flashmark, and is not Flashmark"]
+taken, caveats: ["random-write/1 has a rate, but no latencies that it is made of"]
+taken, caveats: ["100 of 100 I/Os of random-write/1 took the same time"]
+taken, caveats: ["label has an address in it"]
+taken, caveats: ["100 TB is more than any SD card has"]
+taken, caveats: ["it took 40 days 0 h"]
+taken, caveats: ["no cell has a result"]
+taken, caveats: ["I/Os of random-write/1 took 0.0250 % of its time together, and more of it passed between them"]
+taken, caveats: ["random-read-4k of 2506 IOPS is beyond what any disk does"]
+taken, caveats: []
+taken, caveats: ["random-read-4k of 501253 IOPS is beyond what any CompactFlash card does"]
+taken, caveats: ["random-read-4k of 1002506 IOPS is beyond what any medium but an NVMe drive does; say of which kind it is"]
+taken, caveats: []
+taken, caveats: ["its software is called flashmark (official), and is not Flashmark"]
+taken, caveats: ["its software is called flashmark, and is not Flashmark"]
 422 contradiction: cells[0] (random-write/1).metrics.iops: 1252.3481527864749, but 200 in 159.7 s are 1.2523481527864748 a second
-taken, doubts: ["100 of 100 I/Os of random-write/1 took the same time"]
+taken, caveats: ["100 of 100 I/Os of random-write/1 took the same time"]
 "#);
 }
 
@@ -708,7 +712,7 @@ fn a_simulated_medium_says_so_and_is_no_wonder() {
         (MediumKind::Simulated, TargetKind::Simulated, Some("virtual time".into()));
     run.cells = vec![measured("random-write/1", &[1_000_000; 100])];
     let upload = read_plain(&json_of(&run)).unwrap();
-    assert_eq!((Origin::of(&upload.run), upload.doubts), (Origin::Simulated, Vec::new()));
+    assert_eq!((Origin::of(&upload.run), upload.caveats), (Origin::Simulated, Vec::new()));
 }
 
 fn line(spread: HostSpread, is_fake: bool) -> CollectionLine {
@@ -773,7 +777,7 @@ fn what_other_tools_measured_is_taken() {
         match read_plain(&json_of(run)) {
             Err(rejection) => refused.push(format!("{name}: {rejection}")),
             Ok(upload) => {
-                doubtful.extend(upload.doubts.iter().map(|doubt| format!("{name}: {doubt}")));
+                doubtful.extend(upload.caveats.iter().map(|caveat| format!("{name}: {caveat}")));
             }
         }
     };
@@ -904,7 +908,7 @@ proptest! {
 fn a_key_is_no_serial_number() {
     let key = "0123456789abcdef".repeat(2);
     let taken = said_of(|run| (run.medium_key, run.host_key) = (Some(key.clone()), Some(key)));
-    assert_eq!(taken, "taken, doubts: []");
+    assert_eq!(taken, "taken, caveats: []");
     let refused = "422 not-a-run: medium_key: a key has 32 digits, 0 to 9 and a to f";
     for bad in ["", "4C530001240801112214", &"g".repeat(32), &"A".repeat(32), &"a".repeat(64)] {
         assert_eq!(said_of(|run| run.medium_key = Some(bad.to_owned())), refused, "{bad}");
@@ -928,7 +932,7 @@ fn lognormal(median_ns: f64, sigma: f64, ios: u32) -> Vec<u64> {
 }
 
 #[test]
-fn one_cell_of_lognormal_latencies_is_a_chance_and_two_are_a_doubt() {
+fn one_cell_of_lognormal_latencies_is_a_chance_and_two_are_a_caveat() {
     let with = |cells: &[(&str, f64)]| {
         said_of(|run| {
             let drawn = cells.iter().map(|(id, sigma)| measured(id, &lognormal(2e6, *sigma, 7000)));
@@ -937,9 +941,9 @@ fn one_cell_of_lognormal_latencies_is_a_chance_and_two_are_a_doubt() {
         })
     };
     let one = with(&[("random-read/9", 0.115)]);
-    assert_eq!(one, "taken, doubts: []", "seen on tmpfs: 7,054 I/Os");
+    assert_eq!(one, "taken, caveats: []", "seen on tmpfs: 7,054 I/Os");
     let apart = with(&[("random-read/9", 0.115), ("random-write/9", 0.4)]);
-    assert_eq!(apart, "taken, doubts: []");
+    assert_eq!(apart, "taken, caveats: []");
     let two = with(&[("random-read/9", 0.1), ("random-write/9", 0.105)]);
     assert!(two.contains("random-read/9 and random-write/9 are spread as"), "{two}");
 }

@@ -83,7 +83,7 @@ fn what_has_no_name_is_put_together_with_nothing() {
 
 #[test]
 fn praise_and_a_second_maker_are_looked_at() {
-    let said = |vendor: &str, model: &str| doubts(&run(vendor, model, 32)).join("; ");
+    let said = |vendor: &str, model: &str| caveats(&run(vendor, model, 32)).join("; ");
     assert_eq!(said("SanDisk", "Extreme"), "");
     assert_eq!(said("SanDisk", "SanDisk Extreme"), "");
     assert!(said("SanDisk", "Extreme verified by Flashmark team").contains("'verified'"));

@@ -87,7 +87,7 @@ fn a_small_span_does_not_stand_for_the_medium() {
 }
 
 #[test]
-fn one_at_a_time_is_one_and_deep_is_at_least_so_many() {
+fn depth_1_is_one_and_deep_is_at_least_the_limit() {
     let at = |number: u32, depth: u32, threads: u32, value: f64| {
         let mut cell = iops(test::RANDOM_READ, number, 4 * KIB, value, 1);
         (cell.params.queue_depth, cell.params.threads) = (depth, threads);
@@ -107,7 +107,7 @@ fn one_at_a_time_is_one_and_deep_is_at_least_so_many() {
 }
 
 #[test]
-fn the_largest_block_from_64_kib_to_1_mib_tells_what_is_done_in_sequence() {
+fn the_largest_block_from_64_kib_to_1_mib_is_the_sequential_figure() {
     let of = |kibs: &[u64]| {
         let cells = kibs.iter().zip(1..).map(|(kib, number)| {
             let mut cell = cell(test::SEQUENTIAL_READ, number, kib * KIB);
@@ -165,7 +165,7 @@ fn the_end_of_a_fill_has_the_interval_of_its_last_quarter() {
 }
 
 #[test]
-fn a_bound_is_of_one_at_a_time_in_a_passing_state() {
+fn a_bound_is_of_queue_depth_1_in_a_transient_state() {
     let of = |depth: u32, is_passing: bool| {
         let mut cell = iops(test::RANDOM_WRITE, 1, 4 * KIB, 9.0, 1);
         cell.params.queue_depth = depth;

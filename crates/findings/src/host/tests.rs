@@ -1,4 +1,4 @@
-use record::{Disturbance, Sample};
+use record::{HostState, Sample};
 
 use super::*;
 use crate::testing::{cell, record_of};
@@ -8,8 +8,8 @@ fn tasks_that_wait_for_half_of_the_longest_cell_are_told() {
     let pressed = |share_us: u64, elapsed_ns: u64, looked_ns: Option<[u64; 2]>| {
         let mut long = cell(test::RANDOM_WRITE, 1, 4096);
         long.elapsed_ns = elapsed_ns;
-        long.disturbance =
-            Some(Disturbance { cpu_pressure_us: Some(share_us), ..Disturbance::default() });
+        long.host_state =
+            Some(HostState { cpu_pressure_us: Some(share_us), ..HostState::default() });
         long.activity =
             looked_ns.unwrap_or([0, 0]).map(|at_ns| Sample { at_ns, ..Sample::default() }).into();
         let mut short = long.clone();

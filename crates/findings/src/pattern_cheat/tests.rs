@@ -59,7 +59,7 @@ fn the_fastest_eighth_or_sixteenth_is_known_by_its_own_windows() {
 }
 
 #[test]
-fn a_short_fast_way_accuses_too() {
+fn a_short_fast_way_is_evidence_too() {
     let mut seconds = [1.0; 64];
     seconds[..8].fill(0.1);
     let other = |number, form: &str| in_windows(number, form, &[1.0; 64], 512);

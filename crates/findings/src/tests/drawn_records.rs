@@ -61,7 +61,7 @@ fn drawn(random: &mut Random) -> Record {
             fall(cell, random);
         }
         if one_in(random, 25) {
-            doubt(cell, random);
+            caveat(cell, random);
         }
         if one_in(random, 40) {
             break_figures(cell, random);
@@ -236,7 +236,7 @@ fn fall(cell: &mut Cell, random: &mut Random) {
     }
 }
 
-fn doubt(cell: &mut Cell, random: &mut Random) {
+fn caveat(cell: &mut Cell, random: &mut Random) {
     let flags = [
         Flag::Cached,
         Flag::HostCached,
@@ -249,7 +249,7 @@ fn doubt(cell: &mut Cell, random: &mut Random) {
         Flag::TooFewSamples { n: 4 },
         Flag::ZeroLatency { n: 40 },
         Flag::FasterThanLink { bps: 2e8, link_bps: 1e8 },
-        Flag::HostStoodStill { host_stall_ns: 900_000_000, left_out: 3 },
+        Flag::HostStalled { host_stall_ns: 900_000_000, left_out: 3 },
         Flag::NotThisMedium { issued_bytes: 64 * MIB, counted_bytes: MIB },
     ];
     match random.below(4) {

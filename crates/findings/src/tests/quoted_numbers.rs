@@ -34,7 +34,7 @@ fn plausible() -> impl Strategy<Value = Record> {
         Flag::Cached,
         Flag::Transient { bound: Bound::AtLeast },
         Flag::Transient { bound: Bound::AtMost },
-        Flag::HostStoodStill { host_stall_ns: SECOND_NS, left_out: 3 },
+        Flag::HostStalled { host_stall_ns: SECOND_NS, left_out: 3 },
         Flag::MayNotLast { written_bytes: 1 },
         Flag::Autocorrelated { lag1: 0.5 },
     ]);

@@ -138,8 +138,8 @@ fn cell_in_words(words: &[String], number: u32) -> Cell {
 
 fn change(mut cell: Cell, word: &str) -> Cell {
     let (name, to) = word.split_once('=').unwrap_or_else(|| panic!("{word:?} is no field"));
-    if name.starts_with("disturbance.") {
-        cell.disturbance.get_or_insert_default();
+    if name.starts_with("host_state.") {
+        cell.host_state.get_or_insert_default();
     }
     match name {
         "ci" => {

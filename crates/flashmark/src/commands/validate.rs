@@ -80,10 +80,10 @@ fn below(dir: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 /// Column in which a verdict is counted (0 sound, 1 doubtful, 2 refused), and its line.
 fn line_of(verdict: &Verdict) -> (usize, String) {
     match verdict {
-        Ok(upload) if upload.doubts.is_empty() => {
+        Ok(upload) if upload.caveats.is_empty() => {
             (0, format!("sound, {}", clean(&upload.run.name())))
         }
-        Ok(upload) => (1, format!("doubtful: {}", clean(&upload.doubts.join("; ")))),
+        Ok(upload) => (1, format!("doubtful: {}", clean(&upload.caveats.join("; ")))),
         Err(rejection) => (2, format!("refused: {}", clean(&rejection.to_string()))),
     }
 }

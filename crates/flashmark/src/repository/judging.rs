@@ -26,7 +26,7 @@ pub struct RunInShort {
     #[serde(skip)]
     pub source: String,
     /// Caveats about it: values that are strange but possible.
-    doubts: Vec<String>,
+    caveats: Vec<String>,
     /// Marks by which a copy of it is found: its latencies, and its name.
     marks: RunMarks,
 }
@@ -37,13 +37,13 @@ impl RunInShort {
     /// # Errors
     /// A number of it is not finite.
     pub fn of(upload: Upload) -> Result<(RunInShort, Vec<Cell>)> {
-        let Upload { mut run, headline, doubts } = upload;
+        let Upload { mut run, headline, caveats } = upload;
         let id = store::collection::content_name(&run)?;
         let mut marks = RunMarks::of(&run);
         marks.exact.insert(id.clone());
         let cells = std::mem::take(&mut run.cells);
         let (when, source) = (run.started.clone(), String::new());
-        Ok((RunInShort { id, run, headline, when, source, doubts, marks }, cells))
+        Ok((RunInShort { id, run, headline, when, source, caveats, marks }, cells))
     }
 }
 
@@ -129,8 +129,8 @@ fn alone(repository: &Repository, file: &RecordFile, found: InShort) -> InShort 
         let name = &run.id;
         return Err(refused(format!("its content is named {name}; call the file {name}.json.gz")));
     }
-    if !run.doubts.is_empty() && !repository.has_accepted(&file.id) {
-        return Err(format!("doubtful: {}", run.doubts.join("; ")));
+    if !run.caveats.is_empty() && !repository.has_accepted(&file.id) {
+        return Err(format!("doubtful: {}", run.caveats.join("; ")));
     }
     Ok(run)
 }
@@ -195,7 +195,7 @@ mod tests {
             (run.profile, run.engine) = (None, Some("io_uring".into()));
         }
         let headline = findings::headline(&run.to_record("a"));
-        RunInShort::of(Upload { run, headline, doubts: Vec::new() }).unwrap().0
+        RunInShort::of(Upload { run, headline, caveats: Vec::new() }).unwrap().0
     }
 
     /// Senders who are left out, of `ada`, who measured, and `abe`, who sends the same as

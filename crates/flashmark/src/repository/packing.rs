@@ -182,7 +182,7 @@ mod tests {
         assert!(bytes.len() <= MOST_PACKED, "{} bytes", bytes.len());
         let line = |run: &Published| findings::headline(&run.to_record("a"));
         assert_eq!(line(&kept), line(run));
-        let taken = |run: &Published| collection::judge(run.clone()).map(|upload| upload.doubts);
+        let taken = |run: &Published| collection::judge(run.clone()).map(|upload| upload.caveats);
         assert_eq!(taken(&kept), taken(run));
         Packed { run: kept, bytes, left_out }
     }
@@ -210,7 +210,7 @@ mod tests {
             let mut run = Published::from(&record::Record::from_json(text).unwrap());
             run.findings.clear();
             let taken =
-                |run: &Published| collection::judge(run.clone()).map(|upload| upload.doubts);
+                |run: &Published| collection::judge(run.clone()).map(|upload| upload.caveats);
             let whole = taken(&run);
             assert!(whole.is_ok(), "{whole:?}");
             while thin_all(&mut run.cells, ENDS) {

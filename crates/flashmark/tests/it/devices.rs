@@ -142,7 +142,7 @@ fn a_medium_that_does_not_answer_is_announced_and_waited_for() {
     let cell = &flashmark.record().cells[1];
     // Where the host itself stood still for a quarter of it, the wait is told with what the host
     // did.
-    let with_host = cell.disturbance.as_ref().map_or(0, |seen| seen.longest_with_host_ns);
+    let with_host = cell.host_state.as_ref().map_or(0, |seen| seen.longest_with_host_ns);
     let waited = cell.metrics.latency_ns.as_ref().unwrap().max.max(with_host);
     assert!(waited >= 5_000_000_000, "the stall is in the figures: {waited} ns");
 }

@@ -16,7 +16,7 @@ fn patterns_of_uflip_are_put_in_words() {
 }
 
 #[test]
-fn unfit_for_what_it_is_wanted_for_is_a_failed_check() {
+fn not_suitable_for_the_wanted_use_is_a_failed_check() {
     let flashmark = Flashmark::new();
     let run = |wanted: &str| {
         flashmark.run(&["run", "sim:sd-worst", "--suite", "quick", "--quiet", "--for", wanted])

@@ -16,12 +16,12 @@ pub const RECORD: &str =
 const TOKEN: &str = "5f0c6d";
 
 /// Request that a listener received: its head and its body.
-pub struct Heard {
+pub struct Request {
     head: String,
     body: Vec<u8>,
 }
 
-impl Heard {
+impl Request {
     fn has(&self, line: &str) -> bool {
         self.head.lines().any(|found| found.eq_ignore_ascii_case(line))
     }
@@ -36,7 +36,7 @@ impl Heard {
 /// Listens on this machine, answers the first request, and then closes.
 pub struct Listener {
     pub address: String,
-    heard: Receiver<Heard>,
+    heard: Receiver<Request>,
 }
 
 impl Listener {
@@ -55,13 +55,13 @@ impl Listener {
         Listener { address, heard }
     }
 
-    pub fn heard(&self) -> Heard {
+    pub fn heard(&self) -> Request {
         self.heard.recv_timeout(Duration::from_secs(300)).unwrap()
     }
 }
 
 /// Reads a request with all of its body; `None` if it is not a request.
-fn request(connection: &mut TcpStream) -> Option<Heard> {
+fn request(connection: &mut TcpStream) -> Option<Request> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -73,7 +73,7 @@ fn request(connection: &mut TcpStream) -> Option<Heard> {
                 })
                 .unwrap_or(0);
             if bytes.len() >= end + 4 + length {
-                return Some(Heard { head, body: bytes[end + 4..].to_vec() });
+                return Some(Request { head, body: bytes[end + 4..].to_vec() });
             }
         }
         // A greeting of TLS has no empty line.
@@ -236,7 +236,7 @@ fn a_token_goes_to_the_server_and_nowhere_else() {
 }
 
 #[test]
-fn doubts_are_told_and_a_run_that_is_there_is_no_error() {
+fn caveats_are_shown_and_a_run_that_is_there_is_no_error() {
     let doubtful = ACCEPTED
         .replace("accepted", "quarantined")
         .replace("[]", r#"["random-write-4k is 9 times the median","label has an address in it"]"#);

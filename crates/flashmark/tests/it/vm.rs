@@ -7,10 +7,10 @@ mod cards;
 mod clock;
 mod in_use;
 mod initramfs;
-mod lent;
 mod machine;
 mod qmp;
 mod reader;
+mod restored;
 mod scene;
 mod swapped;
 

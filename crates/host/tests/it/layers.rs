@@ -58,12 +58,12 @@ impl Ground {
     fn found(&self, path: &Path) -> (Option<String>, bool) {
         let place = self.place(path);
         let found = resolve(&self.machine.roots, path.to_str().unwrap(), Access::Read).unwrap();
-        let doubted = match &found {
+        let caveat = match &found {
             ResolvedTarget::Directory(found) => found.flags.contains(&Flag::MemoryFilesystem),
             ResolvedTarget::File(found) => found.flags.contains(&Flag::MemoryFilesystem),
             ResolvedTarget::Block(_) => panic!(),
         };
-        assert_eq!(place.in_memory, doubted);
+        assert_eq!(place.in_memory, caveat);
         assert!(
             !place.in_memory || found.medium().is_none(),
             "memory goes under the name of {:?}",

@@ -187,7 +187,7 @@ fn resolve_as_another_user() {
 }
 
 #[test]
-fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
+fn memory_compression_and_sparse_files_are_allowed_with_a_caveat() {
     for (kind, source, options, flags) in [
         ("tmpfs", "tmpfs", "rw", &[Flag::MemoryFilesystem][..]),
         // On a device that this process does not see, and in a pool.
@@ -213,7 +213,7 @@ fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
 }
 
 #[test]
-fn a_disk_in_memory_is_doubted_and_another_is_not() {
+fn a_disk_in_memory_has_a_caveat_and_another_has_none() {
     for (place, number, flags) in [
         ("virtual/block/ram0", "1:0", &[Flag::MemoryFilesystem][..]),
         ("virtual/block/zram0", "252:0", &[Flag::MemoryFilesystem]),
@@ -245,7 +245,7 @@ fn a_free_stick_is_found_by_any_name_and_recorded() {
 }
 
 #[test]
-fn a_loop_device_through_the_page_cache_is_doubted() {
+fn a_loop_device_through_the_page_cache_has_a_caveat() {
     let mut machine = Machine::new();
     let dir = mounted(&mut machine, "tmpfs", "tmpfs", "rw");
     let image = machine.disk("virtual/block/loop0", "7:0", 1 << 30);

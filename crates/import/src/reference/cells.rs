@@ -234,7 +234,7 @@ fn is_memory(row: &ReferenceRow) -> bool {
 }
 
 /// Caveats of cells, each once.
-pub(super) fn doubts(cells: &[Cell]) -> Vec<Flag> {
+pub(super) fn flags_of(cells: &[Cell]) -> Vec<Flag> {
     let mut all: Vec<Flag> = Vec::new();
     for flag in cells.iter().flat_map(|cell| &cell.flags) {
         if !all.contains(flag) {

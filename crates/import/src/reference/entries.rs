@@ -9,7 +9,7 @@ use record::{
     TargetKind,
 };
 
-use super::cells::{cell, doubts, tool};
+use super::cells::{cell, flags_of, tool};
 use super::{FigureKind, ReferenceRow, rows};
 
 /// Table and fields that identify one medium in one source on one host.
@@ -95,7 +95,7 @@ fn record(id: &str, row: &ReferenceRow, cells: Vec<Cell>) -> Record {
     };
     let mut flags =
         vec![Flag::Note { text: format!("published by others, {dated}: {}", row.source_url) }];
-    flags.extend(doubts(&cells));
+    flags.extend(flags_of(&cells));
     let host = Host {
         kernel: text(&row.host_kernel),
         board: text(&row.host_board),

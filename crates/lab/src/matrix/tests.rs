@@ -311,7 +311,7 @@ fn a_medium_that_fails_ends_everything_and_is_no_failure_of_the_combinations() {
 }
 
 #[test]
-fn three_combinations_in_a_row_that_meet_an_error_are_a_failing_medium() {
+fn three_consecutive_combinations_with_an_error_are_a_failing_medium() {
     let failing: Vec<(&str, Vec<f64>)> =
         CLEAR.iter().map(|(name, figures)| (*name, vec![figures[0], IO_ERROR])).collect();
     let figures: Vec<(&str, &[f64])> =

@@ -319,7 +319,7 @@ fn a_medium_that_fails_ends_it_with_what_was_done() {
 }
 
 #[test]
-fn someone_who_stops_it_is_heard() {
+fn a_stop_ends_it() {
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<Row> =
         (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();

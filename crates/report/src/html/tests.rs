@@ -180,7 +180,7 @@ fn there_is_one_first_sheet_with_all_that_belongs_on_it() {
         let rows = between(sheet, r#"<tr><th scope="row">"#, "</tr>");
         assert_eq!(rows.len(), 4, "four figures");
         assert!([0, 2].contains(&sheet.matches("<figure>").count()));
-        assert!(between(sheet, r#"<ul class="doubts">"#, "</ul>").len() <= 2);
+        assert!(between(sheet, r#"<ul class="caveats">"#, "</ul>").len() <= 2);
         assert_eq!(sheet.matches("<table").count(), 1);
     }
     assert_eq!(between(sheet(&page(&demo::good())), r#"<svg class="chart""#, "</svg>").len(), 2);

@@ -92,7 +92,7 @@ fn a_run_of_other_tests_has_no_random_writes_to_speak_of() {
 }
 
 #[test]
-fn a_doubt_says_what_to_do_and_keeps_its_statistics_to_itself() {
+fn a_caveat_names_the_remedy_and_no_statistics() {
     let mut record = demo::good();
     record.cells[0].flags = vec![record::Flag::Autocorrelated { lag1: 0.48 }];
     for text in [details(&record, RUN, 80, false), table(&record, 100)] {

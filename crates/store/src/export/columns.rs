@@ -55,7 +55,7 @@ pub struct ExportColumn<T> {
 }
 
 impl<T> ExportColumn<T> {
-    /// Value of the column in a row.
+    /// Value of this column for a row.
     pub fn of(&self, row: &T) -> ColumnValue {
         (self.value)(row)
     }

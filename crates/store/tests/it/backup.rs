@@ -90,7 +90,7 @@ fn what_is_kept_is_read_back_by_another_process_until_it_is_cleared() {
 }
 
 #[test]
-fn a_log_that_was_begun_and_not_used_owes_nothing() {
+fn a_log_that_was_begun_and_not_used_has_nothing_to_restore() {
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &[]);
     drop(run.create_backup(MEDIUM, 1 << 20).unwrap());

@@ -38,7 +38,7 @@ pub fn cell(id: &str) -> Cell {
         labels: std::collections::BTreeMap::new(),
         activity: Vec::new(),
         reach: None,
-        disturbance: None,
+        host_state: None,
         rounds: Vec::new(),
     }
 }

@@ -87,7 +87,7 @@ fn measured() -> Cell {
         labels: std::collections::BTreeMap::new(),
         activity: Vec::new(),
         reach: None,
-        disturbance: None,
+        host_state: None,
         rounds: Vec::new(),
     }
 }

@@ -64,7 +64,7 @@ fn a_repeated_cell_replaces_the_first_try_in_its_place() {
 }
 
 #[test]
-fn another_host_and_another_version_are_doubts_said_once() {
+fn another_host_and_another_version_are_caveats_given_once() {
     let sandbox = Sandbox::new();
     let events = [resumed("6.13", "0.2.0"), resumed("6.13", "0.2.0")];
     let record = sandbox.run("one", &events).replay().unwrap().record;

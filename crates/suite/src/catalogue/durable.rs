@@ -248,8 +248,8 @@ impl<'a, 'b> Durable<'a, 'b> {
         self.outcome.cell.ops += tally.ops;
         self.outcome.cell.bytes += tally.bytes;
         self.took_ns += tally.busy_ns;
-        if let Some(seen) = tally.disturbance {
-            self.outcome.cell.disturbance.get_or_insert_default().add(seen);
+        if let Some(seen) = tally.host_state {
+            self.outcome.cell.host_state.get_or_insert_default().add(seen);
         }
         // Its end is what this is about: nothing ends it early but an error or whoever ends the
         // run.

@@ -453,7 +453,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bed_remembers_what_it_was_asked() {
+    fn the_test_bench_records_its_requests() {
         let ran = TestBench::raw(64 << 20, |request, number| request.length_bytes + number)
             .run(&["prime span=2MiB passes=1"]);
         assert_eq!(

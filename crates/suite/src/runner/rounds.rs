@@ -346,8 +346,8 @@ fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
     if let (Some(all), Some(more)) = (&mut cell.histogram, &round.histogram) {
         all.merge(more);
     }
-    if let Some(disturbance) = round.disturbance {
-        cell.disturbance.get_or_insert_default().add(disturbance);
+    if let Some(host_state) = round.host_state {
+        cell.host_state.get_or_insert_default().add(host_state);
     }
     for flag in round.flags {
         let is_there =

@@ -3,7 +3,7 @@
 //! decides on the whole cell; `Device::host_stalls` reports the stalls.
 
 use device::Completion;
-use record::{Disturbance, HostStall};
+use record::{HostStall, HostState};
 
 use super::IoTally;
 
@@ -46,7 +46,7 @@ impl IoTally {
 
     /// Leaves I/Os during host stalls out of the latencies, and subtracts the host's part from the
     /// time: the time that these I/Os would have taken otherwise is unknown. Both results are kept:
-    /// the longest I/O with the host stall is in [`Disturbance`].
+    /// the longest I/O with the host stall is in [`HostState`].
     pub fn leave_out(&mut self, stalls: &[HostStall]) {
         let during = |[from, to]: [u64; 2]| -> u64 {
             stalls
@@ -78,14 +78,14 @@ impl IoTally {
         self.busy_ns = self.busy_ns.saturating_sub(lost_ns).max(1);
         let host_stall_ns = stalls.iter().map(|stall| stall.to_ns - stall.from_ns).sum();
         let left_out = host_stalled.len() as u64;
-        let seen = Disturbance {
+        let seen = HostState {
             host_stalls: stalls.to_vec(),
             host_stall_ns,
             left_out,
             longest_with_host_ns: worst_ns,
-            ..Disturbance::default()
+            ..HostState::default()
         };
-        self.disturbance = Some(seen);
+        self.host_state = Some(seen);
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
 
     /// Regression: one write of 30,099 took 6.9 s because the host stood still.
     #[test]
-    fn what_was_under_way_while_the_host_stood_still_is_left_out_and_said() {
+    fn ios_in_flight_during_a_host_stall_are_left_out_and_counted() {
         let mut tally = IoTally::under(None, 1);
         let stall = HostStall { from_ns: 50_100_000, to_ns: 6_950_000_000 };
         let mut now_ns = 0;
@@ -111,8 +111,8 @@ mod tests {
         let with_host = tally.metrics().iops.unwrap().value;
         tally.leave_out(&[stall]);
         assert_eq!((tally.worst_ns / 1_000_000, tally.histogram.len()), (1, 30_098));
-        let disturbance = tally.disturbance.clone().unwrap();
-        assert_eq!((disturbance.left_out, disturbance.longest_with_host_ns), (1, 6_900_000_000));
+        let host_state = tally.host_state.clone().unwrap();
+        assert_eq!((host_state.left_out, host_state.longest_with_host_ns), (1, 6_900_000_000));
         let without = tally.metrics().iops.unwrap();
         assert!(
             with_host < 820.0 && (990.0..1010.0).contains(&without.value),
@@ -130,7 +130,7 @@ mod tests {
         });
         tally.leave_out(&[HostStall { from_ns: 500_000_000, to_ns: 530_000_000 }]);
         assert_eq!(
-            (tally.histogram.len(), tally.worst_ns, tally.disturbance.is_none()),
+            (tally.histogram.len(), tally.worst_ns, tally.host_state.is_none()),
             (100, 1_000_000_000, true)
         );
     }
@@ -147,7 +147,7 @@ mod tests {
         // The host stood still during the last but one.
         let from_ns = now_ns - 900_000_000 - 60_000_000;
         tally.leave_out(&[HostStall { from_ns, to_ns: from_ns + 60_000_000 }]);
-        assert_eq!(tally.disturbance.as_ref().map(|seen| seen.left_out), Some(1));
+        assert_eq!(tally.host_state.as_ref().map(|seen| seen.left_out), Some(1));
         assert_eq!(tally.worst_ns, 900_000_000);
     }
 
@@ -157,7 +157,7 @@ mod tests {
             let mut tally = IoTally::under(None, 1);
             tally.count(&done(0, took_ns), 4096, true);
             tally.leave_out(&[HostStall { from_ns: 10, to_ns: 10 + still_ns }]);
-            tally.disturbance.map_or(0, |seen| seen.left_out)
+            tally.host_state.map_or(0, |seen| seen.left_out)
         };
         assert_eq!(left_out(60_000_000, 15_000_000), 1);
         assert_eq!(left_out(60_000_000, 14_999_999), 0);

@@ -137,7 +137,7 @@ impl RestoreTrial {
 }
 
 #[test]
-fn what_was_lent_is_restored_or_named_and_nothing_else_is_touched() {
+fn overwritten_data_is_restored_or_named_and_nothing_else_is_touched() {
     let mut whole = 0;
     for number in 0..DRAWN {
         let restored = restored(number);

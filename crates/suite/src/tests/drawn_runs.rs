@@ -82,7 +82,7 @@ impl RunListener for Listener<'_> {
             RunEvent::RoundFinished { cell } => writeln!(text, "round of {}", in_text(cell)),
             RunEvent::RoundsDone { cells } => writeln!(text, "rounds of {} cells", cells.len()),
             RunEvent::Skipped(skip) => writeln!(text, "skipped {}: {}", skip.test, skip.reason),
-            RunEvent::Flagged(flag) => writeln!(text, "doubt {}", in_text(flag)),
+            RunEvent::Flagged(flag) => writeln!(text, "caveat {}", in_text(flag)),
             RunEvent::RestorePending(pending) => writeln!(text, "restore pending {pending}"),
             RunEvent::Marked(marks) => writeln!(text, "marks {}", in_text(marks)),
         };

@@ -195,10 +195,10 @@ fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
         return Some(format!("a verdict without a level: {}", verdict.statement));
     };
     let said = LEVELS.iter().position(|level| *level == fitness)?;
-    let is_doubted = told.first.contains(STAYS_FAST);
+    let has_caveat = told.first.contains(STAYS_FAST);
     // An upper bound leaves open how much worse it is.
     let is_upper_bound = verdict.statement.contains(&format!(" reach {} ", Bound::AtMost.words()));
-    let is_praised = said > level(slowest * (1.0 + NEAR)) && !is_doubted && !is_upper_bound;
+    let is_praised = said > level(slowest * (1.0 + NEAR)) && !has_caveat && !is_upper_bound;
     let is_blamed =
         said < level(slowest * (1.0 - NEAR)) && verdict.statement.contains(RANDOM_WRITES);
     (is_praised || is_blamed).then(|| {

@@ -31,9 +31,9 @@ struct Words {
 
 /// Caveats about the run as a whole.
 #[derive(Default)]
-struct Doubts(Vec<Flag>);
+struct Caveats(Vec<Flag>);
 
-impl RunListener for Doubts {
+impl RunListener for Caveats {
     fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
         if let RunEvent::Flagged(flag) = event {
             self.0.push((*flag).clone());
@@ -62,9 +62,9 @@ fn run(flags: &RunFlags) -> Result<Told, Failure> {
     let budgeted: Box<dyn Device> =
         Box::new(WriteBudget::new(opened.take_device(&plan), plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let (stop, mut doubts) = (AtomicBool::new(false), Doubts::default());
+    let (stop, mut caveats) = (AtomicBool::new(false), Caveats::default());
     let options = RunOptions::new(request.seed, &opened.info, &stop);
-    let end = suite::run(&mut guarded, &mut *opened.stage, &plan, options, &mut doubts);
+    let end = suite::run(&mut guarded, &mut *opened.stage, &plan, options, &mut caveats);
     let run = record::Run {
         suite: plan.suite.clone(),
         seed: request.seed,
@@ -78,7 +78,7 @@ fn run(flags: &RunFlags) -> Result<Told, Failure> {
         plan: plan.cells,
         cells: end.cells,
         skipped: [plan.skipped, end.skipped].concat(),
-        flags: doubts.0,
+        flags: caveats.0,
         ..Record::new(run)
     };
     findings::add_caveats(&mut record);

@@ -27,20 +27,20 @@ use crate::shared_file;
 /// Lines to publish, and the collections that hold their runs.
 pub struct PublishedLines {
     lines: Vec<Line>,
-    categories: Vec<Category>,
+    sources: Vec<LineSource>,
 }
 
 /// A line, and the index of the collection that holds its runs.
 struct Line {
     line: CollectionLine,
-    category: usize,
+    source: usize,
     /// Its runs without their cells, the newest first; `None` if the collection has the runs with
     /// their cells, and no files of the tree do.
     short: Option<Vec<CollectionRun>>,
 }
 
 /// A collection.
-struct Category {
+struct LineSource {
     collection: Collection,
     /// Origins of its runs by id, if their cells are in files of the tree and not in the
     /// collection.
@@ -94,7 +94,7 @@ impl PublishedLines {
         let theirs = Collection::open(&address).or_usage()?;
         let has_reference =
             theirs.all_lines().or_internal()?.iter().any(|line| line.origin == Origin::Reference);
-        let theirs = Category { collection: theirs, origins: None, is_small: false };
+        let theirs = LineSource { collection: theirs, origins: None, is_small: false };
         PublishedLines::of(theirs, no_reference || has_reference)
     }
 
@@ -113,7 +113,7 @@ impl PublishedLines {
             match collection::check(&run) {
                 Ok(()) => {
                     let headline = findings::headline(&record);
-                    Ok((Upload { run, headline, doubts: Vec::new() }, record.run))
+                    Ok((Upload { run, headline, caveats: Vec::new() }, record.run))
                 }
                 Err(why) => usage(format_args!(
                     "{} cannot be published: {}",
@@ -156,7 +156,7 @@ impl PublishedLines {
                 runs.push((Voice::Own, short?, RunOrigin::Run(dir)));
             }
         }
-        PublishedLines::of(Category::of(runs, tree, now)?, no_reference)
+        PublishedLines::of(LineSource::of(runs, tree, now)?, no_reference)
     }
 
     /// The records of a repository that count; the others are named on standard error.
@@ -197,30 +197,29 @@ impl PublishedLines {
             }
         }
         let has_reference = !repository.settings.reference.is_empty();
-        PublishedLines::of(Category::of(runs, tree, now)?, no_reference || has_reference)
+        PublishedLines::of(LineSource::of(runs, tree, now)?, no_reference || has_reference)
     }
 
-    fn of(theirs: Category, no_reference: bool) -> Result<PublishedLines> {
-        let mut categories = vec![theirs];
+    fn of(theirs: LineSource, no_reference: bool) -> Result<PublishedLines> {
+        let mut sources = vec![theirs];
         if !no_reference {
             let collection = Collection::open(&Address::Memory).or_internal()?;
             collection.keep_reference(&import::reference::entries(), NO_TIME).or_internal()?;
-            categories.push(Category { collection, origins: None, is_small: true });
+            sources.push(LineSource { collection, origins: None, is_small: true });
         }
         let mut taken = BTreeSet::new();
         let mut lines = Vec::new();
         // Published data keep their addresses, whatever somebody calls a medium.
-        for (category, Category { collection, origins, .. }) in categories.iter().enumerate().rev()
-        {
+        for (source, LineSource { collection, origins, .. }) in sources.iter().enumerate().rev() {
             let found = collection.all_lines().or_internal()?.into_iter();
             for line in found.filter(|line| report::collection::is_slug(&line.slug)) {
                 if taken.insert(line.slug.clone()) {
                     let short = origins.as_ref().map(|_| collection.runs_of(&line.slug));
-                    lines.push(Line { short: short.transpose().or_internal()?, line, category });
+                    lines.push(Line { short: short.transpose().or_internal()?, line, source });
                 }
             }
         }
-        Ok(PublishedLines { lines, categories })
+        Ok(PublishedLines { lines, sources })
     }
 
     /// True if there are no lines.
@@ -243,8 +242,8 @@ impl PublishedLines {
         self.lines.iter().map(|it| &it.line)
     }
 
-    fn category(&self, at: usize) -> (&Line, &Category) {
-        (&self.lines[at], &self.categories[self.lines[at].category])
+    fn source(&self, at: usize) -> (&Line, &LineSource) {
+        (&self.lines[at], &self.sources[self.lines[at].source])
     }
 
     /// A line by its place among [`PublishedLines::lines`], with its runs, the newest first.
@@ -263,19 +262,19 @@ impl PublishedLines {
 
     /// Media that the runs of a line measured, if the runs say so.
     pub fn told_apart(&self, at: usize) -> anyhow::Result<Media> {
-        let (Line { line, .. }, category) = self.category(at);
-        Ok(findings::media(&category.collection.medium_runs(&line.slug)?))
+        let (Line { line, .. }, source) = self.source(at);
+        Ok(findings::media(&source.collection.medium_runs(&line.slug)?))
     }
 
     /// Digest of a line and its runs: the same digest gives the same page. `None` if reading all of
     /// them takes as long as making the page.
     pub fn key(&self, at: usize) -> anyhow::Result<Option<Key>> {
-        let (Line { line, short, .. }, category) = self.category(at);
+        let (Line { line, short, .. }, source) = self.source(at);
         let mut key = Key::default().with(serde_json::to_string(line)?);
         match short {
             Some(runs) => key = key.with(serde_json::to_string(runs)?),
-            None if category.is_small => {
-                key = key.with(serde_json::to_string(&category.collection.runs_of(&line.slug)?)?);
+            None if source.is_small => {
+                key = key.with(serde_json::to_string(&source.collection.runs_of(&line.slug)?)?);
             }
             None => return Ok(None),
         }
@@ -284,9 +283,9 @@ impl PublishedLines {
 
     /// Names of the runs of a line whose files are made with its page.
     pub fn made_with_page(&self, at: usize) -> anyhow::Result<Vec<String>> {
-        match self.category(at) {
-            (Line { short: None, line, .. }, category) if category.is_small => {
-                let runs = category.collection.runs_of(&line.slug)?;
+        match self.source(at) {
+            (Line { short: None, line, .. }, source) if source.is_small => {
+                let runs = source.collection.runs_of(&line.slug)?;
                 Ok(runs.into_iter().map(|run| run.id).collect())
             }
             _ => Ok(Vec::new()),
@@ -305,18 +304,18 @@ impl PublishedLines {
         at: usize,
         take: &mut dyn FnMut(CollectionRun) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let (Line { line, short, .. }, category) = self.category(at);
+        let (Line { line, short, .. }, source) = self.source(at);
         let Some(short) = short else {
             let each = &mut |run| take(run).map_err(std::io::Error::other);
-            return Ok(category.collection.each_run_of(&line.slug, each)?);
+            return Ok(source.collection.each_run_of(&line.slug, each)?);
         };
         short.iter().try_for_each(|run| take(whole(tree, run)?))
     }
 
     /// The cells of a run with all points of their curves, where its file in the tree has fewer.
     pub fn whole_cells(&self, at: usize, id: &str) -> Option<Vec<Cell>> {
-        let (_, category) = self.category(at);
-        let run = match category.origins.as_ref()?.get(id)? {
+        let (_, source) = self.source(at);
+        let run = match source.origins.as_ref()?.get(id)? {
             RunOrigin::Record(file) => judging::read(file).ok()?.run,
             RunOrigin::Run(dir) => published_run::of(&dir.load().ok()?, None).ok()?.0,
         };
@@ -326,8 +325,8 @@ impl PublishedLines {
     /// The `n` runs received last, the newest first. Some are without their cells.
     pub fn latest(&self, n: usize) -> anyhow::Result<Vec<CollectionRun>> {
         let mut latest = Vec::new();
-        for category in &self.categories {
-            latest.extend(category.collection.latest(n)?);
+        for source in &self.sources {
+            latest.extend(source.collection.latest(n)?);
         }
         latest.sort_by(|a, b| b.received.cmp(&a.received));
         latest.truncate(n);
@@ -335,10 +334,10 @@ impl PublishedLines {
     }
 }
 
-impl Category {
+impl LineSource {
     /// Collection of runs whose files are in the tree, each with its sender. Files of other runs
     /// are removed from the tree.
-    fn of(runs: Vec<(Voice, RunInShort, RunOrigin)>, tree: &Tree, now: &str) -> Result<Category> {
+    fn of(runs: Vec<(Voice, RunInShort, RunOrigin)>, tree: &Tree, now: &str) -> Result<LineSource> {
         let collection = Collection::open(&Address::Memory).or_internal()?;
         let (mut submissions, mut origins) = (Vec::new(), BTreeMap::new());
         for (voice, short, origin) in runs {
@@ -350,7 +349,7 @@ impl Category {
         }
         collection.submit_all(submissions).or_internal()?;
         tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
-        Ok(Category { collection, origins: Some(origins), is_small: true })
+        Ok(LineSource { collection, origins: Some(origins), is_small: true })
     }
 }
 

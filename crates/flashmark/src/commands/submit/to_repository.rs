@@ -83,8 +83,8 @@ impl RepositoryTarget {
             let (most_kb, names) = (MOST_PACKED / 1000, left_out.join(", "));
             crate::say!("Left out to fit {most_kb} kB: {}", clean(&names));
         }
-        for doubt in &upload.doubts {
-            crate::say!("A person will have to look at it: {}", clean(doubt));
+        for caveat in &upload.caveats {
+            crate::say!("A person will have to look at it: {}", clean(caveat));
         }
         print(&steps(self.repository.dir(), &path, &self.sender, &id, &upload.run.name()))
     }

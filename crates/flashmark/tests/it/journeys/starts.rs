@@ -86,7 +86,7 @@ pub const STARTS: &[Start] = &[
 pub const ELSEWHERE: &[(&str, &str)] = &[
     ("list", "devices"),
     ("resume", "crash"),
-    ("restore", "lent"),
+    ("restore", "restored"),
     ("host-effects", "host_effects"),
     ("tests", "exit_codes"),
     ("station", "several"),

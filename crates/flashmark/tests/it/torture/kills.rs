@@ -35,7 +35,7 @@ fn begun(number: u64, child: &mut Child, is_so: impl Fn() -> bool) {
 /// Data that `capacity` overwrote are there again after `restore`, whenever it was killed.
 #[test]
 #[ignore = "minutes: cargo validation torture --only kills"]
-fn what_capacity_lends_is_put_back() {
+fn what_capacity_overwrites_is_restored() {
     if !has_root() {
         return;
     }
@@ -59,13 +59,13 @@ fn what_capacity_lends_is_put_back() {
                 "capacity.keep=8MiB",
             ];
             let mut child = flashmark.start(&words);
-            let has_lent = || {
+            let has_overwritten = || {
                 flashmark
                     .runs()
                     .iter()
                     .any(|run| fs::metadata(run.join("undo.log")).is_ok_and(|log| log.len() > 0))
             };
-            begun(number, &mut child, has_lent);
+            begun(number, &mut child, has_overwritten);
             tally.count("alive when killed", kill_within(&mut child, 300_000, &mut chance).into());
             let changed = fs::read(&image).unwrap() != before;
             tally.count("in the middle", changed.into());

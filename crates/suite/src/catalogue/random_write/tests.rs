@@ -33,7 +33,7 @@ fn burst_and_sustained_apart() {
 }
 
 #[test]
-fn consecutive_writes_overwhelm_different_units_and_then_each_record_comes_once() {
+fn consecutive_writes_fill_different_units_and_then_each_record_comes_once() {
     let ran = TestBench::raw(2 * GIB, |_, _| MILLISECOND_NS)
         .run(&["random-write block=64KiB overwhelm=8MiB max_time=40s"]);
     let writes: Vec<u64> =

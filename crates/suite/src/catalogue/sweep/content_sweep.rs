@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_stores_no_zeros_is_seen_through_and_an_honest_one_is_not_accused() {
+    fn a_card_that_stores_no_zeros_is_found_and_an_honest_one_is_not() {
         let [zeros, ones, repeated, incompressible, equal, new] = rates("zero-cheat")[..] else {
             panic!("six forms")
         };

@@ -124,17 +124,17 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
 }
 
 #[test]
-fn a_medium_to_restore_that_is_gone_owes_and_loses_nothing() {
+fn a_medium_that_is_gone_is_restored_later_and_loses_nothing() {
     leaves_unrestored(InjectedFault::GoneDuring, IoErrorKind::Gone);
 }
 
 #[test]
-fn a_medium_to_restore_that_refuses_writes_owes_and_loses_nothing() {
+fn a_medium_that_refuses_writes_is_restored_later_and_loses_nothing() {
     leaves_unrestored(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
 }
 
 #[test]
-fn a_medium_to_restore_on_which_every_write_fails_owes_and_is_not_called_damaged() {
+fn a_medium_on_which_every_write_fails_is_not_restored_and_not_called_damaged() {
     leaves_unrestored(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
 }
 
@@ -259,7 +259,7 @@ fn nothing_is_written_where_there_is_no_room_to_keep_it() {
 }
 
 #[test]
-fn nothing_is_lent_while_something_is_owed() {
+fn nothing_is_overwritten_while_something_is_to_be_restored() {
     let mut log = log();
     log.keep(MIB, &[1; 512]).unwrap();
     let (end, guarded, _) = tried(&small(), None, &mut log);

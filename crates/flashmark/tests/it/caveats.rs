@@ -69,7 +69,7 @@ fn a_file_with_content_is_only_read() {
 }
 
 #[test]
-fn a_sparse_file_is_doubted() {
+fn a_sparse_file_has_a_caveat() {
     let scratch = Scratch::new();
     let path = scratch.at("sparse");
     fs::File::create(&path).unwrap().set_len(8 * MIB).unwrap();
@@ -85,12 +85,12 @@ fn a_sparse_file_is_doubted() {
     ]);
     let record = flashmark.record();
     assert!(record.flags.contains(&Flag::Sparse { hole_bytes: 8 * MIB }), "{:?}", record.flags);
-    let doubt = ran
+    let caveat = ran
         .out
         .lines()
         .find(|line| line.starts_with("- ") && line.contains("never written; "))
         .unwrap_or_else(|| panic!("{ran}"));
-    insta::assert_snapshot!(doubt, @"- 8 MiB of the file were never written; reading them does not touch the medium");
+    insta::assert_snapshot!(caveat, @"- 8 MiB of the file were never written; reading them does not touch the medium");
     assert_eq!(fs::metadata(&path).unwrap().len(), 8 * MIB);
 }
 
@@ -145,7 +145,7 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
 }
 
 #[test]
-fn what_reaches_a_device_is_counted_and_not_doubted() {
+fn what_reaches_a_device_is_counted_and_has_no_caveat() {
     let Some((_scratch, _image, device)) = loop_device(64 * MIB) else { return };
     let flashmark = Flashmark::new();
     flashmark.done(&[
@@ -166,15 +166,15 @@ fn what_reaches_a_device_is_counted_and_not_doubted() {
         .filter_map(|cell| cell.reach)
         .filter(|reach| reach.counted_read_bytes + reach.counted_written_bytes > 0);
     assert!(counted.count() > 0, "the kernel's counts are in the record");
-    let doubted = record
+    let caveat = record
         .cells
         .iter()
         .find(|cell| cell.flags.iter().any(|flag| matches!(flag, Flag::NotThisMedium { .. })));
-    assert!(doubted.is_none(), "{doubted:?}");
+    assert!(caveat.is_none(), "{caveat:?}");
 }
 
 #[test]
-fn compression_is_doubted() {
+fn compression_has_a_caveat() {
     if !has_tool("mkfs.btrfs") {
         return;
     }
@@ -245,7 +245,7 @@ fn a_directory_of_ones_own_needs_no_rights() {
 }
 
 /// Caveats of a short run in a directory, which must succeed and leave nothing.
-fn doubts_in(directory: &std::path::Path) -> Vec<Flag> {
+fn caveats_in(directory: &std::path::Path) -> Vec<Flag> {
     let flashmark = Flashmark::new();
     flashmark.done(&[
         "run",
@@ -267,7 +267,7 @@ fn doubts_in(directory: &std::path::Path) -> Vec<Flag> {
 }
 
 #[test]
-fn an_overlay_is_doubted() {
+fn an_overlay_has_a_caveat() {
     if !has_root() {
         return;
     }
@@ -276,7 +276,7 @@ fn an_overlay_is_doubted() {
         ["lower", "upper", "work", "mnt"].map(|name| scratch.directory(name).display().to_string());
     let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
     let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], at.as_ref());
-    let flags = doubts_in(mount.path());
+    let flags = caveats_in(mount.path());
     assert!(
         flags.iter().any(|flag| matches!(flag, Flag::Note { text } if text.contains("overlay"))),
         "{flags:?}"
@@ -284,7 +284,7 @@ fn an_overlay_is_doubted() {
 }
 
 #[test]
-fn xfs_is_not_doubted() {
+fn xfs_has_no_caveat() {
     if !has_tool("mkfs.xfs") {
         return;
     }
@@ -293,7 +293,7 @@ fn xfs_is_not_doubted() {
     else {
         return;
     };
-    assert_eq!(doubts_in(mount.path()), []);
+    assert_eq!(caveats_in(mount.path()), []);
 }
 
 /// A short run of random writes in a directory; no verdict may be positive.

@@ -25,7 +25,7 @@ pub const SCENARIOS: &[Scenario] = &[
 
 #[test]
 #[ignore = "minutes in a virtual machine: cargo validation torture --only cards"]
-fn what_was_lent_is_put_back_after_a_power_cut() {
+fn a_card_is_restored_after_a_power_cut() {
     let scratch = Scratch::new();
     let results = scratch.file("results", "");
     fs::File::options().write(true).open(&results).unwrap().set_len(256 * MIB).unwrap();

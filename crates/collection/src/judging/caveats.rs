@@ -29,26 +29,26 @@ const MANY_ALIKE: u64 = 100;
 /// Caveats about a run. A run on a simulated medium gets only those about web addresses: such runs
 /// are kept apart.
 pub(super) fn of(run: &Published, headline: &RunHeadline) -> Vec<String> {
-    let mut doubts = addresses(run);
+    let mut caveats = addresses(run);
     if Origin::of(run) == Origin::Simulated {
-        return doubts;
+        return caveats;
     }
-    doubts.extend(run.cells.iter().find_map(|cell| unlike_a_medium(cell, run)));
-    doubts.extend(simulated(run));
-    doubts.extend(crate::names::doubts(run));
-    doubts.extend(too_large(run));
-    doubts.extend(
+    caveats.extend(run.cells.iter().find_map(|cell| unlike_a_medium(cell, run)));
+    caveats.extend(simulated(run));
+    caveats.extend(crate::names::caveats(run));
+    caveats.extend(too_large(run));
+    caveats.extend(
         HeadlineFigure::ALL
             .into_iter()
             .filter_map(|figure| too_fast(figure, *headline.figures.get(&figure)?, run.kind)),
     );
     if run.cells.iter().all(|cell| cell.ops == 0 && cell.metrics == record::Metrics::default()) {
-        doubts.push("no cell has a result".to_owned());
+        caveats.push("no cell has a result".to_owned());
     }
     if run.elapsed_ns > LONG_NS {
-        doubts.push(format!("it took {}", Nanos(run.elapsed_ns)));
+        caveats.push(format!("it took {}", Nanos(run.elapsed_ns)));
     }
-    doubts
+    caveats
 }
 
 /// Texts that contain a web address: these are more often advertisements than names of media.

@@ -1,5 +1,5 @@
 //! Backup of `capacity`: what it overwrites on a loop device's medium is restored, whatever happens
-//! to the medium in between; `vm::lent` tests the same with cards.
+//! to the medium in between; `vm::restored` tests the same with cards.
 
 use std::fs;
 use std::process::Child;
@@ -17,7 +17,7 @@ use crate::support::{
 const SLOW: Answer = Answer::Slow(8 * MIB);
 
 /// A run without `--erase` that has written to the medium and not yet restored everything.
-struct Lending {
+struct RestoreCase {
     child: Option<Child>,
     flashmark: Flashmark,
     device: Option<LoopDevice>,
@@ -26,13 +26,13 @@ struct Lending {
     scratch: Scratch,
 }
 
-impl Lending {
-    fn in_the_middle() -> Option<Lending> {
+impl RestoreCase {
+    fn in_the_middle() -> Option<RestoreCase> {
         let scratch = Scratch::new();
         let before = card::used("card");
         assert_eq!(before.len() as u64, CARD_BYTES);
         let medium =
-            FailingMedium::holding(&scratch.directory("fuse"), "fuse.lending", before.clone())?;
+            FailingMedium::holding(&scratch.directory("fuse"), "fuse.case", before.clone())?;
         let Some(device) = LoopDevice::at(&node_of_its_own(), &medium.file()) else {
             skipped("another program took the loop device");
             return None;
@@ -51,7 +51,7 @@ impl Lending {
             "--quiet",
         ];
         let child = flashmark.start(&words);
-        let lending = Lending {
+        let case = RestoreCase {
             child: Some(child),
             flashmark,
             device: Some(device),
@@ -59,8 +59,8 @@ impl Lending {
             before,
             scratch,
         };
-        eventually("the first change on the medium", || lending.changed());
-        Some(lending)
+        eventually("the first change on the medium", || case.changed());
+        Some(case)
     }
 
     fn changed(&self) -> Option<String> {
@@ -92,18 +92,18 @@ impl Lending {
 }
 
 #[test]
-fn a_medium_that_is_gone_for_three_seconds_gets_back_what_it_lent() {
+fn a_medium_that_is_gone_for_three_seconds_is_restored() {
     for away in [
         Answer::Error(Errno::NODEV),
         Answer::Error(Errno::IO),
         Answer::WriteError(Errno::IO),
         Answer::Nothing,
     ] {
-        let Some(mut lending) = Lending::in_the_middle() else { return };
-        lending.medium.answers(away);
+        let Some(mut case) = RestoreCase::in_the_middle() else { return };
+        case.medium.answers(away);
         std::thread::sleep(Duration::from_secs(3));
-        lending.medium.answers(Answer::Well);
-        let ran = lending.ends_unchanged();
+        case.medium.answers(Answer::Well);
+        let ran = case.ends_unchanged();
         // Where nothing is read a loop device gives zeros and no error: for as long the medium is
         // as bad as it seems.
         let damaged = matches!(away, Answer::Nothing) && ran.code == Some(1);
@@ -112,13 +112,13 @@ fn a_medium_that_is_gone_for_three_seconds_gets_back_what_it_lent() {
 }
 
 #[test]
-fn a_medium_that_is_read_only_for_six_seconds_gets_back_what_it_lent() {
-    let Some(mut lending) = Lending::in_the_middle() else { return };
-    let node = lending.device.as_ref().unwrap().word().to_owned();
+fn a_medium_that_is_read_only_for_six_seconds_is_restored() {
+    let Some(mut case) = RestoreCase::in_the_middle() else { return };
+    let node = case.device.as_ref().unwrap().word().to_owned();
     tool("blockdev", &["--setro", &node]);
     std::thread::sleep(Duration::from_secs(6));
     tool("blockdev", &["--setrw", &node]);
-    let ran = lending.ends_unchanged();
+    let ran = case.ends_unchanged();
     assert_ne!(ran.code, Some(1), "a medium that was read-only for 6 s is not a fake: {ran}");
 }
 
@@ -126,41 +126,41 @@ fn a_medium_that_is_read_only_for_six_seconds_gets_back_what_it_lent() {
 /// was still to be restored.
 #[test]
 fn what_still_gets_data_back_is_not_written_to() {
-    let Some(mut lending) = Lending::in_the_middle() else { return };
-    lending.killed();
-    let node = lending.device.as_ref().unwrap().word().to_owned();
-    let before = lending.medium.content();
+    let Some(mut case) = RestoreCase::in_the_middle() else { return };
+    case.killed();
+    let node = case.device.as_ref().unwrap().word().to_owned();
+    let before = case.medium.content();
     let erase = ["run", &node, "--erase", &node, "--yes", "--suite", "quick", "--time-limit", "2s"];
     for words in [&["check", &node, "--budget", "5s"][..], &erase] {
-        let ran = lending.flashmark.run(words);
+        let ran = case.flashmark.run(words);
         assert_eq!(ran.code, Some(3), "{words:?}: {ran}");
         assert!(ran.err.contains("type: flashmark restore "), "{words:?}: {ran}");
-        assert_eq!(changed_to(&lending.medium.content(), &before), None, "{ran}");
+        assert_eq!(changed_to(&case.medium.content(), &before), None, "{ran}");
     }
-    lending.restored();
-    let ran = lending.flashmark.run(&["check", &node, "--budget", "5s", "--quiet"]);
+    case.restored();
+    let ran = case.flashmark.run(&["check", &node, "--budget", "5s", "--quiet"]);
     assert_ne!(ran.code, Some(3), "{ran}");
 }
 
 #[test]
-fn what_a_killed_run_lent_is_put_back_by_restore_and_onto_its_own_medium_only() {
-    let Some(mut lending) = Lending::in_the_middle() else { return };
-    lending.killed();
-    let photos = card::photos(&lending.scratch, "photos");
+fn a_killed_run_is_restored_onto_its_own_medium_only() {
+    let Some(mut case) = RestoreCase::in_the_middle() else { return };
+    case.killed();
+    let photos = card::photos(&case.scratch, "photos");
     let before = fs::read(&photos).unwrap();
-    let node = lending.device.take().unwrap().word().to_owned();
+    let node = case.device.take().unwrap().word().to_owned();
     let Some(other) = LoopDevice::at(&node, &photos) else {
         return skipped("another program took the loop device");
     };
     for words in [&["restore"][..], &["restore", "latest", &node]] {
-        let ran = lending.flashmark.run(words);
+        let ran = case.flashmark.run(words);
         unchanged(&photos, &before, &ran);
         assert_eq!(ran.code, Some(3), "{ran}");
     }
     drop(other);
-    lending.device = LoopDevice::at(&node, &lending.medium.file());
-    if lending.device.is_none() {
+    case.device = LoopDevice::at(&node, &case.medium.file());
+    if case.device.is_none() {
         return skipped("another program took the loop device");
     }
-    lending.restored();
+    case.restored();
 }

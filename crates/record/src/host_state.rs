@@ -16,7 +16,7 @@ pub struct HostStall {
 /// State of the host while a cell was measured. A number that the host does not provide is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Disturbance {
+pub struct HostState {
     /// Periods in which a timer came late, longest first, 16 at most.
     #[serde(rename = "standstills", default, skip_serializing_if = "Vec::is_empty")]
     pub host_stalls: Vec<HostStall>,
@@ -59,9 +59,9 @@ const MOST: usize = 16;
 /// only many of them matter.
 pub const MAX_HOST_STALL_SHARE: f64 = 0.05;
 
-impl Disturbance {
+impl HostState {
     /// Adds the effects in another period of the same cell.
-    pub fn add(&mut self, other: Disturbance) {
+    pub fn add(&mut self, other: HostState) {
         let sum = |a: Option<u64>, b: Option<u64>| {
             a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)))
         };
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_stretches_are_added_and_the_sixteen_longest_standstills_kept() {
-        let seen = |first: u64| Disturbance {
+    fn two_stretches_are_added_and_the_sixteen_longest_host_stalls_kept() {
+        let seen = |first: u64| HostState {
             host_stalls: (first..first + 9)
                 .map(|long| HostStall { from_ns: 1, to_ns: 1 + long })
                 .collect(),
@@ -96,7 +96,7 @@ mod tests {
             longest_with_host_ns: first,
             cpu_pressure_us: Some(first),
             memory_pressure_us: None,
-            ..Disturbance::default()
+            ..HostState::default()
         };
         let mut sum = seen(1);
         sum.add(seen(10));
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(lengths, (3..=18).rev().collect::<Vec<u64>>());
         assert_eq!((sum.host_stall_ns, sum.left_out, sum.longest_with_host_ns), (10, 4, 10));
         assert_eq!((sum.cpu_pressure_us, sum.memory_pressure_us), (Some(11), None));
-        sum.add(Disturbance { memory_pressure_us: Some(3), ..Disturbance::default() });
+        sum.add(HostState { memory_pressure_us: Some(3), ..HostState::default() });
         assert_eq!((sum.cpu_pressure_us, sum.memory_pressure_us), (Some(11), Some(3)));
     }
 }
