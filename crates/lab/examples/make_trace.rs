@@ -3,6 +3,7 @@
 //! at random offsets in the first GiB, and a flush now and then.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a tool that prints")]
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::BufWriter;
 
@@ -10,7 +11,7 @@ use device::Op;
 use flashmark_lab::trace::{Issue, Marks, TraceHeader, TraceWriter};
 
 const PLACES: u64 = (1 << 30) / 4096;
-const AT_ONCE: u64 = 4;
+const AT_ONCE: usize = 4;
 const APART_NS: u64 = 50_000;
 
 fn main() -> std::io::Result<()> {
@@ -26,8 +27,9 @@ fn main() -> std::io::Result<()> {
         recorder: "make_trace".into(),
         ..TraceHeader::default()
     };
-    let mut writer = TraceWriter::new(BufWriter::new(File::create(&path)?), &header)?;
+    let mut writer = TraceWriter::new(BufWriter::new(File::create(&path)?), &header, 0)?;
     let mut random = stats::Random::new(1);
+    let mut under_way = VecDeque::new();
     for number in 0..requests {
         let op = match (number % 64, random.below(4)) {
             (63, _) => Op::Flush,
@@ -37,18 +39,14 @@ fn main() -> std::io::Result<()> {
         let (offset_bytes, length_bytes) =
             if op == Op::Flush { (0, 0) } else { (random.below(PLACES) * 4096, 4096) };
         let time_ns = number * APART_NS;
-        writer.issued(&Issue {
-            time_ns,
-            op,
-            marks: Marks::NONE,
-            offset_bytes,
-            length_bytes,
-            device: 1,
-            cpu: 0,
-            pid: 1,
-        })?;
-        if let Some(done) = number.checked_sub(AT_ONCE - 1) {
-            writer.completed(time_ns + APART_NS / 2, done)?;
+        let (marks, device, pid) = (Marks::NONE, 1, 1);
+        let issue = Issue { time_ns, op, marks, offset_bytes, length_bytes, device, pid };
+        writer.issued(&issue)?;
+        under_way.push_back(issue);
+        if under_way.len() == AT_ONCE
+            && let Some(done) = under_way.pop_front()
+        {
+            writer.completed(time_ns + APART_NS / 2, &done)?;
         }
     }
     writer.finish()?;

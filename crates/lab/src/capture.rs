@@ -26,10 +26,10 @@ pub use error::CaptureError;
 pub use files::{CapturedFiles, capture_files, prepare_files};
 pub use source::CaptureSource;
 
+use crate::trace::kernel::{Action, BlockEvent, Interpreter};
 use crate::trace::{Issue, TraceEvent, TraceHeader, TraceWriter};
 
-/// What has been recorded is in the file after this time at the latest. A block that is cut short
-/// costs some 20 bytes.
+/// What has been recorded is in the file after this time at the latest.
 const KEEP_NS: u64 = 1_000_000_000;
 
 /// When a recording ends by itself.
@@ -37,7 +37,7 @@ const KEEP_NS: u64 = 1_000_000_000;
 pub struct CaptureLimits {
     /// Longest time of a recording, by the raw monotonic clock; `None` is no limit.
     pub time: Option<Duration>,
-    /// When the trace has so many bytes; at most a block of it more.
+    /// When the trace has so many bytes; at most a few records more.
     pub size_bytes: Option<u64>,
 }
 
@@ -113,7 +113,7 @@ pub fn capture<W: Write>(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(&Captured),
 ) -> Result<Captured, CaptureError> {
-    let mut sink = Sink::new(out, header, limits)?;
+    let mut sink = Sink::new(out, header, source.has_requests(), limits)?;
     recorder::record(source, &mut sink, stop, on_progress)?;
     sink.finish()
 }
@@ -121,6 +121,7 @@ pub fn capture<W: Write>(
 /// A trace being written, and what is in it.
 struct Sink<W: Write> {
     writer: TraceWriter<Counted<W>>,
+    interpreter: Interpreter,
     bytes: Rc<Cell<u64>>,
     limits: CaptureLimits,
     captured: Captured,
@@ -131,14 +132,20 @@ struct Sink<W: Write> {
 }
 
 impl<W: Write> Sink<W> {
-    fn new(out: W, header: &TraceHeader, limits: CaptureLimits) -> Result<Sink<W>, CaptureError> {
+    fn new(
+        out: W,
+        header: &TraceHeader,
+        has_requests: bool,
+        limits: CaptureLimits,
+    ) -> Result<Sink<W>, CaptureError> {
         let bytes = Rc::new(Cell::new(0));
-        let writer = TraceWriter::new(Counted { out, bytes: Rc::clone(&bytes) }, header)
-            .map_err(CaptureError::Write)?;
         let (begun_ns, begun_cpu_ns) =
             (clock_ns(ClockId::MonotonicRaw), clock_ns(ClockId::ProcessCPUTime));
+        let out = Counted { out, bytes: Rc::clone(&bytes) };
+        let writer = TraceWriter::new(out, header, begun_ns).map_err(CaptureError::Write)?;
         let mut sink = Sink {
             writer,
+            interpreter: Interpreter::new(has_requests),
             bytes,
             limits,
             captured: Captured::default(),
@@ -160,23 +167,28 @@ impl<W: Write> Sink<W> {
         self.writer.flush().map_err(CaptureError::Write)
     }
 
-    fn take(&mut self, step: &TraceEvent) -> Result<(), CaptureError> {
-        let written = match step {
-            TraceEvent::Issued(issue) => {
-                self.captured.count(issue);
-                self.writer.issued(issue).map(|_| ())
+    /// Counts an event of the kernel's, and writes it.
+    fn take(&mut self, event: &BlockEvent) -> Result<(), CaptureError> {
+        self.interpreter.take(event);
+        let mut is_new = false;
+        while let Some(step) = self.interpreter.pop() {
+            match step {
+                TraceEvent::Issued(issue) => {
+                    is_new = true;
+                    self.captured.count(&issue);
+                }
+                TraceEvent::Completed { .. } => self.captured.completed += 1,
             }
-            TraceEvent::Completed { time_ns, number } => {
-                self.captured.completed += 1;
-                self.writer.completed(*time_ns, *number)
-            }
-        };
-        written.map_err(CaptureError::Write)
+        }
+        if is_new && event.action == Action::Issued {
+            self.writer.queued(event).map_err(CaptureError::Write)?;
+        }
+        self.writer.event(event).map_err(CaptureError::Write)
     }
 
-    fn lost(&mut self, time_ns: u64, events: u64) -> Result<(), CaptureError> {
+    fn lost(&mut self, events: u64) -> Result<(), CaptureError> {
         self.captured.lost += events;
-        self.writer.lost(time_ns, events).map_err(CaptureError::Write)
+        self.writer.lost(events).map_err(CaptureError::Write)
     }
 
     /// True if the trace is as long as it may be.
@@ -232,4 +244,39 @@ impl<W: Write> Write for Counted<W> {
 fn clock_ns(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Marks, RequestKind};
+
+    /// A request that goes back to the queue is queued once: fio counts what is queued.
+    #[test]
+    fn a_request_that_is_issued_again_is_counted_once() {
+        let mut trace = Vec::new();
+        let limits = CaptureLimits::default();
+        let mut sink = Sink::new(&mut trace, &TraceHeader::default(), true, limits).unwrap();
+        let what = RequestKind { op: Some(Op::Write), preflush: true, marks: Marks::NONE };
+        for action in [Action::Issued, Action::Requeued, Action::Issued, Action::Completed] {
+            let (offset_bytes, length_bytes, device, pid) = (4096, 512, 8 << 20, 7);
+            let time_ns = 5;
+            sink.take(&BlockEvent {
+                time_ns,
+                action,
+                what,
+                offset_bytes,
+                length_bytes,
+                device,
+                pid,
+            })
+            .unwrap();
+        }
+        let captured = sink.finish().unwrap();
+        assert_eq!((captured.writes, captured.flushes, captured.completed), (1, 1, 2));
+        let first = trace.windows(4).skip(1).position(|word| word == [7, 0x74, 0x61, 0x65]);
+        let records = trace[1 + first.unwrap()..].chunks_exact(48);
+        let actions: Vec<u8> = records.map(|record| record[28]).collect();
+        assert_eq!(actions, b"\x01\x07\x06\x07\x08\x02", "Q, D, R, D, C and the end");
+    }
 }

@@ -1,14 +1,15 @@
 //! Recorded block I/O: what was issued when, and when it was done.
 //!
 //! A trace is read as a stream of [`TraceEvent`]s in the order of time, never as a whole: a
-//! recording of a day fits in no memory. [`open`] tells by the content what wrote a file (our
-//! captures, blktrace, blkparse text, fio's iologs); [`TraceWriter`] writes our own form.
+//! recording of a day fits in no memory. [`open`] tells by the content what wrote a file (blktrace
+//! and our captures, which are such files; blkparse text, fio's iologs); [`TraceWriter`] writes
+//! captures.
 
 mod blkparse;
 mod blktrace;
+mod blktrace_writer;
 mod error;
 pub mod files;
-mod format;
 mod iolog;
 pub(crate) mod kernel;
 mod lines;
@@ -20,8 +21,8 @@ mod tests;
 
 use device::Op;
 
+pub use blktrace_writer::{TraceHeader, TraceWriter};
 pub use error::TraceError;
-pub use format::{Reader, TraceHeader, TraceWriter};
 pub use kernel::{RequestKind, rwbs};
 pub use open::{Trace, TraceFormat, open};
 pub use pairs::{Pairs, RequestKey};
@@ -59,14 +60,6 @@ impl Marks {
     pub fn has(self, other: Marks) -> bool {
         self.0 & other.0 == other.0
     }
-
-    pub(crate) fn bits(self) -> u8 {
-        self.0
-    }
-
-    pub(crate) fn from_bits(bits: u8) -> Marks {
-        Marks(bits & 15)
-    }
 }
 
 /// A request as it was handed to the driver (or, where only that was recorded, to the queue).
@@ -86,8 +79,6 @@ pub struct Issue {
     /// Which of the recorded devices or files; the kernel's number (major << 20 | minor), or a
     /// file's number.
     pub device: u32,
-    /// The processor that issued it.
-    pub cpu: u32,
     /// The process that issued it; often a worker of the kernel's.
     pub pid: u32,
 }

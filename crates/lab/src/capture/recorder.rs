@@ -4,13 +4,11 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::time::ClockId;
-
 use super::format::{TracepointFormat, kind};
 use super::page::PageLayout;
 use super::tracefs::{Buffer, Instance, Tracefs};
 use super::{CaptureError, CaptureSource, Captured, Sink, clock_ns};
-use crate::trace::kernel::{Action, BlockEvent, Interpreter};
+use crate::trace::kernel::{Action, BlockEvent};
 use crate::trace::rwbs;
 
 /// How often the buffers are emptied. At 10,000 I/Os a second that is 30 pages.
@@ -72,17 +70,8 @@ pub fn record<W: Write>(
     }
     // Declared after the instance, so closed before it is removed.
     let buffers = instance.buffers()?;
-    let interpreter = Interpreter::new(source.has_requests());
-    let mut rounds = Rounds {
-        source,
-        layout,
-        kinds,
-        buffers,
-        clock,
-        page: vec![0; PAGE_BYTES],
-        waiting: Vec::new(),
-        interpreter,
-    };
+    let mut rounds =
+        Rounds { source, layout, kinds, buffers, page: vec![0; PAGE_BYTES], waiting: Vec::new() };
     instance.set("tracing_on", "1")?;
     loop {
         let over = stop.load(Ordering::SeqCst) || sink.is_over();
@@ -108,11 +97,9 @@ struct Rounds<'a> {
     layout: PageLayout,
     kinds: Vec<(TracepointFormat, Action)>,
     buffers: Vec<Buffer>,
-    clock: ClockId,
     page: Vec<u8>,
     /// Events that may not be in order yet.
     waiting: Vec<BlockEvent>,
-    interpreter: Interpreter,
 }
 
 impl Rounds<'_> {
@@ -124,7 +111,7 @@ impl Rounds<'_> {
         for buffer in buffers.iter_mut() {
             let lost = buffer.newly_lost()?;
             if lost > 0 {
-                sink.lost(clock_ns(self.clock), lost)?;
+                sink.lost(lost)?;
             }
             let mut pages = 0;
             while pages < MOST_PAGES {
@@ -134,9 +121,9 @@ impl Rounds<'_> {
                 }
                 pages += 1;
                 let events = layout.events(&page[..length]);
-                waiting.extend(events.filter_map(|(time_ns, event)| {
-                    read(kinds, source, buffer.cpu, time_ns, event)
-                }));
+                waiting.extend(
+                    events.filter_map(|(time_ns, event)| read(kinds, source, time_ns, event)),
+                );
             }
             most_pages = most_pages.max(pages);
         }
@@ -144,10 +131,7 @@ impl Rounds<'_> {
         waiting.sort_by_key(|event| event.time_ns);
         let settled = waiting.partition_point(|event| event.time_ns < settled_ns);
         for event in waiting.drain(..settled) {
-            self.interpreter.take(&event);
-            while let Some(step) = self.interpreter.pop() {
-                sink.take(&step)?;
-            }
+            sink.take(&event)?;
             if sink.is_full() {
                 break;
             }
@@ -160,7 +144,6 @@ impl Rounds<'_> {
 fn read(
     kinds: &[(TracepointFormat, Action)],
     source: &CaptureSource,
-    cpu: u32,
     time_ns: u64,
     event: &[u8],
 ) -> Option<BlockEvent> {
@@ -175,7 +158,6 @@ fn read(
         offset_bytes: source.offset_bytes(fields.sector),
         length_bytes: fields.length_bytes,
         device: fields.device,
-        cpu,
         pid: fields.pid,
     })
 }

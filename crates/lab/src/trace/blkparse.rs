@@ -20,7 +20,7 @@ fn event_or_else(line: &str) -> Option<Option<BlockEvent>> {
     let mut words = line.split_ascii_whitespace();
     let (major, minor) = words.next()?.split_once(',')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
-    let cpu: u32 = words.next()?.parse().ok()?;
+    let _cpu: u32 = words.next()?.parse().ok()?;
     let _sequence: u64 = words.next()?.parse().ok()?;
     let time_ns = nanoseconds(words.next()?)?;
     let pid: u32 = words.next()?.parse().ok()?;
@@ -51,7 +51,6 @@ fn event_or_else(line: &str) -> Option<Option<BlockEvent>> {
         offset_bytes,
         length_bytes,
         device: major << 20 | minor,
-        cpu,
         pid,
     }))
 }

@@ -1,23 +1,27 @@
 //! blktrace's binary files: one for each processor, merged by time.
 //!
 //! The record is `struct blk_io_trace` of the kernel's `blktrace_api.h`: 48 bytes in the byte order
-//! of the machine that recorded, and behind it as many bytes of payload as it says.
+//! of the machine that recorded, and behind it as many bytes of payload as it says. A capture of
+//! ours is such a file; its messages say that it is one, what was lost, and that it was ended.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::format::fill;
 use super::kernel::{Action, BlockEvent, Interpreter, RequestKind};
 use super::{Marks, Notes, Steps, TraceError, TraceEvent};
 use device::Op;
 
 /// "eat", and the version in the lowest byte.
-const MAGIC: u32 = 0x6561_7400;
-const VERSION: u32 = 7;
-const RECORD_BYTES: usize = 48;
+pub(super) const MAGIC: u32 = 0x6561_7400;
+pub(super) const VERSION: u32 = 7;
+pub(super) const RECORD_BYTES: usize = 48;
+
+/// Messages of a capture: the first, one for each loss, the last.
+pub(super) const CAPTURE: &str = "flashmark capture";
+pub(super) const LOST: &str = "flashmark lost";
+pub(super) const ENDED: &str = "flashmark ended";
 
 /// Records of one file that are looked at together: a processor writes them in nearly the order of
 /// time, but an interrupt may slip in.
@@ -28,10 +32,14 @@ const AHEAD: usize = 32;
 const SAMPLE: usize = 50_000;
 
 /// `action`: what happened in the lower half, what kind of request in the upper one.
-mod bits {
+pub(super) mod bits {
+    /// A message, among what is no request.
+    pub const MESSAGE: u32 = 2;
+    pub const READ: u32 = 1 << 16;
     pub const WRITE: u32 = 1 << 17;
     pub const FLUSH: u32 = 1 << 18;
     pub const SYNC: u32 = 1 << 19;
+    pub const FILE_SYSTEM: u32 = 1 << 24;
     pub const PASSTHROUGH: u32 = 1 << 25;
     pub const NOTIFY: u32 = 1 << 26;
     pub const AHEAD: u32 = 1 << 27;
@@ -45,6 +53,11 @@ mod bits {
 /// True if these are the first bytes of such a file.
 pub(super) fn is_begun(head: &[u8]) -> bool {
     head.len() >= 4 && byte_order(head).is_some()
+}
+
+/// True if these are the first bytes of a capture of ours.
+pub(super) fn is_capture(head: &[u8]) -> bool {
+    head.get(RECORD_BYTES..).is_some_and(|payload| payload.starts_with(CAPTURE.as_bytes()))
 }
 
 /// True if the numbers are big-endian; `None` if it is no such file.
@@ -85,6 +98,11 @@ struct Source {
     input: BufReader<File>,
     big_endian: bool,
     at: u64,
+    payload: Vec<u8>,
+    /// A capture says when it is ended.
+    is_capture: bool,
+    is_ended: bool,
+    lost: u64,
     cut_off: Option<String>,
 }
 
@@ -114,18 +132,27 @@ impl Source {
             });
         }
         let input = BufReader::with_capacity(256 << 10, File::open(path).map_err(unreadable)?);
-        Ok(Some(Source { path: path.to_owned(), input, big_endian, at: 0, cut_off: None }))
+        Ok(Some(Source {
+            path: path.to_owned(),
+            input,
+            big_endian,
+            at: 0,
+            payload: Vec::new(),
+            is_capture: false,
+            is_ended: false,
+            lost: 0,
+            cut_off: None,
+        }))
     }
 
     /// The next event of a request; what is not about one is passed over.
     fn next(&mut self) -> Result<Option<BlockEvent>, TraceError> {
-        loop {
+        while self.cut_off.is_none() {
             let mut raw = [0; RECORD_BYTES];
             let got = fill(&mut self.input, &mut raw, &self.path)?;
-            if got < RECORD_BYTES {
-                if got > 0 {
-                    self.break_off();
-                }
+            // A file system may leave zeros at the end of a file after a power cut.
+            if got < RECORD_BYTES || raw == [0; RECORD_BYTES] {
+                self.end(got);
                 return Ok(None);
             }
             let record = Record { raw, big_endian: self.big_endian };
@@ -137,26 +164,41 @@ impl Source {
                     what,
                 });
             }
-            let payload = u64::from(record.u16(46));
-            if payload > 0 && self.pass(payload)? < payload {
-                self.break_off();
+            self.payload.resize(usize::from(record.u16(46)), 0);
+            if fill(&mut self.input, &mut self.payload, &self.path)? < self.payload.len() {
+                self.end(RECORD_BYTES);
                 return Ok(None);
             }
-            self.at += RECORD_BYTES as u64 + payload;
+            if record.u32(28) == bits::NOTIFY | bits::MESSAGE {
+                self.hear();
+            }
+            self.at += (RECORD_BYTES + self.payload.len()) as u64;
             if let Some(event) = record.event() {
                 return Ok(Some(event));
             }
         }
+        Ok(None)
     }
 
-    fn pass(&mut self, bytes: u64) -> Result<u64, TraceError> {
-        let passed = std::io::copy(&mut (&mut self.input).take(bytes), &mut std::io::sink());
-        passed.map_err(|source| TraceError::Read { path: self.path.clone(), source })
+    /// Takes in a message.
+    fn hear(&mut self) {
+        let text = String::from_utf8_lossy(&self.payload);
+        self.is_capture |= text.starts_with(CAPTURE);
+        self.is_ended |= text == ENDED;
+        let lost = text.strip_prefix(LOST).and_then(|events| events.trim().parse().ok());
+        self.lost = self.lost.saturating_add(lost.unwrap_or(0));
     }
 
-    fn break_off(&mut self) {
+    /// Notes how the file ends, where there are so many bytes of a record that is not whole.
+    fn end(&mut self, bytes: usize) {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.cut_off = Some(format!("{name} breaks off within the record at byte {}", self.at));
+        let subject = match (self.is_capture && !self.is_ended, bytes) {
+            (true, _) => "the recording was not ended; it".to_owned(),
+            (false, 0) => return,
+            (false, _) => name,
+        };
+        let within = if bytes > 0 { "within the record " } else { "" };
+        self.cut_off = Some(format!("{subject} breaks off {within}at byte {}", self.at));
     }
 }
 
@@ -209,7 +251,6 @@ impl Record {
             length_bytes,
             pid: self.u32(32),
             device: self.u32(36),
-            cpu: self.u32(40),
         })
     }
 }
@@ -236,10 +277,8 @@ fn what(action: u32, length_bytes: u64) -> RequestKind {
 /// All files of a recording, merged.
 struct Merged {
     sources: Vec<Source>,
-    /// Time, source, and order within it.
-    waiting: BinaryHeap<Reverse<(u64, usize, u64)>>,
-    events: Vec<std::collections::VecDeque<(u64, BlockEvent)>>,
-    taken: u64,
+    /// The next events of each, in the order of time.
+    ahead: Vec<VecDeque<BlockEvent>>,
 }
 
 impl Merged {
@@ -248,8 +287,8 @@ impl Merged {
         for path in paths {
             sources.extend(Source::open(path)?);
         }
-        let events = sources.iter().map(|_| Default::default()).collect();
-        let mut merged = Merged { sources, waiting: BinaryHeap::new(), events, taken: 0 };
+        let ahead = vec![VecDeque::with_capacity(AHEAD); sources.len()];
+        let mut merged = Merged { sources, ahead };
         for at in 0..merged.sources.len() {
             for _ in 0..AHEAD {
                 merged.refill(at)?;
@@ -260,22 +299,21 @@ impl Merged {
 
     fn refill(&mut self, at: usize) -> Result<(), TraceError> {
         if let Some(event) = self.sources[at].next()? {
-            self.waiting.push(Reverse((event.time_ns, at, self.taken)));
-            self.events[at].push_back((self.taken, event));
-            self.taken += 1;
+            let ahead = &mut self.ahead[at];
+            let place = ahead.partition_point(|other| other.time_ns <= event.time_ns);
+            ahead.insert(place, event);
         }
         Ok(())
     }
 
     fn next(&mut self) -> Result<Option<BlockEvent>, TraceError> {
-        let Some(Reverse((_, at, order))) = self.waiting.pop() else { return Ok(None) };
-        let place = self.events[at]
-            .iter()
-            .position(|(taken, _)| *taken == order)
-            .expect("what waits has its event");
-        let (_, event) = self.events[at].remove(place).expect("it was found just now");
+        let first = |ahead: &VecDeque<BlockEvent>| ahead.front().map(|event| event.time_ns);
+        let times =
+            self.ahead.iter().enumerate().filter_map(|(at, ahead)| Some((first(ahead)?, at)));
+        let Some((_, at)) = times.min() else { return Ok(None) };
+        let event = self.ahead[at].pop_front();
         self.refill(at)?;
-        Ok(Some(event))
+        Ok(event)
     }
 }
 
@@ -320,8 +358,27 @@ impl Steps for Blktrace {
 
     fn notes(&self) -> Notes {
         Notes {
+            lost: self.merged.sources.iter().map(|source| source.lost).sum(),
             cut_off: self.merged.sources.iter().find_map(|source| source.cut_off.clone()),
             ..Notes::default()
         }
     }
+}
+
+/// Reads until the buffer is full or the input ends; how much it was.
+pub(super) fn fill(
+    input: &mut impl Read,
+    buffer: &mut [u8],
+    path: &Path,
+) -> Result<usize, TraceError> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(got) => filled += got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(source) => return Err(TraceError::Read { path: path.to_owned(), source }),
+        }
+    }
+    Ok(filled)
 }

@@ -36,6 +36,11 @@ pub enum TraceError {
         /// Its first bytes, 16 at most, as quoted text or in hexadecimal.
         begins: String,
     },
+    /// A capture as earlier ones were, in a form of our own.
+    #[error(
+        "the trace '{}' is a capture in an old form, which is not read any more: record it again with `flashmark capture`", .0.display()
+    )]
+    OldCapture(PathBuf),
     /// Of a version that this program does not read.
     #[error("the trace '{}' is {found}; this flashmark reads {reads}", path.display())]
     Version {

@@ -105,7 +105,6 @@ impl Iolog {
             offset_bytes,
             length_bytes,
             device,
-            cpu: 0,
             pid: 0,
         })))
     }

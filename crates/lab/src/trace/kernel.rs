@@ -75,7 +75,6 @@ pub(crate) struct BlockEvent {
     pub offset_bytes: u64,
     pub length_bytes: u64,
     pub device: u32,
-    pub cpu: u32,
     pub pid: u32,
 }
 
@@ -128,17 +127,9 @@ impl Interpreter {
     }
 
     fn issue(&mut self, event: &BlockEvent, op: Op, offset_bytes: u64, length_bytes: u64) {
-        let &BlockEvent { time_ns, device, cpu, pid, .. } = event;
-        let issue = Issue {
-            time_ns,
-            op,
-            marks: event.what.marks,
-            offset_bytes,
-            length_bytes,
-            device,
-            cpu,
-            pid,
-        };
+        let &BlockEvent { time_ns, device, pid, .. } = event;
+        let issue =
+            Issue { time_ns, op, marks: event.what.marks, offset_bytes, length_bytes, device, pid };
         if event.what.preflush {
             // The write goes out when the flush is done.
             let flush = Issue {

@@ -1,22 +1,22 @@
 //! Which tool wrote a trace, told by its content.
 
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::blkparse::{self, Blkparse};
-use super::blktrace::{self, Blktrace};
-use super::format::{self, Reader, fill};
+use super::blktrace::{self, Blktrace, fill};
 use super::iolog::{self, Iolog};
-use super::{Notes, Steps, TraceError, TraceEvent, TraceHeader};
+use super::{Notes, Steps, TraceError, TraceEvent};
 
 /// As much of a file as is looked at to tell what it is.
 const HEAD_BYTES: usize = 16 << 10;
+/// Begin of a capture before captures were files of blktrace's form.
+const OLD_CAPTURE: &[u8] = b"flashmark-trace\n";
 
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceFormat {
-    /// Our own form, which `flashmark capture` writes.
+    /// A file of blktrace's form that `flashmark capture` wrote.
     Capture,
     /// blktrace, binary, a file for each processor.
     Blktrace,
@@ -43,7 +43,6 @@ impl TraceFormat {
 pub struct Trace {
     path: PathBuf,
     form: TraceFormat,
-    header: TraceHeader,
 }
 
 /// Finds out what a file is. Of blktrace's files any one stands for all of its recording, and so
@@ -61,6 +60,9 @@ pub fn open(path: &Path) -> Result<Trace, TraceError> {
     let mut head = vec![0; HEAD_BYTES];
     let got = fill(&mut File::open(path).map_err(unreadable)?, &mut head, path)?;
     head.truncate(got);
+    if head.starts_with(OLD_CAPTURE) {
+        return Err(TraceError::OldCapture(path.to_owned()));
+    }
     let idle_processor = head.is_empty() && blktrace::siblings(path).len() > 1;
     if head.is_empty() && !idle_processor {
         return Err(TraceError::Empty(path.to_owned()));
@@ -69,21 +71,13 @@ pub fn open(path: &Path) -> Result<Trace, TraceError> {
     let Some(form) = form else {
         return Err(TraceError::Unknown { path: path.to_owned(), begins: beginning(&head) });
     };
-    let header = match form {
-        TraceFormat::Capture => {
-            Reader::new(File::open(path).map_err(unreadable)?, path)?.header().clone()
-        }
-        _ => TraceHeader::default(),
-    };
-    Ok(Trace { path: path.to_owned(), form, header })
+    Ok(Trace { path: path.to_owned(), form })
 }
 
 fn recognise(head: &[u8]) -> Option<TraceFormat> {
-    if head.starts_with(format::MAGIC) {
-        return Some(TraceFormat::Capture);
-    }
     if blktrace::is_begun(head) {
-        return Some(TraceFormat::Blktrace);
+        let is_capture = blktrace::is_capture(head);
+        return Some(if is_capture { TraceFormat::Capture } else { TraceFormat::Blktrace });
     }
     let text = String::from_utf8_lossy(head);
     if text.lines().next().is_some_and(|line| iolog::version(line).is_some()) {
@@ -117,21 +111,11 @@ impl Trace {
         self.form
     }
 
-    /// What a capture of ours says of itself; empty for others.
-    pub fn header(&self) -> &TraceHeader {
-        &self.header
-    }
-
     /// Its events from the beginning; times count from the first request.
     pub fn steps(&self) -> Result<Box<dyn Steps>, TraceError> {
         let path = &self.path;
         let steps: Box<dyn Steps> = match self.form {
-            TraceFormat::Capture => {
-                let file = File::open(path)
-                    .map_err(|source| TraceError::Read { path: path.clone(), source })?;
-                Box::new(Reader::new(BufReader::with_capacity(256 << 10, file), path)?)
-            }
-            TraceFormat::Blktrace => Box::new(Blktrace::open(path)?),
+            TraceFormat::Capture | TraceFormat::Blktrace => Box::new(Blktrace::open(path)?),
             TraceFormat::Blkparse => Box::new(Blkparse::open(path)?),
             TraceFormat::Iolog => Box::new(Iolog::open(path)?),
         };

@@ -6,16 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) -> Issue {
-    Issue {
-        time_ns,
-        op,
-        marks: Marks::NONE,
-        offset_bytes,
-        length_bytes,
-        device: 8 << 20,
-        cpu: 0,
-        pid: 7,
-    }
+    Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 8 << 20, pid: 7 }
 }
 
 fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
@@ -26,18 +17,20 @@ fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
     Ok(found)
 }
 
+/// A capture of these steps.
 fn written(steps: &[TraceEvent], ended: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = TraceWriter::new(
-        &mut bytes,
-        &TraceHeader { device: "mmcblk0".into(), ..TraceHeader::default() },
-    )
-    .unwrap();
+    let header = TraceHeader { device: "mmcblk0".into(), ..TraceHeader::default() };
+    let mut writer = TraceWriter::new(&mut bytes, &header, 0).unwrap();
+    let mut issued = Vec::new();
     for step in steps {
         match step {
-            TraceEvent::Issued(issue) => drop(writer.issued(issue).unwrap()),
+            TraceEvent::Issued(issue) => {
+                writer.issued(issue).unwrap();
+                issued.push(*issue);
+            }
             TraceEvent::Completed { time_ns, number } => {
-                writer.completed(*time_ns, *number).unwrap()
+                writer.completed(*time_ns, &issued[*number as usize]).unwrap()
             }
         }
     }
@@ -50,53 +43,46 @@ fn written(steps: &[TraceEvent], ended: bool) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> (Result<Vec<TraceEvent>, TraceError>, Notes) {
-    let mut reader = match Reader::new(bytes, Path::new("t")) {
-        Ok(reader) => reader,
-        Err(error) => return (Err(error), Notes::default()),
-    };
-    let steps = all(&mut reader);
-    (steps, reader.notes())
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    std::fs::write(&path, bytes).unwrap();
+    match open(&path).and_then(|trace| trace.steps()) {
+        Ok(mut steps) => (all(&mut *steps), steps.notes()),
+        Err(error) => (Err(error), Notes::default()),
+    }
 }
 
+/// Steps as a recording has them: in the order of time, from 0; no place is asked for again while a
+/// request for it is under way.
 fn any_steps() -> impl Strategy<Value = Vec<TraceEvent>> {
     let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard)];
     let one = (
-        op,
-        any::<u64>(),
-        any::<u64>(),
-        any::<u64>(),
-        0u8..16,
-        any::<(u32, u32, u32)>(),
+        (op, 0..1u64 << 40, 1..1u32 << 22),
+        (1..1u64 << 40, 0u8..16, any::<(u32, u32)>()),
+        any::<prop::sample::Index>(),
         any::<bool>(),
     );
     proptest::collection::vec(one, 0..300).prop_map(|rows| {
-        let mut issued = 0;
-        let step =
-            |(op, time_ns, offset_bytes, length_bytes, marks, (device, cpu, pid), ends): (
-                Op,
-                u64,
-                u64,
-                u64,
-                u8,
-                _,
-                bool,
-            )| {
-                if ends && issued > 0 {
-                    return TraceEvent::Completed { time_ns, number: offset_bytes % issued };
-                }
+        let (mut now_ns, mut issued) = (0, 0);
+        let (mut steps, mut under_way) = (Vec::new(), Vec::<(u64, Issue)>::new());
+        for ((op, sector, sectors), (later_ns, marks, (device, pid)), done, ends) in rows {
+            let time_ns = now_ns;
+            let (offset_bytes, length_bytes) =
+                if op == Op::Flush { (0, 0) } else { (sector * 512, u64::from(sectors) * 512) };
+            let issue =
+                Issue { time_ns, op, marks: Marks(marks), offset_bytes, length_bytes, device, pid };
+            let place = |issue: &Issue| (issue.device, issue.op, issue.offset_bytes);
+            if ends && !under_way.is_empty() {
+                let (number, _) = under_way.swap_remove(done.index(under_way.len()));
+                steps.push(TraceEvent::Completed { time_ns, number });
+            } else if under_way.iter().all(|(_, other)| place(other) != place(&issue)) {
+                steps.push(TraceEvent::Issued(issue));
+                under_way.push((issued, issue));
                 issued += 1;
-                TraceEvent::Issued(Issue {
-                    time_ns,
-                    op,
-                    marks: Marks::from_bits(marks),
-                    offset_bytes,
-                    length_bytes,
-                    device,
-                    cpu,
-                    pid,
-                })
-            };
-        rows.into_iter().map(step).collect()
+            }
+            now_ns += later_ns;
+        }
+        steps
     })
 }
 
@@ -118,20 +104,9 @@ proptest! {
                 prop_assert!(steps.starts_with(&found));
                 prop_assert!(notes.cut_off.is_some());
             }
-            (Err(error), _) => prop_assert!(error.to_string().contains("header"), "{error}"),
+            // Only the message that says what it is may be missing.
+            (Err(error), _) => prop_assert!(bytes.len() < 70, "{error}"),
         }
-    }
-
-    /// A byte that has changed is found, or is the one that says the file's kind.
-    #[test]
-    fn a_changed_byte_is_found(steps in any_steps(), place in any::<prop::sample::Index>(), bit in 0u8..8) {
-        let mut bytes = written(&steps, true);
-        let at = place.index(bytes.len());
-        // Two bytes of the header mean nothing.
-        prop_assume!(!(18..20).contains(&at));
-        bytes[at] ^= 1 << bit;
-        let (found, notes) = read(&bytes);
-        prop_assert!(found.is_err() || notes.cut_off.is_some());
     }
 
     #[test]
@@ -147,31 +122,32 @@ proptest! {
 }
 
 #[test]
-fn a_recording_that_was_killed_is_read_up_to_its_last_block() {
+fn a_recording_that_was_killed_is_read_up_to_its_last_record() {
     let steps = [
-        TraceEvent::Issued(issue(5, Op::Read, 0, 4096)),
-        TraceEvent::Completed { time_ns: 9, number: 0 },
+        TraceEvent::Issued(issue(0, Op::Read, 0, 4096)),
+        TraceEvent::Completed { time_ns: 4, number: 0 },
     ];
-    let (found, notes) = read(&written(&steps, false));
-    assert_eq!(found.unwrap(), steps);
-    insta::assert_snapshot!(notes.cut_off.unwrap(), @"the recording was not ended; it breaks off at byte 168");
+    let killed = written(&steps, false);
+    let said = |bytes: &[u8], first| {
+        let (found, notes) = read(bytes);
+        assert_eq!(found.unwrap(), steps[..first]);
+        notes.cut_off.unwrap()
+    };
+    insta::assert_snapshot!(said(&killed, 2), @"the recording was not ended; it breaks off at byte 322");
+    insta::assert_snapshot!(said(&killed[..killed.len() - 7], 1), @"the recording was not ended; it breaks off within the record at byte 274");
+    // As a file system may leave it after a power cut.
+    insta::assert_snapshot!(said(&[&killed[..], &[0; 4096]].concat(), 2), @"the recording was not ended; it breaks off within the record at byte 322");
 }
 
 #[test]
-fn a_request_and_its_completion_take_about_sixteen_bytes() {
-    let mut steps = Vec::new();
-    let mut random = stats::Random::new(1);
-    for at in 0..10_000 {
-        steps.push(TraceEvent::Issued(issue(
-            at * 100_000,
-            Op::Write,
-            random.below(1 << 24) * 4096,
-            4096,
-        )));
-        steps.push(TraceEvent::Completed { time_ns: at * 100_000 + 60_000, number: at });
-    }
-    let each = written(&steps, true).len() as f64 / 10_000.0;
-    assert!(each < 20.0, "{each} bytes");
+fn what_was_lost_is_counted() {
+    let mut bytes = Vec::new();
+    let mut writer = TraceWriter::new(&mut bytes, &TraceHeader::default(), 3).unwrap();
+    writer.lost(12).unwrap();
+    writer.issued(&issue(5, Op::Read, 0, 4096)).unwrap();
+    writer.lost(30).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(read(&bytes).1, Notes { lost: 42, ..Notes::default() });
 }
 
 /// A record of blktrace's, in either byte order.
@@ -333,7 +309,6 @@ fn fio_iologs_of_both_versions() {
                 offset_bytes,
                 length_bytes,
                 device,
-                cpu: 0,
                 pid: 0,
             })
         };
@@ -406,19 +381,13 @@ fn what_cannot_be_read_is_named_in_one_line() {
     let foreign = raw(false, 0, 0, 0, 0, 0);
     let mut old = foreign.clone();
     old[0] = 6;
-    let mut broken = written(&[TraceEvent::Issued(issue(5, Op::Read, 0, 4096))], true);
-    let last = broken.len() - 50;
-    broken[last] ^= 1;
-    let mut newer = written(&[], true);
-    newer[16] = 9;
     let files = [
         at("empty", b""),
         at("picture", b"\x89PNG\r\n\x1a\n"),
         at("note", b"dear diary"),
         at("old.blktrace.0", &old),
         at("garbled.blktrace.0", &[foreign, vec![9; 60]].concat()),
-        at("broken", &broken),
-        at("newer", &newer),
+        at("early", b"flashmark-trace\n\x01\0"),
         at("log1", b"fio version 1 iolog\n"),
         at("log3", b"fio version 3 iolog\n10 f write 0 4096\n20 f paint 0 4096\n"),
         at("nothing", b"fio version 3 iolog\n10 f add\n"),
@@ -439,8 +408,7 @@ fn what_cannot_be_read_is_named_in_one_line() {
     'note' is not a trace: it begins with 'dear diary'; a capture of flashmark's, a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
     the trace 'old.blktrace.0' is a blktrace of version 6; this flashmark reads version 7, which blktrace writes since 2006
     the trace 'garbled.blktrace.0' is damaged at byte 48: there is no record where one must begin
-    the trace 'broken' is damaged at byte 140: a block's checksum does not match
-    the trace 'newer' is a capture of version 9; this flashmark reads version 1
+    the trace 'early' is a capture in an old form, which is not read any more: record it again with `flashmark capture`
     the trace 'log1' is a fio iolog of version 1; this flashmark reads versions 2 and 3
     the trace 'log3' is damaged at line 3: 'paint' is no action of an iolog's
     the trace 'nothing' (a fio iolog) holds no read, write, flush or discard
