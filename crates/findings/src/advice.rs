@@ -260,87 +260,27 @@ fn trim(record: &Record) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{empty, iops};
 
-    fn slow(au_bytes: Option<u64>) -> Record {
-        let mut record = Record {
-            cells: vec![
-                iops("random-write", 1, 4 * KIB, 2.1, 1),
-                iops("random-write", 2, 16 * KIB, 2.0, 1),
-            ],
-            ..empty()
-        };
-        (record.medium.au_bytes, record.medium.capacity_bytes, record.medium.kind) =
-            (au_bytes, Some(32 * GIB), MediumKind::Sd);
-        record.target.queue = Some(record::Queue {
-            discard_granularity_bytes: Some(512),
-            ..record::Queue::default()
-        });
-        record
-    }
-
-    fn advice(record: &Record) -> String {
-        conclude(record)
-            .iter()
-            .map(|finding| format!("{}\n{}\n", finding.statement, finding.evidence.join("\n")))
-            .collect()
-    }
-
+    /// Partitions begin at whole MiB of erase blocks, sections of F2FS are whole ones.
     #[test]
-    fn no_number_follows_from_a_unit_that_was_not_found() {
-        let text = advice(&slow(None));
-        assert!(text.contains("(allocation unit) was not found"), "{text}");
-        for guess in ["4 MiB", "8 MiB", "stripe_width", " -s "] {
-            assert!(!text.replace("parted -s", "parted").contains(guess), "{guess}: {text}");
-        }
-    }
-
-    #[test]
-    fn what_is_advised_is_whole_units() {
-        let text = advice(&slow(Some(24 * MIB)));
-        assert!(
-            text.contains("mkfs.f2fs -s 12 ")
-                && text.contains("sections of 24 MiB are whole erase blocks of 24 MiB"),
-            "{text}"
-        );
-        assert!(
-            text.contains("mkpart data 24MiB 100%")
-                && !text.contains("32 MiB")
-                && text.contains("stripe_width=6144"),
-            "{text}"
-        );
-        for (au, expected) in [
-            (512 * KIB, 1),
-            (2 * MIB, 1),
-            (3 * MIB, 3),
-            (3 * MIB / 2, 3),
-            (4 * MIB, 2),
-            (6 * MIB, 3),
-            (8 * MIB, 4),
+    fn what_is_advised_is_whole_erase_blocks() {
+        for (au, begins, section) in [
+            (16 * KIB, MIB, 1),
+            (48 * KIB, 3 * MIB, 3),
+            (512 * KIB, MIB, 1),
+            (MIB, MIB, 1),
+            (1536 * KIB, 3 * MIB, 3),
+            (2 * MIB, 2 * MIB, 1),
+            (3 * MIB, 3 * MIB, 3),
+            (4 * MIB, 4 * MIB, 2),
+            (6 * MIB, 6 * MIB, 3),
+            (8 * MIB, 8 * MIB, 4),
+            (24 * MIB, 24 * MIB, 12),
         ] {
-            let found = segments(au).unwrap();
-            assert_eq!(found, expected, "{au}");
-            assert!(
-                (found * SEGMENT_BYTES).is_multiple_of(au)
-                    && aligned(au).is_multiple_of(au)
-                    && aligned(au).is_multiple_of(MIB)
-            );
+            assert_eq!((aligned(au), segments(au)), (begins, Some(section)), "{au}");
         }
+        // No multiple that is small enough.
+        assert_eq!(aligned(MIB / 2 + 512), MIB);
         assert_eq!((segments(0), segments(GIB + 1)), (None, None));
-    }
-
-    #[test]
-    fn partitions_begin_at_whole_mebibytes_of_units() {
-        for (au, whole) in [
-            (16 * KIB, MIB),
-            (48 * KIB, 3 * MIB),
-            (MIB, MIB),
-            (1536 * KIB, 3 * MIB),
-            (24 * MIB, 24 * MIB),
-            // No multiple that is small enough.
-            (MIB / 2 + 512, MIB),
-        ] {
-            assert_eq!(aligned(au), whole, "{au}");
-        }
     }
 }

@@ -35,33 +35,3 @@ pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::finding_builder::FindingBuilder;
-
-    #[test]
-    fn what_is_certain_is_named_first_and_nothing_else() {
-        let verdict_with = |findings: &[Finding]| {
-            let mut verdicts = vec![
-                FindingBuilder::info("verdict", "Poor as a root disk.").done(),
-                FindingBuilder::info("verdict-camera", "Good.").done(),
-            ];
-            name(&mut verdicts, findings);
-            assert_eq!(verdicts[1].statement, "Good.");
-            verdicts.remove(0).statement
-        };
-        let zeros = FindingBuilder::warning("compression", "").done();
-        let span = FindingBuilder::warning("span-cache", "").done();
-        assert_eq!(verdict_with(&[]), "Poor as a root disk.");
-        assert_eq!(
-            verdict_with(&[FindingBuilder::info("pattern-cheat", "").done()]),
-            "Poor as a root disk."
-        );
-        assert_eq!(
-            verdict_with(&[zeros, span]),
-            "Benchmarks overstate it: it is fast only in small spans and zeros are written faster than data. Poor as a root disk."
-        );
-    }
-}

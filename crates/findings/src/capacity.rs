@@ -232,33 +232,3 @@ fn planned_parts(record: &Record) -> usize {
         .filter(|cell| cell.test == test::VERIFY && cell.params.form.as_deref() == Some("read"))
         .count()
 }
-
-#[cfg(test)]
-mod tests {
-    use record::{Cell, PlannedCell};
-
-    use super::*;
-    use crate::tests::record_in_words;
-
-    fn planned(cell: &Cell) -> PlannedCell {
-        let Cell { id, test, params, .. } = cell.clone();
-        PlannedCell { id, test, params, max_ns: 1, max_written_bytes: 0 }
-    }
-
-    #[test]
-    fn parts_that_were_to_be_read_back_and_were_not_are_said() {
-        let mut record = record_in_words(
-            "verify 1MiB form=read span=1MiB metrics.good_sectors=2048; verify 1MiB form=read \
-             span=1MiB; verify 1MiB form=write span=1MiB; capacity 1MiB form=read span=1MiB",
-        );
-        record.plan = record.cells.iter().map(planned).collect();
-        record.cells.truncate(1);
-        assert_eq!(planned_parts(&record), 2);
-        let finding = verify(&record).unwrap();
-        assert!(
-            finding.statement.contains("so far")
-                && finding.evidence.contains(&"not read back: 1 MiB".to_owned()),
-            "{finding:#?}"
-        );
-    }
-}

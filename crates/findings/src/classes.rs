@@ -84,37 +84,22 @@ fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
     needs
 }
 
-/// Result for a required figure, with the probability that it is reached.
-fn need_result(need: &Need) -> (ClassResult, Option<f64>) {
-    let Some(found) = &need.measured else { return (ClassResult::Untested, None) };
-    let share = found.above(need.least);
-    let class_result = match (found.value >= need.least * GRAIN, share) {
+/// Result for a required figure.
+fn need_result(need: &Need) -> ClassResult {
+    let Some(found) = &need.measured else { return ClassResult::Untested };
+    match (found.value >= need.least * GRAIN, found.above(need.least)) {
         (true, Some(share)) if share < 0.9 => ClassResult::Unclear,
         (true, _) => ClassResult::Held,
         (false, _) if need.excuse.is_some() => ClassResult::Untested,
         (false, Some(share)) if share > 0.1 => ClassResult::Unclear,
         (false, _) => ClassResult::Missed,
-    };
-    (class_result, share)
+    }
 }
 
-fn class_result(record: &Record, class: &Class) -> (ClassResult, Option<f64>) {
-    let all: Vec<(ClassResult, Option<f64>)> =
-        needs(record, class).iter().map(need_result).collect();
+fn class_result(record: &Record, class: &Class) -> ClassResult {
+    let all: Vec<ClassResult> = needs(record, class).iter().map(need_result).collect();
     let order = [ClassResult::Missed, ClassResult::Untested, ClassResult::Unclear];
-    let worst = order
-        .into_iter()
-        .find(|wanted| all.iter().any(|(class_result, _)| class_result == wanted))
-        .unwrap_or(ClassResult::Held);
-    let missed = all
-        .iter()
-        .filter(|(class_result, _)| *class_result == ClassResult::Missed)
-        .filter_map(|(_, share)| share.map(|share| 1.0 - share));
-    let held = all
-        .iter()
-        .map(|(_, share)| *share)
-        .try_fold(1.0, |product, share| share.map(|share| product * share));
-    (worst, if worst == ClassResult::Missed { missed.reduce(f64::max) } else { held })
+    order.into_iter().find(|result| all.contains(result)).unwrap_or(ClassResult::Held)
 }
 
 /// `classes`: the best class of each family that it reaches, and what was not tested.
@@ -125,20 +110,20 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         family
             .iter()
             .rev()
-            .find(|class| class_result(record, class).0 == ClassResult::Held)
+            .find(|class| class_result(record, class) == ClassResult::Held)
             .map(|class| class.name)
     };
     let mut reached: Vec<&str> = families.iter().filter_map(best).collect();
     reached.extend(
         [ANDROID, RASPBERRY_PI]
             .iter()
-            .filter(|class| class_result(record, class).0 == ClassResult::Held)
+            .filter(|class| class_result(record, class) == ClassResult::Held)
             .map(|class| class.name),
     );
     let every = || families.into_iter().flatten().chain([&ANDROID, &RASPBERRY_PI]);
     let named = |wanted: ClassResult| {
         every()
-            .filter(|class| class_result(record, class).0 == wanted)
+            .filter(|class| class_result(record, class) == wanted)
             .map(|class| class.name)
             .collect::<Vec<_>>()
     };
@@ -161,11 +146,11 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let figures =
         needs(record, &ANDROID).into_iter().filter_map(|need| need.measured).collect::<Vec<_>>();
     let excused =
-        || APP.iter().filter(|class| class_result(record, class).0 == ClassResult::Untested);
+        || APP.iter().filter(|class| class_result(record, class) == ClassResult::Untested);
     let excuses = excused().flat_map(|class| {
         let open = needs(record, class)
             .into_iter()
-            .filter(|need| need_result(need).0 == ClassResult::Untested);
+            .filter(|need| need_result(need) == ClassResult::Untested);
         let why = open.filter_map(|need| need.excuse).next();
         why.map(|why| format!("{} cannot be told here: {why}", class.name))
     });
@@ -403,139 +388,5 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
         Measured::Figure(figure) => draft.figure(figure).done(),
         Measured::Found(value) => draft.note(format!("size found: {}", show(*value))).done(),
         Measured::Declared(value) => draft.note(format!("declared size: {}", show(*value))).done(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use record::units::MIB;
-
-    use super::*;
-    use crate::testing::{empty, iops, known};
-
-    /// Written and read in sequence in bytes a second, random reads and writes of 4 KiB a second.
-    type Rates = [f64; 4];
-
-    /// What each class asks for at the least, as the SD association, Android and Raspberry Pi OS
-    /// have it (docs/field/classes.md#minimum-rates); 0 is nothing.
-    const ASKED: [(&str, Rates); 15] = [
-        ("C2", [2e6, 0.0, 0.0, 0.0]),
-        ("C4", [4e6, 0.0, 0.0, 0.0]),
-        ("C6", [6e6, 0.0, 0.0, 0.0]),
-        ("C10", [10e6, 0.0, 0.0, 0.0]),
-        ("U1", [10e6, 0.0, 0.0, 0.0]),
-        ("U3", [30e6, 0.0, 0.0, 0.0]),
-        ("V6", [6e6, 0.0, 0.0, 0.0]),
-        ("V10", [10e6, 0.0, 0.0, 0.0]),
-        ("V30", [30e6, 0.0, 0.0, 0.0]),
-        ("V60", [60e6, 0.0, 0.0, 0.0]),
-        ("V90", [90e6, 0.0, 0.0, 0.0]),
-        ("A1", [10e6, 0.0, 1500.0, 500.0]),
-        ("A2", [10e6, 0.0, 4000.0, 2000.0]),
-        ("Android", [5e6, 15e6, 854.492, 122.070]),
-        ("Raspberry Pi", [10.24e6, 0.0, 1500.0, 500.0]),
-    ];
-
-    fn every_class() -> impl Iterator<Item = Class> {
-        SPEED.into_iter().chain(UHS).chain(VIDEO).chain(APP).chain([ANDROID, RASPBERRY_PI])
-    }
-
-    /// A medium with these figures, each known to `share` of it, its random ones with so many in
-    /// flight.
-    fn medium([written, read, reads, writes]: Rates, in_flight: u32, share: f64) -> Record {
-        let cell = |test: &str, block: u64, a_second: f64, queue_depth: u32| {
-            let mut cell = iops(test, 1, block, a_second, 1_000_000);
-            cell.metrics.iops = Some(known(a_second, share, 400));
-            cell.metrics.bps = Some(known(a_second * block as f64, share, 400));
-            cell.params.queue_depth = queue_depth;
-            cell
-        };
-        let sequential = |test: &str, bps: f64| cell(test, MIB, bps / MIB as f64, 1);
-        let random = |test: &str, a_second: f64| cell(test, 4 * KIB, a_second, in_flight);
-        let cells = vec![
-            sequential("sequential-write", written),
-            sequential("sequential-read", read),
-            random("random-read", reads),
-            random("random-write", writes),
-        ];
-        Record { cells, ..empty() }
-    }
-
-    fn result_of(class: &Class, rates: Rates, share: f64) -> ClassResult {
-        class_result(&medium(rates, if class.is_queued { 32 } else { 1 }, share), class).0
-    }
-
-    #[test]
-    fn each_class_is_held_by_what_it_asks_for_and_missed_by_less_of_anything() {
-        assert_eq!(
-            every_class().map(|class| class.name).collect::<Vec<_>>(),
-            ASKED.map(|(name, _)| name)
-        );
-        for (class, (name, asked)) in every_class().zip(ASKED) {
-            let ample = asked.map(|least| if least > 0.0 { least } else { 1.0 } * 1.01);
-            assert_eq!(result_of(&class, ample, 0.0001), ClassResult::Held, "{name}");
-            for (at, _) in asked.iter().enumerate().filter(|(_, least)| **least > 0.0) {
-                let mut short = ample;
-                short[at] = asked[at] * 0.99;
-                assert_eq!(
-                    result_of(&class, short, 0.0001),
-                    ClassResult::Missed,
-                    "{name}, figure {at}"
-                );
-            }
-        }
-    }
-
-    /// Known to 5 %, it is above with a probability of 0.9 from 3.4 % above on.
-    #[test]
-    fn what_is_too_close_is_said_to_be() {
-        let v30 = VIDEO[2];
-        let of = |factor: f64, share: f64| result_of(&v30, [30e6 * factor, 1.0, 1.0, 1.0], share);
-        let cases = [
-            (1.036, 0.05, ClassResult::Held),
-            (1.031, 0.05, ClassResult::Unclear),
-            (0.971, 0.05, ClassResult::Unclear),
-            (0.966, 0.05, ClassResult::Missed),
-            // The grain of the clock: a quarter of a percent is no promise broken.
-            (0.998, 0.0001, ClassResult::Unclear),
-            (0.997, 0.0001, ClassResult::Missed),
-        ];
-        for (factor, share, expected) in cases {
-            assert_eq!(of(factor, share), expected, "{factor} known to {share}");
-        }
-    }
-
-    #[test]
-    fn what_several_figures_must_hold_is_as_likely_as_all_of_them() {
-        let likely = |record: &Record, class: &Class| class_result(record, class).1;
-        let class = every_class().find(|class| class.name == "A1").expect("A1");
-        // Each a little above what is asked, and known to a fifth of it.
-        let record = medium([10.5e6, 0.0, 1575.0, 525.0], 1, 0.2);
-        let shares: Vec<f64> =
-            needs(&record, &class).iter().filter_map(|need| need_result(need).1).collect();
-        assert_eq!(shares.len(), 3);
-        assert!(shares.iter().all(|share| (0.6..0.8).contains(share)), "{shares:?}");
-        let product: f64 = shares.iter().product();
-        assert!(likely(&record, &class).is_some_and(|share| (share - product).abs() < 1e-12));
-        // What is missed is as sure as the surest of what misses it.
-        let record = medium([5e6, 0.0, 1275.0, 525.0], 1, 0.2);
-        let missed: Vec<f64> = needs(&record, &class)
-            .iter()
-            .map(need_result)
-            .filter(|(class_result, _)| *class_result == ClassResult::Missed)
-            .filter_map(|(_, share)| Some(1.0 - share?))
-            .collect();
-        let surest = missed.iter().copied().fold(0.0, f64::max);
-        assert!((0.9..=1.0).contains(&surest), "{missed:?}");
-        assert_eq!(likely(&record, &class), Some(surest));
-    }
-
-    #[test]
-    fn a_class_of_zero_promises_nothing() {
-        let claimed = |class| {
-            let claims = Claims { video_class: Some(class), ..Claims::default() };
-            held(&empty(), &claims).len()
-        };
-        assert_eq!([claimed(0), claimed(1), claimed(30)], [0, 1, 1]);
     }
 }

@@ -120,24 +120,3 @@ pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
         n,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use record::Flag;
-
-    use super::*;
-    use crate::testing::{iops, record_of};
-
-    #[test]
-    fn a_sequential_rate_stands_at_one_mebibyte_whatever_its_numbers_are() {
-        let sizes = [4 * KIB, MIB, 2 * MIB];
-        let cells = (1..).zip(sizes).map(|(number, block)| {
-            let mut cell = iops(test::SEQUENTIAL_READ, number, block, 100.0, 1);
-            cell.flags.push(Flag::Cached);
-            cell
-        });
-        let record = record_of(cells.collect());
-        let cell = Figures::of(&record).cell(HeadlineFigure::SequentialRead).unwrap();
-        assert_eq!(cell.params.block_bytes, Some(MIB));
-    }
-}

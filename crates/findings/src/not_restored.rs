@@ -22,21 +22,3 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     );
     Some(FindingBuilder::warning("not-put-back", statement).done())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_owed_to_a_medium_is_said_before_anything_else() {
-        let unrestored = Flag::NotRestored {
-            bytes: 9 << 20,
-            first_offset_bytes: 1 << 20,
-            run: "2026-card-standard".into(),
-        };
-        let record = Record { flags: vec![unrestored], ..crate::testing::empty() };
-        let first = crate::conclude(&record).remove(0);
-        insta::assert_snapshot!(first.statement, @"NOT RESTORED: 9 MiB of data that was on the medium, the first at byte 1048576, is overwritten there. This run keeps a copy. Insert the medium and type: flashmark restore 2026-card-standard");
-        assert!(conclude(&crate::testing::empty()).is_none());
-    }
-}

@@ -241,22 +241,3 @@ fn seen(record: &Record) -> String {
     let bytes = saturating_sum(record.cells.iter().map(moved));
     format!("No I/O error in {ops} I/Os ({}).", Bytes(bytes))
 }
-
-#[cfg(test)]
-mod tests {
-    use record::Skip;
-
-    use super::*;
-    use crate::tests::record_in_words;
-
-    #[test]
-    fn of_what_was_only_read_it_is_said_what_would_test_it() {
-        let mut restoring = record_in_words("medium.capacity_bytes=32GiB; random-read 4KiB 1500/s");
-        let reason = "what lies on /dev/sdX is kept; --erase ID allows it to be overwritten";
-        restoring.skipped =
-            [test::RANDOM_WRITE, test::CAPACITY].map(|it| Skip::new(it, reason)).into();
-        let found = crate::Analysis::of(&restoring, &[]).summary;
-        assert!(found.genuine_reason.contains("--erase") && found.fit_reason.contains("--erase"));
-        assert!(found.random_read_4k_iops.is_some() && found.random_write_4k_iops.is_none());
-    }
-}

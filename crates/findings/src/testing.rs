@@ -1,10 +1,16 @@
-//! Records for tests.
+//! Records for tests: built by hand here, in words in [`words`], and in tables of what they come to
+//! in [`table`].
+
+pub(crate) mod table;
+mod words;
 
 use record::units::KIB;
 use record::{
     Cell, CellError, Content, Direction, Ended, Estimate, IoErrorKind, Latency, Params, Pattern,
     Record, Region, Run, Stop,
 };
+
+pub(crate) use words::record_in_words;
 
 /// A record with nothing in it.
 pub(crate) fn empty() -> Record {

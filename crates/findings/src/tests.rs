@@ -9,8 +9,6 @@ mod thresholds;
 
 use crate::{IDS, about};
 
-pub(crate) use thresholds::record_in_words;
-
 #[test]
 fn every_id_has_a_page() {
     for id in IDS {

@@ -101,56 +101,29 @@ fn must_not_be_used(record: &Record) -> bool {
 #[cfg(test)]
 mod tests {
     use record::VerdictSentence;
-    use record::units::{KIB, MIB};
 
     use super::*;
-    use crate::finding_builder::FindingBuilder;
-    use crate::testing::{empty, iops};
+    use crate::testing::{empty, record_in_words};
 
-    /// Writes of so many a second.
-    fn system(a_second: f64) -> Record {
-        let cells = [(1, 4 * KIB), (2, 16 * KIB)]
-            .map(|(number, block)| iops("random-write", number, block, a_second, 1_000_000));
-        let writing = iops("sequential-write", 1, MIB, a_second, 1_000_000);
-        Record { cells: cells.into_iter().chain([writing]).collect(), ..empty() }
-    }
-
-    fn of(record: &Record, wanted: Use) -> Fitness {
-        let found = use_levels(record);
-        found
-            .iter()
-            .find(|found| found.wanted.verdict_id() == wanted.verdict_id())
-            .expect("each is there")
-            .level
-    }
-
-    #[test]
-    fn what_cannot_be_said_is_read_back_of_every_use() {
-        let uses =
-            [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];
-        let memory = Record { flags: vec![record::Flag::MemoryFilesystem], ..system(200.0) };
-        for wanted in uses {
-            let concluded = verdict::untested(&empty(), wanted);
-            assert_eq!(concluded.level(), Some(Fitness::NotTested), "{}", concluded.statement);
-            let record = Record { findings: vec![concluded], ..empty() };
-            assert_eq!(of(&record, wanted), Fitness::NotTested);
-            let of_memory = crate::conclude_for(&memory, &[wanted]);
-            assert_eq!(of_memory[1].level(), Some(Fitness::CannotTell));
-        }
+    fn system(a_second: u32) -> Record {
+        record_in_words(&format!(
+            "random-write 4KiB {a_second}/s; random-write 16KiB {a_second}/s; \
+             sequential-write 1MiB {a_second}/s",
+        ))
     }
 
     #[test]
     fn the_findings_decide_and_silence_is_no_verdict() {
-        let mut record = system(5000.0);
-        record.findings = vec![verdict::finding(
-            &verdict::verdict_on(&system(5.0), Use::RootDisk).unwrap(),
-            false,
-        )];
-        assert_eq!(of(&record, Use::RootDisk), Fitness::NotSuitable, "as it stands there");
-        assert!(use_levels(&empty()).iter().all(|found| found.level == Fitness::NotTested));
-        assert_eq!(use_levels(&empty()).len(), 5);
-        record.findings = vec![FindingBuilder::failure("verdict", "Do not use it.").done()];
-        assert!(use_levels(&record).iter().all(|found| found.level == Fitness::NotSuitable));
+        let levels = |findings: Vec<Finding>| -> Vec<Fitness> {
+            let record = Record { findings, ..system(5000) };
+            use_levels(&record).iter().map(|found| found.level).collect()
+        };
+        let slow = verdict::verdict_on(&system(5), Use::RootDisk).unwrap();
+        assert_eq!(levels(vec![verdict::finding(&slow, false)])[0], Fitness::NotSuitable);
+        let unusable = Finding::new("verdict", Severity::Failure, "Do not use it.");
+        assert_eq!(levels(vec![unusable]), [Fitness::NotSuitable; 5]);
+        let silent: Vec<Fitness> = use_levels(&empty()).iter().map(|found| found.level).collect();
+        assert_eq!(silent, [Fitness::NotTested; 5]);
     }
 
     #[test]
@@ -160,12 +133,9 @@ mod tests {
             level,
             has_reason,
         };
+        let reason = "Not suitable for a root disk: writes reach 3.79.";
         let sentences = vec![
-            sentence(
-                "Not suitable for a root disk: writes reach 3.79.",
-                Some(Fitness::NotSuitable),
-                true,
-            ),
+            sentence(reason, Some(Fitness::NotSuitable), true),
             sentence("Good for a camera.", Some(Fitness::Good), false),
             sentence("Not tested: whether it is genuine.", None, false),
         ];
@@ -173,21 +143,16 @@ mod tests {
             |outcome| Finding { outcome, ..Finding::new("verdict", Severity::Info, "All of it.") };
         assert_eq!(
             beside_levels(&of(Some(Outcome::Uses { sentences }))),
-            (
-                "Not suitable for a root disk: writes reach 3.79. Not tested: whether it is genuine."
-                    .to_owned(),
-                vec![Fitness::NotSuitable]
-            )
+            (format!("{reason} Not tested: whether it is genuine."), vec![Fitness::NotSuitable])
         );
         assert_eq!(beside_levels(&of(None)), ("All of it.".to_owned(), vec![]));
     }
 
     #[test]
     fn each_recording_rate_that_was_asked_for_stands_for_itself() {
-        let record = system(20.0);
         let wanted = [Use::Video { mbit: 50 }, Use::Video { mbit: 400 }];
-        let concluded = Record { findings: crate::conclude_for(&record, &wanted), ..record };
-        let levels: Vec<(Use, Fitness)> = use_levels(&concluded)
+        let findings = crate::conclude_for(&system(20), &wanted);
+        let levels: Vec<(Use, Fitness)> = use_levels(&Record { findings, ..system(20) })
             .into_iter()
             .filter(|found| found.wanted.verdict_id() == "verdict-video")
             .map(|found| (found.wanted, found.level))

@@ -197,6 +197,3 @@ fn falls_with_size(sequential: &[&Cell]) -> bool {
         rates[at..].iter().any(|(later, rate)| later >= block && rate * SAME < *bps)
     })
 }
-
-#[cfg(test)]
-mod tests;

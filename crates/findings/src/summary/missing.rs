@@ -46,31 +46,3 @@ pub(super) fn ends(found: &UsableEstimate) -> Option<[f64; 2]> {
         None => found.ci95,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use record::Flag;
-    use record::units::KIB;
-
-    use crate::testing::{empty, iops};
-
-    #[test]
-    fn a_figure_that_is_null_has_its_reason() {
-        let mut record = empty();
-        record.cells = vec![
-            iops("random-write", 1, 4 * KIB, 1006.0, 1),
-            iops("random-read", 1, 4 * KIB, 2000.0, 1),
-        ];
-        record.cells[0].flags.push(Flag::Transient { bound: record::Bound::AtMost });
-        record.skipped.push(record::Skip::new("sequential-read", "no time was left"));
-        let found = crate::Analysis::of(&record, &[]).summary;
-        assert_eq!((found.random_write_4k_iops, found.random_read_4k_iops), (None, Some(2000.0)));
-        insta::assert_debug_snapshot!(found.missing, @r#"
-            {
-                "random_write_4k_iops": "at most 1006 IOPS: its rate was still changing: the sustained rate is at most that",
-                "sequential_read_bps": "left out: no time was left",
-                "sequential_write_bps": "not measured",
-            }
-        "#);
-    }
-}
