@@ -402,6 +402,3 @@ fn is_limited(record: &Record, of: &Measured) -> bool {
     let link = record.target.link.as_ref().and_then(|link| link.max_bps);
     link.is_some_and(|link| bps >= LINK_SHARE * link)
 }
-
-#[cfg(test)]
-mod tests;

@@ -182,6 +182,3 @@ fn row(way: &Way, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow 
         fastest: FastestMedium::among(&speeds),
     }
 }
-
-#[cfg(test)]
-mod tests;

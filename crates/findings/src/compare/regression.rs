@@ -158,55 +158,7 @@ fn changed(
 
 #[cfg(test)]
 mod tests {
-    use record::units::KIB;
-    use record::{Cell, Record, test};
-
     use super::*;
-    use crate::ComparisonSide;
-    use crate::testing::{cell, iops, known, record_of};
-
-    fn side(name: &str, cell: Cell) -> ComparisonSide {
-        let record: Record = record_of(vec![cell]);
-        ComparisonSide { name: name.into(), records: vec![record] }
-    }
-
-    /// Seeks and commits ten times slower passed: only curves and matrices were looked at.
-    #[test]
-    fn seeks_or_commits_alone_fail_the_check() {
-        let seeks = |value| {
-            let mut seek = cell(test::SEEK, 1, 512);
-            seek.metrics.other.insert(record::metric::SEEKS_PER_S.into(), known(value, 0.01, 300));
-            seek
-        };
-        let commits = |value| iops(test::COMMIT, 1, 4 * KIB, value, 1_000_000);
-        let time = |ms| {
-            let mut write = cell(test::SECTOR_WRITE, 1, 512);
-            write.metrics.other.insert("mean_ms".into(), known(ms, 0.01, 300));
-            write
-        };
-        for (before, after) in [
-            (seeks(1000.0), seeks(100.0)),
-            (commits(1000.0), commits(100.0)),
-            (time(1.0), time(10.0)),
-        ] {
-            let found = crate::compare_change(side("before", before), side("after", after));
-            let judged = regression(&found, 0.1);
-            assert_eq!((judged.slower.len(), judged.kept.len()), (1, 0), "{judged:?}");
-            assert!((judged.slower[0].ratio - 0.1).abs() < 1e-9, "{judged:?}");
-        }
-    }
-
-    /// A figure without an interval is no pass either.
-    #[test]
-    fn what_has_no_interval_cannot_be_told() {
-        let read = |bps| {
-            let mut read = cell(test::BUFFERED_READ, 1, 2 << 20);
-            read.metrics.bps = Some(record::Estimate { value: bps, ci95: None, n: 1 });
-            read
-        };
-        let found = crate::compare_change(side("before", read(80e6)), side("after", read(8e6)));
-        assert_eq!(regression(&found, 0.1).unclear.len(), 1);
-    }
 
     #[test]
     fn slower_is_what_lies_below_with_its_whole_interval() {

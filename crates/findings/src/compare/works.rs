@@ -90,31 +90,3 @@ pub(super) fn ranged(found: &[UsableEstimate]) -> Vec<RunRate> {
     let is_ranged = compared(found).is_some_and(|figure| figure.range.is_some());
     if is_ranged { run_rates(found) } else { Vec::new() }
 }
-
-#[cfg(test)]
-mod tests {
-    use record::units::KIB;
-    use record::{Record, test};
-
-    use crate::testing::{iops, record_of};
-
-    #[test]
-    fn a_figure_without_an_interval_is_never_the_fastest() {
-        let medium = |name: &str, value: f64, is_known: bool| {
-            let mut read = iops(test::RANDOM_READ, 1, 4 * KIB, value, 1);
-            if let Some(found) = read.metrics.iops.as_mut().filter(|_| !is_known) {
-                found.ci95 = None;
-            }
-            let mut record: Record = record_of(vec![read]);
-            record.medium.model = Some(name.into());
-            record
-        };
-        let media =
-            [medium("a", 9000.0, false), medium("b", 1000.0, true), medium("c", 2000.0, true)];
-        let fastest = |media: &[Record]| {
-            crate::compare(media).works[0].rows[0].fastest.map(|it| (it.medium, it.next))
-        };
-        assert_eq!(fastest(&media), Some((2, 1)));
-        assert_eq!(fastest(&media[..2]), None);
-    }
-}

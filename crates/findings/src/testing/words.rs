@@ -64,7 +64,9 @@ fn value(text: &str) -> Value {
         _ if text.starts_with(['[', '{', '"']) => {
             serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
         }
-        Some(whole) if whole.fract() == 0.0 && whole >= 0.0 => json!(whole as u64),
+        Some(whole) if whole >= 0.0 && (whole - whole.round()).abs() <= 1e-9 * whole => {
+            json!(whole.round() as u64)
+        }
         Some(part) => json!(part),
         None => match text {
             "true" => json!(true),
@@ -220,10 +222,12 @@ fn change(mut cell: Cell, word: &str) -> Cell {
         "depth" => cell.params.queue_depth = figure(to) as u32,
         // The medium or a person took it, without a figure.
         "failed" => {
-            (cell.stop, cell.reason, cell.metrics.iops) = (Stop::Error, Some(to.to_owned()), None);
+            let reason = Some(to.trim_matches('"').to_owned());
+            (cell.stop, cell.reason, cell.metrics.iops) = (Stop::Error, reason, None);
         }
         _ => match name.split_once('.') {
             Some(("marks", kind)) => mark(&mut cell, kind, to),
+            Some(("metrics", "iops")) if to == "null" => cell.metrics.iops = None,
             Some(("metrics", "iops")) => cell.metrics.iops = Some(estimate(to)),
             Some(("metrics", "bps")) => cell.metrics.bps = Some(estimate(to)),
             Some(("metrics", name)) if !name.contains('.') => {
