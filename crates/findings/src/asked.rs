@@ -9,14 +9,14 @@ use crate::{genuineness, use_levels};
 /// verdict with few samples at the border between suitable and not suitable.
 pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
     let levels = use_levels(record);
-    let is_told = |wanted: &Use| {
+    let is_decided = |wanted: &Use| {
         levels.iter().filter(|one| one.wanted == *wanted).any(|one| {
             let is_known = !matches!(one.level, Fitness::NotTested | Fitness::CannotTell);
             let is_at_border = matches!(one.level, Fitness::Poor | Fitness::Usable);
             is_known && one.condition.is_none() && !(one.few_samples.is_some() && is_at_border)
         })
     };
-    let open = uses.iter().filter(|wanted| !is_told(wanted)).map(Use::to_string);
+    let open = uses.iter().filter(|wanted| !is_decided(wanted)).map(Use::to_string);
     let is_open = |finding: &&record::Finding| {
         finding.id == "claim"
             && finding.severity != Severity::Failure

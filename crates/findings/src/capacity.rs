@@ -104,7 +104,7 @@ const NOT_FOUND: &str = "was not found in this time";
 /// kept data and what did not if the time was up.
 fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
     let between = cell.metrics.other.get(metric::REAL_BYTES).and_then(|found| found.ci95);
-    let told = |bytes: u64| like(bytes, declared);
+    let size_text = |bytes: u64| like(bytes, declared);
     match (between, real) {
         (Some([low, high]), _)
             if low < high && (0.0..MOST).contains(&low) && (0.0..MOST).contains(&high) =>
@@ -115,12 +115,15 @@ fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
                 // exists.
                 let repeats = number(cell, metric::WRAP_BYTES) == Some(high as f64);
                 let why = if repeats { " (its addresses repeat from there on)" } else { "" };
-                format!("it has no more than {}{why}, and how much less {NOT_FOUND}", told(high))
+                format!(
+                    "it has no more than {}{why}, and how much less {NOT_FOUND}",
+                    size_text(high)
+                )
             } else {
-                format!("it has between {} and {}", told(low), told(high))
+                format!("it has between {} and {}", size_text(low), size_text(high))
             }
         }
-        (_, Some(real)) => format!("it has {}", told(real)),
+        (_, Some(real)) => format!("it has {}", size_text(real)),
         (_, None) => "it has less".into(),
     }
 }
@@ -175,12 +178,12 @@ fn verify(record: &Record) -> Option<Finding> {
     let draft = if sectors.bad() == 0 {
         let so_far = if is_partial { " so far" } else { "" };
         let is_unread = cells.iter().any(|cell| cell.stop == Stop::Error);
-        let told = if is_unread {
+        let statement = if is_unread {
             format!("Of what could be read, {all} sectors, nothing is damaged; the rest failed.")
         } else {
             format!("All {all} sectors that were written and read back{so_far} are correct.")
         };
-        FindingBuilder::info("verify", told)
+        FindingBuilder::info("verify", statement)
     } else {
         let at = sectors
             .first_bad_bytes

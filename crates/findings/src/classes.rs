@@ -344,8 +344,8 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
         // An untested class without a request by the user gives no warning.
         let severity =
             if failing == Severity::Failure { Severity::Warning } else { Severity::Info };
-        let said = format!("The {whose} of {claim} was not tested by this run.");
-        return FindingBuilder::new(id, severity, said)
+        let statement = format!("The {whose} of {claim} was not tested by this run.");
+        return FindingBuilder::new(id, severity, statement)
             .outcome(Outcome::Claim { holds: None })
             .done();
     };
@@ -357,31 +357,31 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
         }
     };
     let below = measured.below(promised);
-    let (holds, severity, said, confidence) = if measured.value() >= promised
+    let (holds, severity, statement, confidence) = if measured.value() >= promised
         && below.is_some_and(|share| share > 0.05)
     {
-        let said =
+        let statement =
             format!("The {whose} of {claim} probably holds, though not for certain: {found}.");
-        (None, Severity::Info, said, below.map(|share| 1.0 - share))
+        (None, Severity::Info, statement, below.map(|share| 1.0 - share))
     } else if measured.value() >= promised {
-        let said = format!("The {whose} of {claim} holds: {found}.");
-        (Some(true), Severity::Info, said, below.map(|share| 1.0 - share))
+        let statement = format!("The {whose} of {claim} holds: {found}.");
+        (Some(true), Severity::Info, statement, below.map(|share| 1.0 - share))
     } else if let Some(excuse) = excuse {
         let excuse = capitalised(excuse);
-        let said = format!(
+        let statement = format!(
             "Cannot be told here: whether the {whose} of {claim} holds. {excuse}: {found}."
         );
-        (None, Severity::Info, said, None)
+        (None, Severity::Info, statement, None)
     } else if below.is_some_and(|share| share < 0.95) {
-        let said = format!(
+        let statement = format!(
             "The {whose} of {claim} probably does not hold: {found}, which is not certain enough."
         );
-        (None, Severity::Warning, said, below)
+        (None, Severity::Warning, statement, below)
     } else {
-        let said = format!("The {whose} of {claim} does not hold: {found}.");
-        (Some(false), failing, said, below)
+        let statement = format!("The {whose} of {claim} does not hold: {found}.");
+        (Some(false), failing, statement, below)
     };
-    let draft = FindingBuilder::new(id, severity, said)
+    let draft = FindingBuilder::new(id, severity, statement)
         .outcome(Outcome::Claim { holds })
         .surely(confidence);
     match &measured {

@@ -68,7 +68,7 @@ impl<'a> Pair<'a> {
         self.ratio.ci95.is_some_and(|[_, high]| high < TELLING)
     }
 
-    fn tells(&self) -> bool {
+    fn is_significant(&self) -> bool {
         self.ratio.value >= TELLING && self.ratio.is_above(self.least)
     }
 }
@@ -134,7 +134,7 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
     };
     pairs
         .into_iter()
-        .filter(|pair| pair.tells() && !is_refuted(pair))
+        .filter(|pair| pair.is_significant() && !is_refuted(pair))
         .max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
 }
 
@@ -193,5 +193,5 @@ fn rewrites(record: &Record) -> Option<Finding> {
         "Rewriting the same data is {} faster than writing new data: the controller skips equal data.",
         figure::times(pair.ratio.value)
     );
-    pair.tells().then(|| finding("equal-rewrites-skipped", &pair, statement))
+    pair.is_significant().then(|| finding("equal-rewrites-skipped", &pair, statement))
 }

@@ -178,103 +178,17 @@ pub(crate) fn like(bytes: u64, other: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use record::{CellError, Direction, Estimate, Finding, IoErrorKind, Series, SeriesAxis};
+    use record::Finding;
 
-    use super::*;
-    use crate::Analysis;
-    use crate::testing::{cell, iops, medium_error, record_of};
+    use crate::testing::record_in_words;
+    use crate::{Analysis, conclude};
 
-    /// A probe that ended with this kind and size, and with marks of these kinds at these places.
-    fn probe(kind: CapacityKind, real_bytes: u64, marks: &[(&str, &[u64])]) -> Cell {
-        let mut probe = cell(test::CAPACITY, 1, 4096);
-        let exactly = |value: f64| Estimate { value, ci95: None, n: 1 };
-        probe.metrics.other.insert("type".into(), exactly(kind.code()));
-        probe.metrics.other.insert(metric::REAL_BYTES.into(), exactly(real_bytes as f64));
-        for (name, places) in marks {
-            probe.metrics.other.insert(format!("marks_{name}"), exactly(places.len() as f64));
-            probe.series.push(Series {
-                name: format!("marks: {name}"),
-                x: SeriesAxis::OffsetBytes,
-                y: SeriesAxis::OffsetBytes,
-                points: places.iter().map(|place| [*place as f64, 0.0]).collect(),
-            });
-        }
-        probe
-    }
-
-    fn record(capacity_bytes: u64, cells: Vec<Cell>) -> Record {
-        let mut record = record_of(cells);
-        record.medium.capacity_bytes = Some(capacity_bytes);
-        record
-    }
-
-    fn failed(test: &str, number: u32, direction: Direction, at: u64) -> Cell {
-        crate::testing::failed(test, number, medium_error(direction, at))
-    }
-
-    fn statement_of(record: &Record) -> String {
-        crate::conclude(record)[0].statement.clone()
-    }
-
-    fn every(step: u64, from: u64, to: u64) -> Vec<u64> {
-        (from..to).step_by(step as usize).collect()
-    }
-
-    const EIGHTH: u64 = 128 * MIB;
-
-    /// "It is a fake: it says 2 GiB, it has 537 MB. Data written beyond that is lost without an
-    /// error."
+    /// Of a damage that is told of the capacity, the summary tells once.
     #[test]
-    fn what_fails_with_errors_is_damaged_or_a_fake() {
-        let (good, bad) = (every(EIGHTH, 0, 512 * MIB), every(EIGHTH, 512 * MIB, 2 * GIB));
-        let of = |name| probe(CapacityKind::Limbo, 536_900_000, &[("good", &good), (name, &bad)]);
-        let record_of = |name| record(2 * GIB, vec![of(name)]);
-        assert_eq!(
-            statement_of(&record_of("unusable")),
-            "Do not use it. Beyond 512 MiB, every read or write fails with an error. Whether it is damaged or a fake cannot be told. Copy what is on it now, before anything else."
-        );
-        assert!(!crate::genuineness::is_fake(&record_of("unusable")));
-        assert_eq!(
-            statement_of(&record_of("lost")),
-            "Do not use it. It is a fake: it says 2 GiB, it has 512 MiB. Data written beyond that is lost without an error."
-        );
-        let mut then = record_of("unusable");
-        then.cells.push(failed("prime", 1, Direction::Write, GIB));
-        assert_eq!(
-            statement_of(&then),
-            statement_of(&record_of("unusable")),
-            "one statement of one fact"
-        );
-    }
-
-    /// "It is damaged: nothing that was written could be read back. Throw it away."
-    #[test]
-    fn a_medium_that_drops_writes_is_copied_first() {
-        let lost = every(GIB, 0, 8 * GIB);
-        let mut probe = probe(CapacityKind::Damaged, 0, &[("lost", &lost)]);
-        let unknown = statement_of(&record(8 * GIB, vec![probe.clone()]));
-        assert!(
-            unknown.contains("writes are accepted and have no effect (worn out or read-only), or")
-                && unknown.ends_with("Copy what can still be read first, then throw it away."),
-            "{unknown}"
-        );
-        let restored = Estimate { value: 3e8, ci95: None, n: 1 };
-        probe.metrics.other.insert(metric::RESTORED_BYTES.into(), restored);
-        assert_eq!(
-            statement_of(&record(8 * GIB, vec![probe])),
-            "Do not use it. It ignores writes (worn out or read-only). What was on it can still be read: copy it now."
-        );
-    }
-
-    #[track_caller]
-    fn check_damage(capacity: u64, good: &[u64], bad: &[u64], place: &str) {
-        let marks = [("good", good), ("lost", bad)];
-        let record = record(capacity, vec![probe(CapacityKind::Damaged, capacity, &marks)]);
-        assert_eq!(
-            statement_of(&record),
-            format!(
-                "Do not use it. It is damaged: {place}data was not read back as written. Copy what can still be read first, then throw it away."
-            )
+    fn a_damage_is_told_once() {
+        let record = record_in_words(
+            "medium.capacity_bytes=32GiB; \
+             capacity 4KiB metrics.type=1 marks.good=0..32GiB/1GiB marks.lost=1MiB+7MiB",
         );
         let summary = Analysis::of(&record, &[]).summary;
         let reasons =
@@ -282,69 +196,31 @@ mod tests {
         assert_eq!(reasons.matches("read back as written").count(), 1, "{reasons}");
     }
 
-    #[test]
-    fn damage_is_told_with_its_range() {
-        let all = every(GIB, 0, 32 * GIB);
-        let hole = [12 * GIB + 200 * MIB, 12 * GIB + 900 * MIB];
-        check_damage(32 * GIB, &all, &hole, "between 12 GiB and 13 GiB, ");
-        check_damage(32 * GIB, &all, &[MIB + 4096, 7 * MIB], "between 1 MiB and 7 MiB, ");
-        check_damage(32 * GIB, &all, &every(3 * GIB, MIB, 32 * GIB), "in places all over it, ");
-        check_damage(32 * GIB, &[], &[], "");
-    }
+    const CAPACITY: u64 = 32 << 30;
 
-    /// "Not tested: whether it can still be read", beside reads that worked.
-    #[test]
-    fn reads_that_worked_are_told_where_every_write_fails() {
-        let read = iops("random-read", 1, 4096, 900.0, 1);
-        let write = || failed("prime", 1, Direction::Write, GIB);
-        let of = |cells| statement_of(&record(8 * GIB, cells));
-        assert!(of(vec![write()]).contains("A write failed at 1 GiB. What else fails was not"));
-        assert!(of(vec![write(), write()]).contains("Not tested: whether it can still be read."));
-        assert!(of(vec![write(), read.clone()]).contains("and reads still work"));
-        let then = of(vec![read, write(), write()]);
-        assert!(then.contains("All writes fail. Reads worked before that"), "{then}");
-        let mut put = write();
-        put.error = Some(CellError { reads_work: true, ..CellError::of(IoErrorKind::ReadOnly) });
-        assert!(of(vec![put]).contains("It has gone read-only: writes fail, and reads still work"));
-    }
-
-    /// "In places all over it" stood beside "One area fails: .. and work elsewhere".
-    #[test]
-    fn errors_and_lost_data_are_one_damage() {
-        let all = every(GIB, 0, 8 * GIB);
-        let marks = [("good", &all[..]), ("changed", &every(GIB, MIB, 8 * GIB))];
-        let cells = vec![
-            probe(CapacityKind::Damaged, 8 * GIB, &marks),
-            failed("prime", 1, Direction::Write, 4 * GIB),
-            iops("random-write", 1, 4096, 900.0, 1),
-        ];
-        let record = record(8 * GIB, cells);
-        assert_eq!(
-            statement_of(&record),
-            "Do not use it. It fails in places all over it. Copy what is on it now, before anything else."
-        );
-        assert!(!crate::conclude(&record).iter().any(|finding| finding.id == "capacity"));
-    }
-
-    fn drawn_cell() -> impl Strategy<Value = Cell> {
+    fn drawn_cell() -> impl Strategy<Value = String> {
         let test = prop::sample::select(vec!["prime", "random-write", "random-read"]);
-        let outcome = prop::option::of((prop::bool::ANY, 0..32 * GIB));
-        (test, 1u32..9, outcome).prop_map(|(test, number, outcome)| match outcome {
-            None => iops(test, number, 4096, 900.0, 1),
+        let outcome = prop::option::of((prop::bool::ANY, 0..CAPACITY));
+        (test, outcome).prop_map(|(test, outcome)| match outcome {
+            None => format!("{test} 4KiB 900/s"),
             Some((writes, at)) => {
-                failed(test, number, if writes { Direction::Write } else { Direction::Read }, at)
+                let direction = if writes { "write" } else { "read" };
+                let error = format!(r#""kind":"medium","direction":"{direction}""#);
+                format!(r#"{test} 4KiB ops=0 stop=error error={{{error},"offset_bytes":{at}}}"#)
             }
         })
     }
 
-    fn drawn_probe() -> impl Strategy<Value = Cell> {
-        let places = || prop::collection::vec(0..32 * GIB, 0..12);
-        let kind = (0u8..5).prop_map(|code| CapacityKind::of_code(f64::from(code)).unwrap());
-        (kind, 0..32 * GIB, places(), places(), places()).prop_map(
-            |(kind, real, good, lost, unusable)| {
-                probe(kind, real, &[("good", &good), ("lost", &lost), ("unusable", &unusable)])
-            },
-        )
+    fn drawn_probe() -> impl Strategy<Value = String> {
+        let places = || prop::collection::vec((0..CAPACITY).prop_map(|at| at.to_string()), 0..12);
+        let drawn = (0u8..5, 0..CAPACITY, places(), places(), places());
+        drawn.prop_map(|(kind, real, good, lost, unusable)| {
+            let [good, lost, unusable] = [good, lost, unusable].map(|places| places.join("+"));
+            format!(
+                "capacity 4KiB metrics.type={kind} metrics.real_bytes={real} marks.good={good} \
+                 marks.lost={lost} marks.unusable={unusable}",
+            )
+        })
     }
 
     fn has(findings: &[Finding], phrases: &[&str]) -> bool {
@@ -358,8 +234,9 @@ mod tests {
             probes in prop::collection::vec(drawn_probe(), 0..3),
             cells in prop::collection::vec(drawn_cell(), 0..6),
         ) {
-            let cells = probes.into_iter().chain(cells).collect();
-            let findings = crate::conclude(&record(32 * GIB, cells));
+            let words = [probes, cells].concat().join("; ");
+            let record = record_in_words(&format!("medium.capacity_bytes={CAPACITY}; {words}"));
+            let findings = conclude(&record);
             let all_over = has(&findings, &["all over it"]);
             prop_assert!(!all_over || !has(&findings, &["One area", "work elsewhere"]), "{findings:#?}");
             let is_fake = has(&findings, &["It is a fake:"]);

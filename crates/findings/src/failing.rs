@@ -127,8 +127,8 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
     let cell = record.cells.iter().find(|cell| is_gone(cell))?;
     let test = &cell.test;
     let at = place(cell).map(|byte| format!(" at {}", Bytes(byte))).unwrap_or_default();
-    let said = format!("The device went away during {test}{at}: {WENT_AWAY}");
-    Some(FindingBuilder::warning("io-error", said).outcome(Outcome::DeviceGone))
+    let statement = format!("The device went away during {test}{at}: {WENT_AWAY}");
+    Some(FindingBuilder::warning("io-error", statement).outcome(Outcome::DeviceGone))
 }
 
 /// True if the medium reported errors or hangs, so that its data should be copied before anything
@@ -250,16 +250,16 @@ fn hanging(record: &Record) -> Option<FindingBuilder> {
     let n = saturating_sum(hung.iter().map(|(cell, _)| cell.ops)).max(many);
     let (limit, slowest) = (Nanos(HANGS_NS), Nanos(slowest));
     let draft = if many >= MANY_HANGING {
-        let said = format!(
+        let statement = format!(
             "It hangs: {many} of {n} I/Os took {limit} or more, the slowest {slowest}. {COPY_NOW}"
         );
-        FindingBuilder::failure("io-error", said)
+        FindingBuilder::failure("io-error", statement)
     } else {
-        let said = format!(
+        let statement = format!(
             "It may hang: {many} of {n} I/Os took {limit} or more, the slowest {slowest}; the host or \
              the reader can cause so few. Copy what is on it first, then measure again elsewhere."
         );
-        FindingBuilder::warning("io-error", said)
+        FindingBuilder::warning("io-error", statement)
     };
     let note = |(cell, longest_ns): &(&Cell, u64)| {
         format!("{}: slowest answer {}", figure::named(cell), Nanos(*longest_ns))

@@ -256,10 +256,11 @@ fn signed(ns: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Points of flashbench -a: powers of two with these differences in microseconds, from `first`
-    /// on.
-    fn powers(first: u64, diffs_us: &[f64]) -> Vec<[f64; 2]> {
-        diffs_us.iter().enumerate().map(|(k, us)| [(first << k) as f64, us * 1e3]).collect()
+    /// Points of flashbench -a: powers of two from `first` bytes on, with these differences in
+    /// microseconds.
+    fn powers(first: u64, diffs_us: &str) -> Vec<[f64; 2]> {
+        let diffs = diffs_us.split(' ').map(|us| us.parse::<f64>().unwrap());
+        diffs.enumerate().map(|(k, us)| [(first << k) as f64, us * 1e3]).collect()
     }
 
     /// What a medium with this unit shows at 2^k and 3*2^k, with some noise.
@@ -306,60 +307,22 @@ mod tests {
     fn levels_seen_on_survey_cards() {
         // docs/field/allocation-units.md#size-from-reads, levels of card 2 (>= 4M 320-374, 2M..16K
         // 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
-        check(
-            &powers(
-                2 * KIB,
-                &[
-                    4.0, 6.0, 9.0, 57.0, 60.0, 63.0, 61.0, 66.0, 68.0, 59.0, 62.0, 320.0, 350.0,
-                    374.0, 341.0, 333.0,
-                ],
-            ),
-            Some(4 * MIB),
-            Some(16 * KIB),
-        );
-        check(
-            &powers(
-                2 * KIB,
-                &[
-                    4.0, 5.0, 9.0, 72.0, 70.0, 74.0, 71.0, 73.0, 72.0, 75.0, 70.0, 233.0, 230.0,
-                    236.0, 229.0, 231.0,
-                ],
-            ),
-            Some(4 * MIB),
-            Some(16 * KIB),
-        );
-        check(
-            &powers(
-                2 * KIB,
-                &[
-                    4.0, 5.0, 260.0, 262.0, 258.0, 261.0, 263.0, 259.0, 260.0, 255.0, 264.0, 445.0,
-                    450.0, 441.0, 439.0, 447.0,
-                ],
-            ),
-            Some(4 * MIB),
-            Some(8 * KIB),
-        );
-        check(
-            &powers(
-                2 * KIB,
-                &[
-                    4.0, 6.0, 5.0, 52.0, 50.0, 51.0, 53.0, 52.0, 49.0, 50.0, 51.0, 52.0, 50.0,
-                    51.0, 53.0, 52.0,
-                ],
-            ),
-            None,
-            Some(16 * KIB),
-        );
+        for (diffs, au, page) in [
+            ("4 6 9 57 60 63 61 66 68 59 62 320 350 374 341 333", Some(4 * MIB), 16 * KIB),
+            ("4 5 9 72 70 74 71 73 72 75 70 233 230 236 229 231", Some(4 * MIB), 16 * KIB),
+            ("4 5 260 262 258 261 263 259 260 255 264 445 450 441 439 447", Some(4 * MIB), 8 * KIB),
+            ("4 6 5 52 50 51 53 52 49 50 51 52 50 51 53 52", None, 16 * KIB),
+        ] {
+            check(&powers(2 * KIB, diffs), au, Some(page));
+        }
     }
 
     #[test]
     fn a_file_in_memory_shows_nothing() {
         // flashbench -a on a loop device over a file: no flash, some negative differences.
-        let diffs = [
-            0.828, 1.09, 1.17, -1.737, 0.134, -0.107, -1.646, 1.37, 0.5, -0.991, 2.41, -2.22, 3.11,
-            2.69, 0.267, -1.055,
-        ];
-        check(&powers(2 * KIB, &diffs), None, None);
+        let diffs = "0.828 1.09 1.17 -1.737 0.134 -0.107 -1.646 1.37 0.5 -0.991 2.41 -2.22 3.11 \
+                     2.69 0.267 -1.055";
+        check(&powers(2 * KIB, diffs), None, None);
     }
 
     #[test]
@@ -376,9 +339,9 @@ mod tests {
     fn too_few_or_broken_points_are_no_fit() {
         assert_eq!(fit_levels(&[]), None);
         assert_eq!(fit_levels(&[[f64::NAN, 1.0]; 20]), None);
-        assert_eq!(fit_levels(&powers(16 * KIB, &[1.0; 5])), None);
-        check(&powers(16 * KIB, &[f64::NAN; 12]), None, None);
-        check(&powers(16 * KIB, &[0.0; 12]), None, None);
+        assert_eq!(fit_levels(&powers(16 * KIB, "1 1 1 1 1")), None);
+        check(&powers(16 * KIB, &["NaN"; 12].join(" ")), None, None);
+        check(&powers(16 * KIB, &["0"; 12].join(" ")), None, None);
     }
 
     #[test]

@@ -220,23 +220,26 @@ mod tests {
         (1..).zip(shares).flat_map(of_count).collect()
     }
 
-    fn said(record: &Record) -> Vec<(String, Option<f64>)> {
+    fn statements(record: &Record) -> Vec<(String, Option<f64>)> {
         conclude(record).into_iter().map(|found| (found.statement, found.confidence)).collect()
     }
 
     fn of(shares: &[f64]) -> (String, Option<f64>) {
-        let mut said = said(&record_of(rows(OPEN_AU, shares)));
-        assert_eq!(said.len(), 1);
-        said.remove(0)
+        let mut found = statements(&record_of(rows(OPEN_AU, shares)));
+        assert_eq!(found.len(), 1);
+        found.remove(0)
     }
 
     #[test]
     fn a_cliff_tells_how_many_are_open() {
-        let (said, sure) = of(&[1.0, 0.95, 0.94, 0.05, 0.05, 0.04]);
-        assert_eq!(said, "It keeps 3 erase blocks open: writing to more in turn is 21x slower.");
+        let (statement, sure) = of(&[1.0, 0.95, 0.94, 0.05, 0.05, 0.04]);
+        assert_eq!(
+            statement,
+            "It keeps 3 erase blocks open: writing to more in turn is 21x slower."
+        );
         assert!(sure.is_some_and(|sure| sure > 0.99), "{sure:?}");
-        let (said, _) = of(&[1.0, 0.1, 0.1]);
-        assert!(said.starts_with("It keeps 1 erase block open:"), "{said}");
+        let (statement, _) = of(&[1.0, 0.1, 0.1]);
+        assert!(statement.starts_with("It keeps 1 erase block open:"), "{statement}");
     }
 
     #[test]
@@ -250,8 +253,8 @@ mod tests {
     /// Card 14 of the survey of microSD cards falls little by little.
     #[test]
     fn a_slope_is_no_cliff() {
-        let (said, sure) = of(&[1.0, 0.74, 0.54, 0.69, 0.57, 0.48, 0.42]);
-        assert_eq!(said, "No limit of open erase blocks is visible up to 7 in turn.");
+        let (statement, sure) = of(&[1.0, 0.74, 0.54, 0.69, 0.57, 0.48, 0.42]);
+        assert_eq!(statement, "No limit of open erase blocks is visible up to 7 in turn.");
         assert_eq!(sure, None);
         assert!(of(&[1.0, 0.3, 0.1, 0.03, 0.01]).0.starts_with("Cannot be told here"));
     }
@@ -265,17 +268,17 @@ mod tests {
         );
         let mut without_one = rows(OPEN_AU, &[1.0, 1.0, 0.1, 0.1]);
         without_one.retain(|row| row.params.other["n_aus"] > 1.0);
-        assert!(said(&record_of(without_one))[0].0.starts_with("Cannot be told here"));
+        assert!(statements(&record_of(without_one))[0].0.starts_with("Cannot be told here"));
     }
 
     #[test]
     fn nothing_is_said_beside_our_own_search_or_through_a_cache() {
         let mut both = rows(OPEN_AU, &[1.0, 1.0, 0.1, 0.1]);
         both.extend(rows(test::OPEN_AUS, &[1.0]));
-        assert_eq!(said(&record_of(both)), []);
+        assert_eq!(statements(&record_of(both)), []);
         let mut cached = record_of(rows(OPEN_AU, &[1.0, 1.0, 0.1, 0.1]));
         cached.flags.push(Flag::HostCached);
-        assert_eq!(said(&cached), []);
+        assert_eq!(statements(&cached), []);
     }
 
     /// 0.5 ms and 50 MB/s in whole units of 16 KiB.
@@ -292,7 +295,7 @@ mod tests {
                 row.metrics.bps = Some(record::Estimate { value: bps, ci95: None, n: 1 });
                 row
             });
-            said(&record_of(rows.collect()))
+            statements(&record_of(rows.collect()))
         };
         assert_eq!(
             sweep("dd")[0].0,

@@ -83,7 +83,7 @@ fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
 
 fn at_most(stalls: &Stalls) -> Option<Need> {
     let reason =
-        |told: &str, _: u64| format!("{told}; the logger must buffer records for that long");
+        |third: &str, _: u64| format!("{third}; the logger must buffer records for that long");
     Need::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
 }
 

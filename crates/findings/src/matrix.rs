@@ -143,8 +143,9 @@ impl Way {
 
 /// The longest stall in a cell, in nanoseconds.
 fn stall(cell: &Cell) -> Option<f64> {
-    let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
-    told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
+    let worst = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
+    worst
+        .or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
         .filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
@@ -407,152 +408,15 @@ impl Overall {
 
 #[cfg(test)]
 mod tests {
-    use record::{Estimate, Params};
-
     use super::*;
-
-    fn cell(work: &str, filesystem: &str, scheduler: &str, repeat: u32, figure: f64) -> Cell {
-        let mut cell = Cell::begun(
-            format!("{work}/{filesystem}/{scheduler}#{repeat}"),
-            work,
-            Params::default(),
-        );
-        cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
-        let labels = [
-            ("work", work),
-            ("filesystem", filesystem),
-            ("scheduler", scheduler),
-            ("align", "no"),
-            ("mount_options", "noatime"),
-        ];
-        cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        cell.labels.insert("repeat".to_owned(), repeat.to_string());
-        cell
-    }
-
-    fn record(figures: &[(&str, &str, &str, &[f64])]) -> Record {
-        let mut record = crate::testing::empty();
-        record.run.suite = SUITE.to_owned();
-        for (work, filesystem, scheduler, figures) in figures {
-            record.cells.extend(
-                figures
-                    .iter()
-                    .zip(1..)
-                    .map(|(figure, repeat)| cell(work, filesystem, scheduler, repeat, *figure)),
-            );
-        }
-        record
-    }
-
-    #[test]
-    fn the_best_is_named_with_its_margin() {
-        let record = record(&[
-            ("untar", "ext4", "none", &[100.0, 101.0, 99.0]),
-            ("untar", "xfs", "bfq", &[50.0, 50.5, 49.5]),
-        ]);
-        let matrix = of(&record).unwrap();
-        insta::assert_snapshot!(matrix.works[0].statement(), @"untar: ext4 (noatime) with none is best: 100.0 per second, 2.00x faster than xfs (noatime) with bfq (1.96x to 2.05x), the next best.");
-        assert!(matrix.overall.is_empty());
-    }
-
-    /// A try that failed, by the medium or by itself.
-    fn failed(filesystem: &str, repeat: u32, by_medium: bool) -> Cell {
-        let mut cell = cell("untar", filesystem, "none", repeat, 1.0);
-        (cell.stop, cell.reason, cell.metrics.iops) =
-            (Stop::Error, Some("No such device".to_owned()), None);
-        if by_medium {
-            cell.blame_medium();
-        }
-        cell
-    }
-
-    #[test]
-    fn a_medium_that_failed_takes_no_good_repeat_away() {
-        let mut record = record(&[
-            ("untar", "ext4", "none", &[100.0, 101.0]),
-            ("untar", "xfs", "none", &[50.0, 50.5]),
-        ]);
-        record.cells.extend([failed("ext4", 3, true), failed("xfs", 3, true)]);
-        let matrix = of(&record).unwrap();
-        assert_eq!((matrix.works[0].places[0].figures.len(), matrix.works[0].failed.len()), (2, 0));
-        assert!(
-            matrix.works[0].statement().contains("100 per second"),
-            "{}",
-            matrix.works[0].statement()
-        );
-    }
-
-    #[test]
-    fn a_way_that_fails_by_itself_is_not_ranked_and_its_good_repeats_are_told() {
-        let mut record = record(&[("untar", "ext4", "none", &[100.0, 101.0])]);
-        record.cells.push(failed("ext4", 3, false));
-        let matrix = of(&record).unwrap();
-        assert_eq!(matrix.works[0].statement(), "untar: no combination passed every repeat.");
-        assert_eq!(
-            matrix.works[0].failed[0].1,
-            "No such device; other repeats gave 100 per second, 101 per second"
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_shown_is_not_claimed() {
-        let close = record(&[
-            ("untar", "ext4", "none", &[100.0, 140.0, 80.0]),
-            ("untar", "xfs", "bfq", &[90.0, 120.0, 70.0]),
-        ]);
-        insta::assert_snapshot!(of(&close).unwrap().works[0].statement(), @"untar: no significant difference between ext4 (noatime) with none (104 per second) and xfs (noatime) with bfq: the repeats vary too much or are too few.");
-        let same = record(&[
-            ("untar", "ext4", "none", &[100.0, 101.0, 99.0]),
-            ("untar", "xfs", "bfq", &[99.0, 100.0, 100.5]),
-        ]);
-        assert!(of(&same).unwrap().works[0].statement().ends_with("they are equal within 10 %."));
-    }
-
-    #[test]
-    fn times_are_better_when_shorter() {
-        let mut record =
-            record(&[("boot", "ext4", "none", &[1.0, 1.0]), ("boot", "xfs", "none", &[1.0, 1.0])]);
-        for cell in &mut record.cells {
-            cell.metrics.iops = None;
-            cell.elapsed_ns =
-                if cell.label("filesystem") == "xfs" { 1_000_000_000 } else { 2_000_000_000 };
-        }
-        let matrix = of(&record).unwrap();
-        let places = &matrix.works[0].places;
-        assert_eq!((places[0].way.filesystem.as_str(), places[1].relative), ("xfs", 0.5));
-    }
-
-    #[test]
-    fn over_all_works_the_one_that_is_never_bad_wins() {
-        let record = record(&[
-            ("a", "ext4", "none", &[100.0, 100.0]),
-            ("a", "xfs", "none", &[90.0, 90.0]),
-            ("b", "ext4", "none", &[20.0, 20.0]),
-            ("b", "xfs", "none", &[100.0, 100.0]),
-        ]);
-        insta::assert_snapshot!(of(&record).unwrap().overall[0].statement(), @"Over all works: xfs (noatime) with none is closest to the best of each, 94.9 % of it on average and 90.0 % at a.");
-    }
-
-    #[test]
-    fn a_failure_is_told_and_other_records_are_no_matrix() {
-        let mut failed =
-            record(&[("untar", "ext4", "none", &[100.0]), ("untar", "jfs", "none", &[1.0])]);
-        failed.cells[1].stop = Stop::Error;
-        failed.cells[1].reason = Some("mount failed".to_owned());
-        let matrix = of(&failed).unwrap();
-        assert_eq!(matrix.works[0].failed[0].1, "mount failed");
-        assert!(matrix.works[0].statement().contains("the only combination"));
-        assert_eq!(of(&crate::testing::empty()), None);
-    }
 
     #[test]
     fn only_numbers_are_stalls_and_have_a_mean() {
-        let of = |told: Option<f64>, max: u64| {
+        let of = |worst_ns: Option<f64>, max: u64| {
             let mut cell = crate::testing::iops(test::MATRIX, 1, 4096, 1.0, max);
             let estimate = |value| record::Estimate { value, ci95: None, n: 1 };
-            cell.metrics
-                .other
-                .extend(told.map(|value| (metric::WORST_STALL_NS.to_owned(), estimate(value))));
+            let other = worst_ns.map(|ns| (metric::WORST_STALL_NS.to_owned(), estimate(ns)));
+            cell.metrics.other.extend(other);
             stall(&cell)
         };
         assert_eq!(of(Some(5.0), 9), Some(5.0));
@@ -560,40 +424,5 @@ mod tests {
         assert_eq!([of(Some(0.0), 9), of(Some(f64::INFINITY), 9), of(None, 0)], [None; 3]);
         assert_eq!(mean([1.0, 2.0, 6.0, f64::NAN].into_iter()), Some(3.0));
         assert_eq!(mean([f64::NAN].into_iter()), None);
-    }
-
-    #[test]
-    fn of_many_that_are_the_same_four_are_named() {
-        let said = |many: usize| {
-            let names = ["ext4", "xfs", "btrfs", "f2fs", "vfat", "ext2"];
-            let figures: Vec<(&str, &str, &str, &[f64])> = names[..many]
-                .iter()
-                .map(|name| ("untar", *name, "none", &[100.0, 100.1, 99.9][..]))
-                .collect();
-            of(&record(&figures)).unwrap().works[0].statement()
-        };
-        assert!(!said(4).contains(" more"), "{}", said(4));
-        assert!(said(5).contains(" and 1 more"), "{}", said(5));
-        assert!(said(6).contains(" and 2 more"), "{}", said(6));
-    }
-
-    #[test]
-    fn the_share_of_the_best_lies_within_its_interval_whatever_is_better() {
-        for times in [false, true] {
-            let mut record = record(&[
-                ("boot", "ext4", "none", &[50.0, 50.5, 49.5]),
-                ("boot", "xfs", "none", &[100.0, 101.0, 99.0]),
-            ]);
-            if times {
-                for cell in &mut record.cells {
-                    let figure = cell.metrics.iops.take().unwrap().value;
-                    cell.elapsed_ns = (1e11 / figure) as u64;
-                }
-            }
-            let second = of(&record).unwrap().works[0].places[1].clone();
-            let [low, high] = second.ci95.unwrap();
-            assert!((second.relative - 0.5).abs() < 0.01, "{}", second.relative);
-            assert!((0.45..0.5).contains(&low) && (0.5..0.55).contains(&high), "{low} to {high}");
-        }
     }
 }

@@ -59,8 +59,8 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
 
 /// Finding on claims, if no figure is the medium's.
 pub(crate) fn of_claims(record: &Record, why: &str) -> Option<Finding> {
-    let said = format!("Cannot be told here: whether it is what the box claims ({why}).");
+    let statement = format!("Cannot be told here: whether it is what the box claims ({why}).");
     record.medium.claims.is_some().then(|| {
-        FindingBuilder::warning("claim", said).outcome(Outcome::Claim { holds: None }).done()
+        FindingBuilder::warning("claim", statement).outcome(Outcome::Claim { holds: None }).done()
     })
 }

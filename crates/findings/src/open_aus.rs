@@ -293,7 +293,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     }
     let linear = steps(record, "linear");
     let random = steps(record, "random");
-    let mut findings: Vec<Finding> = said(record, &linear).into_iter().collect();
+    let mut findings: Vec<Finding> = open_units(record, &linear).into_iter().collect();
     findings.extend(order_matters(&linear, &random));
     findings
 }
@@ -311,7 +311,7 @@ fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
         .done()
 }
 
-fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
+fn open_units(record: &Record, steps: &[Step]) -> Option<Finding> {
     if let Some((one, fastest)) = unsettled(steps) {
         return Some(not_at_rest(one, fastest));
     }

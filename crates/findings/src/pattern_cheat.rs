@@ -41,13 +41,14 @@ impl<'a> Contrast<'a> {
             let other = fastest(&whole.other, part)
                 .or_else(|| UsableEstimate::of(whole.other.cell, metric::BPS))?;
             Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained })
-                .filter(Contrast::tells)
+                .filter(Contrast::is_significant)
         };
-        let stretch = if whole.tells() { None } else { STRETCHES.into_iter().find_map(stretch) };
+        let stretch =
+            if whole.is_significant() { None } else { STRETCHES.into_iter().find_map(stretch) };
         Some(stretch.unwrap_or(whole))
     }
 
-    fn tells(&self) -> bool {
+    fn is_significant(&self) -> bool {
         self.ratio.is_above(CHEAT * self.explained)
     }
 
@@ -75,7 +76,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         let explained = worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value);
         contrasts.extend(Contrast::of(record, "shifted", explained));
     }
-    if contrasts.is_empty() || !contrasts.iter().all(Contrast::tells) {
+    if contrasts.is_empty() || !contrasts.iter().all(Contrast::is_significant) {
         return None;
     }
     // The smaller one is not explained by the order.

@@ -271,18 +271,6 @@ mod tests {
         cell
     }
 
-    fn area(units: &[[f64; 2]], middle: f64) -> Option<Finding> {
-        let mut cells: Vec<Cell> = units
-            .iter()
-            .zip(0..)
-            .map(|([first, second], index)| {
-                unit(Some(index), &[vec![*first; 16], vec![*second; 16]].concat())
-            })
-            .collect();
-        cells.push(unit(None, &[middle; 32]));
-        front_area(&crate::testing::record_of(cells))
-    }
-
     #[test]
     fn a_unit_is_looked_at_in_four_pieces_of_eight_writes() {
         let many = |writes: usize| pieces(&unit(Some(0), &vec![9.0; writes]), 0).len();
@@ -307,49 +295,6 @@ mod tests {
     }
 
     #[test]
-    fn where_the_area_ends_is_told_between_two_pieces() {
-        let found = area(&[[20.0; 2], [20.0, 10.0], [10.0; 2]], 10.0).expect("an area");
-        assert!(found.statement.contains("erase blocks 0, 1 are up to 2.0x faster"), "{found:?}");
-        // The first half of the second unit differs: 9600, and the next piece begins there.
-        assert_eq!(found.evidence[0], "front_bytes 9600 (between 9600 and 9600)");
-    }
-
-    #[test]
-    fn the_first_gibibyte_is_held_against_the_rest() {
-        let finding_of = |front: f64, rest: f64, many: usize| {
-            let mut cell = crate::testing::cell(test::WHOLE_VIEW, 1, 1 << 20);
-            let points = (0..many).map(|n| {
-                let at = n as f64 * GIB as f64 / 4.0;
-                [at, if n < 4 { front } else { rest }]
-            });
-            cell.series.push(record::Series {
-                name: "rate".into(),
-                x: SeriesAxis::OffsetBytes,
-                y: SeriesAxis::Bps,
-                points: points.collect(),
-            });
-            along(&crate::testing::record_of(vec![cell]))
-                .map(|found| (found.severity == record::Severity::Warning, found.statement))
-        };
-        assert_eq!(finding_of(10e6, 10e6, 9), None);
-        let (warns, said) = finding_of(13.9e6, 10e6, 12).expect("enough places");
-        assert_eq!(
-            (warns, said.as_str()),
-            (
-                false,
-                "Along the whole medium, reads reach 10.0 MB/s (median), 10.0 MB/s to 13.9 MB/s."
-            )
-        );
-        let (warns, said) = finding_of(14.0e6, 10e6, 12).expect("enough places");
-        assert!(
-            warns && said.ends_with("The first GiB reaches 14.0 MB/s, the rest 10.0 MB/s."),
-            "{said}"
-        );
-        assert!(finding_of(10e6, 14.0e6, 12).is_some_and(|(warns, _)| warns));
-        assert!(finding_of(10e6, 10e6, 10).is_some());
-    }
-
-    #[test]
     fn only_rates_that_are_finite_and_positive_are_typical() {
         let mut cell = unit(Some(0), &[10e6]);
         let with = |bps: f64| (1..=9).map(move |n| [f64::from(n) * 700.0, bps]);
@@ -357,26 +302,5 @@ mod tests {
         points.extend(with(10e6));
         cell.series[0].points = points;
         assert_eq!(pieces(&cell, 0).iter().map(|piece| piece.bps).collect::<Vec<_>>(), [10e6]);
-    }
-
-    #[test]
-    fn what_begins_at_a_gibibyte_is_of_the_rest() {
-        let mut cell = crate::testing::cell(test::WHOLE_VIEW, 1, 1 << 20);
-        let points = (0..12).map(|n| [n as f64 * GIB as f64, if n < 1 { 14e6 } else { 10e6 }]);
-        let mut points: Vec<[f64; 2]> = points.collect();
-        // Two thirds of what counts for the first GiB would be its, were a point at its end.
-        points.remove(11);
-        cell.series.push(record::Series {
-            name: "rate".into(),
-            x: SeriesAxis::OffsetBytes,
-            y: SeriesAxis::Bps,
-            points,
-        });
-        let found = along(&crate::testing::record_of(vec![cell])).expect("enough places");
-        assert!(
-            found.statement.ends_with("The first GiB reaches 14.0 MB/s, the rest 10.0 MB/s."),
-            "{}",
-            found.statement
-        );
     }
 }

@@ -92,12 +92,12 @@ fn bypass(record: &Record) -> Option<Finding> {
             return None;
         }
         let ratio = Ratio::of(&small, &large);
-        let tells = if is_bound(&small, &large) {
+        let is_significant = if is_bound(&small, &large) {
             ratio.value > BEYOND * limit
         } else {
             ratio.is_above(limit)
         };
-        (1e9 / large.value >= SLOW_WAY_NS && tells).then_some((small, large, ratio, limit))
+        (1e9 / large.value >= SLOW_WAY_NS && is_significant).then_some((small, large, ratio, limit))
     };
     let (small, large, ratio, limit) = BYPASSES.into_iter().find_map(pair)?;
     let (block, other) =

@@ -217,13 +217,13 @@ pub(crate) fn of(
 /// latencies only the longest is known.
 fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
     let Some(latency) = &cell.metrics.latency_ns else {
-        let told = cell
+        let worst = cell
             .metrics
             .other
             .get(metric::WORST_STALL_NS)
-            .filter(|told| told.value.is_finite() && told.value > 0.0);
-        return told
-            .map_or((Vec::new(), 0), |told| (vec![told.value as u64], told.n.max(cell.ops)));
+            .filter(|worst| worst.value.is_finite() && worst.value > 0.0);
+        return worst
+            .map_or((Vec::new(), 0), |worst| (vec![worst.value as u64], worst.n.max(cell.ops)));
     };
     let Some(histogram) = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty()) else {
         return (vec![latency.max], cell.ops.max(latency.n));
@@ -311,11 +311,11 @@ fn count(record: &Record) -> Count {
 /// The longest write before the counted ones of a cell, if it was longer than those: (ns, number of
 /// writes). These writes fill caches that make the first writes fast, and are a separate set.
 fn warm_up(cell: &Cell) -> Option<(u64, u64)> {
-    let told = cell.metrics.other.get(metric::WORST_STALL_NS)?;
+    let worst = cell.metrics.other.get(metric::WORST_STALL_NS)?;
     let latency = cell.metrics.latency_ns.as_ref()?;
-    let n = told.n.checked_sub(latency.n).filter(|n| *n > 0)?;
-    let is_longer = told.value.is_finite() && told.value > latency.max as f64;
-    is_longer.then_some((told.value as u64, n))
+    let n = worst.n.checked_sub(latency.n).filter(|n| *n > 0)?;
+    let is_longer = worst.value.is_finite() && worst.value > latency.max as f64;
+    is_longer.then_some((worst.value as u64, n))
 }
 
 /// The longest of these over all cells: (ns, number of writes, cell).
@@ -421,48 +421,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Estimate, Histogram};
-
     use super::*;
-    use crate::testing::{empty, iops};
-
-    /// Log lines of which these few took so long, and all others 2 ms.
-    fn lines(n: u64, long_ns: &[u64]) -> Record {
-        let mut cell = iops("random-write", 1, 4 * KIB, 490.0, 0);
-        let mut histogram = Histogram::default();
-        histogram.record_n(2_000_000, n - long_ns.len() as u64);
-        long_ns.iter().for_each(|ns| histogram.record(*ns));
-        let latency = cell.metrics.latency_ns.as_mut().unwrap();
-        (latency.max, latency.n, cell.ops) =
-            (long_ns.iter().copied().max().unwrap_or(2_000_000), n, n);
-        cell.histogram = Some(histogram);
-        Record { cells: vec![cell], ..empty() }
-    }
-
-    /// An interrupted run said "Longest small write 24.3 ms" of a card whose writes at random take
-    /// half a second.
-    #[test]
-    fn small_writes_one_after_the_other_are_not_called_the_longest_of_all() {
-        let mut record = lines(1000, &[24_000_000]);
-        assert_eq!(longest_write(&record).map(|longest| longest.ns / 1_000_000), Some(24));
-        record.cells[0].test = test::SEQUENTIAL_WRITE.into();
-        assert!(longest_write(&record).is_none());
-    }
-
-    #[test]
-    fn what_came_before_is_told_where_it_was_longer_and_another_set() {
-        let found = |told_ns: f64, told_n: u64| {
-            let mut record = lines(100, &[10_000_000]);
-            let told = Estimate { value: told_ns, ci95: None, n: told_n };
-            record.cells[0].metrics.other.insert(metric::WORST_STALL_NS.into(), told);
-            before(&record).map(|(ns, n, _)| (ns, n))
-        };
-        assert_eq!(found(11e6, 101), Some((11_000_000, 1)));
-        assert_eq!(found(10e6, 101), None);
-        assert_eq!(found(9e6, 101), None);
-        assert_eq!(found(11e6, 100), None);
-        assert_eq!(found(f64::INFINITY, 101), None);
-    }
 
     #[test]
     fn what_was_seen_often_is_seen_again() {

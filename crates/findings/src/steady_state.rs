@@ -56,6 +56,3 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .done(),
     )
 }
-
-#[cfg(test)]
-mod tests;

@@ -96,8 +96,8 @@ fn not_probed(record: &Record) -> String {
 
 /// The reason without the next step, which is given once, with the first answer.
 fn no_medium_again(record: &Record, findings: &[Finding]) -> Option<String> {
-    let said = no_medium(record, findings)?;
-    Some(said.replace(NAME_ONE, "").trim_end().to_owned())
+    let statement_text = no_medium(record, findings)?;
+    Some(statement_text.replace(NAME_ONE, "").trim_end().to_owned())
 }
 
 fn no_medium(record: &Record, findings: &[Finding]) -> Option<String> {
@@ -110,14 +110,14 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
     if let Some(why) = no_medium(record, findings) {
         return (Answer::NotTested, why);
     }
-    let said = statement(findings, "capacity").or_else(|| statement(findings, "verify"));
-    let said = said.unwrap_or_default();
+    let capacity_text = statement(findings, "capacity").or_else(|| statement(findings, "verify"));
+    let capacity_text = capacity_text.unwrap_or_default();
     let hint = statement(findings, "counterfeit-hints");
     match genuineness::capacity_verdict(record).map(|(_, kind)| kind) {
-        _ if genuineness::is_fake(record) => (Answer::No, said),
+        _ if genuineness::is_fake(record) => (Answer::No, capacity_text),
         _ if genuineness::is_genuine(record) => match hint {
-            Some(hint) => (Answer::CannotBeTold, format!("{said} {hint}")),
-            None => (Answer::Yes, said),
+            Some(hint) => (Answer::CannotBeTold, format!("{capacity_text} {hint}")),
+            None => (Answer::Yes, capacity_text),
         },
         // Damage is described once, in the answer on its health.
         Some(CapacityKind::Damaged) => (Answer::CannotBeTold, DAMAGED.into()),
@@ -155,17 +155,18 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
         .iter()
         .filter(is_open)
         .map(|of| format!("For {of}: {}", verdict::open_verdict(record, *of).why));
-    let said = verdict.filter(|_| !judged.is_empty());
-    let reasons: Vec<String> = said.into_iter().chain(open).collect();
+    let verdict_text = verdict.filter(|_| !judged.is_empty());
+    let reasons: Vec<String> = verdict_text.into_iter().chain(open).collect();
     let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Usable) == fits);
-    let is_told = judged.iter().all(UseVerdict::is_told) && !wanted.iter().any(|of| is_open(&of));
+    let is_decided =
+        judged.iter().all(UseVerdict::is_decided) && !wanted.iter().any(|of| is_open(&of));
     let was_tried = |of: &Use| verdict::why_untested(record, *of).0 == Fitness::CannotTell;
     let answer = match (any(true), any(false)) {
         (false, false) if wanted.iter().any(was_tried) => Answer::CannotBeTold,
         (false, false) => Answer::NotTested,
         (true, true) => Answer::Partly,
         // If one of several uses fits, the others may still be undecided.
-        (_, _) if !is_told => Answer::CannotBeTold,
+        (_, _) if !is_decided => Answer::CannotBeTold,
         (fits, _) => {
             if fits {
                 Answer::Yes
@@ -220,10 +221,10 @@ fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
     }
     let seen = seen(record);
     match findings.iter().find(|finding| finding.id == "health") {
-        Some(told) if told.severity == Severity::Info => {
-            (Answer::Yes, format!("{} {seen}", told.statement))
+        Some(finding) if finding.severity == Severity::Info => {
+            (Answer::Yes, format!("{} {seen}", finding.statement))
         }
-        Some(told) => (Answer::No, told.statement.clone()),
+        Some(finding) => (Answer::No, finding.statement.clone()),
         None => (
             Answer::NotTested,
             format!("it tells nothing of its wear, as most cards and sticks. {seen}"),

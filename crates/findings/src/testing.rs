@@ -4,10 +4,8 @@
 pub(crate) mod table;
 mod words;
 
-use record::units::KIB;
 use record::{
-    Cell, CellError, Content, Direction, Ended, Estimate, IoErrorKind, Latency, Params, Pattern,
-    Record, Region, Run, Stop,
+    Cell, Content, Direction, Ended, Estimate, Latency, Params, Pattern, Record, Region, Run, Stop,
 };
 
 pub(crate) use words::record_in_words;
@@ -57,23 +55,6 @@ pub(crate) fn iops(test: &str, number: u32, block_bytes: u64, value: f64, worst_
     cell.metrics.latency_ns =
         Some(Latency { n: 400, max: worst_ns, mean: 1e9 / value, ..Latency::default() });
     cell
-}
-
-/// A cell that an I/O error ended before anything went through.
-pub(crate) fn failed(test: &str, number: u32, error: CellError) -> Cell {
-    let mut cell = iops(test, number, 4 * KIB, 300.0, 1);
-    (cell.stop, cell.ops) = (Stop::Error, 0);
-    (cell.reason, cell.error) = (Some(format!("{:?} error", error.kind)), Some(error));
-    cell
-}
-
-/// An error that the medium reports at a byte.
-pub(crate) fn medium_error(direction: Direction, offset_bytes: u64) -> CellError {
-    CellError {
-        direction: Some(direction),
-        offset_bytes: Some(offset_bytes),
-        ..CellError::of(IoErrorKind::Medium)
-    }
 }
 
 /// A record of these cells.

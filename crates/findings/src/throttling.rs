@@ -189,7 +189,7 @@ pub(crate) fn heat_caveat(record: &Record, cell: &Cell) -> (bool, &'static str) 
 
 fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> {
     let rates = cell.series.iter().filter(|series| series.y == SeriesAxis::Bps).map(view);
-    let outcome_of = rates.into_iter().find_map(|series| {
+    let heat_in_rates = rates.into_iter().find_map(|series| {
         let segments = Some(levels(&series)).filter(|levels| levels.len() > 1)?;
         if lasted_s(cell, &series, segments[0]) < SOONEST_S {
             return None;
@@ -206,7 +206,7 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
         let reason = alternates.or_else(returns).or_else(|| warmth(cell, &series, &segments))?;
         Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
     });
-    outcome_of.or_else(|| {
+    heat_in_rates.or_else(|| {
         let flagged = cell.flags.contains(&Flag::Throttled);
         let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
         flagged.then(|| Heat {
@@ -329,7 +329,7 @@ fn recovery(record: &Record) -> Option<Finding> {
         figure::named(first_cell),
         figure::quantity("_bytes", first.at)
     )];
-    let mut said = Vec::new();
+    let mut recoveries = Vec::new();
     for (form, idle_ns) in [("after-idle-30", 30_000_000_000), ("after-idle-300", 300_000_000_000)]
     {
         let Some((cell, series, again)) = burst(form) else { continue };
@@ -349,7 +349,7 @@ fn recovery(record: &Record) -> Option<Finding> {
         };
         let share = (fast_bytes / first.at).min(1.0);
         if share.is_finite() {
-            said.push(format!(
+            recoveries.push(format!(
                 "{} % after a pause of {}",
                 significant((share * 100.0).round()),
                 Nanos(idle_ns)
@@ -361,8 +361,8 @@ fn recovery(record: &Record) -> Option<Finding> {
             ));
         }
     }
-    let statement = format!("Its fast cache recovers: {}.", said.join(", "));
-    (!said.is_empty() && !is_heat(record)).then(|| {
+    let statement = format!("Its fast cache recovers: {}.", recoveries.join(", "));
+    (!recoveries.is_empty() && !is_heat(record)).then(|| {
         FindingBuilder::info("idle-recovery", statement)
             .notes(lines)
             .note("docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points")
@@ -438,24 +438,24 @@ mod tests {
 
     #[test]
     fn what_comes_back_is_four_fifths_of_the_first_and_more_than_once() {
-        let outcome_of = |rates: &[f64]| {
+        let alternation_of = |rates: &[f64]| {
             let levels = (1..).map(|end| f64::from(end) * 100.0).zip(rates.iter().copied());
             alternation(&levels.collect::<Vec<_>>())
         };
         assert_eq!(
-            outcome_of(&[10.0, 5.0, 8.0, 5.0, 8.0]).as_deref(),
+            alternation_of(&[10.0, 5.0, 8.0, 5.0, 8.0]).as_deref(),
             Some("fell 2 times and was fast again 2 times, without a pause")
         );
-        assert!(outcome_of(&[10.0, 5.0, 7.9, 5.0, 7.9]).is_none());
-        assert!(outcome_of(&[10.0, 5.0, 4.0]).is_none());
-        assert!(outcome_of(&[5.0, 10.0]).is_none());
+        assert!(alternation_of(&[10.0, 5.0, 7.9, 5.0, 7.9]).is_none());
+        assert!(alternation_of(&[10.0, 5.0, 4.0]).is_none());
+        assert!(alternation_of(&[5.0, 10.0]).is_none());
         // Once, and no dip: it stayed slow for a third of the time.
-        assert!(outcome_of(&[10.0, 5.0, 8.0]).is_some());
+        assert!(alternation_of(&[10.0, 5.0, 8.0]).is_some());
     }
 
     #[test]
     fn it_is_warm_from_ten_degrees_more_and_sixty_on() {
-        let outcome_of = |start: f64, at_fall: f64, rates: [f64; 2]| {
+        let is_warm = |start: f64, at_fall: f64, rates: [f64; 2]| {
             let mut cell = crate::testing::cell(test::SUSTAINED, 1, 1 << 20);
             let series = |y, points| Series { name: "a".into(), x: SeriesAxis::Bytes, y, points };
             cell.series.push(series(
@@ -465,14 +465,14 @@ mod tests {
             let curve = series(SeriesAxis::Bps, vec![]);
             warmth(&cell, &curve, &[(50.0, rates[0]), (90.0, rates[1])]).is_some()
         };
-        assert!(outcome_of(50.0, 60.0, [9.0, 5.0]) && outcome_of(60.0, 70.0, [9.0, 5.0]));
-        assert!(!outcome_of(40.0, 59.9, [9.0, 5.0]) && !outcome_of(60.1, 70.0, [9.0, 5.0]));
-        assert!(!outcome_of(50.0, 60.0, [5.0, 9.0]) && !outcome_of(50.0, 60.0, [5.0, 5.0]));
+        assert!(is_warm(50.0, 60.0, [9.0, 5.0]) && is_warm(60.0, 70.0, [9.0, 5.0]));
+        assert!(!is_warm(40.0, 59.9, [9.0, 5.0]) && !is_warm(60.1, 70.0, [9.0, 5.0]));
+        assert!(!is_warm(50.0, 60.0, [5.0, 9.0]) && !is_warm(50.0, 60.0, [5.0, 5.0]));
     }
 
     #[test]
     fn two_short_returns_of_two_windows_tell() {
-        let outcome_of = |rates: &[f64], first: f64, slow: f64| {
+        let has_returns = |rates: &[f64], first: f64, slow: f64| {
             let points = rates.iter().zip(1..).map(|(bps, n)| [100.0 + f64::from(n), *bps]);
             let series = Series {
                 name: "rate".into(),
@@ -483,14 +483,14 @@ mod tests {
             returns(&series, &[(100.0, first), (200.0, slow)]).is_some()
         };
         let twice = [5.0, 5.0, 8.0, 8.0, 5.0, 5.0, 8.0, 8.0];
-        assert!(outcome_of(&twice, 10.0, 5.0));
-        assert!(!outcome_of(&twice[..6], 10.0, 5.0), "once");
-        assert!(!outcome_of(&[5.0, 5.0, 8.0, 5.0, 5.0, 8.0], 10.0, 5.0), "single windows");
-        assert!(!outcome_of(&[5.0, 8.0, 8.0, 5.0, 8.0, 8.0], 10.0, 5.0), "after single windows");
-        assert!(!outcome_of(&[5.0, 5.0, 7.9, 7.9, 5.0, 5.0, 7.9, 7.9], 10.0, 5.0));
+        assert!(has_returns(&twice, 10.0, 5.0));
+        assert!(!has_returns(&twice[..6], 10.0, 5.0), "once");
+        assert!(!has_returns(&[5.0, 5.0, 8.0, 5.0, 5.0, 8.0], 10.0, 5.0), "single windows");
+        assert!(!has_returns(&[5.0, 8.0, 8.0, 5.0, 8.0, 8.0], 10.0, 5.0), "after single windows");
+        assert!(!has_returns(&[5.0, 5.0, 7.9, 7.9, 5.0, 5.0, 7.9, 7.9], 10.0, 5.0));
         // From 1.25 times 1.25 on.
-        assert!(outcome_of(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
-        assert!(!outcome_of(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
+        assert!(has_returns(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
+        assert!(!has_returns(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
     }
 
     #[test]

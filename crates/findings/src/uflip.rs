@@ -208,7 +208,7 @@ fn step_name(value: f64) -> String {
     }
 }
 
-fn order_told(found: &[(f64, UsableEstimate<'_>)], base: &UsableEstimate<'_>) -> String {
+fn order_statement(found: &[(f64, UsableEstimate<'_>)], base: &UsableEstimate<'_>) -> String {
     let others = || found.iter().filter(|(value, _)| *value != 1.0);
     let of = |wanted: Cost| others().filter(move |(_, figure)| cost(figure, base) == wanted);
     let factor = |figure: &UsableEstimate<'_>| figure::times(dearer(figure, base).value);
@@ -243,7 +243,7 @@ fn order(record: &Record) -> Option<Finding> {
     if found.len() < 3 {
         return None;
     }
-    let statement = order_told(&found, &base);
+    let statement = order_statement(&found, &base);
     let lines = found.iter().map(|(value, figure)| {
         if *value == 1.0 {
             format!("sequential: {figure}")
@@ -368,7 +368,7 @@ fn parallel(record: &Record) -> Option<Finding> {
         (found.len() >= 3).then_some((Ratio::of(&figure, &one), most, one, figure))
     };
     let (reads, writes) = (of(Direction::Read), of(Direction::Write));
-    let said =
+    let gain_text =
         |what: &str, found: &Option<(Ratio, f64, UsableEstimate<'_>, UsableEstimate<'_>)>| {
             let (gain, most, ..) = found.as_ref()?;
             Some(match gain.ci95 {
@@ -384,10 +384,11 @@ fn parallel(record: &Record) -> Option<Finding> {
                 _ => format!("what more I/Os in flight bring to {what} cannot be told"),
             })
         };
-    let parts: Vec<String> = [said("random reads", &reads), said("random writes", &writes)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let parts: Vec<String> =
+        [gain_text("random reads", &reads), gain_text("random writes", &writes)]
+            .into_iter()
+            .flatten()
+            .collect();
     if parts.is_empty() {
         return None;
     }
@@ -417,113 +418,19 @@ fn parallel(record: &Record) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use record::Estimate;
-
     use super::*;
-    use crate::testing::{empty, iops};
-
-    /// A cell of one value: what one I/O costs in milliseconds.
-    fn at_cost(form: &str, value: f64, pattern: Pattern, cost_ms: f64) -> Cell {
-        let mut cell = iops("uflip", 1, BASE_BYTES, 1e3 / cost_ms, 1);
-        (cell.params.form, cell.params.pattern) = (Some(form.into()), Some(pattern));
-        cell.params.other.insert("value".into(), value);
-        cell
-    }
-
-    fn statements(cells: Vec<Cell>) -> Vec<String> {
-        conclude(&Record { cells, ..empty() })
-            .into_iter()
-            .map(|finding| format!("{}: {}", finding.id, finding.statement))
-            .collect()
-    }
-
-    fn series(form: &str, pattern: Pattern, costs: &[(f64, f64)]) -> Vec<Cell> {
-        costs.iter().map(|(value, cost_ms)| at_cost(form, *value, pattern, *cost_ms)).collect()
-    }
-
-    #[test]
-    fn a_cheap_card_in_words() {
-        let mut start = at_cost("start-up", 0.0, Pattern::Uniform, 100.0);
-        start
-            .metrics
-            .other
-            .insert("start_up_ops".into(), Estimate { value: 95.0, ci95: None, n: 2048 });
-        let mut pause = at_cost("pause", 0.0, Pattern::Uniform, 100.0);
-        pause.metrics.other.insert("pause_ns".into(), Estimate { value: 5e9, ci95: None, n: 600 });
-        let cells = [
-            series("granularity", Pattern::Sequential, &[(512.0, 1.0), (32768.0, 3.0)]),
-            series("granularity", Pattern::Uniform, &[(32768.0, 100.0)]),
-            series(
-                "locality",
-                Pattern::Uniform,
-                &[(1.0, 3.0), (4.0, 3.0), (16.0, 4.0), (64.0, 20.0), (16384.0, 100.0)],
-            ),
-            series(
-                "partitioning",
-                Pattern::Sequential,
-                &[(1.0, 3.0), (2.0, 3.1), (4.0, 3.2), (8.0, 90.0), (16.0, 95.0)],
-            ),
-            series(
-                "order",
-                Pattern::Sequential,
-                &[(-1.0, 60.0), (0.0, 50.0), (1.0, 3.0), (2.0, 4.0), (256.0, 100.0)],
-            ),
-            series(
-                "pause-before",
-                Pattern::Uniform,
-                &[(1e5, 100.0), (2.56e7, 30.0), (1.024e8, 10.0)],
-            ),
-            series("burst", Pattern::Uniform, &[(10.0, 50.0)]),
-            series("parallelism", Pattern::Uniform, &[(1.0, 100.0), (2.0, 100.0), (4.0, 99.0)]),
-            vec![start, pause],
-        ];
-        insta::assert_snapshot!(statements(cells.concat()).join("\n"), @"
-        random-locality: Random writes within 512 KiB cost less than twice as much as sequential ones; over 512 MiB they cost 33x as much. Keep random writes within such a range.
-        write-rows: It handles up to 4 sequential write streams; with 8 in turn each write costs 30x as much. Programs that write more files at once should take turns.
-        write-order: Write order matters. Against sequential writes, these cost more: backwards 20x, in one place 17x, in steps of 8 MiB 33x. These cost less than twice as much: in steps of 64 KiB.
-        pauses: Pauses help: with 25.6 ms before each, random writes are 3.3x faster. It cleans up while idle.
-        start-up: The first 95 random writes (3040 KiB) differ from the rest: a test that ends there measures the start, not the medium.
-        parallel: It processes one I/O at a time: random writes gain less than 1.5x from more I/Os in flight.
-        ");
-    }
-
-    #[test]
-    fn a_medium_that_minds_nothing() {
-        let cells = [
-            series("granularity", Pattern::Sequential, &[(32768.0, 1.0)]),
-            series("granularity", Pattern::Uniform, &[(32768.0, 1.1)]),
-            series("locality", Pattern::Uniform, &[(1.0, 1.0), (16.0, 1.0), (16384.0, 1.1)]),
-            series("partitioning", Pattern::Sequential, &[(1.0, 1.0), (16.0, 1.0), (256.0, 1.1)]),
-            series("order", Pattern::Sequential, &[(-1.0, 1.0), (0.0, 1.0), (1.0, 1.0)]),
-            series("pause-before", Pattern::Uniform, &[(1e5, 1.1)]),
-            series("parallelism", Pattern::Uniform, &[(1.0, 1.0), (4.0, 0.3), (16.0, 0.1)]),
-        ];
-        insta::assert_snapshot!(statements(cells.concat()).join("\n"), @"
-        random-locality: Random writes cost at most 1.1x as much as sequential ones, over 512 MiB and over less: location does not matter.
-        write-rows: It handles 256 sequential write streams without slowing down.
-        write-order: Write order does not matter: backwards, in one place and in steps, writes cost less than twice as much as sequential ones.
-        pauses: Pauses do not help: with 100 us before each, random writes take 100 % of the time they take without.
-        parallel: It processes several I/Os in parallel: random writes are 10x faster with 16 I/Os in flight.
-        ");
-        assert_eq!(statements(Vec::new()), [""; 0]);
-    }
-
-    /// The cell of a form with one of its figures, of so many writes.
-    fn with(form: &str, name: &str, value: f64, n: u64) -> Record {
-        let mut cell = crate::testing::cell(test::UFLIP, 1, 32 * KIB);
-        cell.params.form = Some(form.into());
-        cell.metrics.other.insert(name.into(), record::Estimate { value, ci95: None, n });
-        crate::testing::record_of(vec![cell])
-    }
+    use crate::testing::{cell, known, record_of};
 
     #[test]
     fn a_disturbance_is_half_of_what_the_test_keeps() {
-        let statements = |ns: f64| {
-            after_effect_ns(&with("pause", "pause_ns", ns, 1))
-                .map(|(_, after_effect_ns)| after_effect_ns)
+        let after_effect = |ns: f64| {
+            let mut cell = cell(test::UFLIP, 1, 32 * KIB);
+            cell.params.form = Some("pause".into());
+            cell.metrics.other.insert("pause_ns".into(), known(ns, 0.0, 1));
+            after_effect_ns(&record_of(vec![cell])).map(|(_, ns)| ns)
         };
-        assert_eq!(statements(100e6), None);
-        assert_eq!(statements(100.1e6), Some(50.05e6));
-        assert_eq!(statements(f64::INFINITY), None);
+        assert_eq!(after_effect(100e6), None);
+        assert_eq!(after_effect(100.1e6), Some(50.05e6));
+        assert_eq!(after_effect(f64::INFINITY), None);
     }
 }

@@ -68,70 +68,42 @@ pub(crate) fn without_host_stalls(record: &Record) -> Cow<'_, Record> {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{GIB, KIB, MIB};
-    use record::{Bound, Estimate, Stop};
+    use record::collection::HeadlineFigure;
 
     use super::*;
-    use crate::testing::{cell, empty, iops};
+    use crate::testing::record_in_words;
 
-    fn card() -> Record {
-        let cells = vec![
-            iops("random-write", 1, 4 * KIB, 700.0, 9_000_000),
-            iops("random-write", 2, 16 * KIB, 600.0, 9_000_000),
-            iops("sequential-write", 1, MIB, 40.0, 30_000_000),
-        ];
-        Record { cells, ..empty() }
+    const FAKE: &str = "; capacity 512B metrics.type=2 metrics.real_bytes=4GiB";
+
+    /// A card of which each cell has this word, and the record this one.
+    fn card(of_record: &str, of_cells: &str) -> Record {
+        record_in_words(&format!(
+            "{of_record}; random-write 4KiB 700/s {of_cells}; random-write 16KiB 600/s {of_cells}; \
+             sequential-write 1MiB 40/s {of_cells}",
+        ))
     }
 
     #[test]
-    fn each_reason_is_given_and_the_figure_used_nowhere() {
-        let with = |change: &dyn Fn(&mut Cell)| {
-            let mut record = card();
-            record.cells.iter_mut().for_each(change);
-            record
-        };
-        let cases = [
-            (with(&|cell| cell.stop = Stop::Error), ExclusionReason::CutShort),
-            (with(&|cell| cell.flags.push(Flag::Cached)), ExclusionReason::Impossible),
-            (
-                with(&|cell| cell.flags.push(Flag::Transient { bound: Bound::AtLeast })),
-                ExclusionReason::Transient(Bound::AtLeast),
-            ),
-            (Record { flags: vec![Flag::MemoryFilesystem], ..card() }, ExclusionReason::NoMedium),
-            (fake(), ExclusionReason::Fake),
-        ];
-        assert_eq!(exclusion(&card(), &card().cells[0]), None);
-        for (record, reason) in cases {
-            assert_eq!(exclusion(&record, &record.cells[0]), Some(reason));
-            assert!(
-                crate::headline(&record)
-                    .figures
-                    .keys()
-                    .all(|figure| *figure == record::collection::HeadlineFigure::WorstStall),
-                "{reason:?}"
-            );
-            assert!(
-                crate::compare(&[record.clone(), card()])
-                    .ranks
-                    .iter()
-                    .all(|rank| rank.order.len() <= 1),
-                "{reason:?} is ranked"
-            );
+    fn a_figure_that_may_not_be_used_is_used_nowhere() {
+        for (of_record, of_cells) in [
+            ("", "stop=error"),
+            ("", "flag=cached"),
+            ("", "flag=transient,bound=at-least"),
+            ("flag=memory-filesystem", ""),
+            ("", FAKE),
+        ] {
+            let record = card(of_record, of_cells);
+            let case = format!("{of_record} {of_cells}");
+            assert!(exclusion(&record, &record.cells[0]).is_some(), "{case}");
+            let mut figures = crate::headline(&record).figures.into_keys();
+            assert!(figures.all(|figure| figure == HeadlineFigure::WorstStall), "{case}");
+            let ranks = crate::compare(&[record.clone(), card("", "")]).ranks;
+            assert!(ranks.iter().all(|rank| rank.order.len() <= 1), "{case} is ranked");
             let findings = crate::conclude(&record);
-            let praised = findings
-                .iter()
-                .find(|finding| finding.id == "classes" || finding.id.starts_with("advice"));
-            assert!(praised.is_none(), "{reason:?}: {praised:?}");
+            let praises = |finding: &&record::Finding| {
+                finding.id == "classes" || finding.id.starts_with("advice")
+            };
+            assert_eq!(findings.iter().find(praises), None, "{case}");
         }
-    }
-
-    fn fake() -> Record {
-        let mut probe = cell("capacity", 1, 512);
-        for (name, value) in [("type", 2.0), ("real_bytes", 4.0 * GIB as f64)] {
-            probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
-        }
-        let mut record = card();
-        record.cells.push(probe);
-        record
     }
 }

@@ -364,12 +364,12 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
 
 /// Verdicts on a device in the host's memory: its figures count neither for nor against it.
 fn of_host_memory(record: &Record, wanted: &[Use]) -> Vec<Finding> {
-    let said = format!("Cannot be told here: what it is good for; {HOST_CACHED}.");
+    let statement = format!("Cannot be told here: what it is good for; {HOST_CACHED}.");
     let is_written = record.cells.iter().any(writes);
-    let verdict = is_written.then(|| FindingBuilder::warning("verdict", said).done());
+    let verdict = is_written.then(|| FindingBuilder::warning("verdict", statement).done());
     let of_use = |wanted: &Use| {
-        let said = format!("{}: {HOST_CACHED}.", Fitness::CannotTell.verdict(*wanted));
-        FindingBuilder::on_use(*wanted, Fitness::CannotTell, Severity::Warning, said).done()
+        let statement = format!("{}: {HOST_CACHED}.", Fitness::CannotTell.verdict(*wanted));
+        FindingBuilder::on_use(*wanted, Fitness::CannotTell, Severity::Warning, statement).done()
     };
     verdict.into_iter().chain(wanted.iter().map(of_use)).collect()
 }
@@ -383,10 +383,10 @@ pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
                 && finding.severity == Severity::Info
         })
         .collect();
-    let said =
+    let statement =
         passed.iter().map(|finding| finding.statement.as_str()).collect::<Vec<_>>().join(" ");
     let evidence = passed.iter().flat_map(|finding| finding.evidence.iter().cloned());
-    (!passed.is_empty()).then(|| FindingBuilder::info("verdict", said).notes(evidence).done())
+    (!passed.is_empty()).then(|| FindingBuilder::info("verdict", statement).notes(evidence).done())
 }
 
 /// First finding for a medium that was only read: neither its uses nor its capacity can be judged.
@@ -394,9 +394,9 @@ pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
     let is_read = |cell: &record::Cell| cell.params.direction == Some(Direction::Read);
     let is_raw = record.target.kind == record::TargetKind::Block;
     (is_raw && usability::cells(record).any(is_read) && !record.cells.iter().any(writes)).then(|| {
-        let said = "It was only read. Not tested: whether it is a fake, and what it is good for. \
+        let statement = "It was only read. Not tested: whether it is a fake, and what it is good for. \
                     Both need writing; --only capacity finds a fake and restores what was there.";
-        FindingBuilder::info("verdict", said).done()
+        FindingBuilder::info("verdict", statement).done()
     })
 }
 
@@ -414,7 +414,7 @@ pub(crate) fn all(record: &Record) -> [Use; 5] {
 impl UseVerdict {
     /// True if it is decided: it has no condition that no run can test, and few samples do not
     /// leave it at the border between suitable and not suitable.
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_decided(&self) -> bool {
         let is_at_border = matches!(self.level, Fitness::Poor | Fitness::Usable);
         self.condition.is_none() && (is_sure(self) || !is_at_border)
     }

@@ -96,8 +96,8 @@ fn settings(records: &[&Record]) -> Vec<Option<String>> {
             .collect();
         parts.sort_unstable();
         parts.dedup();
-        let said = if parts.is_empty() { "the same".to_owned() } else { parts.join(", ") };
-        (!of.is_empty()).then_some(said)
+        let level_text = if parts.is_empty() { "the same".to_owned() } else { parts.join(", ") };
+        (!of.is_empty()).then_some(level_text)
     };
     of_runs.iter().map(level).collect()
 }
@@ -121,25 +121,25 @@ fn settings_of(record: &Record) -> Settings {
 }
 
 fn named_settings(params: &Params) -> Vec<(String, String)> {
-    fn said(value: &impl std::fmt::Debug) -> String {
+    fn value_text(value: &impl std::fmt::Debug) -> String {
         format!("{value:?}").to_lowercase()
     }
     let Params { queue_depth, threads, sync, path, other, .. } = params;
     // Offset and length of the middle follow from the size of the medium.
     let placed = |bytes: Option<u64>| bytes.filter(|_| params.region != Some(Region::Middle));
     let always = [
-        ("queue depth", said(queue_depth)),
-        ("threads", said(threads)),
-        ("sync", said(sync)),
-        ("path", said(path)),
+        ("queue depth", value_text(queue_depth)),
+        ("threads", value_text(threads)),
+        ("sync", value_text(sync)),
+        ("path", value_text(path)),
     ];
     let where_known = [
-        ("pattern", params.pattern.as_ref().map(said)),
-        ("content", params.content.as_ref().map(said)),
-        ("region", params.region.as_ref().map(said)),
+        ("pattern", params.pattern.as_ref().map(value_text)),
+        ("content", params.content.as_ref().map(value_text)),
+        ("region", params.region.as_ref().map(value_text)),
         ("span", placed(params.span_bytes).map(|bytes| Bytes(bytes).to_string())),
         ("offset", placed(params.span_offset_bytes).map(|bytes| Bytes(bytes).to_string())),
-        ("passes", params.passes.as_ref().map(said)),
+        ("passes", params.passes.as_ref().map(value_text)),
         ("form", params.form.clone()),
     ];
     let other = other.iter().filter(|(name, _)| !STOP_RULES.contains(&name.as_str()));

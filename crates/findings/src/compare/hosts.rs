@@ -115,8 +115,8 @@ pub(super) fn facts() -> impl Iterator<Item = &'static Fact> + Clone {
 
 /// Values of a fact in the runs of a group; several if they differ.
 pub(super) fn values(group: &RunGroup, fact: fn(&Record) -> Option<String>) -> Vec<String> {
-    let fact_values = |record: &&Record| fact(record).unwrap_or_else(|| "not known".into());
-    let mut values: Vec<String> = group.records.iter().map(fact_values).collect();
+    let value_text = |record: &&Record| fact(record).unwrap_or_else(|| "not known".into());
+    let mut values: Vec<String> = group.records.iter().map(value_text).collect();
     values.sort();
     values.dedup();
     values
@@ -139,17 +139,17 @@ fn difference(groups: &[RunGroup], fact: &Fact) -> Option<String> {
         groups.iter().map(|group| (group.name.clone(), values(group, fact.of))).collect();
     let first = all.first()?.1.clone();
     let differs = all.iter().any(|(_, values)| values.len() > 1 || *values != first);
-    let is_told = |(name, values): &(String, Vec<String>)| match &values[..] {
+    let is_in_name = |(name, values): &(String, Vec<String>)| match &values[..] {
         [value] => *name == named(fact, value),
         _ => false,
     };
-    if all.iter().all(is_told) {
+    if all.iter().all(is_in_name) {
         return None;
     }
-    let fact_values = all
+    let values_text = all
         .iter()
         .map(|(medium, values)| format!("{medium}: {}", values.join(" and ")))
         .collect::<Vec<_>>()
         .join("; ");
-    differs.then(|| format!("{} differs ({fact_values})", fact.name))
+    differs.then(|| format!("{} differs ({values_text})", fact.name))
 }

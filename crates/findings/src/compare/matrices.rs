@@ -59,15 +59,15 @@ pub(super) fn matrices(groups: &[RunGroup]) -> (Vec<MatrixComparison>, Vec<Strin
     if found.iter().filter(|matrices| !matrices.is_empty()).count() < 2 {
         return (Vec::new(), missing::without_a_matrix(groups, &works));
     }
-    let (mut compared, mut told) = (Vec::new(), missing::MissingWays::default());
+    let (mut compared, mut missing) = (Vec::new(), missing::MissingWays::default());
     for work in works {
         let tried: Vec<Option<Tried>> = found.iter().map(|of| tried(of, work)).collect();
         match unlike(groups, &tried) {
-            Some(why) => told.add(format!("{work}: {why}"), String::new()),
-            None => compared.extend(compare(groups, &tried, work, &mut told)),
+            Some(why) => missing.add(format!("{work}: {why}"), String::new()),
+            None => compared.extend(compare(groups, &tried, work, &mut missing)),
         }
     }
-    (compared, told.lines())
+    (compared, missing.lines())
 }
 
 /// The matrices of a medium; without runs that may not be used for statements.
@@ -116,20 +116,20 @@ fn unlike(groups: &[RunGroup], tried: &[Option<Tried>]) -> Option<String> {
 /// Settings that define a work. The place of its files on the medium is not one of them.
 fn settings(params: &Params) -> String {
     let Params { block_bytes, queue_depth, threads, sync, form, other, .. } = params;
-    let mut told: Vec<String> = form.iter().cloned().collect();
-    told.extend(block_bytes.map(|bytes| record::units::Bytes(bytes).to_string()));
-    told.extend((*threads > 1).then(|| format!("{threads} threads")));
-    told.extend((*queue_depth > 1).then(|| format!("queue depth {queue_depth}")));
-    told.push(format!("sync {}", format!("{sync:?}").to_lowercase()));
-    told.extend(other.iter().map(|(name, value)| format!("{name} {value}")));
-    told.join(", ")
+    let mut names: Vec<String> = form.iter().cloned().collect();
+    names.extend(block_bytes.map(|bytes| record::units::Bytes(bytes).to_string()));
+    names.extend((*threads > 1).then(|| format!("{threads} threads")));
+    names.extend((*queue_depth > 1).then(|| format!("queue depth {queue_depth}")));
+    names.push(format!("sync {}", format!("{sync:?}").to_lowercase()));
+    names.extend(other.iter().map(|(name, value)| format!("{name} {value}")));
+    names.join(", ")
 }
 
 fn compare(
     groups: &[RunGroup],
     tried: &[Option<Tried>],
     work: &str,
-    told: &mut missing::MissingWays,
+    missing: &mut missing::MissingWays,
 ) -> Option<MatrixComparison> {
     let known = || tried.iter().flatten();
     let larger_is_better = known().next()?.larger_is_better;
@@ -146,7 +146,8 @@ fn compare(
             let failed = of.as_ref().and_then(|of| of.failed.iter().find(|(it, _)| it == way));
             let why = failed.map(|(_, why)| format!("failed: {why}"));
             let why = why.unwrap_or_else(|| missing::why_not_tried(&group.records, way, work));
-            told.add(format!("not of {}: {why}", group.name), format!("{work}, {}", way.words()));
+            missing
+                .add(format!("not of {}: {why}", group.name), format!("{work}, {}", way.words()));
         }
         if figures.iter().filter(|of| !of.is_empty()).count() >= 2 {
             rows.push(row(way, &figures, larger_is_better));

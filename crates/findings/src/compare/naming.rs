@@ -13,7 +13,7 @@ const ROOM: usize = 14;
 /// Names each group by the first fact, or else the first two facts, that distinguish all of them;
 /// groups that cannot be distinguished keep their names.
 pub(super) fn by_what_differs(groups: &mut [RunGroup]) {
-    let Some((names, heads)) = told_apart(groups) else { return };
+    let Some((names, heads)) = distinguishing_names(groups) else { return };
     for ((group, name), head) in groups.iter_mut().zip(names).zip(heads) {
         group.typed = Some(std::mem::replace(&mut group.name, name));
         group.head = Some(head);
@@ -35,7 +35,7 @@ pub(super) fn namesakes(groups: &mut [RunGroup]) {
             .iter()
             .map(|at| RunGroup::new(name.clone(), groups[*at].records.clone()))
             .collect();
-        let run_names = told_apart(&alike).map(|(run_names, _)| run_names);
+        let run_names = distinguishing_names(&alike).map(|(run_names, _)| run_names);
         let run_names = run_names.unwrap_or_else(|| same.iter().map(|at| letters(*at)).collect());
         for (at, what) in same.into_iter().zip(run_names) {
             groups[at].name = format!("{name} ({what})");
@@ -99,7 +99,7 @@ pub fn letters(at: usize) -> String {
 }
 
 /// A distinct name and a head of a column for each group; `None` if nothing distinguishes them.
-fn told_apart(groups: &[RunGroup]) -> Option<(Vec<String>, Vec<String>)> {
+fn distinguishing_names(groups: &[RunGroup]) -> Option<(Vec<String>, Vec<String>)> {
     let single = facts().find_map(|fact| by_fact(groups, &[fact]));
     single.or_else(|| {
         let pairs = facts()

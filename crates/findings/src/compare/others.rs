@@ -343,14 +343,14 @@ fn beside_curves(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
 /// "random-read 4 KiB QD 32 zeros".
 fn in_words(cell: &Cell) -> String {
     let Params { block_bytes, queue_depth, threads, content, span_bytes, form, .. } = &cell.params;
-    let mut told = vec![cell.test.clone()];
-    told.extend(form.iter().cloned());
-    told.extend(block_bytes.map(|bytes| Bytes(bytes).to_string()));
-    told.extend((*queue_depth > 1).then(|| format!("QD {queue_depth}")));
-    told.extend((*threads > 1).then(|| format!("{threads} threads")));
-    told.extend(content.filter(|it| *it == Content::Zeros).map(|_| "zeros".to_owned()));
-    told.extend(span_bytes.map(|bytes| format!("within {}", Bytes(bytes))));
-    told.join(" ")
+    let mut words = vec![cell.test.clone()];
+    words.extend(form.iter().cloned());
+    words.extend(block_bytes.map(|bytes| Bytes(bytes).to_string()));
+    words.extend((*queue_depth > 1).then(|| format!("QD {queue_depth}")));
+    words.extend((*threads > 1).then(|| format!("{threads} threads")));
+    words.extend(content.filter(|it| *it == Content::Zeros).map(|_| "zeros".to_owned()));
+    words.extend(span_bytes.map(|bytes| format!("within {}", Bytes(bytes))));
+    words.join(" ")
 }
 
 /// Tests with usable cells that have no rate.

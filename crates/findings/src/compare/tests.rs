@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::record_in_words;
-use crate::testing::table::{Answer, check_table};
+use crate::testing::table::{RowAnswer, check_table};
 
 const FILE: &str = include_str!("../../../../fixtures/findings/comparisons.txt");
 
@@ -155,7 +155,7 @@ fn change_lines(sides: [ComparisonSide; 2], allowed: f64) -> Vec<String> {
     lines.collect()
 }
 
-fn answer(asked: &str, given: &str) -> Answer {
+fn answer(asked: &str, given: &str) -> RowAnswer {
     let records = records(given);
     let side = |record: &Record| {
         let name = record.medium.model.clone().unwrap_or_default();
@@ -170,7 +170,7 @@ fn answer(asked: &str, given: &str) -> Answer {
         "setting" => ComparedBy::Setting,
         _ => panic!("nothing is compared by {of:?}"),
     };
-    Answer::of_lines(&match kind {
+    RowAnswer::of_lines(&match kind {
         "compare" => lines(&compare(&records)),
         "runs" => lines(&compare_runs(&records)),
         "by" => lines(&compare_by(&records, by())),

@@ -1,18 +1,14 @@
 use record::units::MIB;
-use record::{Direction, Params};
 
 use super::*;
-use crate::testing::{exact, iops, record_of};
+use crate::testing::{record_in_words, record_of};
 
 /// Random 4 KiB writes over these spans: (MiB, IOPS), known exactly.
 fn sweep(test: &str, spans: &[(u64, f64)]) -> Vec<Cell> {
-    let cells = spans.iter().zip(1..).map(|((mib, value), number)| {
-        let mut cell = iops(test, number, 4 * KIB, *value, 1);
-        cell.params.pattern = Some(Pattern::Permutation);
-        cell.params.span_bytes = Some(mib * MIB);
-        exact(cell)
-    });
-    cells.collect()
+    let cell = |(mib, iops): &(u64, f64)| {
+        format!("{test} 4KiB {iops}/s pattern=permutation span={mib}MiB; ")
+    };
+    record_in_words(&spans.iter().map(cell).collect::<String>()).cells
 }
 
 fn seen(cells: Vec<Cell>) -> Vec<(u64, f64)> {
@@ -31,28 +27,35 @@ fn a_sweep_has_three_spans_or_other_tests_must_do() {
 
 #[test]
 fn spans_differ_in_nothing_else() {
-    let with = |change: fn(&mut Params)| {
-        let mut cells = sweep(test::RANDOM_WRITE, &[(4, 9.0)]);
-        change(&mut cells[0].params);
-        seen(cells).len()
+    let with = |word: &str| {
+        let words = format!("random-write 4KiB 9/s pattern=permutation span=4MiB {word}");
+        seen(record_in_words(&words).cells).len()
     };
-    assert_eq!(with(|_| ()), 1);
-    assert_eq!(with(|params| params.pattern = None), 1);
-    assert_eq!(with(|params| params.pattern = Some(Pattern::Uniform)), 1);
-    assert_eq!(with(|params| params.content = None), 1);
-    assert_eq!(with(|params| params.region = None), 1);
-    assert_eq!(with(|params| params.pattern = Some(Pattern::Sequential)), 0);
-    assert_eq!(with(|params| params.direction = Some(Direction::Read)), 0);
-    assert_eq!(with(|params| params.block_bytes = Some(8 * KIB)), 0);
-    assert_eq!(with(|params| params.threads = 2), 0);
-    assert_eq!(with(|params| params.queue_depth = 2), 0);
-    assert_eq!(with(|params| params.region = Some(Region::Front)), 0);
-    assert_eq!(with(|params| params.content = Some(Content::Zeros)), 0);
-    assert_eq!(with(|params| params.span_bytes = Some(0)), 0);
-    assert_eq!(with(|params| params.span_bytes = Some(1)), 1);
-    assert_eq!(with(|params| params.span_bytes = Some((1 << 60) - 1)), 1);
-    assert_eq!(with(|params| params.span_bytes = Some(1 << 60)), 0);
-    assert_eq!(with(|params| params.span_bytes = None), 0);
+    for word in [
+        "pattern=permutation",
+        "pattern=null",
+        "pattern=uniform",
+        "content=null",
+        "region=null",
+        "span=1B",
+        "span=1152921504606846800B",
+    ] {
+        assert_eq!(with(word), 1, "{word}");
+    }
+    for word in [
+        "pattern=sequential",
+        "direction=read",
+        "params.block_bytes=8192",
+        "params.threads=2",
+        "depth=2",
+        "region=front",
+        "content=zeros",
+        "span=0",
+        "span=1152921504606846976B",
+        "params.span_bytes=null",
+    ] {
+        assert_eq!(with(word), 0, "{word}");
+    }
 }
 
 #[test]

@@ -5,22 +5,22 @@ use std::panic::catch_unwind;
 
 /// What was asked of a record comes to: a word, all that is said, and how sure it is.
 #[derive(Default)]
-pub(crate) struct Answer {
+pub(crate) struct RowAnswer {
     pub word: String,
     pub statement: String,
     pub confidence: Option<f64>,
 }
 
-impl Answer {
-    pub fn word(word: impl Into<String>) -> Answer {
+impl RowAnswer {
+    pub fn word(word: impl Into<String>) -> RowAnswer {
         let word = word.into();
-        Answer { statement: word.clone(), word, confidence: None }
+        RowAnswer { statement: word.clone(), word, confidence: None }
     }
 
     /// Their number, or "no", and what they say.
-    pub fn of_lines(lines: &[String]) -> Answer {
+    pub fn of_lines(lines: &[String]) -> RowAnswer {
         let word = if lines.is_empty() { "no".to_owned() } else { lines.len().to_string() };
-        Answer { word, statement: lines.join("\n"), confidence: None }
+        RowAnswer { word, statement: lines.join("\n"), confidence: None }
     }
 
     /// True of "word", "told" (anything but no), "\"what is said\"", "-\"what is not\"" and "~0.9",
@@ -46,7 +46,7 @@ impl Answer {
 /// A line is `what is asked | the record, with {} for the figure | figure expected.., figure ..`;
 /// figures of several parts have `:` between them, for `{1}` and `{2}`.
 #[track_caller]
-pub(crate) fn check_table(file: &str, answer: fn(asked: &str, given: &str) -> Answer) {
+pub(crate) fn check_table(file: &str, answer: fn(asked: &str, given: &str) -> RowAnswer) {
     let mut wrong = String::new();
     for (number, line) in lines(file) {
         let [asked, given, cases] = &parts(&line, '|')[..] else {

@@ -309,18 +309,18 @@ fn assert_concludes(number: u64) {
     let wanted = if one_in(&mut random, 2) { &wanted[..] } else { &[] };
     let found = conclude_for(&record, wanted);
     for finding in &found {
-        let said = format!("record {number}: {finding:?}");
-        assert!(!finding.statement.trim().is_empty(), "{said}");
-        assert!(IDS.contains(&finding.id.as_str()), "{said}");
+        let shown = format!("record {number}: {finding:?}");
+        assert!(!finding.statement.trim().is_empty(), "{shown}");
+        assert!(IDS.contains(&finding.id.as_str()), "{shown}");
         assert!(
             !finding.statement.contains("NaN") && !finding.statement.contains("inf "),
-            "{said}"
+            "{shown}"
         );
         if finding.id.starts_with("verdict-") {
-            assert!(matches!(finding.outcome, Some(Outcome::Use { .. })), "{said}");
+            assert!(matches!(finding.outcome, Some(Outcome::Use { .. })), "{shown}");
         }
         let confidence = finding.confidence.unwrap_or(0.5);
-        assert!((0.0..=1.0).contains(&confidence), "{said}");
+        assert!((0.0..=1.0).contains(&confidence), "{shown}");
     }
     // Runs of many file systems, and of settings of the host, judge no use.
     let judges =

@@ -1,88 +1,76 @@
 //! Every number of a sentence stands in its evidence, whatever the figures are.
 
 use proptest::prelude::*;
-
-use record::units::{MIB, SECOND_NS};
-use record::{Bound, Content, Estimate, Flag, Record, Severity, Stop};
+use record::{Record, Severity};
 
 use crate::conclude;
-use crate::testing::{iops, known, record_of};
+use crate::testing::record_in_words;
+
+/// Cells of a run: test, size in bytes, settings.
+const CELLS: [(&str, u64, &str); 18] = [
+    ("random-write", 4096, ""),
+    ("random-write", 16384, ""),
+    ("random-write", 65536, ""),
+    ("random-read", 4096, ""),
+    ("sequential-write", 1 << 20, ""),
+    ("sequential-write", 8192, ""),
+    ("sequential-read", 1 << 20, ""),
+    ("zero-fill", 1 << 20, "content=zeros"),
+    ("random-fill", 1 << 20, ""),
+    ("record-ops", 4096, "form=random-write sync=file"),
+    ("commit", 4096, "form=rollback"),
+    ("commit", 4096, "form=wal"),
+    ("log-append", 512, ""),
+    ("flush-cost", 4096, "form=flushed"),
+    ("pattern", 4096, "form=common"),
+    ("pattern", 4096, "form=odd-span"),
+    ("pattern", 4096, "form=odd-span-again"),
+    ("capacity", 512, ""),
+];
+const FLAGS: [&str; 6] = [
+    "flag=cached",
+    "flag=transient,bound=at-least",
+    "flag=transient,bound=at-most",
+    "flag=host-stood-still,stood_still_ns=1s,left_out=3",
+    "flag=may-not-last,written_bytes=1",
+    "flag=autocorrelated,lag1=0.5",
+];
+
 /// A record as a run leaves it: figures of one size, some of them flagged, cut short or without
 /// an interval.
 fn plausible() -> impl Strategy<Value = Record> {
-    let cells = [
-        ("random-write", "", 4096),
-        ("random-write", "", 16384),
-        ("random-write", "", 65536),
-        ("random-read", "", 4096),
-        ("sequential-write", "", MIB),
-        ("sequential-write", "", 8192),
-        ("sequential-read", "", MIB),
-        ("zero-fill", "", MIB),
-        ("random-fill", "", MIB),
-        ("record-ops", "random-write", 4096),
-        ("commit", "rollback", 4096),
-        ("commit", "wal", 4096),
-        ("log-append", "", 512),
-        ("flush-cost", "flushed", 4096),
-        ("pattern", "common", 4096),
-        ("pattern", "odd-span", 4096),
-        ("pattern", "odd-span-again", 4096),
-        ("capacity", "", 512),
-    ];
-    let flag = proptest::sample::select(vec![
-        Flag::Cached,
-        Flag::Transient { bound: Bound::AtLeast },
-        Flag::Transient { bound: Bound::AtMost },
-        Flag::HostStalled { host_stall_ns: SECOND_NS, left_out: 3 },
-        Flag::MayNotLast { written_bytes: 1 },
-        Flag::Autocorrelated { lag1: 0.5 },
-    ]);
-    let one = move |(test, form, block): (&'static str, &'static str, u64)| {
-        let numbers = (1.0..40_000.0f64, 0.01..0.5f64, 1.0..4.0f64, any::<bool>());
-        let flag = proptest::option::weighted(0.2, flag.clone());
-        let stop = prop_oneof![8 => Just(Stop::Converged), 1 => Just(Stop::Error), 1 => Just(Stop::Interrupted)];
-        let held = (numbers, flag, stop, 1_000_000..9_000_000_000u64);
-        held.prop_map(move |((value, share, times, is_known), flag, stop, worst_ns)| {
-            let mut cell = iops(test, block as u32, block, value, worst_ns);
-            cell.id = format!("{test}/{form}{block}");
-            (cell.stop, cell.elapsed_ns) = (stop, 10 * SECOND_NS);
-            cell.flags.extend(flag);
-            cell.params.form = (!form.is_empty()).then(|| form.into());
-            cell.params.content =
-                Some(if test == "zero-fill" { Content::Zeros } else { Content::Incompressible });
-            if test == "record-ops" {
-                cell.params.sync = record::Sync::File;
-            }
-            cell.metrics.iops = Some(known(value, share, 400));
-            cell.metrics.bps = Some(known(value * block as f64, share, 400));
-            for (at, name) in ["write_ns", "flush_ns", "idle_flush_ns"]
-                .into_iter()
-                .enumerate()
-                .filter(|_| test == "flush-cost")
-            {
-                cell.metrics
-                    .other
-                    .insert(name.into(), known(1e5 * times.powi(at as i32), share, 24));
-            }
-            if test == "capacity" {
-                cell.metrics.other.insert(
-                    "type".into(),
-                    Estimate { value: if times > 3.5 { 2.0 } else { 0.0 }, ci95: None, n: 1 },
-                );
-            }
-            if !is_known {
-                let figures =
-                    [cell.metrics.iops.as_mut(), cell.metrics.bps.as_mut()].into_iter().flatten();
-                figures
-                    .chain(cell.metrics.other.values_mut())
-                    .for_each(|figure| figure.ci95 = None);
-            }
-            proptest::option::weighted(0.8, Just(cell))
-        })
+    let cell = |(test, block, settings): (&'static str, u64, &'static str)| {
+        let numbers = (1.0..40_000.0f64, 1.0..50.0f64, 1.0..4.0f64, any::<bool>());
+        let flag = proptest::option::weighted(0.2, prop::sample::select(&FLAGS[..]));
+        let stop =
+            prop_oneof![8 => Just("converged"), 1 => Just("error"), 1 => Just("interrupted")];
+        let drawn = (numbers, flag, stop, 1_000_000..9_000_000_000u64);
+        let cell =
+            drawn.prop_map(move |((rate, percent, times, is_known), flag, stop, worst_ns)| {
+                let known = if is_known { format!("~{percent}%") } else { String::new() };
+                let bps = rate * block as f64;
+                let own = match test {
+                    "flush-cost" => {
+                        let [flush, idle] = [1e5 * times, 1e5 * times * times];
+                        format!(
+                            "metrics.write_ns=100us{known}*24 metrics.flush_ns={flush}{known}*24 \
+                         metrics.idle_flush_ns={idle}{known}*24",
+                        )
+                    }
+                    "capacity" => format!("metrics.type={}", if times > 3.5 { 2 } else { 0 }),
+                    _ => String::new(),
+                };
+                format!(
+                    "{test} {block} {rate}/s {settings} metrics.iops={rate}{known} \
+                 metrics.bps={bps}{known} metrics.latency_ns.max={worst_ns} elapsed_ns=10s \
+                 stop={stop} {own} {}; ",
+                    flag.unwrap_or_default()
+                )
+            });
+        proptest::option::weighted(0.8, cell)
     };
-    let cells: Vec<_> = cells.into_iter().map(|of| one(of).prop_flat_map(|cell| cell)).collect();
-    cells.prop_map(|cells| record_of(cells.into_iter().flatten().collect()))
+    let cells: Vec<_> = CELLS.into_iter().map(cell).collect();
+    cells.prop_map(|cells| record_in_words(&cells.into_iter().flatten().collect::<String>()))
 }
 
 /// Words of a text that are numbers with a fraction or of three digits and more: what is

@@ -6,7 +6,7 @@ use record::{Cell, Flag, Record, Severity, Use, test};
 
 use crate::figure::{self, UsableEstimate};
 use crate::testing::record_in_words;
-use crate::testing::table::{Answer, check_table};
+use crate::testing::table::{RowAnswer, check_table};
 use crate::{
     Analysis, Figures, add_caveats, conclude, conclude_for, genuineness, headline, untold,
     usability, use_levels,
@@ -42,10 +42,10 @@ fn level(record: &Record, wanted: Use) -> String {
 }
 
 /// How grave the first finding of this id is, and all that findings of the id say.
-fn found(record: &Record, id: &str) -> Answer {
+fn found(record: &Record, id: &str) -> RowAnswer {
     let findings = conclude(record);
     let mut found = findings.iter().filter(|finding| finding.id == id).peekable();
-    let Some(first) = found.peek() else { return Answer::word("no") };
+    let Some(first) = found.peek() else { return RowAnswer::word("no") };
     let word = match first.severity {
         Severity::Info => "info",
         Severity::Warning => "warning",
@@ -53,7 +53,7 @@ fn found(record: &Record, id: &str) -> Answer {
     };
     let confidence = first.confidence;
     let texts = found.map(|it| format!("{}\n{}\n", it.statement, it.evidence.join("\n")));
-    Answer { word: word.to_owned(), statement: texts.collect(), confidence }
+    RowAnswer { word: word.to_owned(), statement: texts.collect(), confidence }
 }
 
 fn headline_figure(name: &str) -> HeadlineFigure {
@@ -62,7 +62,7 @@ fn headline_figure(name: &str) -> HeadlineFigure {
 }
 
 /// A figure as it is looked up.
-fn figure(record: &Record, name: &str) -> Answer {
+fn figure(record: &Record, name: &str) -> RowAnswer {
     let found: Option<UsableEstimate> = match name.split_once(' ').unwrap_or((name, "")) {
         ("random-write", _) => figure::random_write(record, 4 * KIB),
         ("random-read", _) => figure::random_read(record, 4 * KIB),
@@ -75,15 +75,15 @@ fn figure(record: &Record, name: &str) -> Answer {
         ("shown", name) => Figures::of(record).sound(headline_figure(name)),
         ("headline", name) => {
             let value = headline(record).figures.get(&headline_figure(name)).copied();
-            return Answer::word(value.map_or("no".to_owned(), |value| value.to_string()));
+            return RowAnswer::word(value.map_or("no".to_owned(), |value| value.to_string()));
         }
         _ => panic!("there is no figure {name:?}"),
     };
     found.map_or_else(
-        || Answer::word("no"),
-        |found| Answer {
+        || RowAnswer::word("no"),
+        |found| RowAnswer {
             statement: found.with_interval(),
-            ..Answer::word(found.value.to_string())
+            ..RowAnswer::word(found.value.to_string())
         },
     )
 }
@@ -115,11 +115,11 @@ fn caveats(mut record: Record) -> Vec<String> {
     record.cells.iter().zip(1..).flat_map(of_cell).collect()
 }
 
-fn answer(asked: &str, given: &str) -> Answer {
+fn answer(asked: &str, given: &str) -> RowAnswer {
     let record = record_in_words(given);
     let (kind, of) = asked.split_once(' ').unwrap_or((asked, ""));
     let last = || record.cells.last().expect("a cell");
-    Answer::word(match kind {
+    RowAnswer::word(match kind {
         "is" => return found(&record, of),
         "figure" => return figure(&record, of),
         "headline" => return figure(&record, asked),
@@ -141,15 +141,17 @@ fn answer(asked: &str, given: &str) -> Answer {
         "summary" => {
             let summary = Analysis::of(&record, &uses(of)).summary;
             // Quotation marks are those of the file.
-            return Answer::of_lines(&[serde_json::to_string(&summary).unwrap().replace('"', "")]);
+            return RowAnswer::of_lines(&[serde_json::to_string(&summary)
+                .unwrap()
+                .replace('"', "")]);
         }
         "untold" => {
             let findings = conclude_for(&record, &uses(of));
-            return Answer::of_lines(&untold(&Record { findings, ..record }, &uses(of)));
+            return RowAnswer::of_lines(&untold(&Record { findings, ..record }, &uses(of)));
         }
         "flagged" => flagged(record, of),
-        "caveats" => return Answer::of_lines(&caveats(record)),
-        "first" => return Answer::word(conclude(&record)[0].statement.clone()),
+        "caveats" => return RowAnswer::of_lines(&caveats(record)),
+        "first" => return RowAnswer::word(conclude(&record)[0].statement.clone()),
         "cell" => {
             let cell = Figures::of(&record).cell(headline_figure(of));
             cell.and_then(|cell| cell.params.block_bytes).map_or("no".into(), |it| it.to_string())
