@@ -2,7 +2,7 @@
 //! long write until they are full.
 
 use record::units::{MIB, significant};
-use record::{Bound, Cell, Finding, Record, Series, SeriesAxis, metric, test};
+use record::{Bound, Cell, Finding, Record, Series, metric, test};
 
 use crate::figure::{self, LARGE_SPAN, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
@@ -173,26 +173,14 @@ fn roughly(bytes: f64) -> String {
 
 /// The longest fills with incompressible data that have a curve, each with the start of its curve.
 fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
-    let first = |series: &&Series| {
-        series.y == SeriesAxis::Bps
-            && matches!(series.x, SeriesAxis::Bytes | SeriesAxis::OffsetBytes)
-            && !series.name.contains("pass 2")
+    let is_first = |cell: &&Cell| matches!(cell.params.form.as_deref(), None | Some("first"));
+    let fills = longest_fills(record).iter().flat_map(|test| figure::cells(record, test));
+    let curve = |cell| {
+        let mut curves = figure::rates_over_bytes(cell);
+        let (series, origin) = curves.find(|(series, _)| !series.name.contains("pass 2"))?;
+        Some((cell, series, origin))
     };
-    let mut fills: Vec<(&Cell, &Series, f64)> = Vec::new();
-    for test in longest_fills(record).iter().copied() {
-        for cell in figure::cells(record, test)
-            .filter(|cell| matches!(cell.params.form.as_deref(), None | Some("first")))
-        {
-            let Some(series) = cell.series.iter().find(first) else { continue };
-            let origin = if series.x == SeriesAxis::OffsetBytes {
-                cell.params.span_offset_bytes.unwrap_or(0) as f64
-            } else {
-                0.0
-            };
-            fills.push((cell, series, origin));
-        }
-    }
-    fills
+    fills.filter(is_first).filter_map(curve).collect()
 }
 
 /// Falls in the rate of a fill, without the part that memory took. Occasional pauses add noise: if

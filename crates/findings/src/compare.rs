@@ -6,6 +6,8 @@
 //! rounds, decides if a difference is significant (docs/field/statistics.md#comparing-runs). Single
 //! runs have no information on differences between runs.
 
+use std::collections::BTreeSet;
+
 use record::units::Bytes;
 use record::{Record, metric, test};
 use serde::Serialize;
@@ -304,6 +306,11 @@ fn run_rates(figures: &[UsableEstimate]) -> Vec<RunRate> {
     figures.iter().map(UsableEstimate::run_rate).collect()
 }
 
+/// Block sizes of the usable cells of a test, in bytes.
+fn block_sizes<'a>(record: &'a Record, test: &'a str) -> impl Iterator<Item = u64> {
+    figure::cells(record, test).filter_map(|cell| cell.params.block_bytes)
+}
+
 /// I/Os in flight in the standard cell of a block size; `None` if no run has one.
 fn in_flight(group: &RunGroup, test: &str, block_bytes: u64) -> Option<u64> {
     let mut cells =
@@ -319,12 +326,7 @@ fn curve<'a>(
     metric: &'a str,
 ) -> (Option<Curve>, Vec<NotCompared>) {
     let of_both = [a, b].into_iter().flat_map(|group| &group.records);
-    let mut sizes: Vec<u64> = of_both
-        .flat_map(|record| figure::cells(record, test))
-        .filter_map(|cell| cell.params.block_bytes)
-        .collect();
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes: BTreeSet<u64> = of_both.flat_map(|record| block_sizes(record, test)).collect();
     let (mut points, mut not_compared) = (Vec::new(), Vec::new());
     for block in sizes {
         match point(a, b, test, metric, block) {

@@ -6,7 +6,8 @@ use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
-    Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, SeriesAxis, Unsteady, metric, test,
+    Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, Series, SeriesAxis, Unsteady, metric,
+    test,
 };
 use stats::{RoundRate, RunRate};
 
@@ -412,17 +413,27 @@ pub(crate) fn sustained_write(record: &Record) -> Option<UsableEstimate<'_>> {
         .or_else(|| fill(test::PRIME))
 }
 
+/// Rates of a cell over the bytes it wrote or their places, each with the beginning of its axis in
+/// bytes.
+pub(crate) fn rates_over_bytes(cell: &Cell) -> impl Iterator<Item = (&Series, f64)> {
+    let rates = cell.series.iter().filter(|series| series.y == SeriesAxis::Bps);
+    rates.filter_map(|series| match series.x {
+        SeriesAxis::Bytes => Some((series, 0.0)),
+        SeriesAxis::OffsetBytes => {
+            Some((series, cell.params.span_offset_bytes.unwrap_or(0) as f64))
+        }
+        _ => None,
+    })
+}
+
 /// The final rate of a fill with the interval of the median of its windows, widened to include the
 /// figure.
 fn known_along(figure: UsableEstimate<'_>) -> UsableEstimate<'_> {
     if figure.ci95.is_some() || figure.name != metric::SUSTAINED_BPS {
         return figure;
     }
-    let along = figure.cell.series.iter().find(|series| {
-        series.y == SeriesAxis::Bps
-            && matches!(series.x, SeriesAxis::Bytes | SeriesAxis::OffsetBytes)
-    });
-    let rates = along.map(|series| {
+    let along = rates_over_bytes(figure.cell).next();
+    let rates = along.map(|(series, _)| {
         series.points.iter().map(|[_, bps]| *bps).filter(|bps| bps.is_finite() && *bps > 0.0)
     });
     let rates: Vec<f64> = rates.into_iter().flatten().collect();

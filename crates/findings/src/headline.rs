@@ -1,5 +1,7 @@
 //! Summary of a run in one line, for collections.
 
+use std::collections::BTreeSet;
+
 use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
 use record::{Finding, Record, Severity, Use};
@@ -28,13 +30,9 @@ pub fn headline(record: &Record) -> RunHeadline {
         .iter()
         .find(|finding| finding.id == "verdict")
         .map(|finding| finding.statement.clone());
-    let mut faults: Vec<String> = findings
-        .iter()
-        .filter(|finding| is_fault(finding))
-        .map(|finding| finding.id.clone())
-        .collect();
-    faults.sort();
-    faults.dedup();
+    let faults = findings.iter().filter(|finding| is_fault(finding));
+    let faults: BTreeSet<String> = faults.map(|finding| finding.id.clone()).collect();
+    let faults = faults.into_iter().collect();
     let levels = verdict::all(record).into_iter().filter_map(|wanted| level(record, wanted));
     let levels = levels.collect();
     RunHeadline { figures, verdict, faults, levels, is_fake: genuineness::is_fake(record) }

@@ -129,48 +129,15 @@ fn worded(setting: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::{Estimate, Params};
-
     use super::*;
 
-    fn cell(form: &str, is: &str, value: f64) -> Cell {
-        let params = Params { form: Some(form.into()), ..Params::default() };
-        let mut cell = Cell::begun(format!("host-effects/{value}"), test::HOST_EFFECTS, params);
-        let estimate = Some(Estimate { value, ci95: None, n: 1 });
-        (cell.metrics.bps, cell.metrics.iops) = (estimate, estimate);
-        let labels =
-            [("setting", "read_ahead_kb"), ("before", "128"), ("value", "4096"), ("is", is)];
-        cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        cell
-    }
-
     #[test]
-    fn each_value_says_what_it_does_to_both_kinds_of_reads() {
-        let mut record = crate::testing::empty();
-        for (at, noise) in [0.0, 1.0, 2.0, 1.5].into_iter().enumerate() {
-            record.cells.push(cell("sequential", "128", 100e6 + noise * 1e6));
-            record.cells.push(cell("sequential", "4096", 180e6 + noise * 1e6));
-            record.cells.push(cell("random", "128", 500.0 + noise));
-            record.cells.push(cell("random", "4096", 502.0 - noise + at as f64));
-        }
-        let found = crate::conclude(&record);
-        let [finding] = &found[..] else { panic!("{found:?}") };
-        insta::assert_snapshot!(finding.statement, @"Read-ahead 4096 KiB instead of 128 KiB: sequential reads are 1.79x faster (1.77x to 1.81x); no effect on random reads of 4 KiB is told (1.000x to 1.01x).");
-        let (limit, per_second) = (IoLimitKind::ReadBps, 2_000_000);
-        record.flags = vec![Flag::IoLimit { limit, per_second }];
-        let behind_limit = &crate::conclude(&record)[0].statement;
-        assert!(
-            behind_limit
-                .ends_with("random reads of 4 KiB are held by the limit of the control group."),
-            "{behind_limit}"
-        );
-        assert!(behind_limit.contains("sequential reads are 1.79x faster"), "{behind_limit}");
+    fn an_effect_is_told_with_its_interval_where_it_can_be() {
         let [slower, unclear] =
             [[50.0, 51.0], [40.0, 190.0]].map(|changed| effect("reads", &[100.0, 101.0], &changed));
         assert!(slower.starts_with("reads are 1.99x slower (1."), "{slower}");
         assert!(unclear.starts_with("no effect on reads is told ("), "{unclear}");
         assert!(effect("reads", &[1.0], &[2.0]).contains("cannot be told"));
-        assert_eq!(conclude(&crate::testing::empty()), None);
         let limit = format!("{} instead of {}", words("rbps", "max"), worded("rbps", "2000000"));
         assert_eq!(limit, "Limit of the control group on reads: none instead of 2.00 MB/s");
     }

@@ -310,15 +310,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 fn recovery(record: &Record) -> Option<Finding> {
     let burst = |form: &str| {
         let cell = figure::form(record, test::SUSTAINED, form)?;
-        let series = cell.series.iter().find(|series| {
-            series.y == SeriesAxis::Bps
-                && matches!(series.x, SeriesAxis::Bytes | SeriesAxis::OffsetBytes)
-        })?;
-        let origin = if series.x == SeriesAxis::OffsetBytes {
-            cell.params.span_offset_bytes.unwrap_or(0) as f64
-        } else {
-            0.0
-        };
+        let (series, origin) = figure::rates_over_bytes(cell).next()?;
         Some((cell, series, cliff(series, origin)))
     };
     let (first_cell, _, first) = burst("first")?;
@@ -373,54 +365,6 @@ fn recovery(record: &Record) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn series(levels: &[(usize, f64)]) -> Series {
-        let rates = levels.iter().flat_map(|&(n, rate)| vec![rate; n]);
-        let points = rates
-            .enumerate()
-            .map(|(at, rate)| {
-                [(at + 1) as f64 * 1e8, rate * (1.0 + 0.01 * ((at * 7 % 5) as f64 - 2.0))]
-            })
-            .collect();
-        Series { name: "rate".into(), x: SeriesAxis::Bytes, y: SeriesAxis::Bps, points }
-    }
-
-    #[track_caller]
-    fn check(levels_of: &[(usize, f64)], heat: bool) {
-        let found = Some(levels(&series(levels_of)))
-            .filter(|levels| levels.len() > 1)
-            .and_then(|levels| alternation(&levels));
-        assert_eq!(found.is_some(), heat, "{found:?}");
-    }
-
-    #[test]
-    fn short_moments_of_speed_are_heat_and_a_single_one_is_not() {
-        let of = |parts: &[(usize, f64)]| {
-            let series = series(parts);
-            returns(&series, &[(40e8, 200e6), (f64::INFINITY, 40e6)])
-        };
-        assert!(
-            of(&[(40, 200e6), (20, 40e6), (3, 200e6), (15, 40e6), (2, 190e6), (30, 40e6)])
-                .is_some()
-        );
-        assert_eq!(of(&[(40, 200e6), (20, 40e6), (3, 200e6), (45, 40e6)]), None);
-        assert_eq!(
-            of(&[(40, 200e6), (20, 40e6), (1, 200e6), (15, 40e6), (1, 200e6), (30, 40e6)]),
-            None
-        );
-    }
-
-    #[test]
-    fn heat_comes_and_goes_and_a_cache_runs_full_once() {
-        check(&[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)], true);
-        check(&[(40, 530e6), (80, 160e6)], false);
-        check(&[(40, 300e6), (40, 80e6), (80, 45e6)], false);
-        check(&[(100, 60e6)], false);
-        check(&[(40, 300e6), (40, 45e6), (40, 80e6)], false);
-        // A short dip is nobody's heat, two are.
-        check(&[(60, 70e6), (10, 45e6), (60, 70e6)], false);
-        check(&[(60, 70e6), (10, 45e6), (60, 70e6), (10, 45e6), (60, 70e6)], true);
-    }
 
     #[test]
     fn a_first_level_lasted_by_its_axis() {
@@ -500,29 +444,5 @@ mod tests {
             alternation(&levels).as_deref(),
             Some("fell 3 times and was fast again 2 times, without a pause")
         );
-    }
-
-    /// `sustained` that fell once, and what came after a pause of 30 s.
-    fn paused(after: &[(usize, f64)]) -> Record {
-        let turn = |number, form: &str, levels: &[(usize, f64)]| {
-            let mut cell = crate::testing::cell(test::SUSTAINED, number, 1 << 20);
-            cell.params.form = Some(form.to_owned());
-            cell.series.push(series(levels));
-            cell.bytes = cell.series[0].points.last().map_or(0, |point| point[0] as u64);
-            cell
-        };
-        crate::testing::record_of(vec![
-            turn(1, "first", &[(40, 200e6), (80, 40e6)]),
-            turn(2, "after-idle-30", after),
-        ])
-    }
-
-    #[test]
-    fn only_what_was_fast_again_came_back() {
-        let back = |after: &[(usize, f64)]| {
-            came_back(&paused(after), Series::clone).iter().map(|(_, bytes, _)| *bytes).sum::<f64>()
-        };
-        assert_eq!(back(&[(60, 45e6)]), 0.0);
-        assert!(back(&[(30, 200e6), (60, 40e6)]) >= 25e8);
     }
 }

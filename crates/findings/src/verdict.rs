@@ -145,11 +145,8 @@ fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)>
         .iter()
         .flat_map(|test| figure::cells(record, test));
     let quiet = long.filter(|cell| usability::adverse_exclusion(record, cell).is_none());
-    let curves = quiet.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
-    let along = curves.filter(|(_, series)| {
-        series.y == record::SeriesAxis::Bps
-            && matches!(series.x, record::SeriesAxis::Bytes | record::SeriesAxis::OffsetBytes)
-    });
+    let along = quiet
+        .flat_map(|cell| figure::rates_over_bytes(cell).map(move |(series, _)| (cell, series)));
     let slowest = along.filter_map(|(cell, series)| {
         let rates = stretches(&series.points);
         let rate = *rates.get(EVENTS - 1)?;
@@ -657,52 +654,6 @@ mod tests {
         let levels = [Fitness::Poor, Fitness::Usable, Fitness::Good]
             .map(|level| finding(&of(None, level), true).severity);
         assert_eq!(levels, [Severity::Failure, Severity::Info, Severity::Info]);
-    }
-
-    #[test]
-    fn a_need_is_met_from_its_limits_on() {
-        let of = |value: f64, ci95: Option<[f64; 2]>, bound: Option<Bound>| {
-            let cell = crate::testing::iops(test::RANDOM_WRITE, 1, 4096, 1.0, 1);
-            let figure = UsableEstimate {
-                value,
-                ci95,
-                bound,
-                ..UsableEstimate::of(&cell, metric::IOPS).unwrap()
-            };
-            Need::at_least(&figure, [9.0, 90.0, 500.0], String::new(), "").map(|need| need.level)
-        };
-        use Fitness::{Good, NotSuitable, Poor, Usable};
-        for (value, level) in [
-            (8.9, NotSuitable),
-            (9.0, Poor),
-            (89.9, Poor),
-            (90.0, Usable),
-            (499.9, Usable),
-            (500.0, Good),
-        ] {
-            assert_eq!(of(value, None, None), Some(level), "{value}");
-        }
-        // Nothing is said of what may be anything: ten times as much, and more than a level.
-        assert_eq!(of(100.0, Some([10.0, 99.0]), None), Some(Usable));
-        assert_eq!(of(100.0, Some([60.0, 600.0]), None), None);
-        assert_eq!(of(100.0, Some([60.0, 599.0]), None), Some(Usable));
-        assert_eq!(of(100.0, Some([5.0, 60.0]), None), Some(Usable), "of neighbouring levels");
-        // A bound decides on its own side alone.
-        let (least, most) = (Some(Bound::AtLeast), Some(Bound::AtMost));
-        assert_eq!([of(89.0, None, least), of(90.0, None, least)], [None, Some(Usable)]);
-        assert_eq!([of(89.0, None, most), of(90.0, None, most)], [Some(Poor), None]);
-    }
-
-    #[test]
-    fn checks_that_warn_are_no_praise() {
-        let found = |severity: Severity, id: &str| {
-            let mut finding =
-                crate::finding_builder::FindingBuilder::info(id, "All is there.").done();
-            finding.severity = severity;
-            of_checks(&[finding]).is_some()
-        };
-        assert!(found(Severity::Info, "capacity") && found(Severity::Info, "verify"));
-        assert!(!found(Severity::Failure, "capacity") && !found(Severity::Info, "flush"));
     }
 
     #[test]

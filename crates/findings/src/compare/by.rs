@@ -1,15 +1,15 @@
 //! Factor named by the user: hosts, readers, kernels, schedulers or settings with which several
 //! media were measured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::units::Bytes;
 use record::{Params, Record, Region};
 use serde::Serialize;
 
-use super::WORK;
 use super::hosts::{CONDITIONS, named};
 use super::others::STOP_RULES;
+use super::{WORK, block_sizes};
 use crate::figure;
 
 /// Factor to separate from the effect of the medium.
@@ -85,17 +85,11 @@ fn settings(records: &[&Record]) -> Vec<Option<String>> {
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
-    let mut differing: Vec<&(String, String)> =
+    let differing: BTreeSet<&(String, String)> =
         of_runs.iter().flat_map(BTreeMap::keys).filter(differs).collect();
-    differing.sort_unstable();
-    differing.dedup();
     let level = |of: &Settings| {
-        let mut parts: Vec<String> = differing
-            .iter()
-            .filter_map(|key| Some(format!("{} {}", key.1, of.get(*key)?)))
-            .collect();
-        parts.sort_unstable();
-        parts.dedup();
+        let parts = differing.iter().filter_map(|key| Some(format!("{} {}", key.1, of.get(*key)?)));
+        let parts: Vec<String> = parts.collect::<BTreeSet<_>>().into_iter().collect();
         let level_text = if parts.is_empty() { "the same".to_owned() } else { parts.join(", ") };
         (!of.is_empty()).then_some(level_text)
     };
@@ -106,10 +100,7 @@ fn settings(records: &[&Record]) -> Vec<Option<String>> {
 /// cell.
 fn settings_of(record: &Record) -> Settings {
     let of_test = |test: &'static str| {
-        let mut sizes: Vec<u64> =
-            figure::cells(record, test).filter_map(|cell| cell.params.block_bytes).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let sizes: BTreeSet<u64> = block_sizes(record, test).collect();
         sizes.into_iter().filter_map(move |size| {
             Some((format!("{test} {size}"), &figure::standard(record, test, size)?.params))
         })

@@ -5,16 +5,16 @@
 //! (`stats::factor_effects`; docs/methodology.md has the arithmetic). Factors that change together
 //! cannot be separated, and are reported as such.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::units::Bytes;
 use record::{Flag, Record, metric};
 use serde::Serialize;
 use stats::{EffectBasis, FactorEffect, FactorRun, Interaction, LevelEffects, RunRate};
 
-use super::WORK;
 use super::by::ComparedBy;
 use super::factors::{ExperimentFactor, factors, factors_by, unsplit};
+use super::{WORK, block_sizes};
 use crate::figure::{self, UsableEstimate};
 
 /// Runs of several media in several hosts, with the causes of their differences.
@@ -188,13 +188,11 @@ fn of_factors(
     mut left_out: Vec<String>,
     by: Option<ComparedBy>,
 ) -> Experiment {
-    let mut sizes: Vec<(usize, u64)> = Vec::new();
-    for (work, (test, _)) in WORK.iter().enumerate() {
-        let cells = usable.iter().flat_map(|record| figure::cells(record, test));
-        sizes.extend(cells.filter_map(|cell| Some((work, cell.params.block_bytes?))));
-    }
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes_of = |(work, (test, _)): (usize, &(&'static str, &str))| {
+        let sizes = usable.iter().flat_map(|record| block_sizes(record, test));
+        sizes.map(move |size| (work, size)).collect::<Vec<_>>()
+    };
+    let sizes: BTreeSet<(usize, u64)> = WORK.iter().enumerate().flat_map(sizes_of).collect();
     let mut figures = Vec::new();
     for (work, block_bytes) in sizes {
         match explained(usable, &factors, by, WORK[work], block_bytes) {
@@ -338,10 +336,8 @@ struct Present {
 
 impl Present {
     fn of(factor: &ExperimentFactor, measured: &[Measured]) -> Present {
-        let mut kept: Vec<usize> = measured.iter().map(|of| factor.of_run[of.run]).collect();
-        let all = kept.clone();
-        kept.sort_unstable();
-        kept.dedup();
+        let all: Vec<usize> = measured.iter().map(|of| factor.of_run[of.run]).collect();
+        let kept: BTreeSet<usize> = all.iter().copied().collect();
         let place = |level: &usize| kept.iter().position(|known| known == level).unwrap_or(0);
         Present {
             of_run: all.iter().map(place).collect(),

@@ -1,6 +1,8 @@
 //! Differences between hosts and runs of several media that could explain a difference between
 //! these (docs/field/identity.md#host-facts).
 
+use std::collections::BTreeSet;
+
 use record::units::{Bytes, KIB};
 use record::{Link, Queue, Record};
 
@@ -116,10 +118,8 @@ pub(super) fn facts() -> impl Iterator<Item = &'static Fact> + Clone {
 /// Values of a fact in the runs of a group; several if they differ.
 pub(super) fn values(group: &RunGroup, fact: fn(&Record) -> Option<String>) -> Vec<String> {
     let value_text = |record: &&Record| fact(record).unwrap_or_else(|| "not known".into());
-    let mut values: Vec<String> = group.records.iter().map(value_text).collect();
-    values.sort();
-    values.dedup();
-    values
+    let values: BTreeSet<String> = group.records.iter().map(value_text).collect();
+    values.into_iter().collect()
 }
 
 /// "scheduler bfq"; "no reader" needs no name before it.

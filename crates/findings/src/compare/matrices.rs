@@ -4,7 +4,7 @@
 //! A comparison needs repeats of a combination. A single try does not show how much the next one
 //! would differ, so nothing is concluded from it (docs/field/statistics.md#comparing-runs).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Cell, Params, Record};
 use serde::Serialize;
@@ -53,9 +53,7 @@ struct Tried<'a> {
 /// Works that at least two groups tried, and reasons for left-out comparisons.
 pub(super) fn matrices(groups: &[RunGroup]) -> (Vec<MatrixComparison>, Vec<String>) {
     let found: Vec<Vec<(&Record, Matrix)>> = groups.iter().map(of_group).collect();
-    let mut works: Vec<&str> = found.iter().flatten().flat_map(names).collect();
-    works.sort_unstable();
-    works.dedup();
+    let works: BTreeSet<&str> = found.iter().flatten().flat_map(names).collect();
     if found.iter().filter(|matrices| !matrices.is_empty()).count() < 2 {
         return (Vec::new(), missing::without_a_matrix(groups, &works));
     }
@@ -133,10 +131,8 @@ fn compare(
 ) -> Option<MatrixComparison> {
     let known = || tried.iter().flatten();
     let larger_is_better = known().next()?.larger_is_better;
-    let mut ways: Vec<&Way> = known().flat_map(|of| of.figures.keys()).collect();
-    ways.extend(known().flat_map(|of| of.failed.iter().map(|(way, _)| way)));
-    ways.sort();
-    ways.dedup();
+    let failed = known().flat_map(|of| of.failed.iter().map(|(way, _)| way));
+    let ways: BTreeSet<&Way> = known().flat_map(|of| of.figures.keys()).chain(failed).collect();
     let mut rows = Vec::new();
     for way in ways {
         let figures: Vec<&[f64]> = tried.iter().map(|of| of_way(of.as_ref(), way)).collect();

@@ -1,6 +1,8 @@
 //! Names for runs of one medium: the property in which they differ (the reader, the kernel, a
 //! setting) is clearer than the typed names.
 
+use std::collections::BTreeSet;
+
 use record::Record;
 
 use super::by::ComparedBy;
@@ -52,10 +54,8 @@ pub(super) fn by_host(mut media: Vec<RunGroup>) -> Vec<RunGroup> {
 
 fn split(group: RunGroup) -> Vec<RunGroup> {
     let differs = |fact: &&Fact| {
-        let mut known: Vec<String> =
+        let known: BTreeSet<String> =
             group.records.iter().filter_map(|record| (fact.of)(record)).collect();
-        known.sort();
-        known.dedup();
         known.len() > 1
     };
     let facts: Vec<&Fact> = CONDITIONS.iter().filter(differs).collect();

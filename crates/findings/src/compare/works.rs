@@ -1,6 +1,8 @@
 //! All media at one kind of work: a row for each block size, a figure for each medium, and the
 //! fastest with its ratio.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use stats::RunRate;
 
@@ -52,11 +54,9 @@ fn work<'a>(
     test: &'a str,
     metric: &'a str,
 ) -> Option<WorkComparison> {
-    let of_work: Vec<&Curve> = curves.iter().filter(|curve| curve.test == test).collect();
-    let mut sizes: Vec<u64> =
-        of_work.iter().flat_map(|curve| &curve.points).map(|point| point.block_bytes).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
+    let of_work = curves.iter().filter(|curve| curve.test == test);
+    let sizes: BTreeSet<u64> =
+        of_work.flat_map(|curve| &curve.points).map(|point| point.block_bytes).collect();
     let row = |block_bytes: u64| {
         let depth = groups.iter().find_map(|group| in_flight(group, test, block_bytes));
         let of = |group: &RunGroup<'a>| -> Vec<UsableEstimate<'a>> {

@@ -227,6 +227,9 @@ fn change(mut cell: Cell, word: &str) -> Cell {
         }
         _ => match name.split_once('.') {
             Some(("marks", kind)) => mark(&mut cell, kind, to),
+            Some(("labels", name)) => {
+                cell.labels.insert(name.into(), to.trim_matches('"').into());
+            }
             Some(("metrics", "iops")) if to == "null" => cell.metrics.iops = None,
             Some(("metrics", "iops")) => cell.metrics.iops = Some(estimate(to)),
             Some(("metrics", "bps")) => cell.metrics.bps = Some(estimate(to)),

@@ -1,5 +1,7 @@
 //! Combinations that only one of several matrices has, each with the reason.
 
+use std::collections::BTreeSet;
+
 use record::{Ended, Record};
 
 use crate::compare::RunGroup;
@@ -55,7 +57,7 @@ pub(super) fn why_not_tried(records: &[&Record], way: &Way, work: &str) -> Strin
 }
 
 /// Sentence if only some of the media have a matrix.
-pub(super) fn without_a_matrix(groups: &[RunGroup], works: &[&str]) -> Vec<String> {
+pub(super) fn without_a_matrix(groups: &[RunGroup], works: &BTreeSet<&str>) -> Vec<String> {
     if works.is_empty() {
         return Vec::new();
     }
@@ -65,5 +67,6 @@ pub(super) fn without_a_matrix(groups: &[RunGroup], works: &[&str]) -> Vec<Strin
     if without.is_empty() {
         return Vec::new();
     }
+    let works: Vec<&str> = works.iter().copied().collect();
     vec![format!("the matrix ({}): there is none of {}", works.join(", "), without.join(", "))]
 }
