@@ -273,10 +273,10 @@ impl Cell {
     /// Share of its time in which the host stalled, as recorded or flagged, 0 to 1.
     pub fn host_stall_share(&self) -> f64 {
         let seen_ns = self.host_state.as_ref().map_or(0, |seen| seen.host_stall_ns);
-        let said_ns = self.flags.iter().map(|flag| {
+        let flagged_ns = self.flags.iter().map(|flag| {
             if let Flag::HostStalled { host_stall_ns, .. } = flag { *host_stall_ns } else { 0 }
         });
-        let ns = said_ns.max().unwrap_or(0).max(seen_ns);
+        let ns = flagged_ns.max().unwrap_or(0).max(seen_ns);
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
     }
 
@@ -416,17 +416,17 @@ mod tests {
 
     #[test]
     fn the_share_of_host_stalls_is_the_larger_of_seen_and_recorded() {
-        let share = |elapsed_ns, seen_ns: Option<u64>, said_ns: Option<u64>| {
+        let share = |elapsed_ns, seen_ns: Option<u64>, flagged_ns: Option<u64>| {
             let mut cell = Cell::begun("a", "a", Params::default());
             cell.elapsed_ns = elapsed_ns;
             cell.host_state =
                 seen_ns.map(|host_stall_ns| HostState { host_stall_ns, ..HostState::default() });
             cell.flags.extend(
-                said_ns.map(|host_stall_ns| Flag::HostStalled { host_stall_ns, left_out: 1 }),
+                flagged_ns.map(|host_stall_ns| Flag::HostStalled { host_stall_ns, left_out: 1 }),
             );
             cell.host_stall_share()
         };
-        for (elapsed_ns, seen_ns, said_ns, expected) in [
+        for (elapsed_ns, seen_ns, flagged_ns, expected) in [
             (0, None, None, 0.0),
             (1000, Some(0), None, 0.0),
             (1000, Some(250), None, 0.25),
@@ -434,7 +434,7 @@ mod tests {
             (1000, Some(250), Some(100), 0.25),
             (100, Some(400), None, 1.0),
         ] {
-            assert_eq!(share(elapsed_ns, seen_ns, said_ns), expected);
+            assert_eq!(share(elapsed_ns, seen_ns, flagged_ns), expected);
         }
     }
 

@@ -114,7 +114,7 @@ mod tests {
         cell
     }
 
-    fn raised(cell: &Cell, read_bytes: u64, written_bytes: u64) -> Option<Flag> {
+    fn flag_of(cell: &Cell, read_bytes: u64, written_bytes: u64) -> Option<Flag> {
         let served = |bytes| Served { ios: 1 << 20, sectors: bytes / 512, ..Served::default() };
         let counters = Counters {
             read: served(read_bytes),
@@ -127,28 +127,28 @@ mod tests {
     #[test]
     fn what_does_not_arrive_is_not_of_the_medium() {
         let written = cell(Direction::Write, 1_390_000_000);
-        let flag = raised(&written, 0, 200_192).unwrap();
+        let flag = flag_of(&written, 0, 200_192).unwrap();
         assert_eq!(
             flag,
             Flag::NotThisMedium { issued_bytes: 1_390_000_000, counted_bytes: 200_192 }
         );
         assert!(flag.is_impossible() && flag.to_string().starts_with("only "), "{flag}");
         assert!(
-            raised(&cell(Direction::Read, 64 << 20), 0, 1 << 40).is_some(),
+            flag_of(&cell(Direction::Read, 64 << 20), 0, 1 << 40).is_some(),
             "what was written is no read"
         );
-        assert!(raised(&cell(Direction::Read, 64 << 20), 57 << 20, 0).is_some());
+        assert!(flag_of(&cell(Direction::Read, 64 << 20), 57 << 20, 0).is_some());
     }
 
     #[test]
     fn what_arrives_merged_beside_others_or_nearly_is() {
-        assert_eq!(raised(&cell(Direction::Write, 64 << 20), 0, 64 << 20), None);
-        assert_eq!(raised(&cell(Direction::Write, 64 << 20), 0, 58 << 20), None);
-        assert_eq!(raised(&cell(Direction::Read, 64 << 20), 1 << 40, 0), None, "others read too");
-        assert_eq!(raised(&cell(Direction::Read, 1 << 20), 0, 0), None, "too little to tell");
+        assert_eq!(flag_of(&cell(Direction::Write, 64 << 20), 0, 64 << 20), None);
+        assert_eq!(flag_of(&cell(Direction::Write, 64 << 20), 0, 58 << 20), None);
+        assert_eq!(flag_of(&cell(Direction::Read, 64 << 20), 1 << 40, 0), None, "others read too");
+        assert_eq!(flag_of(&cell(Direction::Read, 1 << 20), 0, 0), None, "too little to tell");
         let mut large = cell(Direction::Write, 8 << 20);
         large.params.block_bytes = Some(8 << 20);
-        assert_eq!(raised(&large, 0, 0), None, "a single block may be counted later");
+        assert_eq!(flag_of(&large, 0, 0), None, "a single block may be counted later");
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
             ((1 << 20) + 4096, 4096, false),
         ] {
             let written = cell(Direction::Write, issued);
-            assert_eq!(raised(&written, 0, counted).is_some(), is_short, "{issued} {counted}");
+            assert_eq!(flag_of(&written, 0, counted).is_some(), is_short, "{issued} {counted}");
         }
         let read = cell(Direction::Read, 8192);
         let served = Served { ios: 3, sectors: 5, ..Served::default() };
@@ -194,10 +194,10 @@ mod tests {
     fn what_goes_through_a_cache_on_purpose_is_not_judged() {
         let mut buffered = cell(Direction::Read, 1 << 30);
         buffered.params.path = Path::Buffered;
-        assert_eq!(raised(&buffered, 0, 0), None);
+        assert_eq!(flag_of(&buffered, 0, 0), None);
         let mut staged = cell(Direction::Write, 1 << 30);
         staged.on = Some("ext4".to_owned());
-        assert_eq!(raised(&staged, 0, 0), None);
+        assert_eq!(flag_of(&staged, 0, 0), None);
     }
 
     #[test]

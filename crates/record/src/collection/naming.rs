@@ -145,20 +145,24 @@ impl Published {
 }
 
 fn spelled(run: &Published) -> (String, String) {
-    let told = |text: &Option<String>| text.as_deref().map(line).filter(|text| !text.is_empty());
-    let label = told(&run.label);
+    let non_empty =
+        |text: &Option<String>| text.as_deref().map(line).filter(|text| !text.is_empty());
+    let label = non_empty(&run.label);
     if run.kind == MediumKind::Simulated {
         let profile =
-            told(&run.profile).map(|profile| profile.trim_start_matches("sim:").to_owned());
-        return (String::new(), profile.or_else(|| told(&run.model)).or(label).unwrap_or_default());
+            non_empty(&run.profile).map(|profile| profile.trim_start_matches("sim:").to_owned());
+        return (
+            String::new(),
+            profile.or_else(|| non_empty(&run.model)).or(label).unwrap_or_default(),
+        );
     }
     match label {
-        Some(label) if run.behind_reader == Some(true) || told(&run.model).is_none() => {
+        Some(label) if run.behind_reader == Some(true) || non_empty(&run.model).is_none() => {
             (String::new(), label)
         }
         _ => (
-            told(&run.vendor).or_else(|| told(&run.manufacturer)).unwrap_or_default(),
-            told(&run.model).unwrap_or_default(),
+            non_empty(&run.vendor).or_else(|| non_empty(&run.manufacturer)).unwrap_or_default(),
+            non_empty(&run.model).unwrap_or_default(),
         ),
     }
 }
@@ -245,11 +249,11 @@ mod tests {
     }
 
     fn card(vendor: &str, model: &str, capacity_bytes: u64) -> Medium {
-        let told = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let non_empty = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Medium {
             kind: MediumKind::Sd,
-            vendor: told(vendor),
-            model: told(model),
+            vendor: non_empty(vendor),
+            model: non_empty(model),
             capacity_bytes: Some(capacity_bytes),
             ..Medium::default()
         }
@@ -358,11 +362,11 @@ mod tests {
                 (Some(interface.into()), Some(Link { mode: Some(mode.into()), ..Link::default() }));
             run.interface_words()
         };
-        let told = |text: &str| Some(text.to_owned());
-        assert_eq!(words("usb", "480 Mbit/s"), told("usb 2.0"));
-        assert_eq!(words("mmc", "sd uhs SDR104, 4 bit, 200 MHz"), told("sd uhs-i"));
-        assert_eq!(words("mmc", "mmc HS400, 8 bit, 200 MHz"), told("mmc hs400"));
-        assert_eq!(words("ata", "SATA 6.0 Gbps"), told("sata"));
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(words("usb", "480 Mbit/s"), some("usb 2.0"));
+        assert_eq!(words("mmc", "sd uhs SDR104, 4 bit, 200 MHz"), some("sd uhs-i"));
+        assert_eq!(words("mmc", "mmc HS400, 8 bit, 200 MHz"), some("mmc hs400"));
+        assert_eq!(words("ata", "SATA 6.0 Gbps"), some("sata"));
         assert_eq!(words("", ""), None);
         run.classes = Some(SpeedClasses {
             speed_class: Some(10),
