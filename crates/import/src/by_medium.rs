@@ -121,7 +121,7 @@ fn add_unnamed(
         for (place, mut cell) in places.into_iter().zip(cells) {
             let medium = medium_at(place).unwrap_or(nameless);
             if !is_one {
-                say_guess(&mut cell);
+                note_guess(&mut cell);
             }
             if parts.last().is_none_or(|(last, _)| *last != medium) {
                 let empty = ImportedRun { cells: Vec::new(), places: Vec::new(), ..run.clone() };
@@ -140,7 +140,7 @@ fn add_unnamed(
     }
 }
 
-fn say_guess(cell: &mut Cell) {
+fn note_guess(cell: &mut Cell) {
     note(
         cell,
         "the text names several media; this names none and was taken for that named last before it",

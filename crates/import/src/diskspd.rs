@@ -122,24 +122,24 @@ fn total(
 }
 
 fn of_text(source: &ImportText) -> Setting {
-    let says = |words: &str| source.has(|line| line.trim().starts_with(words));
+    let has_line = |words: &str| source.has(|line| line.trim().starts_with(words));
     let after = |lead: &str| {
         source.lines.iter().find_map(|line| line.trim().strip_prefix(lead)).map(str::trim)
     };
     let count = |text: Option<&str>| text.and_then(|text| text.parse().ok()).unwrap_or(1).max(1);
     let depth = after("number of outstanding I/O operations per thread:")
         .or(after("number of outstanding I/O operations:"));
-    let random = says("using random I/O").then_some(Pattern::Uniform);
-    let pattern = random.or(says("using sequential I/O").then_some(Pattern::Sequential));
+    let random = has_line("using random I/O").then_some(Pattern::Uniform);
+    let pattern = random.or(has_line("using sequential I/O").then_some(Pattern::Sequential));
     Setting {
         params: Params {
             queue_depth: count(depth),
             threads: count(after("thread count:")),
-            path: path(says("software cache disabled")),
+            path: path(has_line("software cache disabled")),
             ..io(None, pattern, after("block size:").and_then(size))
         },
-        is_through: says("hardware write cache disabled") || says("writethrough on"),
-        is_mixed: says("performing mix test"),
+        is_through: has_line("hardware write cache disabled") || has_line("writethrough on"),
+        is_mixed: has_line("performing mix test"),
         file: after("path: '")
             .map_or_else(String::new, |path| short(path, 200).trim_end_matches('\'').to_owned()),
         seconds: after("actual test time:").and_then(with_unit).map_or(0.0, |(value, _)| value),

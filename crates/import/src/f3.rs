@@ -186,8 +186,8 @@ fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
                 !source.captures(re!(r"^\s*Validating file ")).any(|(place, _)| place > at);
             // The text does not have the number of sectors of the last file.
             let all = if is_last { String::new() } else { format!(" of {SECTORS_OF_A_FILE}") };
-            let said = format!("file {} had {read}{all} sectors read", group(&found, 1));
-            Some((at, said, Errno::in_text(group(&found, 3).trim_matches('"'))?))
+            let progress = format!("file {} had {read}{all} sectors read", group(&found, 1));
+            Some((at, progress, Errno::in_text(group(&found, 3).trim_matches('"'))?))
         })
         .collect();
     let of_medium = files.iter().find(|(.., error)| error.origin == ErrorSide::Medium);
@@ -199,7 +199,8 @@ fn end_unread(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
     };
     failed::end(cell, "f3", first);
     if first.origin == ErrorSide::Medium {
-        let which: Vec<&str> = files.iter().take(3).map(|(_, said, _)| said.as_str()).collect();
+        let which: Vec<&str> =
+            files.iter().take(3).map(|(_, progress, _)| progress.as_str()).collect();
         cell.stop = Stop::Error;
         cell.reason = Some(format!("{}: {first}", which.join(", ")));
     }
@@ -242,8 +243,8 @@ fn kind(source: &ImportText) -> Option<f64> {
     let kinds = ["is the real thing", "' is damaged", "limbo", "wraparound", "chain"];
     let word = re!(r"is the real thing|' is damaged|is a counterfeit of type (\S+)");
     let found = word.captures(source.text)?;
-    let said = found.get(1).or(found.get(0))?.as_str();
-    kinds.iter().position(|kind| *kind == said).map(|at| at as f64)
+    let phrase = found.get(1).or(found.get(0))?.as_str();
+    kinds.iter().position(|kind| *kind == phrase).map(|at| at as f64)
 }
 
 /// Speeds that f3probe prints since version 9: "Sequential write: 12.30 MB/s (1044481 blocks /

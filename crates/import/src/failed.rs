@@ -77,7 +77,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
             continue;
         };
         // Each job of fio reports its own error at its end.
-        if place.tool == "fio" && is_said(found, &error) {
+        if place.tool == "fio" && is_reported(found, &error) {
             reading.take(at);
             continue;
         }
@@ -99,13 +99,13 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
 }
 
 /// True if a job of fio reports this error.
-fn is_said(found: &[ImportedRun], error: &Errno) -> bool {
-    let mut as_said = cell("fio", Params::default());
-    end(&mut as_said, "fio", error);
+fn is_reported(found: &[ImportedRun], error: &Errno) -> bool {
+    let mut as_reported = cell("fio", Params::default());
+    end(&mut as_reported, "fio", error);
     let cells = found.iter().filter(|run| run.tool == "fio").flat_map(|run| &run.cells);
-    cells.into_iter().any(|cell| match as_said.stop {
-        Stop::Error => cell.stop == Stop::Error && cell.reason == as_said.reason,
-        _ => as_said.flags.iter().all(|flag| cell.flags.contains(flag)),
+    cells.into_iter().any(|cell| match as_reported.stop {
+        Stop::Error => cell.stop == Stop::Error && cell.reason == as_reported.reason,
+        _ => as_reported.flags.iter().all(|flag| cell.flags.contains(flag)),
     })
 }
 
@@ -124,8 +124,8 @@ fn keep_warning(
     let of = |run: &ImportedRun| run.places.iter().copied().find(|there| *there >= at);
     let next = runs.min_by_key(|run| of(run).unwrap_or(usize::MAX));
     let Some(run) = next else { return };
-    let said = line.split_once(": ").map_or(line, |(_, said)| said);
-    let text = format!("fio said: {}", short(said, WARNING));
+    let message = line.split_once(": ").map_or(line, |(_, message)| message);
+    let text = format!("fio said: {}", short(message, WARNING));
     if !run.notes.contains(&text) && run.notes.len() < MOST_WARNINGS {
         run.notes.push(text);
     }
@@ -152,13 +152,13 @@ fn error_of(line: &str) -> Option<Errno> {
 fn place(line: &str, source: &ImportText) -> Option<Place> {
     let at = PATTERNS.matches(line).into_iter().next()?;
     let (tool, pattern, test, direction) = LINES[at];
-    let is_told = match tool {
+    let is_of_tool = match tool {
         "iozone" => source.contains("ozone"),
         "sysbench" => source.contains("sysbench"),
         _ => true,
     };
     let is_of_next = tool == "fio" || tool == "f3" && !pattern.contains("f3");
-    is_told.then_some(Place { tool, is_of_next, test, direction })
+    is_of_tool.then_some(Place { tool, is_of_next, test, direction })
 }
 
 /// True if a line is a message of this program: "dd: ..", "/bin/dd: ..".

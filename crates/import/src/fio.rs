@@ -68,13 +68,13 @@ fn word(direction: Option<Direction>) -> &'static str {
 }
 
 /// Block size, if bytes and I/Os prove that all I/Os had the same.
-fn agreed_block(said: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
+fn agreed_block(stated: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
     if ops <= 0.0 || bytes <= 0.0 {
-        return said;
+        return stated;
     }
     let mean = bytes / ops;
-    match said {
-        Some(said) if (mean / said as f64 - 1.0).abs() < 0.01 => Some(said),
+    match stated {
+        Some(stated) if (mean / stated as f64 - 1.0).abs() < 0.01 => Some(stated),
         _ => (mean.fract() == 0.0 && mean % 512.0 == 0.0).then_some(mean as u64),
     }
 }

@@ -32,7 +32,7 @@ impl KnownMedium {
     }
 
     /// Replaces the facts of a record by those that are known here.
-    pub fn tell(&self, record: &mut Record) {
+    pub fn apply_to(&self, record: &mut Record) {
         let medium = &mut record.medium;
         medium.kind = self.kind.unwrap_or(medium.kind);
         medium.capacity_bytes = self.capacity_bytes.or(medium.capacity_bytes);

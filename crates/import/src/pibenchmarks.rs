@@ -38,7 +38,7 @@ pub(super) const IMPORTER: Importer = Importer {
 /// Assigns all results of its log to the medium that it tested: it writes to files in several
 /// places and reads from the device, all on one medium.
 pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
-    let said = re!("has been detected as /dev/(.*?) ").captures(source.text);
+    let detected = re!("has been detected as /dev/(.*?) ").captures(source.text);
     if !source.contains("has been detected as /dev/") && !re!(ROW).is_match(source.text) {
         return;
     }
@@ -48,9 +48,9 @@ pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
     if disks.len() > 1 {
         return;
     }
-    let said = said.as_ref().map(|said| group(said, 1));
+    let detected = detected.as_ref().map(|captures| group(captures, 1));
     let device =
-        disks.first().copied().or(said).map(|device| format!("/dev/{}", short(device, 40)));
+        disks.first().copied().or(detected).map(|device| format!("/dev/{}", short(device, 40)));
     for run in found.iter_mut().filter(|run| run.target.device.is_none()) {
         run.target.path.clear();
         device.iter().for_each(|device| run.on(device));

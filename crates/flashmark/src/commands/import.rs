@@ -47,9 +47,9 @@ pub fn run(flags: &ImportFlags) -> Result {
         for mut record in found.records.iter().cloned() {
             let stored = stored_record(&store, &record.run.id);
             if let Some(stored) = &stored {
-                KnownMedium::of(stored).tell(&mut record);
+                KnownMedium::of(stored).apply_to(&mut record);
             }
-            known.tell(&mut record);
+            known.apply_to(&mut record);
             // A plan shows none of them; they take longer than to read the text.
             if batch.is_some() || stored.is_some() {
                 record.findings = findings::conclude(&record);

@@ -16,23 +16,23 @@ type Place = (usize, usize);
 /// Removes results that the text also has in a form with more details, and notes it there.
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
     let rank = |run: &ImportedRun| FORMS.iter().position(|form| *form == run.form);
-    let mut printed_places: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
+    let mut forms_by_place: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
     let mut gone: BTreeSet<Place> = BTreeSet::new();
     for lesser in 1..FORMS.len() {
         for jobs in jobs_of(found, |run| rank(run) == Some(lesser)) {
             let fuller = |run: &ImportedRun| rank(run).is_some_and(|rank| rank < lesser);
             let is_free = |place: &Place| {
                 !gone.contains(place)
-                    && printed_places.get(place).is_none_or(|forms| !forms.contains(&lesser))
+                    && forms_by_place.get(place).is_none_or(|forms| !forms.contains(&lesser))
             };
             let same = fuller_form(found, &jobs, fuller, is_free);
             for (job, place) in same {
-                printed_places.entry(place).or_default().insert(lesser);
+                forms_by_place.entry(place).or_default().insert(lesser);
                 gone.insert(job);
             }
         }
     }
-    for ((run, at), forms) in printed_places {
+    for ((run, at), forms) in forms_by_place {
         let forms: Vec<&str> = forms.into_iter().map(|rank| FORMS[rank]).collect();
         let text = format!("the same job is in the text as fio's {}, too", forms.join(" and "));
         note(&mut found[run].cells[at], text);
@@ -95,6 +95,6 @@ fn is_alike(a: &Cell, b: &Cell) -> bool {
 /// True if both have the same time to the millisecond and the same data, as far as both forms have
 /// them.
 fn is_same(a: &Cell, b: &Cell) -> bool {
-    let is_said = |a: u64, b: u64| a > 0 && a == b;
-    a.elapsed_ns == b.elapsed_ns && (is_said(a.ops, b.ops) || is_said(a.bytes / KIB, b.bytes / KIB))
+    let agrees = |a: u64, b: u64| a > 0 && a == b;
+    a.elapsed_ns == b.elapsed_ns && (agrees(a.ops, b.ops) || agrees(a.bytes / KIB, b.bytes / KIB))
 }

@@ -71,9 +71,9 @@ fn figure(row: &ReferenceRow) -> SourceFigure {
 }
 
 fn joined<'a>(parts: impl IntoIterator<Item = &'a String>, between: &str) -> String {
-    let said: Vec<&str> =
+    let filled: Vec<&str> =
         parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    said.join(between)
+    filled.join(between)
 }
 
 fn medium(row: &ReferenceRow) -> String {

@@ -154,7 +154,7 @@ pub fn outcome_text(import: &Result<Import, ImportError>) -> String {
     text
 }
 
-fn told_of(bytes: &[u8]) -> String {
+fn outcome_of(bytes: &[u8]) -> String {
     outcome_text(&understand("text", bytes, &Hints::default()))
 }
 
@@ -163,7 +163,7 @@ fn sample_figures() {
     insta::glob!("../../../../fixtures/import", "*.{txt,json,csv}", |path| {
         let bytes = std::fs::read(path).unwrap();
         insta::with_settings!({ prepend_module_to_snapshot => false }, {
-            insta::assert_snapshot!(told_of(&bytes));
+            insta::assert_snapshot!(outcome_of(&bytes));
         });
         for record in import::read("text", &bytes).unwrap_or_else(|error| panic!("{error}")) {
             assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{}", path.display());
@@ -180,7 +180,7 @@ fn pasted_texts() {
         let mut all = String::new();
         for part in text.split("==== ").skip(1) {
             let (about, text) = part.split_once('\n').unwrap_or_default();
-            writeln!(all, "==== {about}\n{}", told_of(text.as_bytes())).unwrap();
+            writeln!(all, "==== {about}\n{}", outcome_of(text.as_bytes())).unwrap();
         }
         insta::with_settings!({ prepend_module_to_snapshot => false }, {
             insta::assert_snapshot!(all);

@@ -55,7 +55,7 @@ pub(super) fn look(
     let mut sum = Sha256::new();
     let mut records = Vec::new();
     for mut record in std::mem::take(&mut import.records) {
-        known.tell(&mut record);
+        known.apply_to(&mut record);
         let run = Published::from(&record);
         let json =
             serde_json::to_vec(&run).map_err(|error| Problem::internal(&error.to_string()))?;
