@@ -58,7 +58,7 @@ impl Damage {
     }
 
     /// True if a person should see it: a torn last line costs nothing that was acknowledged.
-    pub fn is_told(&self) -> bool {
+    pub fn is_reported(&self) -> bool {
         self.wrong != Wrong::Torn
     }
 

@@ -85,8 +85,8 @@ enum LockState {
 
 impl LockState {
     /// Maps the result of flock(2); errors other than these three are returned.
-    fn of(said: Result<(), Errno>) -> std::io::Result<LockState> {
-        match said {
+    fn of(result: Result<(), Errno>) -> std::io::Result<LockState> {
+        match result {
             Ok(()) => Ok(LockState::Held),
             Err(Errno::WOULDBLOCK) => Ok(LockState::Taken),
             // ENOTSUP is the same number as EOPNOTSUPP.

@@ -170,8 +170,8 @@ fn cells_passed_over(record: &Record) -> Vec<String> {
 
 impl Replayed {
     /// Damage that a person should see.
-    pub fn told_damage(&self) -> impl Iterator<Item = &Damage> {
-        self.damage.iter().filter(|damage| damage.is_told())
+    pub fn reported_damage(&self) -> impl Iterator<Item = &Damage> {
+        self.damage.iter().filter(|damage| damage.is_reported())
     }
 }
 

@@ -194,7 +194,7 @@ impl RunDir {
         }
         match (written, self.replay()) {
             (written, Ok(replayed)) => {
-                let damage = replayed.told_damage().cloned().collect();
+                let damage = replayed.reported_damage().cloned().collect();
                 let written = written.ok().filter(|written| is_as_far(written, &replayed.record));
                 Ok(Loaded { record: written.unwrap_or_else(|| self.now(replayed.record)), damage })
             }

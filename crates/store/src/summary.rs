@@ -75,7 +75,7 @@ pub(crate) fn summary(dir: RunDir) -> RunSummary {
         has_its_record: true,
     };
     match reading::read::<Outline, EntryOutline>(&dir.journal_path()) {
-        Ok(contents) if contents.damage.iter().any(Damage::is_told) => of_damaged(dir),
+        Ok(contents) if contents.damage.iter().any(Damage::is_reported) => of_damaged(dir),
         Ok(contents) => of_journal(contents, dir),
         // A record that was imported or whose journal is gone is not a damaged run.
         Err(JournalError::Read { .. }) if dir.record_path().exists() => {

@@ -463,9 +463,9 @@ mod tests {
     #[test]
     fn a_summary_row_is_a_combination() {
         let rows = rows(&tries(&record()));
-        let stall_ns: Vec<(&str, Option<f64>)> =
+        let stalls_by_fs: Vec<(&str, Option<f64>)> =
             rows.iter().map(|row| (row.labels[1].as_str(), row.mean())).collect();
-        assert_eq!(stall_ns, [("ext4", Some(105.0)), ("jfs", None), ("xfs", Some(50.0))]);
+        assert_eq!(stalls_by_fs, [("ext4", Some(105.0)), ("jfs", None), ("xfs", Some(50.0))]);
         assert_eq!(best_of(&rows), Some(105.0));
     }
 

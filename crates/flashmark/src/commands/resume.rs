@@ -40,7 +40,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
             dir.name()
         ));
     }
-    crate::damage::warn(&dir, replayed.told_damage());
+    crate::damage::warn(&dir, replayed.reported_damage());
     let request: RunRequest = serde_json::from_value(replayed.command.clone()).or_usage()?;
     if is_done(&replayed) && dir.unrestored().is_none() {
         return end_late(&dir, lock, &replayed, &request, flags);

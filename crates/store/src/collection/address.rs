@@ -90,9 +90,9 @@ mod tests {
                 .map(|address| address.to_string())
                 .map_err(|error| error.to_string())
         };
-        let told =
+        let addresses =
             ["sqlite:cards.db", "sqlite::memory:", "postgresql:///cards?host=/run/postgresql"];
-        assert_eq!(told.map(shown), told.map(|text| Ok(text.to_owned())));
+        assert_eq!(addresses.map(shown), addresses.map(|text| Ok(text.to_owned())));
         let secret = shown("postgres://me:secret@db.example/cards?password=also&sslmode=disable");
         assert_eq!(secret.as_deref(), Ok("postgres://me@db.example/cards?sslmode=disable"));
         for bad in ["cards.db", "mysql://me@host/x", "sqlite:", "postgres:cards"] {

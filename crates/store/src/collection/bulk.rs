@@ -70,7 +70,7 @@ impl Collection {
                 }
             }
             writer.finish()?;
-            Ok(done.told(Vec::new()))
+            Ok(done.into_judgement(Vec::new()))
         })
     }
 
@@ -101,7 +101,7 @@ impl Collection {
             let forget = "DELETE FROM bulk_judgements WHERE event = $1";
             writer.connection().execute(forget, &[SqlValue::from(event)]).changing()?;
             writer.finish()?;
-            Ok(done.told(left))
+            Ok(done.into_judgement(left))
         })
     }
 
@@ -129,7 +129,7 @@ struct Done {
 }
 
 impl Done {
-    fn told(self, left: Vec<String>) -> BulkJudgement {
+    fn into_judgement(self, left: Vec<String>) -> BulkJudgement {
         let changed = self.changed.into_iter().map(|change| change.receipt);
         BulkJudgement {
             event: self.event,

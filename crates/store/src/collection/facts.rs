@@ -42,14 +42,14 @@ impl Facet {
     /// Value of the fact in a run; `None` where it is unknown.
     pub(super) fn of(self, run: &Published) -> Option<String> {
         let link = run.link.clone().unwrap_or_default();
-        let told = match self {
+        let value = match self {
             Facet::Kernel => run.kernel.as_deref().map(first_two_numbers),
             Facet::Arch => run.arch.clone(),
             Facet::Board => run.board.clone(),
             Facet::Reader => link.usb_name.or(link.driver),
             Facet::Interface => run.interface_words(),
         };
-        told.map(|text| tidy(&text)).filter(|text| !text.is_empty())
+        value.map(|text| tidy(&text)).filter(|text| !text.is_empty())
     }
 }
 

@@ -20,8 +20,8 @@ impl fmt::Display for NotFinite {
 impl std::error::Error for NotFinite {}
 
 impl ser::Error for NotFinite {
-    fn custom<T: fmt::Display>(said: T) -> NotFinite {
-        NotFinite(said.to_string())
+    fn custom<T: fmt::Display>(message: T) -> NotFinite {
+        NotFinite(message.to_string())
     }
 }
 
@@ -252,26 +252,26 @@ mod tests {
             kind: Kind::One(0.5),
             other: BTreeMap::new(),
         };
-        let said = |deep: &[Deep]| check(&deep).map_err(|error| error.to_string());
-        assert_eq!(said(&[sound(), Deep { maybe: Some(5e-324), ..sound() }]), Ok(()));
+        let checked = |deep: &[Deep]| check(&deep).map_err(|error| error.to_string());
+        assert_eq!(checked(&[sound(), Deep { maybe: Some(5e-324), ..sound() }]), Ok(()));
         assert_eq!(
-            said(&[sound(), Deep { point: [0.0, f64::NAN], ..sound() }]),
+            checked(&[sound(), Deep { point: [0.0, f64::NAN], ..sound() }]),
             Err("a number in it is NaN".to_owned())
         );
         assert_eq!(
-            said(&[Deep { maybe: Some(f64::INFINITY), ..sound() }]),
+            checked(&[Deep { maybe: Some(f64::INFINITY), ..sound() }]),
             Err("a number in it is inf".to_owned())
         );
         assert_eq!(
-            said(&[Deep { kind: Kind::One(f32::NAN), ..sound() }]),
+            checked(&[Deep { kind: Kind::One(f32::NAN), ..sound() }]),
             Err("a number in it is NaN".to_owned())
         );
         assert_eq!(
-            said(&[Deep { kind: Kind::Two { x: f64::NEG_INFINITY }, ..sound() }]),
+            checked(&[Deep { kind: Kind::Two { x: f64::NEG_INFINITY }, ..sound() }]),
             Err("a number in it is -inf".to_owned())
         );
         assert_eq!(
-            said(&[Deep { other: [("a".to_owned(), f64::NAN)].into(), ..sound() }]),
+            checked(&[Deep { other: [("a".to_owned(), f64::NAN)].into(), ..sound() }]),
             Err("a number in it is NaN".to_owned())
         );
         assert_eq!(sound().name, "NaN");

@@ -155,7 +155,7 @@ fn count_fakes(connection: &mut dyn Connection, line: u64) -> Result<(), Collect
     }
     let fakes: u64 =
         found.iter().filter(|(_, is_fake, ..)| *is_fake).map(|(_, _, fakes, _)| fakes).sum();
-    for (number, ..) in found.into_iter().filter(|(.., said)| *said != fakes) {
+    for (number, ..) in found.into_iter().filter(|(.., stored)| *stored != fakes) {
         let values = [SqlValue::from(fakes), SqlValue::from(number)];
         connection.execute("UPDATE lines SET fakes = $1 WHERE number = $2", &values).changing()?;
     }

@@ -30,9 +30,9 @@ impl From<postgres::Error> for DatabaseError {
             return DatabaseError(why);
         }
         // The error's own text is only "db error".
-        let said = error.as_db_error().map(|told| told.message().to_owned());
+        let message = error.as_db_error().map(|refused| refused.message().to_owned());
         let cause = error.source().map(ToString::to_string);
-        DatabaseError(said.unwrap_or_else(|| {
+        DatabaseError(message.unwrap_or_else(|| {
             cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
         }))
     }

@@ -322,8 +322,11 @@ mod tests {
             ),
             ("sslmode=require&sslrootcert=/dev/null", "holds no certificate (PEM)"),
         ] {
-            let told = mode(&format!("postgres://me@db.example/cards?{query}"));
-            assert!(told.as_ref().is_err_and(|told| told.contains(expected)), "{query}: {told:?}");
+            let outcome = mode(&format!("postgres://me@db.example/cards?{query}"));
+            assert!(
+                outcome.as_ref().is_err_and(|error| error.contains(expected)),
+                "{query}: {outcome:?}"
+            );
         }
     }
 }

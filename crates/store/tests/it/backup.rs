@@ -160,12 +160,12 @@ fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
 
 #[test]
 fn damage_is_said_in_words() {
-    let said = |damage: BackupDamage| damage.to_string();
-    insta::assert_snapshot!(said(BackupDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be restored: the copy is damaged");
-    insta::assert_snapshot!(said(BackupDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: its place is not known, at most 1 MiB is missing");
-    insta::assert_snapshot!(said(BackupDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: their places are not known, at most 4 MiB are missing");
-    insta::assert_snapshot!(said(BackupDamage::Tail { bytes: 512 }), @"the last 512 B of the undo log cannot be read: whether something is missing is not known");
-    insta::assert_snapshot!(said(BackupDamage::Torn { offset_bytes: 1 << 20, bytes: 512 }), @"512 B at 1 MiB were being kept when the program was ended: nothing was overwritten there");
+    let text = |damage: BackupDamage| damage.to_string();
+    insta::assert_snapshot!(text(BackupDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be restored: the copy is damaged");
+    insta::assert_snapshot!(text(BackupDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: its place is not known, at most 1 MiB is missing");
+    insta::assert_snapshot!(text(BackupDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: their places are not known, at most 4 MiB are missing");
+    insta::assert_snapshot!(text(BackupDamage::Tail { bytes: 512 }), @"the last 512 B of the undo log cannot be read: whether something is missing is not known");
+    insta::assert_snapshot!(text(BackupDamage::Torn { offset_bytes: 1 << 20, bytes: 512 }), @"512 B at 1 MiB were being kept when the program was ended: nothing was overwritten there");
 }
 
 proptest! {

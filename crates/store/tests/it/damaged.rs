@@ -238,8 +238,8 @@ fn after(change: impl FnOnce(&mut Vec<String>)) -> String {
     fs::write(run.journal_path(), lines.concat()).unwrap();
     let replayed = run.replay().unwrap();
     let ids: Vec<&str> = replayed.finished_cells().map(|cell| cell.id.as_str()).collect();
-    let said: Vec<String> = replayed.damage.iter().map(Damage::to_string).collect();
-    format!("{} {:?}\n{}", ids.join(""), replayed.record.run.ended, said.join("\n"))
+    let messages: Vec<String> = replayed.damage.iter().map(Damage::to_string).collect();
+    format!("{} {:?}\n{}", ids.join(""), replayed.record.run.ended, messages.join("\n"))
 }
 
 #[test]

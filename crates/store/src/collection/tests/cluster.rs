@@ -90,8 +90,9 @@ impl Cluster {
     /// Size of the data directory in bytes.
     #[allow(dead_code, reason = "only benches ask")]
     pub fn bytes(&self) -> io::Result<u64> {
-        let told = output(Command::new("du").args(["-s", "-B1"]).arg(self.data()))?;
-        told.split_whitespace()
+        let usage = output(Command::new("du").args(["-s", "-B1"]).arg(self.data()))?;
+        usage
+            .split_whitespace()
             .next()
             .and_then(|bytes| bytes.parse().ok())
             .ok_or_else(|| io::Error::other("du told no size"))
@@ -163,10 +164,10 @@ fn programs() -> Option<PathBuf> {
 fn output(command: &mut Command) -> io::Result<String> {
     // The started server keeps inherited files open: a pipe would never end.
     let error = tempfile::tempfile()?;
-    let said = tempfile::tempfile()?;
+    let stdout = tempfile::tempfile()?;
     let status = command
         .stdin(Stdio::null())
-        .stdout(said.try_clone()?)
+        .stdout(stdout.try_clone()?)
         .stderr(error.try_clone()?)
         .status()?;
     let read = |mut file: fs::File| {
@@ -174,7 +175,7 @@ fn output(command: &mut Command) -> io::Result<String> {
         io::read_to_string(file)
     };
     if status.success() {
-        return read(said);
+        return read(stdout);
     }
     Err(io::Error::other(format!("{command:?}: {}", read(error)?.trim())))
 }

@@ -3,14 +3,14 @@
 use record::collection::SubmissionStatus::{self, Accepted, Quarantined, Rejected, Withdrawn};
 
 use super::Database;
-use super::made::{doubtful, submission};
+use super::made::{quarantined, submission};
 use crate::collection::{Collection, CollectionError, RunFilter, RunOrder, Submission};
 
 const WHEN: &str = "2026-06-01T00:00:00Z";
 
 fn ids(collection: &Collection, count: u64) -> Vec<String> {
     let take = |number: u64| {
-        let sent = doubtful(submission(number, "SD32G", None, number as f64));
+        let sent = quarantined(submission(number, "SD32G", None, number as f64));
         collection.submit(sent).unwrap().id
     };
     (1..=count).map(take).collect()
@@ -34,10 +34,13 @@ pub fn many_are_judged_and_put_back(database: &Database) {
     assert_eq!(statuses(&collection, &ids), [Rejected, Rejected, Rejected, Withdrawn]);
     assert_eq!(collection.all_lines().unwrap(), [], "the line follows");
     let audit = collection.audit(before, 100).unwrap();
-    let told: Vec<(&str, &str)> =
+    let entries: Vec<(&str, &str)> =
         audit.iter().map(|line| (line.what.as_str(), line.detail.as_str())).collect();
-    assert_eq!(told[0], ("judged many", "3 runs rejected: spam"));
-    assert_eq!(told[1], ("rejected", format!("event {}, was accepted: spam", before + 1).as_str()));
+    assert_eq!(entries[0], ("judged many", "3 runs rejected: spam"));
+    assert_eq!(
+        entries[1],
+        ("rejected", format!("event {}, was accepted: spam", before + 1).as_str())
+    );
     // One is judged once more by itself, one is withdrawn: both stay so.
     collection.judge(&ids[1], Accepted, "Bob", "it is sound", WHEN).unwrap();
     collection.withdraw(&ids[2], "me", "", WHEN).unwrap();
@@ -96,7 +99,7 @@ pub fn runs_are_listed_by_what_is_looked_for(database: &Database) {
     let far = send(2, "anonymous", 1000.0, "");
     let near = send(3, "lab", 11.0, "");
     let strange = send(4, "anonymous", 12.0, "too fast; too large");
-    let waits = collection.submit(doubtful(submission(5, "SD64G", None, 1.0))).unwrap().id;
+    let waits = collection.submit(quarantined(submission(5, "SD64G", None, 1.0))).unwrap().id;
     let list = |order: RunOrder, sender: Option<&str>, status| {
         let sender = sender.map(str::to_owned);
         let filter = RunFilter { status, sender, order, count: 10 };

@@ -32,18 +32,18 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(database: &Database) {
             .spawn()
             .unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut heard = 0;
+        let mut count = 0;
         for line in output.lines() {
             let line = line.unwrap();
             let Some(id) = line.strip_prefix("kept ") else { continue };
             acknowledged.push(id.to_owned());
-            heard += 1;
-            if heard == 40 {
+            count += 1;
+            if count == 40 {
                 child.kill().unwrap();
             }
         }
         child.wait().unwrap();
-        assert!(heard >= 40, "it ended by itself after {heard}");
+        assert!(count >= 40, "it ended by itself after {count}");
     }
     let collection = database.open();
     for id in &acknowledged {

@@ -13,23 +13,23 @@ pub fn fixture() -> Published {
 
 /// A run of a card of that name on that board. Each number gives another content.
 pub fn run(number: u64, vendor: &str, model: &str, board: Option<&str>) -> Published {
-    let told = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let non_empty = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     Published {
         seed: number,
         kind: MediumKind::Sd,
-        vendor: told(vendor),
-        model: told(model),
+        vendor: non_empty(vendor),
+        model: non_empty(model),
         profile: None,
         capacity_bytes: Some(31_914_983_424),
-        interface: told("mmc"),
+        interface: non_empty("mmc"),
         link: Some(Link {
-            mode: told("sd uhs SDR104, 4 bit, 200 MHz"),
-            driver: told("sdhci"),
+            mode: non_empty("sd uhs SDR104, 4 bit, 200 MHz"),
+            driver: non_empty("sdhci"),
             ..Link::default()
         }),
         claims: Some(Claims { speed_class: Some(10), app_class: Some(1), ..Claims::default() }),
         board: board.map(str::to_owned),
-        kernel: told("6.12.3"),
+        kernel: non_empty("6.12.3"),
         arch: board.map(|_| "aarch64".to_owned()),
         cpu: None,
         cpus: None,
@@ -58,7 +58,7 @@ pub fn submission(number: u64, model: &str, board: Option<&str>, random_write: f
 }
 
 /// Puts the submission in quarantine.
-pub fn doubtful(submission: Submission) -> Submission {
+pub fn quarantined(submission: Submission) -> Submission {
     Submission { status: SubmissionStatus::Quarantined, why: "too fast".to_owned(), ..submission }
 }
 

@@ -7,7 +7,7 @@ use record::collection::{
 };
 
 use super::Database;
-use super::made::{doubtful, fake, headline, run, submission};
+use super::made::{fake, headline, quarantined, run, submission};
 use crate::collection::{Collection, CollectionError, Counts, Facet, Submission, Token, TokenKind};
 
 fn line_of(collection: &Collection, slug: &str) -> record::collection::CollectionLine {
@@ -186,10 +186,10 @@ pub fn a_line_says_what_most_senders_say(database: &Database) {
     }
     let after = line_of(&collection, &slug);
     assert_eq!((after.runs, after.fakes), (5, 1), "one sender is one report");
-    let said = |line: &record::collection::CollectionLine| {
+    let facts = |line: &record::collection::CollectionLine| {
         (line.name.clone(), line.interface.clone(), line.verdict.clone())
     };
-    assert_eq!(said(&after), said(&before));
+    assert_eq!(facts(&after), facts(&before));
     assert_eq!(before.name, "SanDisk SD32G 32 GB");
 }
 
@@ -201,7 +201,7 @@ pub fn origins_are_never_mixed(database: &Database) {
             .unwrap();
     }
     let lines = collection.all_lines().unwrap();
-    let told: Vec<(&str, f64)> = lines
+    let medians: Vec<(&str, f64)> = lines
         .iter()
         .map(|line| (line.slug.as_str(), line.figures[&HeadlineFigure::RandomWrite4k].median))
         .collect();
@@ -211,7 +211,7 @@ pub fn origins_are_never_mixed(database: &Database) {
         "sandisk-sd32g-32-gb-reference",
         "sandisk-sd32g-32-gb-simulated",
     ];
-    assert_eq!(told, slugs.into_iter().zip([1.0, 2.0, 3.0, 4.0]).collect::<Vec<_>>());
+    assert_eq!(medians, slugs.into_iter().zip([1.0, 2.0, 3.0, 4.0]).collect::<Vec<_>>());
     // Simulated media are shown to those who ask for them.
     assert_eq!(collection.lines(&Query::default()).unwrap().total, 3);
     let asked = Query { origins: vec![Origin::Simulated], ..Query::default() };
@@ -220,7 +220,7 @@ pub fn origins_are_never_mixed(database: &Database) {
 
 pub fn quarantine_is_not_shown_until_someone_accepts(database: &Database) {
     let collection = database.open();
-    let receipt = collection.submit(doubtful(submission(1, "SD32G", None, 9e9))).unwrap();
+    let receipt = collection.submit(quarantined(submission(1, "SD32G", None, 9e9))).unwrap();
     assert_eq!(receipt.status, SubmissionStatus::Quarantined);
     assert_eq!(collection.line(&receipt.slug).unwrap(), None);
     assert!(
@@ -302,7 +302,7 @@ pub fn a_replacement_keeps_the_name_and_the_old_revision(database: &Database) {
     assert!(matches!(error, CollectionError::AlreadyThere { id } if id == other.id));
     assert!(!collection.submit(submission(2, "SD64G", None, 20.0)).unwrap().is_new);
     // What waits for a person is not accepted by being replaced.
-    let waiting = collection.submit(doubtful(submission(7, "SD32G", None, 1e9))).unwrap();
+    let waiting = collection.submit(quarantined(submission(7, "SD32G", None, 1e9))).unwrap();
     assert_eq!(
         collection.replace(&waiting.id, submission(8, "SD32G", None, 1e9)).unwrap().status,
         SubmissionStatus::Quarantined
@@ -369,10 +369,10 @@ pub fn the_audit_shows_every_deed_and_every_meddling(database: &Database) {
         .judge(&receipt.id, SubmissionStatus::Rejected, "moderator", "no", "2026-06-02T00:00:00Z")
         .unwrap();
     let lines = collection.audit(0, 10).unwrap();
-    let told: Vec<(u64, &str, &str)> =
+    let entries: Vec<(u64, &str, &str)> =
         lines.iter().map(|line| (line.number, line.who.as_str(), line.what.as_str())).collect();
     assert_eq!(
-        told,
+        entries,
         [(1, "anonymous", "submitted"), (2, "site", "refused"), (3, "moderator", "rejected")]
     );
     assert_eq!(collection.audit(2, 10).unwrap(), lines[2..]);

@@ -71,17 +71,17 @@ fn tls_is_what_the_address_asks_for() {
     // Its name is another one: only verify-full minds.
     let require = format!("&sslmode=require&sslrootcert={trusted}");
     assert_eq!(asked("other.example", &require), Ok(true));
-    let told = asked("other.example", &full(&trusted)).unwrap_err();
-    assert_eq!(told, "the server's certificate is not for other.example; it is for db.example");
+    let refusal = asked("other.example", &full(&trusted)).unwrap_err();
+    assert_eq!(refusal, "the server's certificate is not for other.example; it is for db.example");
     let untrusted =
         "the server's certificate is not trusted; name the file of who issued it: sslrootcert=FILE";
     for mode in ["prefer", "require", "verify-ca", "verify-full"] {
-        let told = asked("db.example", &format!("&sslmode={mode}&sslrootcert={other}"));
-        assert_eq!(told.as_ref().map_err(String::as_str), Err(untrusted), "{mode}");
+        let outcome = asked("db.example", &format!("&sslmode={mode}&sslrootcert={other}"));
+        assert_eq!(outcome.as_ref().map_err(String::as_str), Err(untrusted), "{mode}");
     }
     // No authority of this system issued it.
-    let told = asked("db.example", "&sslmode=verify-full").unwrap_err();
-    assert!(told == untrusted || told.contains("install ca-certificates"), "{told}");
+    let refusal = asked("db.example", "&sslmode=verify-full").unwrap_err();
+    assert!(refusal == untrusted || refusal.contains("install ca-certificates"), "{refusal}");
 
     // All traffic of a collection uses it.
     let url = address("db.example", port, &full(&trusted));
@@ -106,7 +106,7 @@ fn a_server_may_be_known_by_its_own_certificate() {
         is_encrypted(&address(host, port, &format!("&sslmode=verify-full&sslrootcert={trusted}")))
     };
     assert_eq!(full("db.example"), Ok(true));
-    assert!(full("other.example").is_err_and(|told| told.contains("not for other.example")));
+    assert!(full("other.example").is_err_and(|error| error.contains("not for other.example")));
 }
 
 #[test]
@@ -114,8 +114,11 @@ fn a_server_without_tls_gets_no_password() {
     let Some((_cluster, port)) = serve("-c ssl=off", &[]) else { return };
     let asked = |tls: &str| is_encrypted(&address("db.example", port, tls));
     for tls in ["", "&sslmode=require", "&sslmode=verify-full"] {
-        let told = asked(tls).unwrap_err();
-        assert!(told.starts_with("the server does not speak TLS; turn it on there"), "{told}");
+        let refusal = asked(tls).unwrap_err();
+        assert!(
+            refusal.starts_with("the server does not speak TLS; turn it on there"),
+            "{refusal}"
+        );
     }
     assert_eq!(asked("&sslmode=prefer"), Ok(false));
     assert_eq!(asked("&sslmode=disable"), Ok(false));

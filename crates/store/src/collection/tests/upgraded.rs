@@ -106,14 +106,14 @@ fn is_whole(collection: &Collection, ids: &[String]) {
         let entry = collection.entry(id).unwrap().unwrap();
         assert_eq!((entry.origin, &entry.headline), (origin, &faulty(value)));
     }
-    let told = |text: &str| Some(text.to_owned());
+    let some = |text: &str| Some(text.to_owned());
     assert_eq!(
         senders(collection),
         [
-            told("anonymous"),
-            told("anonymous"),
-            told("lab (0123abcd)"),
-            told("bench (4567cdef)"),
+            some("anonymous"),
+            some("anonymous"),
+            some("lab (0123abcd)"),
+            some("bench (4567cdef)"),
             None
         ]
     );
