@@ -200,9 +200,9 @@ fn shared_claims(votes: &[Vote]) -> BTreeSet<&str> {
         let (mut asked, mut agreeing) = (0, 0);
         for runs in by_sender.values() {
             let judged = runs.iter().filter(|vote| has_judged(vote, claim)).count();
-            let said = runs.iter().filter(|vote| vote.claims.contains(*claim)).count();
+            let with_claim = runs.iter().filter(|vote| vote.claims.contains(*claim)).count();
             asked += usize::from(judged > 0);
-            agreeing += usize::from(judged > 0 && said * 2 >= judged);
+            agreeing += usize::from(judged > 0 && with_claim * 2 >= judged);
         }
         // A sender that judges alone is believed only if it is the only sender.
         let judging = claiming.max(2).min(by_sender.len());

@@ -122,8 +122,8 @@ fn largest(run: &Published) -> Vec<&Histogram> {
 
 impl RunSketch {
     fn of(cells: &[&Histogram]) -> RunSketch {
-        let told_apart = cells.iter().filter(|histogram| has_many_places(histogram));
-        let sketches = told_apart.map(|histogram| CellSketch::of(histogram));
+        let distinctive = cells.iter().filter(|histogram| has_many_places(histogram));
+        let sketches = distinctive.map(|histogram| CellSketch::of(histogram));
         RunSketch(sketches.filter(CellSketch::is_smooth).collect())
     }
 

@@ -179,8 +179,8 @@ fn parse(json: &[u8]) -> Result<Published, Rejection> {
     serde_path_to_error::deserialize(&mut text).map_err(|error| {
         let place = error.path().to_string();
         let place = if place == "." { String::new() } else { format!("{place}: ") };
-        let said = scan::printable(&error.into_inner().to_string());
-        Rejection::invalid("not-a-run", format!("{place}{said}"))
+        let message = scan::printable(&error.into_inner().to_string());
+        Rejection::invalid("not-a-run", format!("{place}{message}"))
     })
 }
 

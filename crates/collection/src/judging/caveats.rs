@@ -67,10 +67,10 @@ fn addresses(run: &Published) -> Vec<String> {
         let text = text.to_ascii_lowercase();
         text.contains("://") || text.contains("www.")
     };
-    let told = |(name, text): (&str, &Option<String>)| {
+    let caveat = |(name, text): (&str, &Option<String>)| {
         text.as_deref().is_some_and(holds).then(|| format!("{name} has an address in it"))
     };
-    named.into_iter().filter_map(told).collect()
+    named.into_iter().filter_map(caveat).collect()
 }
 
 /// A cell with values that no medium produces. Cells of other tools may lack latencies.
@@ -148,7 +148,7 @@ pub(super) fn outliers(headline: &RunHeadline, line: &CollectionLine) -> Vec<Str
     if headline.is_fake != line.is_fake {
         return Vec::new();
     }
-    let told = |(figure, value): (&HeadlineFigure, &f64)| {
+    let outlier = |(figure, value): (&HeadlineFigure, &f64)| {
         let spread = line.figures.get(figure)?;
         let allowed = allowed_factor(spread)?;
         let factor = (value / spread.median).max(spread.median / value);
@@ -164,7 +164,7 @@ pub(super) fn outliers(headline: &RunHeadline, line: &CollectionLine) -> Vec<Str
             )
         })
     };
-    headline.figures.iter().filter_map(told).collect()
+    headline.figures.iter().filter_map(outlier).collect()
 }
 
 /// Largest usual ratio to the median. Only the extremes of a line are known, so the farther of them

@@ -64,8 +64,8 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
 /// I/Os in flight during a host stall: they count, but have no latency. At most [`FEW_OF_THE_HOST`]
 /// or a tenth of all, so that a sender cannot claim any number.
 fn of_the_host(cell: &Cell, histogram: &Histogram) -> u64 {
-    let said = cell.host_state.as_ref().map_or(0, |host_state| host_state.left_out);
-    said.min((histogram.len() / 10).max(FEW_OF_THE_HOST))
+    let claimed = cell.host_state.as_ref().map_or(0, |host_state| host_state.left_out);
+    claimed.min((histogram.len() / 10).max(FEW_OF_THE_HOST))
 }
 
 /// Relative tolerance of a cell; larger if another tool measured it.
@@ -120,10 +120,10 @@ fn check_against(
     histogram: &Histogram,
     slack: f64,
 ) -> Result<(), Rejection> {
-    let off = |name: &str, said: f64, counted: f64| {
+    let off = |name: &str, stated: f64, counted: f64| {
         Err(contradiction(
             place,
-            format_args!("{name} is {said:?} ns, and {counted:?} ns by the histogram"),
+            format_args!("{name} is {stated:?} ns, and {counted:?} ns by the histogram"),
         ))
     };
     // A histogram has 33,000 buckets, nearly all of them empty: one pass over them.
@@ -140,14 +140,14 @@ fn check_against(
     if !is_capped && !is_near(latency.mean, mean, slack) {
         return off("mean", latency.mean, mean);
     }
-    for (name, share, said) in percentiles(latency) {
-        let Some(said) = said.map(|ns| ns as f64) else { continue };
+    for (name, share, stated) in percentiles(latency) {
+        let Some(stated) = stated.map(|ns| ns as f64) else { continue };
         // Tools choose differently between the two neighbours of a percentile.
         let rank = (share * latency.n as f64).ceil() as u64;
         let [low, high] = [rank.saturating_sub(1), rank.saturating_add(1)]
             .map(|rank| at_rank(&buckets, rank) as f64);
-        if !is_near_or_above(said, low, slack) || !is_near_or_above(high, said, slack) {
-            return off(name, said, at_rank(&buckets, rank) as f64);
+        if !is_near_or_above(stated, low, slack) || !is_near_or_above(high, stated, slack) {
+            return off(name, stated, at_rank(&buckets, rank) as f64);
         }
     }
     Ok(())

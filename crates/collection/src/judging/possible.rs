@@ -320,9 +320,9 @@ fn check_span(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
 /// Rejects rates above that of the link, by its reported speed and by the standard of its
 /// generation. Flashmark flags such cells itself, and flagged cells are not used for conclusions.
 fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
-    let told = run.link.as_ref().and_then(|link| link.max_bps);
+    let reported_bps = run.link.as_ref().and_then(|link| link.max_bps);
     let standard = run.interface_words().and_then(|words| limits::of_interface(&words));
-    let slowest = told.into_iter().chain(standard).min_by(f64::total_cmp);
+    let slowest = reported_bps.into_iter().chain(standard).min_by(f64::total_cmp);
     let Some(link_bps) = slowest.filter(|_| cell.params.path == Path::Direct) else {
         return Ok(());
     };

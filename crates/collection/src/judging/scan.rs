@@ -142,14 +142,14 @@ impl Scan<'_> {
     }
 
     fn broken(&self, error: &serde_json::Error) -> Rejection {
-        let said = error.to_string();
-        if said.starts_with("number out of range") {
-            return Rejection::invalid("out-of-range", format!("{}: {said}", self.place()));
+        let message = error.to_string();
+        if message.starts_with("number out of range") {
+            return Rejection::invalid("out-of-range", format!("{}: {message}", self.place()));
         }
-        if said.starts_with("recursion limit") {
-            return Rejection::invalid("too-deep", format!("{}: {said}", self.place()));
+        if message.starts_with("recursion limit") {
+            return Rejection::invalid("too-deep", format!("{}: {message}", self.place()));
         }
-        Rejection::not("not-json", format!("the body is not JSON: {}", printable(&said)))
+        Rejection::not("not-json", format!("the body is not JSON: {}", printable(&message)))
     }
 
     fn count<E: Error>(&mut self) -> Result<(), E> {

@@ -93,7 +93,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
 }
 
 /// Result of reading an honest run after a change.
-fn said_of(change: impl FnOnce(&mut Published)) -> String {
+fn outcome_of(change: impl FnOnce(&mut Published)) -> String {
     let mut run = honest();
     change(&mut run);
     match read_plain(&json_of(&run)) {
@@ -103,22 +103,22 @@ fn said_of(change: impl FnOnce(&mut Published)) -> String {
 }
 
 /// Result of reading an honest run after a change of its JSON.
-fn said_of_json(change: impl FnOnce(&mut Value)) -> String {
+fn outcome_of_json(change: impl FnOnce(&mut Value)) -> String {
     let mut value = serde_json::to_value(honest()).unwrap();
     change(&mut value);
     match read_plain(value.to_string().as_bytes()) {
         Ok(_) => "taken".to_owned(),
         Err(rejection) => {
-            let said = format!("{} {rejection}", rejection.status);
+            let message = format!("{} {rejection}", rejection.status);
             // The column depends on the order of keys, which a feature of serde_json decides.
-            said.split(" at line 1 colum").next().unwrap().to_owned()
+            message.split(" at line 1 colum").next().unwrap().to_owned()
         }
     }
 }
 
 /// Results, one per line, for a snapshot.
-fn listed(said: impl IntoIterator<Item = String>) -> String {
-    said.into_iter().collect::<Vec<_>>().join("\n")
+fn listed(outcomes: impl IntoIterator<Item = String>) -> String {
+    outcomes.into_iter().collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn conclusions_are_drawn_here_and_not_taken() {
 fn bodies_that_are_no_document() {
     let limits =
         UploadLimits { body_bytes: 4000, unpacked_bytes: 100_000, ..UploadLimits::default() };
-    let said = |body: &[u8], encoding: Option<&str>| {
+    let refusal = |body: &[u8], encoding: Option<&str>| {
         read(body, encoding, &limits).unwrap_err().to_string()
     };
     let bomb = packed(&vec![b' '; 1 << 20]);
@@ -191,19 +191,19 @@ fn bodies_that_are_no_document() {
     let mut cut = packed(b"{\"schema\":1}");
     cut.truncate(cut.len() - 9);
     insta::assert_snapshot!(listed([
-        said(&[b'['; 4001], None),
-        said(&bomb, Some("gzip")),
-        said(&packed(&bomb), Some("gzip")),
-        said(b"{}", Some("gzip")),
-        said(&cut, Some("gzip")),
-        said(&followed, Some("gzip")),
-        said(b"{}", Some("br")),
-        said(b"{}", Some("gzip, gzip")),
-        said(b"", None),
-        said(b"{\"schema\":", None),
-        said(b"\xff\xfe{}", None),
-        said(b"{\"schema\": NaN}", None),
-        said(b"{} {}", None),
+        refusal(&[b'['; 4001], None),
+        refusal(&bomb, Some("gzip")),
+        refusal(&packed(&bomb), Some("gzip")),
+        refusal(b"{}", Some("gzip")),
+        refusal(&cut, Some("gzip")),
+        refusal(&followed, Some("gzip")),
+        refusal(b"{}", Some("br")),
+        refusal(b"{}", Some("gzip, gzip")),
+        refusal(b"", None),
+        refusal(b"{\"schema\":", None),
+        refusal(b"\xff\xfe{}", None),
+        refusal(b"{\"schema\": NaN}", None),
+        refusal(b"{} {}", None),
     ]), @r"
 too-large: the body has 4001 bytes; at most 4000 are taken
 too-large: the body unpacks to more than 100000 bytes
@@ -223,23 +223,23 @@ not-json: the body is not JSON: trailing characters at line 1 column 4
 
 #[test]
 fn documents_that_are_no_run() {
-    let said = |text: &str| read_plain(text.as_bytes()).unwrap_err().to_string();
+    let refusal = |text: &str| read_plain(text.as_bytes()).unwrap_err().to_string();
     let record = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
     insta::assert_snapshot!(listed([
-        said("{}"),
-        said("[]"),
-        said("7"),
-        said(r#"{"schema": 1}"#),
-        said(r#"{"schema": "fio/3"}"#),
-        said(r#"{"schema": "flashmark/2", "cells": "all different"}"#),
-        said(r#"{"cells": [], "schema": "flashmark/17"}"#),
-        said(r#"{"schema": "flashmark/1"}"#),
-        said(record),
-        said_of_json(|run| run["cells"] = json!([])),
-        said_of_json(|run| run["cells"][0]["metrics"]["iops"]["value"] = json!("many")),
-        said_of_json(|run| run["cells"][0]["ops"] = json!(-1)),
-        said_of_json(|run| run["cells"][0]["histogram"] = json!("AAAA")),
-        said_of_json(|run| run["kind"] = json!("floppy")),
+        refusal("{}"),
+        refusal("[]"),
+        refusal("7"),
+        refusal(r#"{"schema": 1}"#),
+        refusal(r#"{"schema": "fio/3"}"#),
+        refusal(r#"{"schema": "flashmark/2", "cells": "all different"}"#),
+        refusal(r#"{"cells": [], "schema": "flashmark/17"}"#),
+        refusal(r#"{"schema": "flashmark/1"}"#),
+        refusal(record),
+        outcome_of_json(|run| run["cells"] = json!([])),
+        outcome_of_json(|run| run["cells"][0]["metrics"]["iops"]["value"] = json!("many")),
+        outcome_of_json(|run| run["cells"][0]["ops"] = json!(-1)),
+        outcome_of_json(|run| run["cells"][0]["histogram"] = json!("AAAA")),
+        outcome_of_json(|run| run["kind"] = json!("floppy")),
     ]), @r#"
 wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
 wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
@@ -265,7 +265,7 @@ fn filled_places_of_histograms_have_a_limit() {
     (1..40_000u64).for_each(|step| histogram.record(step * step));
     let places = histogram.buckets().count();
     let with = |count: usize| {
-        said_of(|run| {
+        outcome_of(|run| {
             let mut cell = run.cells[0].clone();
             cell.histogram = Some(histogram.clone());
             run.cells = vec![cell; count];
@@ -285,26 +285,26 @@ fn nesting_lists_and_texts_have_limits() {
         text_bytes: 50,
         ..UploadLimits::default()
     };
-    let said = |change: &dyn Fn(&mut Value)| {
+    let outcome = |change: &dyn Fn(&mut Value)| {
         let mut value = serde_json::to_value(honest()).unwrap();
         change(&mut value);
         read(value.to_string().as_bytes(), None, &limits)
             .map(|_| ())
             .map_err(|rejection| rejection.to_string())
     };
-    assert_eq!(said(&|_| ()), Ok(()));
+    assert_eq!(outcome(&|_| ()), Ok(()));
     let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
-    assert_eq!(said(&|run| run["more"] = nested(7)), Ok(()), "dropped, but not too deep");
+    assert_eq!(outcome(&|run| run["more"] = nested(7)), Ok(()), "dropped, but not too deep");
     insta::assert_snapshot!(listed(
         [
-            said(&|run| run["more"] = nested(8)),
-            said(&|run| run["more"] = nested(120)),
-            said(&|run| run["cells"] = json!([1, 2, 3, 4])),
-            said(&|run| run["cells"][0]["series"][0]["points"] = json!([[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0]])),
-            said(&|run| run["label"] = json!("x".repeat(51))),
-            said(&|run| run["cells"][0]["metrics"]["x".repeat(200)] = json!({ "value": 1, "n": 1 })),
-            said(&|run| (0..300).for_each(|number| run["cells"][0]["params"][format!("p{number}")] = json!(1))),
-            said(&|run| run["cells"][0]["histogram"] = json!("A".repeat(300_000))),
+            outcome(&|run| run["more"] = nested(8)),
+            outcome(&|run| run["more"] = nested(120)),
+            outcome(&|run| run["cells"] = json!([1, 2, 3, 4])),
+            outcome(&|run| run["cells"][0]["series"][0]["points"] = json!([[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0]])),
+            outcome(&|run| run["label"] = json!("x".repeat(51))),
+            outcome(&|run| run["cells"][0]["metrics"]["x".repeat(200)] = json!({ "value": 1, "n": 1 })),
+            outcome(&|run| (0..300).for_each(|number| run["cells"][0]["params"][format!("p{number}")] = json!(1))),
+            outcome(&|run| run["cells"][0]["histogram"] = json!("A".repeat(300_000))),
         ]
         .map(Result::unwrap_err)
     ), @r"
@@ -324,14 +324,14 @@ text: cells[0].histogram: a text of 300000 bytes; at most 262144 are taken
 #[test]
 fn texts_that_are_meant_for_a_browser_or_a_database() {
     insta::assert_snapshot!(listed([
-        said_of(|run| run.label = Some("<script>alert(1)</script>".into())),
-        said_of(|run| run.model = Some("x</title>".into())),
-        said_of(|run| run.label = Some("Robert'); DROP TABLE runs;--".into())),
-        said_of(|run| run.vendor = Some("' UNION SELECT secret FROM tokens --".into())),
-        said_of(|run| run.model = Some("a\u{0}b".into())),
-        said_of(|run| run.model = Some("a\u{1b}[31mb".into())),
-        said_of(|run| run.label = Some("good \u{202e}dab".into())),
-        said_of(|run| _ = run.cells[0].labels.insert("a\nb".into(), "c".into())),
+        outcome_of(|run| run.label = Some("<script>alert(1)</script>".into())),
+        outcome_of(|run| run.model = Some("x</title>".into())),
+        outcome_of(|run| run.label = Some("Robert'); DROP TABLE runs;--".into())),
+        outcome_of(|run| run.vendor = Some("' UNION SELECT secret FROM tokens --".into())),
+        outcome_of(|run| run.model = Some("a\u{0}b".into())),
+        outcome_of(|run| run.model = Some("a\u{1b}[31mb".into())),
+        outcome_of(|run| run.label = Some("good \u{202e}dab".into())),
+        outcome_of(|run| _ = run.cells[0].labels.insert("a\nb".into(), "c".into())),
     ]), @r"
 422 markup: label: a text with a tag in it; write it without
 422 markup: model: a text with a tag in it; write it without
@@ -350,7 +350,7 @@ fn texts_that_are_meant_for_a_browser_or_a_database() {
         "Größe 日本 \u{1f4be}",
     ] {
         assert_eq!(
-            said_of(|run| run.label = Some(honest.into())),
+            outcome_of(|run| run.label = Some(honest.into())),
             "taken, caveats: []",
             "{honest}"
         );
@@ -360,18 +360,18 @@ fn texts_that_are_meant_for_a_browser_or_a_database() {
 #[test]
 fn numbers_that_cannot_be() {
     insta::assert_snapshot!(listed([
-        said_of_json(|run| run["cells"][0]["elapsed_ns"] = json!(u64::MAX)),
-        said_of(|run| run.capacity_bytes = Some(u64::MAX)),
-        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().value = -1.0),
-        said_of(|run| run.cells[0].metrics.bps.as_mut().unwrap().value = 1e300),
-        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().ci95 = Some([2.0, 1.0])),
-        said_of(|run| _ = run.cells[0].metrics.other.insert("debt_ns".into(), Estimate { value: -5.0, ci95: None, n: 1 })),
-        said_of(|run| run.cells[0].params.queue_depth = 0),
-        said_of(|run| run.cells[0].params.content = Some(Content::Compressible(101))),
-        said_of(|run| run.cells[0].series[0].points[1] = [-1.0, 0.0]),
-        said_of(|run| run.link.as_mut().unwrap().max_bps = Some(-1.0)),
-        said_of(|run| run.started = Some("yesterday".into())),
-        said_of(|run| run.classes = Some(SpeedClasses { speed_class: Some(u32::MAX), ..SpeedClasses::default() })),
+        outcome_of_json(|run| run["cells"][0]["elapsed_ns"] = json!(u64::MAX)),
+        outcome_of(|run| run.capacity_bytes = Some(u64::MAX)),
+        outcome_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().value = -1.0),
+        outcome_of(|run| run.cells[0].metrics.bps.as_mut().unwrap().value = 1e300),
+        outcome_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().ci95 = Some([2.0, 1.0])),
+        outcome_of(|run| _ = run.cells[0].metrics.other.insert("debt_ns".into(), Estimate { value: -5.0, ci95: None, n: 1 })),
+        outcome_of(|run| run.cells[0].params.queue_depth = 0),
+        outcome_of(|run| run.cells[0].params.content = Some(Content::Compressible(101))),
+        outcome_of(|run| run.cells[0].series[0].points[1] = [-1.0, 0.0]),
+        outcome_of(|run| run.link.as_mut().unwrap().max_bps = Some(-1.0)),
+        outcome_of(|run| run.started = Some("yesterday".into())),
+        outcome_of(|run| run.classes = Some(SpeedClasses { speed_class: Some(u32::MAX), ..SpeedClasses::default() })),
     ]), @r"
 422 out-of-range: cells[0] (random-write/1).elapsed_ns: 1.8446744073709552e19 cannot be; it would be from 0.0 to 3.2e17
 422 out-of-range: capacity_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
@@ -400,23 +400,23 @@ fn numbers_that_contradict_each_other() {
         change(run.cells[0].metrics.latency_ns.as_mut().unwrap())
     };
     insta::assert_snapshot!(listed([
-        said_of(|run| run.cells.push(run.cells[0].clone())),
-        said_of(|run| run.elapsed_ns = 1_000_000_000),
-        said_of(|run| run.cells[0].ops = 201),
-        said_of(|run| run.cells[0].bytes = 4096),
-        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().value = 15.0),
-        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().n = 100_000),
-        said_of(|run| run.cells[0].metrics.bps.as_mut().unwrap().value = 1000.0),
-        said_of(|run| run.cells[0].elapsed_ns = 0),
-        said_of(|run| run.cells[0].elapsed_ns /= 2),
-        said_of(|run| latency(run, &|latency| latency.min = 1)),
-        said_of(|run| latency(run, &|latency| latency.max = 2_000_000_000)),
-        said_of(|run| latency(run, &|latency| latency.mean = 600_000_000.0)),
-        said_of(|run| latency(run, &|latency| latency.p50 = Some(700_000_000))),
-        said_of(|run| latency(run, &|latency| latency.p99 = Some(600_000_000))),
-        said_of(|run| latency(run, &|latency| _ = latency.ci95.insert("p12".into(), [1, 2]))),
-        said_of(|run| latency(run, &|latency| _ = latency.ci95.insert("p50".into(), [2, 1]))),
-        said_of(|run| run.engine = Some("virtual time".into())),
+        outcome_of(|run| run.cells.push(run.cells[0].clone())),
+        outcome_of(|run| run.elapsed_ns = 1_000_000_000),
+        outcome_of(|run| run.cells[0].ops = 201),
+        outcome_of(|run| run.cells[0].bytes = 4096),
+        outcome_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().value = 15.0),
+        outcome_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().n = 100_000),
+        outcome_of(|run| run.cells[0].metrics.bps.as_mut().unwrap().value = 1000.0),
+        outcome_of(|run| run.cells[0].elapsed_ns = 0),
+        outcome_of(|run| run.cells[0].elapsed_ns /= 2),
+        outcome_of(|run| latency(run, &|latency| latency.min = 1)),
+        outcome_of(|run| latency(run, &|latency| latency.max = 2_000_000_000)),
+        outcome_of(|run| latency(run, &|latency| latency.mean = 600_000_000.0)),
+        outcome_of(|run| latency(run, &|latency| latency.p50 = Some(700_000_000))),
+        outcome_of(|run| latency(run, &|latency| latency.p99 = Some(600_000_000))),
+        outcome_of(|run| latency(run, &|latency| _ = latency.ci95.insert("p12".into(), [1, 2]))),
+        outcome_of(|run| latency(run, &|latency| _ = latency.ci95.insert("p50".into(), [2, 1]))),
+        outcome_of(|run| run.engine = Some("virtual time".into())),
     ]), @r"
 422 contradiction: cells[1] (random-write/1): another cell has the same id
 422 contradiction: elapsed_ns: 1000000000 ns, but the cells took 159700000000 ns together
@@ -453,36 +453,36 @@ fn sustained() -> Cell {
 
 #[test]
 fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
-    let said = |change: &dyn Fn(&mut Cell)| {
-        said_of(|run| {
+    let outcome = |change: &dyn Fn(&mut Cell)| {
+        outcome_of(|run| {
             run.cells = vec![sustained()];
             change(&mut run.cells[0]);
         })
     };
-    assert_eq!(said(&|_| ()), "taken, caveats: []");
+    assert_eq!(outcome(&|_| ()), "taken, caveats: []");
     let forged = |factor: f64| {
-        said(&move |cell| cell.metrics.other.get_mut("sustained_bps").unwrap().value *= factor)
+        outcome(&move |cell| cell.metrics.other.get_mut("sustained_bps").unwrap().value *= factor)
     };
     for factor in [1000.0, 3.5, 0.1] {
         assert!(forged(factor).contains("sustained_bps: "), "{factor}: {}", forged(factor));
     }
     // A curve forged with it does not help, nor does one of another cell.
-    let with_curve = said(&|cell| {
+    let with_curve = outcome(&|cell| {
         cell.metrics.other.get_mut("sustained_bps").unwrap().value *= 100.0;
         cell.series[0].points.iter_mut().for_each(|[_, bps]| *bps *= 100.0);
     });
     assert!(with_curve.contains("sustained_bps: "), "{with_curve}");
-    let bare = said(&|cell| cell.histogram = None);
+    let bare = outcome(&|cell| cell.histogram = None);
     assert!(bare.contains("without I/Os that it is made of"), "{bare}");
     // A cell of the test whose figure the table of the site shows.
-    let on_plain = said_of(|run| {
+    let on_plain = outcome_of(|run| {
         let forged = Estimate { value: 90e6, ci95: Some([89e6, 91e6]), n: 200 };
         run.cells[0].metrics.other.insert("sustained_bps".into(), forged);
     });
     assert!(on_plain.contains("sustained_bps: "), "{on_plain}");
     // Curves of a packed record: every second point, or the ends.
     for points in [20, 2] {
-        let thinned = said(&|cell| {
+        let thinned = outcome(&|cell| {
             let all = std::mem::take(&mut cell.series[0].points);
             let step = all.len() / points;
             cell.series[0].points = all.into_iter().step_by(step).collect();
@@ -494,8 +494,8 @@ fn a_rate_at_the_end_is_held_against_its_ios_and_its_curve() {
 /// Throttled except at every eighth point of its last quarter: a packed record keeps only these.
 #[test]
 fn dips_that_a_thinned_curve_lost_may_be_in_the_rate_at_the_end() {
-    let said = |step: usize| {
-        said_of(|run| {
+    let outcome = |step: usize| {
+        outcome_of(|run| {
             let mut cell = sustained();
             let bps = |at: usize| if at >= 72 && !at.is_multiple_of(8) { 1.365e6 } else { 4.096e6 };
             let points = (0..96).step_by(step).map(|at| [at as f64 * 4096e2, bps(at)]);
@@ -505,7 +505,7 @@ fn dips_that_a_thinned_curve_lost_may_be_in_the_rate_at_the_end() {
         })
     };
     for step in [1, 2, 4, 8, 16] {
-        assert_eq!(said(step), "taken, caveats: []", "every {step}");
+        assert_eq!(outcome(step), "taken, caveats: []", "every {step}");
     }
 }
 
@@ -526,21 +526,21 @@ fn with_left_out(mut cell: Cell, more: u64, left_out: u64) -> Cell {
 
 #[test]
 fn a_plain_cell_with_host_stalls_is_taken() {
-    let said = |timed: u64, more: u64, left_out: u64| {
+    let outcome = |timed: u64, more: u64, left_out: u64| {
         let took: Vec<u64> = (0..timed).map(|at| 60_000_000 + at % 997 * 1_000_000).collect();
-        said_of(|run| {
+        outcome_of(|run| {
             run.cells = vec![with_left_out(measured("random-write/1", &took), more, left_out)];
             run.elapsed_ns = run.cells[0].elapsed_ns;
         })
     };
     for (timed, left_out) in [(6656, 1), (6656, 600), (6, 2), (1, 2)] {
-        assert_eq!(said(timed, left_out, left_out), "taken, caveats: []", "{timed} {left_out}");
+        assert_eq!(outcome(timed, left_out, left_out), "taken, caveats: []", "{timed} {left_out}");
     }
     for (timed, more, left_out) in [(6656, 2, 1), (6656, 700, 700), (6, 17, 17)] {
-        let refused = said(timed, more, left_out);
+        let refused = outcome(timed, more, left_out);
         assert!(refused.contains("entries, the cell"), "{timed} {more} {left_out}: {refused}");
     }
-    let of_others = said_of(|run| {
+    let of_others = outcome_of(|run| {
         let mut cell = with_left_out(measured("random-write/1", &[700_000_000; 200]), 1, 1);
         cell.metrics.iops.as_mut().unwrap().n = 202;
         run.cells = vec![cell];
@@ -550,21 +550,21 @@ fn a_plain_cell_with_host_stalls_is_taken() {
 
 #[test]
 fn ios_during_a_host_stall_have_no_latency() {
-    let said = |more: u64, left_out: u64| {
-        said_of(|run| run.cells = vec![with_left_out(sustained(), more, left_out)])
+    let outcome = |more: u64, left_out: u64| {
+        outcome_of(|run| run.cells = vec![with_left_out(sustained(), more, left_out)])
     };
-    assert_eq!(said(1, 1), "taken, caveats: []");
-    assert_eq!(said(400, 400), "taken, caveats: []");
+    assert_eq!(outcome(1, 1), "taken, caveats: []");
+    assert_eq!(outcome(400, 400), "taken, caveats: []");
     for (more, left_out) in [(1, 0), (2, 1), (4000, 4000)] {
-        let refused = said(more, left_out);
+        let refused = outcome(more, left_out);
         assert!(refused.contains("entries, the cell"), "{more} {left_out}: {refused}");
     }
 }
 
 #[test]
 fn commits_a_second_are_those_of_their_times() {
-    let said = |change: &dyn Fn(&mut Cell)| {
-        said_of(|run| {
+    let outcome = |change: &dyn Fn(&mut Cell)| {
+        outcome_of(|run| {
             let mut cell = measured("commit/1", &vec![2_000_000; 500]);
             (cell.unit, cell.metrics.bps) = (Some(record::CountUnit::Commits), None);
             // A checkpoint, of which a commit has a share.
@@ -574,24 +574,24 @@ fn commits_a_second_are_those_of_their_times() {
             run.cells = vec![cell];
         })
     };
-    assert_eq!(said(&|_| ()), "taken, caveats: []");
+    assert_eq!(outcome(&|_| ()), "taken, caveats: []");
     for factor in [10.0, 1.3, 0.5] {
-        let forged = said(&|cell| cell.metrics.iops.as_mut().unwrap().value *= factor);
+        let forged = outcome(&|cell| cell.metrics.iops.as_mut().unwrap().value *= factor);
         assert!(forged.contains("their times come to"), "{factor}: {forged}");
     }
-    let on_others = said(&|cell| cell.metrics.iops.as_mut().unwrap().n = 499);
+    let on_others = outcome(&|cell| cell.metrics.iops.as_mut().unwrap().n = 499);
     assert!(on_others.contains("it rests on 499 of 500"), "{on_others}");
-    let bare = said(&|cell| cell.histogram = None);
+    let bare = outcome(&|cell| cell.histogram = None);
     assert!(bare.contains("without the times of commits"), "{bare}");
-    let in_no_time = said(&|cell| cell.elapsed_ns /= 1000);
+    let in_no_time = outcome(&|cell| cell.elapsed_ns /= 1000);
     assert!(in_no_time.contains("commits of"), "{in_no_time}");
 }
 
 /// A cell does one checkpoint, however many commits it has; each of 500 has a share of it.
 #[test]
 fn each_of_two_thousand_commits_bears_the_share_of_a_checkpoint() {
-    let said = |factor: f64| {
-        said_of(|run| {
+    let outcome = |factor: f64| {
+        outcome_of(|run| {
             let mut cell = measured("commit/2", &vec![6_180_000; 2000]);
             (cell.unit, cell.metrics.bps) = (Some(record::CountUnit::Commits), None);
             (cell.ops, cell.elapsed_ns) = (9000, cell.elapsed_ns + 618_000_000);
@@ -600,9 +600,9 @@ fn each_of_two_thousand_commits_bears_the_share_of_a_checkpoint() {
             run.cells = vec![cell];
         })
     };
-    assert_eq!(said(1.0), "taken, caveats: []");
+    assert_eq!(outcome(1.0), "taken, caveats: []");
     for factor in [0.8, 1.4] {
-        let forged = said(factor);
+        let forged = outcome(factor);
         assert!(forged.contains("their times come to"), "{factor}: {forged}");
     }
 }
@@ -628,15 +628,15 @@ fn the_cells_of_a_replay_may_add_up_to_more_than_the_run() {
 #[test]
 fn what_the_link_or_the_medium_has_no_room_for() {
     insta::assert_snapshot!(listed([
-        said_of(|run| run.link.as_mut().unwrap().max_bps = Some(1000.0)),
-        said_of(|run| run.cells[0].params.span_offset_bytes = Some(31 * GIB)),
-        said_of(|run| run.cells[0].params.span_bytes = Some(u64::MAX)),
+        outcome_of(|run| run.link.as_mut().unwrap().max_bps = Some(1000.0)),
+        outcome_of(|run| run.cells[0].params.span_offset_bytes = Some(31 * GIB)),
+        outcome_of(|run| run.cells[0].params.span_bytes = Some(u64::MAX)),
     ]), @r"
 422 impossible: cells[0] (random-write/1).metrics.bps: 5130 bytes per second over a link of 1000, without the flag for that
 422 impossible: cells[0] (random-write/1).params: a span that ends at byte 34359738368 of a medium of 31914983424 bytes
 422 out-of-range: cells[0] (random-write/1).params.span_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
 ");
-    let flagged = said_of(|run| {
+    let flagged = outcome_of(|run| {
         run.link.as_mut().unwrap().max_bps = Some(1000.0);
         run.cells[0].flags.push(Flag::FasterThanLink { bps: 2000.0, link_bps: 1000.0 });
     });
@@ -646,7 +646,7 @@ fn what_the_link_or_the_medium_has_no_room_for() {
 #[test]
 fn what_is_strange_is_looked_at() {
     let fast = |kind: MediumKind, latency_ns: u64| {
-        said_of(|run| {
+        outcome_of(|run| {
             (run.kind, run.link) = (kind, None);
             let latencies: Vec<u64> =
                 (0..200).map(|number| latency_ns + number * latency_ns / 100).collect();
@@ -654,15 +654,15 @@ fn what_is_strange_is_looked_at() {
         })
     };
     insta::assert_snapshot!(listed([
-        said_of(|run| run.cells[0].histogram = None),
-        said_of(|run| run.cells = vec![measured("random-write/1", &[1_000_000; 100])]),
-        said_of(|run| run.label = Some("cheap cards at www.example.com".into())),
-        said_of(|run| run.capacity_bytes = Some(100_000_000_000_000)),
-        said_of(|run| run.elapsed_ns = 40 * 86_400 * 1_000_000_000),
-        said_of(
+        outcome_of(|run| run.cells[0].histogram = None),
+        outcome_of(|run| run.cells = vec![measured("random-write/1", &[1_000_000; 100])]),
+        outcome_of(|run| run.label = Some("cheap cards at www.example.com".into())),
+        outcome_of(|run| run.capacity_bytes = Some(100_000_000_000_000)),
+        outcome_of(|run| run.elapsed_ns = 40 * 86_400 * 1_000_000_000),
+        outcome_of(
             |run| run.cells[0] = Cell { stop: Stop::Error, ..Cell::begun("random-write/1", "random-write", run.cells[0].params.clone()) }
         ),
-        said_of(|run| {
+        outcome_of(|run| {
             let short = &mut run.cells[0];
             short.histogram = Some(Histogram::default());
             for ns in 100..300 {
@@ -674,14 +674,14 @@ fn what_is_strange_is_looked_at() {
         fast(MediumKind::Ssd, 200_000),
         fast(MediumKind::CompactFlash, 1000),
         fast(MediumKind::Unknown, 500),
-        said_of(|run| run.software.name = "Flashmark".into()),
-        said_of(|run| run.software.name = "FlashMark  (official)".into()),
-        said_of(|run| run.software.name = "Fl\u{0430}shmark".into()),
-        said_of(|run| {
+        outcome_of(|run| run.software.name = "Flashmark".into()),
+        outcome_of(|run| run.software.name = "FlashMark  (official)".into()),
+        outcome_of(|run| run.software.name = "Fl\u{0430}shmark".into()),
+        outcome_of(|run| {
             run.software.name = "Flashmark".into();
             run.cells[0].metrics.iops.as_mut().unwrap().value *= 1000.0;
         }),
-        said_of(|run| {
+        outcome_of(|run| {
             run.software.name = "fio".into();
             run.cells = vec![measured("random-write/1", &[1_000_000; 100])];
         }),
@@ -742,24 +742,27 @@ fn line(spread: HostSpread, is_fake: bool) -> CollectionLine {
 #[test]
 fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
     let mut upload = read_plain(&json_of(&honest())).unwrap();
-    let mut said = |value: f64, spread: HostSpread| {
+    let mut outliers_at = |value: f64, spread: HostSpread| {
         upload.headline.figures = [(HeadlineFigure::RandomWrite4k, value)].into();
         outliers(&upload, &line(spread, false))
     };
     let close = HostSpread { median: 10.0, low: 9.0, high: 11.0, runs: 5, hosts: 2, senders: 0 };
-    assert!(said(39.0, close).is_empty() && said(2.6, close).is_empty(), "a factor of 4 is usual");
-    insta::assert_snapshot!(said(41.0, close).join("\n"), @r"random-write-4k is 41.0 IOPS, and the median of 5 runs is 10.0 IOPS: a factor of 4.10, where 4.00 would be usual at most");
-    assert_eq!(said(2.4, close).len(), 1, "too slow is as strange");
+    assert!(
+        outliers_at(39.0, close).is_empty() && outliers_at(2.6, close).is_empty(),
+        "a factor of 4 is usual"
+    );
+    insta::assert_snapshot!(outliers_at(41.0, close).join("\n"), @r"random-write-4k is 41.0 IOPS, and the median of 5 runs is 10.0 IOPS: a factor of 4.10, where 4.00 would be usual at most");
+    assert_eq!(outliers_at(2.4, close).len(), 1, "too slow is as strange");
     let wide = HostSpread { low: 2.0, ..close };
     assert!(
-        said(240.0, wide).is_empty(),
+        outliers_at(240.0, wide).is_empty(),
         "others are a factor of 5 away, so a factor of 25 is usual"
     );
-    assert_eq!(said(260.0, wide).len(), 1);
-    assert!(said(1e6, HostSpread { runs: 4, ..close }).is_empty(), "four know nothing");
+    assert_eq!(outliers_at(260.0, wide).len(), 1);
+    assert!(outliers_at(1e6, HostSpread { runs: 4, ..close }).is_empty(), "four know nothing");
     assert!(
-        said(1e6, HostSpread { low: 0.0, ..close }).is_empty()
-            && said(1e6, HostSpread { median: f64::NAN, ..close }).is_empty()
+        outliers_at(1e6, HostSpread { low: 0.0, ..close }).is_empty()
+            && outliers_at(1e6, HostSpread { median: f64::NAN, ..close }).is_empty()
     );
     upload.headline.figures = [(HeadlineFigure::RandomWrite4k, 1000.0)].into();
     assert!(outliers(&upload, &line(close, true)).is_empty(), "fakes are another line");
@@ -771,13 +774,14 @@ fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
 #[allow(clippy::disallowed_methods, reason = "reads fixtures")]
 fn what_other_tools_measured_is_taken() {
     let dir = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import");
-    let (mut runs, mut refused, mut doubtful) = (0, Vec::new(), Vec::new());
+    let (mut runs, mut refused, mut with_caveats) = (0, Vec::new(), Vec::new());
     let mut send = |name: &str, run: &Published| {
         runs += 1;
         match read_plain(&json_of(run)) {
             Err(rejection) => refused.push(format!("{name}: {rejection}")),
             Ok(upload) => {
-                doubtful.extend(upload.caveats.iter().map(|caveat| format!("{name}: {caveat}")));
+                with_caveats
+                    .extend(upload.caveats.iter().map(|caveat| format!("{name}: {caveat}")));
             }
         }
     };
@@ -795,8 +799,8 @@ fn what_other_tools_measured_is_taken() {
     import::reference::entries().iter().for_each(|entry| send(&entry.id, &entry.run));
     assert!(runs > 100, "{runs}");
     assert!(refused.is_empty(), "{}", refused.join("\n"));
-    doubtful.sort();
-    insta::assert_snapshot!(doubtful.join("\n"), @r"
+    with_caveats.sort();
+    insta::assert_snapshot!(with_caveats.join("\n"), @r"
     flashbench_a_1024_loop.txt: no cell has a result
     flashbench_a_16384_loop.txt: no cell has a result
     iozone_kB.txt: sequential-write of 2.68 GB/s is beyond what any medium but an NVMe drive does; say of which kind it is
@@ -907,13 +911,13 @@ proptest! {
 #[test]
 fn a_key_is_no_serial_number() {
     let key = "0123456789abcdef".repeat(2);
-    let taken = said_of(|run| (run.medium_key, run.host_key) = (Some(key.clone()), Some(key)));
+    let taken = outcome_of(|run| (run.medium_key, run.host_key) = (Some(key.clone()), Some(key)));
     assert_eq!(taken, "taken, caveats: []");
     let refused = "422 not-a-run: medium_key: a key has 32 digits, 0 to 9 and a to f";
     for bad in ["", "4C530001240801112214", &"g".repeat(32), &"A".repeat(32), &"a".repeat(64)] {
-        assert_eq!(said_of(|run| run.medium_key = Some(bad.to_owned())), refused, "{bad}");
+        assert_eq!(outcome_of(|run| run.medium_key = Some(bad.to_owned())), refused, "{bad}");
     }
-    assert!(said_of(|run| run.host_key = Some("0x1".into())).contains("host_key: a key has"));
+    assert!(outcome_of(|run| run.host_key = Some("0x1".into())).contains("host_key: a key has"));
 }
 
 /// Lognormal latencies in nanoseconds, at evenly spaced shares.
@@ -934,7 +938,7 @@ fn lognormal(median_ns: f64, sigma: f64, ios: u32) -> Vec<u64> {
 #[test]
 fn one_cell_of_lognormal_latencies_is_a_chance_and_two_are_a_caveat() {
     let with = |cells: &[(&str, f64)]| {
-        said_of(|run| {
+        outcome_of(|run| {
             let drawn = cells.iter().map(|(id, sigma)| measured(id, &lognormal(2e6, *sigma, 7000)));
             run.cells.extend(drawn);
             run.elapsed_ns += run.cells.iter().map(|cell| cell.elapsed_ns).sum::<u64>();

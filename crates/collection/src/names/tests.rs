@@ -5,11 +5,11 @@ use super::*;
 fn run(vendor: &str, model: &str, gb: u64) -> Published {
     let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
     let mut run = Published::from(&Record::from_json(text).unwrap());
-    let told = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let non_empty = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     (run.kind, run.target, run.profile, run.label) =
         (MediumKind::Sd, record::TargetKind::Block, None, None);
     (run.vendor, run.model, run.capacity_bytes) =
-        (told(vendor), told(model), Some(gb * 1_000_000_000 * 97 / 100));
+        (non_empty(vendor), non_empty(model), Some(gb * 1_000_000_000 * 97 / 100));
     run
 }
 
@@ -83,12 +83,12 @@ fn what_has_no_name_is_put_together_with_nothing() {
 
 #[test]
 fn praise_and_a_second_maker_are_looked_at() {
-    let said = |vendor: &str, model: &str| caveats(&run(vendor, model, 32)).join("; ");
-    assert_eq!(said("SanDisk", "Extreme"), "");
-    assert_eq!(said("SanDisk", "SanDisk Extreme"), "");
-    assert!(said("SanDisk", "Extreme verified by Flashmark team").contains("'verified'"));
-    assert!(said("SanDisk", "Samsung EVO Plus").contains("begins with Samsung"));
-    assert!(said("S\u{430}nDisk", "S\u{430}msung EVO").contains("begins with Samsung"));
+    let joined_caveats = |vendor: &str, model: &str| caveats(&run(vendor, model, 32)).join("; ");
+    assert_eq!(joined_caveats("SanDisk", "Extreme"), "");
+    assert_eq!(joined_caveats("SanDisk", "SanDisk Extreme"), "");
+    assert!(joined_caveats("SanDisk", "Extreme verified by Flashmark team").contains("'verified'"));
+    assert!(joined_caveats("SanDisk", "Samsung EVO Plus").contains("begins with Samsung"));
+    assert!(joined_caveats("S\u{430}nDisk", "S\u{430}msung EVO").contains("begins with Samsung"));
 }
 
 #[test]
