@@ -72,16 +72,16 @@ mod tests {
                 (base.origin().to_owned(), base.prefix().to_owned(), base.whole().to_owned())
             })
         };
-        let told = |origin: &str, prefix: &str, whole: &str| {
+        let expected = |origin: &str, prefix: &str, whole: &str| {
             Ok((origin.to_owned(), prefix.to_owned(), whole.to_owned()))
         };
         assert_eq!(
             parts("https://example.org"),
-            told("https://example.org", "", "https://example.org/")
+            expected("https://example.org", "", "https://example.org/")
         );
         assert_eq!(
             parts("http://[::1]:8080/a/b/"),
-            told("http://[::1]:8080", "/a/b", "http://[::1]:8080/a/b/")
+            expected("http://[::1]:8080", "/a/b", "http://[::1]:8080/a/b/")
         );
         for bad in [
             "",

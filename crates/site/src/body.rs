@@ -29,10 +29,10 @@ pub(crate) async fn collected(
         let reason = format!("the body is larger than the {most} bytes that are taken");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", reason)
     };
-    let said =
+    let declared =
         headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let asks_first = headers.contains_key(EXPECT);
-    if said.is_some_and(|said| said > most * if asks_first { 1 } else { READ_BEYOND_LIMIT }) {
+    if declared.is_some_and(|bytes| bytes > most * if asks_first { 1 } else { READ_BEYOND_LIMIT }) {
         return Err(too_large());
     }
     let reading = async {

@@ -34,11 +34,12 @@ impl Client {
         }
         // Each proxy appends the address of its client. Entries before the first untrusted address
         // may be forged.
-        let told =
+        let forwarded =
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
-        let told: Vec<&str> = told.flat_map(|value| value.split(',')).map(str::trim).collect();
+        let forwarded: Vec<&str> =
+            forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
         let mut client = peer;
-        for address in told.into_iter().rev() {
+        for address in forwarded.into_iter().rev() {
             let Some(address) = address_of(address) else { break };
             client = address;
             if !proxies.contains(&client) {
@@ -216,11 +217,11 @@ impl App {
 mod tests {
     use super::*;
 
-    fn client(peer: &str, told: &[&str], proxies: &[&str]) -> String {
+    fn client(peer: &str, forwarded: &[&str], proxies: &[&str]) -> String {
         let mut extensions = Extensions::new();
         extensions.insert(Peer(peer.parse().unwrap()));
         let mut headers = HeaderMap::new();
-        for value in told {
+        for value in forwarded {
             headers.append("x-forwarded-for", value.parse().unwrap());
         }
         let proxies: Vec<IpAddr> = proxies.iter().map(|proxy| proxy.parse().unwrap()).collect();

@@ -144,20 +144,22 @@ enum TokenCommand {
 
 /// Runs the command of these flags.
 pub fn run(flags: Flags) -> ExitCode {
-    let told = |error: anyhow::Error, code: u8| {
+    let exit_with = |error: anyhow::Error, code: u8| {
         eprintln!("flashmark-site: {error:#}");
         ExitCode::from(code)
     };
     let collection = match open(&flags.database) {
         Ok(collection) => collection,
-        Err(error) => return told(error, USAGE),
+        Err(error) => return exit_with(error, USAGE),
     };
     match &flags.command {
-        None => serve_until_told(&flags, &collection)
-            .map_or_else(|(error, code)| told(error, code), |()| ExitCode::SUCCESS),
+        None => serve_until_signal(&flags, &collection)
+            .map_or_else(|(error, code)| exit_with(error, code), |()| ExitCode::SUCCESS),
         Some(Command::Token(token)) => make_or_revoke(&collection, token)
-            .map_or_else(|error| told(error, USAGE), |()| ExitCode::SUCCESS),
-        Some(Command::Check) => check(&collection).unwrap_or_else(|error| told(error, INTERNAL)),
+            .map_or_else(|error| exit_with(error, USAGE), |()| ExitCode::SUCCESS),
+        Some(Command::Check) => {
+            check(&collection).unwrap_or_else(|error| exit_with(error, INTERNAL))
+        }
     }
 }
 
@@ -187,7 +189,7 @@ fn options(flags: &Flags) -> ServerOptions {
 
 /// Serves until a signal ends it. The caller keeps the collection: its connections must be closed
 /// after the runtime has ended.
-fn serve_until_told(flags: &Flags, collection: &Collection) -> Result<(), (anyhow::Error, u8)> {
+fn serve_until_signal(flags: &Flags, collection: &Collection) -> Result<(), (anyhow::Error, u8)> {
     let usage = |error: anyhow::Error| (error, USAGE);
     if !flags.no_reference {
         collection
@@ -272,7 +274,7 @@ fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
         Kind::Api => TokenKind::Api,
         Kind::Moderator => TokenKind::Moderator,
     };
-    let token = secret().map_err(said)?;
+    let token = secret().map_err(error_of)?;
     let known = Token { kind, run: None, label: label.clone(), created: now(), revoked: None };
     collection.grant(&token, &known)?;
     collection.note(
@@ -317,13 +319,13 @@ fn check(collection: &Collection) -> Result<ExitCode> {
         writeln!(out, "{fault}")?;
     }
     let runs = counts.accepted + counts.quarantined + counts.rejected + counts.withdrawn;
-    let said =
+    let state =
         if faults.is_empty() { "all is as it should be" } else { "this is not as it should be" };
-    writeln!(out, "{runs} runs, {} lines: {said}", counts.lines)?;
+    writeln!(out, "{runs} runs, {} lines: {state}", counts.lines)?;
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn said(problem: Problem) -> anyhow::Error {
+fn error_of(problem: Problem) -> anyhow::Error {
     anyhow::anyhow!(problem.reason)
 }
 

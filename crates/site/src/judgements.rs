@@ -153,7 +153,7 @@ pub struct EventBody {
     pub left: Vec<String>,
 }
 
-fn told(app: &App, done: BulkJudgement) -> Response {
+fn event_response(app: &App, done: BulkJudgement) -> Response {
     let receipt = |receipt| ReceiptBody::of(app, receipt, None, Vec::new());
     let runs = done.runs.into_iter().map(receipt).collect();
     let body = EventBody { event: done.event, runs, left: done.left };
@@ -191,7 +191,7 @@ pub async fn judge_many(
     let name = app.moderator(bearer, client).await?;
     let ManyJudged { ids, status, why } = read(&body)?;
     let done = many::judge(&app, name, ids, &status, &why).await?;
-    Ok(told(&app, done))
+    Ok(event_response(&app, done))
 }
 
 /// Undo a judgement of many runs.
@@ -219,5 +219,5 @@ pub async fn undo(
     let name = app.moderator(bearer, client).await?;
     let UndoneEvent { event, why } = read(&body)?;
     let done = many::undo(&app, name, event, &why).await?;
-    Ok(told(&app, done))
+    Ok(event_response(&app, done))
 }

@@ -99,7 +99,7 @@ struct ModerationPage {
     sign_out: String,
     audit: String,
     form: String,
-    said: Option<String>,
+    message: Option<String>,
     accepted: u64,
     waiting: u64,
     here: String,
@@ -168,7 +168,7 @@ fn sign_in_page(app: &App, problem: Option<&Problem>) -> Response {
 
 /// Result of the last action, and the filter, from the address of the page.
 #[derive(Deserialize)]
-pub struct Said {
+pub struct PageQuery {
     done: Option<String>,
     run: Option<String>,
     event: Option<String>,
@@ -181,7 +181,7 @@ pub struct Said {
     sender: String,
 }
 
-impl Said {
+impl PageQuery {
     /// Filter of the list; invalid values are ignored.
     fn filter(&self) -> RunFilter {
         let status = SubmissionStatus::named(&self.list)
@@ -212,14 +212,14 @@ impl Said {
 /// `GET /moderation`: the quarantined runs, or the form for signing in.
 pub async fn moderation(
     State(app): State<App>,
-    Query(said): Query<Said>,
+    Query(query): Query<PageQuery>,
     client: Client,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Some((session, name)) = signed_in(&app, &headers, client).await? else {
         return Ok(sign_in_page(&app, None));
     };
-    let (prefix, filter) = (app.prefix().to_owned(), said.filter());
+    let (prefix, filter) = (app.prefix().to_owned(), query.filter());
     let list = Listed::of(&filter);
     let (counts, event, mut rows) =
         app.read(move |collection| shown(collection, &prefix, &filter)).await?;
@@ -231,7 +231,7 @@ pub async fn moderation(
         sign_out: app.address("/moderation/sign-out"),
         audit: app.address("/api/v1/audit"),
         form: session.form,
-        said: said.in_words(),
+        message: query.in_words(),
         accepted: counts.accepted,
         waiting: counts.quarantined,
         here: app.address("/moderation"),
@@ -271,12 +271,12 @@ fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, listed: List
         run.board.clone(),
         run.label.clone(),
     ];
-    let told = |figure: HeadlineFigure| {
+    let head_and_text = |figure: HeadlineFigure| {
         entry
             .headline
             .figures
             .get(&figure)
-            .map(|value| (report::collection::figure_head(figure), figure_told(figure, *value)))
+            .map(|value| (report::collection::figure_head(figure), figure_text(figure, *value)))
     };
     Row {
         id: entry.id.clone(),
@@ -289,11 +289,11 @@ fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, listed: List
         revision: entry.revision,
         reasons: listed.reasons.iter().map(|reason| clean(reason)).collect(),
         verdict: clean(entry.headline.verdict.as_deref().unwrap_or_default()),
-        figures: HeadlineFigure::ALL.into_iter().filter_map(told).collect(),
+        figures: HeadlineFigure::ALL.into_iter().filter_map(head_and_text).collect(),
     }
 }
 
-fn figure_told(figure: HeadlineFigure, value: f64) -> String {
+fn figure_text(figure: HeadlineFigure, value: f64) -> String {
     let unit = figure.unit();
     let shown = value / report::collection::query::unit_factor(unit);
     format!("{} {}", record::units::significant(shown), report::collection::query::unit_name(unit))

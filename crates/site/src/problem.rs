@@ -171,22 +171,22 @@ impl From<Rejection> for Problem {
 
 impl From<CollectionError> for Problem {
     fn from(error: CollectionError) -> Problem {
-        let said = error.to_string();
+        let reason = error.to_string();
         match error {
-            CollectionError::NoSuchRun { .. } => Problem::not_found(said),
-            CollectionError::Withdrawn { .. } => Problem::gone("withdrawn", said),
+            CollectionError::NoSuchRun { .. } => Problem::not_found(reason),
+            CollectionError::Withdrawn { .. } => Problem::gone("withdrawn", reason),
             CollectionError::AlreadyThere { .. } => {
-                Problem::new(StatusCode::CONFLICT, "already-there", said)
+                Problem::new(StatusCode::CONFLICT, "already-there", reason)
             }
             CollectionError::NotLastEvent { .. } => {
-                Problem::new(StatusCode::CONFLICT, "not-last", said)
+                Problem::new(StatusCode::CONFLICT, "not-last", reason)
             }
             CollectionError::Unrepresentable { .. } => {
-                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unrepresentable", said)
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unrepresentable", reason)
             }
-            CollectionError::Damaged { .. } => Problem::internal(&said),
+            CollectionError::Damaged { .. } => Problem::internal(&reason),
             _ => {
-                eprintln!("flashmark-site: {said}");
+                eprintln!("flashmark-site: {reason}");
                 Problem::busy("the collection cannot be reached now; try again soon")
             }
         }

@@ -216,9 +216,10 @@ pub async fn replace(
         }
         let judged = judge(&app, &who, &headers, body, Some(id.clone())).await?;
         // A reason given by a sender is not mixed with those of the program.
-        let said = Some(kept_why(&query.why)).filter(|said| !said.is_empty());
-        let said = said.map(|said| format!("{} says: {}", who.name(), said.replace(';', ",")));
-        let why: Vec<String> = judged.reasons.iter().cloned().chain(said).collect();
+        let sender_reason = Some(kept_why(&query.why)).filter(|text| !text.is_empty());
+        let sender_reason =
+            sender_reason.map(|text| format!("{} says: {}", who.name(), text.replace(';', ",")));
+        let why: Vec<String> = judged.reasons.iter().cloned().chain(sender_reason).collect();
         let why = why.join("; ");
         let submission = judged.submission(&who, why, None);
         let receipt = app.replace_within(client, &who, id, submission).await?;

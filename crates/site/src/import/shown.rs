@@ -23,7 +23,7 @@ const SHOWN_RECORDS: usize = 50;
 struct ImportPage {
     action: String,
     refused: Option<String>,
-    said: Option<String>,
+    message: Option<String>,
     records: Vec<RecordView>,
     more_records: usize,
     left: Vec<LeftView>,
@@ -110,7 +110,7 @@ pub(super) fn found_page(app: &App, form: &ImportForm, found: &FoundInText) -> R
     let can_add = found.records.iter().any(|record| record.judged.is_ok());
     let is_another = form.is_to_add && form.shown.is_some();
     let page = ImportPage {
-        said: is_another.then(|| {
+        message: is_another.then(|| {
             "This is not what was shown before, so nothing was added. This is what it is now."
                 .to_owned()
         }),
@@ -139,7 +139,7 @@ fn empty(app: &App, form: &ImportForm) -> ImportPage {
     ImportPage {
         action: app.address("/import"),
         refused: None,
-        said: None,
+        message: None,
         records: Vec::new(),
         more_records: 0,
         left: Vec::new(),

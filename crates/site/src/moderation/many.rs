@@ -31,12 +31,13 @@ impl ManyForm {
     }
 
     /// Redirects to the page with the same list.
-    fn back(&self, app: &App, said: &str) -> Response {
+    fn back(&self, app: &App, outcome: &str) -> Response {
         let list = ["list", "order", "sender"].map(|name| {
             let value = self.text(name);
             if value.is_empty() { String::new() } else { format!("&{name}={}", escaped(value)) }
         });
-        Redirect::to(&app.address(&format!("/moderation?{said}{}", list.concat()))).into_response()
+        Redirect::to(&app.address(&format!("/moderation?{outcome}{}", list.concat())))
+            .into_response()
     }
 }
 

@@ -240,10 +240,10 @@ fn the_audit_tells_everything_but_where_from(site: &mut Site) {
     let (id, token) = (receipt["id"].as_str().unwrap(), receipt["edit_token"].as_str().unwrap());
     site.send(delete(&format!("/api/v1/runs/{id}?why=wrong+card"), token));
     let audit = site.json("/api/v1/audit");
-    let told = |at: usize, name: &str| audit[at][name].as_str().unwrap_or_default().to_owned();
-    assert_eq!((told(0, "what"), told(0, "run")), ("submitted".to_owned(), id.to_owned()));
+    let field = |at: usize, name: &str| audit[at][name].as_str().unwrap_or_default().to_owned();
+    assert_eq!((field(0, "what"), field(0, "run")), ("submitted".to_owned(), id.to_owned()));
     assert_eq!(
-        (told(1, "what"), told(1, "detail")),
+        (field(1, "what"), field(1, "detail")),
         ("withdrawn".to_owned(), "wrong card".to_owned())
     );
     assert!(!audit.to_string().contains("198.51") && !audit.to_string().contains(token));

@@ -28,8 +28,8 @@ fn figures(table: &str) -> Vec<(String, String)> {
         let most = Some(&row["value_max"]).filter(|most| !most.is_empty());
         let range = most.map_or(row["value"].clone(), |most| format!("{}-{most}", row["value"]));
         let parts = [row["qualifier"].clone(), range, row["unit"].clone()];
-        let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        (row["row_id"].clone(), said.join(" "))
+        let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        (row["row_id"].clone(), shown.join(" "))
     };
     rows.filter(|row| row["value"].parse::<f64>().is_ok()).map(of_row).collect()
 }
@@ -80,7 +80,7 @@ fn every_published_figure_is_on_a_page() {
         let figures = figures(table);
         assert_eq!(figures.len(), count, "{table}");
         all += count;
-        missing.extend(figures.into_iter().filter(|(id, said)| seen.get(id) != Some(said)));
+        missing.extend(figures.into_iter().filter(|(id, figure)| seen.get(id) != Some(figure)));
     }
     assert_eq!(all, 1382);
     let first: Vec<_> = missing.iter().take(10).map(|it| (it, seen.get(&it.0))).collect();

@@ -111,8 +111,8 @@ fn the_description_describes() {
     for (name, operation) in &operations {
         let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{name} has no id"));
         assert!(ids.insert(id), "{name}");
-        let says = ["summary", "description"].map(|field| operation[field].as_str());
-        assert!(says.into_iter().flatten().any(|text| text.len() > 5), "{name} says nothing");
+        let texts = ["summary", "description"].map(|field| operation[field].as_str());
+        assert!(texts.into_iter().flatten().any(|text| text.len() > 5), "{name} says nothing");
         for (status, response) in operation["responses"].as_object().unwrap() {
             let form = &response["content"]["application/problem+json"];
             assert!(status.as_str() < "400" || form.is_object(), "{name} {status}: {response}");

@@ -44,7 +44,7 @@ pub struct Browser {
     to: ChildStdin,
     from: Receiver<Value>,
     /// Events of the browser, oldest first.
-    told: Vec<Value>,
+    events: Vec<Value>,
     session: Option<String>,
     last: u64,
     screen: Screen,
@@ -103,7 +103,7 @@ impl Browser {
             child,
             to,
             from,
-            told: Vec::new(),
+            events: Vec::new(),
             session: None,
             last: 0,
             screen,
@@ -166,7 +166,7 @@ impl Browser {
                 panic!("the browser did not answer {method}{}", self.complaint())
             });
             if message["id"] != self.last {
-                self.told.push(message);
+                self.events.push(message);
             } else if message["error"].is_null() {
                 return message["result"].take();
             } else {
@@ -181,8 +181,8 @@ impl Browser {
     }
 
     /// Events of this kind so far.
-    pub fn told(&self, method: &str) -> impl Iterator<Item = &Value> {
-        self.told
+    pub fn events(&self, method: &str) -> impl Iterator<Item = &Value> {
+        self.events
             .iter()
             .filter(move |event| event["method"] == method)
             .map(|event| &event["params"])
@@ -195,18 +195,18 @@ impl Browser {
         act: impl FnOnce(&mut Browser) -> T,
         mut is_it: impl FnMut(&Value) -> bool,
     ) -> T {
-        let mut seen = self.told.len();
+        let mut seen = self.events.len();
         let done = act(self);
         let until = Instant::now() + PATIENCE;
         loop {
-            if self.told[seen..].iter().any(&mut is_it) {
+            if self.events[seen..].iter().any(&mut is_it) {
                 return done;
             }
-            seen = self.told.len();
+            seen = self.events.len();
             let message = self.next(until).unwrap_or_else(|| {
                 panic!("{what} did not come about at {}", self.address_or_nothing())
             });
-            self.told.push(message);
+            self.events.push(message);
         }
     }
 
@@ -225,11 +225,11 @@ impl Browser {
 
     /// Runs an action that starts a download, and waits for its end: name and content.
     pub fn downloaded<T>(&mut self, act: impl FnOnce(&mut Browser) -> T) -> (String, Vec<u8>) {
-        let before = self.told.len();
+        let before = self.events.len();
         self.until("a download", act, |event| {
             event["method"] == "Browser.downloadProgress" && event["params"]["state"] == "completed"
         });
-        let began = self.told[before..]
+        let began = self.events[before..]
             .iter()
             .find(|event| event["method"] == "Browser.downloadWillBegin")
             .expect("it began before it ended");
@@ -274,7 +274,7 @@ impl Browser {
 
     /// Last known address of the page: for messages when the browser may not answer.
     fn address_or_nothing(&self) -> String {
-        let last = self.told("Page.frameNavigated").last();
+        let last = self.events("Page.frameNavigated").last();
         last.and_then(|event| event["frame"]["url"].as_str()).unwrap_or_default().to_owned()
     }
 
@@ -286,20 +286,21 @@ impl Browser {
     /// All errors in pages so far, in words: script errors, violations of the content security
     /// policy, missing files.
     pub fn complaints(&self) -> Vec<String> {
-        let thrown =
-            self.told("Runtime.exceptionThrown").map(|event| event["exceptionDetails"].to_string());
-        let said = self
-            .told("Runtime.consoleAPICalled")
+        let thrown = self
+            .events("Runtime.exceptionThrown")
+            .map(|event| event["exceptionDetails"].to_string());
+        let console = self
+            .events("Runtime.consoleAPICalled")
             .filter(|event| matches!(event["type"].as_str(), Some("error" | "assert" | "warning")));
         let logged = self
-            .told("Log.entryAdded")
+            .events("Log.entryAdded")
             .map(|event| &event["entry"])
             .filter(|entry| entry["level"] == "error");
         let refused = self
-            .told("Audits.issueAdded")
+            .events("Audits.issueAdded")
             .filter(|event| event["issue"]["code"] == "ContentSecurityPolicyIssue");
         thrown
-            .chain(said.map(Value::to_string))
+            .chain(console.map(Value::to_string))
             .chain(logged.map(Value::to_string))
             .chain(refused.map(Value::to_string))
             .collect()
@@ -315,8 +316,8 @@ impl Browser {
 
     /// Error output of Chromium, if it ended or does not answer.
     fn complaint(&self) -> String {
-        let said = fs::read_to_string(self.profile.path().join("stderr")).unwrap_or_default();
-        let tail: Vec<&str> = said.lines().rev().take(5).collect();
+        let stderr = fs::read_to_string(self.profile.path().join("stderr")).unwrap_or_default();
+        let tail: Vec<&str> = stderr.lines().rev().take(5).collect();
         tail.iter().rev().fold(String::new(), |all, line| all + "\n" + line)
     }
 }

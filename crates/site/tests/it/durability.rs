@@ -37,8 +37,8 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
         let kill_after = chance.below(SENDERS * 6 / 10) as usize + 5;
         let kept = killed_in_the_midst(ground, round, kill_after);
         assert!(kept.len() >= kill_after, "{} acknowledged", kept.len());
-        let said = format!("killed with {} of {SENDERS} submissions acknowledged\n", kept.len());
-        io::stderr().write_all(said.as_bytes()).unwrap();
+        let summary = format!("killed with {} of {SENDERS} submissions acknowledged\n", kept.len());
+        io::stderr().write_all(summary.as_bytes()).unwrap();
         let server = ground.serve(&UNHURRIED);
         for run in &kept {
             let answer = server.get(&format!("/api/v1/runs/{}", run.id));

@@ -97,8 +97,8 @@ impl Ground {
             .stdout(Stdio::piped())
             .stderr(error);
         let mut child = command.spawn().unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-        let at = said.by_ref().map_while(Result::ok).find_map(|line| {
+        let mut stdout_lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let at = stdout_lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.strip_prefix("Listening on http://")?.trim_end_matches('/').parse().ok()
         });
         let Some(at) = at else {
@@ -110,7 +110,7 @@ impl Ground {
             );
         };
         // The pipe is drained: later output must not block the server.
-        std::thread::spawn(move || said.for_each(drop));
+        std::thread::spawn(move || stdout_lines.for_each(drop));
         Server { child, at, log }
     }
 
@@ -119,12 +119,12 @@ impl Ground {
         let mut command = self.command();
         command.arg("token").args(self.database_words()).args(["--kind", kind, "--label", "tests"]);
         let output = command.output().unwrap();
-        let said = succeeded(&output, &command);
-        let secret = said
+        let printed = succeeded(&output, &command);
+        let secret = printed
             .split_whitespace()
             .rev()
             .find(|word| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit()));
-        secret.unwrap_or_else(|| panic!("no token: {said}")).to_owned()
+        secret.unwrap_or_else(|| panic!("no token: {printed}")).to_owned()
     }
 }
 
@@ -150,7 +150,7 @@ impl Server {
     /// Answer to a request; panics if there is none.
     pub fn send(&self, request: &Request) -> Answer {
         request.send(self.at).unwrap_or_else(|error| {
-            panic!("{} {}: {error}: {}", request.method, request.target, self.said())
+            panic!("{} {}: {error}: {}", request.method, request.target, self.stderr())
         })
     }
 
@@ -167,7 +167,7 @@ impl Server {
     }
 
     /// Its output on standard error so far.
-    pub fn said(&self) -> String {
+    pub fn stderr(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
     }
 
@@ -184,18 +184,18 @@ impl Server {
         let until = Instant::now() + Duration::from_secs(300);
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait().unwrap() {
-                assert_eq!(status.code(), Some(0), "{}", self.said());
+                assert_eq!(status.code(), Some(0), "{}", self.stderr());
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("it did not end when it was asked to: {}", self.said());
+        panic!("it did not end when it was asked to: {}", self.stderr());
     }
 
     /// Asserts that no thread panicked and no request failed inside it.
     pub fn is_sound(&self) {
-        let said = self.said();
-        assert!(!said.contains("panicked"), "{said}");
+        let stderr = self.stderr();
+        assert!(!stderr.contains("panicked"), "{stderr}");
         assert_eq!(self.get("/healthz").status, 200);
     }
 }

@@ -216,10 +216,14 @@ pub fn bad_uploads_are_refused_with_a_reason(ground: &Ground) {
         codes.push(format!("{what}: {refusal}"));
     }
     // The reasons differ, and name the place.
-    let said = |what: &str| codes.iter().find(|line| line.starts_with(what)).unwrap();
-    assert!(said("a newer schema").contains("newer-schema"), "{}", said("a newer schema"));
-    assert!(said("a negative rate").contains("iops"), "{}", said("a negative rate"));
-    assert_ne!(said("a histogram that is none"), said("a wrong schema"));
+    let refusal_of = |what: &str| codes.iter().find(|line| line.starts_with(what)).unwrap();
+    assert!(
+        refusal_of("a newer schema").contains("newer-schema"),
+        "{}",
+        refusal_of("a newer schema")
+    );
+    assert!(refusal_of("a negative rate").contains("iops"), "{}", refusal_of("a negative rate"));
+    assert_ne!(refusal_of("a histogram that is none"), refusal_of("a wrong schema"));
     server.is_sound();
     sound_runs_still_come_in(&server, ground);
     server.end();

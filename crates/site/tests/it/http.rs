@@ -53,9 +53,11 @@ impl Request {
         for (name, value) in &self.heads {
             head += &format!("{name}: {value}\r\n");
         }
-        let told = |name: &str| self.heads.iter().any(|(known, _)| known == name);
-        if let Some(body) =
-            self.body.as_ref().filter(|_| !told("content-length") && !told("transfer-encoding"))
+        let has_head = |name: &str| self.heads.iter().any(|(known, _)| known == name);
+        if let Some(body) = self
+            .body
+            .as_ref()
+            .filter(|_| !has_head("content-length") && !has_head("transfer-encoding"))
         {
             head += &format!("content-length: {}\r\n", body.len());
         }

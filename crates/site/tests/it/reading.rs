@@ -169,11 +169,11 @@ fn the_table_is_light_enough_for_a_slow_phone() {
         browser.set_slow_phone(latency_ms, bytes_a_second);
         let cost = browser.cost(&server.base());
         assert!(cost.bytes > 5_000 && cost.bytes <= MOST_BYTES, "{cost:?}");
-        let said = format!(
+        let summary = format!(
             "the table on a phone, {name}, a quarter of this processor: {} bytes in {} files, readable after {:.0} ms, loaded after {:.0} ms\n",
             cost.bytes, cost.requests, cost.readable_ms, cost.loaded_ms
         );
-        io::stderr().write_all(said.as_bytes()).unwrap();
+        io::stderr().write_all(summary.as_bytes()).unwrap();
     }
     // It can be used: the form and the table are there, and answer.
     browser.fill("input[name=q]", "samsung");

@@ -45,11 +45,11 @@ fn sends(server: &Server) -> Sent {
 }
 
 /// Address of the run's page in the output of `flashmark submit`.
-fn page_of(said: &str, server: &Server) -> String {
+fn page_of(output: &str, server: &Server) -> String {
     let start = format!("{}/run/", server.base());
     let at =
-        said.find(&start).unwrap_or_else(|| panic!("it does not say where the run is: {said}"));
-    said[at..]
+        output.find(&start).unwrap_or_else(|| panic!("it does not say where the run is: {output}"));
+    output[at..]
         .split(|c: char| c.is_whitespace() || c == ')' || c == ',')
         .next()
         .unwrap()
@@ -197,7 +197,7 @@ fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
         "4",
         "the form keeps what was asked"
     );
-    for (turned, said) in [(false, "ascending"), (true, "descending")] {
+    for (turned, order) in [(false, "ascending"), (true, "descending")] {
         browser.follow("#lines th[data-key=worst-stall] a");
         shows(
             browser,
@@ -208,7 +208,7 @@ fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
         let sort = browser.text(
             "document.querySelector('#lines th[data-key=worst-stall]').getAttribute('aria-sort')",
         );
-        assert_eq!(sort, said);
+        assert_eq!(sort, order);
     }
 }
 
@@ -412,9 +412,10 @@ pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
         let table = server.get(&format!("/?origin={}", origin.name())).text();
         assert!(table.contains(&format!("/medium/{slug}")), "{slug} is not in the table");
         assert_eq!(server.get(&format!("/medium/{slug}")).status, 200);
-        let told = run.to_string();
+        let json_text = run.to_string();
         assert!(
-            !told.contains(directory) && !told.contains(flashmark.home().to_str().unwrap()),
+            !json_text.contains(directory)
+                && !json_text.contains(flashmark.home().to_str().unwrap()),
             "a path is published"
         );
     }

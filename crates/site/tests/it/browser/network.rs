@@ -29,9 +29,9 @@ impl Browser {
     /// Opens an address with an empty cache; returns the cost.
     pub fn cost(&mut self, address: &str) -> Cost {
         self.call("Network.clearBrowserCache", json!({}));
-        let before = self.told("Network.loadingFinished").count();
+        let before = self.events("Network.loadingFinished").count();
         self.open(address);
-        let ended: Vec<&Value> = self.told("Network.loadingFinished").skip(before).collect();
+        let ended: Vec<&Value> = self.events("Network.loadingFinished").skip(before).collect();
         let bytes =
             ended.iter().map(|event| event["encodedDataLength"].as_f64().unwrap() as u64).sum();
         let requests = ended.len();
