@@ -83,11 +83,11 @@ fn every_printed_command_is_taken() {
 #[test]
 fn every_number_of_a_finding_is_a_figure_of_the_article() {
     for article in ARTICLES {
-        let said = |figure: &record::SourceFigure| {
+        let numbers_of = |figure: &record::SourceFigure| {
             numbers(&format!("{} {} {}", figure.printed, figure.what, figure.medium))
         };
         let source = source(&article);
-        let known: BTreeSet<String> = source.figures.iter().flat_map(said).collect();
+        let known: BTreeSet<String> = source.figures.iter().flat_map(numbers_of).collect();
         let missing: Vec<String> = numbers(article.found).difference(&known).cloned().collect();
         assert!(missing.is_empty(), "{}: {missing:?}", article.number);
         let address = source.address;
@@ -166,13 +166,15 @@ fn the_page_is_one_file_with_every_figure_and_its_run() {
 #[test]
 fn a_run_that_has_none_of_the_figures_says_so() {
     let (flashmark, scratch) = (with_card(), Scratch::new());
-    let said = "class10 (simulated) has none of these figures";
+    let message = "class10 (simulated) has none of these figures";
     let screen = flashmark.done(&["report", "--article", "003", "latest"]).out;
-    assert!(joined(&screen).contains(said), "{screen}");
-    assert!(!joined(&flashmark.done(&["report", "--article", "004", "latest"]).out).contains(said));
+    assert!(joined(&screen).contains(message), "{screen}");
+    assert!(
+        !joined(&flashmark.done(&["report", "--article", "004", "latest"]).out).contains(message)
+    );
     let file = scratch.at("003.html");
     flashmark.done(&["report", "--article", "003", "latest", "--html", file.to_str().unwrap()]);
-    assert!(fs::read_to_string(&file).unwrap().contains(said));
+    assert!(fs::read_to_string(&file).unwrap().contains(message));
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn what_is_written_is_read_and_nothing_is_left_behind() {
 #[test]
 fn the_kernel_is_told_what_the_medium_is() {
     let Some(bench) = Bench::new() else { return };
-    let told = |profile: &str| {
+    let attributes = |profile: &str| {
         let node = bench.attach(&[profile, "--size", "64MiB"]);
         let queue = format!("/sys/block/{}/queue", node.trim_start_matches("/dev/"));
         let attribute = |name: &str| {
@@ -136,19 +136,19 @@ fn the_kernel_is_told_what_the_medium_is() {
         let mut read = [1; 4096];
         open(&node).read_exact_at(&mut read, 0).unwrap();
         let discards = if read == [0; 4096] { "discards" } else { "no discards" };
-        let told = [attribute("write_cache"), attribute("rotational"), discards.to_owned()];
+        let attributes = [attribute("write_cache"), attribute("rotational"), discards.to_owned()];
         assert_eq!(bench.run(&["sim", "detach", &node]).code, Some(0));
         // The next user of the loop device needs its flushes. Another test may be that already, for
         // a moment.
         eventually("a write cache that is flushed", || {
             (attribute("write_cache") == "write back").then_some(())
         });
-        told
+        attributes
     };
-    assert_eq!(told("a1"), ["write through", "0", "discards"]);
-    assert_eq!(told("sd-class4"), ["write through", "0", "no discards"]);
-    assert_eq!(told("flush-liar")[0], "write back");
-    assert_eq!(told("disk-7200")[1], "1");
+    assert_eq!(attributes("a1"), ["write through", "0", "discards"]);
+    assert_eq!(attributes("sd-class4"), ["write through", "0", "no discards"]);
+    assert_eq!(attributes("flush-liar")[0], "write back");
+    assert_eq!(attributes("disk-7200")[1], "1");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn what_is_in_use_is_not_taken_away() {
     assert_eq!(ran.code, Some(3), "{ran}");
     let at = at.display().to_string();
     let name = node.trim_start_matches("/dev/");
-    insta::assert_snapshot!(ran.said(&[(&node, "NODE"), (name, "NAME"), (&at, "PLACE")]), @r"
+    insta::assert_snapshot!(ran.transcript(&[(&node, "NODE"), (name, "NAME"), (&at, "PLACE")]), @r"
     exit 3
     flashmark: NODE is in use: NAME is mounted at PLACE; unmount or release it first
     ");
@@ -282,7 +282,7 @@ fn a_loop_device_of_somebody_else_is_left_alone() {
     let image = bench.scratch.image("image", 1 << 20);
     let device = crate::support::LoopDevice::new(&image);
     let ran = bench.run(&["sim", "detach", device.word()]);
-    insta::assert_snapshot!(ran.said(&[(device.word(), "NODE")]), @r"
+    insta::assert_snapshot!(ran.transcript(&[(device.word(), "NODE")]), @r"
     exit 2
     flashmark: NODE: this is not attached by `flashmark sim attach`; nothing is
     ");
@@ -292,15 +292,15 @@ fn a_loop_device_of_somebody_else_is_left_alone() {
 #[test]
 fn bad_words_are_refused_before_anything_is_touched() {
     let program = Flashmark::new();
-    insta::assert_snapshot!(program.run(&["sim", "attach", "clas10"]).said(&[]), @r"
+    insta::assert_snapshot!(program.run(&["sim", "attach", "clas10"]).transcript(&[]), @r"
     exit 2
     flashmark: there is no profile 'clas10'; did you mean class10 or class6?
     ");
-    insta::assert_snapshot!(program.run(&["sim", "attach", "a1", "--size", "much"]).said(&[]), @r"
+    insta::assert_snapshot!(program.run(&["sim", "attach", "a1", "--size", "much"]).transcript(&[]), @r"
     exit 2
     flashmark: --size: 'much' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB
     ");
-    insta::assert_snapshot!(program.run(&["sim", "attach", "a1", "--size", "4KiB"]).said(&[]), @r"
+    insta::assert_snapshot!(program.run(&["sim", "attach", "a1", "--size", "4KiB"]).transcript(&[]), @r"
     exit 2
     flashmark: --size 4KiB: the smallest medium has 1 MiB
     ");
@@ -314,7 +314,7 @@ fn without_root_the_way_out_is_named() {
     if rustix::process::geteuid().is_root() {
         command.uid(65534).gid(65534);
     }
-    insta::assert_snapshot!(Ran::of(&mut command).said(&[]), @r"
+    insta::assert_snapshot!(Ran::of(&mut command).transcript(&[]), @r"
     exit 3
     flashmark: attaching a simulated medium as a block device needs root; start it with sudo, or test it without: flashmark run sim:PROFILE
     ");

@@ -5,36 +5,36 @@ use std::fs;
 use crate::support::{Flashmark, Scratch};
 
 /// Message about words that must not be understood.
-fn said(words: &[&str]) -> String {
-    said_among(words, &[])
+fn refusal(words: &[&str]) -> String {
+    refusal_with(words, &[])
 }
 
-fn said_among(words: &[&str], names: &[(&str, &str)]) -> String {
+fn refusal_with(words: &[&str], names: &[(&str, &str)]) -> String {
     let flashmark = Flashmark::new();
     let ran = flashmark.run(words);
     assert_ne!(ran.code, Some(0), "{words:?}: {ran}");
     assert!(flashmark.runs().is_empty(), "a run was kept");
-    ran.said(names)
+    ran.transcript(names)
 }
 
 /// Message about these flags of a run on a simulated medium.
 fn run_with(flags: &[&str]) -> String {
-    said(&[&["run", "sim:class10", "--suite", "quick", "--quiet"], flags].concat())
+    refusal(&[&["run", "sim:class10", "--suite", "quick", "--quiet"], flags].concat())
 }
 
 #[test]
 fn no_word_at_all() {
-    let said = said(&[]);
-    assert!(said.starts_with("exit 2\n"), "{said}");
+    let refusal = refusal(&[]);
+    assert!(refusal.starts_with("exit 2\n"), "{refusal}");
     assert!(
-        said.contains("flashmark run . --suite quick"),
-        "the first thing to type is there: {said}"
+        refusal.contains("flashmark run . --suite quick"),
+        "the first thing to type is there: {refusal}"
     );
 }
 
 #[test]
 fn unknown_commands_and_flags() {
-    insta::assert_snapshot!(said(&["rum"]), @r"
+    insta::assert_snapshot!(refusal(&["rum"]), @r"
     exit 2
     error: unrecognized subcommand 'rum'
 
@@ -44,7 +44,7 @@ fn unknown_commands_and_flags() {
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(said(&["run", "sim:class10", "--erase-all"]), @r"
+    insta::assert_snapshot!(refusal(&["run", "sim:class10", "--erase-all"]), @r"
     exit 2
     error: unexpected argument '--erase-all' found
 
@@ -54,7 +54,7 @@ fn unknown_commands_and_flags() {
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(said(&["run"]), @r"
+    insta::assert_snapshot!(refusal(&["run"]), @r"
     exit 2
     error: the following required arguments were not provided:
       <TARGET>
@@ -73,9 +73,9 @@ fn help_of_a_word_that_is_no_command_explains_it() {
         let explained = flashmark.done(&["explain", word]).out;
         assert_eq!(flashmark.done(&["help", word]).out, explained);
     }
-    let said = said(&["help", "xyzzy"]);
-    assert!(said.starts_with("exit 2\nerror: unrecognized subcommand 'xyzzy'"), "{said}");
-    assert!(said.contains("`flashmark explain` lists the words"), "{said}");
+    let refusal = refusal(&["help", "xyzzy"]);
+    assert!(refusal.starts_with("exit 2\nerror: unrecognized subcommand 'xyzzy'"), "{refusal}");
+    assert!(refusal.contains("`flashmark explain` lists the words"), "{refusal}");
 }
 
 /// "There is no finding or word 'slow'; did you mean slowest or stop?"
@@ -83,9 +83,9 @@ fn help_of_a_word_that_is_no_command_explains_it() {
 fn whoever_asks_why_it_is_slow_is_led_to_the_reasons() {
     let flashmark = Flashmark::new();
     for words in [&["explain", "slow"][..], &["explain", "why is it so Slow?"], &["help", "slow"]] {
-        let said = flashmark.done(words).out;
+        let screen = flashmark.done(words).out;
         for reason in ["random-write", "stalls", "small-span", "throttling", "host"] {
-            assert!(said.lines().any(|line| line.starts_with(reason)), "{reason}: {said}");
+            assert!(screen.lines().any(|line| line.starts_with(reason)), "{reason}: {screen}");
         }
     }
     assert!(flashmark.done(&["explain", "fake"]).out.contains("counterfeit-hints"));
@@ -98,8 +98,8 @@ fn a_command_without_its_medium_says_what_can_be_named() {
         ("host-effects", "flashmark host-effects /media/stick"),
         ("watch", "`flashmark list` shows them"),
     ] {
-        let said = said(&[command]);
-        assert!(said.contains(way) && said.starts_with("exit 2"), "{said}");
+        let refusal = refusal(&[command]);
+        assert!(refusal.contains(way) && refusal.starts_with("exit 2"), "{refusal}");
     }
 }
 
@@ -120,25 +120,25 @@ fn a_name_that_is_not_utf_8() {
 
 #[test]
 fn profiles() {
-    insta::assert_snapshot!(said(&["run", "sim:clas10"]), @r"
+    insta::assert_snapshot!(refusal(&["run", "sim:clas10"]), @r"
     exit 2
     flashmark: there is no profile 'clas10'; did you mean class10 or class6?
     ");
-    insta::assert_snapshot!(said(&["sim", "show", "disk5400"]), @r"
+    insta::assert_snapshot!(refusal(&["sim", "show", "disk5400"]), @r"
     exit 2
     flashmark: there is no profile 'disk5400'; did you mean disk-5400 or disk-7200 or disk-10k?
     ");
-    insta::assert_snapshot!(said(&["run", "sim:xyzzy"]), @r"
+    insta::assert_snapshot!(refusal(&["run", "sim:xyzzy"]), @r"
     exit 2
     flashmark: there is no profile 'xyzzy'; `flashmark sim list` names them all
     ");
     let scratch = Scratch::new();
     let mine = scratch.file("mine.toml", "name = \"mine\"\ncapacity = 4\n");
-    insta::assert_snapshot!(said_among(&["run", &format!("sim:{}", mine.display())], &[(scratch.word(), "SCRATCH")]), @r"
+    insta::assert_snapshot!(refusal_with(&["run", &format!("sim:{}", mine.display())], &[(scratch.word(), "SCRATCH")]), @r"
     exit 2
     flashmark: SCRATCH/mine.toml, line 1: name: unknown field `name`, expected one of `about`, `aliases`, `source`, `guesses`, `medium`, `queue`, `read`, `write`, `log_block`, `page_mapped`, `disk`, `jitter`, `compression`, `pattern_cheat`, `cache`, `fake`, `heat`, `wear`, `fault`
     ");
-    insta::assert_snapshot!(said(&["run", "sim:absent.toml"]), @r"
+    insta::assert_snapshot!(refusal(&["run", "sim:absent.toml"]), @r"
     exit 2
     flashmark: sim:absent.toml: No such file or directory (os error 2); name a file with a profile, or one of `flashmark sim list`
     ");
@@ -146,7 +146,7 @@ fn profiles() {
 
 #[test]
 fn suites() {
-    insta::assert_snapshot!(said(&["run", "sim:class10", "--suite", "quik"]), @"
+    insta::assert_snapshot!(refusal(&["run", "sim:class10", "--suite", "quik"]), @"
     exit 2
     flashmark: --suite quik: neither a suite (check, quick, standard, full, seeds) nor a file that can be read (No such file or directory (os error 2)); did you mean quick?
     ");
@@ -154,7 +154,7 @@ fn suites() {
     let names = [(scratch.word(), "SCRATCH")];
     let read = |text: &str| {
         let suite = scratch.file("mine.toml", text);
-        said_among(&["run", "sim:class10", "--suite", suite.to_str().unwrap()], &names)
+        refusal_with(&["run", "sim:class10", "--suite", suite.to_str().unwrap()], &names)
     };
     insta::assert_snapshot!(read("name = \"mine\"\n[[test]]\nname = \"prime\npasses = 1\n"), @r#"
     exit 2
@@ -188,7 +188,7 @@ fn suites() {
     exit 2
     flashmark: prime.span: '4kk' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB
     ");
-    insta::assert_snapshot!(said_among(&["run", "sim:class10", "--suite", scratch.word()], &names), @"
+    insta::assert_snapshot!(refusal_with(&["run", "sim:class10", "--suite", scratch.word()], &names), @"
     exit 2
     flashmark: --suite SCRATCH: neither a suite (check, quick, standard, full, seeds) nor a file that can be read (Is a directory (os error 21))
     ");
@@ -204,7 +204,7 @@ fn tests_and_settings() {
     exit 2
     flashmark: there is no test 'primr'; did you mean prime?
     ");
-    insta::assert_snapshot!(said(&["tests", "prim"]), @r"
+    insta::assert_snapshot!(refusal(&["tests", "prim"]), @r"
     exit 2
     flashmark: there is no test 'prim'; did you mean prime?
     ");
@@ -328,7 +328,7 @@ fn places_for_results() {
     let scratch = Scratch::new();
     let names = [(scratch.word(), "SCRATCH")];
     let words = ["run", "sim:class10", "--only", "prime", "--quiet", "--json", scratch.word()];
-    insta::assert_snapshot!(said_among(&words, &names), @r"
+    insta::assert_snapshot!(refusal_with(&words, &names), @r"
     exit 2
     flashmark: SCRATCH: this is a directory; name a file in it
     ");
@@ -343,15 +343,15 @@ fn a_store_that_cannot_be() {
         .env("FLASHMARK_HOME", &file)
         .output()
         .unwrap();
-    let said = crate::support::Ran::from(ran).said(&[(scratch.word(), "SCRATCH")]);
-    assert!(said.starts_with("exit 5\nflashmark: cannot write 'SCRATCH/file/"), "{said}");
-    assert!(said.contains("'SCRATCH/file' is not a directory"), "{said}");
+    let refusal = crate::support::Ran::from(ran).transcript(&[(scratch.word(), "SCRATCH")]);
+    assert!(refusal.starts_with("exit 5\nflashmark: cannot write 'SCRATCH/file/"), "{refusal}");
+    assert!(refusal.contains("'SCRATCH/file' is not a directory"), "{refusal}");
 }
 
 #[test]
 fn a_span_in_a_directory() {
     let scratch = Scratch::new();
-    insta::assert_snapshot!(said_among(&["run", scratch.word(), "--span", "1MiB+1MiB"], &[(scratch.word(), "SCRATCH")]), @r"
+    insta::assert_snapshot!(refusal_with(&["run", scratch.word(), "--span", "1MiB+1MiB"], &[(scratch.word(), "SCRATCH")]), @r"
     exit 2
     flashmark: --span 1048576+1048576 is for raw media and files; a test file in a directory has no place of its own
     ");
@@ -360,41 +360,41 @@ fn a_span_in_a_directory() {
 
 #[test]
 fn runs_that_are_not_there() {
-    insta::assert_snapshot!(said(&["show"]), @r"
+    insta::assert_snapshot!(refusal(&["show"]), @r"
     exit 2
     flashmark: there is no run yet; `flashmark run .` makes one
     ");
-    insta::assert_snapshot!(said(&["show", "20240101-card"]), @r"
+    insta::assert_snapshot!(refusal(&["show", "20240101-card"]), @r"
     exit 2
     flashmark: there is no run '20240101-card'; `flashmark runs` lists them
     ");
-    insta::assert_snapshot!(said(&["resume"]), @r"
+    insta::assert_snapshot!(refusal(&["resume"]), @r"
     exit 2
     flashmark: no run is unfinished; `flashmark runs` lists them all
     ");
-    insta::assert_snapshot!(said(&["resume", "20240101-card"]), @r"
+    insta::assert_snapshot!(refusal(&["resume", "20240101-card"]), @r"
     exit 2
     flashmark: there is no run '20240101-card'; `flashmark runs` lists them
     ");
-    insta::assert_snapshot!(said(&["report", "20240101-card", "--html", "page.html"]), @r"
+    insta::assert_snapshot!(refusal(&["report", "20240101-card", "--html", "page.html"]), @r"
     exit 2
     flashmark: there is no run '20240101-card'; `flashmark runs` lists them
     ");
-    insta::assert_snapshot!(said(&["report", "latest"]), @r"
+    insta::assert_snapshot!(refusal(&["report", "latest"]), @r"
     exit 2
     flashmark: there is no run yet; `flashmark run .` makes one
     ");
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet"]);
-    insta::assert_snapshot!(flashmark.run(&["show", "sim-clas10"]).said(&[]), @r"
+    insta::assert_snapshot!(flashmark.run(&["show", "sim-clas10"]).transcript(&[]), @r"
     exit 2
     flashmark: there is no run 'sim-clas10'; did you mean sim-class10-quick-1? `flashmark runs` lists them
     ");
-    insta::assert_snapshot!(flashmark.run(&["resume"]).said(&[]), @r"
+    insta::assert_snapshot!(flashmark.run(&["resume"]).transcript(&[]), @r"
     exit 2
     flashmark: no run is unfinished; `flashmark runs` lists them all
     ");
-    insta::assert_snapshot!(flashmark.run(&["resume", "latest"]).said(&[]), @r"
+    insta::assert_snapshot!(flashmark.run(&["resume", "latest"]).transcript(&[]), @r"
     exit 0
     --- and on standard output
     sim-class10-quick-1 is finished; show it with:
@@ -408,7 +408,7 @@ fn records_that_cannot_be_read() {
     let names = [(scratch.word(), "SCRATCH")];
     let of = |text: &str, words: &[&str]| {
         let file = scratch.file("record.json", text);
-        said_among(&[&[words[0], file.to_str().unwrap()], &words[1..]].concat(), &names)
+        refusal_with(&[&[words[0], file.to_str().unwrap()], &words[1..]].concat(), &names)
     };
     let page = scratch.at("page.html");
     let report = ["report", "--html", page.to_str().unwrap()];

@@ -219,23 +219,23 @@ fn other_tools_read_a_capture() {
         String::from_utf8(output.stdout).unwrap()
     };
 
-    let told = output("blkparse", &["-i", "-", "-f", "%a %S %n\n"]);
+    let text = output("blkparse", &["-i", "-", "-f", "%a %S %n\n"]);
     for kind in ["Q ", "D ", "C "] {
-        let events = told.lines().filter(|line| line.starts_with(kind)).count();
+        let events = text.lines().filter(|line| line.starts_with(kind)).count();
         assert_eq!(events, requests.len(), "{kind}");
     }
-    let told = output("btt", &["-i", word]);
-    let latencies = told.lines().find(|line| line.starts_with("D2C"));
+    let text = output("btt", &["-i", word]);
+    let latencies = text.lines().find(|line| line.starts_with("D2C"));
     assert!(
         latencies.is_some_and(|line| line.ends_with(&format!(" {}", reads + writes))),
-        "{told}"
+        "{text}"
     );
     let (log, image) = (format!("--read_iolog={word}"), scratch.image("replayed", 64 * MIB));
     let onto = format!("--replay_redirect={}", image.display());
     let words = ["--name=replay", &log, &onto, "--replay_no_stall=1", "--output-format=json"];
-    let told = output("fio", &words);
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let done = |what: &str| told["jobs"][0][what]["total_ios"].as_u64();
+    let text = output("fio", &words);
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let done = |what: &str| report["jobs"][0][what]["total_ios"].as_u64();
     assert_eq!((done("read"), done("write")), (Some(reads), Some(writes)));
 }
 
@@ -309,8 +309,8 @@ fn it_ends_when_the_trace_has_the_size_allowed() {
         dd(&[&from, "of=/dev/null", "bs=512", "count=4096", "iflag=direct"]);
     }
     let ran = capture.end();
-    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(ran.code == Some(0) && said.contains("the size allowed"), "{ran}");
+    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(ran.code == Some(0) && flat.contains("the size allowed"), "{ran}");
     let (requests, _) = requests(&trace);
     assert!(!requests.is_empty());
     assert!(fs::metadata(&trace).unwrap().len() < MIB, "it ends soon after");
@@ -326,7 +326,7 @@ fn what_cannot_be_recorded_is_said() {
     };
     let missing = run("no-such-disk-0", trace.to_str().unwrap(), &[]);
     assert_eq!(
-        missing.said(&[]),
+        missing.transcript(&[]),
         "exit 2\nflashmark: there is no device 'no-such-disk-0'; `flashmark list` shows what is plugged in\n"
     );
     let disk = host::list(&host::Roots::default())
@@ -349,7 +349,7 @@ fn what_cannot_be_recorded_is_said() {
     if has_root() {
         let (ran, _) = as_nobody(&["capture", &disk.name, "-o", "/nowhere"]);
         assert_eq!(
-            ran.said(&[]),
+            ran.transcript(&[]),
             "exit 3\nflashmark: recording needs root: the kernel shows the I/O of all users; run it with sudo\n"
         );
     }

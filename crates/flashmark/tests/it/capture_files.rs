@@ -168,11 +168,11 @@ fn cut_trace(scratch: &Scratch) -> String {
 #[test]
 fn without_rights_or_a_directory_it_is_refused() {
     let nowhere = Flashmark::new().run(&["capture", "--files", "/no/such", "-o", "/nowhere"]);
-    assert_eq!(nowhere.said(&[]), "exit 2\nflashmark: /no/such: this is no directory\n");
+    assert_eq!(nowhere.transcript(&[]), "exit 2\nflashmark: /no/such: this is no directory\n");
     if has_root() {
         let (ran, _) = as_nobody(&["capture", "--files", "/tmp", "-o", "/nowhere"]);
         assert_eq!(
-            ran.said(&[]),
+            ran.transcript(&[]),
             "exit 3\nflashmark: recording needs root: the kernel shows the I/O of all users; run it with sudo\n"
         );
     }

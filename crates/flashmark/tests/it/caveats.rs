@@ -118,12 +118,12 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
     ];
     let ran = flashmark.done(&words);
     assert!(ran.out.contains("This is memory, not a medium: no storage was measured."), "{ran}");
-    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     let next = "Name a directory on a medium, or its device; `flashmark list` shows them.";
-    assert!(said.contains(next), "{ran}");
+    assert!(flat.contains(next), "{ran}");
     let checked = Flashmark::new().run(&["check", mount.word()]);
-    let said = checked.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(said.matches(next).count(), 1, "once, not beside each answer: {checked}");
+    let flat = checked.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(flat.matches(next).count(), 1, "once, not beside each answer: {checked}");
     assert!(
         ran.out.contains("Cannot be told here for") && !ran.out.to_lowercase().contains("good for"),
         "{ran}"
@@ -310,9 +310,12 @@ fn praised_for_nothing(directory: &str, working: &std::path::Path) -> Record {
         "3s",
     ]);
     let ran = command.current_dir(working).output().unwrap();
-    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(told.contains("Cannot be told here: root disk, camera."), "{told}");
-    assert!(!told.to_lowercase().contains("good for a") && !told.contains("Usable"), "{told}");
+    let screen = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(screen.contains("Cannot be told here: root disk, camera."), "{screen}");
+    assert!(
+        !screen.to_lowercase().contains("good for a") && !screen.contains("Usable"),
+        "{screen}"
+    );
     flashmark.record()
 }
 

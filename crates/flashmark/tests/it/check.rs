@@ -37,9 +37,9 @@ fn a_medium_that_hangs_is_named_and_the_budget_holds() {
     let record = flashmark.record();
     let took_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
     assert!(took_ns < 60_000_000_000, "{took_ns}");
-    let told = flashmark.run(&["check", &target, "--budget", "5m"]);
-    assert!(told.out.contains("It hangs: ") && told.out.contains("the slowest 20.0 s"), "{told}");
-    assert_eq!(told.code, Some(1), "{told}");
+    let ran = flashmark.run(&["check", &target, "--budget", "5m"]);
+    assert!(ran.out.contains("It hangs: ") && ran.out.contains("the slowest 20.0 s"), "{ran}");
+    assert_eq!(ran.code, Some(1), "{ran}");
 }
 
 /// The reader was unplugged in the middle of a run: "It failed ... Do not store data on it".
@@ -55,14 +55,14 @@ fn a_reader_that_goes_away_is_no_bad_medium() {
         for words in [["check", target.as_str()], ["run", target.as_str()]] {
             let ran = flashmark.run(&words);
             assert_eq!(ran.code, Some(4), "{ran}");
-            let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+            let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(
-                said.contains("it was unplugged, or its reader or its port reset it."),
+                flat.contains("it was unplugged, or its reader or its port reset it."),
                 "{ran}"
             );
-            assert!(said.contains("Try another reader, port or cable"), "{ran}");
+            assert!(flat.contains("Try another reader, port or cable"), "{ran}");
             for blamed in ["Do not store", "Do not use", "throw it", "medium failed", "Copy what"] {
-                assert!(!said.contains(blamed), "{blamed}: {ran}");
+                assert!(!flat.contains(blamed), "{blamed}: {ran}");
             }
         }
     }
@@ -120,10 +120,10 @@ fn a_probe_that_was_cut_short_is_no_answer() {
     let card = flashmark.run(&["check", "sim:class10", "--budget", "15s"]);
     assert!(card.out.contains("Genuine?     yes"), "{card}");
     let cut = ["check", "sim:fake-wrap", "--budget", "15s"];
-    let told = flashmark.run(&cut);
-    assert!(told.out.contains("Genuine?     not tested"), "{told}");
-    assert!(told.out.contains("--only capacity"), "{told}");
-    assert_eq!(told.code, Some(0), "{told}");
+    let ran = flashmark.run(&cut);
+    assert!(ran.out.contains("Genuine?     not tested"), "{ran}");
+    assert!(ran.out.contains("--only capacity"), "{ran}");
+    assert_eq!(ran.code, Some(0), "{ran}");
     let strict = flashmark.run(&[&cut[..], &["--strict"]].concat());
     assert_eq!(strict.code, Some(1), "{strict}");
     assert!(strict.err.contains("whether it is genuine"), "{strict}");
@@ -136,11 +136,11 @@ fn a_probe_that_was_cut_short_is_no_answer() {
 fn how_much_of_a_fake_is_real_is_found_or_said_to_be_open() {
     let flashmark = Flashmark::new();
     let found = flashmark.run(&["check", "sim:fake-wrap"]);
-    let said = found.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = found.out.split_whitespace().collect::<Vec<_>>().join(" ");
     let bound = "it has no more than 8 GiB (its addresses repeat from there on), and how much less \
                  was not found in this time.";
-    assert!(said.contains(bound), "{found}");
-    assert!(said.contains("How much of it is real, more exactly: flashmark run"), "{found}");
+    assert!(flat.contains(bound), "{found}");
+    assert!(flat.contains("How much of it is real, more exactly: flashmark run"), "{found}");
     let row = |words: &[&str]| {
         flashmark.run(words);
         let out = flashmark.done(&["show", "latest", "--details"]).out;
@@ -195,10 +195,10 @@ fn what_was_typed_wrong_is_said_before_anything_is_measured() {
         (&["sim:a1", "--claim", "random-write=500"], "random-write=500IOPS"),
         (&["sim:a1", "--claim", "radom-write=500IOPS"], "did you mean random-write?"),
     ];
-    for (words, said) in cases {
+    for (words, message) in cases {
         let ran = flashmark.run(&[&["check"], words].concat());
         assert_eq!(ran.code, Some(2), "{words:?}: {ran}");
-        assert!(ran.err.contains(said), "{words:?}: {ran}");
+        assert!(ran.err.contains(message), "{words:?}: {ran}");
     }
     assert!(flashmark.runs().is_empty(), "nothing was kept");
 }
@@ -254,13 +254,13 @@ fn a_write_protected_medium_is_read() {
     let device = LoopDevice::with(&image, &["--read-only"]);
     let flashmark = Flashmark::new();
     let ran = flashmark.done(&["check", device.word(), "--budget", "5s", "--quiet"]);
-    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = format!(
         "Genuine? not tested, because the probe of its capacity was left out: {} is write-protected; move the lock slider",
         device.word()
     );
-    assert!(said.contains(&expected), "{ran}");
-    assert!(!said.contains("--erase"), "nothing was given away: {ran}");
+    assert!(flat.contains(&expected), "{ran}");
+    assert!(!flat.contains("--erase"), "nothing was given away: {ran}");
 }
 
 #[test]
@@ -269,10 +269,10 @@ fn a_mount_point_names_the_way_to_its_device() {
     let flashmark = Flashmark::new();
     let check = |target: &str| flashmark.done(&["check", target, "--budget", "5s", "--quiet"]).out;
     let joined = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = joined(check(mount.word()));
+    let screen = joined(check(mount.word()));
     let way = format!("type `umount {}`, then `flashmark check {}`", mount.word(), device.word());
-    assert!(said.contains(&way), "{said}");
+    assert!(screen.contains(&way), "{screen}");
     drop(mount);
-    let said = joined(check(device.word()));
-    assert!(said.contains("Genuine?") && !said.contains("type `umount"), "{said}");
+    let screen = joined(check(device.word()));
+    assert!(screen.contains("Genuine?") && !screen.contains("type `umount"), "{screen}");
 }

@@ -61,9 +61,13 @@ fn what_became_slower_fails_and_what_cannot_be_told_is_said() {
         unclear.out.contains("Cannot be told whether slower") && unclear.out.contains("--strict")
     );
     assert_eq!(compared(0.9, &["--strict"]).code, Some(1));
-    let told: serde_json::Value =
+    let comparison: serde_json::Value =
         serde_json::from_str(&compared(0.5, &["--json", "-"]).out).unwrap();
-    assert_eq!(told["regression"]["slower"].as_array().map(Vec::len), Some(4), "{told}");
+    assert_eq!(
+        comparison["regression"]["slower"].as_array().map(Vec::len),
+        Some(4),
+        "{comparison}"
+    );
 }
 
 /// Gives a cell five rounds about this rate that differ by 2 %, and the interval of a repetition.
@@ -119,22 +123,22 @@ fn runs_with_rounds_tell_or_say_how_many_more_would() {
         let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
         (ran.code, flat)
     };
-    let (code, told) = checked("before", "after", &[]);
-    assert_eq!(code, Some(1), "{told}");
+    let (code, text) = checked("before", "after", &[]);
+    assert_eq!(code, Some(1), "{text}");
     // The root of (3.15 ^ 2 + 3.15 ^ 2) / 2: 0.88 over and under 1.032.
-    assert!(told.contains("0.880x of before (0.853x to 0.908x)"), "{told}");
-    assert!(told.contains("more runs of each would tell whether it is slower by more"), "{told}");
-    assert!(told.contains("Failed: nothing could be told of"), "{told}");
-    assert!(!told.contains("a difference of 10 %: "), "{told}");
-    let (code, told) = checked("before3", "after3", &[]);
-    assert!(code == Some(1) && told.contains("slower by more than 10 %."), "{told}");
-    let (code, told) = checked("before3", "same3", &["--strict"]);
-    assert!(code == Some(0) && told.contains("Passed: none of"), "{told}");
-    let (_, told) = checked("before", "after", &["--json", "-"]);
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let more = &told["regression"]["unclear"][0]["more_runs"];
-    assert!(more["of_each"].as_u64().is_some(), "{told}");
-    assert_eq!(more["is_from_single_runs"], true, "{told}");
+    assert!(text.contains("0.880x of before (0.853x to 0.908x)"), "{text}");
+    assert!(text.contains("more runs of each would tell whether it is slower by more"), "{text}");
+    assert!(text.contains("Failed: nothing could be told of"), "{text}");
+    assert!(!text.contains("a difference of 10 %: "), "{text}");
+    let (code, text) = checked("before3", "after3", &[]);
+    assert!(code == Some(1) && text.contains("slower by more than 10 %."), "{text}");
+    let (code, text) = checked("before3", "same3", &["--strict"]);
+    assert!(code == Some(0) && text.contains("Passed: none of"), "{text}");
+    let (_, text) = checked("before", "after", &["--json", "-"]);
+    let comparison: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let more = &comparison["regression"]["unclear"][0]["more_runs"];
+    assert!(more["of_each"].as_u64().is_some(), "{comparison}");
+    assert_eq!(more["is_from_single_runs"], true, "{comparison}");
     let plain = flashmark.done(&["compare", "before", "after"]);
     assert!(plain.out.contains("1.14x faster (1.10x to 1.17x)"), "{plain}");
 }
@@ -161,10 +165,10 @@ fn another_medium_the_same_run_and_one_alone_are_refused() {
         (&["before", "nowhere"], "there is no run"),
         (&["--before", "before", "--after", "other", "--fail-if", "110%"], "--fail-if"),
     ];
-    for (words, said) in cases {
+    for (words, message) in cases {
         let ran = flashmark.run(&[&["compare"], words].concat());
         assert_eq!(ran.code, Some(2), "{words:?}: {ran}");
-        assert!(ran.err.contains(said), "{words:?}: {ran}");
+        assert!(ran.err.contains(message), "{words:?}: {ran}");
     }
 }
 
@@ -188,13 +192,13 @@ fn a_card_in_two_readers_is_one_medium_where_the_user_says_so() {
     labelled(&flashmark, "card", &["1"]);
     let one = in_reader(&flashmark, &scratch, "05e3:0749", 1.0);
     let other = in_reader(&flashmark, &scratch, "058f:6366", 0.5);
-    let told = flashmark.done(&["compare", word(&one), word(&other)]);
-    assert!(told.out.contains("STORAGE DEVICE (reader 05e3:0749)"), "{told}");
+    let ran = flashmark.done(&["compare", word(&one), word(&other)]);
+    assert!(ran.out.contains("STORAGE DEVICE (reader 05e3:0749)"), "{ran}");
     let named = |path: &Path| format!("card={}", word(path));
-    let told = flashmark.done(&["compare", &named(&one), &named(&other)]);
-    assert!(told.out.contains("05e3:0749: reader 05e3:0749 ("), "{told}");
-    assert!(told.out.contains("05e3:0749 is") && told.out.contains("2.00x faster"), "{told}");
-    assert!(!told.out.contains("Best for"), "{told}");
+    let ran = flashmark.done(&["compare", &named(&one), &named(&other)]);
+    assert!(ran.out.contains("05e3:0749: reader 05e3:0749 ("), "{ran}");
+    assert!(ran.out.contains("05e3:0749 is") && ran.out.contains("2.00x faster"), "{ran}");
+    assert!(!ran.out.contains("Best for"), "{ran}");
     let page = scratch.at("page.html");
     let by_host = ["compare", "--by", "host", "--html", word(&page), word(&one), word(&other)];
     let split = flashmark.run(&by_host);
@@ -238,11 +242,11 @@ fn cards_in_hosts_are_one_experiment_that_splits() {
     let files = grid.map(|(at, times)| in_host(&flashmark, &scratch, at, times)).concat();
     let words = ["compare", "--by", "host", "--html", word(&page)].into_iter();
     let ran = flashmark.done(&words.chain(files.iter().map(String::as_str)).collect::<Vec<_>>());
-    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     let html = std::fs::read_to_string(&page).unwrap();
-    assert!(said.contains("the host explains 2.50 ("), "{said}");
-    assert!(said.contains("the medium explains 2.00 ("), "{said}");
-    assert!(said.contains("Interaction: none is shown"), "{said}");
+    assert!(flat.contains("the host explains 2.50 ("), "{flat}");
+    assert!(flat.contains("the medium explains 2.00 ("), "{flat}");
+    assert!(flat.contains("Interaction: none is shown"), "{flat}");
     assert!(html.contains("id=\"crossed-random-write\"") && html.contains("1: slow, 2: fast"));
 }
 
@@ -263,9 +267,9 @@ fn markdown_has_the_figures_and_no_path() {
         ["before", word(&after), "--markdown"].to_vec(),
         vec!["--before", "before", "--after", word(&after), "--markdown"],
     ] {
-        let told = flashmark.done(&[&["compare"], &words[..]].concat()).out;
-        assert!(told.contains("2.00x") && told.contains("| Block | "), "{told}");
-        assert!(told.contains("times-0.5") && !told.contains(folder), "{told}");
+        let markdown = flashmark.done(&[&["compare"], &words[..]].concat()).out;
+        assert!(markdown.contains("2.00x") && markdown.contains("| Block | "), "{markdown}");
+        assert!(markdown.contains("times-0.5") && !markdown.contains(folder), "{markdown}");
     }
     for more in ["--json", "--details", "--findings", "--all"] {
         assert_eq!(flashmark.run(&["show", "--markdown", more]).code, Some(2), "{more}");

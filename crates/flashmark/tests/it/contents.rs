@@ -156,8 +156,8 @@ fn a_plan_says_what_would_be_erased() {
     ];
     for plan in plans {
         let ran = Flashmark::new().done(&[plan, &["--plan", "--erase", device.word()]].concat());
-        let told = "Would be erased:\n  ext4 'MYPHOTOS', 32 MiB, never mounted\n";
-        assert!(ran.out.contains(told), "{ran}");
+        let expected = "Would be erased:\n  ext4 'MYPHOTOS', 32 MiB, never mounted\n";
+        assert!(ran.out.contains(expected), "{ran}");
         assert!(ran.out.contains("--yes"), "{ran}");
     }
     assert_eq!(sum(&image), before);
@@ -173,7 +173,7 @@ fn in_a_script_a_medium_that_holds_something_needs_yes() {
     let before = sum(&image);
     let flashmark = Flashmark::new();
     let words = [&["run", device.word(), "--erase", device.word()], &PRIME[..]].concat();
-    insta::assert_snapshot!(flashmark.run(&words).said(&[(device.name(), "loopX")]), @"
+    insta::assert_snapshot!(flashmark.run(&words).transcript(&[(device.name(), "loopX")]), @"
     exit 3
     flashmark: /dev/loopX is not empty: it holds ext4 'MYPHOTOS', 32 MiB, never mounted; if all that may be overwritten, say --erase /dev/loopX --yes; nothing was written
     ");
@@ -252,7 +252,7 @@ fn a_file_with_a_signature_needs_yes_and_another_only_its_path() {
         let word = path.to_str().unwrap();
         Flashmark::new()
             .run(&[&["run", word, "--erase", word, "--quiet"], &PRIME[..], more].concat())
-            .said(&[(scratch.word(), "SCRATCH")])
+            .transcript(&[(scratch.word(), "SCRATCH")])
     };
     assert!(run(&plain, &[]).starts_with("exit 0"));
     let before = (sum(&qcow), sum(&ext4));

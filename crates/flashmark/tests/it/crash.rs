@@ -344,11 +344,11 @@ fn a_run_in_use_is_not_taken_up_twice() {
     let listed = flashmark.run(&["runs"]);
     child.kill().unwrap();
     child.wait().unwrap();
-    insta::assert_snapshot!(ran.said(&[(&name, "RUN"), (&child.id().to_string(), "PID")]), @r"
+    insta::assert_snapshot!(ran.transcript(&[(&name, "RUN"), (&child.id().to_string(), "PID")]), @r"
     exit 3
     flashmark: run 'RUN' is being written by process PID; wait for it, or end it first
     ");
-    insta::assert_snapshot!(other.said(&[(device.name(), "loopX"), (&child.id().to_string(), "PID")]), @r"
+    insta::assert_snapshot!(other.transcript(&[(device.name(), "loopX"), (&child.id().to_string(), "PID")]), @r"
     exit 3
     flashmark: '/dev/loopX' is in use: loopX is locked (flock) by flashmark (process PID); end that program first, or choose another medium
     ");
@@ -376,22 +376,22 @@ fn a_run_goes_on_with_the_same_medium_only() {
     child.wait().unwrap();
     drop(device);
     let before = acknowledged(&flashmark);
-    let mut said_of = Vec::new();
+    let mut refusals = Vec::new();
     for stranger in [&other, &larger] {
         let Some(_device) = LoopDevice::at(&node, stranger) else { return taken() };
         let ran = flashmark.run(&["resume"]);
-        let said = ran.said(&[(scratch.word(), "SCRATCH"), (&node, "/dev/loopX")]);
-        said_of.push(said);
+        let refusal = ran.transcript(&[(scratch.word(), "SCRATCH"), (&node, "/dev/loopX")]);
+        refusals.push(refusal);
     }
-    insta::assert_snapshot!(said_of[0], @r"
+    insta::assert_snapshot!(refusals[0], @r"
     exit 3
     flashmark: this is not the medium the run began on: its backing file was SCRATCH/image (direct), is SCRATCH/other (direct); put the first one back, or start a new run
     ");
-    insta::assert_snapshot!(said_of[1], @r"
+    insta::assert_snapshot!(refusals[1], @r"
     exit 3
     flashmark: this is not the medium the run began on: its size was 16777216 bytes, is 33554432 bytes; put the first one back, or start a new run
     ");
-    insta::assert_snapshot!(flashmark.run(&["resume"]).said(&[(&node, "/dev/loopX"), (&node[5..], "loopX")]), @r"
+    insta::assert_snapshot!(flashmark.run(&["resume"]).transcript(&[(&node, "/dev/loopX"), (&node[5..], "loopX")]), @r"
     exit 2
     flashmark: loopX holds no medium (size 0); put one in, or see `flashmark list`
     ");

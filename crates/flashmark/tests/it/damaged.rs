@@ -45,11 +45,11 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
     let (spoilt, line, id) = spoil(&journal, "sequential-read");
     fs::write(dir.join("journal.jsonl"), &spoilt).unwrap();
     fs::remove_file(dir.join("record.json")).unwrap();
-    let said =
+    let message =
         format!("line {line} of the journal is damaged: cell {id} is measured again by resume");
 
     let shown = flashmark.done(&["show", "latest"]);
-    assert_eq!(shown.err, format!("flashmark: {}: {said}\n", name_of(&dir)));
+    assert_eq!(shown.err, format!("flashmark: {}: {message}\n", name_of(&dir)));
     for words in [
         &["export", "latest", "--format", "json"][..],
         &["compare", "latest", "latest"],
@@ -57,7 +57,7 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
     ] {
         let ran = flashmark.done(words);
         assert!(
-            ran.err.lines().all(|line| line.contains(&said)) && !ran.err.is_empty(),
+            ran.err.lines().all(|line| line.contains(&message)) && !ran.err.is_empty(),
             "{words:?}: {ran}"
         );
     }
@@ -68,9 +68,9 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
     );
     let listed = flashmark.done(&["runs"]).out;
     let flat = listed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("interrupted") && flat.contains(said.trim()), "{listed}");
+    assert!(flat.contains("interrupted") && flat.contains(message.trim()), "{listed}");
     let listed: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
-    assert_eq!(listed[0]["damage"][0].as_str(), Some(said.as_str()));
+    assert_eq!(listed[0]["damage"][0].as_str(), Some(message.as_str()));
     assert_eq!(
         fs::read_to_string(dir.join("journal.jsonl")).unwrap(),
         spoilt,
@@ -79,7 +79,7 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
 
     // A bare resume finds it.
     let resumed = flashmark.done(&["resume", "--quiet"]);
-    assert!(resumed.err.contains(&said), "{resumed}");
+    assert!(resumed.err.contains(&message), "{resumed}");
     let record = read_record(&dir.join("record.json"));
     assert_eq!(
         (record.run.ended, record.cells.len()),
@@ -207,16 +207,16 @@ fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
         name_of(&dir)
     );
     for words in [&["runs"][..], &["show"], &["show", "--all"], &["show", "--salvage"]] {
-        let told = flashmark.done(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flat = flashmark.done(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.starts_with(&line), "{words:?}: {told}");
+        assert!(flat.starts_with(&line), "{words:?}: {flat}");
     }
     for words in [&["show", "--json"][..], &["export", "latest"], &["compare", "latest", "latest"]]
     {
-        let said = flashmark.done(words).err;
+        let stderr = flashmark.done(words).err;
         assert!(
-            said.lines().next().is_some_and(|first| first.ends_with(&line)),
-            "{words:?}: {said}"
+            stderr.lines().next().is_some_and(|first| first.ends_with(&line)),
+            "{words:?}: {stderr}"
         );
     }
     let listed: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();

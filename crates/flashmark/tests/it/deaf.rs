@@ -68,13 +68,13 @@ fn a_record_that_does_not_arrive_is_an_error_and_is_kept() {
         let words = ["run", "sim:class10", "--suite", "quick", "--json", "-"];
         let mut child =
             flashmark.command(&words).stdout(deaf.stdio()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(5), "{deaf:?}: {said}");
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(5), "{deaf:?}: {stderr}");
         assert!(
-            said.contains("the record could not be written to standard output")
-                && said.contains("flashmark show sim-"),
-            "{said}"
+            stderr.contains("the record could not be written to standard output")
+                && stderr.contains("flashmark show sim-"),
+            "{stderr}"
         );
         assert_eq!(flashmark.record().run.ended, Ended::Complete, "{deaf:?}");
     }

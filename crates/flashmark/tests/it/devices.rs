@@ -195,13 +195,13 @@ fn a_network_is_refused() {
     let names = [(scratch.word(), "SCRATCH")];
     let flashmark = Flashmark::new();
     let before = sum(&medium.file());
-    insta::assert_snapshot!(flashmark.run(&["run", &format!("{}/mnt", scratch.word())]).said(&names), @r"
+    insta::assert_snapshot!(flashmark.run(&["run", &format!("{}/mnt", scratch.word())]).transcript(&names), @r"
     exit 3
     flashmark: 'SCRATCH/mnt' is on flashmark-it over fuse.sshfs: that would measure the way there, not a medium; run flashmark where the medium is plugged in
     ");
     let file = medium.file();
     let file = file.to_str().unwrap();
-    insta::assert_snapshot!(flashmark.run(&["run", file, "--erase", file]).said(&names), @r"
+    insta::assert_snapshot!(flashmark.run(&["run", file, "--erase", file]).transcript(&names), @r"
     exit 3
     flashmark: 'SCRATCH/mnt/medium' is on flashmark-it over fuse.sshfs: that would measure the way there, not a medium; run flashmark where the medium is plugged in
     ");

@@ -212,9 +212,9 @@ fn every_command_beside_a_published_figure_exists() {
 fn runs_are_listed_with_columns_of_choice() {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:a1", "--only", "sequential-write,seek", "--seed", "1", "--quiet"]);
-    let said = flashmark.done(&["runs", "--columns", "seeks,dd"]);
-    assert!(said.out.contains("Seeks") && said.out.contains("seeks/s"), "{said}");
-    assert!(said.out.contains("dd write, 1 MiB") && !said.out.contains("CPU"), "{said}");
+    let ran = flashmark.done(&["runs", "--columns", "seeks,dd"]);
+    assert!(ran.out.contains("Seeks") && ran.out.contains("seeks/s"), "{ran}");
+    assert!(ran.out.contains("dd write, 1 MiB") && !ran.out.contains("CPU"), "{ran}");
     let listed = flashmark.done(&["runs", "--columns", "all", "--json"]);
     let runs: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
     let seeks = &runs[0]["columns"]["seeks"];

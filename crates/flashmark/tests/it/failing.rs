@@ -86,7 +86,7 @@ impl Drop for Mounted {
 /// A medium in memory that fails in a chosen way. Unmounted when dropped.
 pub struct FailingMedium {
     mounted: Mounted,
-    told: Arc<Mutex<Answer>>,
+    answer: Arc<Mutex<Answer>>,
     late: Arc<AtomicBool>,
     content: Arc<Mutex<Vec<u8>>>,
 }
@@ -104,14 +104,14 @@ impl FailingMedium {
 
     /// Mounts a medium with this content.
     pub fn holding(at: &Path, kind: &str, content: Vec<u8>) -> Option<FailingMedium> {
-        let (told, content) = (Arc::new(Mutex::new(Answer::Well)), Arc::new(Mutex::new(content)));
+        let (answer, content) = (Arc::new(Mutex::new(Answer::Well)), Arc::new(Mutex::new(content)));
         let late = Arc::new(AtomicBool::new(false));
         let failing = Failing {
-            told: Arc::clone(&told),
+            answer: Arc::clone(&answer),
             late: Arc::clone(&late),
             content: Arc::clone(&content),
         };
-        Some(FailingMedium { mounted: Mounted::serving(at, kind, failing)?, told, late, content })
+        Some(FailingMedium { mounted: Mounted::serving(at, kind, failing)?, answer, late, content })
     }
 
     /// The file.
@@ -142,7 +142,7 @@ impl FailingMedium {
 
     /// Sets the answer to all later requests.
     pub fn answers(&self, answer: Answer) {
-        *self.told.lock().unwrap() = answer;
+        *self.answer.lock().unwrap() = answer;
     }
 }
 
@@ -155,21 +155,21 @@ impl Drop for FailingMedium {
 
 /// Chosen answer and content of a [`FailingMedium`].
 struct Failing {
-    told: Arc<Mutex<Answer>>,
+    answer: Arc<Mutex<Answer>>,
     late: Arc<AtomicBool>,
     content: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Failing {
     /// Answer to a request of so many bytes, after the delay that was chosen.
-    fn told_now(&self, bytes: u64) -> Answer {
-        let answer = std::mem::replace(&mut *self.told.lock().unwrap(), Answer::Well);
+    fn answer_to(&self, bytes: u64) -> Answer {
+        let answer = std::mem::replace(&mut *self.answer.lock().unwrap(), Answer::Well);
         match answer {
             Answer::Late(time) => {
                 self.late.store(true, Ordering::SeqCst);
                 std::thread::sleep(time);
             }
-            lasting => *self.told.lock().unwrap() = lasting,
+            lasting => *self.answer.lock().unwrap() = lasting,
         }
         if let Answer::Slow(bps) = answer {
             std::thread::sleep(Duration::from_secs_f64(bytes as f64 / bps as f64));
@@ -184,7 +184,7 @@ impl Content for Failing {
     }
 
     fn read(&mut self, offset: u64, bytes: u64) -> Result<Vec<u8>, Errno> {
-        match self.told_now(bytes) {
+        match self.answer_to(bytes) {
             Answer::Error(errno) => Err(errno),
             Answer::Unreadable(from, to) if from < offset + bytes && offset < to => Err(Errno::IO),
             Answer::Nothing => Ok(Vec::new()),
@@ -198,7 +198,7 @@ impl Content for Failing {
     }
 
     fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Errno> {
-        match self.told_now(data.len() as u64) {
+        match self.answer_to(data.len() as u64) {
             Answer::Error(errno) | Answer::WriteError(errno) => Err(errno),
             _ => {
                 let place = offset as usize..offset as usize + data.len();

@@ -40,12 +40,12 @@ fn every_figure_of_an_import_has_a_row_that_can_be_told_apart() {
         ("f3_9_write.txt", 1, " MB/s "),
     ] {
         let screen = imported(name).done(&["show"]).out;
-        let told = single_rows(&screen);
-        assert!(told.len() >= rows, "{name}: {screen}");
-        assert!(told.iter().all(|row| row.chars().count() <= 80), "{name}: {screen}");
-        assert!(!told.iter().any(|row| row.contains("..")), "{name}: {screen}");
+        let shown_rows = single_rows(&screen);
+        assert!(shown_rows.len() >= rows, "{name}: {screen}");
+        assert!(shown_rows.iter().all(|row| row.chars().count() <= 80), "{name}: {screen}");
+        assert!(!shown_rows.iter().any(|row| row.contains("..")), "{name}: {screen}");
         let is_rate = |row: &&str| row.contains(unit) || row.contains(" IOPS ");
-        assert!(told.iter().all(is_rate), "{name}: {screen}");
+        assert!(shown_rows.iter().all(is_rate), "{name}: {screen}");
     }
     let screen = imported("crystaldiskmark_8.txt").done(&["show"]).out;
     assert!(screen.contains("Sequential read, 1 MiB, QD 8 (CrystalDiskMark)"), "{screen}");
@@ -70,9 +70,9 @@ fn imports_are_compared_and_nothing_to_compare_is_said() {
     let ioping = runs.iter().find(|run| run.starts_with("ioping")).unwrap();
     let named = |run: &str, name: &str| format!("{name}={run}");
     let (one, other) = (named(hdparm[0], "one"), named(hdparm[1], "other"));
-    let told = flashmark.run(&["compare", &one, &other]).out;
-    assert!(told.contains("hdparm -t") && told.contains("without an interval"), "{told}");
-    let told = flashmark.run(&["compare", &one, &named(ioping, "other")]).out;
-    assert!(told.contains("Nothing to compare"), "{told}");
-    assert!(told.contains("ioping: not measured of one"), "{told}");
+    let screen = flashmark.run(&["compare", &one, &other]).out;
+    assert!(screen.contains("hdparm -t") && screen.contains("without an interval"), "{screen}");
+    let screen = flashmark.run(&["compare", &one, &named(ioping, "other")]).out;
+    assert!(screen.contains("Nothing to compare"), "{screen}");
+    assert!(screen.contains("ioping: not measured of one"), "{screen}");
 }

@@ -9,9 +9,9 @@ use crate::support::{Flashmark, Scratch};
 fn patterns_of_uflip_are_put_in_words() {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:class6", "--only", "uflip", "--quiet"]);
-    let told = flashmark.done(&["show", "--findings"]).out;
+    let screen = flashmark.done(&["show", "--findings"]).out;
     for page in ["random-locality", "write-rows", "write-order", "pauses"] {
-        assert!(told.contains(&format!("flashmark explain {page}")), "{page}: {told}");
+        assert!(screen.contains(&format!("flashmark explain {page}")), "{page}: {screen}");
     }
 }
 
@@ -47,9 +47,9 @@ fn evidence_can_be_opened_in_text_and_on_the_page() {
         "--html",
         page.to_str().unwrap(),
     ]);
-    let told = flashmark.done(&["show", "--findings"]).out;
-    assert!(told.contains("what it means: flashmark explain small-write-bypass"), "{told}");
-    assert!(told.contains("random-write/2, 4 KiB: "), "{told}");
+    let screen = flashmark.done(&["show", "--findings"]).out;
+    assert!(screen.contains("what it means: flashmark explain small-write-bypass"), "{screen}");
+    assert!(screen.contains("random-write/2, 4 KiB: "), "{screen}");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("<details><summary>Small writes take a fast path"), "{page}");
     assert!(

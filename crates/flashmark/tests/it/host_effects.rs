@@ -160,8 +160,8 @@ fn a_limit_of_a_control_group_is_named_and_tried() {
     group.set_limit(&device, 1_000_000);
     let reads = ["run", device.word(), "--suite", "quick", "--only", "random-read"];
     let ran = group.run(&flashmark, &[&reads[..], &["--time-limit", "3s"]].concat());
-    let said = "a control group of this host limits reads to 1.00 MB/s";
-    assert!(ran.out.contains(said) && ran.out.contains("at least"), "{ran}");
+    let sentence = "a control group of this host limits reads to 1.00 MB/s";
+    assert!(ran.out.contains(sentence) && ran.out.contains("at least"), "{ran}");
     let read = &flashmark.record().cells[0];
     assert!(read.io_limit().is_some(), "{read:?}");
 

@@ -143,8 +143,8 @@ fn what_is_not_understood_is_told_and_the_others_are_imported() {
         scratch.word(),
     ]);
     assert_eq!(ran.code, Some(1));
-    let said = ran.said(&[(&called(scratch.path()), "DIR")]);
-    insta::assert_snapshot!(said, @"
+    let transcript = ran.transcript(&[(&called(scratch.path()), "DIR")]);
+    insta::assert_snapshot!(transcript, @"
     exit 1
     flashmark: notes.txt: no output of a tool that is known is in it; `flashmark import --help` lists the tools
     flashmark: cut.json: it looks like fio JSON, but line 1: its JSON is cut off here: the end is missing
@@ -175,8 +175,8 @@ fn a_fake_that_f3_found_is_one_here_too() {
     let flashmark = Flashmark::new();
     flashmark.done(&["import", &fixture("f3_9_probe_wraparound.txt")]);
     let name = called(&imported(&flashmark)[0]);
-    let told = flashmark.done(&["show", &name, "--findings"]).out;
-    assert!(told.contains("It is a fake"), "{told}");
+    let screen = flashmark.done(&["show", &name, "--findings"]).out;
+    assert!(screen.contains("It is a fake"), "{screen}");
 }
 
 #[test]
@@ -210,12 +210,12 @@ fn fios_tool_reads_what_is_exported_for_it() {
 #[test]
 fn what_a_listing_of_a_real_card_shows_is_concluded() {
     let flashmark = Flashmark::new();
-    let told = |file: &str| {
+    let findings_of = |file: &str| {
         flashmark.done(&["import", &fixture(file)]);
         let words = flashmark.done(&["show", "latest", "--findings"]).out;
         words.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let card_21 = told("flashbench_card_21.txt");
+    let card_21 = findings_of("flashbench_card_21.txt");
     for words in [
         "Its erase block (allocation unit) is 4 MiB.",
         "Its page, or the pages it programs at once, is 16 KiB",
@@ -223,9 +223,9 @@ fn what_a_listing_of_a_real_card_shows_is_concluded() {
     ] {
         assert!(card_21.contains(words), "{words}: {card_21}");
     }
-    let card_12 = told("flashbench_card_12.txt");
+    let card_12 = findings_of("flashbench_card_12.txt");
     assert!(card_12.contains("It keeps 4 erase blocks open:"), "{card_12}");
-    let sweep = told("article_dd_sweep_comment03.txt");
+    let sweep = findings_of("article_dd_sweep_comment03.txt");
     assert!(sweep.contains("Cannot be told here: in which unit it programs."), "{sweep}");
 }
 

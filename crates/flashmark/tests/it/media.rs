@@ -107,11 +107,11 @@ fn keys_are_sent_only_where_they_are_asked_for() {
     let (behind, _) = keyed(&lab);
     assert!(behind.medium_key.is_none() && behind.host_key.is_some());
 
-    for (content, told) in [("", "does not hold 64"), ("0b0b", "openssl rand -hex 32 > FILE")] {
+    for (content, message) in [("", "does not hold 64"), ("0b0b", "openssl rand -hex 32 > FILE")] {
         let bad = scratch.file("bad.key", content);
         let refused = flashmark.run(&["submit", &card, "--show", "--keys", bad.to_str().unwrap()]);
         assert_eq!(refused.code, Some(2), "{refused}");
-        assert!(refused.err.contains(told) && refused.out.is_empty(), "{refused}");
+        assert!(refused.err.contains(message) && refused.out.is_empty(), "{refused}");
     }
 }
 

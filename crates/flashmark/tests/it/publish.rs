@@ -129,7 +129,7 @@ fn a_published_tree_is_whole() {
     let one = as_measured(&flashmark, &scratch, "a1", "Ada");
     let two = as_measured(&flashmark, &scratch, "class10", "Bea");
     let site = scratch.at("site");
-    let said = flashmark.done(&[
+    let ran = flashmark.done(&[
         "publish",
         site.to_str().unwrap(),
         &one,
@@ -138,7 +138,7 @@ fn a_published_tree_is_whole() {
         "--title",
         "Cards & sticks",
     ]);
-    assert!(said.out.contains("site/index.html"), "{said}");
+    assert!(ran.out.contains("site/index.html"), "{ran}");
     check_links(&site);
     let files = files(&site);
     for name in [

@@ -12,10 +12,10 @@ use crate::support::{
 };
 
 /// Message to a user without rights.
-fn said_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {
+fn message_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {
     let (ran, kept) = as_nobody(words);
     assert_eq!(kept, 0, "a run was kept");
-    ran.said(names)
+    ran.transcript(names)
 }
 
 /// Message about a device that `--erase` names, so that only its use is a reason to refuse.
@@ -140,25 +140,25 @@ fn places_without_rights() {
     let own = scratch.directory("own");
     fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
     let names = [(scratch.word(), "SCRATCH")];
-    insta::assert_snapshot!(said_to_nobody(&["run", own.to_str().unwrap()], &names), @r"
+    insta::assert_snapshot!(message_to_nobody(&["run", own.to_str().unwrap()], &names), @r"
     exit 3
     flashmark: no right to write to 'SCRATCH/own'; name a directory that is yours, or run it as root
     ");
     fs::set_permissions(&own, fs::Permissions::from_mode(0o700)).unwrap();
-    insta::assert_snapshot!(said_to_nobody(&["run", own.join("inner").to_str().unwrap()], &names), @r"
+    insta::assert_snapshot!(message_to_nobody(&["run", own.join("inner").to_str().unwrap()], &names), @r"
     exit 3
     flashmark: no right to look at 'SCRATCH/own/inner'; name a directory that is yours, or run it as root
     ");
     let file = scratch.file("file", vec![1; 1 << 20]);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-    insta::assert_snapshot!(said_to_nobody(&["run", file.to_str().unwrap()], &names), @r"
+    insta::assert_snapshot!(message_to_nobody(&["run", file.to_str().unwrap()], &names), @r"
     exit 3
     flashmark: no right to read 'SCRATCH/file'; name a directory that is yours, or run it as root
     ");
     let image = scratch.image("image", 16 * MIB);
     let device = LoopDevice::new(&image);
     fs::set_permissions(device.path(), fs::Permissions::from_mode(0o660)).unwrap();
-    insta::assert_snapshot!(said_to_nobody(&["run", device.word()], &[(device.name(), "loopX")]), @r"
+    insta::assert_snapshot!(message_to_nobody(&["run", device.word()], &[(device.name(), "loopX")]), @r"
     exit 3
     flashmark: no right to open '/dev/loopX'; run it as root, or name a directory on the medium instead
     ");
@@ -178,8 +178,8 @@ fn a_full_file_system() {
     fs::write(mount.path().join("most"), vec![7; usize::try_from(free(10 * MIB)).unwrap()])
         .unwrap();
     let names = [(scratch.word(), "SCRATCH")];
-    let said = refused(mount.word(), &[], &[], &names);
-    let (before, rest) = said.split_once(" has ").unwrap();
+    let message = refused(mount.word(), &[], &[], &names);
+    let (before, rest) = message.split_once(" has ").unwrap();
     let (_, after) = rest.split_once(" free").unwrap();
     insta::assert_snapshot!(format!("{before} has .. free{after}"), @r"
     exit 3
@@ -375,11 +375,11 @@ fn a_medium_that_another_device_is_made_of() {
         rustix::fs::Mode::empty(),
     )
     .unwrap();
-    let said = refused_with_erase(lower.word(), &[&image], &names);
+    let message = refused_with_erase(lower.word(), &[&image], &names);
     // `mount` of a test beside this one opens every loop device for a moment and is named too.
-    let (before, names_and_after) = said.split_once(" (it is open in ").unwrap();
+    let (before, names_and_after) = message.split_once(" (it is open in ").unwrap();
     let (holders, after) = names_and_after.split_once("); ").unwrap();
-    assert!(holders.split(" and ").any(|holder| holder == "THIS TEST"), "{said}");
+    assert!(holders.split(" and ").any(|holder| holder == "THIS TEST"), "{message}");
     insta::assert_snapshot!(format!("{before}; {after}"), @r"
     exit 3
     flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight; release it first, or choose another medium
@@ -395,15 +395,15 @@ fn the_disk_of_the_running_system() {
     if !source.starts_with("/dev/") || !Path::new(&source).exists() {
         return skipped(&format!("the root file system is on {source}"));
     }
-    let said = refused_with_erase(&source, &[], &[(&source, "ROOT")]);
+    let message = refused_with_erase(&source, &[], &[(&source, "ROOT")]);
     assert!(
-        said.starts_with("exit 3\nflashmark: 'ROOT' is ")
-            && said.contains("the running system is on it (/)"),
-        "{said}"
+        message.starts_with("exit 3\nflashmark: 'ROOT' is ")
+            && message.contains("the running system is on it (/)"),
+        "{message}"
     );
-    assert_eq!(said.lines().count(), 2, "{said}");
-    let said = refused(&source, &[], &[], &[(&source, "ROOT")]);
-    assert!(said.starts_with("exit 3\n"), "{said}");
+    assert_eq!(message.lines().count(), 2, "{message}");
+    let message = refused(&source, &[], &[], &[(&source, "ROOT")]);
+    assert!(message.starts_with("exit 3\n"), "{message}");
 }
 
 #[test]

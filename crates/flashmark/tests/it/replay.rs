@@ -208,12 +208,12 @@ fn what_cannot_be_replayed_is_said_in_one_line() {
     ];
     let names = [(scratch.word(), "DIR")];
     let flashmark = Flashmark::new();
-    let said: Vec<String> = cases
+    let transcripts: Vec<String> = cases
         .iter()
-        .map(|path| flashmark.run(&["replay", word(path), "sim:a1", "--quiet"]).said(&names))
+        .map(|path| flashmark.run(&["replay", word(path), "sim:a1", "--quiet"]).transcript(&names))
         .collect();
     assert!(flashmark.runs().is_empty());
-    insta::assert_snapshot!(said.join(""), @r"
+    insta::assert_snapshot!(transcripts.join(""), @r"
     exit 2
     flashmark: the trace 'DIR/empty' is empty
     exit 2
@@ -228,7 +228,7 @@ fn what_cannot_be_replayed_is_said_in_one_line() {
     flashmark: cannot read the trace 'DIR/none': No such file or directory (os error 2)
     ");
     let speed = flashmark.run(&["replay", word(&cases[4]), "sim:a1", "--speed", "quick"]);
-    insta::assert_snapshot!(speed.said(&[]), @r"
+    insta::assert_snapshot!(speed.transcript(&[]), @r"
     exit 2
     flashmark: --speed quick: type 1 (as recorded), a number such as 10 (10x faster) or max
     ");
@@ -258,7 +258,7 @@ fn a_file_is_written_only_with_leave() {
     );
     let flashmark = Flashmark::new();
     let refused = flashmark.run(&["replay", word(&path), word(&image), "--quiet"]);
-    insta::assert_snapshot!(refused.said(&[(scratch.word(), "DIR")]), @r"
+    insta::assert_snapshot!(refused.transcript(&[(scratch.word(), "DIR")]), @r"
     exit 3
     flashmark: the trace writes, and 'DIR/image' may only be read: --erase ID allows it to be overwritten, --reads-only leaves the writes out
     ");

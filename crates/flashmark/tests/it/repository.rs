@@ -240,11 +240,11 @@ fn a_broken_record_is_named_and_the_rest_is_published() {
     let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
     let published = forge.flashmark.run(&words);
     assert_eq!(published.code, Some(0), "{published}");
-    let said = published.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("aaaaaaaaaaaaaaaa.json.gz is left out"), "{published}");
-    assert!(said.contains("bbbbbbbbbbbbbbbb.json.gz is left out"), "{published}");
-    assert!(said.contains("cccccccccccccccc.json.gz is left out: refused"), "{published}");
-    assert!(said.contains("16 MiB") || said.contains("16777216"), "{published}");
+    let stderr = published.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(stderr.contains("aaaaaaaaaaaaaaaa.json.gz is left out"), "{published}");
+    assert!(stderr.contains("bbbbbbbbbbbbbbbb.json.gz is left out"), "{published}");
+    assert!(stderr.contains("cccccccccccccccc.json.gz is left out: refused"), "{published}");
+    assert!(stderr.contains("16 MiB") || stderr.contains("16777216"), "{published}");
     assert!(published.out.contains("1 line"), "{published}");
     let page = fs::read_to_string(forge.scratch.at("site/index.html")).unwrap();
     assert!(page.contains("SanDisk SD32G") && page.contains("unconfirmed"), "{page}");
@@ -274,10 +274,10 @@ fn links_that_lead_nowhere_and_empty_directories_are_named() {
     forge.scratch.directory("owner/records/bob");
     link("ada/aaaaaaaaaaaaaaaa.json.gz");
     forge.scratch.directory("owner/records/ada/bbbbbbbbbbbbbbbb.json.gz");
-    let said = published(&forge);
+    let stderr = published(&forge);
     for place in ["cem", "bob", "ada/aaaaaaaaaaaaaaaa.json.gz", "ada/bbbbbbbbbbbbbbbb.json.gz"] {
         let named = format!("records/{place} is left out: refused: a record is");
-        assert!(said.contains(&named), "{place}: {said}");
+        assert!(stderr.contains(&named), "{place}: {stderr}");
     }
     let words = ["collection", "check", &forge.word("owner")];
     let checked = forge.flashmark.run(&words);
@@ -303,13 +303,13 @@ fn a_measurement_of_two_senders_is_a_voice_of_neither() {
     }
     let other = forge.record("other.json", |record| record["medium"]["model"] = "SD64G".into());
     assert_eq!(forge.submit(&other, "owner", "bea").code, Some(0));
-    let said = published(&forge);
+    let stderr = published(&forge);
     for (of, from) in [("ada", "zoe"), ("zoe", "ada")] {
         let named =
             format!("records/{of}/{id} is left out: doubtful: its latencies are those of {from}/");
-        assert!(said.contains(&named), "{named}: {said}");
+        assert!(stderr.contains(&named), "{named}: {stderr}");
     }
-    assert!(said.contains("neither counts"), "{said}");
+    assert!(stderr.contains("neither counts"), "{stderr}");
     // A person says who was first; one of two files with one name has to go.
     fs::remove_file(ada.join(&id)).unwrap();
     assert!(!published(&forge).contains("latencies"));
@@ -497,10 +497,10 @@ fn no_record_makes_itself_reference_data() {
     });
     let sent = forge.submit(&claims, "owner", "mallory");
     assert_eq!(sent.code, Some(0), "{sent}");
-    let said = self::published(&forge);
+    let stderr = self::published(&forge);
     let name = name.to_str().unwrap();
-    assert!(said.contains(&format!("records/abe/{name} is left out: doubtful: ")), "{said}");
-    assert!(!said.contains(&format!("records/published/{name} is left out")), "{said}");
+    assert!(stderr.contains(&format!("records/abe/{name} is left out: doubtful: ")), "{stderr}");
+    assert!(!stderr.contains(&format!("records/published/{name} is left out")), "{stderr}");
     let mut lines = origins(&forge.scratch.at("site"));
     lines.sort_by(|a, b| a.1.cmp(&b.1));
     let found: Vec<&str> = lines.iter().map(|(_, origin)| origin.as_str()).collect();
@@ -524,8 +524,11 @@ fn a_pull_request_adds_no_reference_data_whoever_sends_it() {
     };
     forge.change("adds", |dir| add(dir, "published"));
     for sender in ["mallory", "published"] {
-        let said = flat(&forge.checked("adds", sender));
-        assert!(said.contains("published has reference data, which maintainers change"), "{said}");
+        let output = flat(&forge.checked("adds", sender));
+        assert!(
+            output.contains("published has reference data, which maintainers change"),
+            "{output}"
+        );
     }
     forge.change("names", |dir| {
         add(dir, "mallory");

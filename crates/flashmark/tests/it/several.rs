@@ -61,7 +61,7 @@ fn what_cannot_be_meant_is_refused_before_anything_begins() {
     let scratch = Scratch::new();
     let (dir, file) = (scratch.path().to_str().unwrap(), scratch.file("file", "x"));
     let file = file.to_str().unwrap();
-    for (words, said) in [
+    for (words, message) in [
         (vec!["check", dir, file], "on the same medium"),
         (vec!["check", "sim:a1", dir, "--erase", "NOSUCH"], "names none of these media"),
         (vec!["check", "sim:a1", "--erase", "A", "--erase", "B"], "and this is one"),
@@ -69,7 +69,7 @@ fn what_cannot_be_meant_is_refused_before_anything_begins() {
         (vec!["run", "sim:a1", "sim:a2", "--nth", "2"], "there is no such target"),
     ] {
         let ran = flashmark.run(&words);
-        assert!(ran.code == Some(2) && ran.err.contains(said), "{words:?}: {ran}");
+        assert!(ran.code == Some(2) && ran.err.contains(message), "{words:?}: {ran}");
     }
     assert!(flashmark.runs().is_empty());
 }
@@ -150,9 +150,9 @@ fn a_station_checks_what_is_plugged_in_and_nothing_else() {
     let slots = format!("loop{number},loop{}", number + 1);
     let mut station = flashmark.start(&["station", "--slot", &slots, "--budget", "5s"]);
     // it says so when it has seen what is there
-    let mut said = std::io::BufReader::new(station.stderr.take().unwrap());
+    let mut stderr = std::io::BufReader::new(station.stderr.take().unwrap());
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
     assert!(line.contains("1 that are plugged in now are left as they are"), "{line}");
     let _later = ChosenLoop::attach(number + 1, &images[1]);
     let record =

@@ -275,53 +275,53 @@ impl Patterned {
     }
 
     /// One of many tries: a test or a suite, in turn.
-    fn attempt(&mut self, turn: u64, tests: &[String], told: &mut Told) {
+    fn attempt(&mut self, turn: u64, tests: &[String], tallies: &mut Tallies) {
         let mut chance = Random::new(seed(3).wrapping_mul(1_000_000_007).wrapping_add(turn));
         if turn.is_multiple_of(2) {
             let test = tests[turn as usize / 2 % tests.len()].as_str();
-            let came = told.one.attempt(1, &format!("turn {turn}, {test}"), |_| {
+            let came = tallies.one.attempt(1, &format!("turn {turn}, {test}"), |_| {
                 self.stays_in_its_span(&["--suite", "quick", "--only", test], BRIEFLY, &mut chance)
             });
-            told.one.count("wrote", u64::from(came == Some(true)));
-            *told.wrote.entry(test.to_owned()).or_default() += u64::from(came == Some(true));
+            tallies.one.count("wrote", u64::from(came == Some(true)));
+            *tallies.wrote.entry(test.to_owned()).or_default() += u64::from(came == Some(true));
         } else {
             let suite = random_suite(&mut chance);
             let path = self.scratch.file("suite.toml", &suite);
-            let came = told.many.attempt(1, &format!("turn {turn}, {suite}"), |_| {
+            let came = tallies.many.attempt(1, &format!("turn {turn}, {suite}"), |_| {
                 self.stays_in_its_span(&["--suite", path.to_str().unwrap()], BRIEFLY, &mut chance)
             });
-            told.many.count("wrote", u64::from(came == Some(true)));
+            tallies.many.count("wrote", u64::from(came == Some(true)));
         }
     }
 }
 
 /// Results of the tries of one thread.
-struct Told {
+struct Tallies {
     one: Tally,
     many: Tally,
     wrote: BTreeMap<String, u64>,
 }
 
-impl Told {
-    fn new() -> Told {
+impl Tallies {
+    fn new() -> Tallies {
         let of = |what: &str| {
             Tally::of(
                 "spans",
                 format!("{what} in a random span of a loop device, bytes around it compared"),
             )
         };
-        Told {
+        Tallies {
             one: of("one test"),
             many: of("a random suite of 2 to 4 tests"),
             wrote: BTreeMap::new(),
         }
     }
 
-    fn and(mut self, other: Told) -> Told {
+    fn and(mut self, other: Tallies) -> Tallies {
         for (test, count) in other.wrote {
             *self.wrote.entry(test).or_default() += count;
         }
-        Told { one: self.one.and(other.one), many: self.many.and(other.many), wrote: self.wrote }
+        Tallies { one: self.one.and(other.one), many: self.many.and(other.many), wrote: self.wrote }
     }
 }
 
@@ -344,28 +344,29 @@ fn nothing_around_the_span_is_written() {
     let turns = times("SPANS", 60).max(2 * tests.len() as u64);
     let pattern = Arc::new(Scratch::pattern(MEDIUM));
     let next = AtomicU64::new(0);
-    let told = std::thread::scope(|scope| {
+    let tallies = std::thread::scope(|scope| {
         let work = || {
-            let (mut medium, mut told) = (Patterned::new(&pattern), Told::new());
+            let (mut medium, mut tallies) = (Patterned::new(&pattern), Tallies::new());
             loop {
                 match next.fetch_add(1, Ordering::Relaxed) {
-                    turn if turn < turns => medium.attempt(turn, &tests, &mut told),
-                    _ => return told,
+                    turn if turn < turns => medium.attempt(turn, &tests, &mut tallies),
+                    _ => return tallies,
                 }
             }
         };
         let threads: Vec<_> = (0..at_a_time()).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).reduce(Told::and).unwrap()
+        threads.into_iter().map(|thread| thread.join().unwrap()).reduce(Tallies::and).unwrap()
     });
-    let lost: Vec<String> = [told.one, told.many].into_iter().filter_map(Tally::tell).collect();
+    let lost: Vec<String> =
+        [tallies.one, tallies.many].into_iter().filter_map(Tally::report).collect();
     assert!(lost.is_empty(), "{}", lost.join("\n"));
     let (mut medium, mut chance) = (Patterned::new(&pattern), Random::new(seed(4)));
     for test in ["prime", "random-write", "sequential-write", "random-fill"] {
         let what = ["--suite", "quick", "--only", test];
         // A busy machine may come to no write in so short a time.
-        let wrote = told.wrote[test] > 0
+        let wrote = tallies.wrote[test] > 0
             || (0..10).any(|_| medium.stays_in_its_span(&what, "10s", &mut chance));
-        assert!(wrote, "{test} never wrote anything: {:?}", told.wrote);
+        assert!(wrote, "{test} never wrote anything: {:?}", tallies.wrote);
     }
 }
 

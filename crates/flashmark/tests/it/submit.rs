@@ -36,27 +36,27 @@ impl Request {
 /// Listens on this machine, answers the first request, and then closes.
 pub struct Listener {
     pub address: String,
-    heard: Receiver<Request>,
+    requests: Receiver<Request>,
 }
 
 impl Listener {
     pub fn answering(answer: impl Into<Vec<u8>>) -> Listener {
         let (listener, answer) = (TcpListener::bind("127.0.0.1:0").unwrap(), answer.into());
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let (told, heard) = channel();
+        let (sender, requests) = channel();
         std::thread::spawn(move || {
             let (mut connection, _) = listener.accept().unwrap();
             connection.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
             if let Some(request) = request(&mut connection) {
-                let _ = told.send(request);
+                let _ = sender.send(request);
             }
             let _ = connection.write_all(&answer);
         });
-        Listener { address, heard }
+        Listener { address, requests }
     }
 
-    pub fn heard(&self) -> Request {
-        self.heard.recv_timeout(Duration::from_secs(300)).unwrap()
+    pub fn request(&self) -> Request {
+        self.requests.recv_timeout(Duration::from_secs(300)).unwrap()
     }
 }
 
@@ -131,15 +131,15 @@ fn submit(words: &[&str], token: Option<&str>) -> Ran {
 }
 
 /// Message after the server gives this answer to a submission.
-fn said(answer: impl Into<Vec<u8>>) -> String {
+fn message_after(answer: impl Into<Vec<u8>>) -> String {
     let listener = Listener::answering(answer);
     let ran = submit(&[RECORD, "--to", &listener.address, "--yes"], None);
-    let (_, told) = ran
+    let (_, rest) = ran
         .err
         .split_once(" lines of JSON.\n")
         .unwrap_or_else(|| panic!("nothing was shown: {ran}"));
-    Ran { err: told.to_owned(), ..ran }
-        .said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")])
+    Ran { err: rest.to_owned(), ..ran }
+        .transcript(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")])
 }
 
 #[test]
@@ -148,20 +148,20 @@ fn what_is_shown_is_what_is_sent() {
     let shown = submit(&[RECORD, "--show"], None);
     assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
     let ran = submit(&[RECORD, "--to", &format!("{}/", listener.address), "--yes"], None);
-    let heard = listener.heard();
-    assert_eq!(heard.unpacked(), shown.out);
-    assert!(heard.has("POST /api/v1/runs HTTP/1.1"), "{}", heard.head);
+    let request = listener.request();
+    assert_eq!(request.unpacked(), shown.out);
+    assert!(request.has("POST /api/v1/runs HTTP/1.1"), "{}", request.head);
     assert!(
-        heard.has("content-encoding: gzip") && heard.has("content-type: application/json"),
+        request.has("content-encoding: gzip") && request.has("content-type: application/json"),
         "{}",
-        heard.head
+        request.head
     );
-    assert!(!heard.head.to_ascii_lowercase().contains("authorization"), "{}", heard.head);
+    assert!(!request.head.to_ascii_lowercase().contains("authorization"), "{}", request.head);
 
     let record = Record::from_json(&std::fs::read_to_string(RECORD).unwrap()).unwrap();
     assert_eq!(serde_json::from_str::<Published>(&shown.out).unwrap(), Published::from(&record));
     assert!(!shown.out.contains(&record.run.id) && !shown.out.contains("\"target_path\""));
-    insta::assert_snapshot!(ran.said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")]), @"
+    insta::assert_snapshot!(ran.transcript(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")]), @"
     exit 0
     This would be sent to http://SITE, for everyone to read:
       Medium    card 8 GB (simulated medium) 8.00 GB sim
@@ -191,7 +191,7 @@ fn nobody_is_asked_so_nothing_is_sent() {
         ran.err.contains("This would be sent") && ran.err.contains("--yes says that it may be"),
         "{ran}"
     );
-    assert!(listener.heard.try_recv().is_err());
+    assert!(listener.requests.try_recv().is_err());
 }
 
 /// The program asks on a terminal, which `script` gives it; the answer is typed through a pipe.
@@ -219,7 +219,7 @@ fn who_is_there_is_asked() {
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(code), "{typed:?}: {ran}");
         assert!(ran.out.contains("Send it? [y/N]"), "{ran}");
-        assert_eq!(listener.heard.try_recv().is_ok(), sent, "{typed:?}");
+        assert_eq!(listener.requests.try_recv().is_ok(), sent, "{typed:?}");
     }
 }
 
@@ -230,7 +230,7 @@ fn a_token_goes_to_the_server_and_nowhere_else() {
             Listener::answering(receipt(&ACCEPTED.replace(r#""edit_token":"5f0c6d","#, "")));
         let ran = submit(&[&[RECORD, "--to", &listener.address, "--yes"], flag].concat(), token);
         assert_eq!(ran.code, Some(0), "{ran}");
-        assert!(listener.heard().has(&format!("authorization: Bearer {TOKEN}")));
+        assert!(listener.request().has(&format!("authorization: Bearer {TOKEN}")));
         assert!(!ran.to_string().contains(TOKEN), "{ran}");
     }
 }
@@ -240,7 +240,7 @@ fn caveats_are_shown_and_a_run_that_is_there_is_no_error() {
     let doubtful = ACCEPTED
         .replace("accepted", "quarantined")
         .replace("[]", r#"["random-write-4k is 9 times the median","label has an address in it"]"#);
-    insta::assert_snapshot!(said(receipt(&doubtful)), @r"
+    insta::assert_snapshot!(message_after(receipt(&doubtful)), @r"
 exit 0
 --- and on standard output
 Sent: http://SITE/run/abc234
@@ -254,7 +254,7 @@ To change or withdraw it later, keep this token; it is shown only once:
   FLASHMARK_TOKEN=5f0c6d flashmark submit --withdraw abc234 --to http://SITE
 ");
     let known = r#"{"id":"abc234","slug":"x","status":"accepted","is_new":false,"revision":2,"page":"/run/abc234"}"#;
-    insta::assert_snapshot!(said(answer("200 OK", "application/json", "", known)), @r"
+    insta::assert_snapshot!(message_after(answer("200 OK", "application/json", "", known)), @r"
 exit 0
 --- and on standard output
 It is there already: http://SITE/run/abc234
@@ -277,14 +277,14 @@ fn a_run_is_replaced_and_withdrawn_with_its_token() {
         )),
         "{ran}"
     );
-    let heard = listener.heard();
+    let request = listener.request();
     assert!(
-        heard.has("PUT /cards/api/v1/runs/abc234 HTTP/1.1")
-            && heard.has("authorization: Bearer 5f0c6d"),
+        request.has("PUT /cards/api/v1/runs/abc234 HTTP/1.1")
+            && request.has("authorization: Bearer 5f0c6d"),
         "{}",
-        heard.head
+        request.head
     );
-    assert!(heard.unpacked().contains("flashmark/1"));
+    assert!(request.unpacked().contains("flashmark/1"));
 
     let listener = Listener::answering(answer(
         "200 OK",
@@ -305,13 +305,13 @@ fn a_run_is_replaced_and_withdrawn_with_its_token() {
         Some(TOKEN),
     );
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Withdrawn: abc234\n"), "{ran}");
-    let heard = listener.heard();
+    let request = listener.request();
     assert!(
-        heard.has("DELETE /api/v1/runs/abc234?why=wrong%20card%20%26%20reader HTTP/1.1"),
+        request.has("DELETE /api/v1/runs/abc234?why=wrong%20card%20%26%20reader HTTP/1.1"),
         "{}",
-        heard.head
+        request.head
     );
-    assert!(heard.body.is_empty());
+    assert!(request.body.is_empty());
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn refusals_are_told_in_plain_words() {
         problem("401 Unauthorized", "", "token", "no such token"),
         problem("404 Not Found", "", "unknown", "no run has this id"),
     ];
-    insta::assert_snapshot!(all.map(said).join("\n"), @r"
+    insta::assert_snapshot!(all.map(message_after).join("\n"), @r"
 exit 2
 flashmark: http://SITE: the run is too large: the body unpacks to more than 67108864 bytes
 
@@ -375,7 +375,7 @@ fn what_is_no_server_of_ours_is_said_to_be_none() {
         answer("200 OK", "application/json", "", "{}"),
         String::new(),
     ];
-    insta::assert_snapshot!(all.map(said).join("\n"), @r"
+    insta::assert_snapshot!(all.map(message_after).join("\n"), @r"
 exit 2
 flashmark: http://SITE is no collection of Flashmark: it answers 200 OK, and nothing that flashmark-site would say; is the address right?
 
@@ -391,22 +391,22 @@ flashmark: http://SITE is no collection of Flashmark: it answers 200 OK, and not
 exit 5
 flashmark: cannot reach http://SITE: it ended the connection without an answer; it is kept, and `flashmark submit --pending` sends it
 ");
-    let garbage = said("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n\r\n");
+    let garbage = message_after("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n\r\n");
     assert!(
         garbage.starts_with("exit 5\n") && garbage.contains("does not speak HTTP"),
         "{garbage}"
     );
-    let endless = said(answer("200 OK", "application/json", "", &" ".repeat(2 << 20)));
+    let endless = message_after(answer("200 OK", "application/json", "", &" ".repeat(2 << 20)));
     assert!(endless.starts_with("exit 5\n") && endless.contains("longer than any"), "{endless}");
 }
 
 #[test]
 fn a_hostile_server_writes_nothing_of_its_own_on_the_terminal() {
     let hostile = r#"{"id":"abc\u001b[2J","status":"acc\nepted","is_new":true,"revision":1,"edit_token":"a\u001b]0;b","page":"/run/\u001b[31mx","reasons":["\u001b[1;1Hhello\u202e"]}"#;
-    let told = said(receipt(hostile));
-    assert!(told.starts_with("exit 0\n"), "{told}");
-    assert!(!told.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'), "{told:?}");
-    let long = said(problem("422 Unprocessable Content", "", "x", &"long ".repeat(5000)));
+    let message = message_after(receipt(hostile));
+    assert!(message.starts_with("exit 0\n"), "{message}");
+    assert!(!message.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'), "{message:?}");
+    let long = message_after(problem("422 Unprocessable Content", "", "x", &"long ".repeat(5000)));
     assert!(long.len() < 1000, "{}", long.len());
 }
 
@@ -450,13 +450,13 @@ fn what_cannot_be_meant_is_refused_before_anything_is_sent() {
         submit(&[other.to_str().unwrap(), "--to", "https://cards.example.org", "--yes"], None),
     ];
     assert!(all.iter().all(|ran| ran.code == Some(2)));
-    let said: Vec<String> = all
+    let messages: Vec<String> = all
         .iter()
         .map(|ran| {
             ran.err.replace(other.to_str().unwrap(), "FILE").lines().next().unwrap_or("").to_owned()
         })
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(messages.join("\n"), @r"
 flashmark: name a collection with --to URL or FLASHMARK_COLLECTION; --show prints what would be sent
 flashmark: 'cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
 flashmark: 'ftp://cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST

@@ -173,7 +173,7 @@ impl Ran {
     }
 
     /// Exit code and messages, with names that change replaced: `(name, placeholder)`.
-    pub fn said(&self, names: &[(&str, &str)]) -> String {
+    pub fn transcript(&self, names: &[(&str, &str)]) -> String {
         let mut text = format!(
             "exit {}\n{}",
             self.code.map_or("by a signal".to_owned(), |code| code.to_string()),
@@ -195,7 +195,7 @@ impl From<std::process::Output> for Ran {
 
 impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.said(&[]))
+        f.write_str(&self.transcript(&[]))
     }
 }
 
@@ -208,7 +208,7 @@ pub fn refused(target: &str, more: &[&str], media: &[&Path], names: &[(&str, &st
     let after: Vec<u64> = media.iter().map(|path| sum(path)).collect();
     assert_eq!(before, after, "{target} was written to");
     assert!(flashmark.runs().is_empty(), "a run was kept");
-    ran.said(names)
+    ran.transcript(names)
 }
 
 /// Outcome of these words for a user without rights, and the number of runs kept. Needs root, to

@@ -219,7 +219,7 @@ fn time_is_spent_about_as_it_was_given() {
 fn what_is_mistyped_names_what_may_have_been_meant() {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:class10", "--only", "seek", "--quiet"]);
-    let said = |words: &[&str]| {
+    let message = |words: &[&str]| {
         let ran = flashmark.run(words);
         assert_eq!(ran.code, Some(2), "{words:?}: {ran}");
         ran.err
@@ -235,8 +235,8 @@ fn what_is_mistyped_names_what_may_have_been_meant() {
         (&["/dev/sdx"], "`flashmark run /dev/sdx`"),
         (&["."], "`flashmark check .`"),
     ] {
-        let said = said(words);
-        assert!(said.contains(meant), "{words:?}: {said}");
+        let message = message(words);
+        assert!(message.contains(meant), "{words:?}: {message}");
     }
 }
 

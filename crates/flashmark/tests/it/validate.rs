@@ -86,14 +86,14 @@ fn files_that_are_no_record_are_named_and_the_others_judged() {
     scratch.file("notes.txt", "no record");
     let ran = Flashmark::new().run(&["validate", scratch.word()]);
     assert_eq!(ran.code, Some(1), "{ran}");
-    let said = flat(&ran);
-    assert!(said.contains("a.json: sound, a1 32 GB"), "{ran}");
-    assert!(said.contains("b.json: refused: wrong-schema"), "{ran}");
+    let output = flat(&ran);
+    assert!(output.contains("a.json: sound, a1 32 GB"), "{ran}");
+    assert!(output.contains("b.json: refused: wrong-schema"), "{ran}");
     assert!(
-        said.contains("c.json: refused: not-a-run: the record is of form 'flashmark/99'"),
+        output.contains("c.json: refused: not-a-run: the record is of form 'flashmark/99'"),
         "{ran}"
     );
-    assert!(said.contains("3 records: 1 sound, 0 doubtful, 2 refused"), "{ran}");
+    assert!(output.contains("3 records: 1 sound, 0 doubtful, 2 refused"), "{ran}");
     let empty = Scratch::new();
     assert_eq!(Flashmark::new().run(&["validate", empty.word()]).code, Some(2));
     assert_eq!(Flashmark::new().run(&["validate", "/nonexistent.json"]).code, Some(2));

@@ -205,10 +205,11 @@ fn a_device_that_vanishes_is_said_and_a_missing_one_is_named() {
     lines.for_each(|line| _ = line.unwrap());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(4));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.ends_with(&format!("flashmark: {name} is gone: there is no medium in it any more\n")),
-        "{said}"
+        stderr
+            .ends_with(&format!("flashmark: {name} is gone: there is no medium in it any more\n")),
+        "{stderr}"
     );
 }
 

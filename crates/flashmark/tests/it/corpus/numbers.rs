@@ -145,13 +145,13 @@ fn a_number_in_a_sentence_is_a_figure_of_the_record() {
             .chain(sizes(it))
             .chain(table.iter().cloned())
             .collect();
-        let said = unknown(&sentences, &table, &known);
+        let in_sentences = unknown(&sentences, &table, &known);
         checked += quantities(&sentences).len();
         let statements = it.record.findings.iter().flat_map(|finding| {
             checked += quantities(&finding.statement).len();
             unknown(&finding.statement, &known, &known)
         });
-        for number in said.into_iter().chain(statements) {
+        for number in in_sentences.into_iter().chain(statements) {
             let is_missing = |of: &(&str, &str, &str)| (of.0, of.1) == (&it.name, &number.text);
             match MISSING.iter().position(is_missing) {
                 Some(at) => _ = missing.insert(at),

@@ -167,7 +167,7 @@ fn by_loop(way: Way, with_mount: bool) -> Arranged {
     let (node, name) = (attached.word().to_owned(), attached.name().to_owned());
     let mut stage = Stage::new(scratch, &target)
         .unchanged(&target)
-        .says(format!("the content of {name}"))
+        .refused_with(format!("the content of {name}"))
         .keeps(keep)
         .keeps(attached);
     if with_mount {
@@ -185,15 +185,15 @@ fn swap_file() -> Arranged {
     tried("swapon", &["--priority", "0", &stage.target])?;
     let undo = Undo::by(&["swapoff", &stage.target]);
     // Renamed: /proc/swaps follows the name, the identity stays.
-    Ok(stage.swapped_to().says("swap space").keeps(undo))
+    Ok(stage.swapped_to().refused_with("swap space").keeps(undo))
 }
 
 /// A process that holds the file by these lines of Python.
-fn held(code: &str, says: &str) -> Arranged {
+fn held(code: &str, reason: &str) -> Arranged {
     let stage = Stage::file();
     let holder = Holder::python(Path::new(&stage.target), code)?;
     let name = holder.name();
-    Ok(stage.says(says).says("python3").says(name).keeps(holder))
+    Ok(stage.refused_with(reason).refused_with("python3").refused_with(name).keeps(holder))
 }
 
 fn by_hard_link() -> Arranged {
@@ -202,7 +202,7 @@ fn by_hard_link() -> Arranged {
     fs::hard_link(&stage.target, &link).unwrap();
     let holder = Holder::python(&link, "f=open(path,'r+b')")?;
     let name = holder.name();
-    Ok(stage.says("held open for writing by").says(name).keeps(holder))
+    Ok(stage.refused_with("held open for writing by").refused_with(name).keeps(holder))
 }
 
 fn mapping() -> Arranged {
@@ -214,10 +214,10 @@ fn mapping() -> Arranged {
     )
 }
 
-fn machine(stage: Stage, drive: &str, says: &str) -> Arranged {
+fn machine(stage: Stage, drive: &str, reason: &str) -> Arranged {
     let holder = start_machine(drive)?;
     let name = format!("qemu-system-x86_64 {}", holder.name());
-    Ok(stage.says(says).says(name).keeps(holder))
+    Ok(stage.refused_with(reason).refused_with(name).keeps(holder))
 }
 
 /// A virtual machine with this drive; it does not boot. It has the drive, and its lock, as soon as
@@ -256,7 +256,10 @@ fn container() -> Arranged {
         .args(inner.get_args())
         .arg(&stage.target);
     let holder = Holder::start(&mut command)?;
-    Ok(stage.says("held open for writing by python3").says("(process ").keeps(holder))
+    Ok(stage
+        .refused_with("held open for writing by python3")
+        .refused_with("(process ")
+        .keeps(holder))
 }
 
 fn another_user() -> Arranged {
@@ -268,7 +271,7 @@ fn another_user() -> Arranged {
         Command::new("sh").args(["-c", script, "sh", &stage.target]).uid(65534).gid(65534),
     )?;
     let name = holder.name();
-    Ok(stage.says("held open for writing by").says(name).keeps(holder))
+    Ok(stage.refused_with("held open for writing by").refused_with(name).keeps(holder))
 }
 
 /// A file sent through a socket and closed by its sender: no process has the descriptor, and the
@@ -277,7 +280,7 @@ fn in_flight() -> Arranged {
     let stage = Stage::file();
     let code = "a,b=socket.socketpair();f=os.open(path,os.O_RDWR);socket.send_fds(a,[b'x'],[f]);os.close(f)";
     let holder = Holder::python(Path::new(&stage.target), code)?;
-    Ok(stage.says("held open for writing by a program that cannot be seen").keeps(holder))
+    Ok(stage.refused_with("held open for writing by a program that cannot be seen").keeps(holder))
 }
 
 /// A child process that is killed when dropped.
@@ -313,7 +316,7 @@ fn another_run(writes: bool) -> Arranged {
     let run = running(&stage.target, if writes { &erase } else { &[] });
     let name = format!("flashmark (process {})", run.0.id());
     Ok(stage
-        .says(if writes { "held open for writing by" } else { "locked (flock) by" })
-        .says(name)
+        .refused_with(if writes { "held open for writing by" } else { "locked (flock) by" })
+        .refused_with(name)
         .keeps(run))
 }

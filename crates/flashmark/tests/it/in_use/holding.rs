@@ -54,12 +54,12 @@ impl Holder {
         while line.trim() != "ready" {
             line.clear();
             if output.read_line(&mut line).unwrap_or(0) == 0 {
-                let mut said = String::new();
+                let mut stderr = String::new();
                 let _ = std::io::Read::read_to_string(
                     &mut holder.child.stderr.take().unwrap(),
-                    &mut said,
+                    &mut stderr,
                 );
-                return Err(format!("{command:?}: {said}"));
+                return Err(format!("{command:?}: {stderr}"));
             }
         }
         Ok(holder)

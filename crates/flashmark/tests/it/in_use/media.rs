@@ -146,8 +146,8 @@ fn mounted_medium(in_part: bool) -> Arranged {
     make_filesystem(&node);
     let at = stage.scratch.directory("mnt");
     let mount = mounted(&[QUIETLY, &[node.as_str()]].concat(), &at)?;
-    let says = format!("{} is mounted at {}", node.trim_start_matches("/dev/"), at.display());
-    Ok(stage.says(says).keeps(attached).keeps(mount))
+    let reason = format!("{} is mounted at {}", node.trim_start_matches("/dev/"), at.display());
+    Ok(stage.refused_with(reason).keeps(attached).keeps(mount))
 }
 
 fn mounted_elsewhere(in_part: bool) -> Arranged {
@@ -156,13 +156,13 @@ fn mounted_elsewhere(in_part: bool) -> Arranged {
     make_filesystem(&node);
     let at = stage.scratch.directory("mnt");
     let holder = Holder::elsewhere(&format!("mount -o ro,noload {node} {}", at.display()))?;
-    let says = format!(
+    let reason = format!(
         "{} is mounted at {} in the mount namespace of ",
         node.trim_start_matches("/dev/"),
         at.display()
     );
     let name = holder.name();
-    Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
+    Ok(stage.refused_with(reason).refused_with(name).keeps(attached).keeps(holder))
 }
 
 fn lazily_unmounted() -> Arranged {
@@ -174,7 +174,7 @@ fn lazily_unmounted() -> Arranged {
     let holder = Holder::python(&at, "f=os.open(path,os.O_RDONLY)")?;
     drop(Undo::by(&["umount", "--lazy", at.to_str().unwrap()]));
     Ok(stage
-        .says("held open by another program or mounted out of sight")
+        .refused_with("held open by another program or mounted out of sight")
         .keeps(undo)
         .keeps(attached)
         .keeps(holder))
@@ -185,16 +185,19 @@ fn swap() -> Arranged {
     tried("mkswap", &[attached.word()])?;
     tried("swapon", &["--priority", "0", attached.word()])?;
     let undo = Undo::by(&["swapoff", attached.word()]);
-    let says = format!("{} is swap space", attached.name());
-    Ok(stage.swapped_to().says(says).keeps(attached).keeps(undo))
+    let reason = format!("{} is swap space", attached.name());
+    Ok(stage.swapped_to().refused_with(reason).keeps(attached).keeps(undo))
 }
 
-fn held(code: &str, says: &[&str]) -> Arranged {
+fn held(code: &str, reasons: &[&str]) -> Arranged {
     let (stage, attached) = medium()?;
     let holder = Holder::python(&attached.node, code)?;
-    let stage = says.iter().fold(stage, |stage, words| stage.says(*words)).says(holder.name());
+    let stage = reasons
+        .iter()
+        .fold(stage, |stage, words| stage.refused_with(*words))
+        .refused_with(holder.name());
     let name = attached.name().to_owned();
-    Ok(stage.says(name).keeps(attached).keeps(holder))
+    Ok(stage.refused_with(name).keeps(attached).keeps(holder))
 }
 
 fn exclusive_with_partition() -> Arranged {
@@ -202,8 +205,8 @@ fn exclusive_with_partition() -> Arranged {
     let holder = Holder::python(&attached.node, "f=os.open(path,os.O_RDONLY|os.O_EXCL)")?;
     let name = holder.name();
     Ok(stage
-        .says("held open by another program or mounted out of sight")
-        .says(name)
+        .refused_with("held open by another program or mounted out of sight")
+        .refused_with(name)
         .keeps(attached)
         .keeps(holder))
 }
@@ -217,7 +220,11 @@ fn by_another_node() -> Arranged {
     tried("mknod", &[node.to_str().unwrap(), "b", major, minor])?;
     let holder = Holder::python(&node, "f=open(path,'r+b')")?;
     let name = holder.name();
-    Ok(stage.says("is held open for writing by python3").says(name).keeps(attached).keeps(holder))
+    Ok(stage
+        .refused_with("is held open for writing by python3")
+        .refused_with(name)
+        .keeps(attached)
+        .keeps(holder))
 }
 
 fn partition_and_whole(named_whole: bool) -> Arranged {
@@ -226,18 +233,24 @@ fn partition_and_whole(named_whole: bool) -> Arranged {
     let (named, open) = if named_whole { (&whole, &partition) } else { (&partition, &whole) };
     stage.target.clone_from(named);
     let holder = Holder::python(Path::new(open), "f=open(path,'r+b')")?;
-    let says = format!("{} is held open for writing by python3", open.trim_start_matches("/dev/"));
+    let reason =
+        format!("{} is held open for writing by python3", open.trim_start_matches("/dev/"));
     let name = holder.name();
-    Ok(stage.erased_as(&whole).says(says).says(name).keeps(attached).keeps(holder))
+    Ok(stage
+        .erased_as(&whole)
+        .refused_with(reason)
+        .refused_with(name)
+        .keeps(attached)
+        .keeps(holder))
 }
 
 fn virtual_machine(more: &str) -> Arranged {
     let (stage, attached) = medium()?;
     let holder = start_machine(&format!("file={},format=raw,if=virtio{more}", attached.word()))?;
     let name = format!("qemu-system-x86_64 {}", holder.name());
-    let says =
+    let reason =
         if more.is_empty() { "is held open for writing by" } else { "is locked (OFD lock) by" };
-    Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
+    Ok(stage.refused_with(reason).refused_with(name).keeps(attached).keeps(holder))
 }
 
 fn container() -> Arranged {
@@ -251,18 +264,18 @@ fn container() -> Arranged {
         .arg(&stage.target);
     let holder = Holder::start(&mut command)?;
     Ok(stage
-        .says("is held open for writing by python3")
-        .says("(process ")
+        .refused_with("is held open for writing by python3")
+        .refused_with("(process ")
         .keeps(attached)
         .keeps(holder))
 }
 
 /// A loop device whose backing file is held by a program, which then holds the device.
-fn behind(code: &str, says: &str) -> Arranged {
+fn behind(code: &str, reason: &str) -> Arranged {
     let (stage, attached) = medium()?;
     let holder = Holder::python(stage.image.as_deref().unwrap(), code)?;
     let name = holder.name();
-    Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
+    Ok(stage.refused_with(reason).refused_with(name).keeps(attached).keeps(holder))
 }
 
 fn another_run(writes: bool) -> Arranged {
@@ -271,8 +284,8 @@ fn another_run(writes: bool) -> Arranged {
     let run = running(&stage.target, if writes { &erase } else { &[] });
     let name = format!("flashmark (process {})", run.0.id());
     Ok(stage
-        .says(if writes { "is held open for writing by" } else { "is locked (flock) by" })
-        .says(name)
+        .refused_with(if writes { "is held open for writing by" } else { "is locked (flock) by" })
+        .refused_with(name)
         .keeps(attached)
         .keeps(run))
 }
@@ -282,7 +295,7 @@ fn running_system() -> Arranged {
     if !source.starts_with("/dev/") || !Path::new(&source).exists() {
         return Err(format!("the root file system is on {source}"));
     }
-    Ok(Stage::new(Scratch::new(), &source).says("the running system is on it (/)"))
+    Ok(Stage::new(Scratch::new(), &source).refused_with("the running system is on it (/)"))
 }
 
 fn fuse() -> Arranged {
@@ -293,6 +306,6 @@ fn fuse() -> Arranged {
     let at = stage.scratch.directory("mnt");
     tried("fuse2fs", &[attached.word(), at.to_str().unwrap()])?;
     let undo = Undo::by(&["umount", at.to_str().unwrap()]);
-    let says = format!("{} is mounted at {}", attached.name(), at.display());
-    Ok(stage.says(says).keeps(attached).keeps(undo))
+    let reason = format!("{} is mounted at {}", attached.name(), at.display());
+    Ok(stage.refused_with(reason).keeps(attached).keeps(undo))
 }

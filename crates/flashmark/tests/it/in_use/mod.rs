@@ -43,7 +43,7 @@ struct Stage {
     /// True if only its first page must not change, as the kernel writes to the rest.
     is_written_by_kernel: bool,
     /// Words that the refusal must contain.
-    says: Vec<String>,
+    reasons: Vec<String>,
     /// Holders of the target; the last one added is released first.
     keep: Vec<Box<dyn Any>>,
 }
@@ -57,7 +57,7 @@ impl Stage {
             target,
             image: None,
             is_written_by_kernel: false,
-            says: Vec::new(),
+            reasons: Vec::new(),
             keep: Vec::new(),
         }
     }
@@ -98,8 +98,8 @@ impl Stage {
         self
     }
 
-    fn says(mut self, words: impl Into<String>) -> Stage {
-        self.says.push(words.into());
+    fn refused_with(mut self, words: impl Into<String>) -> Stage {
+        self.reasons.push(words.into());
         self
     }
 
@@ -129,7 +129,7 @@ impl Stage {
     fn fault_in_refusal(&self) -> Option<String> {
         let before = self.kept();
         let (ran, runs) = self.overwritten();
-        let missing = self.says.iter().find(|words| !ran.err.contains(words.as_str()));
+        let missing = self.reasons.iter().find(|words| !ran.err.contains(words.as_str()));
         if self.kept() != before {
             return Some(format!("it was WRITTEN TO: {ran}"));
         }

@@ -38,8 +38,8 @@ fn looped(in_part: bool) -> Arranged {
     let (stage, lower) = medium()?;
     let below = if in_part { lower.partition(1)? } else { lower.node.clone() };
     let upper = Attached::over(&below)?;
-    let says = part_of(below.to_str().unwrap(), upper.word(), "loop");
-    Ok(stage.says(says).keeps(lower).keeps(upper))
+    let reason = part_of(below.to_str().unwrap(), upper.word(), "loop");
+    Ok(stage.refused_with(reason).keeps(lower).keeps(upper))
 }
 
 fn by_another_node() -> Arranged {
@@ -51,16 +51,16 @@ fn by_another_node() -> Arranged {
     let upper = Attached::over(&node)?;
     // the name by which it was attached leads nowhere any more
     std::fs::remove_file(&node).unwrap();
-    let says = part_of(lower.word(), upper.word(), "loop");
-    Ok(stage.says(says).keeps(lower).keeps(upper))
+    let reason = part_of(lower.word(), upper.word(), "loop");
+    Ok(stage.refused_with(reason).keeps(lower).keeps(upper))
 }
 
 fn twice() -> Arranged {
     let (stage, lower) = medium()?;
     let middle = Attached::over(&lower.node)?;
     let upper = Attached::over(&middle.node)?;
-    let says = part_of(middle.word(), upper.word(), "loop");
-    Ok(stage.says(says).keeps(lower).keeps(middle).keeps(upper))
+    let reason = part_of(middle.word(), upper.word(), "loop");
+    Ok(stage.refused_with(reason).keeps(lower).keeps(middle).keeps(upper))
 }
 
 /// A file system that is mounted nowhere any more, and is kept alive by a loop device over a file
@@ -79,16 +79,16 @@ fn file_on_it() -> Arranged {
     let upper = Attached::with(&inside, &["--read-only"])?;
     tried("umount", &["--lazy", at.to_str().unwrap()])?;
     drop(mount);
-    let says = part_of(lower.word(), upper.word(), "loop over a file on it");
-    Ok(stage.says(says).keeps(lower).keeps(upper))
+    let reason = part_of(lower.word(), upper.word(), "loop over a file on it");
+    Ok(stage.refused_with(reason).keeps(lower).keeps(upper))
 }
 
 fn program_above() -> Arranged {
     let (stage, lower) = medium()?;
     let upper = Attached::over(&lower.node)?;
     let holder = Holder::python(&upper.node, "f=open(path,'r+b')")?;
-    let says = part_of(lower.word(), upper.word(), "loop");
-    Ok(stage.says(says).keeps(lower).keeps(upper).keeps(holder))
+    let reason = part_of(lower.word(), upper.word(), "loop");
+    Ok(stage.refused_with(reason).keeps(lower).keeps(upper).keeps(holder))
 }
 
 fn program_below() -> Arranged {
@@ -97,9 +97,9 @@ fn program_below() -> Arranged {
     let holder = Holder::python(&lower.node, "f=open(path,'r+b')")?;
     stage.target = upper.word().to_owned();
     stage.erase.clone_from(&stage.target);
-    let says = format!("{} is held open for writing by python3", lower.name());
+    let reason = format!("{} is held open for writing by python3", lower.name());
     let name = holder.name();
-    Ok(stage.says(says).says(name).keeps(lower).keeps(upper).keeps(holder))
+    Ok(stage.refused_with(reason).refused_with(name).keeps(lower).keeps(upper).keeps(holder))
 }
 
 /// Two large media in one btrfs: the table of mounts names only one of them.
@@ -115,8 +115,8 @@ fn btrfs() -> Arranged {
     tried("btrfs", &["device", "scan", one.word(), two.word()])?;
     let at = scratch.directory("mnt");
     let mount = mounted(&[one.word()], &at)?;
-    let says = format!("{} is part of the mounted btrfs", two.name());
-    Ok(Stage::new(scratch, &two.node).says(says).keeps(one).keeps(two).keeps(mount))
+    let reason = format!("{} is part of the mounted btrfs", two.name());
+    Ok(Stage::new(scratch, &two.node).refused_with(reason).keeps(one).keeps(two).keeps(mount))
 }
 
 fn mapped(name: &str, table: &str) -> Result<Undo, String> {
@@ -132,8 +132,8 @@ fn linear() -> Arranged {
     driver("device-mapper", "dm-mod")?;
     let (stage, lower) = medium()?;
     let above = mapped(&unique("linear"), &format!("0 16384 linear {} 0", lower.word()))?;
-    let says = format!("{} is part of dm-", lower.name());
-    Ok(stage.says(says).says("(dm)").keeps(lower).keeps(above))
+    let reason = format!("{} is part of dm-", lower.name());
+    Ok(stage.refused_with(reason).refused_with("(dm)").keeps(lower).keeps(above))
 }
 
 fn luks() -> Arranged {
@@ -157,8 +157,8 @@ fn luks() -> Arranged {
     )?;
     tried("cryptsetup", &["open", "--key-file", &key, lower.word(), &name])?;
     let undo = Undo::by(&["cryptsetup", "close", &name]);
-    let says = format!("{} is part of dm-", lower.name());
-    Ok(stage.says(says).says("(LUKS)").keeps(lower).keeps(undo))
+    let reason = format!("{} is part of dm-", lower.name());
+    Ok(stage.refused_with(reason).refused_with("(LUKS)").keeps(lower).keeps(undo))
 }
 
 fn lvm() -> Arranged {
@@ -169,8 +169,8 @@ fn lvm() -> Arranged {
     tried("vgcreate", &[&group, lower.word()])?;
     tried("lvcreate", &["-y", "-Zn", "-l", "1", "-n", "volume", &group])?;
     let undo = Undo::by(&["vgchange", "-an", &group]);
-    let says = format!("{} is part of dm-", lower.name());
-    Ok(stage.says(says).says("(LVM)").keeps(lower).keeps(undo))
+    let reason = format!("{} is part of dm-", lower.name());
+    Ok(stage.refused_with(reason).refused_with("(LVM)").keeps(lower).keeps(undo))
 }
 
 fn md() -> Arranged {
@@ -191,8 +191,8 @@ fn md() -> Arranged {
         ],
     )?;
     let undo = Undo::by(&["mdadm", "--stop", node]);
-    let says = format!("{} is part of md", lower.name());
-    Ok(stage.says(says).says("(MD)").keeps(lower).keeps(undo))
+    let reason = format!("{} is part of md", lower.name());
+    Ok(stage.refused_with(reason).refused_with("(MD)").keeps(lower).keeps(undo))
 }
 
 fn bcache() -> Arranged {
@@ -206,8 +206,8 @@ fn bcache() -> Arranged {
         return Err("the kernel did not take the backing device".into());
     }
     let undo = Undo::by(&["sh", "-c", &format!("echo 1 > {folder}/stop")]);
-    let says = format!("{} is part of bcache", lower.name());
-    Ok(stage.says(says).says("(bcache)").keeps(lower).keeps(undo))
+    let reason = format!("{} is part of bcache", lower.name());
+    Ok(stage.refused_with(reason).refused_with("(bcache)").keeps(lower).keeps(undo))
 }
 
 /// A network block device whose server has the medium open; the kernel does not know what the node
@@ -217,7 +217,7 @@ fn nbd() -> Arranged {
     let (stage, lower) = medium()?;
     tried("qemu-nbd", &["--connect=/dev/nbd0", "--format=raw", lower.word()])?;
     let undo = Undo::by(&["qemu-nbd", "--disconnect", "/dev/nbd0"]);
-    Ok(stage.says("is held open for writing by qemu-nbd").keeps(lower).keeps(undo))
+    Ok(stage.refused_with("is held open for writing by qemu-nbd").keeps(lower).keeps(undo))
 }
 
 fn zram() -> Arranged {
@@ -239,6 +239,6 @@ fn zram() -> Arranged {
     let attribute = |name: &str| format!("/sys/block/zram{number}/{name}");
     std::fs::write(attribute("backing_dev"), lower.word()).map_err(|error| error.to_string())?;
     std::fs::write(attribute("disksize"), "16M").map_err(|error| error.to_string())?;
-    let says = part_of(lower.word(), &format!("zram{number}"), "zram");
-    Ok(stage.says(says).keeps(lower).keeps(remove))
+    let reason = part_of(lower.word(), &format!("zram{number}"), "zram");
+    Ok(stage.refused_with(reason).keeps(lower).keeps(remove))
 }

@@ -218,16 +218,16 @@ fn articles(walk: &Walk<'_>) -> Result<(), String> {
 
 /// Checks that a run is not faster than itself.
 fn compare_itself(walk: &Walk<'_>) -> Result<(), String> {
-    let said = walk.done(&["compare", "latest", "latest"])?;
-    ensure(!said.contains("is faster"), || said)
+    let screen = walk.done(&["compare", "latest", "latest"])?;
+    ensure(!screen.contains("is faster"), || screen)
 }
 
 /// Checks that a comparison with another run shows what is compared, or why nothing is.
 fn compare(walk: &Walk<'_>) -> Result<(), String> {
     let other = format!("{FIXTURES}/records/flashmark-0.1.0-sim.json");
     let page = walk.at("compare.html");
-    let said = walk.done(&["compare", "latest", &other, "--html", word(&page)])?;
-    ensure(said.lines().count() > 3, || format!("nothing is said: {said}"))?;
+    let screen = walk.done(&["compare", "latest", &other, "--html", word(&page)])?;
+    ensure(screen.lines().count() > 3, || format!("nothing is said: {screen}"))?;
     ensure(page.is_file(), || "there is no page".into())
 }
 
@@ -317,18 +317,18 @@ fn publish(walk: &Walk<'_>) -> Result<(), String> {
 
 /// Checks that `validate` finds the program's own runs sound.
 fn validate(walk: &Walk<'_>) -> Result<(), String> {
-    let said = walk.done(&["export", "latest", "--format", "json"])?;
+    let exported = walk.done(&["export", "latest", "--format", "json"])?;
     let record = walk.at("validated.json");
-    fs::write(&record, said).map_err(|error| error.to_string())?;
+    fs::write(&record, exported).map_err(|error| error.to_string())?;
     walk.done(&["validate", word(&record)])?;
     Ok(())
 }
 
 /// Checks that a collection takes the run.
 fn submit(walk: &Walk<'_>) -> Result<(), String> {
-    let said = walk.done(&["submit", "latest", "--to", &walk.site.address, "--yes"])?;
+    let receipt = walk.done(&["submit", "latest", "--to", &walk.site.address, "--yes"])?;
     let csv = walk.done(&["export", "latest", "--format", "csv"])?;
     let id = csv.lines().nth(1).and_then(|row| row.split(',').next()).unwrap_or_default();
     // The name that an export has is the one that every collection gives it.
-    ensure(said.contains(&format!("/run/{id}")), || format!("not at /run/{id}: {said}"))
+    ensure(receipt.contains(&format!("/run/{id}")), || format!("not at /run/{id}: {receipt}"))
 }

@@ -243,7 +243,7 @@ fn a_killed_submission_can_be_sent_again() {
                 &["submit", RECORD, "--to", &again.address, "--yes"],
             ));
             assert_eq!(ran.code, Some(0), "{ran}");
-            assert!(!again.heard().unpacked().is_empty());
+            assert!(!again.request().unpacked().is_empty());
             assert!(fs::read(RECORD).unwrap() == record, "the record has changed");
         });
     }

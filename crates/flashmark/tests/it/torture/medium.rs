@@ -32,7 +32,7 @@ fn a_run_whose_medium_was_gone_for_a_while_comes_to_its_end() {
                     gone(seconds, away, &mut chance, tally)
                 });
             }
-            failed.extend(tally.tell());
+            failed.extend(tally.report());
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));

@@ -124,7 +124,7 @@ fn cut(
             program()
         ))
     });
-    let seen = |machine: &Machine| tasks.each_ref().map(|task| shown(&machine.said(task, "err")));
+    let seen = |machine: &Machine| tasks.each_ref().map(|task| shown(&machine.output(task, "err")));
     crate::support::eventually("a cell on each file system", || {
         seen(&machine).iter().all(|cells| *cells > 0).then_some(())
     });

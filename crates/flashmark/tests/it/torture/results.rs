@@ -93,7 +93,7 @@ fn a_run_whose_results_cannot_be_written_goes_on_later() {
         for number in 0..times("RESULTS", 3) {
             tally.attempt(1, &format!("run {number}"), |tally| one(fault, &mut chance, tally));
         }
-        failed.extend(tally.tell());
+        failed.extend(tally.report());
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
@@ -123,7 +123,7 @@ fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     let before = acknowledged(&flashmark);
     tally.count("in the middle", u64::from(ran.code != Some(0)));
     tally.count("cells shown before", shown(&ran.err) as u64);
-    check_said(&ran, begun);
+    check_message(&ran, begun);
     // ext4 of Linux 6.18 that is given up during a fdatasync says that all is safe, and loses it:
     // no program can know.
     let lost = (shown(&ran.err) as u64).saturating_sub(before.len() as u64);
@@ -162,7 +162,7 @@ fn goes_on(flashmark: &Flashmark, run: &Path, device: &LoopDevice, may_lose: boo
 }
 
 /// Checks that the message names `resume`.
-fn check_said(ran: &Ran, begun: bool) {
+fn check_message(ran: &Ran, begun: bool) {
     match ran.code {
         Some(0) => {}
         Some(5) => assert!(

@@ -43,11 +43,11 @@ impl Tally {
         match catch_unwind(AssertUnwindSafe(|| attempt(&mut *self))) {
             Ok(came) => Some(came),
             Err(panic) => {
-                let said = panic
+                let message = panic
                     .downcast_ref::<String>()
                     .map(String::as_str)
                     .or_else(|| panic.downcast_ref::<&str>().copied());
-                self.lost.push(format!("{named}: {}", said.unwrap_or_default()));
+                self.lost.push(format!("{named}: {}", message.unwrap_or_default()));
                 None
             }
         }
@@ -63,13 +63,13 @@ impl Tally {
 
     /// Writes a line for the table, if there is one, and fails if something was lost.
     pub fn end(self) {
-        if let Some(lost) = self.tell() {
+        if let Some(lost) = self.report() {
             panic!("{lost}");
         }
     }
 
     /// Writes a line for the table, if there is one; returns a message if something was lost.
-    pub fn tell(self) -> Option<String> {
+    pub fn report(self) -> Option<String> {
         let Tally { part, what, tries, counts, lost } = self;
         if let Ok(path) = std::env::var("FLASHMARK_TALLY") {
             let line = json!({ "part": part, "what": what, "tries": tries, "counts": counts, "lost": lost });

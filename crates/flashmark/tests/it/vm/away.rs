@@ -50,7 +50,7 @@ fn a_run_whose_card_was_gone_for_a_while_comes_to_its_end() {
                 });
                 scene.clear();
             }
-            failed.extend(tally.tell());
+            failed.extend(tally.report());
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));

@@ -54,7 +54,7 @@ fn media_on_real_drivers_are_named_and_their_faults_told() {
     let mut faults = Vec::new();
     for bus in Bus::ALL.into_iter().filter(is_wanted) {
         if !bus.is_known_to_qemu() {
-            tell(bus, "all", "not in this QEMU", true);
+            write_line(bus, "all", "not in this QEMU", true);
             continue;
         }
         let Some(mut machine) = Machine::with(&[], bus.hardware()) else { return };
@@ -72,20 +72,23 @@ fn attempt(machine: &mut Machine, bus: Bus, (name, trial): &Trial) -> Option<Str
     let came = catch_unwind(AssertUnwindSafe(|| trial(&mut port)));
     port.clear();
     match came {
-        Ok(Outcome::Good(words)) => tell(bus, name, &words, true),
-        Ok(Outcome::NotHere(reason)) => tell(bus, name, &format!("not tried: {reason}"), true),
+        Ok(Outcome::Good(words)) => write_line(bus, name, &words, true),
+        Ok(Outcome::NotHere(reason)) => {
+            write_line(bus, name, &format!("not tried: {reason}"), true);
+        }
         Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
-            tell(bus, name, said, false);
-            return Some(format!("{}, {name}: {said}", bus.name()));
+            let message = panic.downcast_ref::<String>().map(String::as_str);
+            let message =
+                message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+            write_line(bus, name, message, false);
+            return Some(format!("{}, {name}: {message}", bus.name()));
         }
     }
     None
 }
 
 /// Writes a line for the table.
-fn tell(bus: Bus, trial: &str, outcome: &str, is_good: bool) {
+fn write_line(bus: Bus, trial: &str, outcome: &str, is_good: bool) {
     let _ = writeln!(std::io::stdout(), "{}, {trial}: {outcome}", bus.name());
     if let Ok(path) = std::env::var("FLASHMARK_TALLY") {
         let line = json!({

@@ -67,7 +67,7 @@ fn missing() -> Option<&'static str> {
     {
         return Some("a virtual machine needs the programs named before");
     }
-    let is_static = tool_says("file", "/bin/busybox").is_none_or(|kind| kind.contains("static"));
+    let is_static = tool_output("file", "/bin/busybox").is_none_or(|kind| kind.contains("static"));
     match Kernel::installed() {
         None => {
             Some("a virtual machine needs a kernel in /boot with its modules (linux-image-amd64)")
@@ -77,7 +77,7 @@ fn missing() -> Option<&'static str> {
     }
 }
 
-fn tool_says(program: &str, word: &str) -> Option<String> {
+fn tool_output(program: &str, word: &str) -> Option<String> {
     let output = Command::new(program).args(["--brief", "--dereference", word]).output().ok()?;
     String::from_utf8(output.stdout).ok()
 }
@@ -101,8 +101,8 @@ impl Machine {
         let mut qemu = qemu(&scratch, &share, disks).args(hardware).spawn().unwrap();
         let console = eventually("the console", || {
             if let Some(status) = qemu.try_wait().unwrap() {
-                let said = fs::read_to_string(scratch.at("qemu.log")).unwrap_or_default();
-                panic!("QEMU has ended ({status}): {said}");
+                let log = fs::read_to_string(scratch.at("qemu.log")).unwrap_or_default();
+                panic!("QEMU has ended ({status}): {log}");
             }
             UnixStream::connect(scratch.at("console")).ok()
         });
@@ -120,13 +120,13 @@ impl Machine {
             scratch,
             _turn: turn,
         };
-        let ready = machine.hear(900);
+        let ready = machine.next_line(900);
         assert_eq!(ready, "ready");
         Some(machine)
     }
 
     /// Next line from the guest, after at most so many seconds.
-    fn hear(&mut self, seconds: u32) -> String {
+    fn next_line(&mut self, seconds: u32) -> String {
         let mut line = String::new();
         for _ in 0..seconds {
             match self.console.read_line(&mut line) {
@@ -157,19 +157,19 @@ impl Machine {
     /// Waits for its end.
     pub fn wait(&mut self, task: &Task) -> Ran {
         while !self.ended.contains_key(&task.0) {
-            let line = self.hear(1800);
+            let line = self.next_line(1800);
             let (number, code) = line.split_once(' ').unwrap();
             self.ended.insert(number.parse().unwrap(), code.parse().unwrap());
         }
         Ran {
             code: self.ended.get(&task.0).copied(),
-            out: self.said(task, "out"),
-            err: self.said(task, "err"),
+            out: self.output(task, "out"),
+            err: self.output(task, "err"),
         }
     }
 
     /// Output of a task so far; `stream` is "out" or "err".
-    pub fn said(&self, task: &Task, stream: &str) -> String {
+    pub fn output(&self, task: &Task, stream: &str) -> String {
         let bytes = fs::read(self.share.join(format!("{}.{stream}", task.0))).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }

@@ -23,7 +23,7 @@ impl Qmp {
         stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         let mut qmp = Qmp { lines: BufReader::new(stream), events: Vec::new() };
         qmp.next();
-        qmp.tell("qmp_capabilities", &json!({}));
+        qmp.execute("qmp_capabilities", &json!({}));
         qmp
     }
 
@@ -35,16 +35,16 @@ impl Qmp {
     }
 
     /// Runs a command that must succeed; returns the answer.
-    pub fn tell(&mut self, command: &str, arguments: &Value) -> Value {
+    pub fn execute(&mut self, command: &str, arguments: &Value) -> Value {
         let line = json!({ "execute": command, "arguments": arguments });
         self.lines.get_mut().write_all(format!("{line}\n").as_bytes()).unwrap();
         loop {
-            let mut heard = self.next();
-            if heard.get("return").is_some() {
-                return heard["return"].take();
+            let mut message = self.next();
+            if message.get("return").is_some() {
+                return message["return"].take();
             }
-            assert!(heard.get("error").is_none(), "{command} {arguments}: {heard}");
-            self.events.push(heard);
+            assert!(message.get("error").is_none(), "{command} {arguments}: {message}");
+            self.events.push(message);
         }
     }
 

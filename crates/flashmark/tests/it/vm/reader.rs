@@ -41,13 +41,13 @@ impl Machine {
         if let Some(card) = card {
             device["drive"] = self.node(reader, card);
         }
-        self.qmp.tell("device_add", &device);
+        self.qmp.execute("device_add", &device);
         self.plugged.insert(reader.to_owned());
     }
 
     /// Pulls the reader out, with its card.
     pub fn unplug(&mut self, reader: &str) {
-        self.qmp.tell("device_del", &json!({ "id": reader }));
+        self.qmp.execute("device_del", &json!({ "id": reader }));
         self.qmp.gone(reader);
         self.forget_node(reader);
         self.plugged.remove(reader);
@@ -58,21 +58,21 @@ impl Machine {
         self.eject(reader);
         let slot = self.slot(reader);
         let node = self.node(reader, card);
-        self.qmp.tell("blockdev-insert-medium", &json!({ "id": slot, "node-name": node }));
-        self.qmp.tell("blockdev-close-tray", &json!({ "id": slot }));
+        self.qmp.execute("blockdev-insert-medium", &json!({ "id": slot, "node-name": node }));
+        self.qmp.execute("blockdev-close-tray", &json!({ "id": slot }));
     }
 
     /// Takes the card out of the reader, which stays.
     pub fn eject(&mut self, reader: &str) {
         let slot = self.slot(reader);
-        self.qmp.tell("blockdev-open-tray", &json!({ "id": slot, "force": true }));
-        self.qmp.tell("blockdev-remove-medium", &json!({ "id": slot }));
+        self.qmp.execute("blockdev-open-tray", &json!({ "id": slot, "force": true }));
+        self.qmp.execute("blockdev-remove-medium", &json!({ "id": slot }));
         self.forget_node(reader);
     }
 
     /// The reader's slot, as QEMU names it.
     fn slot(&mut self, reader: &str) -> Value {
-        let blocks = self.qmp.tell("query-block", &json!({}));
+        let blocks = self.qmp.execute("query-block", &json!({}));
         let inside = format!("/machine/peripheral/{reader}/");
         let slots = blocks.as_array().unwrap().iter().map(|block| &block["qdev"]);
         slots
@@ -93,20 +93,20 @@ impl Machine {
             }
             Some(most_bps) => {
                 let limits = json!({ "bps-total": most_bps });
-                self.qmp.tell("object-add", &json!({ "qom-type": "throttle-group", "id": format!("limit-{reader}"), "limits": limits }));
+                self.qmp.execute("object-add", &json!({ "qom-type": "throttle-group", "id": format!("limit-{reader}"), "limits": limits }));
                 json!({ "driver": "throttle", "throttle-group": format!("limit-{reader}"), "node-name": name, "file": raw })
             }
         };
-        self.qmp.tell("blockdev-add", &node);
+        self.qmp.execute("blockdev-add", &node);
         self.limited.insert(reader.to_owned(), card.most_bps.is_some());
         json!(name)
     }
 
     fn forget_node(&mut self, reader: &str) {
         if let Some(limited) = self.limited.remove(reader) {
-            self.qmp.tell("blockdev-del", &json!({ "node-name": format!("card-in-{reader}") }));
+            self.qmp.execute("blockdev-del", &json!({ "node-name": format!("card-in-{reader}") }));
             if limited {
-                self.qmp.tell("object-del", &json!({ "id": format!("limit-{reader}") }));
+                self.qmp.execute("object-del", &json!({ "id": format!("limit-{reader}") }));
             }
         }
     }

@@ -37,7 +37,7 @@ pub fn play(machine: &mut Machine, parts: &[(&'static str, &[Scenario])]) {
             tally.attempt(1, &number.to_string(), |_| scenario(&mut scene));
             scene.clear();
         }
-        failed.extend(tally.tell());
+        failed.extend(tally.report());
     }
     assert!(failed.is_empty(), "{} scenarios failed:\n{}", failed.len(), failed.join("\n"));
 }

@@ -8,7 +8,7 @@ use crate::crash::{acknowledged, check_record};
 use crate::vm::machine::Task;
 
 /// Message of the program about an I/O that has taken 5 s.
-const SAID: &str = "the medium has not answered for";
+const NO_ANSWER: &str = "the medium has not answered for";
 
 /// A run whose medium has stopped answering, and which has printed so.
 fn stopped(port: &mut Port<'_>) -> Result<Task, Outcome> {
@@ -18,7 +18,7 @@ fn stopped(port: &mut Port<'_>) -> Result<Task, Outcome> {
     let image = port.scene.used_card("mine");
     let run = port.begun(&image, Middle::Write);
     port.stop();
-    port.until_said(&run, SAID);
+    port.until_printed(&run, NO_ANSWER);
     Ok(run)
 }
 
@@ -45,7 +45,7 @@ pub fn comes_back(port: &mut Port<'_>) -> Outcome {
     let shown = port.shown(&ran);
     assert!(!shown.contains("Do not use it"), "{shown}");
     Outcome::Good(format!(
-        "exit 0, \"{SAID} ..\", \"one call took ..\" in {cell}, all 3 cells measured"
+        "exit 0, \"{NO_ANSWER} ..\", \"one call took ..\" in {cell}, all 3 cells measured"
     ))
 }
 
@@ -57,7 +57,7 @@ pub fn is_interrupted(port: &mut Port<'_>) -> Outcome {
     };
     port.scene.signal("INT");
     // It says its last words while the medium is silent; the kernel keeps the process until then.
-    port.until_said(&run, "flashmark resume");
+    port.until_printed(&run, "flashmark resume");
     port.go();
     let ran = port.scene.machine.wait(&run);
     assert_eq!(ran.code, Some(130), "{ran}");

@@ -44,15 +44,15 @@ impl<'a> Port<'a> {
             Some(errors) => json!({ "driver": "blkdebug", "image": file, "inject-error": errors }),
         };
         let qmp = &mut self.scene.machine.qmp;
-        qmp.tell("blockdev-add", &json!({ "driver": "raw", "node-name": NODE, "file": file }));
+        qmp.execute("blockdev-add", &json!({ "driver": "raw", "node-name": NODE, "file": file }));
         for device in self.bus.devices(serial, NODE) {
-            qmp.tell("device_add", &device);
+            qmp.execute("device_add", &device);
         }
         match self.bus {
             Bus::Uas => self.attach(true),
             bus if bus.is_slot() => {
                 let medium = json!({ "id": "medium", "node-name": NODE });
-                self.scene.machine.qmp.tell("blockdev-insert-medium", &medium);
+                self.scene.machine.qmp.execute("blockdev-insert-medium", &medium);
             }
             _ => {}
         }
@@ -76,12 +76,12 @@ impl<'a> Port<'a> {
         }
         let qmp = &mut self.scene.machine.qmp;
         if self.bus.is_slot() {
-            qmp.tell("blockdev-remove-medium", &json!({ "id": "medium" }));
+            qmp.execute("blockdev-remove-medium", &json!({ "id": "medium" }));
         } else {
-            qmp.tell("device_del", &json!({ "id": "medium" }));
+            qmp.execute("device_del", &json!({ "id": "medium" }));
             qmp.gone("medium");
         }
-        qmp.tell("blockdev-del", &json!({ "node-name": NODE }));
+        qmp.execute("blockdev-del", &json!({ "node-name": NODE }));
         self.is_taken = false;
     }
 
@@ -99,12 +99,12 @@ impl<'a> Port<'a> {
     fn attach(&mut self, is_in: bool) {
         let plug =
             json!({ "path": "/machine/peripheral/medium", "property": "attached", "value": is_in });
-        self.scene.machine.qmp.tell("qom-set", &plug);
+        self.scene.machine.qmp.execute("qom-set", &plug);
     }
 
     fn limit(&mut self, limits: &Value) {
         let qmp = &mut self.scene.machine.qmp;
-        let blocks = qmp.tell("query-block", &json!({}));
+        let blocks = qmp.execute("query-block", &json!({}));
         let holds_it = |block: &&Value| block["inserted"]["node-name"] == NODE;
         let block = blocks.as_array().unwrap().iter().find(holds_it).unwrap();
         let mut arguments = json!({
@@ -113,7 +113,7 @@ impl<'a> Port<'a> {
         for (name, value) in limits.as_object().unwrap() {
             arguments[name] = value.clone();
         }
-        qmp.tell("block_set_io_throttle", &arguments);
+        qmp.execute("block_set_io_throttle", &arguments);
     }
 
     /// The word that allows the medium to be overwritten.
@@ -137,8 +137,8 @@ impl<'a> Port<'a> {
     }
 
     /// Waits until the program has printed these words.
-    pub fn until_said(&mut self, task: &Task, words: &str) {
-        eventually(words, || self.scene.machine.said(task, "err").contains(words).then_some(()));
+    pub fn until_printed(&mut self, task: &Task, words: &str) {
+        eventually(words, || self.scene.machine.output(task, "err").contains(words).then_some(()));
     }
 
     /// Store of the program, on the host.

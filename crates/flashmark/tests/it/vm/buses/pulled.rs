@@ -36,11 +36,11 @@ fn pulled(port: &mut Port<'_>, middle: Middle) -> Outcome {
     let resumed = port.scene.run("resume latest");
     assert_eq!(resumed.code, Some(0), "after {ran}resume: {resumed}");
     check_record(&port.kept().run_dir(), &before);
-    let said = ran.err[at..].split(';').next().unwrap_or_default();
-    let said: Vec<&str> = said.split_whitespace().collect();
+    let message = ran.err[at..].split(';').next().unwrap_or_default();
+    let words: Vec<&str> = message.split_whitespace().collect();
     let cells = before.len();
     Outcome::Good(format!(
         "exit 4, \"{}\"; {cells} of 3 cells kept, `resume` ended it",
-        said.join(" ")
+        words.join(" ")
     ))
 }
