@@ -135,9 +135,11 @@ impl Command {
             Command::Run(flags) => flags.outputs.progress,
             Command::Resume(flags) => flags.outputs.progress,
             #[cfg(feature = "lab")]
-            Command::Matrix(flags) => flags.progress,
+            Command::Matrix(flags) => flags.outputs.progress,
             #[cfg(feature = "lab")]
             Command::Replay(flags) => flags.outputs.progress,
+            #[cfg(feature = "lab")]
+            Command::HostEffects(flags) => flags.outputs.progress,
             _ => ProgressForm::Auto,
         }
     }
@@ -697,12 +699,9 @@ pub struct HostEffectsFlags {
     /// Your words for the run.
     #[arg(long)]
     pub label: Option<String>,
-    /// Writes the record there as JSON; - for standard output.
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
-    /// Shows nothing but errors.
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub outputs: Outputs,
 }
 
 /// Flags of `matrix`.
@@ -762,12 +761,6 @@ pub struct MatrixFlags {
     /// a simulated medium 1.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Writes the record there as well; - for standard output.
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
-    /// Writes the page with the heat maps there.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Writes a workbook there, with raw values and formulas.
     #[arg(long, value_name = "FILE")]
     pub xlsx: Option<PathBuf>,
@@ -777,16 +770,9 @@ pub struct MatrixFlags {
     /// Prints what would be done and does nothing.
     #[arg(long)]
     pub plan: bool,
-    /// Prints at the end all that was found, not only one screen of it.
-    #[arg(long, conflicts_with = "quiet")]
-    pub details: bool,
-    /// Nothing on the screen but errors: neither progress nor summary.
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Progress on standard error: a bar on a terminal and lines elsewhere, JSON (an event a line,
-    /// docs/progress.md; with --quiet as well), or none.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
-    pub progress: ProgressForm,
+    /// Where results go.
+    #[command(flatten)]
+    pub outputs: Outputs,
 }
 
 /// What `import` reads.

@@ -33,6 +33,8 @@ pub mod reopened;
 pub mod repository;
 pub mod request;
 pub mod restore;
+#[cfg(feature = "lab")]
+pub mod run_end;
 pub mod run_lock;
 pub mod sampler;
 pub mod session;

@@ -40,6 +40,26 @@ pub struct Outputs {
     pub end_screen: EndScreen,
 }
 
+/// File of a run beside its record and its page.
+#[derive(Clone, Debug)]
+pub struct ResultFile<'a> {
+    /// Name of its line at the end of a screen, for example `Workbook`.
+    pub label: &'static str,
+    /// Name in the run's directory.
+    pub name: &'static str,
+    /// Content.
+    pub bytes: &'a [u8],
+    /// Place of a copy.
+    pub also: Option<&'a Path>,
+}
+
+impl ResultFile<'_> {
+    fn write(&self, dir: &RunDir) -> Result<()> {
+        keepable(dir.write_file(self.name, self.bytes), dir)?;
+        self.also.map_or(Ok(()), |path| atomic_write(path, self.bytes).or_internal())
+    }
+}
+
 /// Form of a run's progress, on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ProgressForm {
@@ -111,11 +131,26 @@ pub fn check<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
 
 /// Delivers a record: summary on the terminal, page, record file.
 pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> Result<()> {
+    deliver_with(&[], record, dir, exit, outputs)
+}
+
+/// Delivers a record and other files of the run.
+pub fn deliver_with(
+    others: &[ResultFile<'_>],
+    record: &Record,
+    dir: &RunDir,
+    exit: Exit,
+    outputs: &Outputs,
+) -> Result<()> {
     let page = report::html::page(record);
-    keepable(dir.write_file(PAGE_FILE, page.as_bytes()), dir)?;
-    if let Some(path) = &outputs.html {
-        atomic_write(path, page.as_bytes()).or_internal()?;
-    }
+    let page = ResultFile {
+        label: "Page",
+        name: PAGE_FILE,
+        bytes: page.as_bytes(),
+        also: outputs.html.as_deref(),
+    };
+    page.write(dir)?;
+    others.iter().try_for_each(|file| file.write(dir))?;
     let to_stdout = outputs.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
     match &outputs.json {
         Some(_) if to_stdout => print_record(record, dir)?,
@@ -132,7 +167,9 @@ pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> 
     if outputs.quiet || to_stdout && messages::are_json() {
         return Ok(());
     }
-    let files = files(dir);
+    let mut files = files(dir);
+    let place = |name: &str| dir.path().join(name).display().to_string();
+    files.extend(others.iter().map(|file| (file.label, place(file.name))));
     let stream = if to_stdout { OutputStream::Error } else { OutputStream::Output };
     show(record, dir.name(), &files, outputs.details, stream)
 }

@@ -8,22 +8,23 @@ use lab::host_effects::{
     try_changes,
 };
 use record::units::Nanos;
-use record::{Ended, Flag, Host, Params, PlannedCell, Record, Run, Skip, test};
-use store::{Ending, Journal, Opening, RunDir, atomic_write};
+use record::{Ended, Flag, Host, Params, PlannedCell, Run, Skip, test};
+use store::{Ending, Journal, Opening, RunDir};
+use suite::RunEvent;
 
 use crate::cli::HostEffectsFlags;
 use crate::clock;
 use crate::commands::run::{begin, running};
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::open_target::{clean_up_after_killed_runs, state_dir, target_failure};
-use crate::outputs::{self, PAGE_FILE, keepable};
-use crate::signals;
-use crate::terminal::OutputStream;
+use crate::outputs;
+use crate::progress_display::Screen;
+use crate::{messages, progress_events, run_end, signals};
 
 /// Tries the settings around one medium and keeps the run; every setting is restored, after a kill
 /// by the next start.
 pub fn run(flags: &HostEffectsFlags) -> Result {
-    outputs::check(flags.json.iter())?;
+    flags.outputs.check()?;
     let window: Nanos =
         flags.time.parse().map_err(|error| anyhow::anyhow!("--time: {error}")).or_usage()?;
     clean_up_after_killed_runs();
@@ -62,9 +63,11 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
         fingerprint: None,
     };
     let (dir, journal) = begin(&opening)?;
+    progress_events::planned(&dir, &opening.plan, &opening.skipped, &[]);
+    let cells = opening.plan.len();
     let noted = Changes::begin(&state_dir()).or_internal()?;
     let machine = Machine { disk, reader, noted };
-    Session { flags, changes, machine, dir, journal }.hold()
+    Session { flags, changes, cells, machine, dir, journal }.hold()
 }
 
 /// Seed of the places that are read: the same places in every run.
@@ -163,6 +166,8 @@ impl HostUnderTest for Machine {
 struct Session<'a> {
     flags: &'a HostEffectsFlags,
     changes: Vec<SettingChange>,
+    /// Number of planned cells.
+    cells: usize,
     machine: Machine,
     dir: RunDir,
     journal: Journal,
@@ -170,19 +175,25 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn hold(self) -> Result {
-        let Session { flags, changes, mut machine, dir, mut journal } = self;
+        let Session { flags, changes, cells, mut machine, dir, mut journal } = self;
         let stop = signals::listen()?;
         let began = blockio::now_ns();
-        let mut last_progress = None;
+        let screen = Screen::open(cells, flags.outputs.is_silent(), Box::new(|| 0));
+        let (mut shown, mut index) = (None, 0);
         let end = try_changes(&changes, flags.rounds, &mut machine, &stop, &mut |event| {
             let kept = match event {
                 EffectsEvent::Measured(cell) => {
-                    let now = (cell.label("setting").to_owned(), cell.label("value").to_owned());
-                    if !flags.quiet && last_progress.as_ref() != Some(&now) {
-                        crate::say!("trying {} {}", now.0, now.1);
-                        last_progress = Some(now);
+                    let now = format!("trying {} {}", cell.label("setting"), cell.label("value"));
+                    if shown.as_ref() != Some(&now) {
+                        screen.print(&now);
+                        shown = Some(now);
                     }
-                    journal.append(&(*cell).into())
+                    let kept = journal.append(&(*cell).clone().into());
+                    if messages::are_json() {
+                        screen.show(&RunEvent::CellFinished { index, cell: &cell });
+                    }
+                    index += 1;
+                    kept
                 }
                 EffectsEvent::Refused(change, why) => {
                     let text = format!("{} {} was not tried: {why}", change.setting, change.value);
@@ -193,9 +204,12 @@ impl Session<'_> {
         });
         let restored = machine.noted.undo().or_internal();
         let elapsed_ns = blockio::now_ns().saturating_sub(began);
-        let record = conclude(&end, elapsed_ns, &dir, &mut journal)?;
+        drop(screen);
+        let record = run_end::finish(&dir, &mut journal, ending(&end, elapsed_ns), |record| {
+            record.findings = findings::conclude(record);
+        })?;
         restored?;
-        deliver(flags, &record, &dir)?;
+        outputs::deliver(&record, &dir, Exit::of(&record, None), &flags.outputs)?;
         match end {
             EffectsEnd::Complete => Ok(Exit::Done),
             EffectsEnd::Interrupted => {
@@ -210,39 +224,13 @@ impl Session<'_> {
     }
 }
 
-fn conclude(
-    end: &EffectsEnd,
-    elapsed_ns: u64,
-    dir: &RunDir,
-    journal: &mut Journal,
-) -> Result<Record> {
+fn ending(end: &EffectsEnd, elapsed_ns: u64) -> Ending {
     let ended = match end {
         EffectsEnd::Complete => Ended::Complete,
         EffectsEnd::Interrupted => Ended::Interrupted,
         EffectsEnd::Failed(_) => Ended::Error,
     };
-    let finished = Some(clock::now());
-    let ending = Ending { ended, finished, elapsed_ns, ..Ending::default() };
-    keepable(journal.append(&ending.into()), dir)?;
-    let mut record = dir.replay().or_internal()?.record;
-    record.findings = findings::conclude(&record);
-    keepable(dir.write_record(&record), dir)?;
-    keepable(dir.write_file(PAGE_FILE, report::html::page(&record).as_bytes()), dir)?;
-    Ok(record)
-}
-
-fn deliver(flags: &HostEffectsFlags, record: &Record, dir: &RunDir) -> Result<()> {
-    let to_stdout = flags.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
-    match &flags.json {
-        Some(_) if to_stdout => outputs::print_record(record, dir)?,
-        Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
-        None => {}
-    }
-    if flags.quiet {
-        return Ok(());
-    }
-    let stream = if to_stdout { OutputStream::Error } else { OutputStream::Output };
-    outputs::show(record, dir.name(), &outputs::files(dir), false, stream)
+    Ending { ended, finished: Some(clock::now()), elapsed_ns, ..Ending::default() }
 }
 
 #[cfg(test)]

@@ -33,13 +33,9 @@ pub fn run(flags: &MatrixFlags) -> Result {
     }
     need_root()?;
     let outputs = MatrixOutputs {
-        json: flags.json.clone(),
-        html: flags.html.clone(),
+        run: flags.outputs.clone(),
         xlsx: flags.xlsx.clone(),
         csv: flags.csv.clone(),
-        details: flags.details,
-        quiet: flags.quiet,
-        progress: flags.progress,
     };
     outputs.check()?;
     let ask = |question: &Question<'_>| consent::ask(question);
@@ -98,10 +94,7 @@ fn go_on(
     let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
     let lock = crate::run_lock::take(dir).or_refuse()?;
     let Replayed { mut record, traces, .. } = dir.replay().or_usage()?;
-    let crate::outputs::Outputs { json, html, details, quiet, progress, .. } =
-        flags.outputs.clone();
-    let outputs =
-        MatrixOutputs { json, html, details, quiet, progress, ..MatrixOutputs::default() };
+    let outputs = MatrixOutputs { run: flags.outputs.clone(), xlsx: None, csv: None };
     if record.run.ended == Ended::Complete {
         record.findings = findings::conclude(&record);
         if !dir.has_its_record() {

@@ -21,6 +21,7 @@ use crate::outputs::{self, Outputs, print};
 use crate::progress_display::{self, Screen};
 use crate::progress_events;
 use crate::request::RunRequest;
+use crate::run_end;
 use crate::signals;
 use crate::watchdog::Watchdog;
 use crate::words;
@@ -292,10 +293,9 @@ impl ReplaySession {
             temperatures: self.opened.temperatures(),
             health,
         };
-        self.journal.append(&ending.into()).or_internal()?;
-        let mut record = self.dir.replay().or_internal()?.record;
-        crate::session::concluded_for(&mut record, &[]);
-        self.dir.write_record(&record).or_internal()?;
+        let record = run_end::finish(&self.dir, &mut self.journal, ending, |record| {
+            crate::session::concluded_for(record, &[]);
+        })?;
         outputs::deliver(&record, &self.dir, Exit::of(&record, None), &self.outputs)?;
         match (ended, &outcome.failure) {
             (Ended::Interrupted, _) => {

@@ -18,10 +18,9 @@ use super::block_devices::Field;
 use super::outputs::MatrixOutputs;
 use super::request::MatrixRequest;
 use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::keepable;
 use crate::progress_display::Screen;
 use crate::session::COPY_FIRST;
-use crate::{messages, progress_events, signals, words};
+use crate::{messages, progress_events, run_end, signals, words};
 
 /// Session of a matrix, with all that it needs.
 pub struct MatrixSession {
@@ -51,7 +50,7 @@ impl MatrixSession {
         let mut results = Results::of(combinations, &done);
         let screen = Screen::open(
             combinations.len() * request.limits.0 as usize,
-            outputs.progress.is_silent(outputs.quiet),
+            outputs.run.is_silent(),
             Box::new(|| 0),
         );
         screen.print(&format!(
@@ -244,10 +243,9 @@ fn conclude(
     }
     let finished = Some(crate::clock::now());
     let ending = Ending { ended, finished, elapsed_ns, ..Ending::default() };
-    keepable(journal.append(&ending.into()), dir)?;
-    let mut record = dir.replay().or_internal()?.record;
-    record.findings = findings::conclude(&record);
-    keepable(dir.write_record(&record), dir)?;
+    let record = run_end::finish(dir, journal, ending, |record| {
+        record.findings = findings::conclude(record);
+    })?;
     outputs.deliver(&record, dir)
 }
 
