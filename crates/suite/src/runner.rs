@@ -337,8 +337,9 @@ impl Runner<'_> {
             .map(|at| &plan.cells[at])
             .collect();
         for (at, planned) in rest.iter().enumerate() {
-            let is_said = rest[..at].iter().any(|earlier| earlier.test == planned.test);
-            if !is_said && !self.leave_out(planned.test.clone(), OF_A_FAKE.to_owned(), listener) {
+            let is_reported = rest[..at].iter().any(|earlier| earlier.test == planned.test);
+            if !is_reported && !self.leave_out(planned.test.clone(), OF_A_FAKE.to_owned(), listener)
+            {
                 return;
             }
         }

@@ -160,9 +160,9 @@ impl Procedure for Capacity {
         conclude(&mut prober, &mut found, was_away);
         let shown: Vec<(u64, PlaceContent)> =
             std::mem::take(&mut prober.shown).into_iter().collect();
-        tell(&mut prober.outcome, &found, &shown);
+        add_findings(&mut prober.outcome, &found, &shown);
         if let Some(put) = put {
-            restoring::tell(&mut prober.outcome, &found, &put, prober.context.backup);
+            restoring::add_results(&mut prober.outcome, &found, &put, prober.context.backup);
             prober.context.set_restore_pending(false);
         }
         prober.outcome
@@ -225,7 +225,7 @@ fn found(cell: &Cell) -> Option<f64> {
 }
 
 /// Adds the findings to the cell.
-fn tell(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceContent)]) {
+fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceContent)]) {
     let n = shown.len() as u64;
     let exactly = |value: u64| Estimate { value: value as f64, ci95: None, n };
     let between = |[low, high]: [u64; 2], value: u64| Estimate {

@@ -125,7 +125,7 @@ impl Procedure for Commit {
         }
         let mut outcome = work.outcome;
         outcome.end(stop, None);
-        commits.tell(cell.spec.precision.certainty, &mut outcome);
+        commits.add_results(cell.spec.precision.certainty, &mut outcome);
         outcome
     }
 }
@@ -176,7 +176,7 @@ impl Commits {
     }
 
     /// Adds commits per second and their latencies to the cell.
-    fn tell(self, certainty: f64, outcome: &mut CellOutcome) {
+    fn add_results(self, certainty: f64, outcome: &mut CellOutcome) {
         let cell = &mut outcome.cell;
         let (n, total_ns) = (self.rate.events(), self.rate.total_ns());
         if n == 0 || total_ns == 0 {

@@ -26,7 +26,7 @@ settings! {
 
 /// Ratio above which zeros are faster than random data for a reason
 /// (docs/field/cheats.md#cheats-and-caches).
-const TELLING_RATIO: f64 = 1.15;
+const LEAST_COMPRESSION_RATIO: f64 = 1.15;
 
 /// The test, with one kind of data.
 pub struct Fill(Content);
@@ -85,7 +85,7 @@ impl Procedure for Fill {
         {
             let found = ratio(zeros, random);
             outcome.cell.metrics.other.insert(metric::ZERO_TO_RANDOM_RATIO.into(), found);
-            outcome.cell.flags.extend(is_telling(found).then(|| fooled(found.value)));
+            outcome.cell.flags.extend(shows_compression(found).then(|| fooled(found.value)));
         }
         outcome
     }
@@ -105,8 +105,8 @@ fn rate_of_zeros(cell: &PlannedCell, context: &CellContext<'_>) -> Option<Estima
     zeros.metrics.bps
 }
 
-fn is_telling(ratio: Estimate) -> bool {
-    ratio.value >= TELLING_RATIO && ratio.ci95.is_none_or(|[low, _]| low > 1.0)
+fn shows_compression(ratio: Estimate) -> bool {
+    ratio.value >= LEAST_COMPRESSION_RATIO && ratio.ci95.is_none_or(|[low, _]| low > 1.0)
 }
 
 fn fooled(ratio: f64) -> Flag {

@@ -102,7 +102,7 @@ impl Procedure for LogAppend {
         };
         let mut outcome = work.outcome;
         outcome.end(stop, None);
-        lines.tell(&mut outcome);
+        lines.add_results(&mut outcome);
         outcome
     }
 }
@@ -209,17 +209,17 @@ impl Lines {
         }
     }
 
-    fn tell(self, outcome: &mut CellOutcome) {
+    fn add_results(self, outcome: &mut CellOutcome) {
         let n = self.histogram.len();
         if n == 0 {
             return;
         }
         let cell = &mut outcome.cell;
-        let (rate, in_a_row) = (self.rate.estimate(), self.rate.events());
+        let (rate, unpaced_lines) = (self.rate.estimate(), self.rate.events());
         let ci95 = rate.as_ref().map(|rate| [rate.ci95.low, rate.ci95.high]);
-        let per_second = in_a_row as f64 * 1e9 / self.rate.total_ns().max(1) as f64;
+        let per_second = unpaced_lines as f64 * 1e9 / self.rate.total_ns().max(1) as f64;
         cell.metrics.iops =
-            (in_a_row > 0).then_some(Estimate { value: per_second, ci95, n: in_a_row });
+            (unpaced_lines > 0).then_some(Estimate { value: per_second, ci95, n: unpaced_lines });
         cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
         cell.metrics.other.insert(
             metric::LATE_LINES.to_owned(),
@@ -237,7 +237,7 @@ impl Lines {
         cell.elapsed_ns = (self.histogram.mean() * n as f64) as u64;
         (cell.unit, cell.histogram) = (Some(CountUnit::Lines), Some(self.histogram));
         if n < 30 || ci95.is_none() {
-            cell.flags.push(Flag::TooFewSamples { n: n.min(in_a_row) });
+            cell.flags.push(Flag::TooFewSamples { n: n.min(unpaced_lines) });
         }
     }
 }

@@ -61,12 +61,12 @@ const ENOUGH_NS: u64 = SECOND_NS;
 const MOST_START_UP: u64 = 256;
 const MOST_PAUSE_NS: u64 = 5 * SECOND_NS;
 /// Ratio of latencies up to which sequential reads are as fast as before.
-const UNAFFECTED: f64 = 1.25;
+const MOST_UNAFFECTED_RATIO: f64 = 1.25;
 const BURST_PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 
 const WRITE: Direction = Direction::Write;
 const READ: Direction = Direction::Read;
-const ROW: Pattern = Pattern::Sequential;
+const SEQUENTIAL: Pattern = Pattern::Sequential;
 const RANDOM: Pattern = Pattern::Uniform;
 
 /// A micro-benchmark: its parameter, and the loads around which it varies.
@@ -79,12 +79,12 @@ struct Micro {
 const MICROS: [Micro; 9] = [
     Micro {
         form: "granularity",
-        loads: &[(READ, ROW), (READ, RANDOM), (WRITE, ROW), (WRITE, RANDOM)],
+        loads: &[(READ, SEQUENTIAL), (READ, RANDOM), (WRITE, SEQUENTIAL), (WRITE, RANDOM)],
         values: &[512.0, 2048.0, 8192.0, 24576.0, 32768.0, 131072.0, 524288.0],
     },
     Micro {
         form: "alignment",
-        loads: &[(WRITE, ROW), (WRITE, RANDOM)],
+        loads: &[(WRITE, SEQUENTIAL), (WRITE, RANDOM)],
         values: &[512.0, 4096.0, 16384.0],
     },
     Micro {
@@ -94,12 +94,12 @@ const MICROS: [Micro; 9] = [
     },
     Micro {
         form: "partitioning",
-        loads: &[(WRITE, ROW)],
+        loads: &[(WRITE, SEQUENTIAL)],
         values: &[1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0],
     },
     Micro {
         form: "order",
-        loads: &[(WRITE, ROW)],
+        loads: &[(WRITE, SEQUENTIAL)],
         values: &[-1.0, 0.0, 1.0, 2.0, 4.0, 16.0, 256.0],
     },
     Micro {
@@ -107,7 +107,7 @@ const MICROS: [Micro; 9] = [
         loads: &[(READ, RANDOM), (WRITE, RANDOM)],
         values: &[1.0, 2.0, 4.0, 16.0],
     },
-    Micro { form: "mix", loads: &[(WRITE, ROW)], values: &[1.0, 4.0, 16.0, 64.0] },
+    Micro { form: "mix", loads: &[(WRITE, SEQUENTIAL)], values: &[1.0, 4.0, 16.0, 64.0] },
     Micro {
         form: "pause-before",
         loads: &[(WRITE, RANDOM)],
@@ -401,7 +401,7 @@ fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
         let (tally, now_ns) = read(context, 8);
         is_affected = now_ns
             .zip(before_ns)
-            .is_some_and(|(now_ns, before_ns)| now_ns > UNAFFECTED * before_ns);
+            .is_some_and(|(now_ns, before_ns)| now_ns > MOST_UNAFFECTED_RATIO * before_ns);
         after_effect_ns += if is_affected { tally.busy_ns } else { 0 };
         outcome.absorb(tally);
     }
@@ -518,9 +518,9 @@ mod tests {
         let at = |form, value, pattern| response_ms(&cells, form, value, pattern);
         // Random writes cost a merge; inside three open units of 1 MiB they do not, nor do a few
         // rows in turn.
-        assert!(at("granularity", 32768.0, RANDOM) > 10.0 * at("granularity", 32768.0, ROW));
+        assert!(at("granularity", 32768.0, RANDOM) > 10.0 * at("granularity", 32768.0, SEQUENTIAL));
         assert!(at("locality", 16.0, RANDOM) < 0.3 * at("locality", 16384.0, RANDOM));
-        assert!(at("partitioning", 16.0, ROW) > 5.0 * at("partitioning", 2.0, ROW));
-        assert!(at("mix", 1.0, ROW) > 2.0 * at("mix", 64.0, ROW));
+        assert!(at("partitioning", 16.0, SEQUENTIAL) > 5.0 * at("partitioning", 2.0, SEQUENTIAL));
+        assert!(at("mix", 1.0, SEQUENTIAL) > 2.0 * at("mix", 64.0, SEQUENTIAL));
     }
 }

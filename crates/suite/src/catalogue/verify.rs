@@ -273,11 +273,11 @@ fn read(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOutc
     let unreadable = swept.unusable_sectors();
     let Swept { mut outcome, reached_bytes, .. } = swept;
     outcome.cell.params.span_bytes = Some(reached_bytes);
-    tell(&mut outcome, account, unreadable);
+    add_results(&mut outcome, account, unreadable);
     outcome
 }
 
-fn tell(outcome: &mut CellOutcome, account: Account, unreadable: u64) {
+fn add_results(outcome: &mut CellOutcome, account: Account, unreadable: u64) {
     let Account { verdicts, first_bad_bytes, mut overwritten_by } = account;
     let n = verdicts.sectors() + unreadable;
     let figures = [

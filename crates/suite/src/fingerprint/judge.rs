@@ -87,12 +87,12 @@ struct Seen<'a> {
 fn conclude(seen: &[Seen<'_>], writers: &[UnfinishedCell]) -> Recognition {
     // An empty medium looks as if zeros had come over all of it by folding; one that folds still
     // shows something of what was there.
-    let is_told_by = |seen: &Seen<'_>| match seen.state {
+    let shows_data = |seen: &Seen<'_>| match seen.state {
         State::Newer => true,
         State::AsMarked | State::Folded => !seen.is_empty,
         State::Neutral | State::Earlier | State::Foreign => false,
     };
-    let is_empty = !seen.iter().any(is_told_by);
+    let is_empty = !seen.iter().any(shows_data);
     let is_wrong = |seen: &&Seen<'_>| match seen.state {
         State::Foreign | State::Earlier => true,
         State::Folded => is_empty,

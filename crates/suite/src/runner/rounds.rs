@@ -129,11 +129,11 @@ impl<'a> Runner<'a> {
                 let is_over = self.elapsed_ns(medium).saturating_add(once_ns) > most_ns;
                 let round = PlannedRound::whole(planned, number);
                 if is_over || !self.round(*place, &round, medium, stage, listener) {
-                    return self.say_rounds(&places, listener);
+                    return self.report_rounds(&places, listener);
                 }
             }
         }
-        self.say_rounds(&places, listener);
+        self.report_rounds(&places, listener);
     }
 
     /// Reports that rounds are over, and the cells with too few of them; rounds began at
@@ -156,10 +156,10 @@ impl<'a> Runner<'a> {
                 return;
             }
         }
-        self.say_rounds(places, listener);
+        self.report_rounds(places, listener);
     }
 
-    fn say_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
+    fn report_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
         if places.is_empty() || self.end.ended != Ended::Complete {
             return;
         }

@@ -44,10 +44,10 @@ fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
     let mut bench = TestBench::raw(4 * GIB, |_, _| 1_000_000);
     let linear = |cell: &PlannedCell| cell.params.form.as_deref() == Some("linear");
     let planned: Vec<PlannedCell> = bench.planned(&tests).into_iter().filter(linear).collect();
-    let said = [(1.0, 4e7), (1e19, 4e7), (1.8e19, 1.0), (1e19, 4e7)];
+    let figures = [(1.0, 4e7), (1e19, 4e7), (1.8e19, 1.0), (1e19, 4e7)];
     bench.done = planned
         .iter()
-        .zip(said)
+        .zip(figures)
         .map(|(planned, (n_aus, bps))| {
             let mut cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
             cell.params.other.insert("n_aus".into(), n_aus);
@@ -56,7 +56,7 @@ fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
             cell
         })
         .collect();
-    assert_eq!(bench.done.len(), said.len());
+    assert_eq!(bench.done.len(), figures.len());
     let ran = bench.run(&tests);
     assert_eq!(ran.end.ended, Ended::Complete);
     assert!(ran.end.cells.iter().all(|cell| cell.stop != Stop::Error), "{:?}", ran.end.cells);

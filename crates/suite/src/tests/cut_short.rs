@@ -37,10 +37,10 @@ fn every_test_ends_in_order() {
         for cut in [FailsAt(0), FailsAt(5), FailsAt(40), StopsAt(5), StopsAt(45)] {
             let Some(ran) = cut.run(test.name()) else { continue };
             let Some(last) = ran.end.cells.last() else { continue };
-            let said = format!("{} {cut:?}: {:?}", last.id, last.stop);
-            assert!(last.stop == cut.stop() || !last.stop.cut_short(), "{said}");
-            assert!(last.ops <= ran.requests.len() as u64, "{said}");
-            assert_eq!(last.error.is_some(), last.stop == Stop::Error, "{said}");
+            let context = format!("{} {cut:?}: {:?}", last.id, last.stop);
+            assert!(last.stop == cut.stop() || !last.stop.cut_short(), "{context}");
+            assert!(last.ops <= ran.requests.len() as u64, "{context}");
+            assert_eq!(last.error.is_some(), last.stop == Stop::Error, "{context}");
         }
     }
 }

@@ -116,22 +116,22 @@ fn restored(number: u64) -> RestoreTrial {
 
 impl RestoreTrial {
     fn assert_safe(&self, number: u64) {
-        let said = format!("medium {number}: {:?}", self.found);
+        let context = format!("medium {number}: {:?}", self.found);
         for (at, is_backed_up) in self.is_backed_up.iter().enumerate() {
             let sector = |data: &Vec<u8>| data[at * 512..(at + 1) * 512].to_vec();
             let (now, before) = (sector(&self.after), sector(&self.before_restore));
             if !is_backed_up {
-                assert_eq!(now, before, "{said}: sector {at} was not backed up");
+                assert_eq!(now, before, "{context}: sector {at} was not backed up");
                 continue;
             }
             let original = sector(&self.backed_up);
-            assert!(now == original || now == before, "{said}: sector {at} is neither");
+            assert!(now == original || now == before, "{context}: sector {at} is neither");
             let may_stay = self.is_others[at] && self.trust == Trust::Look;
             let must_be_back = self.found.is_whole() && !may_stay;
-            assert!(!must_be_back || now == original, "{said}: sector {at} is not restored");
+            assert!(!must_be_back || now == original, "{context}: sector {at} is not restored");
         }
         if self.found.interrupted.is_some() {
-            assert!(self.pieces_left > 0, "{said}: what is left is forgotten");
+            assert!(self.pieces_left > 0, "{context}: what is left is forgotten");
         }
     }
 }

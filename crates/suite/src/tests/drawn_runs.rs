@@ -309,12 +309,12 @@ fn drawn(number: u64) -> Option<(Plan, RunEnd, String)> {
 }
 
 fn assert_sound(number: u64, plan: &Plan, end: &RunEnd) {
-    let said = |what: &str| format!("run {number}: {what}");
+    let message = |what: &str| format!("run {number}: {what}");
     let ids: Vec<&str> = end.cells.iter().map(|cell| cell.id.as_str()).collect();
     let in_plan: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
     for (at, id) in ids.iter().enumerate() {
-        assert!(in_plan.contains(id), "{}", said(&format!("{id} was not planned")));
-        assert!(!ids[..at].contains(id), "{}", said(&format!("{id} is there twice")));
+        assert!(in_plan.contains(id), "{}", message(&format!("{id} was not planned")));
+        assert!(!ids[..at].contains(id), "{}", message(&format!("{id} is there twice")));
     }
     if end.ended == Ended::Complete {
         let is_left_out = |cell: &PlannedCell| {
@@ -322,21 +322,25 @@ fn assert_sound(number: u64, plan: &Plan, end: &RunEnd) {
         };
         let missing =
             plan.cells.iter().find(|cell| !ids.contains(&cell.id.as_str()) && !is_left_out(cell));
-        assert_eq!(missing, None, "{}", said("neither measured nor left out"));
+        assert_eq!(missing, None, "{}", message("neither measured nor left out"));
     }
     for cell in &end.cells {
-        assert_cell(cell, &said(&cell.id));
+        assert_cell(cell, &message(&cell.id));
     }
 }
 
-fn assert_cell(cell: &Cell, said: &str) {
-    assert!(cell.error.is_none() || cell.reason.is_some(), "{said}: no words");
-    assert_eq!(cell.stop == Stop::Error, cell.reason.is_some(), "{said}: an error without reason");
+fn assert_cell(cell: &Cell, context: &str) {
+    assert!(cell.error.is_none() || cell.reason.is_some(), "{context}: no words");
+    assert_eq!(
+        cell.stop == Stop::Error,
+        cell.reason.is_some(),
+        "{context}: an error without reason"
+    );
     let figures = [&cell.metrics.iops, &cell.metrics.bps].into_iter().flatten();
     for figure in figures.chain(cell.metrics.other.values()) {
-        assert!(figure.value.is_finite() && figure.value >= 0.0, "{said}: {figure:?}");
+        assert!(figure.value.is_finite() && figure.value >= 0.0, "{context}: {figure:?}");
         if let Some([low, high]) = figure.ci95 {
-            assert!(low <= figure.value && figure.value <= high, "{said}: {figure:?}");
+            assert!(low <= figure.value && figure.value <= high, "{context}: {figure:?}");
         }
     }
 }

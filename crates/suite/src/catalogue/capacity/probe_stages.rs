@@ -786,11 +786,11 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// Reads places where copies of the ramp would be if addresses folded at `wrap_bytes`: at
-    /// multiples of it away from the ramp, but not at multiples of `untold` times it (1: at all).
+    /// multiples of it away from the ramp, but not at multiples of `excluded_factor` times it (1: at all).
     fn read_images(
         &mut self,
         wrap_bytes: u64,
-        untold: u64,
+        excluded_factor: u64,
     ) -> StepOutcome<Vec<(u64, PlaceContent)>> {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
         let ramp_end = span.offset_bytes + self.ramp_bytes;
@@ -811,7 +811,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             let place = (from + turns * wrap_bytes) / block * block;
             if place >= ramp_end
                 && place + block <= span.end()
-                && (untold == 1 || !turns.is_multiple_of(untold))
+                && (excluded_factor == 1 || !turns.is_multiple_of(excluded_factor))
             {
                 places.push(place);
             }

@@ -10,7 +10,7 @@ use crate::backup::{Backup, Restored, Why};
 
 /// Adds the results of the restore to the cell, and clears the log if everything with flash behind
 /// it is restored. A place without flash held no data.
-pub fn tell(
+pub fn add_results(
     outcome: &mut CellOutcome,
     found: &ProbeState,
     put: &Restored,

@@ -211,10 +211,14 @@ mod tests {
                 cell.params.span_offset_bytes.unwrap(),
                 cell.params.span_bytes.unwrap(),
             );
-            let (said, truth) = (cell.metrics.iops.unwrap(), lasting(&profile, span));
-            match (cell.transient(), said.ci95) {
-                (Some(Bound::AtLeast), None) => assert!(said.value <= truth, "{cell:?}: {truth}"),
-                (Some(Bound::AtMost), None) => assert!(said.value >= truth, "{cell:?}: {truth}"),
+            let (estimate, truth) = (cell.metrics.iops.unwrap(), lasting(&profile, span));
+            match (cell.transient(), estimate.ci95) {
+                (Some(Bound::AtLeast), None) => {
+                    assert!(estimate.value <= truth, "{cell:?}: {truth}")
+                }
+                (Some(Bound::AtMost), None) => {
+                    assert!(estimate.value >= truth, "{cell:?}: {truth}")
+                }
                 (None, Some([low, high])) => held += u32::from(low <= truth && truth <= high),
                 other => panic!("{other:?}: {cell:?}"),
             }

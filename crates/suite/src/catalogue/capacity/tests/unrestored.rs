@@ -110,10 +110,10 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
             "it is not lost, it lies in the log"
         );
         assert!(figure(&ruling.cell, "owed_bytes") > 0.0);
-        let said = notes(&ruling.cell);
+        let text = notes(&ruling.cell);
         assert!(
-            said.contains("is not back yet, the first at") && said.contains("flashmark restore"),
-            "{said}"
+            text.contains("is not back yet, the first at") && text.contains("flashmark restore"),
+            "{text}"
         );
         guarded.idle(2000 * SECOND_NS);
         let found = restore(&mut guarded, &mut log, Trust::Look, &Filler::new(SEED), &mut |_| true);
