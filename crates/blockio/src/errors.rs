@@ -37,14 +37,14 @@ pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoEr
         Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY => IoErrorKind::Unsupported,
         _ => IoErrorKind::Other,
     };
-    let said = match errno {
+    let detail = match errno {
         Errno::NOSPC if kind == IoErrorKind::Gone => {
             format!("its size is 0 now (os error {})", errno.raw_os_error())
         }
         Errno::FBIG => "the limit of file size of this session (ulimit -f) or of the file system is reached; `ulimit -f unlimited` lifts the first".to_owned(),
         _ => std::io::Error::from(errno).to_string(),
     };
-    IoError::new(kind, request, said).with_errno(errno.raw_os_error())
+    IoError::new(kind, request, detail).with_errno(errno.raw_os_error())
 }
 
 /// The error of a transfer that moved 0 bytes before it was complete.

@@ -129,13 +129,13 @@ impl<D: Device> FaultInjection<D> {
         if self.gone {
             return Some(Err(gone(request)));
         }
-        let moment =
+        let context =
             RequestContext { number, now_ns: self.inner.now(), written_bytes: self.written_bytes };
         let (index, outcome) = self
             .faults
             .iter()
             .enumerate()
-            .find_map(|(index, fault)| Some((index, fault.strike(request, moment)?)))?;
+            .find_map(|(index, fault)| Some((index, fault.strike(request, context)?)))?;
         if let InjectedFault::EioAt(_, Lasts::Once) | InjectedFault::ShortRead(_, Lasts::Once) =
             self.faults[index]
         {
@@ -189,8 +189,8 @@ struct RequestContext {
 
 impl InjectedFault {
     /// Result of this request by this fault alone.
-    fn strike(&self, request: &Request, moment: RequestContext) -> Option<Result<(), IoError>> {
-        let RequestContext { number, now_ns, written_bytes } = moment;
+    fn strike(&self, request: &Request, context: RequestContext) -> Option<Result<(), IoError>> {
+        let RequestContext { number, now_ns, written_bytes } = context;
         let touches = |extent: &Extent| {
             extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
         };

@@ -151,8 +151,8 @@ fn virtualised(roots: &Roots, cpuinfo: &str) -> Option<String> {
         .filter_map(|name| text(&roots.sys.join("class/dmi/id").join(name)))
         .chain(text(&roots.proc.join("device-tree/hypervisor/compatible")))
         .collect();
-    let said = NAMES.iter().find(|(word, _)| names.iter().any(|name| name.contains(word)));
-    if let Some((_, name)) = said {
+    let known = NAMES.iter().find(|(word, _)| names.iter().any(|name| name.contains(word)));
+    if let Some((_, name)) = known {
         return Some((*name).to_owned());
     }
     if cpuinfo.contains("User Mode Linux") {
@@ -225,12 +225,12 @@ pub fn throttled(roots: &Roots) -> Option<String> {
 fn throttle_words(bits: u32) -> String {
     const MEANINGS: [&str; 4] =
         ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
-    let said = |shift: usize, when: &str| {
+    let meanings = |shift: usize, when: &str| {
         let set =
             MEANINGS.iter().enumerate().filter(move |(bit, _)| bits >> (bit + shift) & 1 == 1);
         set.map(|(_, meaning)| format!("{meaning} {when}")).collect::<Vec<_>>()
     };
-    let words = [said(0, "now"), said(16, "since the start")].concat();
+    let words = [meanings(0, "now"), meanings(16, "since the start")].concat();
     if words.is_empty() { "no".to_owned() } else { words.join(", ") }
 }
 

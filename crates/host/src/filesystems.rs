@@ -197,15 +197,22 @@ mod tests {
 
     #[test]
     fn compression_is_seen_in_the_options() {
-        let said = |kind, options| compresses(&mount(kind, options));
-        assert!(said("btrfs", "rw,compress=zstd:3,ssd"));
+        let is_compressed = |kind, options| compresses(&mount(kind, options));
+        assert!(is_compressed("btrfs", "rw,compress=zstd:3,ssd"));
         assert!(
-            said("btrfs", "rw,compress-force=lzo")
-                && said("btrfs", "compress")
-                && said("zfs", "rw")
+            is_compressed("btrfs", "rw,compress-force=lzo")
+                && is_compressed("btrfs", "compress")
+                && is_compressed("zfs", "rw")
         );
-        assert!(!said("btrfs", "rw,ssd") && !said("btrfs", "compress=no") && !said("ext4", "rw"));
-        assert!(said("f2fs", "compress_algorithm=lz4") && !said("ubifs", "compr=none"));
+        assert!(
+            !is_compressed("btrfs", "rw,ssd")
+                && !is_compressed("btrfs", "compress=no")
+                && !is_compressed("ext4", "rw")
+        );
+        assert!(
+            is_compressed("f2fs", "compress_algorithm=lz4")
+                && !is_compressed("ubifs", "compr=none")
+        );
     }
 
     #[test]

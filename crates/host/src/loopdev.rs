@@ -200,11 +200,11 @@ impl Backing {
                     size_bytes: known.size_limit_bytes,
                 };
         }
-        Backing::told_in(&attributes(number)).as_ref() == Some(self)
+        Backing::from_attributes(&attributes(number)).as_ref() == Some(self)
     }
 
     /// Identity from this directory of sysfs, for users who may not open the device.
-    fn told_in(dir: &Path) -> Option<Backing> {
+    fn from_attributes(dir: &Path) -> Option<Backing> {
         let attribute = |name: &str| self::number(&dir.join(name));
         Some(Backing {
             file: identity(Path::new(&text(&dir.join("backing_file"))?)).ok()?,
@@ -235,23 +235,23 @@ mod tests {
     fn what_sysfs_tells_of_a_loop_device_is_all_of_it() {
         let dir = tempfile::tempdir().unwrap();
         let (image, other) = (dir.path().join("image"), dir.path().join("other"));
-        let tell = |file: &Path, offset: &str, limit: &str| {
+        let backing_of = |file: &Path, offset: &str, limit: &str| {
             let texts = [
                 ("backing_file", file.to_str().unwrap()),
                 ("offset", offset),
                 ("sizelimit", limit),
             ];
             texts.iter().for_each(|(name, text)| fs::write(dir.path().join(name), text).unwrap());
-            Backing::told_in(dir.path())
+            Backing::from_attributes(dir.path())
         };
         fs::write(&image, "x").unwrap();
         fs::write(&other, "x").unwrap();
         let options = LoopOptions { offset_bytes: 512, size_bytes: 4096, ..LoopOptions::default() };
         let backing = Some(Backing::of(&image, options).unwrap());
-        assert_eq!(tell(&image, "512\n", "4096\n"), backing);
-        assert_ne!(tell(&other, "512", "4096"), backing);
-        assert_ne!(tell(&image, "0", "4096"), backing);
-        assert_ne!(tell(&image, "512", "0"), backing);
-        assert_eq!(tell(&dir.path().join("gone"), "512", "4096"), None);
+        assert_eq!(backing_of(&image, "512\n", "4096\n"), backing);
+        assert_ne!(backing_of(&other, "512", "4096"), backing);
+        assert_ne!(backing_of(&image, "0", "4096"), backing);
+        assert_ne!(backing_of(&image, "512", "0"), backing);
+        assert_eq!(backing_of(&dir.path().join("gone"), "512", "4096"), None);
     }
 }

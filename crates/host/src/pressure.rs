@@ -43,7 +43,7 @@ impl HostPressure {
 
     /// True if this kernel reports how long tasks waited: from Linux 4.20 on, unless that is
     /// disabled.
-    pub fn tells_pressure(&self) -> bool {
+    pub fn has_pressure(&self) -> bool {
         self.cpu_pressure_us.is_some() && self.memory_pressure_us.is_some()
     }
 
@@ -114,7 +114,7 @@ mod tests {
         let threads = [("self/task/7/status", status), ("self/task/8/status", status)];
         let (_dir, roots) = proc(&[&files[..], &threads].concat());
         let now = HostPressure::now(&roots);
-        assert!(now.tells_pressure());
+        assert!(now.has_pressure());
         let earlier = HostPressure {
             cpu_pressure_us: Some(1000),
             memory_pressure_us: Some(1500),
@@ -132,7 +132,7 @@ mod tests {
             proc(&[("stat", "cpu  1 2 3 4\n"), ("pressure/cpu", "Operation not supported")]);
         let now = HostPressure::now(&roots);
         assert_eq!(now, HostPressure::default());
-        assert!(!now.tells_pressure());
+        assert!(!now.has_pressure());
         assert_eq!(
             now.since(&HostPressure { steal_ns: Some(3), ..HostPressure::default() }),
             HostState::default()

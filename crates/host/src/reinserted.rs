@@ -32,17 +32,18 @@ fn node_like(roots: &Roots, disk: InventoryEntry, record: &Record) -> Option<Pat
         flags: Vec::new(),
     }));
     let target = found.record(roots, "");
-    let same = says_the_same(&medium, &record.medium) && target.backing == record.target.backing;
+    let same =
+        has_same_identity(&medium, &record.medium) && target.backing == record.target.backing;
     same.then_some(path)
 }
 
 /// True if two media have the same identity data, except for their size: register, serial number,
 /// maker and model.
-fn says_the_same(now: &Medium, then: &Medium) -> bool {
-    let says = |medium: &Medium| {
+fn has_same_identity(now: &Medium, then: &Medium) -> bool {
+    let identity = |medium: &Medium| {
         (medium.cid.clone(), medium.serial.clone(), medium.vendor.clone(), medium.model.clone())
     };
-    says(now) == says(then)
+    identity(now) == identity(then)
 }
 
 /// The number at the end of a kernel name: that of the partition.

@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_program_that_says_too_much_is_heard_to_its_end_and_not_kept() {
-        let said = look(
+        let report = look(
             "sh",
             &["-c", "head -c 300000 /dev/zero; echo one >&2; echo two >&2; exit 8"],
             10,
@@ -245,7 +245,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            said,
+            report,
             ToolReport { code: Some(8), output: vec![0; 5], complaint: "two".to_owned() }
         );
     }

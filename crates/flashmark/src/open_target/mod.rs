@@ -378,7 +378,7 @@ fn machine(roots: &Roots) -> Host {
 /// Caveats that the machine itself raises.
 fn host_caveats(host: &Host, roots: &Roots) -> Vec<Flag> {
     let mut flags = Vec::new();
-    if !host::HostPressure::now(roots).tells_pressure() {
+    if !host::HostPressure::now(roots).has_pressure() {
         let text = "this kernel does not report how long tasks wait for processors and memory (no /proc/pressure); only timers show what the host did";
         flags.push(Flag::Note { text: text.into() });
     }

@@ -156,10 +156,11 @@ fn look(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     }
     let node = window.node.to_string_lossy();
     words.extend(["--", &node]);
-    let said = tool::look("blkid", &words, SECONDS, MOST_BYTES).map_err(|error| because(&error))?;
-    match (said.code, said.complaint.is_empty()) {
+    let report =
+        tool::look("blkid", &words, SECONDS, MOST_BYTES).map_err(|error| because(&error))?;
+    match (report.code, report.complaint.is_empty()) {
         (Some(0), _) => {
-            let signature = parse(&String::from_utf8_lossy(&said.output));
+            let signature = parse(&String::from_utf8_lossy(&report.output));
             if signature.kind.is_none() && signature.table.is_none() {
                 nothing(window)
             } else {
@@ -168,7 +169,7 @@ fn look(window: &ProbeWindow<'_>) -> Result<Signature, String> {
         }
         (Some(2), true) => nothing(window),
         (Some(8), _) => Ok(Signature { kind: Some("several".to_owned()), ..Signature::default() }),
-        _ => Err(complaint(&said.complaint)),
+        _ => Err(complaint(&report.complaint)),
     }
 }
 
@@ -193,18 +194,18 @@ fn read(window: &ProbeWindow<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u
         "status=none".to_owned(),
     ];
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let said = tool::look("dd", &words, SECONDS, EDGE_BYTES + SECTOR_BYTES)
+    let report = tool::look("dd", &words, SECONDS, EDGE_BYTES + SECTOR_BYTES)
         .map_err(|error| because(&error))?;
-    match said.code {
-        Some(0) if said.output.len() as u64 >= bytes / SECTOR_BYTES * SECTOR_BYTES => {
-            Ok(said.output)
+    match report.code {
+        Some(0) if report.output.len() as u64 >= bytes / SECTOR_BYTES * SECTOR_BYTES => {
+            Ok(report.output)
         }
         Some(0) => Err(format!(
             "only {} of {bytes} bytes could be read at byte {}",
-            said.output.len(),
+            report.output.len(),
             window.offset_bytes + offset_bytes
         )),
-        _ => Err(complaint(&said.complaint)),
+        _ => Err(complaint(&report.complaint)),
     }
 }
 
@@ -213,13 +214,14 @@ fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<Part>, String> {
     let node = window.node.to_string_lossy();
     let words =
         ["--bytes", "--raw", "--noheadings", "--output", "NR,START,SECTORS,TYPE", "--", &node];
-    let said = tool::look("partx", &words, SECONDS, MOST_BYTES).map_err(|error| because(&error))?;
-    match said.code {
-        Some(0) => Ok(parse_table(&String::from_utf8_lossy(&said.output))),
-        _ if said.complaint.contains("failed to read partition table") => {
+    let report =
+        tool::look("partx", &words, SECONDS, MOST_BYTES).map_err(|error| because(&error))?;
+    match report.code {
+        Some(0) => Ok(parse_table(&String::from_utf8_lossy(&report.output))),
+        _ if report.complaint.contains("failed to read partition table") => {
             Err("its partition table cannot be read".to_owned())
         }
-        _ => Err(complaint(&said.complaint)),
+        _ => Err(complaint(&report.complaint)),
     }
 }
 

@@ -23,8 +23,8 @@ pub fn things(
 ) -> Vec<ContentItem> {
     let path = path.to_string_lossy();
     let words = ["--json", "--output", "NAME,FSTYPE,LABEL,UUID,PTTYPE,PTUUID", "--", &path];
-    let Ok(said) = tool::look("lsblk", &words, SECONDS, MOST_BYTES) else { return Vec::new() };
-    let tree: Value = serde_json::from_slice(&said.output).unwrap_or_default();
+    let Ok(report) = tool::look("lsblk", &words, SECONDS, MOST_BYTES) else { return Vec::new() };
+    let tree: Value = serde_json::from_slice(&report.output).unwrap_or_default();
     let rows = tree["blockdevices"].as_array().map(Vec::as_slice).unwrap_or_default();
     rows.iter()
         .filter(|row| row["name"] == *name)

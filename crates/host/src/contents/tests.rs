@@ -120,9 +120,9 @@ fn of_many_things_four_are_named_and_the_rest_is_counted() {
 fn a_medium_that_ends_early_is_not_taken_for_an_empty_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("image");
-    let described = |bytes: usize, said_bytes| {
+    let described = |bytes: usize, announced_bytes| {
         std::fs::write(&path, vec![0x5a; bytes]).unwrap();
-        probe::medium(&probe::ProbeWindow::file(&path, said_bytes), Vec::new())
+        probe::medium(&probe::ProbeWindow::file(&path, announced_bytes), Vec::new())
             .map(|contents| contents.things.len())
     };
     assert_eq!(described(1 << 20, 1 << 20), Ok(0));

@@ -90,7 +90,7 @@ fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
         text(&usb.join("product")),
         text(&usb.join("manufacturer")),
     ];
-    let said = names
+    let is_named_reader = names
         .iter()
         .flatten()
         .map(|name| name.to_ascii_lowercase())
@@ -98,7 +98,10 @@ fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
     // what the most common reader chip answers to INQUIRY; the same words in a product string are
     // on sticks, too
     let genesys = scsi.model.as_deref() == Some("STORAGE DEVICE");
-    said || genesys || has_siblings(dir) || id(usb).is_some_and(|id| CHIPS.contains(&id.as_str()))
+    is_named_reader
+        || genesys
+        || has_siblings(dir)
+        || id(usb).is_some_and(|id| CHIPS.contains(&id.as_str()))
 }
 
 /// True if the same SCSI target has other logical units: the slots of a multi-slot reader.

@@ -75,7 +75,7 @@ mod tests {
                      5: POSIX  ADVISORY  WRITE 0 08:01:7 0 EOF\n";
         fs::write(roots.proc.join("locks"), table).unwrap();
         let locks = all(&roots);
-        let said = |lock: &Locked| {
+        let text = |lock: &Locked| {
             format!(
                 "{} {}:{} {:?}",
                 lock.kind,
@@ -85,7 +85,7 @@ mod tests {
             )
         };
         assert_eq!(
-            locks.iter().map(said).collect::<Vec<_>>(),
+            locks.iter().map(text).collect::<Vec<_>>(),
             [
                 "flock 8:1:12345 Some(\"qemu (process 4242)\")",
                 "OFD lock 254:0:9986226 None",

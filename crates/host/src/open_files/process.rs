@@ -35,7 +35,7 @@ pub(super) enum ProcessEntry {
 pub(super) fn visit_all(
     roots: &Roots,
     wanted: &dyn Fn(&Thing) -> bool,
-    tell: &mut dyn FnMut(ProcessEntry),
+    on_entry: &mut dyn FnMut(ProcessEntry),
 ) {
     let own = own_number(roots);
     let mut namespaces = BTreeSet::from([namespace(&roots.proc.join("self"))]);
@@ -49,19 +49,19 @@ pub(super) fn visit_all(
         });
         match base(&dir) {
             Ok(base) => visit(&base, wanted, &mut |thing, hold| {
-                tell(ProcessEntry::Entry(Entry { thing, hold, by: process.clone() }))
+                on_entry(ProcessEntry::Entry(Entry { thing, hold, by: process.clone() }))
             }),
             Err(error)
                 if error.kind() == io::ErrorKind::PermissionDenied && !is_kernel_thread(&dir) =>
             {
-                tell(ProcessEntry::Refused)
+                on_entry(ProcessEntry::Refused)
             }
             // it has ended meanwhile
             Err(_) => {}
         }
         let namespace = namespace(&dir);
         if namespace.is_some() && namespaces.insert(namespace) {
-            tell(ProcessEntry::Namespace(mounts_of(&dir), process.clone()));
+            on_entry(ProcessEntry::Namespace(mounts_of(&dir), process.clone()));
         }
     }
 }
@@ -84,13 +84,17 @@ fn base(dir: &Path) -> io::Result<PathBuf> {
 }
 
 /// Reports every wanted file that one process has open or mapped for writing.
-fn visit(dir: &Path, wanted: &dyn Fn(&Thing) -> bool, tell: &mut dyn FnMut(Thing, Option<Hold>)) {
+fn visit(
+    dir: &Path,
+    wanted: &dyn Fn(&Thing) -> bool,
+    on_hold: &mut dyn FnMut(Thing, Option<Hold>),
+) {
     for descriptor in names(&dir.join("fd")) {
         let Some(thing) = thing_of(&dir.join("fd").join(&descriptor)).filter(wanted) else {
             continue;
         };
         let info = fs::read_to_string(dir.join("fdinfo").join(&descriptor)).unwrap_or_default();
-        holds(&info).into_iter().for_each(|hold| tell(thing, hold));
+        holds(&info).into_iter().for_each(|hold| on_hold(thing, hold));
     }
     // a path in it may be any bytes
     let maps = fs::read(dir.join("maps")).unwrap_or_default();
@@ -99,7 +103,7 @@ fn visit(dir: &Path, wanted: &dyn Fn(&Thing) -> bool, tell: &mut dyn FnMut(Thing
         .filter_map(|line| written_back(line, dir))
         .filter(wanted)
     {
-        tell(thing, Some(Hold::Mapped));
+        on_hold(thing, Some(Hold::Mapped));
     }
 }
 

@@ -175,11 +175,11 @@ mod tests {
             partitions: Vec::new(),
             uses: Vec::new(),
         };
-        let say =
+        let message =
             |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
-        insta::assert_snapshot!(say(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");
-        insta::assert_snapshot!(say(rustix::io::Errno::NOMEDIUM), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
-        insta::assert_snapshot!(say(rustix::io::Errno::ROFS), @"sdb is write-protected; move the lock slider of the card or adapter");
-        insta::assert_snapshot!(say(rustix::io::Errno::NXIO), @"'/dev/sdb' is a block device that the kernel does not know (any more); plug it in again, `flashmark list` shows what is there");
+        insta::assert_snapshot!(message(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");
+        insta::assert_snapshot!(message(rustix::io::Errno::NOMEDIUM), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
+        insta::assert_snapshot!(message(rustix::io::Errno::ROFS), @"sdb is write-protected; move the lock slider of the card or adapter");
+        insta::assert_snapshot!(message(rustix::io::Errno::NXIO), @"'/dev/sdb' is a block device that the kernel does not know (any more); plug it in again, `flashmark list` shows what is there");
     }
 }

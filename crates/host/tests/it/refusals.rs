@@ -135,17 +135,17 @@ fn a_file_that_is_swapped_on_or_the_content_of_a_loop_device() {
 
 #[test]
 fn what_the_user_has_no_right_to() {
-    let Some(said) = said_to_another_user("/usr") else { return };
+    let Some(message) = refusal_to_another_user("/usr") else { return };
     assert_eq!(
-        said,
+        message,
         "no right to write to '/usr'; name a directory that is yours, or run it as root"
     );
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
     let hidden = dir.path().join("inside");
-    let said = said_to_another_user(hidden.to_str().unwrap()).unwrap();
+    let message = refusal_to_another_user(hidden.to_str().unwrap()).unwrap();
     assert_eq!(
-        said,
+        message,
         format!(
             "no right to look at '{}'; name a directory that is yours, or run it as root",
             hidden.display()
@@ -157,7 +157,7 @@ const TARGET: &str = "FLASHMARK_TEST_RESOLVES";
 
 /// Message for a target on this machine to a user without rights; runs this test program again as
 /// that user.
-pub fn said_to_another_user(target: &str) -> Option<String> {
+pub fn refusal_to_another_user(target: &str) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         skipped("only root can become another user");
         return None;
@@ -173,12 +173,13 @@ pub fn said_to_another_user(target: &str) -> Option<String> {
         return None;
     };
     let text = String::from_utf8(output.stdout).unwrap();
-    let said =
-        text.lines().find_map(|line| line.split_once("said: ").map(|(_, said)| said.to_owned()));
-    Some(said.unwrap_or_else(|| panic!("{text}")))
+    let message = text
+        .lines()
+        .find_map(|line| line.split_once("said: ").map(|(_, message)| message.to_owned()));
+    Some(message.unwrap_or_else(|| panic!("{text}")))
 }
 
-/// Not a test of its own: `said_to_another_user` starts it.
+/// Not a test of its own: `refusal_to_another_user` starts it.
 #[test]
 #[ignore = "is run by another test"]
 fn resolve_as_another_user() {

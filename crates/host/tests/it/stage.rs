@@ -12,7 +12,7 @@ use flashmark_host::{
 };
 use record::units::MIB;
 
-use crate::refusals::{said_to_another_user, skipped};
+use crate::refusals::{refusal_to_another_user, skipped};
 
 const DEVICE_BYTES: u64 = 64 * MIB;
 const OFFSET_BYTES: u64 = 24 * MIB;
@@ -281,9 +281,9 @@ fn a_claimed_device_cannot_be_mounted_or_claimed_twice() {
 fn a_device_without_rights_names_root_and_the_directory() {
     let Some(bench) = Bench::new(Medium::Empty) else { return };
     let device = bench.device.path().to_str().unwrap();
-    let Some(said) = said_to_another_user(device) else { return };
+    let Some(message) = refusal_to_another_user(device) else { return };
     assert_eq!(
-        said,
+        message,
         format!(
             "no right to open '{device}'; run it as root, or name a directory on the medium instead"
         )

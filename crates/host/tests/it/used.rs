@@ -9,7 +9,7 @@ use flashmark_host::{
 
 use crate::machine::Machine;
 
-fn said(machine: &Machine, disk: &str) -> Vec<String> {
+fn reasons(machine: &Machine, disk: &str) -> Vec<String> {
     uses(&machine.roots, disk).iter().map(InUseReason::to_string).collect()
 }
 
@@ -18,10 +18,13 @@ fn a_mount_on_a_partition_is_a_use_of_the_whole_whatever_its_source_is_called() 
     let mut machine = Machine::new();
     machine.with_root_disk();
     machine.with_stick();
-    assert_eq!(said(&machine, "sdb"), [""; 0]);
+    assert_eq!(reasons(&machine, "sdb"), [""; 0]);
     machine.mount("8:17", Path::new("/media/card"), "vfat", "/dev/disk/by-label/lies", "rw");
-    assert_eq!(said(&machine, "sdb"), ["sdb1 is mounted at /media/card"]);
-    assert_eq!(said(&machine, "sda"), ["the running system is on it (/)", "sda1 is mounted at /"]);
+    assert_eq!(reasons(&machine, "sdb"), ["sdb1 is mounted at /media/card"]);
+    assert_eq!(
+        reasons(&machine, "sda"),
+        ["the running system is on it (/)", "sda1 is mounted at /"]
+    );
 }
 
 #[test]
@@ -29,7 +32,7 @@ fn an_anonymous_number_falls_back_on_what_was_mounted() {
     let mut machine = Machine::new();
     machine.with_stick();
     machine.mount("0:45", Path::new("/data"), "btrfs", "/dev/sdb1", "rw,subvol=/@");
-    assert_eq!(said(&machine, "sdb"), ["sdb1 is mounted at /data"]);
+    assert_eq!(reasons(&machine, "sdb"), ["sdb1 is mounted at /data"]);
 }
 
 #[test]
@@ -37,7 +40,7 @@ fn every_member_of_a_mounted_btrfs_is_in_use() {
     let machine = Machine::new();
     let disk = machine.with_stick();
     machine.link("sys/fs/btrfs/6a1c/devices/sdb1", &format!("{disk}/sdb1"));
-    assert_eq!(said(&machine, "sdb"), ["sdb1 is part of the mounted btrfs 6a1c"]);
+    assert_eq!(reasons(&machine, "sdb"), ["sdb1 is part of the mounted btrfs 6a1c"]);
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn swap_is_found_by_number_through_a_link() {
     let machine = Machine::new();
     machine.with_stick();
     machine.file("proc/swaps", "Filename Type\n/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1 partition 1 0 -2\n");
-    assert_eq!(said(&machine, "sdb"), ["sdb1 is swap space"]);
+    assert_eq!(reasons(&machine, "sdb"), ["sdb1 is swap space"]);
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn lvm_on_luks_on_a_partition_is_followed_to_its_mount() {
     machine.stack(&volume, &crypt);
     machine.mount("253:1", Path::new("/home"), "ext4", "/dev/mapper/vg-home", "rw");
     assert_eq!(
-        said(&machine, "sdb"),
+        reasons(&machine, "sdb"),
         ["dm-1 is mounted at /home", "dm-0 is part of dm-1 (LVM)", "sdb1 is part of dm-0 (LUKS)"]
     );
 }
@@ -74,10 +77,10 @@ fn a_stacked_device_is_not_in_use_by_itself_but_by_what_else_is_on_its_medium() 
         machine.disk("virtual/block/dm-1", "253:1", 1 << 30),
     );
     machine.stack(&one, &format!("{stick}/sdb1"));
-    assert_eq!(said(&machine, "dm-0"), [""; 0]);
+    assert_eq!(reasons(&machine, "dm-0"), [""; 0]);
     machine.stack(&two, &format!("{stick}/sdb1"));
     machine.mount("253:1", Path::new("/srv"), "ext4", "/dev/dm-1", "rw");
-    assert_eq!(said(&machine, "dm-0"), ["dm-1 is mounted at /srv", "sdb1 is part of dm-1 (dm)"]);
+    assert_eq!(reasons(&machine, "dm-0"), ["dm-1 is mounted at /srv", "sdb1 is part of dm-1 (dm)"]);
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn a_raid_carries_the_running_system_on_both_its_halves() {
     for name in ["sdb", "sdc"] {
         let holder = format!("{name} is part of md0 (MD)");
         assert_eq!(
-            said(&machine, name),
+            reasons(&machine, name),
             ["the running system is on it (/)", "md0 is mounted at /", &holder]
         );
     }
@@ -108,7 +111,7 @@ fn a_live_system_on_an_image_on_a_stick_is_the_running_system() {
     machine.file(&format!("{image}/loop/backing_file"), "/run/live/medium/filesystem.squashfs\n");
     machine.mount("7:0", Path::new("/run/live/rootfs"), "squashfs", "/dev/loop0", "ro");
     machine.mount("0:30", Path::new("/"), "overlay", "overlay", "rw,lowerdir=/run/live/rootfs");
-    assert_eq!(said(&machine, "sdb")[0], "the running system is on it (/)");
+    assert_eq!(reasons(&machine, "sdb")[0], "the running system is on it (/)");
 }
 
 #[test]
@@ -117,10 +120,10 @@ fn a_loop_over_a_device_holds_it_and_one_over_a_file_on_it_does_not() {
     machine.with_stick();
     let image = machine.disk("virtual/block/loop0", "7:0", 1 << 30);
     machine.file(&format!("{image}/loop/backing_file"), "/media/card/image\n");
-    assert_eq!(said(&machine, "sdb"), [""; 0]);
+    assert_eq!(reasons(&machine, "sdb"), [""; 0]);
     machine.file(&format!("{image}/loop/backing_file"), "/dev/sdb1\n");
-    assert_eq!(said(&machine, "sdb"), ["sdb1 is part of loop0 (loop)"]);
-    assert_eq!(said(&machine, "loop0"), [""; 0]);
+    assert_eq!(reasons(&machine, "sdb"), ["sdb1 is part of loop0 (loop)"]);
+    assert_eq!(reasons(&machine, "loop0"), [""; 0]);
 }
 
 #[test]
@@ -129,10 +132,10 @@ fn zram_that_writes_back_to_a_stick_holds_it() {
     machine.with_stick();
     let zram = machine.disk("virtual/block/zram0", "252:0", 1 << 30);
     machine.file(&format!("{zram}/backing_dev"), "none\n");
-    assert_eq!(said(&machine, "sdb"), [""; 0]);
+    assert_eq!(reasons(&machine, "sdb"), [""; 0]);
     machine.file(&format!("{zram}/backing_dev"), "/dev/sdb\n");
     machine.file("proc/swaps", "Filename Type\n/dev/zram0 partition 1 0 100\n");
-    assert_eq!(said(&machine, "sdb"), ["zram0 is swap space", "sdb is part of zram0 (zram)"]);
+    assert_eq!(reasons(&machine, "sdb"), ["zram0 is swap space", "sdb is part of zram0 (zram)"]);
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn a_running_system_is_found_through_five_overlays() {
             let upper = format!("rw,lowerdir=/low,upperdir=/over{}/up", number - 1);
             machine.mount(&format!("0:{}", 90 + number), Path::new(&at), "overlay", "over", &upper);
         }
-        said(&machine, "sdb").iter().any(|use_| use_.contains("running system"))
+        reasons(&machine, "sdb").iter().any(|use_| use_.contains("running system"))
     };
     assert!((1..=5).all(root_is_found) && !root_is_found(6));
 }
