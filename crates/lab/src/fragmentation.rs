@@ -35,7 +35,7 @@ pub struct Fragmentation {
     /// Lengths of these files together, in bytes.
     pub bytes: u64,
     /// Files whose extents the file system does not report.
-    pub untold: u64,
+    pub unknown: u64,
 }
 
 impl Fragmentation {
@@ -51,7 +51,7 @@ impl Fragmentation {
                     found.extents += extents;
                     found.bytes += bytes;
                 }
-                Err(_) => found.untold += 1,
+                Err(_) => found.unknown += 1,
             }
         }
         found
@@ -146,9 +146,9 @@ mod tests {
         }
         let extents_of = |path: &Path| Ok(if path.ends_with("inline") { 0 } else { 3 });
         let found = Fragmentation::of(dir.path(), &extents_of);
-        assert_eq!(found, Fragmentation { files: 2, extents: 6, bytes: 12288, untold: 0 });
+        assert_eq!(found, Fragmentation { files: 2, extents: 6, bytes: 12288, unknown: 0 });
         assert_eq!(found.extents_per_file(), Some(3.0));
         let silent = Fragmentation::of(dir.path(), &|_| Err(io::Error::other("not supported")));
-        assert_eq!((silent.extents_per_file(), silent.untold), (None, 3));
+        assert_eq!((silent.extents_per_file(), silent.unknown), (None, 3));
     }
 }

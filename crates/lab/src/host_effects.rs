@@ -84,10 +84,10 @@ pub fn try_changes(
     rounds: u32,
     host: &mut dyn HostUnderTest,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(EffectsEvent<'_>) -> Result<(), String>,
+    on_event: &mut dyn FnMut(EffectsEvent<'_>) -> Result<(), String>,
 ) -> EffectsEnd {
     for change in changes {
-        let tried = one(change, rounds, host, stop, tell);
+        let tried = one(change, rounds, host, stop, on_event);
         let back = host.set(&change.setting, &change.before);
         match (tried, back) {
             (Err(why), _) | (Ok(_), Err(why)) => return EffectsEnd::Failed(why),
@@ -104,13 +104,13 @@ fn one(
     rounds: u32,
     host: &mut dyn HostUnderTest,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(EffectsEvent<'_>) -> Result<(), String>,
+    on_event: &mut dyn FnMut(EffectsEvent<'_>) -> Result<(), String>,
 ) -> Result<bool, String> {
     for round in 1..=rounds {
         for (turn, is_changed) in [false, true, true, false].into_iter().enumerate() {
             let value = if is_changed { &change.value } else { &change.before };
             if let Err(why) = host.set(&change.setting, value) {
-                return tell(EffectsEvent::Refused(change, why)).map(|()| true);
+                return on_event(EffectsEvent::Refused(change, why)).map(|()| true);
             }
             for kind in [ReadKind::Sequential, ReadKind::Random] {
                 if stop.load(Ordering::Relaxed) {
@@ -119,7 +119,7 @@ fn one(
                 if let Some(figures) = host.read(kind)? {
                     let number = (round - 1) * 4 + turn as u32 + 1;
                     let cell = cell(change, is_changed, number, kind, figures);
-                    tell(EffectsEvent::Measured(Box::new(cell)))?;
+                    on_event(EffectsEvent::Measured(Box::new(cell)))?;
                 }
             }
         }
@@ -206,8 +206,8 @@ mod tests {
 
     fn run(host: &mut Noting, stop: bool) -> (EffectsEnd, Vec<Cell>, Vec<String>) {
         let (mut cells, mut refused) = (Vec::new(), Vec::new());
-        let end = try_changes(&change(), 2, host, &AtomicBool::new(stop), &mut |told| {
-            match told {
+        let end = try_changes(&change(), 2, host, &AtomicBool::new(stop), &mut |event| {
+            match event {
                 EffectsEvent::Measured(cell) => cells.push(*cell),
                 EffectsEvent::Refused(_, why) => refused.push(why),
             }

@@ -10,7 +10,7 @@ use stats::Random;
 use super::error_streak::{ErrorStreak, FailedTry};
 use super::{Combination, MatrixBackend, MediumFailure, Prepared, Results, Unready, order};
 use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
-use crate::workload::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadProgress};
+use crate::workload::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// Limits after which nothing more is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -275,10 +275,10 @@ fn judge(
     events: EventSink<'_>,
 ) -> Result<(), End> {
     let failed = FailedTry { number: which.0, repeat: which.1, cells };
-    let said = failed.reason().to_owned();
+    let message = failed.reason().to_owned();
     let answered = ended.map_err(MediumFailure::from).and_then(|()| {
         backend.answers().map_err(|failure| MediumFailure {
-            reason: format!("{said}; asked again, the medium fails: {}", failure.reason),
+            reason: format!("{message}; asked again, the medium fails: {}", failure.reason),
             ..failure
         })
     });
@@ -290,7 +290,7 @@ fn judge(
     match (failure == Failure::Error).then(|| row.add(failed)).flatten() {
         Some(all) => {
             let reason = format!(
-                "{} tries in succession met an error, so the medium counts as failed; the last one: {said}",
+                "{} tries in succession met an error, so the medium counts as failed; the last one: {message}",
                 all.len()
             );
             let failure = MediumFailure { reason, error: Some(IoErrorKind::Medium) };
@@ -387,11 +387,11 @@ fn work(
         )));
     }
     let (mut before, mut after, mut cost) = (None, None, None);
-    let mut look = |moment| {
+    let mut look = |point| {
         let seen = Fragmentation::of(&prepared.directory, trial.count_extents);
-        match moment {
-            WorkPhase::Before => before = Some(seen),
-            WorkPhase::After => {
+        match point {
+            LookPoint::Before => before = Some(seen),
+            LookPoint::After => {
                 after = Some(seen);
                 cost = fragmentation::cost(&prepared.directory, trial.open);
             }

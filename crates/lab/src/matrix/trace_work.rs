@@ -12,7 +12,7 @@ use crate::replay::{
     self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
 };
 use crate::trace::{self, Trace, TraceSurvey};
-use crate::workload::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadProgress};
+use crate::workload::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// Prefix of such a work on the command line.
 pub const PREFIX: &str = "trace:";
@@ -71,18 +71,18 @@ impl TraceWork {
             seed: context.seed,
         };
         let filled = replay::fill(device, room, context.seed, context.stop, &mut |progress| {
-            tell(context.on_progress, "filling", &progress)
+            report_progress(context.on_progress, "filling", &progress)
         });
         if !filled.map_err(|error| WorkError::device(&self.name, "filling its file", &error))? {
             return Err(WorkError::Interrupted { work: self.name.clone() });
         }
-        (context.look)(WorkPhase::Before);
+        (context.look)(LookPoint::Before);
         let facts = device.facts().clone();
         let placing = Placing::new(&self.survey, &settings, &facts, room)
             .map_err(|error| failed(error.to_string()))?;
         let planned = replay::planned(&self.survey, &placing, &settings, &facts);
         let mut on_progress =
-            |progress: ReplayProgress| tell(context.on_progress, "replaying", &progress);
+            |progress: ReplayProgress| report_progress(context.on_progress, "replaying", &progress);
         let player =
             Player::new(device, &self.survey, &placing, settings, context.stop, &mut on_progress);
         let player =
@@ -90,7 +90,7 @@ impl TraceWork {
         let mut steps = self.trace.steps().map_err(|error| failed(error.to_string()))?;
         let outcome: ReplayOutcome =
             player.play(&mut *steps).map_err(|error| failed(error.to_string()))?;
-        (context.look)(WorkPhase::After);
+        (context.look)(LookPoint::After);
         match (&outcome.failure, outcome.stop) {
             (Some(error), _) => Err(WorkError::device(&self.name, "replaying", error)),
             (None, Some(Stop::Interrupted)) => {
@@ -101,7 +101,7 @@ impl TraceWork {
     }
 }
 
-fn tell(
+fn report_progress(
     on_progress: &mut dyn FnMut(WorkloadProgress),
     what: &'static str,
     progress: &ReplayProgress,

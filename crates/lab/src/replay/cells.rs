@@ -248,7 +248,7 @@ fn count(requests: u64) -> String {
 fn flags(survey: &TraceSurvey, outcome: &ReplayOutcome, worst_ns: u64) -> Vec<Flag> {
     let notes = &survey.notes;
     let [beyond, not_read, no_discards] = outcome.left;
-    let said = [
+    let texts = [
         notes
             .cut_off
             .as_ref()
@@ -279,7 +279,8 @@ fn flags(survey: &TraceSurvey, outcome: &ReplayOutcome, worst_ns: u64) -> Vec<Fl
             )
         }),
     ];
-    let mut flags: Vec<Flag> = said.into_iter().flatten().map(|text| Flag::Note { text }).collect();
+    let mut flags: Vec<Flag> =
+        texts.into_iter().flatten().map(|text| Flag::Note { text }).collect();
     if outcome.zero_latencies > 0 {
         flags.push(Flag::ZeroLatency { n: outcome.zero_latencies });
     }

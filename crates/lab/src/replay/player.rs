@@ -197,7 +197,7 @@ impl<'a> Player<'a> {
             }
             taken += 1;
             if taken.is_multiple_of(BEAT) {
-                self.tell();
+                self.report_progress();
             }
             if self.is_over() {
                 break;
@@ -234,7 +234,7 @@ impl<'a> Player<'a> {
         self.flights.len() - self.free.len()
     }
 
-    fn tell(&mut self) {
+    fn report_progress(&mut self) {
         let (ops, bytes) = (self.outcome.ops(), self.outcome.bytes());
         let elapsed_ns = self.device.now().saturating_sub(self.started_ns);
         let share = ops as f64 / self.requests.max(1) as f64;
@@ -339,7 +339,7 @@ impl<'a> Player<'a> {
             } else if left_ns > SPIN_NS {
                 self.device.idle((left_ns - SPIN_NS).min(SLICE_NS));
                 if left_ns > SLICE_NS {
-                    self.tell();
+                    self.report_progress();
                 }
             }
             if self.in_flight() > 0 {

@@ -69,13 +69,13 @@ fn a_device_has_many_names() {
 #[test]
 fn what_is_not_there_is_named_with_what_is() {
     let tree = Tree::new();
-    let said = |asked: &str| tree.find(asked).unwrap_err();
-    insta::assert_snapshot!(said("sda2"), @"there is no device 'sda2'; did you mean sda or sda1 or sdb?");
-    insta::assert_snapshot!(said("/dev/disk/by-id/usb-Cheap"), @"there is no device '/dev/disk/by-id/usb-Cheap'; did you mean usb-Cheap_Stick-part1?");
-    insta::assert_snapshot!(said("nvme0n1"), @"there is no device 'nvme0n1'; `flashmark list` shows what is plugged in");
-    insta::assert_snapshot!(said("sdb"), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
+    let message = |asked: &str| tree.find(asked).unwrap_err();
+    insta::assert_snapshot!(message("sda2"), @"there is no device 'sda2'; did you mean sda or sda1 or sdb?");
+    insta::assert_snapshot!(message("/dev/disk/by-id/usb-Cheap"), @"there is no device '/dev/disk/by-id/usb-Cheap'; did you mean usb-Cheap_Stick-part1?");
+    insta::assert_snapshot!(message("nvme0n1"), @"there is no device 'nvme0n1'; `flashmark list` shows what is plugged in");
+    insta::assert_snapshot!(message("sdb"), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
     let here = tree.dir.path().display().to_string();
-    assert_eq!(said(&here), format!("'{here}' is a directory, not a block device"));
+    assert_eq!(message(&here), format!("'{here}' is a directory, not a block device"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use suite::{
 
 use super::run::WorkloadRun;
 use super::{
-    OpenFile, WorkError, WorkPhase, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
+    LookPoint, OpenFile, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
 };
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
@@ -213,7 +213,7 @@ impl Drop for Remove {
 /// Forwards the progress, and the moments at which to examine the files.
 struct ProgressForwarder<'a> {
     on_progress: &'a mut dyn FnMut(WorkloadProgress),
-    look: &'a mut dyn FnMut(WorkPhase),
+    look: &'a mut dyn FnMut(LookPoint),
     cells: usize,
 }
 
@@ -231,7 +231,7 @@ impl RunListener for ProgressForwarder<'_> {
             }
             // The file is there until the last form has been heard of.
             RunEvent::CellFinished { index, .. } if index + 1 == self.cells => {
-                (self.look)(WorkPhase::After)
+                (self.look)(LookPoint::After)
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use record::units::MILLISECOND_NS;
 use stats::Random;
 
 use super::clock::now_ns;
-use super::{WorkError, WorkPhase, WorkloadContext, WorkloadProgress};
+use super::{LookPoint, WorkError, WorkloadContext, WorkloadProgress};
 
 /// Time between two reports of progress, in nanoseconds.
 const BEAT_NS: u64 = 100 * MILLISECOND_NS;
@@ -153,8 +153,8 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
     }
 
     /// Lets the caller examine the files.
-    pub fn show(&mut self, moment: WorkPhase) {
-        (self.context.look)(moment);
+    pub fn show(&mut self, point: LookPoint) {
+        (self.context.look)(point);
     }
 
     /// Turns an error into this work's failure while `doing` a step.

@@ -30,7 +30,7 @@ use self::worker::Worker;
 use super::clock::now_ns;
 use super::ledger::figure;
 use super::run::WorkloadRun;
-use super::{WorkError, WorkPhase, Workload, WorkloadContext, WorkloadKind};
+use super::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "threads",
@@ -193,7 +193,7 @@ impl Threads {
             let number = cells.len() + 1;
             cells.push(self.phase(form, phase, &paths, number, run)?);
         }
-        run.show(WorkPhase::After);
+        run.show(LookPoint::After);
         paths.iter().try_for_each(|path| run.remove(path))
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashmark_lab::workload::{
-    KINDS, WorkError, WorkPhase, WorkloadContext, WorkloadProgress, find,
+    KINDS, LookPoint, WorkError, WorkloadContext, WorkloadProgress, find,
 };
 use record::{Cell, Stop};
 
@@ -29,7 +29,7 @@ pub fn small(name: &str) -> Vec<(String, String)> {
 #[derive(Default)]
 pub struct Counted {
     pub shares: Vec<f64>,
-    pub moments: Vec<WorkPhase>,
+    pub points: Vec<LookPoint>,
 }
 
 /// Runs a work; `interrupt` decides at each report of progress whether to stop.
@@ -40,14 +40,14 @@ pub fn run(
     mut interrupt: impl FnMut(&WorkloadProgress) -> bool,
 ) -> (Result<Vec<Cell>, WorkError>, Counted) {
     let stop = AtomicBool::new(false);
-    let (mut shares, mut moments) = (Vec::new(), Vec::new());
+    let (mut shares, mut points) = (Vec::new(), Vec::new());
     let mut on_progress = |progress: WorkloadProgress| {
         shares.push(progress.share);
         if interrupt(&progress) {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let mut look = |moment| moments.push(moment);
+    let mut look = |point| points.push(point);
     let mut context = WorkloadContext {
         directory,
         open: &mut FileDevice::open,
@@ -57,7 +57,7 @@ pub fn run(
         look: &mut look,
     };
     let result = find(name, settings).and_then(|work| work.run(&mut context));
-    (result, Counted { shares, moments })
+    (result, Counted { shares, points })
 }
 
 fn is_empty(directory: &Path) -> bool {
@@ -69,7 +69,7 @@ fn done(name: &str, more: &[(&str, &str)]) -> Vec<Cell> {
     let mut settings = small(name);
     settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     let (result, counted) = run(name, &settings, folder.path(), |_| false);
-    assert!(counted.moments.contains(&WorkPhase::After), "{name} shows its files");
+    assert!(counted.points.contains(&LookPoint::After), "{name} shows its files");
     assert!(
         counted.shares.iter().all(|share| (0.0..=1.0).contains(share)),
         "{name}: {:?}",

@@ -11,7 +11,7 @@ use super::poll::Polls;
 use super::{Account, KIND, PAGE_BYTES, Rrd};
 use crate::workload::clock::now_ns;
 use crate::workload::run::WorkloadRun;
-use crate::workload::{WorkError, WorkPhase};
+use crate::workload::{LookPoint, WorkError};
 
 /// What is written at once while the file is laid down.
 const LAYING_BYTES: u64 = 1 << 20;
@@ -25,7 +25,7 @@ impl Rrd {
         let filler = Filler::new(run.context.seed);
         lay_down(&mut *device, bytes, &filler, run)?;
         run.sync()?;
-        run.show(WorkPhase::Before);
+        run.show(LookPoint::Before);
         let mut polls = Polls::new(&self.shape, self.files, run);
         let failed = |error| WorkError::device(KIND.name, "writing a page", &error);
         device.prepare(1, PAGE_BYTES as usize).map_err(failed)?;

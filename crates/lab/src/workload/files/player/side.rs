@@ -70,7 +70,7 @@ fn one_thread(
             break;
         }
         let done = player.one(&group[*number], pace, &mut scratch);
-        progress.tell(own, done.is_err());
+        progress.count_done(own, done.is_err());
         all.push(done?);
     }
     Ok(all)
@@ -99,7 +99,7 @@ impl Progress {
         !state.unwrap_or_else(PoisonError::into_inner).failed
     }
 
-    fn tell(&self, own: usize, failed: bool) {
+    fn count_done(&self, own: usize, failed: bool) {
         let mut state = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         state.done[own] += 1;
         state.failed |= failed;
