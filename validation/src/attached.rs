@@ -198,19 +198,19 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = Program::build(root)?;
     if flags.conclusions {
         let (table, wrong) = conclusions::compare(&program)?;
-        return told(root, flags, ("The same conclusions", "conclusions"), &table, &wrong);
+        return publish(root, flags, ("The same conclusions", "conclusions"), &table, &wrong);
     }
     if flags.works {
         let (table, missed) = works::compare(&program, root, &flags.only)?;
-        return told(root, flags, ("Verdicts against works", "works"), &table, &missed);
+        return publish(root, flags, ("Verdicts against works", "works"), &table, &missed);
     }
     if flags.busy {
         let (table, missed) = busy::compare(&program, root, &flags.only)?;
-        return told(root, flags, ("Beside a busy host", "busy"), &table, &missed);
+        return publish(root, flags, ("Beside a busy host", "busy"), &table, &missed);
     }
     if flags.coverage {
         let (table, missed) = coverage::compare(&program, &flags.only, flags.keep.as_deref())?;
-        return told(root, flags, ("Intervals through the kernel", "coverage"), &table, &missed);
+        return publish(root, flags, ("Intervals through the kernel", "coverage"), &table, &missed);
     }
     let mut rows = Vec::new();
     for course in COURSES.iter().filter(|course| is_wanted(&flags.only, course.profile)) {
@@ -243,7 +243,7 @@ fn is_wanted(only: &[String], name: &str) -> bool {
 }
 
 /// Prints a table, writes it into the page if requested, and fails if a goal is missed.
-fn told(
+fn publish(
     root: &Path,
     flags: &Flags,
     (heading, name): (&str, &str),

@@ -58,7 +58,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     };
     let mut rows = Vec::new();
     for tests in &tried {
-        rows.extend(tests_program::told(&tests.told())?);
+        rows.extend(tests_program::reports(&tests.reports_file())?);
     }
     let table = table(&rows, began.elapsed());
     print!("\n{table}");
@@ -88,8 +88,8 @@ impl Tests {
         Ok(Tests { child, status: None, scratch })
     }
 
-    fn told(&self) -> PathBuf {
-        told_in(&self.scratch)
+    fn reports_file(&self) -> PathBuf {
+        reports_file_in(&self.scratch)
     }
 }
 
@@ -102,14 +102,15 @@ impl Drop for Tests {
     }
 }
 
-fn told_in(scratch: &tempfile::TempDir) -> PathBuf {
+fn reports_file_in(scratch: &tempfile::TempDir) -> PathBuf {
     scratch.path().join("told")
 }
 
 fn try_on(root: &Path, program: &Path, bus: &str) -> Result<Tests> {
     let scratch = tempfile::Builder::new().prefix("flashmark-buses-").tempdir_in("/var/tmp");
     let scratch = scratch.context("cannot make a directory for the media")?;
-    let mut tests = tests_program::about_to_try(root, program, &[TESTS], &told_in(&scratch));
+    let mut tests =
+        tests_program::about_to_try(root, program, &[TESTS], &reports_file_in(&scratch));
     tests.env("FLASHMARK_BUSES", bus).env("FLASHMARK_SCRATCH", scratch.path());
     Tests::started(&mut tests, scratch)
 }
@@ -179,8 +180,9 @@ mod tests {
 
     #[test]
     fn what_was_told_is_a_table() {
-        let told = |trial: &str, outcome: &str, good: bool| json!({ "bus": "usb", "driver": "usb-storage", "trial": trial, "outcome": outcome, "good": good });
-        let rows = [told("identity", "usb", true), told("a read fails", "exit 0\na | b", false)];
+        let report = |trial: &str, outcome: &str, good: bool| json!({ "bus": "usb", "driver": "usb-storage", "trial": trial, "outcome": outcome, "good": good });
+        let rows =
+            [report("identity", "usb", true), report("a read fails", "exit 0\na | b", false)];
         insta::assert_snapshot!(table(&rows, Duration::from_secs(61)), @r"
         `cargo validation buses`, 2 min: 2 lines, 1 of them not as they should be.
 

@@ -46,9 +46,9 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 
     let mut first = play().spawn()?;
     fleet.wait_for_a_cell(&mut first)?;
-    fleet.tell(&["cut", LOST])?;
-    fleet.tell(&["crash", LOST])?;
-    let first = said(first.wait_with_output()?);
+    fleet.control(&["cut", LOST])?;
+    fleet.control(&["crash", LOST])?;
+    let first = all_output(first.wait_with_output()?);
     ensure!(first.contains(&format!("Something is missing of: {LOST}. ")), "{first}");
     ensure!(!recap(&first, LOST)?.contains("unreachable=0"), "{first}");
     for host in NAMES {
@@ -57,10 +57,10 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
     println!("1. {LOST} cut off and crashed: named; the others checked, their records here");
 
-    fleet.tell(&["heal", LOST])?;
+    fleet.control(&["heal", LOST])?;
     let kept: Vec<_> = [NAMES[0], NAMES[2]].map(|host| fleet.records(host)).into_iter().collect();
     let interrupted = fleet.runs(LOST)?;
-    let second = said(play().output()?);
+    let second = all_output(play().output()?);
     ensure!(!recap(&second, LOST)?.contains("changed=0"), "{second}");
     for (host, kept) in [NAMES[0], NAMES[2]].into_iter().zip(kept) {
         ensure!(recap(&second, host)?.contains("changed=0"), "{second}");
@@ -72,7 +72,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         "2. {LOST} reachable again: its run resumed, what was missing done; no change elsewhere"
     );
 
-    let third = said(play().output()?);
+    let third = all_output(play().output()?);
     for host in NAMES {
         let recap = recap(&third, host)?;
         ensure!(recap.contains("changed=0") && recap.contains("failed=0"), "{third}");
@@ -108,7 +108,7 @@ fn inventory(fleet: &Fleet, program: &str) -> String {
     format!("all:\n  hosts:\n{hosts}  vars:\n{}", vars.map(|line| format!("    {line}\n")).concat())
 }
 
-fn said(output: Output) -> String {
+fn all_output(output: Output) -> String {
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
@@ -126,7 +126,7 @@ impl Fleet {
     fn up(dir: tempfile::TempDir) -> Result<Fleet> {
         let fleet = Fleet(dir);
         fs::write(fleet.at("hosts.sh"), HOSTS)?;
-        fleet.tell(&["up", "3"])?;
+        fleet.control(&["up", "3"])?;
         for host in NAMES {
             let mut ssh = Command::new("ssh");
             ssh.arg("-F").arg(fleet.at("ssh_config"));
@@ -140,7 +140,7 @@ impl Fleet {
         self.0.path().join(name)
     }
 
-    fn tell(&self, words: &[&str]) -> Result<()> {
+    fn control(&self, words: &[&str]) -> Result<()> {
         let mut script = Command::new("bash");
         succeed(script.arg(self.at("hosts.sh")).args(words).env("FLEET", self.0.path()))
     }
@@ -188,7 +188,7 @@ fn names(dir: &Path) -> Result<BTreeSet<String>> {
 
 impl Drop for Fleet {
     fn drop(&mut self) {
-        if let Err(why) = self.tell(&["down"]) {
+        if let Err(why) = self.control(&["down"]) {
             eprintln!("{why:#}");
         }
     }

@@ -72,20 +72,20 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         cells.push(format!("{:.1} %", alone * 100.0));
         writeln!(table, "| {share} % | {} |", cells.join(" | "))?;
     }
-    let said = format!(
+    let text = format!(
         "`cargo validation liars --draws {} --seed {}`: the farthest that a figure moved, of {} collections each; {SENDERS} senders, honest ones spread by {:.0} %.\n\n{table}",
         flags.draws,
         flags.seed,
         flags.draws,
         SPREAD * 100.0
     );
-    println!("{said}");
+    println!("{text}");
     if flags.write {
         section::keep(
             &root.join(PAGE),
             "How far lies move a figure",
             "cargo validation liars",
-            &said,
+            &text,
         )?;
     }
     ensure!(

@@ -122,8 +122,8 @@ impl Debian {
             .args(["--listen", "127.0.0.1:0", "--database", &format!("sqlite:{COLLECTION}")])
             .stdout(Stdio::piped())
             .spawn()?;
-        let said = BufReader::new(server.stdout.take().expect("it is piped"));
-        let address = said
+        let stdout = BufReader::new(server.stdout.take().expect("it is piped"));
+        let address = stdout
             .lines()
             .map_while(Result::ok)
             .find_map(|line| line.strip_prefix("Listening on ").map(str::to_owned))

@@ -42,11 +42,11 @@ pub fn built(root: &Path) -> Result<PathBuf> {
 
 /// Command for these tests, including those that take minutes. They append their reports, a line of
 /// JSON each, to a file.
-pub fn about_to_try(root: &Path, program: &Path, tests: &[&str], told: &Path) -> Command {
+pub fn about_to_try(root: &Path, program: &Path, tests: &[&str], reports_file: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(tests).arg("--include-ignored").current_dir(root.join("crates/flashmark"));
     let path = std::env::var("PATH").unwrap_or_default();
-    command.env("FLASHMARK_TALLY", told).env("PATH", format!("{path}:/usr/sbin:/sbin"));
+    command.env("FLASHMARK_TALLY", reports_file).env("PATH", format!("{path}:/usr/sbin:/sbin"));
     command
 }
 
@@ -54,7 +54,7 @@ pub fn about_to_try(root: &Path, program: &Path, tests: &[&str], told: &Path) ->
 ///
 /// # Errors
 /// If it cannot be read, or holds anything but lines of JSON.
-pub fn told(file: &Path) -> Result<Vec<Value>> {
+pub fn reports(file: &Path) -> Result<Vec<Value>> {
     let text = match std::fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         read => read.context("cannot read what the tests told")?,

@@ -48,25 +48,45 @@ pub struct Flags {
 struct Part {
     name: &'static str,
     tests: &'static [&'static str],
-    variable: fn(&Flags) -> (&'static str, u64),
+    environment_variable: fn(&Flags) -> (&'static str, u64),
 }
 
 const PARTS: &[Part] = &[
     Part {
         name: "kills",
         tests: &["crash::no_finished_cell", "torture::kills"],
-        variable: |flags| ("KILLS", kills_each(flags.kills)),
+        environment_variable: |flags| ("KILLS", kills_each(flags.kills)),
     },
-    Part { name: "spans", tests: &["span::"], variable: |flags| ("SPANS", flags.spans) },
-    Part { name: "stops", tests: &["torture::stops"], variable: |flags| ("STOPS", flags.times) },
-    Part { name: "results", tests: &["torture::results"], variable: |flags| ("RESULTS", flags.times) },
+    Part {
+        name: "spans",
+        tests: &["span::"],
+        environment_variable: |flags| ("SPANS", flags.spans),
+    },
+    Part {
+        name: "stops",
+        tests: &["torture::stops"],
+        environment_variable: |flags| ("STOPS", flags.times),
+    },
+    Part {
+        name: "results",
+        tests: &["torture::results"],
+        environment_variable: |flags| ("RESULTS", flags.times),
+    },
     Part {
         name: "medium",
         tests: &["torture::medium", "vm::away"],
-        variable: |flags| ("GONE", flags.times.div_ceil(5)),
+        environment_variable: |flags| ("GONE", flags.times.div_ceil(5)),
     },
-    Part { name: "power", tests: &["torture::power"], variable: |flags| ("CUTS", flags.times) },
-    Part { name: "cards", tests: &["vm::cards", "vm::restored", "vm::in_use"], variable: |flags| ("CARDS", flags.times) },
+    Part {
+        name: "power",
+        tests: &["torture::power"],
+        environment_variable: |flags| ("CUTS", flags.times),
+    },
+    Part {
+        name: "cards",
+        tests: &["vm::cards", "vm::restored", "vm::in_use"],
+        environment_variable: |flags| ("CARDS", flags.times),
+    },
 ];
 
 /// Number of kills of each command, so that all together are `kills`: run on a simulated medium and
@@ -177,7 +197,7 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
     println!("== {}, seed {seed}", part.name);
     let scratch = tempfile::tempdir().context("cannot make a directory for what the tests tell")?;
     let tally = scratch.path().join("tally");
-    let (name, count) = (part.variable)(flags);
+    let (name, count) = (part.environment_variable)(flags);
     let mut tests = tests_program::about_to_try(root, program, part.tests, &tally);
     tests
         .env("FLASHMARK_SEED", seed.to_string())
@@ -190,26 +210,26 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
         tests.stdout(log.try_clone().context("cannot keep what a part prints")?).stderr(log);
     }
     let passed = tests.status().context("cannot start the tests")?.success();
-    let lines = tests_program::told(&tally)?;
+    let lines = tests_program::reports(&tally)?;
     println!("== {}, seed {seed}: {}", part.name, if passed { "ended" } else { "FAILED" });
     Ok((passed && !lines.is_empty(), lines))
 }
 
 impl Rows {
-    fn add(&mut self, variable: &Value) {
-        let word = |key: &str| variable[key].as_str().unwrap_or_default().to_owned();
+    fn add(&mut self, report: &Value) {
+        let word = |key: &str| report[key].as_str().unwrap_or_default().to_owned();
         let key = (word("part"), word("what"));
         let at = self.0.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
             self.0.push((key, Row::default()));
             self.0.len() - 1
         });
         let row = &mut self.0[at].1;
-        row.tries += variable["tries"].as_u64().unwrap_or_default();
-        for (name, count) in variable["counts"].as_object().into_iter().flatten() {
+        row.tries += report["tries"].as_u64().unwrap_or_default();
+        for (name, count) in report["counts"].as_object().into_iter().flatten() {
             *row.counts.entry(name.clone()).or_default() += count.as_u64().unwrap_or_default();
         }
         row.lost.extend(
-            variable["lost"]
+            report["lost"]
                 .as_array()
                 .into_iter()
                 .flatten()
@@ -257,9 +277,9 @@ mod tests {
     #[test]
     fn what_is_told_twice_is_one_row() {
         let mut rows = Rows::default();
-        let variable = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
-        rows.add(&variable(&[]));
-        rows.add(&variable(&["a cell"]));
+        let report = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
+        rows.add(&report(&[]));
+        rows.add(&report(&["a cell"]));
         let flags = Flags {
             only: vec!["kills".to_owned()],
             kills: 10,

@@ -108,9 +108,9 @@ fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {
     for held in held {
         let [iops, bps, p50, p99] = held.coverage.map(marked);
         let [small, worst] = held.full_pass.map(percent);
-        let held::Lasting { too_fast, unsaid, needless, .. } = held.lasting;
+        let held::Lasting { too_fast, without_caveat, needless, .. } = held.lasting;
         let minutes = held.longest_ns as f64 / 60e9;
-        let lasting = format!("{too_fast}, {unsaid}; {needless}");
+        let lasting = format!("{too_fast}, {without_caveat}; {needless}");
         writeln!(text, "| {} | {iops} | {bps} | {p50} | {p99} | {minutes:.1} min | {small}, {worst} | {lasting} |", held.name).ok();
     }
     let of_all: Vec<[Coverage; 4]> = held.iter().map(|held| held.coverage).collect();
@@ -186,9 +186,9 @@ fn cells(held: &Held) -> String {
             )
         };
         let [rate, p50, p99] = cell.coverage.map(sides);
-        let held::Lasting { too_fast, unsaid, needless, .. } = cell.lasting;
+        let held::Lasting { too_fast, without_caveat, needless, .. } = cell.lasting;
         let lasts = cell.lasts.map_or(String::new(), |rate| {
-            format!("  lasts {rate:.2}: {too_fast}, {unsaid}; {needless}")
+            format!("  lasts {rate:.2}: {too_fast}, {without_caveat}; {needless}")
         });
         let (id, block, truth, off) =
             (&cell.id, cell.block_bytes, cell.truth.rate, 100.0 * cell.off);

@@ -99,7 +99,7 @@ const QUIET: u64 = 9;
 const TOLERANCE: f64 = 0.10;
 
 /// First lines of a run, and its headline.
-struct Told {
+struct FirstLines {
     /// Level of each use ("verdict-database: good"), and findings against the medium.
     lines: BTreeSet<String>,
     /// Random writes of 4 KiB, in IOPS.
@@ -108,9 +108,9 @@ struct Told {
     host_stall_share: f64,
 }
 
-impl Told {
-    fn of(record: &Record) -> Told {
-        let accuses = |finding: &&record::Finding| {
+impl FirstLines {
+    fn of(record: &Record) -> FirstLines {
+        let is_adverse = |finding: &&record::Finding| {
             CHEATS.contains(&finding.id.as_str()) && finding.severity != Severity::Info
         };
         let level = |finding: &record::Finding| {
@@ -126,7 +126,7 @@ impl Told {
             .iter()
             .filter(|finding| finding.id.starts_with("verdict-"))
             .filter_map(level);
-        let accused = record.findings.iter().filter(accuses).map(|finding| finding.id.clone());
+        let adverse = record.findings.iter().filter(is_adverse).map(|finding| finding.id.clone());
         let not_at_all = record.findings.iter().find(|finding| {
             finding.id == "verdict" && matches!(finding.outcome, Some(Outcome::Unusable { .. }))
         });
@@ -141,9 +141,9 @@ impl Told {
             .filter_map(|cell| Some(cell.host_state.as_ref()?.host_stall_ns))
             .sum();
         let all_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
-        Told {
+        FirstLines {
             lines: verdicts
-                .chain(accused)
+                .chain(adverse)
                 .chain(not_at_all.map(|_| "do not use it".to_owned()))
                 .collect(),
             headline,
@@ -155,15 +155,15 @@ impl Told {
 /// Runs of one medium, busy and quiet.
 struct Row {
     profile: &'static str,
-    busy: Told,
-    quiet: Vec<Told>,
+    busy: FirstLines,
+    quiet: Vec<FirstLines>,
 }
 
 impl Row {
     /// Lines that no quiet run has, and findings against the medium that only the busy run lacks.
     fn wrong(&self) -> Vec<String> {
-        let said = |line: &&String| !self.quiet.iter().any(|quiet| quiet.lines.contains(*line));
-        let extra = self.busy.lines.iter().filter(said).map(|line| format!("said {line}"));
+        let is_new = |line: &&String| !self.quiet.iter().any(|quiet| quiet.lines.contains(*line));
+        let extra = self.busy.lines.iter().filter(is_new).map(|line| format!("said {line}"));
         let always = |line: &&String| {
             !line.starts_with("verdict-")
                 && self.quiet.iter().all(|quiet| quiet.lines.contains(*line))
@@ -198,14 +198,14 @@ impl Row {
             ""
         };
         let wrong = self.wrong();
-        let said = if wrong.is_empty() {
+        let difference = if wrong.is_empty() {
             "as quiet".to_owned()
         } else {
             format!("**{}**", wrong.join(", "))
         };
         let (busy, truth) = (figure(self.busy.headline), figure(self.truth()));
         format!(
-            "| {} | {truth} | {busy} | {ratio}{mark} | {said} | {:.1} % |",
+            "| {} | {truth} | {busy} | {ratio}{mark} | {difference} | {:.1} % |",
             self.profile,
             self.busy.host_stall_share * 100.0
         )
@@ -218,15 +218,15 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
     let suite = home.path().join("busy.toml");
     fs::write(&suite, SUITE)?;
     let suite = format!("--suite={}", suite.display());
-    let run = |target: &[&str], seed: u64| -> Result<Told> {
+    let run = |target: &[&str], seed: u64| -> Result<FirstLines> {
         let record = look(program, home.path(), &[target, &[&suite]].concat(), seed)?;
-        Ok(Told::of(&serde_json::from_value(record)?))
+        Ok(FirstLines::of(&serde_json::from_value(record)?))
     };
     let mut rows = Vec::new();
     for profile in MEDIA.iter().filter(|name| is_wanted(only, name)) {
         let quiet = (1..=QUIET)
             .map(|seed| run(&[&format!("sim:{profile}")], seed))
-            .collect::<Result<Vec<Told>>>()?;
+            .collect::<Result<Vec<FirstLines>>>()?;
         let medium = Medium::attach(program, profile)?;
         let load = Load::begin(&root.join("target"), rows.len() as u64)?;
         let busy = run(&[&medium.node, "--erase", &medium.node, "--yes"], 1)?;
@@ -277,8 +277,8 @@ fn look(program: &Program, home: &Path, words: &[&str], seed: u64) -> Result<Val
 mod tests {
     use super::*;
 
-    fn told(lines: &[&str], headline: f64) -> Told {
-        Told {
+    fn first_lines(lines: &[&str], headline: f64) -> FirstLines {
+        FirstLines {
             lines: lines.iter().map(ToString::to_string).collect(),
             headline: Some(headline),
             host_stall_share: 0.0,
@@ -289,12 +289,13 @@ mod tests {
     fn what_no_quiet_run_says_is_wrong_and_so_is_an_accusation_that_is_missing() {
         let quiet = || {
             vec![
-                told(&["verdict-logger: good", "capacity"], 2.0),
-                told(&["verdict-logger: poor", "capacity"], 3.0),
+                first_lines(&["verdict-logger: good", "capacity"], 2.0),
+                first_lines(&["verdict-logger: poor", "capacity"], 3.0),
             ]
         };
-        let wrong =
-            |lines: &[&str]| Row { profile: "a1", busy: told(lines, 2.0), quiet: quiet() }.wrong();
+        let wrong = |lines: &[&str]| {
+            Row { profile: "a1", busy: first_lines(lines, 2.0), quiet: quiet() }.wrong()
+        };
         assert!(wrong(&["verdict-logger: poor", "capacity"]).is_empty());
         assert!(wrong(&["capacity"]).is_empty(), "a verdict that is not given is not wrong");
         assert_eq!(
@@ -306,9 +307,10 @@ mod tests {
 
     #[test]
     fn the_headline_is_held_against_the_middle_of_the_quiet_runs() {
-        let quiet = || [90.0, 100.0, 500.0].map(|headline| told(&[], headline)).into();
-        let missed =
-            |headline| missed(&[Row { profile: "a1", busy: told(&[], headline), quiet: quiet() }]);
+        let quiet = || [90.0, 100.0, 500.0].map(|headline| first_lines(&[], headline)).into();
+        let missed = |headline| {
+            missed(&[Row { profile: "a1", busy: first_lines(&[], headline), quiet: quiet() }])
+        };
         assert!(missed(109.0).is_empty());
         assert_eq!(missed(89.0), ["a1: headline 0.890"]);
     }

@@ -43,15 +43,16 @@ const LOOKING: &str = "prime,random-write,sequential-write,zero-fill,random-fill
 fn about_the_medium(record: &Value) -> BTreeMap<String, (String, String)> {
     let findings = record["findings"].as_array().cloned().unwrap_or_default();
     let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
-    let conclusion = findings.iter().map(|finding| {
+    let by_id = findings.iter().map(|finding| {
         (text(finding, "id"), (text(finding, "severity"), text(finding, "statement")))
     });
-    conclusion.filter(|(id, _)| {
-        !OF_THE_RUN.contains(&id.as_str())
-            && !id.starts_with("advice")
-            && !id.starts_with("verdict-")
-    })
-    .collect()
+    by_id
+        .filter(|(id, _)| {
+            !OF_THE_RUN.contains(&id.as_str())
+                && !id.starts_with("advice")
+                && !id.starts_with("verdict-")
+        })
+        .collect()
 }
 
 /// Sizes in a statement, which must be the same on both ways: "4 MiB", "8 GiB". Rates and counts
@@ -104,19 +105,19 @@ pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
         let ids: std::collections::BTreeSet<&String> =
             simulated.keys().chain(attached.keys()).collect();
         for id in ids {
-            let conclusion = |of: &BTreeMap<String, (String, String)>| {
+            let finding = |of: &BTreeMap<String, (String, String)>| {
                 of.get(id).map(|(severity, statement)| {
                     (severity.clone(), sizes(statement), statement.clone())
                 })
             };
-            let (here, there) = (conclusion(&simulated), conclusion(&attached));
-            if here.as_ref().map(|conclusion| (&conclusion.0, &conclusion.1))
-                != there.as_ref().map(|conclusion| (&conclusion.0, &conclusion.1))
+            let (here, there) = (finding(&simulated), finding(&attached));
+            if here.as_ref().map(|finding| (&finding.0, &finding.1))
+                != there.as_ref().map(|finding| (&finding.0, &finding.1))
             {
                 wrong.push(format!("{profile}: {id}"));
             }
-            let cell = |conclusion: Option<(String, Vec<String>, String)>| {
-                conclusion.map_or("-".to_owned(), |conclusion| conclusion.2.replace('|', "/"))
+            let cell = |finding: Option<(String, Vec<String>, String)>| {
+                finding.map_or("-".to_owned(), |finding| finding.2.replace('|', "/"))
             };
             writeln!(table, "| {profile} | {id} | {} | {} |", cell(here), cell(there))?;
         }
@@ -154,9 +155,9 @@ fn on_a_loop_device(program: &Program, home: &Path) -> Result<Vec<String>> {
         &[&node, "--erase", &node, "--yes", &format!("--only={LOOKING}")],
     );
     run(&["--detach", &node])?;
-    let conclusion = about_the_medium(&ran?);
+    let findings = about_the_medium(&ran?);
     // The claim that its capacity is real is not one of a cheat.
-    let cheats = conclusion.into_iter().filter(|(id, (severity, _))| {
+    let cheats = findings.into_iter().filter(|(id, (severity, _))| {
         CHEATS.contains(&id.as_str()) && (id != "capacity" || severity != "info")
     });
     Ok(cheats.map(|(id, (_, statement))| format!("{id}: {statement}")).collect())

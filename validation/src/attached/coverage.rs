@@ -193,7 +193,8 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let columns = self.coverage.map(|coverage| format!(" {} |", coverage_text(coverage))).concat();
+        let columns =
+            self.coverage.map(|coverage| format!(" {} |", coverage_text(coverage))).concat();
         format!("| {} |{columns}", self.profile)
     }
 }
@@ -373,7 +374,9 @@ fn table(rows: &[Row]) -> Result<(String, Vec<String>)> {
     let missed = FIGURES.iter().zip(all.coverage).filter(|(_, coverage)| is_missed(coverage));
     Ok((
         text,
-        missed.map(|(figure, coverage)| format!("{}: {}", figure.name(), coverage_text(coverage))).collect(),
+        missed
+            .map(|(figure, coverage)| format!("{}: {}", figure.name(), coverage_text(coverage)))
+            .collect(),
     ))
 }
 

@@ -86,15 +86,15 @@ pub fn tool(words: &[&str]) -> Result<String> {
         .stdin(nothing)
         .output()
         .context("chrt does not start; install it (apt install util-linux)")?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     // f3probe's exit code is its result, not its success; so is 1 of flashmark, which runs in an
     // environment of its own.
     let found = words[0] == "f3probe" || (words[0] == "env" && output.status.code() == Some(1));
     ensure!(
         output.status.success() || found,
-        "{}: {}{said}",
+        "{}: {}{stdout}",
         words.join(" "),
         String::from_utf8_lossy(&output.stderr)
     );
-    Ok(said)
+    Ok(stdout)
 }

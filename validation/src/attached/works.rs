@@ -106,13 +106,13 @@ impl Rate {
 struct Row {
     medium: String,
     promise: &'static Promise,
-    said: Rate,
+    promised: Rate,
     done: Rate,
 }
 
 impl Row {
     fn ratio(&self) -> f64 {
-        self.said.value / self.done.value
+        self.promised.value / self.done.value
     }
 
     fn holds(&self) -> bool {
@@ -122,18 +122,18 @@ impl Row {
     /// True if the work misses the figure. A verdict that cannot tell promises nothing, whatever
     /// figure it quotes.
     fn is_missed(&self) -> bool {
-        !self.holds() && !self.said.is_open
+        !self.holds() && !self.promised.is_open
     }
 
     fn line(&self) -> String {
-        let (what, said, done, ratio) =
-            (self.promise.what, self.said.text(), self.done.text(), self.ratio());
-        let word = match (self.said.is_open, self.holds()) {
+        let (what, promised, done, ratio) =
+            (self.promise.what, self.promised.text(), self.done.text(), self.ratio());
+        let word = match (self.promised.is_open, self.holds()) {
             (true, _) => "left open",
             (false, true) => "holds",
             (false, false) => "**missed**",
         };
-        format!("| {} | {what} | {said} | {done} | {ratio:.2} | {word} |", self.medium)
+        format!("| {} | {what} | {promised} | {done} | {ratio:.2} | {word} |", self.medium)
     }
 }
 
@@ -173,9 +173,9 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
 fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, profile)?;
     let turn = || {
-        let said = verdicts(program, &[&medium.node, "--erase", &medium.node, "--yes"])?;
+        let promised = verdicts(program, &[&medium.node, "--erase", &medium.node, "--yes"])?;
         let mounted = Mounted::make(root, "ext4", Path::new(&medium.node))?;
-        Ok((said, works(&mounted)?))
+        Ok((promised, works(&mounted)?))
     };
     rows(profile, (0..TURNS).map(|_| turn()))
 }
@@ -194,11 +194,11 @@ fn rows(
     medium: &str,
     turns: impl Iterator<Item = Result<(Vec<Rate>, Vec<Rate>)>>,
 ) -> Result<Vec<Row>> {
-    let (said, done): (Vec<_>, Vec<_>) = turns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let (promised, done): (Vec<_>, Vec<_>) = turns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let row = |(at, promise)| Row {
         medium: medium.to_owned(),
         promise,
-        said: middle(said.iter().map(|rates: &Vec<Rate>| rates[at])),
+        promised: middle(promised.iter().map(|rates: &Vec<Rate>| rates[at])),
         done: middle(done.iter().map(|rates: &Vec<Rate>| rates[at])),
     };
     Ok(PROMISES.iter().enumerate().map(row).collect())
@@ -217,7 +217,7 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
     let home = tempfile::tempdir()?;
     let words = [target, &["--only=commit,log-append"]].concat();
     let record: Record = serde_json::from_value(run_flashmark(program, home.path(), &words)?)?;
-    let said = |promise: &Promise| {
+    let promised = |promise: &Promise| {
         let (test, form) = promise.test;
         let is_it = |cell: &&Cell| cell.test == test && cell.params.form.as_deref() == form;
         let rate = Rate::of(
@@ -240,7 +240,7 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
             .with_context(|| format!("a verdict without a level: {}", verdict.statement))?;
         Ok(Rate { is_open: is_first && level < Fitness::NotSuitable, ..rate })
     };
-    PROMISES.iter().map(said).collect()
+    PROMISES.iter().map(promised).collect()
 }
 
 /// Figures of the works, in the order of [`PROMISES`].
@@ -323,9 +323,14 @@ fn before_everything_ordinary(name: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn row(said: f64, done: f64) -> Row {
+    fn row(promised: f64, done: f64) -> Row {
         let rate = |value| Rate { value, ci95: Some([value * 0.9, value * 1.1]), is_open: false };
-        Row { medium: "a1".into(), promise: &PROMISES[2], said: rate(said), done: rate(done) }
+        Row {
+            medium: "a1".into(),
+            promise: &PROMISES[2],
+            promised: rate(promised),
+            done: rate(done),
+        }
     }
 
     #[test]
@@ -333,7 +338,7 @@ mod tests {
         assert!(row(149.0, 100.0).holds() && row(67.0, 100.0).holds());
         assert!(!row(151.0, 100.0).holds() && !row(66.0, 100.0).holds());
         let mut open = row(151.0, 100.0);
-        open.said.is_open = true;
+        open.promised.is_open = true;
         assert!(
             row(151.0, 100.0).is_missed()
                 && !open.is_missed()

@@ -54,9 +54,9 @@ impl Bench {
             .arg(&self.file)
             .output()
             .with_context(|| format!("{} does not start", tool.display()))?;
-        let said = String::from_utf8_lossy(&ran.stdout);
-        let rate =
-            of_lines(&said).with_context(|| format!("{} says no IOPS: {said}", tool.display()))?;
+        let output = String::from_utf8_lossy(&ran.stdout);
+        let rate = of_lines(&output)
+            .with_context(|| format!("{} says no IOPS: {output}", tool.display()))?;
         Ok(Sample { rate, cpu_ns: 0.0, looking_ns: 0.0 })
     }
 }

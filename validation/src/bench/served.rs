@@ -35,8 +35,8 @@ impl Served {
             .stdout(Stdio::piped())
             .spawn()
             .context("the server cannot be started")?;
-        let said = BufReader::new(child.stdout.take().context("no standard output")?).lines();
-        let at = said.map_while(Result::ok).find_map(|line| {
+        let lines = BufReader::new(child.stdout.take().context("no standard output")?).lines();
+        let at = lines.map_while(Result::ok).find_map(|line| {
             Some(line.strip_prefix("Listening on ")?.trim_end_matches('/').to_owned())
         });
         let agent = ureq::Agent::config_builder().proxy(None).build().into();

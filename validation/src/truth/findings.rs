@@ -65,7 +65,7 @@ pub struct Wrong {
 
 impl Wrong {
     /// Makes one with all that is known, without a medium to run again.
-    pub fn said(what: String) -> Wrong {
+    pub fn without_medium(what: String) -> Wrong {
         Wrong { what, medium: None }
     }
 
@@ -90,7 +90,7 @@ impl Wrong {
             text += &format!("said: {}: {}\n", finding.id, finding.evidence.join("; "));
         }
         for cell in record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())) {
-            text += &look::told(cell);
+            text += &look::cell_text(cell);
         }
         text
     }

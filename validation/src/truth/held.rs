@@ -7,7 +7,7 @@ use record::{Bound, Direction, Flag, Params, Pattern};
 use sim::Profile;
 
 use super::long_run::{self, Circumstances, State, Truth, cache_bytes, lasting_rate, truth};
-use super::runs::{Ran, Said, standard, unit_of};
+use super::runs::{CellFigures, Ran, standard, unit_of};
 
 /// Tests whose parameters describe their I/O, so that it can be repeated. Of the others, record-ops
 /// uses a file, and ext2-* use lists.
@@ -128,7 +128,7 @@ pub struct Lasting {
     /// Rates that exceed the lasting rate by half or more.
     pub too_fast: u32,
     /// Those of them without a caveat.
-    pub unsaid: u32,
+    pub without_caveat: u32,
     /// Rates with the caveat that last.
     pub needless: u32,
     /// All rates.
@@ -139,7 +139,7 @@ impl Lasting {
     /// Adds the counts of another.
     pub fn add(&mut self, other: Lasting) {
         self.too_fast += other.too_fast;
-        self.unsaid += other.unsaid;
+        self.without_caveat += other.without_caveat;
         self.needless += other.needless;
         self.all += other.all;
     }
@@ -205,16 +205,16 @@ pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
         failed: ran.iter().map(|run| run.failed).sum(),
         cells: Vec::new(),
     };
-    let mut by_cell: BTreeMap<&str, Vec<&Said>> = BTreeMap::new();
-    for (id, said) in ran
+    let mut by_cell: BTreeMap<&str, Vec<&CellFigures>> = BTreeMap::new();
+    for (id, figures) in ran
         .iter()
         .flat_map(|run| &run.cells)
-        .filter(|(_, said)| KNOWN.contains(&said.test.as_str()))
+        .filter(|(_, figures)| KNOWN.contains(&figures.test.as_str()))
     {
-        by_cell.entry(id).or_default().push(said);
+        by_cell.entry(id).or_default().push(figures);
     }
-    for (id, said) in by_cell {
-        held.hold_cell(profile, id, &said, effort);
+    for (id, runs) in by_cell {
+        held.hold_cell(profile, id, &runs, effort);
     }
     held
 }
@@ -233,8 +233,8 @@ struct Truths<'a> {
 
 impl Truths<'_> {
     /// Truth of the state that this run measured; `None` if it changed meanwhile.
-    fn of(&mut self, said: &Said) -> Option<Truth> {
-        let found = self.circumstances(said, state_of(self.profile, said)?);
+    fn of(&mut self, figures: &CellFigures) -> Option<Truth> {
+        let found = self.circumstances(figures, state_of(self.profile, figures)?);
         Some(
             *self
                 .known
@@ -243,21 +243,21 @@ impl Truths<'_> {
         )
     }
 
-    fn circumstances(&self, said: &Said, state: State) -> Circumstances {
+    fn circumstances(&self, figures: &CellFigures, state: State) -> Circumstances {
         let usual = Circumstances::usual(state);
         if long_run::is_worn(self.profile) {
             // The truth of a run is that of its own unit at its own age; to 256 MiB, which are 0.4
             // % of the time of a write.
-            let ages = said.params.direction == Some(Direction::Write);
+            let ages = figures.params.direction == Some(Direction::Write);
             let aged_bytes =
-                if ages { said.aged_bytes / AGE_STEP * AGE_STEP + AGE_STEP / 2 } else { 0 };
+                if ages { figures.aged_bytes / AGE_STEP * AGE_STEP + AGE_STEP / 2 } else { 0 };
             let start_bytes =
-                if ages { said.written_bytes.next_power_of_two() } else { usual.start_bytes };
+                if ages { figures.written_bytes.next_power_of_two() } else { usual.start_bytes };
             // A fill that was cut short would begin again in the middle, see `params_of`.
-            let is_fill = ages && said.params.pattern == Some(Pattern::Sequential);
-            let span_bytes = said.params.span_bytes.filter(|_| !is_fill).unwrap_or(u64::MAX);
+            let is_fill = ages && figures.params.pattern == Some(Pattern::Sequential);
+            let span_bytes = figures.params.span_bytes.filter(|_| !is_fill).unwrap_or(u64::MAX);
             return Circumstances {
-                unit: unit_of(said.seed),
+                unit: unit_of(figures.seed),
                 aged_bytes,
                 start_bytes,
                 span_bytes,
@@ -266,11 +266,12 @@ impl Truths<'_> {
         }
         // A span that was not filled in time is another load than the whole; a bound is compared
         // with all of it.
-        let is_shrunk = said.params.pattern == Some(Pattern::Permutation) && said.bound.is_none();
-        let span_bytes = said.params.span_bytes.filter(|_| is_shrunk).unwrap_or(u64::MAX);
+        let is_shrunk =
+            figures.params.pattern == Some(Pattern::Permutation) && figures.bound.is_none();
+        let span_bytes = figures.params.span_bytes.filter(|_| is_shrunk).unwrap_or(u64::MAX);
         // The medium rests while record-ops writes to a file, and then a cache may have room for
         // all single sectors.
-        let is_rested = said.test == "sector-write"
+        let is_rested = figures.test == "sector-write"
             && self.most_kept_bytes < long_run::volatile_bytes(self.profile);
         let is_unused = is_rested || long_run::takes_fast_way(self.profile, &self.params);
         Circumstances {
@@ -283,16 +284,19 @@ impl Truths<'_> {
 }
 
 impl Held {
-    fn hold_cell(&mut self, profile: &Profile, id: &str, said: &[&Said], effort: Effort) {
-        let params = params_of(said);
-        let most = |of: &dyn Fn(&Said) -> u64| said.iter().map(|said| of(said)).max().unwrap_or(0);
-        let ops = (effort.times * most(&|said| said.ops)).clamp(effort.bounds.0, effort.bounds.1);
-        let most_bytes = most(&|said| said.written_bytes);
-        let kept = |said: &Said, block: u64| {
-            said.written_bytes.div_ceil(block) * block.next_multiple_of(long_run::PAGE_BYTES)
+    fn hold_cell(&mut self, profile: &Profile, id: &str, runs: &[&CellFigures], effort: Effort) {
+        let params = params_of(runs);
+        let most = |of: &dyn Fn(&CellFigures) -> u64| {
+            runs.iter().map(|figures| of(figures)).max().unwrap_or(0)
         };
-        let most_kept_bytes = most(&|said| {
-            kept(said, said.params.block_bytes.unwrap_or(long_run::PAGE_BYTES).max(1))
+        let ops =
+            (effort.times * most(&|figures| figures.ops)).clamp(effort.bounds.0, effort.bounds.1);
+        let most_bytes = most(&|figures| figures.written_bytes);
+        let kept = |figures: &CellFigures, block: u64| {
+            figures.written_bytes.div_ceil(block) * block.next_multiple_of(long_run::PAGE_BYTES)
+        };
+        let most_kept_bytes = most(&|figures| {
+            kept(figures, figures.params.block_bytes.unwrap_or(long_run::PAGE_BYTES).max(1))
         });
         let mut truths = Truths {
             profile,
@@ -303,29 +307,29 @@ impl Held {
             known: BTreeMap::new(),
         };
         let (mut cell, mut full_pass): (Option<HeldCell>, _) = (None, Share::default());
-        for said in said {
-            let Some(truth) = truths.of(said) else {
+        for figures in runs {
+            let Some(truth) = truths.of(figures) else {
                 self.mixed += 1;
                 continue;
             };
             let cell = cell.get_or_insert_with(|| HeldCell::new(id, &params, truth));
-            if let Some((value, bound)) = said.bound {
+            if let Some((value, bound)) = figures.bound {
                 cell.bounds.count(if bound == Bound::AtLeast {
                     value <= truth.rate
                 } else {
                     value >= truth.rate
                 });
             }
-            cell.count(said, &truth);
-            if let Some((value, _)) = said.rate {
+            cell.count(figures, &truth);
+            if let Some((value, _)) = figures.rate {
                 full_pass.count((value / truth.rate - 1.0).abs() <= 0.10);
             }
         }
         let Some(mut cell) = cell else { return };
         cell.lasts = long_run::may_slow_down(profile, &params, cell.truth.rate)
             .then(|| lasting_rate(profile, &params));
-        said.iter().for_each(|said| cell.count_lasting(said));
-        let rate = usize::from(BYTES.contains(&said[0].test.as_str()));
+        runs.iter().for_each(|figures| cell.count_lasting(figures));
+        let rate = usize::from(BYTES.contains(&runs[0].test.as_str()));
         for (from, at) in [rate, 2, 3].into_iter().enumerate() {
             self.coverage[at].add(cell.coverage[from]);
             self.of_rounds[at].add(cell.of_rounds[from]);
@@ -333,7 +337,7 @@ impl Held {
         self.constant.add(cell.constant);
         self.lasting.add(cell.lasting);
         self.bounds.add(cell.bounds);
-        if said[0].test == "random-write" {
+        if runs[0].test == "random-write" {
             self.count_full_pass(&params, full_pass);
         }
         self.cells.push(cell);
@@ -374,70 +378,78 @@ impl HeldCell {
     }
 
     /// Compares rate, p50 and p99 with the truth.
-    fn count(&mut self, said: &Said, truth: &Truth) {
+    fn count(&mut self, figures: &CellFigures, truth: &Truth) {
         let mut hold = |index: usize, value: f64, interval: [f64; 2], truth_of: f64| {
             if truth.is_constant {
                 let is_held = interval[0] <= truth_of && truth_of <= interval[1];
                 self.constant.count(is_held || (value / truth_of - 1.0).abs() <= THREE_DIGITS);
             } else {
                 self.coverage[index].count(interval, truth_of);
-                if said.has_rounds {
+                if figures.has_rounds {
                     self.of_rounds[index].count(interval, truth_of);
                 }
                 if !(interval[0]..=interval[1]).contains(&truth_of) {
-                    self.wrong.push(wrong(said, NAMES[index], value, interval, truth_of));
+                    self.wrong.push(wrong(figures, NAMES[index], value, interval, truth_of));
                 }
             }
         };
-        if let Some((value, interval)) = said.rate {
+        if let Some((value, interval)) = figures.rate {
             hold(0, value, interval, truth.rate);
         }
         for (index, (percentile, truth_of)) in
-            said.percentiles.iter().zip(truth.percentiles).enumerate()
+            figures.percentiles.iter().zip(truth.percentiles).enumerate()
         {
             if let Some((value, interval)) = percentile {
                 hold(1 + index, *value as f64, interval.map(|ns| ns as f64), truth_of as f64);
             }
         }
         self.runs += 1;
-        self.off += (said.rate.map_or(1.0, |(value, _)| value / truth.rate) - 1.0 - self.off)
+        self.off += (figures.rate.map_or(1.0, |(value, _)| value / truth.rate) - 1.0 - self.off)
             / f64::from(self.runs);
     }
 
-    fn count_lasting(&mut self, said: &Said) {
-        let Some((value, [low, _])) = said.rate else { return };
+    fn count_lasting(&mut self, figures: &CellFigures) {
+        let Some((value, [low, _])) = figures.rate else { return };
         // A figure does not claim what its interval leaves open.
         let is_too_fast = self.lasts.is_some_and(|lasts| value > TOO_FAST * lasts && low > lasts);
-        let says_so = said
+        let has_caveat = figures
             .flags
             .iter()
             .any(|flag| matches!(flag, Flag::MayNotLast { .. } | Flag::MayGetHot { .. }));
         self.lasting.add(Lasting {
             too_fast: u32::from(is_too_fast),
-            unsaid: u32::from(is_too_fast && !says_so),
-            needless: u32::from(says_so && !is_too_fast),
+            without_caveat: u32::from(is_too_fast && !has_caveat),
+            needless: u32::from(has_caveat && !is_too_fast),
             all: 1,
         });
     }
 }
 
 /// Line about an interval that does not contain the truth.
-fn wrong(said: &Said, name: &str, value: f64, [low, high]: [f64; 2], truth: f64) -> String {
-    let Params { block_bytes, span_bytes, threads, region, .. } = &said.params;
+fn wrong(
+    figures: &CellFigures,
+    name: &str,
+    value: f64,
+    [low, high]: [f64; 2],
+    truth: f64,
+) -> String {
+    let Params { block_bytes, span_bytes, threads, region, .. } = &figures.params;
     let (block, span) = (block_bytes.unwrap_or(0), span_bytes.unwrap_or(0) / MIB);
     let place = region.map_or(String::new(), |region| format!(" {region:?}"));
     let off = 100.0 * (value / truth - 1.0);
-    let Said { seed, test, ops, .. } = said;
+    let CellFigures { seed, test, ops, .. } = figures;
     format!(
         "seed {seed} {test} {block} B{place} {span} MiB x{threads} {name}: {value:.6} in [{low:.6}, {high:.6}] of {ops}, truth {truth:.6}, off {off:+.2} %"
     )
 }
 
 /// Parameters that all runs of a cell share, with the widest span of any of them.
-fn params_of(said: &[&Said]) -> Params {
-    let mut params = said[0].params.clone();
-    params.span_bytes =
-        said.iter().filter_map(|said| said.wanted_bytes().or(said.params.span_bytes)).max();
+fn params_of(runs: &[&CellFigures]) -> Params {
+    let mut params = runs[0].params.clone();
+    params.span_bytes = runs
+        .iter()
+        .filter_map(|figures| figures.wanted_bytes().or(figures.params.span_bytes))
+        .max();
     if params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential) {
         // A fill that was cut short would begin again in the middle of an allocation unit, over and
         // over.
@@ -447,13 +459,13 @@ fn params_of(said: &[&Said]) -> Params {
 }
 
 /// State in which a run found the medium; `None` if it changed meanwhile.
-fn state_of(profile: &Profile, said: &Said) -> Option<State> {
+fn state_of(profile: &Profile, figures: &CellFigures) -> Option<State> {
     let (first_cache, caches) = cache_bytes(profile);
     if first_cache == 0
-        || said.params.direction == Some(Direction::Read)
-        || said.before_bytes + said.written_bytes <= first_cache
+        || figures.params.direction == Some(Direction::Read)
+        || figures.before_bytes + figures.written_bytes <= first_cache
     {
         return Some(State::Found);
     }
-    (said.before_bytes >= caches).then_some(State::Sustained)
+    (figures.before_bytes >= caches).then_some(State::Sustained)
 }

@@ -2,9 +2,9 @@
 //! every built-in medium with what the medium is.
 
 mod label;
+mod run_output;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use anyhow::{Result, ensure};
 use label::Label;
@@ -27,15 +27,15 @@ impl Case {
     fn faults(&self) -> Vec<String> {
         let name = self.profile.name();
         let Some(label) = Label::of(name) else { return vec![format!("{name} has no label")] };
-        let told = match told::told(name, self.suite, self.seed, self.time_limit) {
-            Ok(told) => told,
+        let output = match run_output::of(name, self.suite, self.seed, self.time_limit) {
+            Ok(output) => output,
             Err(error) => return vec![format!("{name}, {}: {error}", self.suite)],
         };
         let place = format!("{name} ({label:?}), {}, seed {}", self.suite, self.seed);
         label
-            .faults(self.profile, &told)
+            .faults(self.profile, &output)
             .into_iter()
-            .map(|fault| format!("{place}: {fault}\n    {}", told.first))
+            .map(|fault| format!("{place}: {fault}\n    {}", output.first))
             .collect()
     }
 }

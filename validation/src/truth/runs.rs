@@ -11,7 +11,7 @@ use suite::{Choice, FileStage, FileStageError, Plan, RunOptions, StagedFile, Tar
 
 /// Figures of one cell of a run.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct CellFigures {
     /// Seed of the run.
     pub seed: u64,
     /// Name of its test: "random-write".
@@ -37,7 +37,7 @@ pub struct Said {
     pub has_rounds: bool,
 }
 
-impl Said {
+impl CellFigures {
     /// Planned span in bytes, if not all of it was filled in time.
     pub fn wanted_bytes(&self) -> Option<u64> {
         let wanted = |flag: &Flag| {
@@ -54,7 +54,7 @@ impl Said {
 /// Results of one run.
 pub struct Ran {
     /// Cells by their ids; those that the medium failed are left out.
-    pub cells: BTreeMap<String, Said>,
+    pub cells: BTreeMap<String, CellFigures>,
     /// Device time of the whole run in nanoseconds, files included.
     pub elapsed_ns: u64,
     /// Number of cells that the medium failed.
@@ -120,7 +120,7 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
         let (id, written_bytes, is_staged) =
             (cell.id.clone(), cell.written_bytes, cell.on.is_some());
         if cell.stop != Stop::Error {
-            cells.insert(id, said(cell, seed, before_bytes, aged_bytes));
+            cells.insert(id, figures_of(cell, seed, before_bytes, aged_bytes));
         }
         // A staged file is a medium of its own, and this one rests meanwhile: its caches are empty
         // afterwards.
@@ -139,14 +139,14 @@ fn with_caveats(cells: Vec<Cell>, site: &TargetInfo) -> Vec<Cell> {
     record.cells
 }
 
-fn said(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> Said {
+fn figures_of(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> CellFigures {
     let rate = cell.metrics.iops.and_then(|iops| Some((iops.value, iops.ci95?)));
     let bound = cell.metrics.iops.and_then(|iops| Some((iops.value, cell.transient()?)));
     let latency = cell.metrics.latency_ns.as_ref();
     let interval = |name: &str| latency.and_then(|latency| latency.ci95.get(name).copied());
     let [p50, p99] =
         [latency.and_then(|latency| latency.p50), latency.and_then(|latency| latency.p99)];
-    Said {
+    CellFigures {
         seed,
         percentiles: [p50.zip(interval("p50")), p99.zip(interval("p99"))],
         test: cell.test,

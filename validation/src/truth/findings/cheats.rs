@@ -63,7 +63,7 @@ pub fn hold(seed: u64, share: f64) -> Part {
     for trick in Trick::ALL {
         tricks(trick, &cleans, &seen, &mut part);
     }
-    told_apart(&seen, &mut part);
+    confusions(&seen, &mut part);
     part
 }
 
@@ -74,11 +74,11 @@ fn geometry(cleans: &[Clean]) -> Part {
     let mut right = Vec::new();
     for Clean { medium, seed, findings } in cleans {
         if let Some((true_bytes, true)) = medium.au_shown_by_reads() {
-            let said = au(findings);
-            right.push(said == Some(true_bytes));
-            if said != Some(true_bytes) {
+            let claimed = au(findings);
+            right.push(claimed == Some(true_bytes));
+            if claimed != Some(true_bytes) {
                 part.wrong.push(Wrong::of(
-                    format!("allocation unit of {true_bytes}, said {said:?}"),
+                    format!("allocation unit of {true_bytes}, said {claimed:?}"),
                     medium,
                     *seed,
                     &["align-read"],
@@ -94,9 +94,9 @@ fn geometry(cleans: &[Clean]) -> Part {
     let mut right = Vec::new();
     for Clean { medium, seed, findings } in cleans {
         if let Some((true_count, true)) = medium.open_aus_shown_by_writes() {
-            let said = open_aus(findings);
-            right.push(said == Some(true_count));
-            if said != Some(true_count) {
+            let claimed = open_aus(findings);
+            right.push(claimed == Some(true_count));
+            if claimed != Some(true_count) {
                 let line = line(findings, "open-units", "open_aus");
                 part.wrong.push(Wrong::of(
                     format!("{true_count} open units, said {line:?}"),
@@ -175,13 +175,14 @@ fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
     let Some(key) = trick.size_key() else { return };
     let size = |seen: &Seen| trick.claims().iter().find_map(|id| number(&seen.findings, id, key));
     let fits = |seen: &Seen| {
-        let factor = size(seen).zip(seen.tricky.bytes).map(|(said, is)| said as f64 / is as f64);
+        let factor =
+            size(seen).zip(seen.tricky.bytes).map(|(claimed, is)| claimed as f64 / is as f64);
         factor.is_some_and(|factor| (1.0 / WITHIN..=WITHIN).contains(&factor))
     };
     for seen in having().filter(|seen| found(seen) && !fits(seen)) {
-        let (said, is) = (size(seen), seen.tricky.bytes);
+        let (claimed, is) = (size(seen), seen.tricky.bytes);
         part.wrong.push(Wrong::of(
-            format!("{} of {is:?}, said {said:?}", trick.name()),
+            format!("{} of {is:?}, said {claimed:?}", trick.name()),
             &seen.tricky.medium,
             seen.seed,
             trick.tests(),
@@ -196,7 +197,7 @@ fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
 }
 
 /// Makes the rows on telling a cache from heat.
-fn told_apart(seen: &[Seen], part: &mut Part) {
+fn confusions(seen: &[Seen], part: &mut Part) {
     for (is, claimed) in
         [(Trick::SlcCache, Trick::Throttling), (Trick::Throttling, Trick::SlcCache)]
     {

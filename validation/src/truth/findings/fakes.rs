@@ -79,7 +79,7 @@ fn took(trials: &[Trial]) -> impl Iterator<Item = u64> + '_ {
 impl Part {
     fn count(&mut self, what: impl Into<String>, trials: &[Trial]) {
         let wrong = trials.iter().filter_map(|trial| {
-            Some(Wrong::said(format!("{}: {:#?}", trial.wrong.as_ref()?, trial.geometry)))
+            Some(Wrong::without_medium(format!("{}: {:#?}", trial.wrong.as_ref()?, trial.geometry)))
         });
         self.wrong.extend(wrong);
         self.rows.push(Row::share(

@@ -120,7 +120,7 @@ pub fn line<'a>(findings: &'a [Finding], id: &str, key: &str) -> Option<&'a str>
 }
 
 /// Text of a cell on one line, its curve of rates on the next.
-pub fn told(cell: &Cell) -> String {
+pub fn cell_text(cell: &Cell) -> String {
     let params = &cell.params;
     let number = |name: &str| {
         params.other.get(name).map_or(String::new(), |value| format!(" {name} {value}"))

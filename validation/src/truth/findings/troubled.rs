@@ -13,7 +13,7 @@ use suite::definition::Suite;
 use super::cache::Cache;
 use super::cheats::claims;
 use super::dice::Dice;
-use super::look::{look_through, suite, told};
+use super::look::{cell_text, look_through, suite};
 use super::medium::Medium;
 use super::row::{Row, Target};
 use super::trick::Trick;
@@ -44,12 +44,12 @@ impl Drawn {
     }
 
     /// Makes a wrong statement about it.
-    fn wrong(&self, what: impl std::fmt::Display, said: &str) -> Wrong {
+    fn wrong(&self, what: impl std::fmt::Display, detail: &str) -> Wrong {
         let Trouble { pausing, host } = &self.trouble;
         let host_s = host.iter().map(|stall| stall.to_ns - stall.from_ns).max().unwrap_or(0) as f64
             / SECOND_NS as f64;
-        Wrong::said(format!(
-            "{what}: seed {}, {pausing:?}, the host up to {host_s:.2} s, {} times\n{}said: {said}\n",
+        Wrong::without_medium(format!(
+            "{what}: seed {}, {pausing:?}, the host up to {host_s:.2} s, {} times\n{}said: {detail}\n",
             self.seed,
             host.len(),
             self.profile
@@ -62,13 +62,13 @@ impl Drawn {
         what: impl std::fmt::Display,
         record: &Record,
         tests: &[&str],
-        said: &str,
+        detail: &str,
     ) -> Wrong {
         let cells: String = record
             .cells
             .iter()
             .filter(|cell| tests.contains(&cell.test.as_str()))
-            .map(told)
+            .map(cell_text)
             .collect();
         let own = |finding: &&Finding| {
             tests.iter().any(|test| finding.evidence.iter().any(|line| line.contains(test)))
@@ -80,7 +80,7 @@ impl Drawn {
             .map(|it| format!("{}: {} [{}]", it.id, it.statement, it.evidence.join("; ")));
         self.wrong(
             what,
-            &format!("{said}\nfindings: {}\n{cells}", found.collect::<Vec<_>>().join("\n")),
+            &format!("{detail}\nfindings: {}\n{cells}", found.collect::<Vec<_>>().join("\n")),
         )
     }
 }
@@ -301,9 +301,9 @@ struct Verdict {
 impl Verdict {
     fn of(record: &Record) -> Verdict {
         let judged = ::findings::conclude_for(record, &USES);
-        let told_of: Vec<&Finding> =
+        let verdicts: Vec<&Finding> =
             judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
-        let of = |wanted: Use| told_of.iter().find(|finding| finding.id == wanted.verdict_id());
+        let of = |wanted: Use| verdicts.iter().find(|finding| finding.id == wanted.verdict_id());
         let level = |wanted: Use| {
             let finding = of(wanted)?;
             let is_flat = !finding.statement.contains(FEW_SAMPLES);
@@ -318,7 +318,7 @@ impl Verdict {
             })
         });
         let is_without = |finding: &&&Finding| finding.level().is_none();
-        let without_level = told_of.iter().find(is_without);
+        let without_level = verdicts.iter().find(is_without);
         Verdict {
             without_level: without_level
                 .map(|finding| format!("a verdict without a level: {}", finding.statement)),
@@ -336,8 +336,8 @@ impl Verdict {
             differs.then(|| format!("{} AND NOT {}", self.use_levels[at], other.use_levels[at]))
         });
         let blame = self.blame.iter().filter(|id| !other.blame.contains(id)).cloned();
-        let said: Vec<String> = uses.chain(blame).collect();
-        (!said.is_empty()).then(|| said.join("; "))
+        let differences: Vec<String> = uses.chain(blame).collect();
+        (!differences.is_empty()).then(|| differences.join("; "))
     }
 
     /// True if a level of `other` is missing.
@@ -374,10 +374,12 @@ fn verdicts(seed: u64, many: u64, part: &mut Part) {
                 .without_level
                 .clone()
                 .or_else(|| verdict.otherwise(&quiet))
-                .map(|said| drawn.wrong("the host changed the verdict", &said)),
+                .map(|difference| drawn.wrong("the host changed the verdict", &difference)),
         );
         by_chance.push(
-            again.otherwise(&quiet).map(|said| drawn.wrong("chance changed the verdict", &said)),
+            again
+                .otherwise(&quiet)
+                .map(|difference| drawn.wrong("chance changed the verdict", &difference)),
         );
         withheld.push(
             verdict.withholds(&quiet).then(|| drawn.wrong("the host left a verdict open", "")),

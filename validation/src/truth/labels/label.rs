@@ -8,7 +8,7 @@ use flashmark::exit::Exit;
 use record::{Bound, Condition, Ended, Finding, Fitness, Severity};
 use sim::Profile;
 
-use super::told::Told;
+use super::run_output::RunOutput;
 
 /// True kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,35 +70,36 @@ impl Label {
     }
 
     /// Faults of a run on a medium with this label; empty if there are none.
-    pub fn faults(self, profile: &Profile, told: &Told) -> Vec<String> {
-        let mut faults = adverse_findings(profile, &told.record.findings);
+    pub fn faults(self, profile: &Profile, output: &RunOutput) -> Vec<String> {
+        let mut faults = adverse_findings(profile, &output.record.findings);
         let mut expect = |is_so: bool, what: &str| faults.extend((!is_so).then(|| what.to_owned()));
-        let says = |words: &str| told.first.contains(words);
+        let shows = |words: &str| output.first.contains(words);
         match self {
             Label::Fake => {
                 expect(
-                    told.first
+                    output
+                        .first
                         .starts_with(&format!("{DO_NOT_USE} {IS_FAKE} it says 64 GiB, it has ")),
                     "it is not called a fake first",
                 );
                 expect(
-                    told.record.cells.iter().all(|cell| cell.test == "capacity"),
+                    output.record.cells.iter().all(|cell| cell.test == "capacity"),
                     "it is measured though it is a fake",
                 );
                 expect(
-                    told.exit == Exit::MediumFailed,
+                    output.exit == Exit::MediumFailed,
                     "the exit code is not that of a medium that failed",
                 );
             }
             Label::Worn => {
                 expect(
-                    told.first.starts_with(DO_NOT_USE) && says(COPY_NOW),
+                    output.first.starts_with(DO_NOT_USE) && shows(COPY_NOW),
                     "nobody is told to copy what is on it",
                 );
-                expect(says(MANY_PLACES) || says(ONE_AREA), "its damage is not told");
+                expect(shows(MANY_PLACES) || shows(ONE_AREA), "its damage is not told");
                 expect(
-                    told.exit
-                        == if told.record.run.ended == Ended::Error {
+                    output.exit
+                        == if output.record.run.ended == Ended::Error {
                             Exit::Io
                         } else {
                             Exit::MediumFailed
@@ -107,23 +108,23 @@ impl Label {
                 );
             }
             Label::Liar => {
-                let named = says(FLUSH_LIES);
-                let left_open = says(FLUSH_UNTESTED) || says(Condition::FlushHonest.short());
+                let named = shows(FLUSH_LIES);
+                let left_open = shows(FLUSH_UNTESTED) || shows(Condition::FlushHonest.short());
                 expect(named || left_open, "its flush is taken for honest");
-                expect(named || told.record.run.suite != "full", "full does not find the lie");
+                expect(named || output.record.run.suite != "full", "full does not find the lie");
             }
             Label::Cheat => expect(
-                told.record.run.suite != "full" || says(OVERSTATED),
+                output.record.run.suite != "full" || shows(OVERSTATED),
                 "full does not name the cheat",
             ),
             Label::Honest => {}
         }
         if matches!(self, Label::Fake | Label::Worn) {
-            faults.extend(recommendations(&told.record.findings));
+            faults.extend(recommendations(&output.record.findings));
         } else {
-            expect(told.exit == Exit::Done, "the exit code is not 0");
-            expect(!says(DO_NOT_USE) && !says(IS_FAKE), "it is condemned");
-            faults.extend(misjudged(profile, told));
+            expect(output.exit == Exit::Done, "the exit code is not 0");
+            expect(!shows(DO_NOT_USE) && !shows(IS_FAKE), "it is condemned");
+            faults.extend(misjudged(profile, output));
         }
         faults
     }
@@ -186,21 +187,23 @@ const LEVELS: [Fitness; 4] = [Fitness::NotSuitable, Fitness::Poor, Fitness::Usab
 
 /// Fault of the verdict on it for a root disk, by the long-run truth of its random writes: praise
 /// without a caveat for a rate that does not last, or blame for random writes that are faster.
-fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
+fn misjudged(profile: &Profile, output: &RunOutput) -> Option<String> {
     let truth = sim::truth::headline(profile, 1);
     let slowest = truth.random_write_4k_iops.min(truth.random_write_16k_iops);
     let level = |iops: f64| WRITES.iter().filter(|least| iops >= **least).count();
-    let verdict = told.record.findings.iter().find(|finding| finding.id == "verdict-root-disk")?;
+    let verdict =
+        output.record.findings.iter().find(|finding| finding.id == "verdict-root-disk")?;
     let Some(fitness) = verdict.level() else {
         return Some(format!("a verdict without a level: {}", verdict.statement));
     };
-    let said = LEVELS.iter().position(|level| *level == fitness)?;
-    let has_caveat = told.first.contains(STAYS_FAST);
+    let verdict_level = LEVELS.iter().position(|level| *level == fitness)?;
+    let has_caveat = output.first.contains(STAYS_FAST);
     // An upper bound leaves open how much worse it is.
     let is_upper_bound = verdict.statement.contains(&format!(" reach {} ", Bound::AtMost.words()));
-    let is_praised = said > level(slowest * (1.0 + NEAR)) && !has_caveat && !is_upper_bound;
+    let is_praised =
+        verdict_level > level(slowest * (1.0 + NEAR)) && !has_caveat && !is_upper_bound;
     let is_blamed =
-        said < level(slowest * (1.0 - NEAR)) && verdict.statement.contains(RANDOM_WRITES);
+        verdict_level < level(slowest * (1.0 - NEAR)) && verdict.statement.contains(RANDOM_WRITES);
     (is_praised || is_blamed).then(|| {
         format!("it does {slowest:.1} random writes a second in truth: {}", verdict.statement)
     })

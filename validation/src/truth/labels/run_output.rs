@@ -13,7 +13,7 @@ use record::{Flag, Record};
 use suite::{Plan, RunEvent, RunListener, RunOptions};
 
 /// Output of a run.
-pub struct Told {
+pub struct RunOutput {
     /// The record of the run, with its findings.
     pub record: Record,
     /// First three lines below the medium's name, joined, as a terminal of 80 columns shows them.
@@ -46,7 +46,7 @@ impl RunListener for Caveats {
 ///
 /// # Errors
 /// If the program would refuse these arguments.
-pub fn told(profile: &str, suite: &str, seed: u64, time_limit: Option<&str>) -> Result<Told> {
+pub fn of(profile: &str, suite: &str, seed: u64, time_limit: Option<&str>) -> Result<RunOutput> {
     let words = ["run", &format!("sim:{profile}"), "--suite", suite, "--seed", &seed.to_string()]
         .map(str::to_owned);
     let limit = time_limit.map(|limit| format!("--time-limit={limit}"));
@@ -54,7 +54,7 @@ pub fn told(profile: &str, suite: &str, seed: u64, time_limit: Option<&str>) -> 
         .map_err(|failure| anyhow!("{failure}"))
 }
 
-fn run(flags: &RunFlags) -> Result<Told, Failure> {
+fn run(flags: &RunFlags) -> Result<RunOutput, Failure> {
     let (request, wanted) = request::read(flags)?;
     let mut opened = OpenTarget::open(&request)?;
     let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info)
@@ -85,5 +85,5 @@ fn run(flags: &RunFlags) -> Result<Told, Failure> {
     record.findings = findings::conclude(&record);
     let summary = report::text::details(&record, &record.run.id, 80, false);
     let first: Vec<&str> = summary.lines().skip(1).take(3).map(str::trim).collect();
-    Ok(Told { first: first.join(" "), exit: Exit::of(&record, end.error.as_ref()), record })
+    Ok(RunOutput { first: first.join(" "), exit: Exit::of(&record, end.error.as_ref()), record })
 }
