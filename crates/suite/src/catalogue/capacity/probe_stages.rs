@@ -786,7 +786,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// Reads places where copies of the ramp would be if addresses folded at `wrap_bytes`: at
-    /// multiples of it away from the ramp, but not at multiples of `excluded_factor` times it (1: at all).
+    /// multiples of it away from the ramp, but not at multiples of `excluded_factor` times it (1:
+    /// at all).
     fn read_images(
         &mut self,
         wrap_bytes: u64,
