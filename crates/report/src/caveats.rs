@@ -86,7 +86,7 @@ impl RecordCaveat {
     }
 
     /// "random write 4 KiB: not converged: .."; without a cell name for the whole run.
-    pub fn said(&self) -> String {
+    pub fn full_text(&self) -> String {
         if self.about.is_empty() {
             self.text.clone()
         } else {
@@ -157,7 +157,7 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> RecordCaveat {
     };
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
     let text =
-        if flag.is_impossible() { figure::said_impossible(flag) } else { words::caveat(flag) };
+        if flag.is_impossible() { figure::impossible_text(flag) } else { words::caveat(flag) };
     let about = if differ { format!("one of {about}") } else { about };
     let cells = cells.iter().map(|cell| cell.id.clone()).collect();
     RecordCaveat { about, text, severe: flag.is_impossible(), cells }
@@ -241,12 +241,12 @@ mod tests {
 
     #[test]
     fn intervals_of_an_earlier_version_are_called_that() {
-        let is_said =
+        let has_caveat =
             |record: &Record| of_record(record).iter().any(|one| one.text == EARLIER_INTERVALS);
         let mut record = crate::demo::good();
-        assert!(!is_said(&record));
+        assert!(!has_caveat(&record));
         let late = Estimate { value: 54_000.0, ci95: None, n: 400 };
         record.cells[0].metrics.other.insert(HOST_LATENESS.to_owned(), late);
-        assert!(is_said(&record));
+        assert!(has_caveat(&record));
     }
 }

@@ -20,11 +20,11 @@ impl CellNames {
             alike.entry(name).or_default().push((id, params));
         }
         let named = alike.iter().flat_map(|(name, cells)| {
-            let said = what_differs(cells.iter().map(|(_, params)| *params));
+            let differences = what_differs(cells.iter().map(|(_, params)| *params));
             cells
                 .iter()
-                .zip(said)
-                .map(move |((id, _), said)| (str::to_owned(id), name.clone() + &said))
+                .zip(differences)
+                .map(move |((id, _), difference)| (str::to_owned(id), name.clone() + &difference))
         });
         CellNames(named.collect())
     }
@@ -39,12 +39,12 @@ impl CellNames {
 /// one.
 fn what_differs<'a>(cells: impl Iterator<Item = &'a Params>) -> Vec<String> {
     let settings: Vec<Vec<(String, String)>> = cells.map(settings).collect();
-    let mut said = vec![String::new(); settings.len()];
+    let mut texts = vec![String::new(); settings.len()];
     let mut names: Vec<&String> = settings.iter().flatten().map(|(name, _)| name).collect();
     names.dedup();
     let mut tried = Vec::new();
     for name in names {
-        if is_unique(&said) {
+        if is_unique(&texts) {
             break;
         }
         if tried.contains(&name) {
@@ -54,26 +54,26 @@ fn what_differs<'a>(cells: impl Iterator<Item = &'a Params>) -> Vec<String> {
         let value = |of: &[(String, String)]| {
             of.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
         };
-        let with: Vec<String> = said
+        let with: Vec<String> = texts
             .iter()
             .zip(&settings)
-            .map(|(said, of)| {
-                said.clone() + &value(of).map(|it| format!(", {it}")).unwrap_or_default()
+            .map(|(text, of)| {
+                text.clone() + &value(of).map(|it| format!(", {it}")).unwrap_or_default()
             })
             .collect();
-        if distinct(&with) > distinct(&said) {
-            said = with;
+        if distinct(&with) > distinct(&texts) {
+            texts = with;
         }
     }
-    said
+    texts
 }
 
-fn is_unique(said: &[String]) -> bool {
-    distinct(said) == said.len()
+fn is_unique(texts: &[String]) -> bool {
+    distinct(texts) == texts.len()
 }
 
-fn distinct(said: &[String]) -> usize {
-    said.iter().collect::<std::collections::BTreeSet<_>>().len()
+fn distinct(texts: &[String]) -> usize {
+    texts.iter().collect::<std::collections::BTreeSet<_>>().len()
 }
 
 /// Settings that may distinguish cells, as names and texts, the most familiar first.
@@ -85,14 +85,14 @@ fn settings(params: &Params) -> Vec<(String, String)> {
         all.push(("pattern".into(), format!("{pattern:?}").to_lowercase()));
     }
     let direction = params.direction.map(|it| format!("{it:?}").to_lowercase());
-    all.extend(direction.map(|said| ("direction".into(), said)));
+    all.extend(direction.map(|text| ("direction".into(), text)));
     let at = params.span_offset_bytes.map(|at| format!("at {}", Bytes(at)));
     let others = params.other.iter().map(|(name, value)| {
-        let said = words::metric(name);
-        (name.clone(), format!("{said} {}", words::quantity(name, *value)))
+        let label = words::metric(name);
+        (name.clone(), format!("{label} {}", words::quantity(name, *value)))
     });
     all.extend(others);
-    all.extend(at.map(|said| ("offset".into(), said)));
+    all.extend(at.map(|text| ("offset".into(), text)));
     all
 }
 

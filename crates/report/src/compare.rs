@@ -372,21 +372,21 @@ fn title(curve: &Curve) -> String {
 /// Rank order of the media: "1. X (good, random writes of 4 KiB: 1480 IOPS) or Y (..); 3. Z (..).
 /// Not ranked: W (commits were not measured)".
 fn order(rank: &findings::Rank) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for (at, place) in rank.order.iter().enumerate() {
         let is_shared = at > 0 && rank.order[at - 1].place == place.place;
-        told += &match at {
+        text += &match at {
             _ if is_shared => " or ".to_owned(),
             0 => format!("{}. ", place.place),
             _ => format!("; {}. ", place.place),
         };
-        told += &format!("{} ({})", words::clean(&place.name), rank_text(place));
+        text += &format!("{} ({})", words::clean(&place.name), rank_text(place));
     }
     let left_out = rank.left_out.iter();
     let named: Vec<String> = left_out
         .map(|(name, why)| format!("{} ({})", words::clean(name), words::clean(why)))
         .collect();
-    if named.is_empty() { told } else { format!("{told}. Not ranked: {}", named.join(", ")) }
+    if named.is_empty() { text } else { format!("{text}. Not ranked: {}", named.join(", ")) }
 }
 
 /// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".
@@ -400,7 +400,7 @@ pub(crate) fn rank_text(place: &findings::RankPlace) -> String {
 fn crossings(curve: &Curve) -> Vec<String> {
     let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
     let size = |bytes: f64| Bytes(bytes.max(0.0).round() as u64).to_string();
-    let told = |crossing: &findings::Crossing| {
+    let sentence = |crossing: &findings::Crossing| {
         let (winner, loser) = if crossing.above == "a" { (&a, &b) } else { (&b, &a) };
         let range = crossing
             .ci95
@@ -409,13 +409,13 @@ fn crossings(curve: &Curve) -> Vec<String> {
         let block = size(crossing.block_bytes);
         format!("{winner} overtakes {loser} at blocks of about {block}{range}.")
     };
-    curve.crossings.iter().map(told).collect()
+    curve.crossings.iter().map(sentence).collect()
 }
 
 /// Sentences about crossings of the curves, or about the medium that is faster everywhere.
 fn sentences(curve: &Curve) -> Vec<String> {
     let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
-    let mut said = crossings(curve);
+    let mut sentences = crossings(curve);
     let all = |wanted: FasterMedium| {
         !curve.points.is_empty() && curve.points.iter().all(|point| point.found.judgement == wanted)
     };
@@ -425,9 +425,9 @@ fn sentences(curve: &Curve) -> Vec<String> {
         (FasterMedium::Same, "They are equal at every size, within 10 %.".to_owned()),
         (FasterMedium::Unclear, "No difference is significant.".to_owned()),
     ] {
-        said.extend(all(wanted).then_some(sentence));
+        sentences.extend(all(wanted).then_some(sentence));
     }
-    said
+    sentences
 }
 
 fn table(curve: &Curve) -> Table {
@@ -444,14 +444,14 @@ fn table(curve: &Curve) -> Table {
 /// "556x faster (389x to 794x)".
 fn judged(found: &MediaRatio) -> String {
     let MediaRatio { judgement, ratio, ci95, .. } = *found;
-    let told = match (judgement, ci95) {
+    let ratios = match (judgement, ci95) {
         (FasterMedium::Slower, Some([low, high])) if low > 0.0 => {
             Some((1.0 / ratio, 1.0 / high, 1.0 / low))
         }
         (_, Some([low, high])) => Some((ratio, low, high)),
         (_, None) => None,
     };
-    let by = told.map(|(value, low, high)| [value, low, high].map(times));
+    let by = ratios.map(|(value, low, high)| [value, low, high].map(times));
     match (judgement, by) {
         (FasterMedium::Faster, Some([by, low, high])) => format!("{by} faster ({low} to {high})"),
         (FasterMedium::Slower, Some([by, low, high])) => format!("{by} slower ({low} to {high})"),

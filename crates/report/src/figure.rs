@@ -94,7 +94,7 @@ impl Shown {
 
 /// The reason why a cell's numbers cannot be the medium's; `None` if they can.
 pub(crate) fn impossible(cell: &Cell) -> Option<String> {
-    impossible_flags(cell).next().map(said_impossible)
+    impossible_flags(cell).next().map(impossible_text)
 }
 
 /// Flags of impossible numbers. A cell that measures the cache on purpose (hdparm -T) has a valid
@@ -109,7 +109,7 @@ pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
 }
 
 /// An impossibility flag, in words that begin with "impossible".
-pub(crate) fn said_impossible(flag: &Flag) -> String {
+pub(crate) fn impossible_text(flag: &Flag) -> String {
     let text = words::clean(&flag.to_string());
     if text.starts_with("impossible") { text } else { format!("impossible: {text}") }
 }
@@ -310,8 +310,8 @@ pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
     // Of the measured writes, like its counts; the writes before them have a metric of their own.
     let seen =
         cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).filter(|ns| *ns > 0.0);
-    let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|e| e.value);
-    seen.or(told).filter(|ns| ns.is_finite() && *ns > 0.0)
+    let reported = cell.metrics.other.get(metric::WORST_STALL_NS).map(|e| e.value);
+    seen.or(reported).filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
 /// Flags of a cell, except those for which its numbers are withheld.

@@ -236,11 +236,11 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     if record.findings.iter().any(is_fault) {
         return Vec::new();
     }
-    let may_be_said = |cell: &Cell| usability::exclusion(record, cell).is_none();
+    let is_usable = |cell: &Cell| usability::exclusion(record, cell).is_none();
     let mut writes = random_writes(record);
-    writes.retain(|row| row.cell.is_none_or(may_be_said));
-    let mut said: Vec<String> = random_write_sentence(&writes).into_iter().collect();
-    said.extend(worst_sentence(record));
+    writes.retain(|row| row.cell.is_none_or(is_usable));
+    let mut sentences: Vec<String> = random_write_sentence(&writes).into_iter().collect();
+    sentences.extend(worst_sentence(record));
     let rate = |wanted| {
         let known = Figures::of(record).get(wanted)?;
         figure::show(known.cell, known.metric, &known.estimate).value()
@@ -256,9 +256,9 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
         })
         .collect();
     if !rates.is_empty() {
-        said.push(format!("Sequential {}.", rates.join(", sequential ")));
+        sentences.push(format!("Sequential {}.", rates.join(", sequential ")));
     }
-    said
+    sentences
 }
 
 /// "Random writes of 4 KiB reach 49.2 IOPS (46.0 to 50.2): 1.8x slower than a 5400 rpm laptop disk

@@ -52,7 +52,7 @@ pub fn comparison(comparison: &MediaComparison, private: &[String]) -> String {
         out.paragraph(compare::RANGES_MEAN);
     }
     found.more_runs.iter().for_each(|line| out.paragraph(line));
-    found.nothing.into_iter().for_each(|said| out.paragraph(said));
+    found.nothing.into_iter().for_each(|statement| out.paragraph(statement));
     if !found.not_compared.is_empty() {
         out.paragraph("Not compared:");
         out.list(found.not_compared.into_iter());
@@ -167,12 +167,12 @@ fn figures(content: &ScreenContent) -> Table {
 fn row_cells(row: &RowTexts) -> Vec<String> {
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     let [figure, interval, n, p99, slowest] = match &row.figure {
-        Ok(told) => [
-            told.text.clone(),
-            words::without_unit(&told.interval, &told.text).to_owned(),
-            told.n.to_string(),
-            or_none(&told.p99),
-            or_none(&told.slowest),
+        Ok(texts) => [
+            texts.text.clone(),
+            words::without_unit(&texts.interval, &texts.text).to_owned(),
+            texts.n.to_string(),
+            or_none(&texts.p99),
+            or_none(&texts.slowest),
         ],
         // The reason is in the column of the interval.
         Err(why) => ["-", why, "-", "-", "-"].map(str::to_owned),
@@ -234,7 +234,7 @@ mod tests {
             for row in &rows {
                 assert!(screen.contains(&row.label[..10]), "{}: {screen}", row.label);
                 assert!(table.contains(&format!("| {} |", escaped(&row.label))), "{table}");
-                let figure = row.figure.as_ref().map(|told| told.text.as_str()).unwrap_or("-");
+                let figure = row.figure.as_ref().map(|texts| texts.text.as_str()).unwrap_or("-");
                 assert!(screen.contains(figure), "{}: {screen}", row.label);
             }
         }

@@ -44,15 +44,15 @@ pub enum CheckVerdict {
     /// The condition does not hold.
     Failed,
     /// Not checked, or not decided by the figures.
-    CannotBeTold,
+    Undecided,
 }
 
 /// A check for each figure that was compared before and after a change. With `strict`, an undecided
 /// one fails.
 pub fn of_comparison(found: &Regression, strict: bool) -> Outcomes {
-    use CheckVerdict::{CannotBeTold, Failed, Passed};
+    use CheckVerdict::{Failed, Passed, Undecided};
     let is_strict = strict || found.tells_nothing();
-    let unclear = if is_strict { Failed } else { CannotBeTold };
+    let unclear = if is_strict { Failed } else { Undecided };
     let percent = format!("{} %", (found.allowed * 1e4).round() / 100.0);
     let lists = [
         (&found.slower, Failed, format!("slower by more than {percent}: ")),
@@ -99,7 +99,7 @@ pub fn of_run(record: &Record) -> Outcomes {
         verdict: match answer {
             Answer::Yes => CheckVerdict::Passed,
             Answer::No if !failures.is_empty() => CheckVerdict::Failed,
-            _ => CheckVerdict::CannotBeTold,
+            _ => CheckVerdict::Undecided,
         },
         why: words::clean(&format!("{}: {reason}", answer.words())),
     });

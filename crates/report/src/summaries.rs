@@ -85,13 +85,13 @@ fn reasons(it: &Summary) -> String {
         (true, &it.fit_reason),
         (it.healthy == Answer::No, &it.healthy_reason),
     ];
-    let mut said: Vec<&str> = Vec::new();
+    let mut distinct: Vec<&str> = Vec::new();
     for (_, reason) in all.iter().filter(|(counts, reason)| *counts && !reason.is_empty()) {
-        if !said.contains(&reason.as_str()) {
-            said.push(reason);
+        if !distinct.contains(&reason.as_str()) {
+            distinct.push(reason);
         }
     }
-    capitalised(&said.join(" "))
+    capitalised(&distinct.join(" "))
 }
 
 #[cfg(test)]

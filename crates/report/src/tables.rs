@@ -97,11 +97,11 @@ impl Table {
     /// Texts of figure, interval and count; the reason of a withheld figure becomes a footnote.
     pub(crate) fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
         match shown.printed() {
-            Ok(told) => {
+            Ok(printed) => {
                 if shown.is_single() {
                     notes.push(self.note(figure::ONE_RUN_MEANS.to_owned()));
                 }
-                [told.text.to_owned(), told.interval.to_owned(), told.n.to_string()]
+                [printed.text.to_owned(), printed.interval.to_owned(), printed.n.to_string()]
             }
             Err(why) => {
                 notes.push(self.note(why.to_owned()));
@@ -114,7 +114,7 @@ impl Table {
 
 /// Parameters of a cell in words. If other cells of the test have the same, its span is added, or
 /// else its id.
-fn told_apart(cell: &Cell, cells: &[&Cell]) -> String {
+fn distinct_params(cell: &Cell, cells: &[&Cell]) -> String {
     let params = words::params(&cell.params);
     let twins: Vec<&&Cell> = cells
         .iter()
@@ -154,7 +154,7 @@ fn of_metrics(cells: &[&Cell], is_wanted: fn(&MetricText) -> bool) -> Table {
         for (at, figure) in figures.iter().enumerate() {
             let mut notes = if at == 0 { notes.clone() } else { Vec::new() };
             let [value, interval, n] = table.shown(&figure.shown, &mut notes);
-            let what = if at == 0 { told_apart(cell, cells) } else { String::new() };
+            let what = if at == 0 { distinct_params(cell, cells) } else { String::new() };
             let stop = if at == 0 { words::stop_of(cell).to_owned() } else { String::new() };
             table.rows.push(TableRow {
                 cells: vec![what, words::metric(&figure.name), value, interval, n, stop],
@@ -178,7 +178,7 @@ fn of_latencies(cells: &[&Cell]) -> Table {
         };
         let percentile = |name: &str, ns: Option<u64>| figure::percentile(latency, name, ns);
         let row = vec![
-            told_apart(cell, cells),
+            distinct_params(cell, cells),
             latency.n.to_string(),
             extreme(latency.min),
             percentile("p50", latency.p50),

@@ -33,7 +33,7 @@ pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String
         return self::matrix::details(record, &found, width);
     }
     if host_effects::is_one(record) {
-        return host_effects::told(record, width, true);
+        return host_effects::text(record, width, true);
     }
     let mut out = Page { text: String::new(), width, ink: Ink(colour) };
     out.opening(record);
@@ -78,7 +78,7 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     }
     let of_all = caveats::of_record(record).into_iter().filter(|caveat| caveat.is_of_all());
     for caveat in of_all.take(CHECK_CAVEATS) {
-        out.prose(&format!("Caveat: {}", caveat.said()), 2, Ink::warn);
+        out.prose(&format!("Caveat: {}", caveat.full_text()), 2, Ink::warn);
     }
     out.text
 }
@@ -224,7 +224,7 @@ fn in_words(table: &Table, width: usize) -> String {
         for line in wrapped(&first, width - 1).iter().filter(|line| !line.is_empty()) {
             text.push_str(&format!(" {line}\n"));
         }
-        let told = cells.filter(|(text, _)| !text.is_empty()).map(|(text, column)| {
+        let texts = cells.filter(|(text, _)| !text.is_empty()).map(|(text, column)| {
             let name = column.name.to_lowercase();
             if column.numeric || column.name.contains('%') {
                 format!("{name} {text}")
@@ -233,7 +233,7 @@ fn in_words(table: &Table, width: usize) -> String {
             }
         });
         let notes = Some(notes(row)).filter(|notes| !notes.is_empty());
-        let parts: Vec<String> = told.chain(notes).collect();
+        let parts: Vec<String> = texts.chain(notes).collect();
         for line in joined(&parts, width - 3) {
             text.push_str(&format!("   {line}\n"));
         }
@@ -351,7 +351,7 @@ impl Page {
             self.prose(&state, 0, Ink::warn);
         }
         // A fault of the medium is already in the verdict.
-        let said = |finding: &Finding| {
+        let is_in_verdict = |finding: &Finding| {
             record.findings.iter().any(|verdict| findings::repeats(verdict, finding))
         };
         // A host stall is important, even if the machine may have caused it.
@@ -362,7 +362,7 @@ impl Page {
             .findings
             .iter()
             .filter(is_first)
-            .filter(|finding| finding.id != "verdict" && !said(finding))
+            .filter(|finding| finding.id != "verdict" && !is_in_verdict(finding))
         {
             self.statement(finding, "");
         }

@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn metrics_are_said_with_the_unit_their_name_carries() {
-        let said: Vec<String> = [
+        let texts: Vec<String> = [
             ("iops", 49.23),
             ("access_time_ns", 370_123.4),
             ("cpu_ns_per_io", 9_876.0),
@@ -441,7 +441,7 @@ mod tests {
         .iter()
         .map(|(name, value)| format!("{}: {}", metric(name), quantity(name, *value)))
         .collect();
-        insta::assert_debug_snapshot!(said, @r#"
+        insta::assert_debug_snapshot!(texts, @r#"
         [
             "I/O rate: 49.2 IOPS",
             "access time: 370 µs",

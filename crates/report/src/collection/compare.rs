@@ -25,14 +25,14 @@ use crate::{words, yardstick};
 /// curves against block size, and the significant differences. The entries of a line are its runs;
 /// fakes are skipped unless the line is one of fakes.
 pub fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
-    let told = &media[..media.len().min(MOST_COMPARED)];
-    let heading = match told {
+    let compared = &media[..media.len().min(MOST_COMPARED)];
+    let heading = match compared {
         [] => "Compare media".to_owned(),
         media => {
             media.iter().map(|(line, _)| words::clean(&line.name)).collect::<Vec<_>>().join(", ")
         }
     };
-    page(site, heading, 0, told, media.len().saturating_sub(MOST_COMPARED))
+    page(site, heading, 0, compared, media.len().saturating_sub(MOST_COMPARED))
 }
 
 /// Comparison of the best media of a kind, for a tree: `compare/KIND.html`.
@@ -42,8 +42,8 @@ pub fn compare_kind(
     media: &[(CollectionLine, Vec<CollectionRun>)],
 ) -> String {
     let name = kind_head(kind);
-    let told = &media[..media.len().min(MOST_COMPARED)];
-    page(site, format!("{name}: the best at random writes"), 1, told, 0)
+    let compared = &media[..media.len().min(MOST_COMPARED)];
+    page(site, format!("{name}: the best at random writes"), 1, compared, 0)
 }
 
 /// Page of a tree on which the script compares the ticked media; without a script, it links to the
@@ -131,7 +131,7 @@ fn page(
         left_out,
         media: media.iter().map(|(line, _)| head(&links, line, media)).collect(),
         rows: HeadlineFigure::ALL.into_iter().filter_map(|figure| row(figure, media)).collect(),
-        differences: found.differences.iter().map(|said| words::clean(said)).collect(),
+        differences: found.differences.iter().map(|difference| words::clean(difference)).collect(),
         ranks: found.ranks.iter().map(ranked).collect(),
         uncharted: uncharted(media, &panels),
         panels: panels.into_iter().filter(|panel| !panel.chart.is_empty()).map(panel).collect(),
@@ -209,7 +209,7 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
     let cell = |(line, _): &(CollectionLine, Vec<CollectionRun>)| {
         let spread = spread(line)?;
         Some(Cell {
-            value: figures::told(figure, spread.median),
+            value: figures::with_unit(figure, spread.median),
             place: figures::place(figure, spread.median),
             range: figures::range(figure, &spread).unwrap_or_default(),
             counts: figures::counts(&spread),

@@ -72,7 +72,7 @@ pub fn feed(site: &SiteInfo, items: &[Item]) -> String {
 
 fn view(item: &Item, href: &str) -> ItemView {
     let entry = item.entry;
-    let told = |figure: HeadlineFigure| {
+    let summary_part = |figure: HeadlineFigure| {
         let value = entry
             .headline
             .figures
@@ -82,12 +82,13 @@ fn view(item: &Item, href: &str) -> ItemView {
         Some(format!(
             "{}: {} ({})",
             figures::head(figure),
-            figures::told(figure, value),
+            figures::with_unit(figure, value),
             figures::place(figure, value)
         ))
     };
     let verdict = entry.headline.verdict.iter().map(|verdict| words::clean(verdict));
-    let summary: Vec<String> = verdict.chain(figures::TOLD.into_iter().filter_map(told)).collect();
+    let summary: Vec<String> =
+        verdict.chain(figures::MAIN.into_iter().filter_map(summary_part)).collect();
     let fake = if entry.headline.is_fake { " (fake)" } else { "" };
     ItemView {
         id: text(&format!("urn:flashmark:run:{}:{}", query::escaped(&entry.id), entry.revision)),

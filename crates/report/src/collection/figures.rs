@@ -9,7 +9,7 @@ use super::query;
 use crate::words;
 
 /// Figures shown where there is room for a few; the first ones are in the table's form.
-pub(crate) const TOLD: [HeadlineFigure; 4] = [
+pub(crate) const MAIN: [HeadlineFigure; 4] = [
     HeadlineFigure::RandomWrite4k,
     HeadlineFigure::WorstStall,
     HeadlineFigure::SequentialWrite,
@@ -22,7 +22,7 @@ pub fn head(figure: HeadlineFigure) -> &'static str {
 }
 
 /// A value with its unit: "49.2 IOPS", "10.4 MB/s", "3.17 s".
-pub(crate) fn told(figure: HeadlineFigure, value: f64) -> String {
+pub(crate) fn with_unit(figure: HeadlineFigure, value: f64) -> String {
     match figure.unit() {
         FigureUnit::Iops => words::quantity(metric::IOPS, value),
         FigureUnit::Bps => words::quantity(metric::BPS, value),
@@ -81,11 +81,11 @@ fn limit(figure: HeadlineFigure, value: f64) -> String {
 }
 
 /// Comparison with the yardsticks in a sentence.
-pub(crate) fn place_told(figure: HeadlineFigure, value: f64) -> String {
+pub(crate) fn place_in_full(figure: HeadlineFigure, value: f64) -> String {
     let stick = figure.entry().yardstick;
-    let mut said = format!("{} times {}", words::times(value / stick.value), stick.meaning);
+    let mut text = format!("{} times {}", words::times(value / stick.value), stick.meaning);
     if figure.unit() != FigureUnit::Ns {
-        said += &format!(" ({})", limit(figure, stick.value));
+        text += &format!(" ({})", limit(figure, stick.value));
     }
     let reached = figure.entry().classes.iter().rev().find(|class| value >= class.value);
     let missed = figure.entry().classes.iter().find(|class| value < class.value);
@@ -93,18 +93,18 @@ pub(crate) fn place_told(figure: HeadlineFigure, value: f64) -> String {
         |class: &ReferenceMark| format!("{} ({})", class.meaning, limit(figure, class.value));
     match (reached, missed) {
         (Some(reached), Some(missed)) => {
-            said += &format!(
+            text += &format!(
                 "; reaches {}, not {} ({})",
                 whole(reached),
                 missed.name,
                 limit(figure, missed.value)
             );
         }
-        (Some(reached), None) => said += &format!("; reaches {}", whole(reached)),
-        (None, Some(missed)) => said += &format!("; below {}", whole(missed)),
+        (Some(reached), None) => text += &format!("; reaches {}", whole(reached)),
+        (None, Some(missed)) => text += &format!("; below {}", whole(missed)),
         (None, None) => {}
     }
-    said
+    text
 }
 
 /// Lowest to highest: "46.0–52.1"; `None` if there is only one value.
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_figure_is_held_against_disk_and_classes() {
-        let said: Vec<String> = [
+        let texts: Vec<String> = [
             (HeadlineFigure::RandomWrite4k, 49.2),
             (HeadlineFigure::RandomWrite4k, 1234.0),
             (HeadlineFigure::WorstStall, 3.17e9),
@@ -155,11 +155,11 @@ mod tests {
             format!(
                 "{bare} | {place} | {} | {}",
                 level(*figure, *value),
-                place_told(*figure, *value)
+                place_in_full(*figure, *value)
             )
         })
         .collect();
-        insta::assert_debug_snapshot!(said, @r#"
+        insta::assert_debug_snapshot!(texts, @r#"
         [
             "49.2 | 0.55×\u{a0}disk | 1 | 0.55 times a 5400 rpm laptop disk (90 IOPS); below application class A1 (500 IOPS)",
             "1234 | 14×\u{a0}disk, A1 | 3 | 14 times a 5400 rpm laptop disk (90 IOPS); reaches application class A1 (500 IOPS), not A2 (2000 IOPS)",

@@ -8,19 +8,19 @@ use record::{Published, TargetKind};
 use super::figures;
 use crate::words;
 
-fn said(text: &Option<String>) -> Option<String> {
+fn cleaned(text: &Option<String>) -> Option<String> {
     text.as_deref().map(words::clean).filter(|text| !text.is_empty())
 }
 
 /// The machine: its board or processor.
 pub(crate) fn machine(run: &Published) -> String {
-    let processor = || match (said(&run.cpu), run.cpus) {
+    let processor = || match (cleaned(&run.cpu), run.cpus) {
         (Some(cpu), Some(n)) if n > 1 => Some(format!("{cpu}, {n} processors")),
         (cpu, _) => cpu,
     };
-    said(&run.board)
+    cleaned(&run.board)
         .or_else(processor)
-        .or_else(|| said(&run.arch))
+        .or_else(|| cleaned(&run.arch))
         .unwrap_or_else(|| "not known".to_owned())
 }
 
@@ -28,9 +28,9 @@ pub(crate) fn machine(run: &Published) -> String {
 pub(crate) fn link(run: &Published) -> String {
     let link = run.link.clone().unwrap_or_default();
     let mut parts: Vec<String> =
-        [said(&link.driver), said(&link.mode)].into_iter().flatten().collect();
+        [cleaned(&link.driver), cleaned(&link.mode)].into_iter().flatten().collect();
     if parts.is_empty() {
-        parts.extend(said(&run.interface));
+        parts.extend(cleaned(&run.interface));
     }
     if run.behind_reader == Some(true) {
         parts.push("behind a reader".to_owned());
@@ -42,8 +42,8 @@ pub(crate) fn link(run: &Published) -> String {
 /// governor, write cache.
 pub(crate) fn way(run: &Published) -> String {
     let mut parts: Vec<String> =
-        said(&run.kernel).map(|kernel| format!("Linux {kernel}")).into_iter().collect();
-    parts.extend(match (run.target, said(&run.filesystem)) {
+        cleaned(&run.kernel).map(|kernel| format!("Linux {kernel}")).into_iter().collect();
+    parts.extend(match (run.target, cleaned(&run.filesystem)) {
         (TargetKind::Block, _) => Some("the raw medium".to_owned()),
         (TargetKind::Directory | TargetKind::File, Some(fs)) => Some(format!("a file on {fs}")),
         (TargetKind::Directory | TargetKind::File, None) => None,
@@ -52,10 +52,10 @@ pub(crate) fn way(run: &Published) -> String {
     parts.extend(
         run.queue
             .as_ref()
-            .and_then(|queue| said(&queue.scheduler))
+            .and_then(|queue| cleaned(&queue.scheduler))
             .map(|name| format!("scheduler {name}")),
     );
-    parts.extend(said(&run.governor).map(|name| format!("governor {name}")));
+    parts.extend(cleaned(&run.governor).map(|name| format!("governor {name}")));
     parts.join(", ")
 }
 
@@ -109,9 +109,9 @@ pub(crate) fn effects(hosts: &[Host]) -> Vec<String> {
             format!(
                 "{}: {} on {}, {} on {}, {} times as much.",
                 figures::head(figure),
-                figures::told(figure, most),
+                figures::with_unit(figure, most),
                 called(high),
-                figures::told(figure, least),
+                figures::with_unit(figure, least),
                 called(low),
                 words::times(most / least)
             )

@@ -13,7 +13,7 @@ const MOST_LINKS: usize = 5;
 
 /// Section of a page about the individual media of a line.
 pub(super) struct MediaView {
-    pub told: String,
+    pub summary: String,
     pub apart: Vec<ApartView>,
 }
 
@@ -28,25 +28,25 @@ pub(super) struct ApartView {
 /// The section; `None` if no run has a key of its medium.
 pub(super) fn view(links: &Links, line: &CollectionLine, media: &Media) -> Option<MediaView> {
     (media.media > 0).then(|| MediaView {
-        told: told(line, media),
+        summary: summary(line, media),
         apart: media.apart.iter().map(|medium| apart(links, medium)).collect(),
     })
 }
 
-fn told(line: &CollectionLine, media: &Media) -> String {
+fn summary(line: &CollectionLine, media: &Media) -> String {
     let several =
         |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    let mut told = format!(
+    let mut text = format!(
         "{} of this model, in {}.",
         several(media.media, "medium", "media"),
         words::count(media.runs as usize, "run")
     );
     match line.runs.saturating_sub(media.runs) {
         0 => {}
-        1 => told += " 1 run does not say which medium it is of.",
-        n => told += &format!(" {n} runs do not say which medium they are of."),
+        1 => text += " 1 run does not say which medium it is of.",
+        n => text += &format!(" {n} runs do not say which medium they are of."),
     }
-    told += &match (media.apart.len(), media.media as usize <= stats::FEWEST_OTHERS) {
+    text += &match (media.apart.len(), media.media as usize <= stats::FEWEST_OTHERS) {
         (0, true) => format!(
             " Fewer than {}: too few to say whether one differs from the others.",
             stats::FEWEST_OTHERS + 1
@@ -55,7 +55,7 @@ fn told(line: &CollectionLine, media: &Media) -> String {
         (1, _) => " 1 differs from the others:".to_owned(),
         (n, _) => format!(" {n} differ from the others:"),
     };
-    told
+    text
 }
 
 fn apart(links: &Links, medium: &MediumApart) -> ApartView {
@@ -81,16 +81,16 @@ fn sentence(apart: &MediumFigure) -> String {
         FigureUnit::Iops | FigureUnit::Bps => apart.ratio,
         FigureUnit::Ns => 1.0 / apart.ratio,
     };
-    let told = |value| figures::told(figure, value);
+    let with_unit = |value| figures::with_unit(figure, value);
     format!(
         "{}: {} ({}), {} the median of {} others, {} (the middle of them: {} to {}).",
         figures::head(figure),
-        told(apart.value),
+        with_unit(apart.value),
         words::count(apart.runs as usize, "run"),
         words::against(speed),
         apart.siblings,
-        told(apart.siblings_median),
-        told(apart.siblings_low),
-        told(apart.siblings_high),
+        with_unit(apart.siblings_median),
+        with_unit(apart.siblings_low),
+        with_unit(apart.siblings_high),
     )
 }

@@ -14,7 +14,7 @@ use super::every_figure::{FigureLine, every_figure};
 use super::hosts::{self, Host};
 use super::media::{self, MediaView};
 use super::{SiteFrame, figures, table};
-use crate::html::view::{FindingView, PanelView, is_told_first, panel};
+use crate::html::view::{FindingView, PanelView, comes_first, panel};
 use crate::{figure, panels, words};
 
 /// Most runs listed on a page; the medium's JSON has all.
@@ -63,7 +63,7 @@ struct MediumPage<'a> {
     media: Option<MediaView>,
     hosts: Vec<HostRow>,
     effects: Vec<String>,
-    told_run: String,
+    charted_run: String,
     panels: Vec<PanelView>,
     runs: Vec<RunRow>,
     fake_runs: Vec<RunRow>,
@@ -148,7 +148,7 @@ impl<'a> MediumPage<'a> {
             is_fake: line.is_fake,
             apart: line.apart.as_ref().map(apart_words),
             has_senders: line.figures.values().any(|spread| spread.senders > 0),
-            fakes: fakes_said(line, beside),
+            fakes: fakes_words(line, beside),
             findings: findings_of(line, record.as_ref(), &links),
             rows: figure_rows(line),
             every: every_figure(&sound),
@@ -165,7 +165,7 @@ impl<'a> MediumPage<'a> {
             } else {
                 Vec::new()
             },
-            told_run: shown.map(told).unwrap_or_default(),
+            charted_run: shown.map(run_text).unwrap_or_default(),
             panels: record.as_ref().map(charts).unwrap_or_default(),
             runs: rows(&sound),
             fake_runs: rows(&fakes),
@@ -239,7 +239,7 @@ fn software(entry: &CollectionRun) -> String {
         .to_owned()
 }
 
-fn fakes_said(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String> {
+fn fakes_words(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String> {
     if line.is_fake || line.fakes == 0 {
         return None;
     }
@@ -268,14 +268,14 @@ fn fakes_said(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String
 /// Sentences about senders that disagree, with a possible reason: "4 senders with 6 runs agree on
 /// other figures, which are left out of these: 4 KiB random write 2.84 IOPS. ..".
 fn apart_words(apart: &Apart) -> String {
-    let told: Vec<String> = figures::TOLD
+    let texts: Vec<String> = figures::MAIN
         .into_iter()
         .filter_map(|figure| {
             let value = apart.figures.get(&figure).filter(|spread| figures::sound(spread))?;
             Some(format!(
                 "{} {}",
                 figures::head(figure).to_lowercase().replace("kib", "KiB"),
-                figures::told(figure, value.median)
+                figures::with_unit(figure, value.median)
             ))
         })
         .collect();
@@ -283,7 +283,7 @@ fn apart_words(apart: &Apart) -> String {
         "{} with {} agree on other figures, which are left out of these: {}. A possible reason: {}.",
         words::count(apart.senders as usize, "sender"),
         words::count(apart.runs as usize, "run"),
-        told.join(", "),
+        texts.join(", "),
         words::clean(&apart.reason())
     )
 }
@@ -294,12 +294,12 @@ fn findings_of(line: &CollectionLine, record: Option<&Record>, links: &Links) ->
     let first = record
         .into_iter()
         .flat_map(|record| &record.findings)
-        .filter(|finding| is_told_first(finding));
+        .filter(|finding| comes_first(finding));
     let mut found: Vec<FindingView> =
         first.map(|finding| FindingView::of(finding, &pages)).collect();
-    let said =
+    let has_verdict =
         record.is_some_and(|record| record.findings.iter().any(|finding| finding.id == "verdict"));
-    if let (false, Some(verdict)) = (said, &line.verdict) {
+    if let (false, Some(verdict)) = (has_verdict, &line.verdict) {
         found.insert(0, FindingView::bare(verdict));
     }
     found
@@ -314,11 +314,11 @@ fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
         };
         Some(FigureRow {
             name: figures::head(figure),
-            value: figures::told(figure, spread.median),
+            value: figures::with_unit(figure, spread.median),
             range,
             runs: spread.runs,
             hosts: spread.hosts,
-            place: figures::place_told(figure, spread.median),
+            place: figures::place_in_full(figure, spread.median),
             level: figures::shade(figure, spread),
             senders: spread.senders,
         })
@@ -345,14 +345,14 @@ fn missing(line: &CollectionLine) -> String {
 
 /// A few figures of a line, a run or a host, with the heads of their columns. The data downloads
 /// have the others.
-fn told_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static str, String)> {
+fn main_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static str, String)> {
     let cell = |figure| {
         value(figure)
             .filter(|value| value.is_finite() && *value > 0.0)
-            .map(|value| figures::told(figure, value))
+            .map(|value| figures::with_unit(figure, value))
     };
-    let told = |figure| (figures::head(figure), cell(figure).unwrap_or_else(|| "–".to_owned()));
-    figures::TOLD.into_iter().map(told).collect()
+    let headed = |figure| (figures::head(figure), cell(figure).unwrap_or_else(|| "–".to_owned()));
+    figures::MAIN.into_iter().map(headed).collect()
 }
 
 fn beside_row(links: &Links, line: &CollectionLine) -> Beside {
@@ -364,12 +364,12 @@ fn beside_row(links: &Links, line: &CollectionLine) -> Beside {
         } else {
             table::origin_words(line.origin).to_owned()
         },
-        cells: told_cells(|figure| line.figures.get(&figure).map(|spread| spread.median)),
+        cells: main_cells(|figure| line.figures.get(&figure).map(|spread| spread.median)),
     }
 }
 
 fn host_row(host: &Host) -> HostRow {
-    let cells = told_cells(|figure| host.figures.get(&figure).copied());
+    let cells = main_cells(|figure| host.figures.get(&figure).copied());
     HostRow { name: host.name.clone(), link: host.link.clone(), runs: host.runs, cells }
 }
 
@@ -399,7 +399,7 @@ fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
             .map(|fault| words::test(fault))
             .collect::<Vec<_>>()
             .join(", "),
-        cells: told_cells(|figure| entry.headline.figures.get(&figure).copied()),
+        cells: main_cells(|figure| entry.headline.figures.get(&figure).copied()),
     }
 }
 
@@ -418,7 +418,7 @@ fn note(text: &str, origin: Origin) -> Note {
 }
 
 /// Description of the run in the charts: "2026-11-21, suite standard, on Raspberry Pi 4".
-fn told(entry: &CollectionRun) -> String {
+fn run_text(entry: &CollectionRun) -> String {
     let run = &entry.run;
     let mut parts = vec![format!("run {}", words::clean(&entry.id))];
     parts.extend(run.started.as_deref().map(table::day));

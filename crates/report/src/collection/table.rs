@@ -330,7 +330,7 @@ pub(crate) fn short_verdict(verdict: &str) -> String {
 
 fn form(links: &Links, asked: &Query) -> Form {
     let shown = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let first = |figure: &HeadlineFigure| figures::TOLD[..2].contains(figure);
+    let first = |figure: &HeadlineFigure| figures::MAIN[..2].contains(figure);
     let threshold = |figure: HeadlineFigure| {
         let unit = query::unit_name(figure.unit());
         let set = asked

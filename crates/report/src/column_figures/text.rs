@@ -20,7 +20,8 @@ pub fn columns_text(runs: &[RunFigures], choice: &[String], width: usize) -> Str
     let heads = columns.iter().map(|column| column.head.clone());
     let mut lines: Vec<Vec<String>> = vec![std::iter::once(String::new()).chain(heads).collect()];
     lines.extend(runs.iter().map(|(name, figures)| {
-        let cells = columns.iter().map(|column| figures.get(&column.name).map_or_else(none, said));
+        let cells =
+            columns.iter().map(|column| figures.get(&column.name).map_or_else(none, figure_text));
         std::iter::once(name.clone()).chain(cells).collect()
     }));
     table(&lines, width).unwrap_or_else(|| blocks(runs, &columns))
@@ -42,7 +43,7 @@ fn none() -> String {
 }
 
 /// "28.3 MB/s (27.9 to 28.8)".
-fn said(figure: &ColumnFigure) -> String {
+fn figure_text(figure: &ColumnFigure) -> String {
     format!("{} ({})", figure.text(), figure.interval())
 }
 
@@ -77,7 +78,7 @@ fn blocks(runs: &[RunFigures], columns: &[FigureColumn]) -> String {
         }
         for figure in of {
             let head = display::padded(&figure.column.head, widest);
-            text += &format!("    {head}  {}\n", said(figure));
+            text += &format!("    {head}  {}\n", figure_text(figure));
         }
     }
     text

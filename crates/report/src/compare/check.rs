@@ -11,14 +11,14 @@ use crate::{text, words};
 
 /// Numbers of further runs that would show a difference of 10 %, a line for each.
 pub(super) fn more_runs(comparison: &MediaComparison) -> Vec<String> {
-    told_by(&findings::unclear(comparison), "tell a difference of 10 %")
+    needed_runs(&findings::unclear(comparison), "tell a difference of 10 %")
 }
 
 /// Limit of estimates from single runs.
 const SINGLE: &str = "Single runs do not see changes between runs: it may take more.";
 
 /// "3 more runs of each would tell a difference of 10 %: random write, 4 KiB; random read, 4 KiB."
-fn told_by(figures: &[ChangedFigure], what: &str) -> Vec<String> {
+fn needed_runs(figures: &[ChangedFigure], what: &str) -> Vec<String> {
     let mut by_runs: BTreeMap<(bool, u32), Vec<String>> = BTreeMap::new();
     let known = || figures.iter().filter_map(|figure| Some((figure, figure.more_runs?)));
     for (figure, more) in known() {
@@ -53,7 +53,7 @@ pub(super) fn regression(found: &Regression, width: usize) -> String {
     }
     out += "\n";
     let what = format!("tell whether it is slower by more than {percent}");
-    let more_runs = told_by(&found.unclear, &what);
+    let more_runs = needed_runs(&found.unclear, &what);
     for line in more_runs.into_iter().chain(without_interval(&found.unclear)) {
         out += &text::paragraph(&line, width);
     }

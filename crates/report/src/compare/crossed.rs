@@ -59,10 +59,9 @@ fn panel(found: &Experiment, figure: &ExplainedFigure) -> Panel {
     let heads = [bare.to_owned()].into_iter().chain(by.levels.iter().map(|it| words::clean(it)));
     let mut table = Table::named(heads.collect());
     for medium in &media.levels {
-        let cells = by
-            .levels
-            .iter()
-            .map(|level| of(medium, level).map_or_else(|| "-".to_owned(), |it| said(metric, it)));
+        let cells = by.levels.iter().map(|level| {
+            of(medium, level).map_or_else(|| "-".to_owned(), |it| figure_text(metric, it))
+        });
         table.push([words::clean(medium)].into_iter().chain(cells).collect(), Vec::new());
     }
     Panel { chart, table }
@@ -73,14 +72,14 @@ fn point(x: f64, metric: &str, of: &CombinationFigure) -> ChartPoint {
         "{} with {}: {} ({})",
         words::clean(&of.medium),
         words::clean(&of.level),
-        said(metric, of),
+        figure_text(metric, of),
         words::count(of.runs, "run")
     );
     ChartPoint { x, y: of.value, interval: of.ci95, tip }
 }
 
 /// "312 IOPS (300 to 324)".
-fn said(metric: &str, of: &CombinationFigure) -> String {
+fn figure_text(metric: &str, of: &CombinationFigure) -> String {
     let text = words::quantity(metric, of.value);
     match of.ci95.map(|ends| words::interval(metric, ends)) {
         Some(ends) => format!("{text} ({})", words::without_unit(&ends, &text)),

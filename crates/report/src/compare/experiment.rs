@@ -26,16 +26,16 @@ pub(super) fn factors(experiment: &Experiment) -> Vec<String> {
 /// Sentences about the causes for the main figures, and the basis of the intervals.
 pub(super) fn sentences(experiment: &Experiment) -> Vec<String> {
     if let Some(why) = &experiment.unsplit {
-        let said = vec![format!("Nothing can be split: {}.", words::clean(why))];
-        return said.into_iter().chain(hides_cards(experiment)).collect();
+        let sentences = vec![format!("Nothing can be split: {}.", words::clean(why))];
+        return sentences.into_iter().chain(hides_cards(experiment)).collect();
     }
     let Some(any) = experiment.figures.first() else {
         return vec!["Cannot be told: no figure was measured of four runs or more.".to_owned()];
     };
-    let mut said = confounded(experiment, any);
-    said.extend(main(experiment).flat_map(|figure| about(experiment, figure)));
-    said.extend(basis(experiment));
-    said
+    let mut sentences = confounded(experiment, any);
+    sentences.extend(main(experiment).flat_map(|figure| about(experiment, figure)));
+    sentences.extend(basis(experiment));
+    sentences
 }
 
 /// The main figure of each kind of work.
@@ -59,7 +59,7 @@ pub(super) fn named(figure: &ExplainedFigure) -> String {
 
 /// Sentences about factors that cannot be separated, and the command to type.
 fn confounded(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     let mut effect_text: Vec<&String> = Vec::new();
     for (factor, effect) in experiment.factors.iter().zip(&figure.effects) {
         let Explained::Confounded { with } = effect else { continue };
@@ -69,12 +69,12 @@ fn confounded(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> 
         effect_text.extend(with);
         let all: Vec<&str> =
             std::iter::once(&factor.name).chain(with).map(String::as_str).collect();
-        said.push(format!("Cannot be told: {} change together.", all.join(" and ")));
+        sentences.push(format!("Cannot be told: {} change together.", all.join(" and ")));
     }
-    if !said.is_empty() {
-        said.extend(hides_cards(experiment));
+    if !sentences.is_empty() {
+        sentences.extend(hides_cards(experiment));
     }
-    said
+    sentences
 }
 
 fn hides_cards(experiment: &Experiment) -> Option<String> {
@@ -104,18 +104,18 @@ fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     }
     let lead = words::capitalised(&named(figure));
     let range = significant(figure.range);
-    let mut said =
+    let mut sentences =
         vec![format!("{lead}: of the factor of {range} between these runs {}.", parts.join(", "))];
-    said.extend(interaction(experiment, figure));
-    said.extend(no_interaction(experiment, figure));
-    said.extend(missing(experiment, figure));
-    said.extend((figure.limited_by_link > 0).then(|| {
+    sentences.extend(interaction(experiment, figure));
+    sentences.extend(no_interaction(experiment, figure));
+    sentences.extend(missing(experiment, figure));
+    sentences.extend((figure.limited_by_link > 0).then(|| {
         format!(
             "{} of {} runs may be as fast as their link carries: a faster one may show more of the medium.",
             figure.limited_by_link, figure.runs
         )
     }));
-    said
+    sentences
 }
 
 /// Sentence about how the effect of one factor depends on the others, if an interaction is shown.
@@ -187,25 +187,25 @@ fn missing(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> 
 /// Source of the intervals, once for all figures.
 fn basis(experiment: &Experiment) -> Vec<String> {
     let figures = &experiment.figures;
-    let mut said = Vec::new();
-    let is_told = |effect: &Explained| matches!(effect, Explained::Known { .. });
-    if !figures.iter().flat_map(|figure| &figure.effects).any(is_told) {
-        return said;
+    let mut sentences = Vec::new();
+    let is_known = |effect: &Explained| matches!(effect, Explained::Known { .. });
+    if !figures.iter().flat_map(|figure| &figure.effects).any(is_known) {
+        return sentences;
     }
     if figures.iter().any(|figure| figure.repeats.is_some()) {
-        said.push("Intervals come from how much repeats differ, and are never narrower than the runs' own.".to_owned());
+        sentences.push("Intervals come from how much repeats differ, and are never narrower than the runs' own.".to_owned());
     }
     if figures.iter().any(|figure| figure.repeats.is_none()) {
-        said.push("Without repeats intervals come from the runs' own, which know nothing of differences between runs, and whether effects depend on each other cannot be told: measure combinations twice.".to_owned());
+        sentences.push("Without repeats intervals come from the runs' own, which know nothing of differences between runs, and whether effects depend on each other cannot be told: measure combinations twice.".to_owned());
     }
     let widest = figures.iter().map(|figure| figure.widened).fold(1.0, f64::max);
     if widest > 1.0 {
-        said.push(format!(
+        sentences.push(format!(
             "Where effects do not multiply as well as these intervals let one expect, they were widened, at most {}x.",
             significant(widest)
         ));
     }
-    said
+    sentences
 }
 
 fn interval(effect: &Explained) -> Option<[f64; 2]> {

@@ -437,8 +437,8 @@ fn on_a_phone_every_figure_has_the_head_of_its_column_beside_it() {
     for page in pages() {
         for table in between(page, "<table class=\"headline folds", "</table>") {
             let rows = between(table, "<tr><th scope=\"row\">", "</tr>");
-            let is_told = |row: &&str| row.matches(" data-h=\"").count() == 5;
-            assert!(rows.iter().filter(|row| !row.contains("why")).all(is_told), "{table}");
+            let has_heads = |row: &&str| row.matches(" data-h=\"").count() == 5;
+            assert!(rows.iter().filter(|row| !row.contains("why")).all(has_heads), "{table}");
         }
         for table in between(page, "<table class=\"folds", "</table>") {
             assert_eq!(

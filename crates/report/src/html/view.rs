@@ -216,7 +216,7 @@ impl RunPage {
 }
 
 /// True for the verdict, and for faults of the medium.
-pub(crate) fn is_told_first(finding: &Finding) -> bool {
+pub(crate) fn comes_first(finding: &Finding) -> bool {
     finding.id == "verdict" || is_danger(finding)
 }
 
@@ -274,9 +274,12 @@ fn paragraphs(page: &str) -> Vec<Paragraph> {
 
 fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
     let (figure, interval, n, why) = match row.shown.printed() {
-        Ok(told) => {
-            (told.text.to_owned(), told.interval.to_owned(), told.n.to_string(), String::new())
-        }
+        Ok(printed) => (
+            printed.text.to_owned(),
+            printed.interval.to_owned(),
+            printed.n.to_string(),
+            String::new(),
+        ),
         Err(why) => (String::new(), String::new(), String::new(), why.to_owned()),
     };
     HeadlineRow {

@@ -11,7 +11,7 @@ pub fn github(outcomes: &Outcomes) -> String {
     let annotations = outcomes.checks.iter().filter_map(|check| match check.verdict {
         CheckVerdict::Passed => None,
         CheckVerdict::Failed => Some(line("error", &check.name, &check.why)),
-        CheckVerdict::CannotBeTold => Some(line("warning", &check.name, &check.why)),
+        CheckVerdict::Undecided => Some(line("warning", &check.name, &check.why)),
     });
     annotations.chain([line("notice", &outcomes.name, &outcomes.result)]).collect()
 }

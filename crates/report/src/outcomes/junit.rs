@@ -16,7 +16,7 @@ struct Document<'a> {
 /// A test suite with a case for each check; undecided ones are skipped.
 pub fn junit(outcomes: &Outcomes) -> String {
     let count = |verdict| outcomes.checks.iter().filter(|it| it.verdict == verdict).count();
-    let (failed, skipped) = (count(CheckVerdict::Failed), count(CheckVerdict::CannotBeTold));
+    let (failed, skipped) = (count(CheckVerdict::Failed), count(CheckVerdict::Undecided));
     let document = Document { outcomes, failed, skipped };
     document.render().expect("a template of our own, written to memory")
 }
@@ -26,7 +26,7 @@ impl CheckOutcome {
         match self.verdict {
             CheckVerdict::Passed => None,
             CheckVerdict::Failed => Some("failure"),
-            CheckVerdict::CannotBeTold => Some("skipped"),
+            CheckVerdict::Undecided => Some("skipped"),
         }
     }
 }

@@ -39,13 +39,14 @@ mod tests {
     #[test]
     fn every_page_says_all_its_words_in_lines_that_fit() {
         for id in findings::IDS {
-            let said = explained(id, 60).expect("each has a page");
-            assert!(said.lines().all(|line| line.chars().count() <= 60), "{said}");
-            let told = said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            let shown = explained(id, 60).expect("each has a page");
+            assert!(shown.lines().all(|line| line.chars().count() <= 60), "{shown}");
+            let shown_words =
+                shown.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
             let page = findings::about(id).expect("each has a page");
             let plain: String = plain(page);
             let words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-            assert_eq!(told.collect::<Vec<_>>(), words.collect::<Vec<_>>(), "{id}");
+            assert_eq!(shown_words.collect::<Vec<_>>(), words.collect::<Vec<_>>(), "{id}");
         }
         assert_eq!(explained("no-such", 60), None);
     }

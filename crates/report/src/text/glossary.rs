@@ -67,8 +67,8 @@ mod tests {
         assert!(words.len() > 60, "{}", words.len());
         assert_eq!(words.iter().filter(|word| *word == "work").count(), 1);
         for word in words {
-            let said = meaning(&word, 60).expect("each has a meaning");
-            assert!(said.lines().all(|line| line.chars().count() <= 60), "{said}");
+            let text = meaning(&word, 60).expect("each has a meaning");
+            assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn is_one(record: &Record) -> bool {
 
 /// The whole screen, in lines of at most `width` columns; with the figures of each turn if
 /// `with_figures`.
-pub(super) fn told(record: &Record, width: usize, with_figures: bool) -> String {
+pub(super) fn text(record: &Record, width: usize, with_figures: bool) -> String {
     let mut out = paragraph(&words::medium_line(record), width);
     if let Some(state) = caveats::state(record) {
         out += &paragraph(&state, width);

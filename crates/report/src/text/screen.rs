@@ -56,8 +56,8 @@ pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
     let screen = Screen::of(record, width, colour, rest);
     if super::host_effects::is_one(record) {
-        let told = super::host_effects::told(record, width, false);
-        return format!("{told}\n{}\n", screen.elsewhere(&[]).join("\n"));
+        let text = super::host_effects::text(record, width, false);
+        return format!("{text}\n{}\n", screen.elsewhere(&[]).join("\n"));
     }
     // A path is not broken, but may take several rows of the terminal.
     let rows = |line: &String| display::width(line).div_ceil(width).saturating_sub(1);
@@ -270,13 +270,14 @@ impl<'s> Screen<'s> {
     /// The sentences above the figures, not shortened.
     fn sentences(&self) -> Vec<String> {
         let faults = self.fault_findings().into_iter();
-        let mut said: Vec<String> = faults.map(|it| words::clean(&it.statement)).collect();
-        said.extend(caveats::state(self.record));
+        let mut sentences: Vec<String> = faults.map(|it| words::clean(&it.statement)).collect();
+        sentences.extend(caveats::state(self.record));
         let judged = self.judged();
         let verdict = judged.verdict.iter().cloned().collect();
-        said.extend(judged.ordered(judged.uses.clone(), verdict).concat());
-        said.extend(self.claims_told().take(CLAIMS).map(|it| words::clean(&it.statement)));
-        said
+        sentences.extend(judged.ordered(judged.uses.clone(), verdict).concat());
+        sentences
+            .extend(self.claims_not_failed().take(CLAIMS).map(|it| words::clean(&it.statement)));
+        sentences
     }
 
     /// The lines of a run.
@@ -297,9 +298,9 @@ impl<'s> Screen<'s> {
         let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
         top.extend(before);
         let judged = self.judged();
-        let verdict = judged.verdict.as_ref().map(|said| {
+        let verdict = judged.verdict.as_ref().map(|statement| {
             let most = caps.verdict + usize::from(judged.severity == Severity::Failure);
-            self.prose(said, 2, most, of_severity(judged.severity))
+            self.prose(statement, 2, most, of_severity(judged.severity))
         });
         let uses = self.of_uses(&judged.uses);
         top.extend(judged.ordered(uses, verdict.unwrap_or_default()).concat());
@@ -389,12 +390,12 @@ impl<'s> Screen<'s> {
         let each = (room / matrix.works.len().max(1)).max(1);
         let mut works = Vec::new();
         for work in &matrix.works {
-            let mut said =
+            let mut work_lines =
                 self.prose(&words::clean(&work.statement()), 2, each.min(2), Ink::strong);
             let places = work.places.iter().map(|place| place_line(work, place));
-            said.extend(places.flat_map(|place| self.prose(&place, 4, 1, Ink::faint)));
-            said.truncate(each);
-            works.extend(said);
+            work_lines.extend(places.flat_map(|place| self.prose(&place, 4, 1, Ink::faint)));
+            work_lines.truncate(each);
+            works.extend(work_lines);
         }
         // Works without a line are counted and named.
         if works.len() > room {
@@ -469,13 +470,13 @@ impl<'s> Screen<'s> {
     /// Failures that are not in the verdict.
     fn fault_findings(&self) -> Vec<&'s Finding> {
         let verdict = self.verdict();
-        let is_said =
+        let is_in_verdict =
             |finding: &Finding| verdict.is_some_and(|verdict| findings::repeats(verdict, finding));
         let is_fault = |finding: &&Finding| {
             let is_own = finding.severity == Severity::Failure && finding.id != NOT_PUT_BACK;
             (is_own || finding.id == "standstill")
                 && !findings::is_verdict(finding)
-                && !is_said(finding)
+                && !is_in_verdict(finding)
         };
         self.record.findings.iter().filter(is_fault).collect()
     }
@@ -485,15 +486,16 @@ impl<'s> Screen<'s> {
         let is_overstated = findings::is_overstated(&self.record.findings);
         let verdict = self.verdict();
         let severity = verdict.map_or(Severity::Info, |verdict| verdict.severity);
-        let said = verdict.map(|it| if uses.is_empty() { &it.statement } else { &reasoned });
-        let verdict = said.map(|said| words::clean(said)).filter(|said| !said.is_empty());
+        let sentence = verdict.map(|it| if uses.is_empty() { &it.statement } else { &reasoned });
+        let verdict =
+            sentence.map(|sentence| words::clean(sentence)).filter(|sentence| !sentence.is_empty());
         let is_praise = severity == Severity::Info && !is_overstated;
         Judged { uses, verdict, severity, is_praise }
     }
 
     /// Results of the claims that did not fail; the others are among the faults.
     fn claims(&self, caps: &Caps) -> Vec<String> {
-        let claims = self.claims_told().take(CLAIMS);
+        let claims = self.claims_not_failed().take(CLAIMS);
         claims
             .flat_map(|claim| {
                 let ink = of_severity(claim.severity);
@@ -502,7 +504,7 @@ impl<'s> Screen<'s> {
             .collect()
     }
 
-    fn claims_told(&self) -> impl Iterator<Item = &Finding> {
+    fn claims_not_failed(&self) -> impl Iterator<Item = &Finding> {
         let findings = self.record.findings.iter();
         findings.filter(|it| it.id == "claim" && it.severity != Severity::Failure)
     }
@@ -536,10 +538,10 @@ impl<'s> Screen<'s> {
     }
 
     fn of_uses(&self, uses: &[String]) -> Vec<String> {
-        let as_told = |_: &Ink, line: &str| line.to_owned();
-        let laid = |said: &String| match said.as_str() {
-            NO_USE => self.prose(said, 2, 1, Ink::alarm),
-            _ => self.prose(said, 2, 3, as_told),
+        let plain = |_: &Ink, line: &str| line.to_owned();
+        let laid = |sentence: &String| match sentence.as_str() {
+            NO_USE => self.prose(sentence, 2, 1, Ink::alarm),
+            _ => self.prose(sentence, 2, 3, plain),
         };
         uses.iter().flat_map(laid).collect()
     }
@@ -580,7 +582,7 @@ impl<'s> Screen<'s> {
             row.cell.is_none()
                 && matches!(&row.shown, Shown::Withheld(why) if why == caveats::NOT_PLANNED)
         };
-        let (unplanned, told): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
+        let (unplanned, planned): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
         let names = unplanned.into_iter().map(|row| {
             // "Random read, 4 KiB" is an element of a list.
             row.label.to_lowercase().replace("kib", "KiB").replace(", ", " ")
@@ -594,10 +596,10 @@ impl<'s> Screen<'s> {
         if self.record.cells.is_empty() && self.record.plan.is_empty() {
             return (Vec::new(), Vec::new());
         }
-        let first = told.first().and_then(why);
-        let is_said = caveats::state(self.record).is_some() || !self.record.skipped.is_empty();
-        let is_one = is_said && first.is_some() && told.iter().all(|row| why(row) == first);
-        let rows = told.iter().filter(|_| !is_one).map(|row| self.of_headline(row));
+        let first = planned.first().and_then(why);
+        let is_explained = caveats::state(self.record).is_some() || !self.record.skipped.is_empty();
+        let is_one = is_explained && first.is_some() && planned.iter().all(|row| why(row) == first);
+        let rows = planned.iter().filter(|_| !is_one).map(|row| self.of_headline(row));
         (rows.collect(), names.collect())
     }
 
@@ -679,11 +681,11 @@ impl<'s> Screen<'s> {
         let gap = " ".repeat(room.saturating_sub(display::width(&label)));
         let figure = self.ink.strong(text);
         if self.width < ROW {
-            let told = |lead: &str, text: &Option<String>| {
+            let with_lead = |lead: &str, text: &Option<String>| {
                 text.as_ref().map(|text| format!("{lead} {text}"))
             };
             let parts = [Some(interval.clone()), Some(format!("n {n}"))];
-            let times = [told("p99", p99), told("slowest", slowest)];
+            let times = [with_lead("p99", p99), with_lead("slowest", slowest)];
             let parts: Vec<String> = parts.into_iter().chain(times).flatten().collect();
             let below = wrap::joined(&parts, self.width - 4);
             let below = below.iter().map(|line| format!("    {}", self.ink.faint(line)));
@@ -746,7 +748,7 @@ impl<'s> Screen<'s> {
     /// Left-out tests, with reasons if there is room. A test with other measured cells was left out
     /// in part.
     fn skipped(&self, unplanned: &[String], most: usize) -> Vec<String> {
-        let as_told = |_: &Ink, line: &str| line.to_owned();
+        let plain = |_: &Ink, line: &str| line.to_owned();
         let is_known = |test: &str| self.record.cells_of(test).next().is_some();
         let named = |tests: &[&str]| {
             let (parts, whole): (Vec<&str>, Vec<&str>) =
@@ -767,7 +769,7 @@ impl<'s> Screen<'s> {
         let whole = format!("Not run: {}", full.join("; "));
         let scaled = if self.width < WIDTH { most * WIDTH / self.width } else { most };
         if wrap::wrapped(&whole, self.width - 2).len() <= scaled {
-            return self.prose(&whole, 2, most, as_told);
+            return self.prose(&whole, 2, most, plain);
         }
         // The reason for most left-out tests comes first.
         let mut by_number: Vec<&(String, String)> = reasons.iter().collect();
@@ -779,7 +781,7 @@ impl<'s> Screen<'s> {
             }
         }
         let names: Vec<String> = unplanned.into_iter().chain([named(&tests)]).collect();
-        self.prose(&format!("Not run (why: --details): {}", names.join(", ")), 2, most, as_told)
+        self.prose(&format!("Not run (why: --details): {}", names.join(", ")), 2, most, plain)
     }
 
     fn cells_left(&self, shown: usize) -> String {
@@ -797,7 +799,7 @@ impl<'s> Screen<'s> {
                 || finding.id == "standstill"
         };
         let shown = self.record.findings.iter().filter(is_shown).count()
-            + self.claims_told().take(CLAIMS).count();
+            + self.claims_not_failed().take(CLAIMS).count();
         self.record.findings.len() - shown
     }
 

@@ -267,8 +267,8 @@ mod tests {
     #[test]
     fn what_is_to_be_copied_is_never_broken() {
         let command = display::unbroken("flashmark show sim-a1-quick-1 --details");
-        let said = format!("Everything that was measured: {command}");
-        assert_eq!(fold(&said, 40, true), format!("Everything that was measured:\n  {command}"));
+        let text = format!("Everything that was measured: {command}");
+        assert_eq!(fold(&text, 40, true), format!("Everything that was measured:\n  {command}"));
         assert_eq!(
             fold("Page     /home/a/long/name/report.html\n", 20, true),
             "Page     /home/a/long/name/report.html\n"
@@ -302,9 +302,9 @@ mod tests {
 
     #[test]
     fn a_name_is_never_all_that_is_left() {
-        let said = |text: &str| cut_after("Caveat: random write (4 cells)", text, 60, 1);
+        let cut = |text: &str| cut_after("Caveat: random write (4 cells)", text, 60, 1);
         let long = "preconditioned 70.7 % of 256 MiB before the time was up";
-        assert_eq!(said(long), ["Caveat: random write (4 cells): preconditioned 70.7 % [...]"]);
-        assert_eq!(said("short"), ["Caveat: random write (4 cells): short"]);
+        assert_eq!(cut(long), ["Caveat: random write (4 cells): preconditioned 70.7 % [...]"]);
+        assert_eq!(cut("short"), ["Caveat: random write (4 cells): short"]);
     }
 }

@@ -105,8 +105,11 @@ pub fn check(page: &str) {
             "a" => {
                 assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere");
                 // Users of voice control say the visible text.
-                let heard = tag.get("aria-label").unwrap_or(tag.text).to_lowercase();
-                assert!(heard.contains(&tag.text.to_lowercase()), "seen and not heard: {tag:?}");
+                let accessible_name = tag.get("aria-label").unwrap_or(tag.text).to_lowercase();
+                assert!(
+                    accessible_name.contains(&tag.text.to_lowercase()),
+                    "seen and not heard: {tag:?}"
+                );
             }
             "pre" | "div" if tag.name == "pre" || tag.get("class") == Some("scroll") => {
                 assert_eq!(tag.get("tabindex"), Some("0"), "scrolls without keys: {tag:?}");

@@ -86,21 +86,21 @@ fn classes(classes: &SpeedClasses) -> String {
 }
 
 fn claims(claims: &Claims) -> String {
-    let mut said: Vec<String> =
+    let mut texts: Vec<String> =
         claims.capacity_bytes.map(|bytes| Bytes(bytes).to_string()).into_iter().collect();
-    said.extend(marks([
+    texts.extend(marks([
         ("C", claims.speed_class),
         ("U", claims.uhs_grade),
         ("V", claims.video_class),
         ("A", claims.app_class),
     ]));
-    said.extend(claims.read_bps.map(|bps| format!("reads {}", BytesPerSecond(bps))));
-    said.extend(claims.write_bps.map(|bps| format!("writes {}", BytesPerSecond(bps))));
-    said.extend(claims.random_read_iops.map(|iops| format!("random reads {}", Iops(iops))));
-    said.extend(claims.random_write_iops.map(|iops| format!("random writes {}", Iops(iops))));
-    said.extend(claims.write_p99_ns.map(|ns| format!("p99 within {}", Nanos(ns))));
-    said.extend(claims.write_max_ns.map(|ns| format!("longest within {}", Nanos(ns))));
-    said.join(", ")
+    texts.extend(claims.read_bps.map(|bps| format!("reads {}", BytesPerSecond(bps))));
+    texts.extend(claims.write_bps.map(|bps| format!("writes {}", BytesPerSecond(bps))));
+    texts.extend(claims.random_read_iops.map(|iops| format!("random reads {}", Iops(iops))));
+    texts.extend(claims.random_write_iops.map(|iops| format!("random writes {}", Iops(iops))));
+    texts.extend(claims.write_p99_ns.map(|ns| format!("p99 within {}", Nanos(ns))));
+    texts.extend(claims.write_max_ns.map(|ns| format!("longest within {}", Nanos(ns))));
+    texts.join(", ")
 }
 
 fn target(target: &Target) -> Vec<(String, String)> {

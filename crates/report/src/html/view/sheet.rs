@@ -69,10 +69,10 @@ impl Sheet {
     pub fn of(record: &Record, [rate, along]: [Option<Panel>; 2]) -> Sheet {
         let dangers = dangers(record);
         let verdict = record.findings.iter().find(|finding| finding.id == "verdict");
-        let is_told = |finding: &Finding| dangers.iter().any(|told| told.id == finding.id);
+        let is_listed = |finding: &Finding| dangers.iter().any(|other| other.id == finding.id);
         Sheet {
             verdict: match verdict {
-                Some(finding) if is_told(finding) => None,
+                Some(finding) if is_listed(finding) => None,
                 Some(finding) => Some(words::clean(&finding.statement)),
                 None => Some("No verdict: what it takes to judge was not measured.".to_owned()),
             },
@@ -146,8 +146,8 @@ fn answers(record: &Record) -> Vec<(&'static str, &'static str, String)> {
 fn dangers(record: &Record) -> Vec<&Finding> {
     let mut dangers: Vec<&Finding> = Vec::new();
     for finding in record.findings.iter().filter(|finding| is_danger(finding)) {
-        let is_told = |told: &&Finding| findings::repeats(told, finding);
-        if !dangers.iter().any(is_told) {
+        let is_repeat = |other: &&Finding| findings::repeats(other, finding);
+        if !dangers.iter().any(is_repeat) {
             dangers.push(finding);
         }
     }
