@@ -39,10 +39,10 @@ pub fn line(damage: &[Damage]) -> Option<String> {
 /// Prints the damage of a run's journal on standard error, a line each. Errors of printing are
 /// ignored.
 pub fn warn<'a>(dir: &RunDir, damage: impl Iterator<Item = &'a Damage>) {
-    lines(damage).iter().for_each(|line| tell(dir, line));
+    lines(damage).iter().for_each(|line| print_line(dir, line));
 }
 
 /// Prints one line about a run on standard error.
-pub fn tell(dir: &RunDir, line: &str) {
+pub fn print_line(dir: &RunDir, line: &str) {
     let _ = writeln!(std::io::stderr(), "flashmark: {}: {line}", clean(dir.name()));
 }

@@ -83,15 +83,15 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let said = self.error.to_string();
-        f.write_str(&said)?;
+        let message = self.error.to_string();
+        f.write_str(&message)?;
         // Many an error says in its own words what caused it: nobody wants to read that twice.
         let more = self
             .error
             .chain()
             .skip(1)
             .map(ToString::to_string)
-            .filter(|cause| !said.contains(cause.as_str()));
+            .filter(|cause| !message.contains(cause.as_str()));
         more.take(1).try_for_each(|cause| write!(f, ": {cause}"))
     }
 }

@@ -270,13 +270,13 @@ fn print_whole(text: &str) -> std::io::Result<()> {
 /// Prints the record of a run to standard output. A record that is not written completely is an
 /// error, also if the reader has gone away.
 pub fn print_record(record: &Record, dir: &RunDir) -> Result<()> {
-    let unheard = |error: std::io::Error| {
+    let write_failure = |error: std::io::Error| {
         let name = dir.name();
         anyhow::anyhow!(
             "the record could not be written to standard output ({error}); it is kept, print it with: flashmark show {name} --json"
         )
     };
-    print_whole(&record.to_json()).map_err(unheard).or_internal()
+    print_whole(&record.to_json()).map_err(write_failure).or_internal()
 }
 
 /// Failure if the results of a run cannot be kept: it says how to go on, as the run is not lost.

@@ -61,10 +61,10 @@ impl Line {
     /// Notes the time that is left. It never grows beyond what was shown; if that cannot hold, no
     /// time is shown until it holds again.
     fn take_left(&mut self, left_ns: u64) {
-        let is_told = left_ns > 0;
+        let has_estimate = left_ns > 0;
         let known = self.left_ns.unwrap_or(u64::MAX);
-        self.is_longer = !is_told || left_ns > known.saturating_add(known / 8 + 2_000_000_000);
-        if is_told && !self.is_longer {
+        self.is_longer = !has_estimate || left_ns > known.saturating_add(known / 8 + 2_000_000_000);
+        if has_estimate && !self.is_longer {
             self.left_ns = Some(left_ns.min(known));
         }
     }
@@ -352,11 +352,11 @@ fn rate(progress: &CellProgress<'_>) -> String {
 }
 
 /// A name and its text: side by side, or below each other if they do not fit.
-fn row(name: &str, said: &str) -> String {
+fn row(name: &str, text: &str) -> String {
     if OutputStream::Error.width() < WIDE {
-        format!("  {name}\n    {said}")
+        format!("  {name}\n    {text}")
     } else {
-        format!("  {}  {said}", display::padded(name, 34))
+        format!("  {}  {text}", display::padded(name, 34))
     }
 }
 

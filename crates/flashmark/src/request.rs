@@ -245,20 +245,20 @@ impl RunRequest {
 
     /// Prints what decides how a script goes on: what failed, if no screen shows it; and uses and
     /// claims that were not decided, which is neither a yes nor a no.
-    pub fn say_what_decides(&self, record: &Record, exit: Exit, is_shown: bool) {
+    pub fn print_outcome(&self, record: &Record, exit: Exit, is_shown: bool) {
         if !matches!(exit, Exit::Done | Exit::MediumFailed) {
             return;
         }
         let is_failure = |finding: &&Finding| finding.severity == Severity::Failure;
         // The verdict on a medium that fails repeats what it failed by.
         let failed = record.findings.iter().filter(is_failure).filter(|_| !is_shown);
-        let mut said: Vec<&Finding> = Vec::new();
+        let mut printed: Vec<&Finding> = Vec::new();
         for finding in failed {
-            if !said.iter().any(|before| {
+            if !printed.iter().any(|before| {
                 before.statement == finding.statement || findings::repeats(before, finding)
             }) {
                 crate::say!("flashmark: failed: {}", finding.statement);
-                said.push(finding);
+                printed.push(finding);
             }
         }
         let means = if self.strict { "exit code 1" } else { "no failure without --strict" };

@@ -60,13 +60,13 @@ pub fn when_it_is_back(
     dir: &RunDir,
     (by_hand, patience): (Option<&str>, Duration),
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&str),
+    print_line: &mut dyn FnMut(&str),
 ) -> Result<Option<Restored>> {
     if dir.unrestored().is_none() {
         return Ok(None);
     }
     let began = Instant::now();
-    let mut said = String::new();
+    let mut reported = String::new();
     loop {
         let tried = once(earlier, dir, by_hand, stop);
         let (why, exit) = match tried {
@@ -82,13 +82,13 @@ pub fn when_it_is_back(
         if left.is_zero() || stop.load(Ordering::Relaxed) {
             return Err(not_there(&why, exit, dir));
         }
-        if why != said {
-            say(&format!(
+        if why != reported {
+            print_line(&format!(
                 "data from the medium must be restored ({}): {why}; waiting up to {} s for it",
                 size_left(dir),
                 left.as_secs()
             ));
-            said = why;
+            reported = why;
         }
         std::thread::sleep(PAUSE.min(left));
     }

@@ -179,7 +179,7 @@ struct JournalListener<'a> {
 #[derive(Clone, Default)]
 struct Seen {
     activity: Vec<Sample>,
-    host_effects: HostState,
+    host_state: HostState,
     reach: Option<IoAccounting>,
     /// Caveats that the counters raised, those of its rounds included.
     caveats: Vec<Flag>,
@@ -204,11 +204,11 @@ impl JournalListener<'_> {
             RunEvent::CellRevised { cell } => cell,
             _ => return None,
         };
-        let Seen { activity, host_effects, reach, caveats } =
+        let Seen { activity, host_state, reach, caveats } =
             self.seen.get(&cell.id).cloned().unwrap_or_default();
         let mut cell = Cell { activity, reach, ..(*cell).clone() };
-        if host_effects != HostState::default() {
-            cell.host_state.get_or_insert_default().add(host_effects);
+        if host_state != HostState::default() {
+            cell.host_state.get_or_insert_default().add(host_state);
         }
         for flag in caveats {
             if !cell.flags.contains(&flag) {
@@ -220,7 +220,7 @@ impl JournalListener<'_> {
 
     /// Notes the counts of a cell that has just been measured, or of a round of it.
     fn note(&mut self, cell: &Cell) {
-        let (activity, host_effects) = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
+        let (activity, host_state) = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
         let counted = self.medium_check.checked(Cell { activity, ..cell.clone() });
         let is_new = |flag: &Flag| !cell.flags.contains(flag);
         let caveats: Vec<Flag> = counted.flags.into_iter().filter(is_new).collect();
@@ -229,7 +229,7 @@ impl JournalListener<'_> {
         if is_first {
             (seen.activity, seen.reach) = (counted.activity, counted.reach);
         }
-        seen.host_effects.add(host_effects);
+        seen.host_state.add(host_state);
         seen.caveats.extend(caveats);
     }
 }
@@ -344,7 +344,7 @@ fn conclude(
     keepable(dir.write_record(&record), dir)?;
     let exit = request.exit(&record, end.error.as_ref());
     outputs::deliver(&record, dir, exit, outputs)?;
-    request.say_what_decides(&record, exit, outputs.shows_a_screen());
+    request.print_outcome(&record, exit, outputs.shows_a_screen());
     if let Some(reason) = end.failed {
         return keepable(
             Err(anyhow::anyhow!(
@@ -418,7 +418,7 @@ pub fn conclude_late(dir: &RunDir, lock: Lock, request: &RunRequest, outputs: &O
     let record = judged_and_written(dir, request)?;
     let exit = request.exit(&record, None);
     outputs::deliver(&record, dir, exit, outputs)?;
-    request.say_what_decides(&record, exit, outputs.shows_a_screen());
+    request.print_outcome(&record, exit, outputs.shows_a_screen());
     Ok(exit)
 }
 
@@ -454,7 +454,7 @@ mod tests {
         cell.stop = Stop::Error;
         cell.error = Some(record::CellError::of(IoErrorKind::Medium));
         record.cells.push(cell);
-        let said = next_step(&record, "a");
-        assert!(said.contains("Copy what is on it first") && !said.contains("resume"), "{said}");
+        let step = next_step(&record, "a");
+        assert!(step.contains("Copy what is on it first") && !step.contains("resume"), "{step}");
     }
 }

@@ -190,11 +190,11 @@ fn all_ended(
             .iter()
             .map(|group| scope.spawn(|| one_after_another(group, screen, &running, stop)))
             .collect();
-        let mut is_told = false;
+        let mut is_interrupted = false;
         while threads.iter().any(|thread| !thread.is_finished()) {
-            if stop.load(Ordering::SeqCst) && !is_told {
+            if stop.load(Ordering::SeqCst) && !is_interrupted {
                 running.interrupt();
-                is_told = true;
+                is_interrupted = true;
             }
             std::thread::sleep(LOOK);
         }

@@ -108,15 +108,15 @@ fn serve(attached: &Attached, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) && attached.is_there() {
         std::thread::sleep(GLANCE);
     }
-    let mut said = None;
+    let mut reported = None;
     while attached.is_there()
         && let Some(why) = attached.in_use()
     {
-        if said.as_ref() != Some(&why) {
+        if reported.as_ref() != Some(&why) {
             crate::say!(
                 "in use: {why}\nwaiting until it is let go; Ctrl-C again ends at once, and whoever uses it gets errors"
             );
-            said = Some(why);
+            reported = Some(why);
         }
         std::thread::sleep(GLANCE);
     }
@@ -177,13 +177,13 @@ fn failed(child: Child) -> Failure {
         Some(130) => Exit::Interrupted,
         _ => Exit::Internal,
     };
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.trim().trim_start_matches("flashmark: ");
+    let message = String::from_utf8_lossy(&output.stderr);
+    let message = message.trim().trim_start_matches("flashmark: ");
     Failure {
         exit,
         error: anyhow!(
             "{}",
-            if said.is_empty() { "the server ended without a word" } else { said }
+            if message.is_empty() { "the server ended without a word" } else { message }
         ),
     }
 }

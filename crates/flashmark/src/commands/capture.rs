@@ -35,14 +35,14 @@ pub fn run(flags: &CaptureFlags) -> Result {
     let stop = signals::listen()?;
     let out = create(&flags.output)?;
     let mut screen = Screen::new(flags.quiet);
-    screen.say(&format!(
+    screen.print_line(&format!(
         "recording {} ({}) until {}",
         source.name,
         Bytes(source.size_bytes),
         until(&limits)
     ));
     if is_on(&roots, &flags.output, &source) {
-        screen.say(&format!("note: the trace is written to {} itself, so its own writes are in it; another medium is better", source.name));
+        screen.print_line(&format!("note: the trace is written to {} itself, so its own writes are in it; another medium is better", source.name));
     }
     let started = crate::clock::now();
     let captured =
@@ -190,7 +190,7 @@ impl Screen {
         Screen { quiet, terminal: std::io::stderr().is_terminal(), last: Instant::now() }
     }
 
-    fn say(&self, line: &str) {
+    fn print_line(&self, line: &str) {
         if !self.quiet {
             crate::say!("{line}");
         }

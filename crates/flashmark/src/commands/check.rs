@@ -184,7 +184,7 @@ fn is_same_question(before: &RunRequest, now: &RunRequest) -> bool {
 
 fn show_again(record: &Record, dir: &RunDir, request: &RunRequest, json: bool) -> Result<Exit> {
     let exit = request.exit(record, None);
-    request.say_what_decides(record, exit, true);
+    request.print_outcome(record, exit, true);
     progress_events::concluded(record, dir);
     let when = record.run.finished.as_deref().unwrap_or_default();
     if json {

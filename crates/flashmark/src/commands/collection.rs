@@ -147,8 +147,8 @@ fn changes(dir: &Path, revision: &str) -> Result<Vec<PathBuf>> {
     for words in [diff.as_slice(), new.as_slice()] {
         let ran = Command::new("git").arg("-C").arg(dir).args(words).output().or_usage()?;
         if !ran.status.success() {
-            let said = clean(String::from_utf8_lossy(&ran.stderr).trim());
-            return usage(format_args!("git cannot tell what changed since it: {said}"));
+            let message = clean(String::from_utf8_lossy(&ran.stderr).trim());
+            return usage(format_args!("git cannot tell what changed since it: {message}"));
         }
         let names = ran.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         paths.extend(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())));

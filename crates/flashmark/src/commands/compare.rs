@@ -26,7 +26,7 @@ pub fn run(flags: &CompareFlags) -> Result {
     if let Some(path) = &flags.html {
         atomic_write(path, report::compare::page(&comparison).as_bytes()).or_internal()?;
     }
-    let json = || told_as_json(&comparison, regression.as_ref());
+    let json = || comparison_json(&comparison, regression.as_ref());
     match &flags.json {
         Some(path) if path.as_os_str() == "-" => print_document(&json()?)?,
         Some(path) => atomic_write(path, json()?.as_bytes()).or_internal()?,
@@ -57,7 +57,10 @@ fn outcome(format: OutcomeFormat, found: &Regression, strict: bool) -> String {
     }
 }
 
-fn told_as_json(comparison: &MediaComparison, regression: Option<&Regression>) -> Result<String> {
+fn comparison_json(
+    comparison: &MediaComparison,
+    regression: Option<&Regression>,
+) -> Result<String> {
     let mut value = serde_json::to_value(comparison).or_internal()?;
     if let Some(regression) = regression {
         value["regression"] = serde_json::to_value(regression).or_internal()?;

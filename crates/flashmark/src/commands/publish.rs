@@ -21,9 +21,10 @@ use source::{OwnRuns, PublishedLines};
 pub fn run(flags: &PublishFlags) -> Result {
     let place = WholeDir::take(&flags.dir, &SITE)?;
     let repository = flags.collection.as_deref().map(Repository::open).transpose().or_usage()?;
-    let said = repository.as_ref().map(|repository| &repository.settings);
-    let title = flags.title.clone().or(said.map(|said| said.title.clone()));
-    let given = flags.address.as_deref().or(said.and_then(|said| said.address.as_deref()));
+    let settings = repository.as_ref().map(|repository| &repository.settings);
+    let title = flags.title.clone().or(settings.map(|settings| settings.title.clone()));
+    let given =
+        flags.address.as_deref().or(settings.and_then(|settings| settings.address.as_deref()));
     let made = tree::SiteSummary {
         title: title.unwrap_or_else(|| "Flashmark collection".to_owned()),
         address: given.map(address).transpose()?,

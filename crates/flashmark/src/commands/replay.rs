@@ -105,10 +105,10 @@ fn settings(flags: &ReplayFlags) -> Result<ReplaySettings> {
 fn request(flags: &ReplayFlags) -> Result<RunRequest> {
     let span = flags.access.span.as_deref().map(crate::request::read_span).transpose()?;
     // As a journal has it: what a replay knows nothing of is as if it had not been said.
-    let said = serde_json::json!({
+    let fields = serde_json::json!({
         "target": flags.target, "erase": flags.access.erase()?, "span": span, "engine": flags.access.engine, "seed": flags.seed, "file_bytes": 0
     });
-    let request: RunRequest = serde_json::from_value(said).or_internal()?;
+    let request: RunRequest = serde_json::from_value(fields).or_internal()?;
     Ok(RunRequest { yes: flags.access.yes, ..request })
 }
 

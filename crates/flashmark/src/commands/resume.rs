@@ -93,8 +93,8 @@ fn end_late(
     request: &RunRequest,
     flags: &ResumeFlags,
 ) -> Result {
-    let said_so = replayed.record.run.ended == Ended::Complete && dir.has_its_record();
-    if said_so && flags.outputs.json.is_none() && flags.outputs.html.is_none() {
+    let is_recorded = replayed.record.run.ended == Ended::Complete && dir.has_its_record();
+    if is_recorded && flags.outputs.json.is_none() && flags.outputs.html.is_none() {
         print(&format!(
             "{} is finished; show it with: flashmark show {}\n",
             dir.name(),

@@ -58,7 +58,7 @@ pub fn open(request: &mut RunRequest, quiet: bool) -> Result<OpenTarget> {
 /// Measures a target that is open.
 pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarget) -> Result {
     let is_check = wanted.suite.name == request::CHECK_SUITE;
-    opened.tell_way_to_raw(if is_check { "check" } else { "run" });
+    opened.note_way_to_raw(if is_check { "check" } else { "run" });
     let mut plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     if let Some(time_ns) = wanted.time_ns {
         effort::spend(&mut wanted.suite, &mut wanted.choice, &plan, time_ns);

@@ -36,17 +36,19 @@ pub fn run(flags: &RunsFlags) -> Result {
     for line in runs.iter().filter_map(|run| not_restored::line(&run.dir)) {
         print(&format!("{line}\n"))?;
     }
-    let rows =
-        runs.iter().map(|run| Ok((run.dir.name(), said(run)?))).collect::<Result<Vec<_>>>()?;
+    let rows = runs
+        .iter()
+        .map(|run| Ok((run.dir.name(), overview_text(run)?)))
+        .collect::<Result<Vec<_>>>()?;
     let longest = rows.iter().map(|(name, _)| display::width(name)).max().unwrap_or_default();
     let is_wide = rows
         .iter()
-        .any(|(_, said)| longest + 2 + display::width(said) > OutputStream::Output.width());
-    for (run, (name, said)) in runs.iter().zip(rows) {
+        .any(|(_, overview)| longest + 2 + display::width(overview) > OutputStream::Output.width());
+    for (run, (name, overview)) in runs.iter().zip(rows) {
         let lines = if is_wide {
-            format!("{name}\n    {said}\n")
+            format!("{name}\n    {overview}\n")
         } else {
-            format!("{}  {said}\n", display::padded(name, longest))
+            format!("{}  {overview}\n", display::padded(name, longest))
         };
         print(&lines)?;
         for line in damage::lines(run.damage.iter()) {
@@ -58,7 +60,7 @@ pub fn run(flags: &RunsFlags) -> Result {
 
 /// Line about a run: how it ended, its cells, its medium and its label; or the reason why it cannot
 /// be read.
-fn said(run: &RunSummary) -> Result<String> {
+fn overview_text(run: &RunSummary) -> Result<String> {
     let it = match &run.overview {
         Ok(overview) => overview,
         Err(reason) => return Ok(format!("damaged: {}", clean(reason))),

@@ -27,11 +27,11 @@ pub fn run(flags: &ShowFlags) -> Result {
     }
     let Loaded { mut record, damage } = dir.load_with_damage().or_usage()?;
     let is_document = flags.json || flags.markdown || flags.format.is_some();
-    let says_so = record.findings.iter().any(|finding| finding.id == "not-put-back");
+    let is_in_findings = record.findings.iter().any(|finding| finding.id == "not-put-back");
     match not_restored::line(&dir)
-        .filter(|_| is_document || flags.all || flags.findings || !says_so)
+        .filter(|_| is_document || flags.all || flags.findings || !is_in_findings)
     {
-        Some(line) if is_document => damage::tell(&dir, &line),
+        Some(line) if is_document => damage::print_line(&dir, &line),
         Some(line) => print(&format!("{line}\n"))?,
         None => {}
     }
@@ -103,7 +103,7 @@ pub fn load_from(dir: &RunDir) -> Result<Record> {
     not_restored::line(dir)
         .iter()
         .chain(&damage::line(&damage))
-        .for_each(|line| damage::tell(dir, line));
+        .for_each(|line| damage::print_line(dir, line));
     Ok(completed(dir, record))
 }
 

@@ -68,7 +68,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
         Some(id) => server.replace(id, &document.packed)?,
         None => submit(&server, &document, record.run.id)?,
     };
-    print_document(&told(&receipt, &server, name))?;
+    print_document(&receipt_text(&receipt, &server, name))?;
     Ok(Exit::Done)
 }
 
@@ -119,7 +119,7 @@ fn send_pending(flags: &SubmitFlags) -> Result {
         return usage("a token is of one collection: name it with --to");
     }
     let (count, exit) = pending::send_all(to, token, |run, server, receipt| {
-        print_document(&told(receipt, server, &run.name))
+        print_document(&receipt_text(receipt, server, &run.name))
     })?;
     if count == 0 {
         print("Nothing waits to be sent.\n")?;
@@ -279,7 +279,7 @@ fn agreed(question: &str, yes: bool) -> Result<()> {
 }
 
 /// Outcome of a submission, in a few lines.
-fn told(receipt: &ServerReceipt, server: &CollectionServer, name: &str) -> String {
+fn receipt_text(receipt: &ServerReceipt, server: &CollectionServer, name: &str) -> String {
     let mut text = match (receipt.is_new, receipt.revision) {
         (false, _) => format!("It is there already: {}\n", server.page(receipt)),
         (true, 0 | 1) => format!("Sent: {}\n", server.page(receipt)),

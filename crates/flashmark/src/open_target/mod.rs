@@ -136,7 +136,7 @@ impl OpenTarget {
 
     /// Keeps the advice how to measure the raw medium below a directory or file with `command` of
     /// this program.
-    pub fn tell_way_to_raw(&mut self, command: &str) {
+    pub fn note_way_to_raw(&mut self, command: &str) {
         let is_root = rustix::process::geteuid().is_root();
         let is_file = matches!(self.target.kind, TargetKind::Directory | TargetKind::File);
         let disk = self.disk.as_ref().filter(|_| is_file);
@@ -351,8 +351,8 @@ fn failure_of(request: &RunRequest, error: TargetError) -> Failure {
     if request.erase.is_none() || !is_write_protected(&failure) {
         return failure;
     }
-    let said = failure.to_string();
-    let error = anyhow::anyhow!("{said}, or leave out --erase for the tests that only read");
+    let message = failure.to_string();
+    let error = anyhow::anyhow!("{message}, or leave out --erase for the tests that only read");
     Failure { error, ..failure }
 }
 
@@ -386,7 +386,7 @@ fn host_caveats(host: &Host, roots: &Roots) -> Vec<Flag> {
     if let Some(load_per_core) = load_per_core.filter(|load| *load > BUSY_LOAD) {
         flags.push(Flag::BusyHost { load_per_core });
     }
-    if host.throttled.as_deref().is_some_and(|said| said != "no") {
+    if host.throttled.as_deref().is_some_and(|state| state != "no") {
         flags.push(Flag::Throttled);
     }
     flags

@@ -31,7 +31,7 @@ pub fn clean_up_after_killed_runs() {
         return;
     }
     match host::clean_leftovers(&folder) {
-        Ok(leftovers) => leftovers.iter().for_each(tell),
+        Ok(leftovers) => leftovers.iter().for_each(print_leftover),
         Err(error) => crate::say!(
             "flashmark: cannot look for leftovers of killed runs in {}: {error}",
             folder.display()
@@ -49,7 +49,7 @@ pub fn clean_up_after_killed_runs() {
     }
 }
 
-fn tell(leftover: &host::Leftover) {
+fn print_leftover(leftover: &host::Leftover) {
     let folder = words::visible(&leftover.directory.display().to_string());
     match &leftover.undone {
         Ok(()) => crate::say!(

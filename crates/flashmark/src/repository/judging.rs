@@ -225,10 +225,12 @@ mod tests {
     #[test]
     fn of_a_measurement_and_a_simulation_the_one_that_was_here_counts() {
         let refused = |new: &[&str], whom: &str, of: &str| {
-            let [said] = &left_out(new)[..] else { panic!("both or none of {new:?} are left out") };
+            let [reason] = &left_out(new)[..] else {
+                panic!("both or none of {new:?} are left out")
+            };
             let start = format!("{whom}: doubtful: its latencies are those of {of}/");
-            assert!(said.starts_with(&start), "{said}");
-            assert!(said.ends_with("one measurement counts once"), "{said}");
+            assert!(reason.starts_with(&start), "{reason}");
+            assert!(reason.ends_with("one measurement counts once"), "{reason}");
         };
         refused(&["ada"], "ada", "abe");
         refused(&["abe"], "abe", "ada");

@@ -63,11 +63,11 @@ impl SeveralScreen {
             }
             Some("cell-finished") if line.bar.is_none() => {
                 let figure = event["figure"].as_str().unwrap_or_default();
-                self.say(&format!("{}  {}  {figure}", line.name, line.doing(event)));
+                self.print_line(&format!("{}  {}  {figure}", line.name, line.doing(event)));
             }
             Some("message") => {
                 let text = event["text"].as_str().unwrap_or_default();
-                self.say(&format!("{}  {text}", line.name));
+                self.print_line(&format!("{}  {text}", line.name));
             }
             _ => {}
         }
@@ -97,7 +97,7 @@ impl SeveralScreen {
     }
 
     /// Prints a message above the lines.
-    pub fn say(&self, text: &str) {
+    pub fn print_line(&self, text: &str) {
         if !self.is_quiet {
             self.all.suspend(|| say!("{text}"));
         }

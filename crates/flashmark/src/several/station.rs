@@ -51,7 +51,7 @@ struct Slots {
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     Leave,
-    SayInUse,
+    ReportInUse,
     Check,
 }
 
@@ -71,7 +71,7 @@ impl Slots {
         if disk.uses.is_empty() {
             return Step::Check;
         }
-        if self.refused.insert(plugged) { Step::SayInUse } else { Step::Leave }
+        if self.refused.insert(plugged) { Step::ReportInUse } else { Step::Leave }
     }
 
     /// Forgets media that have been pulled out: plugged in again, they are checked again.
@@ -112,12 +112,12 @@ pub fn run(flags: &StationFlags) -> Result {
         worst: Exit::Done,
     };
     std::thread::scope(|scope| {
-        let mut is_told = false;
+        let mut is_interrupted = false;
         while !stop.load(Ordering::SeqCst) || !station.busy.is_empty() {
             if stop.load(Ordering::SeqCst) {
-                if !is_told {
+                if !is_interrupted {
                     running.interrupt();
-                    is_told = true;
+                    is_interrupted = true;
                 }
             } else {
                 let there = slots(&roots, flags);
@@ -125,7 +125,7 @@ pub fn run(flags: &StationFlags) -> Result {
                 for disk in &there {
                     match slots_known.step(disk) {
                         Step::Leave => {}
-                        Step::SayInUse => screen.say(&in_use(disk)),
+                        Step::ReportInUse => screen.print_line(&in_use(disk)),
                         Step::Check if station.is_busy(&roots, disk) => {}
                         Step::Check => {
                             slots_known.done.insert(Plugged::of(disk));
@@ -272,7 +272,7 @@ mod tests {
         used.uses =
             vec![host::InUseReason::ExclusivelyOpen { device: "sd0".into(), open_in: Vec::new() }];
         let steps = [slots.step(&used), slots.step(&used), slots.step(&used)];
-        assert_eq!(steps, [Step::Leave, Step::SayInUse, Step::Leave]);
+        assert_eq!(steps, [Step::Leave, Step::ReportInUse, Step::Leave]);
         assert_eq!(slots.step(&disk(0, 1, 100)), Step::Check);
     }
 }

@@ -23,7 +23,11 @@ pub(super) fn run(directory: &Path, flags: &CaptureFlags, limits: CaptureLimits)
     signals::ignore_stop_key()?;
     let out = create(&flags.output)?;
     let mut screen = Screen::new(flags.quiet);
-    screen.say(&format!("recording files below {} until {}", directory.display(), until(&limits)));
+    screen.print_line(&format!(
+        "recording files below {} until {}",
+        directory.display(),
+        until(&limits)
+    ));
     let started = Some(crate::clock::now());
     let captured = capture_files(directory, started, out, limits, &stop, &mut |captured| {
         screen.tick(|| so_far(captured));

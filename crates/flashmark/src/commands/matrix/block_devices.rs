@@ -199,8 +199,9 @@ impl Field {
     /// the user named the place.
     pub fn same_as(&self, record: &Record, by_hand: bool) -> Result<()> {
         let (now, then) = (&self.medium, &record.medium);
-        let says = |medium: &Medium| (medium.cid.clone(), medium.serial.clone());
-        if now.capacity_bytes == then.capacity_bytes && (by_hand || says(now) == says(then)) {
+        let identity = |medium: &Medium| (medium.cid.clone(), medium.serial.clone());
+        if now.capacity_bytes == then.capacity_bytes && (by_hand || identity(now) == identity(then))
+        {
             return Ok(());
         }
         refuse(

@@ -77,7 +77,7 @@ impl MatrixSession {
             stop: &stop,
         };
         let (written, marks) = (field.count_written(), field.marks(request.seed));
-        let mut teller = Teller {
+        let mut display = EventDisplay {
             written: &written,
             screen: &screen,
             at: 0,
@@ -105,7 +105,7 @@ impl MatrixSession {
                             .map_err(|error| error.to_string())?;
                     }
                 }
-                teller.tell(event);
+                display.show(event);
                 Ok(())
             },
         );
@@ -154,7 +154,7 @@ fn planned(combination: &Combination) -> PlannedCell {
 }
 
 /// Shows the progress of the matrix on the screen.
-struct Teller<'a> {
+struct EventDisplay<'a> {
     screen: &'a Screen,
     at: usize,
     of: usize,
@@ -165,8 +165,8 @@ struct Teller<'a> {
     written: &'a dyn Fn() -> u64,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, event: &MatrixEvent<'_>) {
+impl EventDisplay<'_> {
+    fn show(&mut self, event: &MatrixEvent<'_>) {
         match event {
             MatrixEvent::Begun { combination, repeat, done, of, left_ns } => {
                 (self.at, self.of, self.left_ns, self.since) =

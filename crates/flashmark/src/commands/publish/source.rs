@@ -56,11 +56,11 @@ enum RunOrigin {
 }
 
 /// Sender of a run, for the counting of senders.
-enum Voice {
+enum Sender {
     /// The user of this machine, where no senders are told apart.
     Own,
     /// The account that sent it.
-    Sender(String),
+    Account(String),
     /// Nobody: others have published it, and its source is shown beside it.
     Published,
 }
@@ -145,7 +145,7 @@ impl PublishedLines {
                 &store,
                 |dir| take(dir, &|| measured(dir)),
                 |dir, short| {
-                    runs.push((Voice::Own, short, RunOrigin::Run(dir.clone())));
+                    runs.push((Sender::Own, short, RunOrigin::Run(dir.clone())));
                     Ok::<_, Failure>(())
                 },
             )?;
@@ -153,7 +153,7 @@ impl PublishedLines {
             let dirs = own.names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
             let taken = each_of(dirs.len(), |at| Ok(take(&dirs[at], &|| load_from(&dirs[at]))));
             for (dir, short) in dirs.into_iter().zip(taken.or_internal()?) {
-                runs.push((Voice::Own, short?, RunOrigin::Run(dir)));
+                runs.push((Sender::Own, short?, RunOrigin::Run(dir)));
             }
         }
         PublishedLines::of(LineSource::of(runs, tree, now)?, no_reference)
@@ -186,12 +186,12 @@ impl PublishedLines {
         for JudgedRecord { file, verdict } in judged {
             match verdict {
                 Ok(short) => {
-                    let voice = if repository.is_reference(&file.sender) {
-                        Voice::Published
+                    let sender = if repository.is_reference(&file.sender) {
+                        Sender::Published
                     } else {
-                        Voice::Sender(file.sender.clone())
+                        Sender::Account(file.sender.clone())
                     };
-                    runs.push((voice, short, RunOrigin::Record(file)));
+                    runs.push((sender, short, RunOrigin::Record(file)));
                 }
                 Err(why) => left_out(&file.path, &why),
             }
@@ -261,7 +261,7 @@ impl PublishedLines {
     }
 
     /// Media that the runs of a line measured, if the runs say so.
-    pub fn told_apart(&self, at: usize) -> anyhow::Result<Media> {
+    pub fn media_of_line(&self, at: usize) -> anyhow::Result<Media> {
         let (Line { line, .. }, source) = self.source(at);
         Ok(findings::media(&source.collection.medium_runs(&line.slug)?))
     }
@@ -337,14 +337,18 @@ impl PublishedLines {
 impl LineSource {
     /// Collection of runs whose files are in the tree, each with its sender. Files of other runs
     /// are removed from the tree.
-    fn of(runs: Vec<(Voice, RunInShort, RunOrigin)>, tree: &Tree, now: &str) -> Result<LineSource> {
+    fn of(
+        runs: Vec<(Sender, RunInShort, RunOrigin)>,
+        tree: &Tree,
+        now: &str,
+    ) -> Result<LineSource> {
         let collection = Collection::open(&Address::Memory).or_internal()?;
         let (mut submissions, mut origins) = (Vec::new(), BTreeMap::new());
-        for (voice, short, origin) in runs {
+        for (sender, short, origin) in runs {
             tree.note(|made| {
                 made.runs.insert(short.source.clone(), short.clone());
             });
-            submissions.push(submission(voice, &short, now));
+            submissions.push(submission(sender, &short, now));
             origins.insert(short.id, origin);
         }
         collection.submit_all(submissions).or_internal()?;
@@ -363,22 +367,22 @@ pub fn whole(tree: &Tree, short: &CollectionRun) -> anyhow::Result<CollectionRun
 /// Submission of a run. It counts as received when it was measured, as far as that is known: a
 /// checkout keeps no times, and a run from a clock that was wrong would stay first in the list for
 /// ever.
-fn submission(voice: Voice, short: &RunInShort, now: &str) -> Submission {
+fn submission(sender: Sender, short: &RunInShort, now: &str) -> Submission {
     let has_been = |time: &String| (NO_TIME..=now).contains(&time.as_str());
     let received = short.when.as_deref().and_then(utc).filter(has_been);
     let received = received.unwrap_or_else(|| NO_TIME.to_owned());
     let RunInShort { run, headline, .. } = short.clone();
-    let (origin, headline) = match voice {
-        Voice::Published => (Origin::Reference, collection::reference_headline(&run, headline)),
-        Voice::Own | Voice::Sender(_) => (Origin::of(&run), headline),
+    let (origin, headline) = match sender {
+        Sender::Published => (Origin::Reference, collection::reference_headline(&run, headline)),
+        Sender::Own | Sender::Account(_) => (Origin::of(&run), headline),
     };
-    let sender = match voice {
-        Voice::Sender(sender) => Some(sender),
-        Voice::Own | Voice::Published => None,
+    let account = match sender {
+        Sender::Account(account) => Some(account),
+        Sender::Own | Sender::Published => None,
     };
     Submission {
-        who: sender.clone().unwrap_or_else(|| "anonymous".to_owned()),
-        sender,
+        who: account.clone().unwrap_or_else(|| "anonymous".to_owned()),
+        sender: account,
         id: Some(short.id.clone()),
         ..Submission::new(run, headline, origin, received)
     }

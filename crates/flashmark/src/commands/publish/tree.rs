@@ -314,7 +314,7 @@ fn media(
         let paths: Vec<&str> = files.iter().map(String::as_str).chain([&*page, &*data]).collect();
         tree.make(&paths, key.transpose()?, || {
             let entries = runs(tree, source, at, line)?;
-            let apart = source.told_apart(at)?;
+            let apart = source.media_of_line(at)?;
             tree.write(&page, pages::medium_beside(site, line, &entries, &beside, &apart))
         })
     })

@@ -231,7 +231,7 @@ impl CollectionServer {
                     "the encrypted connection cannot be made ({error}); is it http:// there, or its certificate no good?"
                 )
             }
-            ureq::Error::Io(error) => said_of(error),
+            ureq::Error::Io(error) => io_error_text(error),
             ureq::Error::Protocol(error) => {
                 format!("what answers there does not speak HTTP ({error})")
             }
@@ -248,12 +248,12 @@ impl CollectionServer {
     /// Failure of a request that the server refused.
     fn refused(&self, status: StatusCode, text: &str, wait: Option<String>) -> Failure {
         let problem: Problem = serde_json::from_str(text).unwrap_or_default();
-        let (told, code) = (shortened(&clean(&problem.reason)), shortened(&clean(&problem.code)));
+        let (reason, code) = (shortened(&clean(&problem.reason)), shortened(&clean(&problem.code)));
         let later = match wait.as_deref().map(str::parse::<u64>) {
             Some(Ok(seconds)) => format!("; try again in {seconds} s"),
             _ => "; try again later".to_owned(),
         };
-        if told.is_empty() || code.is_empty() {
+        if reason.is_empty() || code.is_empty() {
             // A proxy speaks for the server behind it.
             return match status.as_u16() {
                 429 | 502..=504 => Failure {
@@ -267,15 +267,15 @@ impl CollectionServer {
             };
         }
         let (exit, what) = match status.as_u16() {
-            401 | 403 => (Exit::Usage, format!("the token does not allow this: {told}")),
-            404 => (Exit::Usage, format!("there is no such run: {told}")),
-            409 | 410 => (Exit::Usage, format!("that cannot be done any more: {told}")),
-            413 => (Exit::Usage, format!("the run is too large: {told}")),
+            401 | 403 => (Exit::Usage, format!("the token does not allow this: {reason}")),
+            404 => (Exit::Usage, format!("there is no such run: {reason}")),
+            409 | 410 => (Exit::Usage, format!("that cannot be done any more: {reason}")),
+            413 => (Exit::Usage, format!("the run is too large: {reason}")),
             429 => {
-                (Exit::Internal, format!("too much was sent in too short a time: {told}{later}"))
+                (Exit::Internal, format!("too much was sent in too short a time: {reason}{later}"))
             }
-            500.. => (Exit::Internal, format!("the server cannot do it now: {told}{later}")),
-            _ => (Exit::Usage, format!("the run was not taken ({code}): {told}")),
+            500.. => (Exit::Internal, format!("the server cannot do it now: {reason}{later}")),
+            _ => (Exit::Usage, format!("the run was not taken ({code}): {reason}")),
         };
         let what = format!("{}: {what}", self.base);
         let error = match status.as_u16() {
@@ -296,7 +296,7 @@ impl CollectionServer {
 }
 
 /// An error of a connection in words.
-fn said_of(error: &std::io::Error) -> String {
+fn io_error_text(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof
         | std::io::ErrorKind::ConnectionReset

@@ -124,8 +124,8 @@ fn cloned(address: &str) -> Result<PathBuf> {
         Err(error) => return usage(format_args!("git cannot be started: {error}")),
     };
     if !ran.status.success() {
-        let said = clean(String::from_utf8_lossy(&ran.stderr).trim());
-        return usage(format_args!("the collection cannot be copied: {said}"));
+        let message = clean(String::from_utf8_lossy(&ran.stderr).trim());
+        return usage(format_args!("the collection cannot be copied: {message}"));
     }
     Ok(dir)
 }
