@@ -9,7 +9,7 @@ use record::{Cell, Direction, Estimate, Params, Path, Pattern, Stop, test};
 
 mod reader;
 
-pub use reader::{EffectReader, RANDOM_BLOCK_BYTES, SEQUENTIAL_BLOCK_BYTES};
+pub use reader::{RANDOM_BLOCK_BYTES, SEQUENTIAL_BLOCK_BYTES, TimedReader};
 
 /// Kind of read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::{Access, Changes, HostSetting, InventoryEntry, ResolvedTarget, Roots};
 use lab::host_effects::{
-    EffectReader, EffectsEnd, EffectsEvent, HostUnderTest, ReadFigures, ReadKind, SettingChange,
+    EffectsEnd, EffectsEvent, HostUnderTest, ReadFigures, ReadKind, SettingChange, TimedReader,
     try_changes,
 };
 use record::units::Nanos;
@@ -36,7 +36,7 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
     let (path, bytes) = what_is_read(&found, &disk);
     let settings = host::host_settings(&roots, &disk);
     let (changes, skipped) = what_is_tried(&settings, is_root());
-    let mut reader = EffectReader::new(path.clone(), bytes, window.0.max(1), blockio::now_ns, SEED);
+    let mut reader = TimedReader::new(path.clone(), bytes, window.0.max(1), blockio::now_ns, SEED);
     if let Err(error) = reader.read(ReadKind::Sequential) {
         let sudo = if is_root() { "" } else { "run it with sudo, or " };
         return refuse(format_args!(
@@ -141,7 +141,7 @@ fn planned(changes: &[SettingChange], rounds: u32) -> Vec<PlannedCell> {
 /// The medium and the settings around it; what is changed is noted first.
 struct Machine {
     disk: InventoryEntry,
-    reader: EffectReader,
+    reader: TimedReader,
     noted: Changes,
 }
 

@@ -21,7 +21,7 @@ pub const RANDOM_BLOCK_BYTES: u64 = 4 << 10;
 const ALIGNED: usize = 4096;
 
 /// Reads a file or a device, at most its first `bytes`.
-pub struct EffectReader {
+pub struct TimedReader {
     path: PathBuf,
     bytes: u64,
     window_ns: u64,
@@ -32,8 +32,8 @@ pub struct EffectReader {
     buffer: Vec<u8>,
 }
 
-impl EffectReader {
-    /// Reader of so many bytes at a path; each call of [`EffectReader::read`] lasts `window_ns`
+impl TimedReader {
+    /// Reader of so many bytes at a path; each call of [`TimedReader::read`] lasts `window_ns`
     /// nanoseconds.
     pub fn new(
         path: PathBuf,
@@ -41,9 +41,9 @@ impl EffectReader {
         window_ns: u64,
         clock: fn() -> u64,
         seed: u64,
-    ) -> EffectReader {
+    ) -> TimedReader {
         let buffer = vec![0; SEQUENTIAL_BLOCK_BYTES as usize + ALIGNED];
-        EffectReader { path, bytes, window_ns, clock, random: Random::new(seed), at: 0, buffer }
+        TimedReader { path, bytes, window_ns, clock, random: Random::new(seed), at: 0, buffer }
     }
 
     /// Reads for `window_ns`; `None` if the target cannot be read past the page cache, or is too
