@@ -19,20 +19,20 @@ pub const PAGE_FILE: &str = "report.html";
 /// Where results go beside the store, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct Outputs {
-    /// Writes the record there as well; - for standard output.
+    /// Write the record to this file as well; - for standard output.
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Writes the page there; without it, it is kept with the run.
+    /// Write the page to this file. Without it, the page is kept with the run.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Prints at the end all that was found, not only one screen of it.
+    /// Print all results at the end, not only one screen of them.
     #[arg(long, conflicts_with = "quiet")]
     pub details: bool,
-    /// Nothing on the screen but errors: neither progress nor summary.
+    /// Print only errors: neither progress nor summary.
     #[arg(long, short)]
     pub quiet: bool,
-    /// Progress on standard error: a bar on a terminal and lines elsewhere, JSON (an event a line,
-    /// docs/progress.md; with --quiet as well), or none.
+    /// Form of the progress on standard error: a bar on a terminal and lines elsewhere; JSON, one
+    /// event per line (docs/progress.md; also with --quiet); or none.
     #[arg(long, value_enum, value_name = "FORM", default_value_t)]
     pub progress: ProgressForm,
     /// What is printed at the end.
@@ -66,7 +66,7 @@ pub enum ProgressForm {
     /// A bar on a terminal, lines elsewhere.
     #[default]
     Auto,
-    /// Events, a JSON object a line.
+    /// Events, one JSON object per line.
     Json,
     /// Nothing.
     None,
