@@ -14,8 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
-use device::Device;
-use lab::workload::{WorkError, WorkloadContext as WorkGround};
+use lab::workload::{WorkError, WorkFile, WorkloadContext as WorkGround};
 use record::Cell;
 use record::units::{Bytes, significant};
 use serde_json::Value;
@@ -320,7 +319,7 @@ pub fn once(flags: &Once) -> Result<()> {
 }
 
 /// Opens a file past the page cache.
-fn open(path: &Path, bytes: u64) -> Result<Box<dyn Device>, WorkError> {
+fn open(path: &Path, bytes: u64) -> Result<WorkFile, WorkError> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let file = file.map_err(|error| WorkError::io("work", "opening a file", error))?;
     let device =

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use device::{Device, Request};
 
-use crate::workload::WorkError;
+use crate::workload::{WorkError, WorkFile};
 
 /// Counts the extents of a file.
 pub type CountExtents<'a> = &'a dyn Fn(&Path) -> io::Result<u64>;
 
 /// Opens a file of at most so many bytes, past the page cache.
-pub type OpenAsDevice<'a> = &'a dyn Fn(&Path, u64) -> Result<Box<dyn Device>, WorkError>;
+pub type OpenAsDevice<'a> = &'a dyn Fn(&Path, u64) -> Result<WorkFile, WorkError>;
 
 /// Most files that are looked at one by one.
 const MOST_FILES: usize = 20_000;

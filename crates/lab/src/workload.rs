@@ -33,7 +33,10 @@ pub use files::PREFIX as FILES_PREFIX;
 
 /// Opens a file of at most so many bytes in the directory of the work, past the page cache if the
 /// file system allows that. A missing file is made; the caller removes it.
-pub type OpenFile<'a> = &'a mut dyn FnMut(&Path, u64) -> Result<Box<dyn Device>, WorkError>;
+pub type OpenFile<'a> = &'a mut dyn FnMut(&Path, u64) -> Result<WorkFile, WorkError>;
+
+/// An open file of a work; threads take theirs with them.
+pub type WorkFile = Box<dyn Device + Send>;
 
 /// Place and means of a work.
 pub struct WorkloadContext<'a> {

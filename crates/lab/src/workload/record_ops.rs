@@ -113,6 +113,7 @@ impl Workload for RecordOps {
             target(Facts { capacity_bytes: u64::MAX / 2, ..medium.facts().clone() }, Ok(()));
         let impossible = |reason: String| WorkError::Impossible { work: KIND.name.into(), reason };
         let plan = self.plan(&target).map_err(|error| impossible(error.to_string()))?;
+        let medium: Box<dyn Device> = medium;
         let mut medium = ExtentGuard::new(medium, Extents::default());
         let context = &mut *run.context;
         let mut stage = Directory { open: &mut *context.open, file, on, failed: None };

@@ -18,6 +18,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use device::IoError;
 use record::units::MILLISECOND_NS;
 use record::{
     Cell, Content, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Region,
@@ -205,15 +206,29 @@ impl Threads {
         run: &mut WorkloadRun<'_, '_>,
     ) -> Result<(), WorkError> {
         for (thread, path) in paths.iter().enumerate() {
-            let mut worker = run.check(
-                "making its files",
-                Worker::open(path, self.content, self.block_bytes, thread as u32),
-            )?;
-            while !run.check("laying down its files", worker.lay_piece(form.size_bytes))? {
+            let mut worker = self.worker(form, thread, path, run)?;
+            let there = run.check("looking at its files", std::fs::metadata(path))?.len();
+            let mut there_bytes = there / self.block_bytes * self.block_bytes;
+            while there_bytes < form.size_bytes {
+                let laid = worker.lay_piece(there_bytes, form.size_bytes);
+                there_bytes += laid.map_err(|error| failed("laying down its files", &error))?;
                 run.checkpoint("laying down files", 0.0, 0)?;
             }
         }
         Ok(())
+    }
+
+    /// Opens the file of a thread, or makes it.
+    fn worker(
+        &self,
+        form: Form,
+        thread: usize,
+        path: &std::path::Path,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<Worker, WorkError> {
+        let file = (run.context.open)(path, form.size_bytes)?;
+        Worker::new(file, self.content, self.block_bytes, thread as u32)
+            .map_err(|error| failed("making a buffer", &error))
     }
 
     /// Runs one phase: all threads begin together.
@@ -230,11 +245,10 @@ impl Threads {
             paths.iter().filter(|path| path.exists()).try_for_each(|path| run.remove(path))?;
         }
         let seed = run.random("order").bits();
-        let opened = paths.iter().enumerate().map(|(thread, path)| {
-            Worker::open(path, self.content, self.block_bytes, thread as u32)
-        });
-        let workers = run.check("opening its files", opened.collect::<Result<Vec<Worker>, _>>())?;
-        let direct = workers.iter().all(|worker| worker.direct);
+        let opened =
+            paths.iter().enumerate().map(|(thread, path)| self.worker(form, thread, path, run));
+        let workers = opened.collect::<Result<Vec<Worker>, _>>()?;
+        let direct = workers.iter().all(Worker::is_direct);
         let limit_ns = form.time_ns.unwrap_or(self.max_ns);
         let signals = Signals::new(workers.len() + 1);
         let (ends, parent_ns, interrupted) = std::thread::scope(|scope| {
@@ -256,7 +270,8 @@ impl Threads {
             return Err(interrupted);
         }
         let doing = format!("{} with {} threads", phase.name, self.threads);
-        let ends = run.check(&doing, ends.into_iter().collect::<Result<Vec<WorkerEnd>, _>>())?;
+        let ends = ends.into_iter().collect::<Result<Vec<WorkerEnd>, _>>();
+        let ends = ends.map_err(|error| failed(&doing, &error))?;
         Ok(self.cell(form, phase, number, ends, parent_ns, direct))
     }
 
@@ -333,6 +348,10 @@ impl Threads {
         cell.histogram = (!histogram.is_empty()).then_some(histogram);
         cell
     }
+}
+
+fn failed(doing: &str, error: &IoError) -> WorkError {
+    WorkError::device(KIND.name, doing, error)
 }
 
 /// Signals between parent and threads.

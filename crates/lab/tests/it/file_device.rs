@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use device::{Completion, Device, Facts, IoError, IoErrorKind, Op, Request, Slot};
-use flashmark_lab::workload::WorkError;
+use flashmark_lab::workload::{WorkError, WorkFile};
 use rustix::time::{ClockId, clock_gettime};
 
 pub struct FileDevice {
@@ -17,7 +17,7 @@ pub struct FileDevice {
 }
 
 impl FileDevice {
-    pub fn open(path: &Path, capacity_bytes: u64) -> Result<Box<dyn Device>, WorkError> {
+    pub fn open(path: &Path, capacity_bytes: u64) -> Result<WorkFile, WorkError> {
         let options =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = options.map_err(|error| WorkError::io("test", "opening a file", error))?;

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use blockio::{Expect, FileIdentity, OpenOptions, RealDevice};
-use device::{Device, IoErrorKind};
+use device::IoErrorKind;
 use lab::matrix::{
     Combination, End, MatrixEvent, MatrixLimits, MatrixTrial, MediumFailure, Results,
 };
-use lab::workload::WorkError;
+use lab::workload::{WorkError, WorkFile};
 use record::units::Nanos;
 use record::{Cell, Ended, Flag, Params, PlannedCell, Stop};
 use store::{Ending, Journal, JournalEntry, RunDir};
@@ -120,7 +120,7 @@ impl MatrixSession {
 }
 
 /// A file of the mounted file system as a device.
-fn open_file(path: &Path, capacity_bytes: u64) -> std::result::Result<Box<dyn Device>, WorkError> {
+fn open_file(path: &Path, capacity_bytes: u64) -> std::result::Result<WorkFile, WorkError> {
     let failed = |source: std::io::Error| {
         WorkError::io("opening a file", path.display().to_string(), source)
     };

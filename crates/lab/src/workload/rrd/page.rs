@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use device::content::Filler;
-use device::{Completion, Device, IoError, Request};
+use device::{Device, Request};
 use record::Content;
 
 use super::file::Shape;
 use super::poll::Polls;
 use super::{Account, KIND, PAGE_BYTES, Rrd};
 use crate::workload::clock::now_ns;
+use crate::workload::ledger::do_io;
 use crate::workload::run::WorkloadRun;
 use crate::workload::{LookPoint, WorkError};
 
@@ -44,7 +45,7 @@ impl Rrd {
                         at,
                     );
                     let written =
-                        one(&mut *device, Request::write(0, at, PAGE_BYTES)).map_err(failed)?;
+                        do_io(&mut *device, Request::write(0, at, PAGE_BYTES)).map_err(failed)?;
                     account.ledger.tally.count(&written, PAGE_BYTES, true);
                     (account.writes, account.written_bytes) =
                         (account.writes + 1, account.written_bytes + PAGE_BYTES);
@@ -52,7 +53,7 @@ impl Rrd {
                 run.checkpoint("polling", self.share(poll, file), account.ledger.ops())?;
             }
             polls.forget();
-            one(&mut *device, Request::flush(0)).map_err(failed)?;
+            do_io(&mut *device, Request::flush(0)).map_err(failed)?;
             if self.is_over(begun_ns, started_ns, poll, &mut account, run)? {
                 break;
             }
@@ -72,19 +73,10 @@ fn lay_down(
     device.prepare(1, LAYING_BYTES as usize).map_err(failed)?;
     for at in (0..bytes).step_by(LAYING_BYTES as usize) {
         filler.fill(device.buffer(0), Content::Incompressible, 0, at);
-        one(device, Request::write(0, at, LAYING_BYTES)).map_err(failed)?;
+        do_io(device, Request::write(0, at, LAYING_BYTES)).map_err(failed)?;
         run.checkpoint("laying down files", 0.0, at / LAYING_BYTES)?;
     }
     Ok(())
-}
-
-/// Does one I/O and waits for it.
-fn one(device: &mut dyn Device, request: Request) -> Result<Completion, IoError> {
-    let mut done = Vec::with_capacity(1);
-    device.submit(request)?;
-    device.reap(1, &mut done)?;
-    let completion = done.pop().expect("reap waits for the one request in flight");
-    completion.result.clone().map(|()| completion)
 }
 
 /// Pages of a file that an update changes: those of the live part of its head, and those of the

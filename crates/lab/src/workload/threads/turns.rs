@@ -1,8 +1,8 @@
 //! I/Os of a thread that count, and the end of the thread (docs/field/iozone.md#threads).
 
-use std::io;
 use std::sync::atomic::Ordering;
 
+use device::IoError;
 use suite::offsets::Permutation;
 
 use super::{Form, Phase, Signals};
@@ -51,7 +51,10 @@ impl WorkerEnd {
 
 impl Turns<'_> {
     /// Moves record after record with `transfer`, which gets the offset in the file in bytes.
-    pub fn run(&self, mut transfer: impl FnMut(u64) -> io::Result<()>) -> io::Result<WorkerEnd> {
+    pub fn run(
+        &self,
+        mut transfer: impl FnMut(u64) -> Result<(), IoError>,
+    ) -> Result<WorkerEnd, IoError> {
         let mut end = WorkerEnd::default();
         let begun_ns = now_ns();
         for turn in 0.. {
