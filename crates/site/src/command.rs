@@ -28,12 +28,12 @@ const USAGE: u8 = 2;
 /// Exit code if the server or `check` fails.
 const INTERNAL: u8 = 5;
 
-/// The Flashmark collection as a web service. Without any flags: a collection in the file
-/// flashmark.db, at http://127.0.0.1:8080.
+/// Flashmark collection as a web service. Without any flags: a collection in the file flashmark.db,
+/// at http://127.0.0.1:8080.
 #[derive(Debug, Parser)]
 #[command(name = "flashmark-site", version, args_conflicts_with_subcommands = false)]
 pub struct Flags {
-    /// Where to listen; port 0 takes a free one.
+    /// Address to listen at; port 0 takes a free port.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -41,7 +41,7 @@ pub struct Flags {
         env = "FLASHMARK_SITE_LISTEN"
     )]
     listen: String,
-    /// The collection: sqlite:FILE, which is made where there is none, or
+    /// Database of the collection: sqlite:FILE, which is created if it does not exist, or
     /// postgres://USER@HOST/NAME.
     #[arg(
         long,
@@ -52,11 +52,11 @@ pub struct Flags {
         hide_env_values = true
     )]
     database: String,
-    /// The full address the site is reached at, for example https://example.org/cards/; feed
-    /// readers need it, and a path is what all addresses begin with.
+    /// Public address of the site, for example https://example.org/cards/. Feed readers need it. If
+    /// it has a path, all addresses begin with that path.
     #[arg(long, value_name = "URL", env = "FLASHMARK_SITE_BASE")]
     base: Option<Base>,
-    /// What the site is called.
+    /// Title of the site.
     #[arg(
         long,
         value_name = "WORDS",
@@ -64,40 +64,40 @@ pub struct Flags {
         env = "FLASHMARK_SITE_TITLE"
     )]
     title: String,
-    /// Without the built-in reference data. What is in the collection already stays.
+    /// Do not update the built-in reference data. Reference data in the collection stays.
     #[arg(long)]
     no_reference: bool,
-    /// What waits until a person has looked at it.
+    /// Submissions that wait for a moderator.
     #[arg(long, value_enum, default_value_t = Quarantine::Doubtful)]
     quarantine: Quarantine,
-    /// Submissions a minute from one address without a token.
+    /// Submissions per minute from one address without a token.
     #[arg(long, value_name = "COUNT", default_value_t = rate_limit::PER_MINUTE, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
-    /// As many of them at once.
+    /// Submissions at once (burst) from one address without a token.
     #[arg(long, value_name = "COUNT", default_value_t = rate_limit::BURST, value_parser = clap::value_parser!(u32).range(1..))]
     burst: u32,
-    /// Requests of all kinds a minute from one address, and as many at once; 0 for no limit.
+    /// Requests of all kinds per minute from one address, and as many at once; 0 for no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     requests_per_minute: u32,
-    /// Bytes a day that are kept of one address without a token; 0 for no limit.
+    /// Bytes stored per day from one address without a token; 0 for no limit.
     #[arg(long, value_name = "BYTES", default_value_t = quota::BYTES_PER_DAY)]
     bytes_per_day: u64,
-    /// Bytes a day that are kept of all addresses without a token; 0 for no limit.
+    /// Bytes stored per day from all addresses without a token; 0 for no limit.
     #[arg(long, value_name = "BYTES", default_value_t = quota::BYTES_PER_DAY_ALL)]
     bytes_per_day_all: u64,
-    /// Connections of one address at once, proxies excepted; 0 for no limit.
+    /// Simultaneous connections from one address, proxies excepted; 0 for no limit.
     #[arg(long, value_name = "COUNT", default_value_t = open_connections::CONNECTIONS)]
     connections: usize,
-    /// A proxy in front whose X-Forwarded-For is believed; may be given several times.
+    /// Address of a trusted proxy, whose X-Forwarded-For is used. May be given several times.
     #[arg(long, value_name = "ADDRESS")]
     proxy: Vec<IpAddr>,
-    /// How long a submission may take to come in, in seconds.
+    /// Time limit to receive a submission, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     body_timeout: u64,
-    /// How long a request may wait for its turn, in seconds; for tests on a busy machine.
+    /// Time limit of a request in the queue, in seconds; for tests on a busy machine.
     #[arg(long, value_name = "SECONDS", default_value_t = 20, hide = true)]
     turn_timeout: u64,
-    /// How long what was begun may take to end when the server is stopped, in seconds.
+    /// Time limit to finish requests in progress when the server stops, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u64,
     #[command(subcommand)]
@@ -106,19 +106,19 @@ pub struct Flags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Makes a token and shows it, once; only its hash is kept.
+    /// Create a token and print it once; only its hash is kept.
     Token(TokenFlags),
-    /// Looks whether the collection is as it should be: the audit, the lines, every run.
+    /// Check the collection for faults: the audit, the lines, every run.
     Check,
 }
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct TokenFlags {
-    /// What it allows.
+    /// Rights of the token.
     #[arg(long, value_enum, required = true)]
     kind: Option<Kind>,
-    /// Whose it is; this name is public, in the audit.
+    /// Name of the holder; it is public, in the audit.
     #[arg(long, value_name = "WORDS", required = true)]
     label: Option<String>,
     #[command(subcommand)]
@@ -127,17 +127,17 @@ struct TokenFlags {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Kind {
-    /// To submit under a name, without the limit for addresses.
+    /// Submit under a name, without the limit for addresses.
     Api,
-    /// To judge what is quarantined, and any run.
+    /// Judge quarantined submissions, and any run.
     Moderator,
 }
 
 #[derive(Debug, Subcommand)]
 enum TokenCommand {
-    /// Ends a token.
+    /// Revoke a token.
     Revoke {
-        /// The token, or - to read it from standard input.
+        /// Token, or - to read it from standard input.
         token: String,
     },
 }
@@ -199,20 +199,22 @@ fn serve_until_signal(flags: &Flags, collection: &Collection) -> Result<(), (any
     }
     raise_descriptors();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("no threads").map_err(|error| (error, INTERNAL))?;
+    let runtime =
+        runtime.context("threads cannot be started").map_err(|error| (error, INTERNAL))?;
     let app = App::new(collection.clone(), options(flags));
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(&flags.listen).await;
         let listener = listener
             .with_context(|| {
-                format!("cannot listen at {}; --listen names another place", flags.listen)
+                format!("cannot listen at {}; choose another address with --listen", flags.listen)
             })
             .map_err(usage)?;
-        let stop = stop().context("no signals").map_err(|error| (error, INTERNAL))?;
+        let stop =
+            stop().context("signals cannot be handled").map_err(|error| (error, INTERNAL))?;
         announce(&listener, collection).map_err(|error| (error, INTERNAL))?;
         serve(listener, app, Duration::from_secs(flags.grace), stop)
             .await
-            .context("the server broke")
+            .context("the server failed")
             .map_err(|error| (error, INTERNAL))
     });
     runtime.shutdown_timeout(Duration::from_secs(5));
@@ -232,7 +234,7 @@ fn stop() -> io::Result<impl Future<Output = ()>> {
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
         either(&mut terminate, &mut interrupt).await;
-        eprintln!("flashmark-site: stopping; what was begun is ended first");
+        eprintln!("flashmark-site: stopping; requests in progress are finished first");
         tokio::spawn(async move {
             either(&mut terminate, &mut interrupt).await;
             std::process::exit(130);
@@ -268,7 +270,7 @@ fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
     };
     let label = report::words::clean(label).trim().to_owned();
     if label.is_empty() || label.chars().count() > 80 {
-        bail!("the label is a name of at most 80 letters: it stands in the audit");
+        bail!("the label must be a name of 1 to 80 characters; it is shown in the audit");
     }
     let kind = match kind {
         Kind::Api => TokenKind::Api,
@@ -284,7 +286,7 @@ fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
         &format!("{}: {label}", kind.name()),
         &now(),
     )?;
-    eprintln!("The token of '{label}' ({}). It is shown this once:", kind.name());
+    eprintln!("The token of '{label}' ({}). It is shown only once:", kind.name());
     let mut out = io::stdout().lock();
     writeln!(out, "{token}")?;
     Ok(out.flush()?)
@@ -297,7 +299,7 @@ fn revoke(collection: &Collection, token: &str) -> Result<()> {
     };
     let known = collection.token(token.trim())?.context("this token is not known here")?;
     if !collection.revoke(token.trim(), &now())? {
-        bail!("this token was revoked before");
+        bail!("this token is already revoked");
     }
     let label = if known.label.is_empty() { known.run.unwrap_or_default() } else { known.label };
     collection.note(
@@ -307,7 +309,7 @@ fn revoke(collection: &Collection, token: &str) -> Result<()> {
         &format!("{}: {label}", known.kind.name()),
         &now(),
     )?;
-    eprintln!("The token of '{label}' ({}) counts no longer.", known.kind.name());
+    eprintln!("The token of '{label}' ({}) is revoked.", known.kind.name());
     Ok(())
 }
 
@@ -319,8 +321,7 @@ fn check(collection: &Collection) -> Result<ExitCode> {
         writeln!(out, "{fault}")?;
     }
     let runs = counts.accepted + counts.quarantined + counts.rejected + counts.withdrawn;
-    let state =
-        if faults.is_empty() { "all is as it should be" } else { "this is not as it should be" };
+    let state = if faults.is_empty() { "no faults" } else { "faults were found" };
     writeln!(out, "{runs} runs, {} lines: {state}", counts.lines)?;
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

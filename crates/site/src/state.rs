@@ -38,10 +38,10 @@ pub const BODY_BYTES: usize = 64 << 20;
 /// Submissions that are quarantined until a manual review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Quarantine {
-    /// What is strange but possible, or out of line with other runs of its model.
+    /// Submissions that are unusual but possible, or differ from other runs of their model.
     #[default]
     Doubtful,
-    /// Everything that is not sent by a moderator.
+    /// All submissions but those of moderators.
     All,
 }
 
@@ -313,16 +313,14 @@ impl App {
         let turn = semaphore.clone().acquire_owned();
         match tokio::time::timeout(self.0.options.turn_time, turn).await {
             Ok(Ok(turn)) => Ok(turn),
-            _ => Err(Problem::busy("too much is going on here; try again soon")),
+            _ => Err(Problem::busy("the server is busy; try again soon")),
         }
     }
 
     /// A permit for a large download, or an immediate rejection.
     pub fn download(&self, is_whole: bool) -> Result<OwnedSemaphorePermit, Problem> {
         let turns = if is_whole { &self.0.whole_downloads } else { &self.0.downloads };
-        let refused = |_| {
-            Problem::busy("as many downloads are under way as are sent at once; try again soon")
-        };
+        let refused = |_| Problem::busy("too many downloads are in progress; try again soon");
         turns.clone().try_acquire_owned().map_err(refused)
     }
 
