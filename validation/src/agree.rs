@@ -38,25 +38,25 @@ const BUSY: f64 = 0.5;
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Where the file under the loop device lies.
+    /// Storage of the file under the loop device.
     #[arg(long, value_delimiter = ',', default_value = "disk,tmpfs")]
     on: Vec<On>,
-    /// Only the cells with this in their name.
+    /// Text in the names of the cells to measure. Without it, all.
     #[arg(long)]
     only: Option<String>,
     /// Pairs of runs for each cell.
     #[arg(long, default_value_t = 5)]
     pairs: usize,
-    /// Runs of either side in a pair, in turn.
+    /// Runs of each side in a pair, in turn.
     #[arg(long, default_value_t = 6)]
     turns: usize,
     /// Size of the file.
     #[arg(long, default_value = "2GiB")]
     size: Bytes,
-    /// The program to hold against fio; without it, it is built as released.
+    /// Program to compare with fio. Without it, a release build is made.
     #[arg(long)]
     program: Option<PathBuf>,
-    /// Keeps the tables in docs/agreement.md.
+    /// Write the tables to docs/agreement.md.
     #[arg(long)]
     write: bool,
 }

@@ -30,34 +30,34 @@ const TOLERANCE: f64 = 0.10;
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Where the file under the loop device lies.
+    /// Storage of the file under the loop device.
     #[arg(long, value_delimiter = ',', default_value = "disk,tmpfs")]
     on: Vec<On>,
     /// Pairs of runs.
     #[arg(long, default_value_t = 5)]
     pairs: usize,
-    /// Only this work.
+    /// Work to measure. Without it, all.
     #[arg(long)]
     only: Option<String>,
     /// Size of the file.
     #[arg(long, default_value = "512MiB")]
     size: Bytes,
-    /// Keeps the tables in docs/agreement.md.
+    /// Write the tables to docs/agreement.md.
     #[arg(long)]
     write: bool,
 }
 
-/// Does one work once, and prints its cells as JSON.
+/// Do one work once, and print its cells as JSON.
 #[derive(clap::Args)]
 pub struct Once {
-    /// Its name.
+    /// Name of the work.
     work: String,
-    /// An empty directory on the file system.
+    /// Empty directory on the file system.
     directory: PathBuf,
-    /// Its settings: name=value.
+    /// Setting of the work, name=value. May be given several times.
     #[arg(long)]
     set: Vec<String>,
-    /// Where random choices come from.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

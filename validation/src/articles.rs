@@ -30,19 +30,19 @@ pub struct Flags {
     /// Pairs of runs of each tool.
     #[arg(long, default_value_t = 5)]
     pairs: usize,
-    /// Only tools with this in their command.
+    /// Text in the commands of the tools to measure. Without it, all.
     #[arg(long)]
     only: Option<String>,
     /// Size of the file under the loop device.
     #[arg(long, default_value = "1GiB")]
     size: Bytes,
-    /// Where the file under the loop device lies.
+    /// Storage of the file under the loop device.
     #[arg(long, value_delimiter = ',', default_value = "disk,tmpfs")]
     on: Vec<On>,
-    /// The program; without it, it is built as released.
+    /// Program to measure. Without it, a release build is made.
     #[arg(long)]
     program: Option<PathBuf>,
-    /// Keeps the table in docs/articles.md.
+    /// Write the table to docs/articles.md.
     #[arg(long)]
     write: bool,
 }

@@ -38,26 +38,27 @@ const SEED: u64 = 1;
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Only these profiles (or file systems, with --works), separated by commas.
+    /// Profiles to measure (with --works, file systems), separated by commas. Without it, all.
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Keeps the table in docs/simulated-media.md.
+    /// Write the table to docs/simulated-media.md.
     #[arg(long)]
     pub write: bool,
-    /// Instead: what is concluded of four media, simulated and attached, and of a loop device.
+    /// Check instead the conclusions about four media, simulated and attached, and about a loop
+    /// device.
     #[arg(long)]
     pub conclusions: bool,
-    /// Instead: what verdicts on databases and loggers promise, against what SQLite and a logger do
-    /// there.
+    /// Compare instead the verdicts on databases and loggers with SQLite and a logger on the same
+    /// medium.
     #[arg(long, conflicts_with = "conclusions")]
     pub works: bool,
-    /// Instead: what is said of media beside a program that loads processors and disk in bursts.
+    /// Check instead the results while a program loads processors and disk in bursts.
     #[arg(long, conflicts_with_all = ["conclusions", "works"])]
     pub busy: bool,
-    /// Instead: how often printed intervals hold the truth, on a host with nothing else to do.
+    /// Count instead how often printed intervals contain the truth, on an idle host.
     #[arg(long, conflicts_with_all = ["conclusions", "works", "busy"])]
     pub coverage: bool,
-    /// Keeps what all runs of --coverage said in this directory, and takes from there what is kept.
+    /// Directory of the results of --coverage: new ones are kept there, and kept ones are reused.
     #[arg(long, requires = "coverage")]
     pub keep: Option<PathBuf>,
 }

@@ -49,7 +49,7 @@ pub struct Flags {
     /// Runs of each level.
     #[arg(long, default_value_t = 6)]
     runs: usize,
-    /// Draws of three runs a side come from this number.
+    /// Seed of the draws of three runs for each side.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

@@ -46,23 +46,23 @@ const HEADING: &str = "Against fio";
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Flags {
-    /// Something else than I/O.
+    /// Measurement of something else than I/O.
     #[command(subcommand)]
     pub other: Option<Other>,
     /// Rounds of alternating runs.
     #[arg(long, default_value_t = 7)]
     pub rounds: usize,
-    /// Seconds of each run.
+    /// Duration of each run, in seconds.
     #[arg(long, default_value_t = 2)]
     pub seconds: u64,
     /// Directory on ext4 for the sparse file.
     #[arg(long, default_value = ".")]
     pub dir: PathBuf,
-    /// `t/io_uring`, built from fio's sources, where it is: the program's own reads are held against
-    /// it too.
+    /// Path of `t/io_uring`, built from fio's sources: the program's own reads are compared with it
+    /// too.
     #[arg(long, value_name = "PATH")]
     pub tool: Option<PathBuf>,
-    /// Keeps the table in docs/performance.md.
+    /// Write the table to docs/performance.md.
     #[arg(long)]
     pub write: bool,
 }

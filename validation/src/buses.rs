@@ -29,10 +29,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Only these buses.
+    /// Buses to test. Without it, all.
     #[arg(long, value_delimiter = ',', value_parser = BUSES)]
     pub only: Vec<String>,
-    /// Keeps the table in docs/buses.md: only where all buses were tried.
+    /// Write the table to docs/buses.md; only if all buses were tested.
     #[arg(long, conflicts_with = "only")]
     pub write: bool,
 }

@@ -20,7 +20,7 @@ const LOST: &str = "card2";
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// The version of ansible-core that is installed below target/.
+    /// Version of ansible-core that is installed below target/.
     #[arg(long, default_value = "2.14.*")]
     ansible: String,
 }

@@ -25,7 +25,7 @@ pub struct Flags {
     /// Directory whose storage the `standard` run measures.
     #[arg(long, default_value = ".")]
     pub dir: PathBuf,
-    /// Keeps the table in docs/performance.md.
+    /// Write the table to docs/performance.md.
     #[arg(long)]
     pub write: bool,
 }

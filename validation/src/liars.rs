@@ -27,13 +27,13 @@ const PAGE: &str = "docs/liars.md";
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Collections that are drawn for each share and each way to lie.
+    /// Number of collections that are drawn for each share and each way to lie.
     #[arg(long, default_value_t = 500)]
     pub draws: u64,
-    /// Where the random numbers begin.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Keeps the table in docs/liars.md.
+    /// Write the table to docs/liars.md.
     #[arg(long)]
     pub write: bool,
 }

@@ -15,10 +15,10 @@ use crate::programs::{output, succeed};
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Suite of Debian that is installed.
+    /// Debian suite that is installed.
     #[arg(long, default_value = "stable")]
     suite: String,
-    /// Takes the packages that are in target/dist, and builds none.
+    /// Use the packages in target/dist, and build none.
     #[arg(long)]
     no_build: bool,
 }

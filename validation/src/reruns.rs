@@ -39,10 +39,10 @@ const WIDEST: f64 = 4.0;
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Runs of each target.
+    /// Number of runs of each target.
     #[arg(long, default_value_t = 20)]
     runs: usize,
-    /// Only these targets.
+    /// Targets to check. Without it, all.
     #[arg(long, value_delimiter = ',', value_name = "TARGET,..")]
     only: Vec<Target>,
     #[command(flatten)]
@@ -52,13 +52,13 @@ pub struct Flags {
 /// Storage that is checked again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// A file system on a loop device, throttled by the kernel.
+    /// File system on a loop device, throttled by the kernel.
     Loop,
-    /// A directory on the disk of the checkout.
+    /// Directory on the disk of the checkout.
     Directory,
-    /// The file system beside a load in bursts.
+    /// File system on a loop device, during a load in bursts.
     LoopBusy,
-    /// The directory beside a load in bursts.
+    /// Directory on the disk, during a load in bursts.
     DirectoryBusy,
 }
 

@@ -9,50 +9,50 @@ use crate::{
     packages, reruns, torture, truth,
 };
 
-/// Studies that hold the program against other tools and against known truth.
+/// Studies that compare the program with other tools and with known truth.
 #[derive(Parser)]
 #[command(name = "cargo validation", bin_name = "cargo validation")]
 pub enum Study {
-    /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
+    /// Compare our figures with fio's, on a loop device of its own. Needs root.
     Agree(agree::Flags),
-    /// Measures whether works on a mounted file system agree with fio, on a loop device of its own
-    /// (root).
+    /// Compare the works on a mounted file system with fio, on a loop device of its own. Needs
+    /// root.
     AgreeWork(agree_work::Flags),
-    /// Holds our form of what the articles did against the tools they used, on a loop device of its
+    /// Compare our form of the articles' tests with the tools they used, on a loop device of its
     /// own; the table of docs/articles.md. Installs hdparm and iozone. Needs root.
     Articles(articles::Flags),
-    /// Does one work in a directory and prints its cells.
+    /// Do one work in a directory and print its cells.
     Work(agree_work::Once),
-    /// Attaches simulated media and measures them with fio, flashbench, f3probe and the program
-    /// itself, against what the models say. Needs root.
+    /// Attach simulated media, measure them with fio, flashbench, f3probe and the program itself,
+    /// and compare the figures with the models. Needs root.
     Attached(attached::Flags),
-    /// Measures how fast the program is, as ratios against fio.
+    /// Measure the speed of the program, as ratios to fio.
     Bench(bench::Flags),
-    /// Holds what `standard` says of simulated media against what is true of them; the table of
+    /// Compare the results of `standard` on simulated media with the truth; the table of
     /// docs/truth.md.
     Truth(truth::Flags),
-    /// Repeats `check` on real storage and counts how often a run's intervals hold the figures of the
-    /// other runs; the table of docs/truth.md. Needs root for the throttled targets.
+    /// Repeat `check` on real storage and count how often a run's intervals contain the figures of
+    /// the other runs; the table of docs/truth.md. Needs root for the throttled targets.
     Reruns(reruns::Flags),
-    /// Counts how often `compare --before --after` finds storage slower that was slowed down, and
-    /// storage that was not; the table of docs/truth.md. Needs root.
+    /// Count how often `compare --before --after` reports a slowdown, of storage that was slowed
+    /// down and of storage that was not; the table of docs/truth.md. Needs root.
     BeforeAfter(before_after::Flags),
-    /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the
-    /// table of docs/reliability.md. Needs root.
+    /// Kill, stop, unplug and cut the power, at random and often, and count what is lost; the table
+    /// of docs/reliability.md. Needs root.
     Torture(torture::Flags),
-    /// Tries the program on media behind the kernel's drivers of USB, SD, NVMe and SCSI in virtual
-    /// machines: pulls them out, lets them fail, stop answering and be exchanged; the table of
+    /// Test the program on media behind the kernel's drivers of USB, SD, NVMe and SCSI in virtual
+    /// machines: they are pulled out, fail, stop answering and are exchanged; the table of
     /// docs/buses.md. Needs root.
     Buses(buses::Flags),
-    /// Runs the Ansible role on three hosts in network namespaces, one of which is cut off and crashes.
-    /// Installs Ansible below target/. Needs root and openssh-server.
+    /// Run the Ansible role on three hosts in network namespaces, one of which is cut off and
+    /// crashes. Installs Ansible below target/. Needs root and openssh-server.
     Fleet(fleet::Flags),
-    /// Measures how large the program is, how fast it starts, how much memory a run takes.
+    /// Measure the size of the program, its start time, and the memory of a run.
     Footprint(footprint::Flags),
-    /// Counts how far lies move a figure of a collection; the table of docs/liars.md.
+    /// Measure how far false submissions move a figure of a collection; the table of docs/liars.md.
     Liars(liars::Flags),
-    /// Holds the Debian packages against lintian, and installs, uses, upgrades, removes and purges them
-    /// in a fresh Debian. Needs root, lintian, debootstrap and cargo-deb.
+    /// Check the Debian packages with lintian, and install, use, upgrade, remove and purge them in
+    /// a fresh Debian. Needs root, lintian, debootstrap and cargo-deb.
     Packages(packages::Flags),
 }
 

@@ -17,29 +17,30 @@ use crate::tests_program;
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Only these parts.
+    /// Parts to run. Without it, all.
     #[arg(long, value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(PARTS.iter().map(|part| part.name)))]
     pub only: Vec<String>,
-    /// Kills, over all commands.
+    /// Number of kills, over all commands.
     #[arg(long, default_value_t = 1000)]
     pub kills: u64,
-    /// Random spans.
+    /// Number of random spans.
     #[arg(long, default_value_t = 10_000)]
     pub spans: u64,
-    /// Everything else: so many times each.
+    /// Number of repeats of everything else.
     #[arg(long, default_value_t = 20)]
     pub times: u64,
-    /// All of it over and over for at least so long, each time from another seed.
+    /// Minimum duration, in hours; everything is repeated, each time with another seed.
     #[arg(long, default_value_t = 0.0)]
     pub hours: f64,
-    /// All parts side by side: most of them wait most of the time. What they print goes to
+    /// Run all parts at the same time: most of them wait most of the time. Their output goes to
     /// target/torture.
     #[arg(long)]
     pub at_once: bool,
-    /// Where chance begins.
+    /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Keeps the table in docs/reliability.md: one of all parts, and one of each choice of parts.
+    /// Write the table to docs/reliability.md: one table of all parts, and one of each choice of
+    /// parts.
     #[arg(long)]
     pub write: bool,
 }

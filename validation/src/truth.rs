@@ -23,23 +23,23 @@ use sim::Profile;
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Only these profiles.
+    /// Profiles to measure, separated by commas. Without it, all.
     #[arg(long, value_delimiter = ',')]
     pub profiles: Vec<String>,
-    /// Runs of each; without it 200, and 5 with --labels.
+    /// Number of runs of each profile. Without it, 200, or 5 with --labels.
     #[arg(long)]
     pub seeds: Option<u64>,
-    /// Instead: what every suite says first of every medium, against what the medium is.
+    /// Compare instead the first sentence of every suite about every medium with the truth.
     #[arg(long, conflicts_with = "findings")]
     pub labels: bool,
-    /// Shows every cell.
+    /// Show every cell.
     #[arg(long)]
     pub cells: bool,
-    /// Keeps the table in docs/truth.md.
+    /// Write the table to docs/truth.md.
     #[arg(long)]
     pub write: bool,
-    /// Instead: how often intervals hold the truth on so many media drawn at random, with caches of
-    /// every kind.
+    /// Number of media to draw at random, with caches of every kind: counts instead how often
+    /// intervals contain the truth on them.
     #[arg(long, value_name = "MEDIA", conflicts_with_all = ["profiles", "findings"])]
     pub drawn: Option<u64>,
     #[command(flatten)]

@@ -21,9 +21,9 @@ const PIECE_BYTES: u64 = 1 << 20;
 /// Storage of the file under the loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum On {
-    /// On the disk that holds the checkout.
+    /// Disk of the checkout.
     Disk,
-    /// In memory.
+    /// Memory.
     Tmpfs,
 }
 

@@ -36,32 +36,32 @@ const SUBMISSION_MS: f64 = 20.0;
 /// Flags of the bench.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Runs.
+    /// Number of runs.
     #[arg(long, default_value_t = 1_000_000)]
     pub runs: u64,
-    /// Models they are of.
+    /// Number of models.
     #[arg(long, default_value_t = 20_000)]
     pub models: u64,
-    /// Cells of each.
+    /// Number of cells in each run.
     #[arg(long, default_value_t = 60)]
     pub cells: u64,
-    /// Requests a second.
+    /// Requests per second.
     #[arg(long, default_value_t = 200)]
     pub rate: u64,
-    /// Seconds that they are asked for.
+    /// Duration of the requests, in seconds.
     #[arg(long, default_value_t = 20)]
     pub seconds: u64,
-    /// A record whose submission is measured too: a real run has histograms and curves, which those
-    /// that are made have not.
+    /// Record whose submission is measured too: a real run has histograms and curves, generated
+    /// runs have none.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// The server; without it, it is built as released.
+    /// Server to measure. Without it, a release build is made.
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// Directory for the collections; each takes 10 to 22 kB a run.
+    /// Directory for the collections; each takes 10 to 22 kB per run.
     #[arg(long, default_value = "target")]
     pub dir: PathBuf,
-    /// Keeps the table in docs/performance.md.
+    /// Write the table to docs/performance.md.
     #[arg(long)]
     pub write: bool,
 }

@@ -31,26 +31,26 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Flags of the bench.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Media.
+    /// Number of media.
     #[arg(long, default_value_t = 10_000)]
     pub media: u64,
-    /// Runs of all of them.
+    /// Number of runs, over all media.
     #[arg(long, default_value_t = 20_000)]
     pub runs: u64,
-    /// Cells of each.
+    /// Number of cells in each run.
     #[arg(long, default_value_t = 60)]
     pub cells: u64,
-    /// A record that becomes the newest run of each medium: a real run has histograms and curves,
-    /// which those that are made have not.
+    /// Record that becomes the newest run of each medium: a real run has histograms and curves,
+    /// generated runs have none.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// The program; without it, it is built as released.
+    /// Program to measure. Without it, a release build is made.
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// Directory for the collection and the site.
     #[arg(long, default_value = "target")]
     pub dir: PathBuf,
-    /// Keeps the table in docs/performance.md.
+    /// Write the table to docs/performance.md.
     #[arg(long)]
     pub write: bool,
 }

@@ -16,16 +16,16 @@ use crate::attached::medium::Program;
 /// Flags of both studies.
 #[derive(clap::Args)]
 pub struct StudyFlags {
-    /// Measures with this program instead of building one.
+    /// Program to measure with. Without it, one is built.
     #[arg(long, value_name = "PATH")]
     pub program: Option<PathBuf>,
-    /// Keeps every run in this directory, counts those that are there, and makes the missing ones.
+    /// Directory of the runs: existing ones are counted, missing ones are made and kept there.
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
-    /// The longest that a check may take, such as 15s; without it what `check` takes by itself.
+    /// Time limit of each check, for example 15s. Without it, the default of `check`.
     #[arg(long, value_name = "DURATION")]
     pub budget: Option<String>,
-    /// Keeps the table in docs/truth.md.
+    /// Write the table to docs/truth.md.
     #[arg(long)]
     pub write: bool,
 }

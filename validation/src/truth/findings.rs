@@ -30,19 +30,19 @@ use row::Row;
 #[derive(clap::Args)]
 #[group(id = "of-findings")]
 pub struct Flags {
-    /// Instead: what is concluded of media drawn at random, against what they are.
+    /// Compare instead the conclusions about media drawn at random with the truth.
     #[arg(long)]
     pub findings: bool,
-    /// Draws the media of this seed again.
+    /// Seed of the media, to draw the same ones again.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Draws this share of the media.
+    /// Share of the media to draw, from 0 to 1.
     #[arg(long, requires = "findings", default_value_t = 1.0)]
     pub share: f64,
-    /// Only these parts: cheats, fakes, troubled.
+    /// Parts to run: cheats, fakes, troubled.
     #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes")]
     pub parts: Vec<String>,
-    /// Shows what was wrong with each medium of which something wrong was said; with --drawn too.
+    /// Show the errors for each medium with a wrong result; also with --drawn.
     #[arg(long)]
     pub wrong: bool,
 }
