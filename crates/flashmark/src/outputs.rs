@@ -16,7 +16,7 @@ use crate::{hand_over, messages, progress_events};
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
 
-/// Where results go beside the store, as typed.
+/// Outputs of a run beside the store, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct Outputs {
     /// Write the record to this file as well; - for standard output.
@@ -35,7 +35,7 @@ pub struct Outputs {
     /// event per line (docs/progress.md; also with --quiet); or none.
     #[arg(long, value_enum, value_name = "FORM", default_value_t)]
     pub progress: ProgressForm,
-    /// What is printed at the end.
+    /// Text that is printed at the end.
     #[arg(skip)]
     pub end_screen: EndScreen,
 }
