@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
-use lab::workload::{WorkError, WorkFile, WorkloadContext as WorkGround};
+use workloads::workload::{WorkError, WorkFile, WorkloadContext as WorkGround};
 use record::Cell;
 use record::units::{Bytes, significant};
 use serde_json::Value;
@@ -313,7 +313,7 @@ pub fn once(flags: &Once) -> Result<()> {
         on_progress: &mut |_| {},
         look: &mut |_| {},
     };
-    let cells = lab::workload::find(&flags.work, &settings)?.run(&mut ground)?;
+    let cells = workloads::workload::find(&flags.work, &settings)?.run(&mut ground)?;
     println!("{}", serde_json::to_string(&cells)?);
     Ok(())
 }

@@ -20,7 +20,7 @@ fn probe(record: &Record) -> Option<Finding> {
     let (cell, kind) = capacity_verdict(record)?;
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
     let real = number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64);
-    let says = declared
+    let claim = declared
         .map(|bytes| format!("it says {}", Bytes(bytes)))
         .unwrap_or_else(|| "it declares more".into());
     let has = has(cell, real, declared);
@@ -35,18 +35,18 @@ fn probe(record: &Record) -> Option<Finding> {
         CapacityKind::Damaged => FindingBuilder::failure("capacity", damaged(record, cell, real)),
         CapacityKind::Limbo => FindingBuilder::failure(
             "capacity",
-            format!("{IS_FAKE} {says}, {has}. Data written beyond that is lost without an error."),
+            format!("{IS_FAKE} {claim}, {has}. Data written beyond that is lost without an error."),
         ),
         CapacityKind::Wraparound => FindingBuilder::failure(
             "capacity",
             format!(
-                "{IS_FAKE} {says}, {has}. Data written beyond that overwrites data at the front, without an error."
+                "{IS_FAKE} {claim}, {has}. Data written beyond that overwrites data at the front, without an error."
             ),
         ),
         CapacityKind::Chain => FindingBuilder::failure(
             "capacity",
             format!(
-                "{IS_FAKE} {says}, {has}. Data written beyond that is partly lost and partly overwrites data at the front."
+                "{IS_FAKE} {claim}, {has}. Data written beyond that is partly lost and partly overwrites data at the front."
             ),
         ),
     };

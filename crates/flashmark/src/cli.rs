@@ -51,7 +51,7 @@ pub enum Command {
     Resume(ResumeFlags),
     /// Measure the effect of host settings on reads: read-ahead, scheduler, largest command,
     /// governor. Writes nothing to the medium, and restores every setting.
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "workloads")]
     HostEffects(HostEffectsFlags),
     /// Restore data that a run overwrote and could not restore itself: it was killed, or the medium
     /// was pulled out.
@@ -81,10 +81,10 @@ pub enum Command {
     #[cfg(feature = "export")]
     /// Check whether a collection would accept these records, and name the faults of the others.
     Validate(ValidateFlags),
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "workloads")]
     /// Compare file systems and schedulers with real work, and recommend which to use.
     Matrix(Box<MatrixFlags>),
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "workloads")]
     /// Replay recorded I/O (captures, blktrace, fio iologs) as recorded, faster, or as fast as
     /// possible.
     Replay(Box<ReplayFlags>),
@@ -98,10 +98,10 @@ pub enum Command {
     Import(ImportFlags),
     /// List the tests, what each does, and its settings.
     Tests(TestsFlags),
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "workloads")]
     /// Show the present I/O of devices, as `iostat -x` does. Needs no root.
     Watch(WatchFlags),
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "workloads")]
     /// Record the block I/O or the file operations of your own work, for replay. Needs root.
     Capture(CaptureFlags),
     /// Explain a finding, or a word such as p99: its meaning, and the evidence for it.
@@ -132,11 +132,11 @@ impl Command {
             Command::Station(flags) => flags.progress,
             Command::Run(flags) => flags.outputs.progress,
             Command::Resume(flags) => flags.outputs.progress,
-            #[cfg(feature = "lab")]
+            #[cfg(feature = "workloads")]
             Command::Matrix(flags) => flags.outputs.progress,
-            #[cfg(feature = "lab")]
+            #[cfg(feature = "workloads")]
             Command::Replay(flags) => flags.outputs.progress,
-            #[cfg(feature = "lab")]
+            #[cfg(feature = "workloads")]
             Command::HostEffects(flags) => flags.outputs.progress,
             _ => ProgressForm::Auto,
         }
@@ -152,11 +152,11 @@ const OPTIONAL: [(&str, &str, bool); 14] = [
     ("export", "export", cfg!(feature = "export")),
     ("import", "export", cfg!(feature = "export")),
     ("submit", "submit", cfg!(feature = "submit")),
-    ("matrix", "lab", cfg!(feature = "lab")),
-    ("host-effects", "lab", cfg!(feature = "lab")),
-    ("replay", "lab", cfg!(feature = "lab")),
-    ("watch", "lab", cfg!(feature = "lab")),
-    ("capture", "lab", cfg!(feature = "lab")),
+    ("matrix", "workloads", cfg!(feature = "workloads")),
+    ("host-effects", "workloads", cfg!(feature = "workloads")),
+    ("replay", "workloads", cfg!(feature = "workloads")),
+    ("watch", "workloads", cfg!(feature = "workloads")),
+    ("capture", "workloads", cfg!(feature = "workloads")),
     ("attach", "attach", cfg!(feature = "attach")),
     ("detach", "attach", cfg!(feature = "attach")),
 ];
@@ -691,7 +691,7 @@ Exit codes with --fail-if: 0 passed, 1 slower, or no figure could be decided
 separated.";
 
 /// Flags of `host-effects`.
-#[cfg(feature = "lab")]
+#[cfg(feature = "workloads")]
 #[derive(Debug, Args)]
 pub struct HostEffectsFlags {
     /// Directory (its medium is read), file, or block device that is not in use.

@@ -33,7 +33,7 @@ pub mod reopened;
 pub mod repository;
 pub mod request;
 pub mod restore;
-#[cfg(feature = "lab")]
+#[cfg(feature = "workloads")]
 pub mod run_end;
 pub mod run_lock;
 pub mod sampler;

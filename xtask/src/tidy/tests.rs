@@ -250,7 +250,7 @@ mod tests {
 fn a_replaced_word_is_found_in_names_of_every_kind() {
     let files = [(
         "crates/host/src/a.rs",
-        "struct Picture;\nfn second_look(lane: u32) { let is_doubted = lane; }\nfn plane(overwhelm_time: f64) {}\n",
+        "struct Picture;\nfn second_look(lane: u32) { let is_doubted = lane; let said = 1; }\nfn plane(overwhelm_time: f64) {}\n",
     )];
     insta::assert_snapshot!(check(vocabulary::names_are_in_the_fields_words, &files), @r"
     crates/host/src/a.rs: line 1: Picture; say topology: BlockTopology
@@ -258,6 +258,7 @@ fn a_replaced_word_is_found_in_names_of_every_kind() {
     crates/host/src/a.rs: line 2: lane; say slot, worker
     crates/host/src/a.rs: line 2: is_doubted; say caveat
     crates/host/src/a.rs: line 2: lane; say slot, worker
+    crates/host/src/a.rs: line 2: said; name what it holds
     ");
 }
 

@@ -55,6 +55,9 @@ pub const NAMES: [(&str, &str); 47] = [
     ("use_standing", "UseLevel"),
 ];
 
+/// Names that say nothing of what they hold, as `message`, `output` or `answer` do.
+const EMPTY_NAMES: [&str; 6] = ["heard", "said", "says", "tell", "tells", "told"];
+
 /// Names that hold a word because files, suites and command lines do.
 const STORED: [&str; 6] = [
     "in_a_row",
@@ -121,6 +124,10 @@ pub fn names_are_in_the_fields_words(project: &Project) -> Vec<Fault> {
             let name = snake(&token.text);
             if STORED.contains(&name.as_str()) {
                 continue;
+            }
+            if EMPTY_NAMES.contains(&name.as_str()) {
+                let what = format!("line {}: {}; name what it holds", token.line, token.text);
+                faults.push(Fault::new(path, what, why));
             }
             if let Some((_, instead)) = NAMES.iter().find(|(word, _)| holds(&name, word)) {
                 let what = format!("line {}: {}; say {instead}", token.line, token.text);

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use host::Roots;
-use lab::capture::{CaptureError, CaptureLimits, CaptureSource, Captured, capture, prepare};
 use record::units::{Bytes, Nanos, significant};
+use workloads::capture::{CaptureError, CaptureLimits, CaptureSource, Captured, capture, prepare};
 
 use crate::cli::CaptureFlags;
 use crate::exit::{Exit, Failure, OrExit, Result, refuse, usage};

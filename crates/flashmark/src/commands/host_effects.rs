@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use host::{Access, Changes, HostSetting, InventoryEntry, ResolvedTarget, Roots};
-use lab::host_effects::{
-    EffectsEnd, EffectsEvent, HostUnderTest, ReadFigures, ReadKind, SettingChange, TimedReader,
-    try_changes,
-};
 use record::units::Nanos;
 use record::{Ended, Flag, Host, Params, PlannedCell, Run, Skip, test};
 use store::{Ending, Journal, Opening, RunDir};
 use suite::RunEvent;
+use workloads::host_effects::{
+    EffectsEnd, EffectsEvent, HostUnderTest, ReadFigures, ReadKind, SettingChange, TimedReader,
+    try_changes,
+};
 
 use crate::cli::HostEffectsFlags;
 use crate::clock;

@@ -188,7 +188,7 @@ fn need_root() -> Result<()> {
 
 /// All combinations, each with its least number of repeats.
 fn planned(request: &MatrixRequest) -> Vec<PlannedCell> {
-    let one = |combination: &lab::matrix::Combination, repeat: u32| PlannedCell {
+    let one = |combination: &workloads::matrix::Combination, repeat: u32| PlannedCell {
         id: format!("{}#{repeat}", combination.id()),
         test: combination.work.clone(),
         params: Params::default(),

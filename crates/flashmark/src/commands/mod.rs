@@ -4,7 +4,7 @@
 pub mod articles;
 #[cfg(feature = "attach")]
 pub mod attach;
-#[cfg(feature = "lab")]
+#[cfg(feature = "workloads")]
 pub mod capture;
 pub mod check;
 #[cfg(feature = "export")]
@@ -13,20 +13,20 @@ pub mod compare;
 pub mod explain;
 #[cfg(feature = "export")]
 pub mod export;
-#[cfg(feature = "lab")]
+#[cfg(feature = "workloads")]
 pub mod host_effects;
 #[cfg(feature = "export")]
 pub mod import;
 mod keep_copy;
 pub mod list;
-#[cfg(feature = "lab")]
+#[cfg(feature = "workloads")]
 pub mod matrix;
 #[cfg(feature = "export")]
 mod own_runs;
 pub mod pages;
 #[cfg(feature = "export")]
 pub mod publish;
-#[cfg(feature = "lab")]
+#[cfg(feature = "workloads")]
 pub mod replay;
 pub mod report;
 pub mod restore;
@@ -40,7 +40,7 @@ pub mod submit;
 pub mod tests;
 #[cfg(feature = "export")]
 pub mod validate;
-#[cfg(feature = "lab")]
+#[cfg(feature = "workloads")]
 pub mod watch;
 #[cfg(feature = "export")]
 mod whole_dir;
@@ -62,7 +62,7 @@ pub fn run_command(command: Command) -> Result {
         Command::List(flags) => list::run(&flags),
         Command::Run(flags) => run::run(*flags),
         Command::Resume(flags) => resume::run(&flags),
-        #[cfg(feature = "lab")]
+        #[cfg(feature = "workloads")]
         Command::HostEffects(flags) => host_effects::run(&flags),
         Command::Restore(flags) => restore::run(&flags),
         Command::Show(flags) => show::run(&flags),
@@ -79,18 +79,18 @@ pub fn run_command(command: Command) -> Result {
         Command::Collection(command) => collection::run(&command),
         #[cfg(feature = "export")]
         Command::Validate(flags) => validate::run(&flags),
-        #[cfg(feature = "lab")]
+        #[cfg(feature = "workloads")]
         Command::Matrix(flags) => matrix::run(&flags),
-        #[cfg(feature = "lab")]
+        #[cfg(feature = "workloads")]
         Command::Replay(flags) => replay::run(&flags),
         #[cfg(feature = "export")]
         Command::Export(flags) => export::run(&flags),
         #[cfg(feature = "export")]
         Command::Import(flags) => import::run(&flags),
         Command::Tests(flags) => tests::run(&flags),
-        #[cfg(feature = "lab")]
+        #[cfg(feature = "workloads")]
         Command::Watch(flags) => watch::run(&flags),
-        #[cfg(feature = "lab")]
+        #[cfg(feature = "workloads")]
         Command::Capture(flags) => capture::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
         Command::Completions { shell } => pages::completions(shell),

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
-use lab::replay::{
-    self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
-};
-use lab::trace::{self, Trace, TraceSurvey};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Stop, TargetKind};
 use store::{Ending, Journal, RunDir};
 use suite::{CellProgress, Plan, RunEvent};
+use workloads::replay::{
+    self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
+};
+use workloads::trace::{self, Trace, TraceSurvey};
 
 use crate::cli::{FitFlag, ReplayFlags};
 use crate::commands::run::{begin, opening, run_id};

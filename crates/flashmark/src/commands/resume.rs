@@ -20,14 +20,14 @@ use crate::{consent, restore, signals};
 pub fn run(flags: &ResumeFlags) -> Result {
     let Choice { dir, target, by_itself } = choose(flags)?;
     let replayed = dir.replay().or_usage()?;
-    #[cfg(not(feature = "lab"))]
+    #[cfg(not(feature = "workloads"))]
     if replayed.record.run.suite == findings::matrix::SUITE {
         return usage(format_args!(
-            "{} is a matrix, and this build is without `matrix`; `cargo build --features lab` brings it",
+            "{} is a matrix, and this build is without `matrix`; `cargo build --features workloads` brings it",
             dir.name()
         ));
     }
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "workloads")]
     if let Some(ended) = crate::commands::matrix::resume(&dir, &replayed, target.as_deref(), flags)
     {
         return ended;

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::Roots;
-use lab::watch::{self, CounterSnapshot, WatchError, Watched};
 use record::Activity;
 use record::units::Nanos;
+use workloads::watch::{self, CounterSnapshot, WatchError, Watched};
 
 use crate::cli::WatchFlags;
 use crate::exit::{Exit, Failure, OrExit, Result, usage};

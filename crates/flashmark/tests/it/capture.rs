@@ -6,8 +6,8 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use device::Op;
-use lab::trace::{self, Issue, TraceEvent};
 use rustix::process::{Pid, Signal, kill_process};
+use workloads::trace::{self, Issue, TraceEvent};
 
 use crate::support::{
     Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, has_tool, skipped,

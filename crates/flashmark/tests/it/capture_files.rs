@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use lab::trace::files::{FileTrace, FileTraceSurvey};
+use workloads::trace::files::{FileTrace, FileTraceSurvey};
 
 use crate::capture::{Capture, Tracefs};
 use crate::support::{

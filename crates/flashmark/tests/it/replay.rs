@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 
 use device::tracing::TracedIo;
 use device::{Device, Extent, Op, Tracing};
-use lab::replay::{CapacityFit, Pace, Placing, Player, ReplayProgress, ReplaySettings};
-use lab::trace::{self, Issue, Marks, TraceEvent, TraceHeader, TraceSurvey, TraceWriter};
 use sim::{Profile, SimDevice, SimOptions};
+use workloads::replay::{CapacityFit, Pace, Placing, Player, ReplayProgress, ReplaySettings};
+use workloads::trace::{self, Issue, Marks, TraceEvent, TraceHeader, TraceSurvey, TraceWriter};
 
 use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, skipped, sum};
 

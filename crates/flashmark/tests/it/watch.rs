@@ -35,7 +35,7 @@ fn compare(looks: &[Look]) -> usize {
         let now = (centiseconds, Counters::from_fields(&fields).unwrap());
         let activity =
             Activity::between(&before.1, &now.1, (now.0 - before.0) * 10_000_000).unwrap();
-        let ours = lab::watch::object("disk", &activity);
+        let ours = workloads::watch::object("disk", &activity);
         for (name, theirs) in
             look.printed.as_object().unwrap().iter().filter(|(name, _)| *name != "disk_device")
         {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lab::capture::{CaptureLimits, CapturedFiles, capture_files, prepare_files};
 use record::units::{Bytes, Nanos, significant};
+use workloads::capture::{CaptureLimits, CapturedFiles, capture_files, prepare_files};
 
 use super::{Screen, check_output, create, failure, until};
 use crate::cli::CaptureFlags;

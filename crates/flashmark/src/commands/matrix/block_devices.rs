@@ -8,9 +8,9 @@ use host::{
     Access, BlockTarget, Changes, Claim, Contents, LoopOptions, ResolvedTarget, Roots, TargetError,
     recipe,
 };
-use lab::matrix::{LeftOut, MediumBackend};
 use record::units::{Bytes, MIB};
 use record::{Fingerprint, FingerprintMark, Flag, Host, Medium, Record, Target, TargetKind};
+use workloads::matrix::{LeftOut, MediumBackend};
 
 use store::JournalFingerprints;
 use suite::fingerprint::Recognition;

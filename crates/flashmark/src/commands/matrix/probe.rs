@@ -3,8 +3,8 @@
 use blockio::{Expect, OpenError, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Op, Request};
 use host::BlockTarget;
-use lab::matrix::MediumFailure;
 use record::{Path as Through, Sync};
+use workloads::matrix::MediumFailure;
 
 /// Reads at the beginning, in the middle and at the end of a block device that this program holds,
 /// and writes back what it read at the end.

@@ -1,10 +1,10 @@
 //! Request of a matrix, made of its flags: everything that can be checked without touching the
 //! target.
 
-use lab::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
-use lab::workload::Workload;
 use record::units::{Bytes, MIB};
 use serde::{Deserialize, Serialize};
+use workloads::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
+use workloads::workload::Workload;
 
 use crate::cli::MatrixFlags;
 use crate::exit::{OrExit, Result, usage};
@@ -159,7 +159,7 @@ impl MatrixRequest {
                 .filter(|(work, ..)| work == name)
                 .map(|(_, name, value)| (name.clone(), value.clone()))
                 .collect();
-            lab::workload::find(name, &settings).or_usage()
+            workloads::workload::find(name, &settings).or_usage()
         };
         self.axes.works.iter().map(of).collect()
     }

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use blockio::{Expect, FileIdentity, OpenOptions, RealDevice};
 use device::IoErrorKind;
-use lab::matrix::{
-    Combination, End, MatrixEvent, MatrixLimits, MatrixTrial, MediumFailure, Results,
-};
-use lab::workload::{WorkError, WorkFile};
 use record::units::Nanos;
 use record::{Cell, Ended, Flag, Params, PlannedCell, Stop};
 use store::{Ending, Journal, JournalEntry, RunDir};
+use workloads::matrix::{
+    Combination, End, MatrixEvent, MatrixLimits, MatrixTrial, MediumFailure, Results,
+};
+use workloads::workload::{WorkError, WorkFile};
 
 use super::block_devices::Field;
 use super::outputs::MatrixOutputs;
@@ -86,7 +86,7 @@ impl MatrixSession {
             cell: planned(&combinations[0]),
             since: Instant::now(),
         };
-        let end = lab::matrix::run(
+        let end = workloads::matrix::run(
             &trial,
             field.hold_medium(request.seed)?,
             &mut results,

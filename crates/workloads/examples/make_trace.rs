@@ -1,4 +1,4 @@
-//! Makes a trace of any length, to see what a replay costs: `cargo run --release -p flashmark-lab
+//! Makes a trace of any length, to see what a replay costs: `cargo run --release -p flashmark-workloads
 //! --example make_trace -- 10000000 FILE`. Up to four requests in flight, reads and writes of 4 KiB
 //! at random offsets in the first GiB, and a flush now and then.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a tool that prints")]
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use device::Op;
-use flashmark_lab::trace::{Issue, Marks, TraceHeader, TraceWriter};
+use flashmark_workloads::trace::{Issue, Marks, TraceHeader, TraceWriter};
 
 const PLACES: u64 = (1 << 30) / 4096;
 const AT_ONCE: usize = 4;

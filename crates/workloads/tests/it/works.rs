@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flashmark_lab::workload::{
+use flashmark_workloads::workload::{
     KINDS, LookPoint, WorkError, WorkloadContext, WorkloadProgress, find,
 };
 use record::{Cell, Stop};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use flashmark_lab::workload::{KINDS, WorkError};
+use flashmark_workloads::workload::{KINDS, WorkError};
 use host::loopdev::attach_with;
 use host::{Loop, LoopOptions};
 use tempfile::TempDir;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use device::{Completion, Device, Facts, IoError, IoErrorKind, Op, Request, Slot};
-use flashmark_lab::workload::{WorkError, WorkFile};
+use flashmark_workloads::workload::{WorkError, WorkFile};
 use rustix::time::{ClockId, clock_gettime};
 
 pub struct FileDevice {

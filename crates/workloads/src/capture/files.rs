@@ -246,10 +246,11 @@ struct Openings {
 impl Openings {
     fn watch(directory: &Path, clock: ClockId) -> std::io::Result<Openings> {
         let watch = OpenWatch::new(directory)?;
-        let (tell, seen) = channel();
+        let (opened_by, seen) = channel();
         let quit = Arc::new(AtomicBool::new(false));
         let (directory, asked) = (directory.to_owned(), Arc::clone(&quit));
-        let thread = std::thread::spawn(move || let_go_on(watch, &directory, clock, &tell, &asked));
+        let thread =
+            std::thread::spawn(move || let_go_on(watch, &directory, clock, &opened_by, &asked));
         Ok(Openings { seen, quit, thread: Some(thread) })
     }
 
@@ -274,14 +275,16 @@ fn let_go_on(
     mut watch: OpenWatch,
     directory: &Path,
     clock: ClockId,
-    tell: &Sender<Opened>,
+    opened_by: &Sender<Opened>,
     quit: &AtomicBool,
 ) -> std::io::Result<()> {
     while !quit.load(Ordering::SeqCst) {
         // What cannot be answered goes on when the watch is dropped.
         for event in watch.read(ROUND)? {
             // Sent before the opener goes on, so before its call can be seen to end.
-            opened(&event, directory, clock).into_iter().for_each(|opened| drop(tell.send(opened)));
+            opened(&event, directory, clock)
+                .into_iter()
+                .for_each(|opened| drop(opened_by.send(opened)));
             watch.allow(&event)?;
         }
     }
