@@ -22,7 +22,7 @@ pub struct Outputs {
     /// Write the record to this file as well; - for standard output.
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Write the page to this file. Without it, the page is kept with the run.
+    /// Write the page to this file as well; the run keeps a copy in any case.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Print all results at the end, not only one screen of them.

@@ -1,6 +1,7 @@
 //! Data of the templates, made from a record.
 
 use askama::Template;
+use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 use record::{Finding, Record, Severity};
 
 use super::PageHead;
@@ -242,32 +243,34 @@ fn about(record: &Record) -> Vec<AboutView> {
     pages
 }
 
-/// Paragraphs of a page in the subset of Markdown that these pages use: a title, paragraphs, lists
-/// of one level.
+/// Paragraphs and list items of a page in Markdown, as plain text without its title and links.
 fn paragraphs(page: &str) -> Vec<Paragraph> {
     let mut paragraphs: Vec<Paragraph> = Vec::new();
-    let mut open = false;
-    for line in page.lines().skip(1) {
-        let item = line.strip_prefix("- ");
-        match (item, line.trim(), open) {
-            (None, "", _) => open = false,
-            (None, text, true) => {
+    let mut in_title = false;
+    for event in Parser::new(page) {
+        let is_new_item =
+            paragraphs.last().is_some_and(|last| last.is_item && last.text.is_empty());
+        match event {
+            Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => in_title = true,
+            Event::End(TagEnd::Heading(HeadingLevel::H1)) => in_title = false,
+            Event::Start(Tag::Item) => {
+                paragraphs.push(Paragraph { is_item: true, text: String::new() });
+            }
+            Event::Start(Tag::Paragraph | Tag::Heading { .. }) if !is_new_item => {
+                paragraphs.push(Paragraph { is_item: false, text: String::new() });
+            }
+            Event::Text(text) | Event::Code(text) if !in_title => {
                 if let Some(last) = paragraphs.last_mut() {
-                    last.text.push(' ');
-                    last.text.push_str(text);
+                    last.text += &text;
                 }
             }
-            (item, text, _) => {
-                paragraphs.push(Paragraph {
-                    is_item: item.is_some(),
-                    text: item.unwrap_or(text).to_owned(),
-                });
-                open = true;
+            Event::SoftBreak | Event::HardBreak => {
+                if let Some(last) = paragraphs.last_mut() {
+                    last.text.push(' ');
+                }
             }
+            _ => {}
         }
-    }
-    for paragraph in &mut paragraphs {
-        paragraph.text = paragraph.text.replace(['`', '*'], "");
     }
     paragraphs
 }
@@ -304,5 +307,20 @@ pub(crate) fn panel(panel: Panel) -> PanelView {
         open: panel.table.rows.len() <= 8,
         table: TableView::new(panel.table, format!("Numbers: {}", panel.chart.title)),
         title: panel.chart.title,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: a page showed `[text](../field/file.md)`, and 3*2^k as 32^k.
+    #[test]
+    fn a_finding_is_explained_without_markup() {
+        let page = "# Title\n\nSee [cheats](../field/cheats.md), `dd`\nand 3*2^k.\n\n- one\n  line\n- *two*\n";
+        let shown: Vec<(bool, String)> =
+            paragraphs(page).into_iter().map(|it| (it.is_item, it.text)).collect();
+        let expected = [(false, "See cheats, dd and 3*2^k."), (true, "one line"), (true, "two")];
+        assert_eq!(shown, expected.map(|(is_item, text)| (is_item, text.to_owned())));
     }
 }
