@@ -246,8 +246,8 @@ pub struct ListFlags {
 #[derive(Debug, Args)]
 #[command(override_usage = "flashmark check TARGET [OPTIONS]", after_help = CHECK_HELP)]
 pub struct CheckFlags {
-    /// Directory, block device, regular file, or sim:PROFILE. Data on a device is kept, unless you
-    /// give permission with --erase to overwrite it.
+    /// Directory, block device, regular file, or sim:PROFILE. Data on a device is overwritten for
+    /// good only with --erase; the capacity probe writes to it and restores it.
     pub target: String,
     /// Further targets.
     #[command(flatten)]
@@ -462,7 +462,7 @@ pub struct ResumeFlags {
     /// --erase`.
     #[arg(long, value_name = "ID")]
     pub erase: Option<String>,
-    /// Continue without asking.
+    /// Continue without asking. With --erase, also confirms that its contents may be overwritten.
     #[arg(long)]
     pub yes: bool,
     /// Outputs of the run.
@@ -478,10 +478,10 @@ pub struct RestoreFlags {
     /// Present target of the medium, if it is not found automatically: another slot, another
     /// reader.
     pub target: Option<String>,
-    /// Delete the saved data and leave the medium as it is. Asks first.
+    /// Delete the saved data and leave the medium as it is. Refused without --yes.
     #[arg(long)]
     pub forget: bool,
-    /// Do not ask.
+    /// Confirm --forget.
     #[arg(long)]
     pub yes: bool,
     /// Print nothing while waiting for the medium.

@@ -91,8 +91,8 @@ impl Earlier<'_> {
         places
     }
 
-    /// True if its identity is that of the run's medium. A user who names the place by hand may
-    /// have put the card into another reader: then only the size counts.
+    /// Refuses a medium whose identity is not that of the run's; a user who names the place by hand
+    /// may have put the card into another reader: then only the size counts.
     fn may_be_it(&self, opened: &OpenTarget, by_hand: bool) -> Result<()> {
         let same =
             if by_hand { opened.as_large_as(self.record()) } else { opened.same_as(self.record()) };

@@ -37,7 +37,7 @@ pub struct RunRequest {
     /// True to measure a medium even if it is a fake.
     #[serde(default)]
     pub anyway: bool,
-    /// True if the user named a test that restores what it overwrites.
+    /// True if a test that restores what it overwrites was named by the user, or by `check`.
     #[serde(default)]
     pub restoring: bool,
     /// The only range to touch: offset and size in bytes.
@@ -230,8 +230,8 @@ pub(crate) fn fresh_seed() -> u64 {
 }
 
 impl RunRequest {
-    /// True if only tests may write that restore what they overwrite: the user named such a test,
-    /// and did not allow the raw medium to be overwritten.
+    /// True if only tests may write that restore what they overwrite: such a test was named by the
+    /// user or by `check`, and the raw medium may not be overwritten.
     pub fn must_restore(&self) -> bool {
         self.restoring && self.erase.is_none()
     }

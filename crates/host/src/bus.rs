@@ -61,7 +61,7 @@ fn bus(slot: &BlockDeviceEntry) -> PathBuf {
     parts[..up_to].iter().collect()
 }
 
-/// Names of the kernel's directories: `usb1`, `mmc0`, `ata3`, `nvme0`.
+/// True for names of the kernel's directories of buses: `usb1`, `mmc0`, `ata3`, `nvme0`.
 fn is_shared(name: &str) -> bool {
     ["usb", "mmc", "ata", "nvme"].iter().any(|kind| {
         let number = name.strip_prefix(kind).unwrap_or_default();

@@ -25,13 +25,13 @@ impl Estimate {
         Some((high - low) / (2.0 * self.value.abs()))
     }
 
-    /// True if its interval is wider than the figure, and therefore says nothing.
+    /// True if half its interval is wider than the figure: such an interval says nothing.
     pub fn is_open(&self) -> bool {
         self.relative_half_width().is_some_and(|share| share > 1.0)
     }
 }
 
-/// Words in place of an interval that is wider than its figure.
+/// Words in place of an interval whose half is wider than its figure.
 pub const OPEN_INTERVAL: &str = "still open";
 
 /// Latencies of I/Os, in nanoseconds. A percentile with too few samples is absent

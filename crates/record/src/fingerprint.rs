@@ -12,8 +12,8 @@ pub struct FingerprintMark {
     pub bytes: u64,
     /// CRC-32C of its content.
     pub crc32c: u32,
-    /// True if some of it was data of the run itself: such a place must show the same content
-    /// later.
+    /// True if some of it was data of the run itself: at least one such place must later show data
+    /// of the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ours: bool,
 }

@@ -138,7 +138,7 @@ pub enum Flag {
     },
     /// The medium still had work to do after the last write; the figure includes the time of that.
     Debt {
-        /// Time until the medium was idle, in nanoseconds.
+        /// Time of settling beyond one write, in nanoseconds.
         debt_ns: u64,
     },
     /// Writes were so fast that a cache may have taken them, and too few bytes were written to fill

@@ -265,7 +265,7 @@ Queue {
     write_cache: Option<String>,
     /// True if it takes writes with forced unit access, which are durable without a flush.
     fua: Option<bool>,
-    /// Bytes that the kernel reads ahead through the page cache, in KiB.
+    /// Read-ahead of the kernel through the page cache, in KiB.
     read_ahead_kb: Option<u64>,
     /// Merging of requests: 0 as usual, 1 simple merges only, 2 none.
     nomerges: Option<u64>,

@@ -58,8 +58,8 @@ pub fn run(flags: &RestoreFlags) -> Result {
     Ok(exit)
 }
 
-/// The run, and the place that the user names for its medium. A word that names no run but a file
-/// that exists is the place of the medium.
+/// The run, and the place that the user names for its medium. A word that names no run but begins
+/// with `/dev/` is the place of the medium, unless another place is named.
 fn choose(store: &Store, flags: &RestoreFlags) -> Result<Option<(RunDir, Option<String>)>> {
     let latest = || store.last_unrestored().or_usage();
     let Some(first) = &flags.run else { return Ok(latest()?.map(|dir| (dir, None))) };

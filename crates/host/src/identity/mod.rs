@@ -126,7 +126,7 @@ fn scsi(device: &Path, common: Medium) -> Medium {
     }
 }
 
-/// Names that virtual machines give their disks.
+/// True for names that virtual machines give their disks.
 fn is_virtual_name(name: &str) -> bool {
     ["QEMU", "VBOX", "VMware", "Virtual", "Msft", "Xen", "scsi_debug"]
         .iter()

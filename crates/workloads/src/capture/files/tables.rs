@@ -77,7 +77,7 @@ impl Tables {
         old.and_then(|(old, _)| self.release(old))
     }
 
-    /// True if a descriptor is closed by exec.
+    /// Sets whether exec closes a descriptor.
     pub fn set_close_on_exec(&mut self, thread: u32, descriptor: i32, close: bool) {
         let table = self.threads.get(&thread).and_then(|table| self.tables.get_mut(table));
         if let Some(entry) = table.and_then(|table| table.files.get_mut(&descriptor)) {
