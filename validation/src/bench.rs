@@ -278,7 +278,7 @@ impl Bench {
         let settings = OpenSettings { engine, ..OpenSettings::default() };
         let mut device =
             RealDevice::open(&OpenOptions { path, writable: false, expect, settings })?;
-        ensure!(!device.direct_refused(), "O_DIRECT is refused");
+        ensure!(!device.facts().direct_refused, "O_DIRECT is refused");
         closed_loop(&mut device, depth, batch, self.time)
     }
 

@@ -133,11 +133,6 @@ impl RealDevice {
         })
     }
 
-    /// True if direct I/O was refused, so that every result is one of the page cache.
-    pub fn direct_refused(&self) -> bool {
-        self.target.direct.is_none()
-    }
-
     /// Bytes of the file for which no block is allocated; `None` for a block device.
     pub fn holes_bytes(&self) -> Option<std::io::Result<u64>> {
         (self.target.kind == FileKind::File).then(|| crate::file_holes(&self.target.buffered))

@@ -14,7 +14,7 @@ const RECORD_BYTES: usize = 12;
 /// Bytes of a file handle before the part that the file system defines.
 const HANDLE_BYTES: usize = 8;
 /// Most bytes of that part (`MAX_HANDLE_SZ`).
-const MOST_HANDLE_BYTES: u32 = 128;
+const MAX_HANDLE_BYTES: u32 = 128;
 /// Size in bytes of the buffer for events.
 const ROOM_BYTES: usize = 64 << 10;
 
@@ -62,9 +62,9 @@ pub struct NameInDirectory {
 impl FileHandle {
     /// The handle of an open file; `None` if its file system has no handles.
     pub fn of(file: &OwnedFd) -> Option<FileHandle> {
-        let mut room = [0_u64; (HANDLE_BYTES + MOST_HANDLE_BYTES as usize) / 8];
+        let mut room = [0_u64; (HANDLE_BYTES + MAX_HANDLE_BYTES as usize) / 8];
         room[0] =
-            u64::from_ne_bytes([MOST_HANDLE_BYTES.to_ne_bytes(), [0; 4]].concat().try_into().ok()?);
+            u64::from_ne_bytes([MAX_HANDLE_BYTES.to_ne_bytes(), [0; 4]].concat().try_into().ok()?);
         let (number, mut mount) = (file.as_raw_fd(), 0);
         let handle = room.as_mut_ptr().cast();
         // SAFETY: the path is empty, and the handle has the room that its first field says.

@@ -191,6 +191,7 @@ fn common_facts(target: &Target, settings: &OpenSettings) -> Facts {
         read_only: true,
         discards: false,
         has_page_cache: target.direct.is_some(),
+        direct_refused: target.direct.is_none(),
         keeps_data: true,
         engine: String::new(),
     }

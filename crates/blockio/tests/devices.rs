@@ -97,7 +97,7 @@ fn without_direct_io_the_contract_is_kept_and_the_fact_is_told() {
         return skip("there is no tmpfs at /dev/shm");
     };
     let mut device = RealDevice::create_in(dir.path(), 16 * MIB, &OpenSettings::default()).unwrap();
-    assert!(device.direct_refused());
+    assert!(device.facts().direct_refused);
     assert!(device.facts().engine.contains("direct I/O refused"), "{}", device.facts().engine);
     device_conformance(&mut device);
 }

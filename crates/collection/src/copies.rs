@@ -30,7 +30,7 @@ const GRAIN: f64 = 0.001;
 /// Largest ratio between the sample counts of two cells that are compared.
 const NEAR_COUNTS: f64 = 1.5;
 /// Largest factor by which the logarithms of a copy may be stretched.
-const MOST_STRETCH: f64 = 1.1;
+const MAX_STRETCH: f64 = 1.1;
 /// Two sketches are of one measurement below this mean of the squared differences of their shares,
 /// divided by the variance that two measurements of one medium have with so many samples. Of 3,747
 /// pairs of cells (six simulated media with six seeds each, and a disk with three runs) none was
@@ -83,7 +83,7 @@ impl CellSketch {
 
     /// Mean over the quantiles of the squared difference of the shares of samples, divided by its
     /// variance in two measurements of one medium. `other` is first stretched by up to
-    /// [`MOST_STRETCH`] to fit.
+    /// [`MAX_STRETCH`] to fit.
     fn difference(&self, other: &CellSketch) -> f64 {
         let (n, m) = (self.samples as f64, other.samples as f64);
         let effective = n * m / (n + m);
@@ -92,7 +92,7 @@ impl CellSketch {
             || self.logs.iter().zip(&other.logs).map(|(a, b)| (f64::from(*a), f64::from(*b)));
         let product: f64 = pairs().map(|(a, b)| a * b).sum();
         let stretch = product / pairs().map(|(_, b)| b * b).sum::<f64>().max(f64::MIN_POSITIVE);
-        let stretch = stretch.clamp(1.0 / MOST_STRETCH, MOST_STRETCH);
+        let stretch = stretch.clamp(1.0 / MAX_STRETCH, MAX_STRETCH);
         let pairs: Vec<(f64, f64)> = pairs().map(|(a, b)| (a, b * stretch)).collect();
         let log = |at: usize| (pairs[at].0 + pairs[at].1) / 2.0;
         let last = POINTS.len() - 1;

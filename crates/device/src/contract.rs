@@ -45,6 +45,8 @@ pub struct Facts {
     /// True if there is a page cache on the way, so that `Path::Buffered` differs from
     /// `Path::Direct`.
     pub has_page_cache: bool,
+    /// True if the file system refuses direct I/O, so that every result is one of the page cache.
+    pub direct_refused: bool,
     /// True if the contents of buffers matter: false for a simulated medium that keeps no data; its
     /// writers need not fill them.
     pub keeps_data: bool,

@@ -37,6 +37,7 @@ impl MemoryDevice {
             read_only: false,
             discards: true,
             has_page_cache: false,
+            direct_refused: false,
             keeps_data: true,
             engine: "virtual time".into(),
         };

@@ -7,7 +7,7 @@ use record::{Bound, Cell, Finding, Record, Series, metric, test};
 use crate::figure::{self, LARGE_SPAN, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use crate::levels::{
-    COARSENESSES, Cliff, LEAST_FLASH, cliff, coarser, longest_fills, without_memory,
+    COARSENESSES, Cliff, MIN_FLASH, cliff, coarser, longest_fills, without_memory,
 };
 use crate::span_sweep::{SPAN_RATIO, cached_bytes, fast_until, spans};
 use crate::{open_aus, throttling};
@@ -191,7 +191,7 @@ fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
     windows
         .take(COARSENESSES)
         .find_map(|series| cliff(&series, origin))
-        .filter(|cliff| cliff.at >= LEAST_FLASH)
+        .filter(|cliff| cliff.at >= MIN_FLASH)
 }
 
 /// True if the longest fill shows a fast cache that became full.

@@ -369,13 +369,13 @@ pub(crate) fn bound_of<'a>(
 }
 
 /// Least block size for sequential rates; smaller blocks measure the overhead of commands.
-const LEAST_SEQUENTIAL_BYTES: u64 = 64 << 10;
+const MIN_SEQUENTIAL_BYTES: u64 = 64 << 10;
 
 /// Rate of a sequential test at the largest block up to 1 MiB, after every cache if that was
 /// measured.
 pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstimate<'a>> {
     let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
-    let largest = sizes.filter(|bytes| (LEAST_SEQUENTIAL_BYTES..=1 << 20).contains(bytes)).max()?;
+    let largest = sizes.filter(|bytes| (MIN_SEQUENTIAL_BYTES..=1 << 20).contains(bytes)).max()?;
     let cell = standard(record, test, largest)?;
     UsableEstimate::of(cell, metric::SUSTAINED_BPS)
         .or_else(|| UsableEstimate::of(cell, metric::BPS))
@@ -399,7 +399,7 @@ pub(crate) fn sustained_of(cell: &Cell) -> Option<UsableEstimate<'_>> {
 /// writes, else a fill with incompressible data, else `prime`. Only large blocks with an interval.
 pub(crate) fn sustained_write(record: &Record) -> Option<UsableEstimate<'_>> {
     let is_large =
-        |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= LEAST_SEQUENTIAL_BYTES);
+        |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= MIN_SEQUENTIAL_BYTES);
     let known = |figure: &UsableEstimate| figure.ci95.is_some();
     let fill = |test| {
         cells(record, test)

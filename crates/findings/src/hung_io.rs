@@ -14,7 +14,7 @@ const LONG_NS: u64 = 30_000_000_000;
 const NS_PER_BYTE: u64 = 10_000;
 /// Least share of the I/O's time in which the kernel's counters show no completion, for both to be
 /// the same event.
-const LEAST_SHARE: f64 = 0.8;
+const MIN_SHARE: f64 = 0.8;
 
 /// `hung_io`: the longest I/O of the run, if it was too long for any work. It counts against the
 /// medium or its reader if the kernel saw the request at the device while the machine went on.
@@ -25,7 +25,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let what = if cell.params.direction == Some(Direction::Read) { "read" } else { "write" };
     let took = format!("{}: slowest of {} I/Os {}", figure::named(cell), cell.ops, Nanos(ns));
     let still_ns = hung_ns(&cell.activity);
-    let draft = if still_ns as f64 >= ns as f64 * LEAST_SHARE {
+    let draft = if still_ns as f64 >= ns as f64 * MIN_SHARE {
         let statement = format!(
             "One {what} took {} while the machine kept running: do not trust a medium or reader that stops like this with data.",
             Nanos(ns)
@@ -72,7 +72,7 @@ fn hung_ns(activity: &[Sample]) -> u64 {
         // The host may have stalled between two samples too: the longest such gap is not counted.
         let gap_ns =
             stretch.windows(2).map(|pair| pair[1].at_ns.saturating_sub(pair[0].at_ns)).max()?;
-        (busy_ns as f64 >= ns as f64 * LEAST_SHARE && gap_ns < ns / 4).then_some(ns)
+        (busy_ns as f64 >= ns as f64 * MIN_SHARE && gap_ns < ns / 4).then_some(ns)
     });
     long.max().unwrap_or(0)
 }

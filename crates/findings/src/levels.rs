@@ -132,13 +132,13 @@ const AFTERWARDS: usize = 8;
 /// continues after a pause meets an empty memory cache at any position.
 pub(crate) fn without_memory(series: &Series, origin: f64) -> Series {
     let begun = begun_at(series, origin);
-    let end = origin + begun + LEAST_FLASH;
+    let end = origin + begun + MIN_FLASH;
     let within = series.points.iter().take_while(|point| point[0] <= end).count();
     let mut following: Vec<f64> =
         series.points.iter().skip(within).take(AFTERWARDS).map(|point| point[1]).collect();
     let typical = stats::median(&mut following).unwrap_or(f64::INFINITY);
     // If a fill was longer than memory can take, a fast part later on is not due to memory.
-    let goes_on = begun >= LEAST_FLASH
+    let goes_on = begun >= MIN_FLASH
         && series.points.get(within + 1).is_some_and(|point| point[1] > STEP * typical);
     let last = series.points[..within]
         .iter()
@@ -192,7 +192,7 @@ pub(crate) fn mean_until(series: &Series, bytes: f64) -> Option<(f64, f64)> {
 }
 
 /// Least size of a flash cache: a smaller one is memory.
-pub(crate) const LEAST_FLASH: f64 = (128 * MIB) as f64;
+pub(crate) const MIN_FLASH: f64 = (128 * MIB) as f64;
 
 /// Tests that fill: the one made for it, or else similar ones.
 pub(crate) fn longest_fills(record: &Record) -> &'static [&'static str] {

@@ -24,7 +24,7 @@ const USUALLY_NS: u64 = 150 * MILLISECOND_NS;
 const AT_RANDOM: [&str; 2] = [test::RANDOM_WRITE, test::SECTOR_WRITE];
 const RARE: u64 = 200;
 /// Fewest lines, and least share of late ones among them, that show a medium too slow for a logger.
-const LEAST_LINES: f64 = 10.0;
+const MIN_LINES: f64 = 10.0;
 const NEARLY_ALL: f64 = 0.9;
 
 /// True if lines were appended as a logger does.
@@ -103,7 +103,7 @@ fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
 fn falls_behind(cell: &Cell) -> Option<Need> {
     let late = cell.metrics.other.get(metric::LATE_LINES)?;
     let n = cell.metrics.latency_ns.as_ref()?.n as f64;
-    (n >= LEAST_LINES && late.value >= NEARLY_ALL * n).then(|| Need {
+    (n >= MIN_LINES && late.value >= NEARLY_ALL * n).then(|| Need {
         level: Fitness::Poor,
         reason: format!("{} of {n} lines were durable only after the next one was due", late.value),
         evidence: vec![figure::named(cell)],

@@ -17,7 +17,7 @@ const HELPS: f64 = 1.5;
 /// Most I/Os of a start-up phase too short to mislead a benchmark.
 const SHORT_START: f64 = 16.0;
 /// Pause in ns after which no after-effect was seen (the test's shortest).
-const LEAST_PAUSE_NS: f64 = 100e6;
+const MIN_PAUSE_NS: f64 = 100e6;
 
 /// Usable writes of one pattern by the value of its parameter, ascending.
 fn writes<'a>(record: &'a Record, form: &str, pattern: Pattern) -> Vec<(f64, UsableEstimate<'a>)> {
@@ -326,7 +326,7 @@ fn after_effect_ns(record: &Record) -> Option<(&Cell, f64)> {
         .other
         .get("pause_ns")
         .map(|found| found.value)
-        .filter(|ns| ns.is_finite() && *ns > LEAST_PAUSE_NS)?;
+        .filter(|ns| ns.is_finite() && *ns > MIN_PAUSE_NS)?;
     // The test keeps twice the time that it saw.
     Some((cell, pause_ns / 2.0))
 }

@@ -6,16 +6,16 @@ use report::words::clean;
 use store::{Damage, RunDir};
 
 /// Most places of a journal that are named one by one.
-const MOST_LINES: usize = 5;
+const MAX_LINES: usize = 5;
 
 /// A line for each place of damage, up to five, and one with the number of the others.
 pub fn lines<'a>(damage: impl Iterator<Item = &'a Damage>) -> Vec<String> {
     let all: Vec<String> = damage.map(|damage| clean(&damage.to_string())).collect();
-    let mut shown: Vec<String> = all.iter().take(MOST_LINES).cloned().collect();
-    if all.len() > MOST_LINES {
+    let mut shown: Vec<String> = all.iter().take(MAX_LINES).cloned().collect();
+    if all.len() > MAX_LINES {
         shown.push(format!(
             "and {} more places of the journal; `flashmark show --salvage` names them all",
-            all.len() - MOST_LINES
+            all.len() - MAX_LINES
         ));
     }
     shown

@@ -15,7 +15,7 @@ const MOST: &str = "max_time";
 /// Setting of the shortest time of a cell that is precise enough.
 const LEAST: &str = "min_time";
 /// Most times the suite's time that a cell gets.
-const MOST_TIMES: f64 = 100.0;
+const MAX_TIMES: f64 = 100.0;
 
 /// Reads `--precision`: a share of the figure, as "2%" or "0.02".
 pub fn read_precision(text: &str) -> Result<f64> {
@@ -86,7 +86,7 @@ pub fn be_precise(suite: &mut Suite, choice: &mut Choice, wanted: f64) {
             continue;
         };
         // 0 % is never reached: such a cell takes all of its time already.
-        let times = if own > 0.0 { (own / wanted).powi(2).clamp(1.0, MOST_TIMES) } else { 1.0 };
+        let times = if own > 0.0 { (own / wanted).powi(2).clamp(1.0, MAX_TIMES) } else { 1.0 };
         longest = longest.max(times);
         for name in CERTAINTY {
             if typed(entry, name).is_some() {

@@ -17,7 +17,7 @@ pub const COMMAND: &str = "keep-copy";
 /// Files that only the maker of a run needs: its lock, and the backup that is yet to be restored.
 const NOT_COPIED: [&str; 2] = [store::LOCK_FILE, store::BACKUP_FILE];
 /// Most bytes of a run that are taken.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// A user of this machine who became root through sudo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub fn receive(from: &mut impl BufRead) -> io::Result<Vec<(String, Vec<u8>)>> {
         let (length, name) = head.trim_end().split_once(' ').ok_or_else(invalid)?;
         let length: u64 = length.parse().map_err(|_| invalid())?;
         all = all.saturating_add(length);
-        if all > MOST_BYTES {
+        if all > MAX_BYTES {
             return Err(invalid());
         }
         let mut bytes = Vec::new();

@@ -54,8 +54,11 @@ pub struct ResultFile<'a> {
 }
 
 impl ResultFile<'_> {
-    fn write(&self, dir: &RunDir) -> Result<()> {
-        keepable(dir.write_file(self.name, self.bytes), dir)?;
+    fn keep(&self, dir: &RunDir) -> Result<()> {
+        keepable(dir.write_file(self.name, self.bytes), dir)
+    }
+
+    fn copy(&self) -> Result<()> {
         self.also.map_or(Ok(()), |path| atomic_write(path, self.bytes).or_internal())
     }
 }
@@ -149,15 +152,16 @@ pub fn deliver_with(
         bytes: page.as_bytes(),
         also: outputs.html.as_deref(),
     };
-    page.write(dir)?;
-    others.iter().try_for_each(|file| file.write(dir))?;
+    let written = || std::iter::once(&page).chain(others);
+    written().try_for_each(|file| file.keep(dir))?;
+    hand_over::to_invoker(dir, outputs.quiet);
+    written().try_for_each(ResultFile::copy)?;
     let to_stdout = outputs.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
     match &outputs.json {
         Some(_) if to_stdout => print_record(record, dir)?,
         Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
         None => {}
     }
-    hand_over::to_invoker(dir, outputs.quiet);
     progress_events::concluded(record, dir);
     match outputs.end_screen {
         EndScreen::Summary => {}

@@ -22,7 +22,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two looks for it.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Most places that are named one by one.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// Restores what the run overwrote onto an open medium that was recognised; `None` if nothing is to
 /// be restored. Data that are neither this run's nor what was backed up are left as they are.
@@ -151,9 +151,9 @@ pub fn outcome(put: &Restored, dir: &RunDir) -> (String, Exit) {
     }
     let bytes: u64 = put.lost.iter().filter_map(|lost| lost.place).map(|place| place.bytes).sum();
     text += &format!("; {} are not:", Bytes(bytes));
-    put.lost.iter().take(MOST_NAMED).for_each(|lost| text += &format!("\n  {}", lost_words(lost)));
-    if put.lost.len() > MOST_NAMED {
-        text += &format!("\n  and {} places more", put.lost.len() - MOST_NAMED);
+    put.lost.iter().take(MAX_NAMED).for_each(|lost| text += &format!("\n  {}", lost_words(lost)));
+    if put.lost.len() > MAX_NAMED {
+        text += &format!("\n  and {} places more", put.lost.len() - MAX_NAMED);
     }
     text += &format!(
         "\nWhat was kept of them stays in the run: flashmark restore {0} tries again, flashmark restore {0} --forget gives up",

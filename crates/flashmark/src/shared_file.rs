@@ -18,14 +18,14 @@ use crate::published_run;
 pub type Verdict = std::result::Result<Upload, Rejection>;
 
 /// Most bytes of a file that are read, packed or not.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Judges every run in the bytes of a file.
 ///
 /// # Errors
 /// The published part of a whole record cannot be made.
 pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
-    let limits = limits(MOST_BYTES as usize);
+    let limits = limits(MAX_BYTES as usize);
     let text = match unpacked(bytes, &limits) {
         Ok(text) => text,
         Err(rejection) => return Ok(vec![Err(rejection)]),
@@ -105,7 +105,7 @@ fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
 pub fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)
-        .and_then(|open| open.take(MOST_BYTES).read_to_end(&mut bytes))
+        .and_then(|open| open.take(MAX_BYTES).read_to_end(&mut bytes))
         .with_context(|| format!("cannot read {}", clean(&file.display().to_string())))?;
     Ok(bytes)
 }

@@ -24,7 +24,7 @@ use crate::topology::{BlockTopology, Partition};
 pub use error::{NO_MOUNTS, TargetError};
 
 /// Least free space in bytes: less has no room for a test file of useful size.
-const LEAST_FREE_BYTES: u64 = 64 * KIB;
+const MIN_FREE_BYTES: u64 = 64 * KIB;
 
 /// Kind of access to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,7 +301,7 @@ fn space(target: &str, place: &Location) -> Result<Space, TargetError> {
 }
 
 fn check_free(target: &str, space: Space) -> Result<(), TargetError> {
-    if space.free_bytes >= LEAST_FREE_BYTES {
+    if space.free_bytes >= MIN_FREE_BYTES {
         return Ok(());
     }
     Err(TargetError::Full { target: target.to_owned(), free_bytes: space.free_bytes })

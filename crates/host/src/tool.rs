@@ -110,7 +110,7 @@ pub(crate) fn look(
         .map_err(failed)?;
     let output = read_beside(child.stdout.take().expect("it was asked for"), most_bytes);
     let complaint =
-        read_beside(child.stderr.take().expect("it was asked for"), MOST_COMPLAINT_BYTES);
+        read_beside(child.stderr.take().expect("it was asked for"), MAX_COMPLAINT_BYTES);
     let Some(status) = wait_for(&mut child, Duration::from_secs(seconds)).map_err(failed)? else {
         // a program in uninterruptible sleep stays until its I/O returns; it is not waited for
         let _ = child.kill();
@@ -127,7 +127,7 @@ pub(crate) fn look(
 }
 
 /// Most bytes of an error message that are kept: no program may fill the memory.
-const MOST_COMPLAINT_BYTES: u64 = 64 << 10;
+const MAX_COMPLAINT_BYTES: u64 = 64 << 10;
 
 /// Reads a pipe while its program runs: a full one would block it. Output beyond the limit is read
 /// and dropped.

@@ -45,7 +45,7 @@ pub(super) const XML: Importer = Importer {
 };
 
 /// Most runs in a file of XML.
-const MOST_RUNS: usize = 1000;
+const MAX_RUNS: usize = 1000;
 
 /// Parameters of a run.
 #[derive(Default)]
@@ -191,7 +191,7 @@ fn of_total(setting: &Setting, total: &Total) -> Cell {
 fn read_xml(source: &ImportText, _: &super::Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("diskspd");
     let (mut from, mut profile) = (0, "");
-    for _ in 0..MOST_RUNS {
+    for _ in 0..MAX_RUNS {
         let rest = source.text.get(from..).unwrap_or_default();
         let Some(begin) = rest.find("<TestTimeSeconds>") else { break };
         // The profile of the next document precedes it.

@@ -60,7 +60,7 @@ static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
 
 /// Most letters of a warning that are kept, and most warnings of one run.
 const WARNING: usize = 200;
-const MOST_WARNINGS: usize = 20;
+const MAX_WARNINGS: usize = 20;
 /// Longest message.
 const LONGEST: usize = 1000;
 
@@ -126,7 +126,7 @@ fn keep_warning(
     let Some(run) = next else { return };
     let message = line.split_once(": ").map_or(line, |(_, message)| message);
     let text = format!("fio said: {}", short(message, WARNING));
-    if !run.notes.contains(&text) && run.notes.len() < MOST_WARNINGS {
+    if !run.notes.contains(&text) && run.notes.len() < MAX_WARNINGS {
         run.notes.push(text);
     }
     reading.take(at);

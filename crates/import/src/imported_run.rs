@@ -9,16 +9,16 @@ use record::{
     Region, Target, TargetKind, metric, test,
 };
 
-use super::MOST_MEDIA;
+use super::MAX_MEDIA;
 
 /// Most bytes a second of any medium.
-const MOST_BPS: f64 = 1e12;
+const MAX_BPS: f64 = 1e12;
 /// Most I/Os a second of any medium.
-const MOST_IOPS: f64 = 1e9;
+const MAX_IOPS: f64 = 1e9;
 /// Longest time in nanoseconds, ten years: no I/O takes one year, and no test ten.
-const MOST_NS: f64 = 3.2e17;
+const MAX_NS: f64 = 3.2e17;
 /// Most bytes of any medium.
-const MOST_BYTES: u64 = 1 << 60;
+const MAX_BYTES: u64 = 1 << 60;
 
 /// The reason why a line or a whole output cannot be read, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,10 +206,10 @@ pub(crate) fn of_sectors(
 
 /// Refuses another medium if a file has the most that it may have.
 pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), ImportTrouble> {
-    if media.len() < MOST_MEDIA {
+    if media.len() < MAX_MEDIA {
         Ok(())
     } else {
-        Err(ImportTrouble::new(format_args!("it has results of more than {MOST_MEDIA} media")))
+        Err(ImportTrouble::new(format_args!("it has results of more than {MAX_MEDIA} media")))
     }
 }
 
@@ -316,29 +316,29 @@ pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
         }
     };
     if let Some(iops) = metrics.iops {
-        limit("iops", iops.value, MOST_IOPS)?;
+        limit("iops", iops.value, MAX_IOPS)?;
     }
     if let Some(bps) = metrics.bps {
-        limit("bps", bps.value, MOST_BPS)?;
+        limit("bps", bps.value, MAX_BPS)?;
     }
     if let Some(latency) = &metrics.latency_ns {
-        limit("a latency", latency.mean, MOST_NS)?;
-        limit("a latency", latency.max as f64, MOST_NS)?;
+        limit("a latency", latency.mean, MAX_NS)?;
+        limit("a latency", latency.max as f64, MAX_NS)?;
         limit("a least latency", latency.min as f64, latency.max as f64)?;
     }
     for (name, estimate) in &metrics.other {
         limit(name, estimate.value, most_of(name))?;
     }
-    limit("elapsed_ns", cell.elapsed_ns as f64, MOST_NS)?;
-    limit("bytes", cell.bytes as f64, MOST_BYTES as f64)?;
-    limit("block_bytes", cell.params.block_bytes.unwrap_or(0) as f64, MOST_BYTES as f64)?;
-    limit("span_bytes", cell.params.span_bytes.unwrap_or(0) as f64, MOST_BYTES as f64)?;
+    limit("elapsed_ns", cell.elapsed_ns as f64, MAX_NS)?;
+    limit("bytes", cell.bytes as f64, MAX_BYTES as f64)?;
+    limit("block_bytes", cell.params.block_bytes.unwrap_or(0) as f64, MAX_BYTES as f64)?;
+    limit("span_bytes", cell.params.span_bytes.unwrap_or(0) as f64, MAX_BYTES as f64)?;
     check_params(&cell.params.other, cell)
 }
 
 fn check_params(params: &BTreeMap<String, f64>, cell: &Cell) -> Result<(), ImportTrouble> {
     let points = cell.series.iter().flat_map(|series| &series.points).flatten();
-    match params.values().chain(points).find(|value| !value.is_finite() || value.abs() > MOST_NS) {
+    match params.values().chain(points).find(|value| !value.is_finite() || value.abs() > MAX_NS) {
         Some(value) => Err(ImportTrouble::new(format_args!("{}: {value:?} cannot be", cell.test))),
         None => Ok(()),
     }
@@ -346,10 +346,10 @@ fn check_params(params: &BTreeMap<String, f64>, cell: &Cell) -> Result<(), Impor
 
 fn most_of(name: &str) -> f64 {
     match name {
-        name if name.ends_with("_ns") => MOST_NS,
-        name if name.ends_with("bps") => MOST_BPS,
-        name if name.ends_with("iops") || name.ends_with("_per_s") => MOST_IOPS,
-        _ => MOST_BYTES as f64,
+        name if name.ends_with("_ns") => MAX_NS,
+        name if name.ends_with("bps") => MAX_BPS,
+        name if name.ends_with("iops") || name.ends_with("_per_s") => MAX_IOPS,
+        _ => MAX_BYTES as f64,
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) const IMPORTER: Importer = Importer {
 };
 
 /// Most points of the curve over requests.
-const MOST_POINTS: usize = 400;
+const MAX_POINTS: usize = 400;
 
 /// Size and time of "4 KiB <<< /dev/loop0 (block device 1 GiB): request=2 time=155.3 us"; the first
 /// one warms up and does not count.
@@ -153,7 +153,7 @@ fn finish(
     let (n, min, max) = (cell.ops, whole_ns(min), whole_ns(max));
     let mut latency = Latency { n, min, mean, max, ..Latency::default() };
     if requests.len() as u64 == n && !requests.is_empty() {
-        let step = requests.len().div_ceil(MOST_POINTS);
+        let step = requests.len().div_ceil(MAX_POINTS);
         let points = (1u32..).zip(&requests).step_by(step).map(|(at, ns)| [f64::from(at), *ns]);
         cell.series.push(Series {
             name: "latency of each request".into(),

@@ -54,16 +54,16 @@ pub use self::clean::plain_text;
 pub use self::known_medium::KnownMedium;
 
 /// Longest file that is read, in bytes.
-pub const MOST_BYTES: usize = 16 << 20;
+pub const MAX_BYTES: usize = 16 << 20;
 /// Most lines of a file.
-pub const MOST_LINES: usize = 2_000_000;
+pub const MAX_LINES: usize = 2_000_000;
 /// Most media of a file.
-const MOST_MEDIA: usize = 1000;
+const MAX_MEDIA: usize = 1000;
 /// Most cells of a file.
-pub const MOST_CELLS: usize = 20_000;
+pub const MAX_CELLS: usize = 20_000;
 
 /// Most lines that are listed as not understood; the rest are counted.
-pub const MOST_LISTED: usize = 200;
+pub const MAX_LISTED: usize = 200;
 
 /// Result of reading a text.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,7 @@ pub enum ImportError {
     #[error("it has {0} bytes; more than 16 MiB are not read")]
     TooLong(usize),
     /// It has more lines than any output of these tools.
-    #[error("it has more than {MOST_LINES} lines; cut it into several files")]
+    #[error("it has more than {MAX_LINES} lines; cut it into several files")]
     TooManyLines,
     /// The file is empty.
     #[error("it is empty")]
@@ -237,10 +237,10 @@ pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>,
 /// # Errors
 /// As of [`read`].
 pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, ImportError> {
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return Err(ImportError::TooLong(bytes.len()));
     }
-    if bytes.iter().filter(|byte| **byte == b'\n').count() > MOST_LINES {
+    if bytes.iter().filter(|byte| **byte == b'\n').count() > MAX_LINES {
         return Err(ImportError::TooManyLines);
     }
     let cleaned = clean::clean(bytes);

@@ -9,7 +9,7 @@ use super::clean::CleanText;
 use super::imported_run::{self, ImportTrouble, ImportedRun};
 use super::network::is_of_network;
 use super::text::{ImportText, looks_like_a_figure, short};
-use super::{MOST_CELLS, MOST_LISTED, UnreadLine};
+use super::{MAX_CELLS, MAX_LISTED, UnreadLine};
 
 /// State of the lines of a text while importers read it.
 pub(super) struct Reading<'a> {
@@ -51,7 +51,7 @@ impl<'a> Reading<'a> {
 
     /// Refuses a line of a tool that cannot be read or is impossible.
     pub fn refuse(&mut self, at: usize, what: impl fmt::Display) {
-        if self.refused.len() < MOST_LISTED * 10 {
+        if self.refused.len() < MAX_LISTED * 10 {
             self.refused.push((at, what.to_string()));
         }
     }
@@ -75,8 +75,8 @@ impl<'a> Reading<'a> {
     ) {
         self.take(at);
         for cell in cells {
-            if self.cells == MOST_CELLS {
-                self.refuse(at, format_args!("more than {MOST_CELLS} results; this is left out"));
+            if self.cells == MAX_CELLS {
+                self.refuse(at, format_args!("more than {MAX_CELLS} results; this is left out"));
                 return;
             }
             if let Err(trouble) = imported_run::check_cell(&cell) {
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
         self.cleaned.numbers.get(at).copied().unwrap_or(1)
     }
 
-    /// Unread lines that look like a figure, and refused ones: at most [`MOST_LISTED`] of them, and
+    /// Unread lines that look like a figure, and refused ones: at most [`MAX_LISTED`] of them, and
     /// their total number.
     pub fn left(&self) -> (Vec<UnreadLine>, usize) {
         let mut left: Vec<(usize, Option<&str>)> =
@@ -139,7 +139,7 @@ impl<'a> Reading<'a> {
             later.0 == first.0 && (later.1.is_none() || later.1 == first.1)
         });
         let count = left.len();
-        let listed = left.into_iter().take(MOST_LISTED);
+        let listed = left.into_iter().take(MAX_LISTED);
         let listed = listed.map(|(at, why)| UnreadLine {
             line: self.number(at),
             text: short(self.lines.get(at).copied().unwrap_or_default(), 100),

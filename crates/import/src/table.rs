@@ -12,7 +12,7 @@ use super::imported_run::{
     ImportTrouble, ImportedRun, cell, check_cell, estimate, label, other, whole_ns,
 };
 use super::text::{number, short};
-use super::{MOST_CELLS, assemble};
+use super::{MAX_CELLS, assemble};
 
 pub(super) const NAME: &str = "Flashmark's own CSV";
 
@@ -43,8 +43,8 @@ fn rows(text: &str) -> Result<Vec<Row>, ImportTrouble> {
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(ImportTrouble::new)?;
-        if rows.len() == MOST_CELLS {
-            return Err(ImportTrouble::new(format_args!("more than {MOST_CELLS} rows")));
+        if rows.len() == MAX_CELLS {
+            return Err(ImportTrouble::new(format_args!("more than {MAX_CELLS} rows")));
         }
         let fields = names.iter().cloned().zip(record.iter().map(unarmed));
         rows.push(fields.filter(|(_, text)| !text.is_empty()).collect());

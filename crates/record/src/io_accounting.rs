@@ -7,7 +7,7 @@ use crate::{Cell, Content, CountUnit, Counters, Direction, Flag, IoAccounting, P
 const SECTOR_BYTES: u64 = 512;
 /// Share of the issued bytes that the kernel must have counted on the medium; with less, something
 /// before it answered.
-const LEAST_SHARE: f64 = 0.9;
+const MIN_SHARE: f64 = 0.9;
 /// Bytes that may be missing in any cell: the kernel adds up over processors while they count.
 const SLACK_BYTES: u64 = 1 << 20;
 /// I/Os that may be missing, for the same reason.
@@ -46,7 +46,7 @@ impl IoAccounting {
             (self.issued_written_bytes, self.counted_written_bytes)
         };
         let slack = SLACK_BYTES.max(cell.params.block_bytes.unwrap_or(0));
-        let is_short = (counted_bytes as f64) < issued_bytes as f64 * LEAST_SHARE
+        let is_short = (counted_bytes as f64) < issued_bytes as f64 * MIN_SHARE
             && issued_bytes - counted_bytes > slack;
         is_short.then_some(Flag::NotThisMedium { issued_bytes, counted_bytes })
     }
@@ -63,7 +63,7 @@ impl IoAccounting {
         let counted_ios = if reads { self.counted_reads } else { self.counted_writes };
         let is_short = one_by_one
             && counts_ios
-            && (counted_ios as f64) < issued_ios as f64 * LEAST_SHARE
+            && (counted_ios as f64) < issued_ios as f64 * MIN_SHARE
             && issued_ios - counted_ios > SLACK_IOS;
         is_short.then_some(Flag::Gathered { issued_ios, counted_ios })
     }

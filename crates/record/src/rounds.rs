@@ -5,7 +5,7 @@ use crate::{Cell, Flag, metric};
 /// Largest factor between the ends of an interval that is printed as one.
 const WIDEST: f64 = 2.0;
 /// Fewest rounds that say anything about a repetition and have an interval of their own.
-pub const FEWEST_ROUNDS: usize = 3;
+pub const MIN_ROUNDS: usize = 3;
 /// Least factor between levels; both our choice.
 const APART: f64 = 1.25;
 
@@ -46,7 +46,7 @@ impl Cell {
 
     /// Range or levels as factors of the figure.
     fn unsteady(&self) -> Option<Unsteady> {
-        let iops = self.metrics.iops.filter(|_| self.rounds.len() >= FEWEST_ROUNDS)?;
+        let iops = self.metrics.iops.filter(|_| self.rounds.len() >= MIN_ROUNDS)?;
         iops.ci95.filter(|[low, high]| *high > WIDEST * *low)?;
         let mut factors: Vec<f64> =
             self.rounds.iter().map(|round| round.iops / iops.value).collect();

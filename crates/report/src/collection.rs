@@ -33,13 +33,13 @@ pub use address::{
 pub use compare::{choose, compare, compare_kind, ready_file};
 pub use feed::{Item, feed};
 pub use figures::head as figure_head;
-pub use medium::{MOST_RUNS, medium, medium_beside};
-pub use picks::MOST_PICKED;
+pub use medium::{MAX_RUNS, medium, medium_beside};
+pub use picks::MAX_PICKED;
 pub use published::{
     article_list, published, published_alone, published_file, published_index, published_text,
 };
 pub use run::run;
-pub use table::{MOST_COMPARED, lies_on, order, table, table_with_runs};
+pub use table::{MAX_COMPARED, lies_on, order, table, table_with_runs};
 pub use text::{TEXTS, about, anchor, framed, framed_at, linked_path, methodology, text_page};
 
 use address::Links;

@@ -66,13 +66,13 @@ fn each_line(
     query: Query,
     take: &mut dyn FnMut(&record::collection::CollectionLine) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut query = Query { page: 0, per_page: Some(query::MOST_LINES), ..query };
+    let mut query = Query { page: 0, per_page: Some(query::MAX_LINES), ..query };
     loop {
         let page = collection.lines(&query).map_err(io::Error::other)?;
         page.lines.iter().try_for_each(&mut *take)?;
         query.page += 1;
         if page.lines.is_empty()
-            || u64::from(query.page) * u64::from(query::MOST_LINES) >= page.total
+            || u64::from(query.page) * u64::from(query::MAX_LINES) >= page.total
         {
             return Ok(());
         }

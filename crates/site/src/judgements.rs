@@ -20,7 +20,7 @@ use crate::submissions::ReceiptBody;
 
 /// Default number of listed runs.
 const GIVEN: usize = 50;
-const MOST_GIVEN: usize = 500;
+const MAX_GIVEN: usize = 500;
 
 /// Filter of the listed runs.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -53,7 +53,7 @@ impl StatusQuery {
             status,
             sender: self.sender.filter(|sender| !sender.is_empty()),
             order: order.ok_or_else(bad)?,
-            count: self.n.unwrap_or(GIVEN).clamp(1, MOST_GIVEN),
+            count: self.n.unwrap_or(GIVEN).clamp(1, MAX_GIVEN),
         })
     }
 }

@@ -31,7 +31,7 @@ pub mod many;
 /// Most runs shown at once.
 const SHOWN: usize = 50;
 /// Most runs in an answer to a program.
-const MOST_GIVEN: usize = 500;
+const MAX_GIVEN: usize = 500;
 /// Distinct from the cookies of other services on the same host.
 const COOKIE_NAME: &str = "flashmark-moderator";
 
@@ -496,7 +496,7 @@ pub async fn quarantine(
     client: Client,
 ) -> Result<Response, Problem> {
     app.moderator(bearer, client).await?;
-    let n = query.n.unwrap_or(SHOWN).clamp(1, MOST_GIVEN);
+    let n = query.n.unwrap_or(SHOWN).clamp(1, MAX_GIVEN);
     let waiting = app
         .read(move |collection| {
             let mut runs = Vec::new();

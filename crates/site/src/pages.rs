@@ -17,7 +17,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use record::collection::{CollectionLine, CollectionRun, Query, SubmissionStatus};
-use report::collection::{self as made, Item, MOST_COMPARED, MOST_RUNS, SiteInfo, is_slug, query};
+use report::collection::{self as made, Item, MAX_COMPARED, MAX_RUNS, SiteInfo, is_slug, query};
 use sha2::{Digest as _, Sha256};
 use store::collection::{Collection, Revision};
 
@@ -176,7 +176,7 @@ pub async fn medium(
     let version = version_of(&line, &beside, app.reworks());
     kept(&app, &wants, format!("medium {}", line.slug), version, app.options().page_age * 6, || {
         packed(&app, move |collection, site| {
-            let entries = collection.latest_runs_of(&line.slug, MOST_RUNS)?;
+            let entries = collection.latest_runs_of(&line.slug, MAX_RUNS)?;
             let media = findings::media(&collection.medium_runs(&line.slug)?);
             Ok(RenderedPage::page(made::medium_beside(site, &line, &entries, &beside, &media)))
         })
@@ -229,7 +229,7 @@ pub async fn compare(
 ) -> Result<Response, Problem> {
     let mut slugs: Vec<String> = Vec::new();
     for (name, slug) in pairs(text.as_deref()) {
-        if name == "m" && is_slug(&slug) && !slugs.contains(&slug) && slugs.len() <= MOST_COMPARED {
+        if name == "m" && is_slug(&slug) && !slugs.contains(&slug) && slugs.len() <= MAX_COMPARED {
             slugs.push(slug);
         }
     }
@@ -239,7 +239,7 @@ pub async fn compare(
         for slug in &slugs {
             if let Some(line) = collection.line(slug)? {
                 // Media beyond the limit are not shown, but mentioned.
-                let runs = if media.len() < MOST_COMPARED {
+                let runs = if media.len() < MAX_COMPARED {
                     collection.latest_runs_of(slug, COMPARED_RUNS)?
                 } else {
                     Vec::new()

@@ -42,6 +42,11 @@ pub struct ProblemBody {
     reason: String,
 }
 
+/// Whole seconds of a wait for `Retry-After`, rounded up; at least 1.
+fn retry_seconds(wait: Duration) -> u64 {
+    wait.as_secs_f64().ceil().max(1.0) as u64
+}
+
 impl Problem {
     /// A problem with this status.
     pub fn new(status: StatusCode, code: &'static str, reason: impl Into<String>) -> Problem {
@@ -75,8 +80,7 @@ impl Problem {
 
     /// Status 429: too many requests from this address; may succeed after `wait`.
     pub fn too_often(wait: Duration) -> Problem {
-        // One second is the least that the header can say.
-        let seconds = wait.as_secs() + 1;
+        let seconds = retry_seconds(wait);
         let reason = format!("too many requests from this address; try again in {seconds} s");
         Problem {
             retry_after: Some(wait),
@@ -92,9 +96,9 @@ impl Problem {
         }
     }
 
-    /// Status 503: overloaded; may succeed in 4 s.
+    /// Status 503: overloaded; may succeed in 5 s.
     pub fn busy(reason: impl Into<String>) -> Problem {
-        let wait = Some(Duration::from_secs(4));
+        let wait = Some(Duration::from_secs(5));
         Problem {
             retry_after: wait,
             ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", reason)
@@ -141,7 +145,7 @@ impl Problem {
         let mut headers = HeaderMap::new();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(wait) = self.retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+            headers.insert(RETRY_AFTER, HeaderValue::from(retry_seconds(wait)));
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

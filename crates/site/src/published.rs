@@ -6,7 +6,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use record::PublishedSource;
 use record::collection::{CollectionLine, CollectionRun, Query, SortBy};
-use report::collection::{self as made, MOST_PICKED, is_slug};
+use report::collection::{self as made, MAX_PICKED, is_slug};
 use store::collection::{Collection, CollectionError};
 
 use crate::client::Wants;
@@ -52,7 +52,7 @@ pub async fn source(
 pub(crate) fn picked(text: Option<&str>) -> Vec<String> {
     let mut slugs: Vec<String> = Vec::new();
     for (name, slug) in pairs(text) {
-        if name == "m" && is_slug(&slug) && !slugs.contains(&slug) && slugs.len() < MOST_PICKED {
+        if name == "m" && is_slug(&slug) && !slugs.contains(&slug) && slugs.len() < MAX_PICKED {
             slugs.push(slug);
         }
     }

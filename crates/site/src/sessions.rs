@@ -17,7 +17,7 @@ impl Sessions {
     pub(crate) fn begin(&self, id: String, token: String, form: String) {
         let mut all = self.all();
         all.retain(|_, session| session.since.elapsed() < SESSION);
-        while all.len() >= MOST_SESSIONS {
+        while all.len() >= MAX_SESSIONS {
             let Some(oldest) =
                 all.iter().min_by_key(|(_, session)| session.since).map(|(id, _)| id.clone())
             else {
@@ -41,7 +41,7 @@ impl Sessions {
 pub(crate) const SESSION: Duration = Duration::from_secs(12 * 3600);
 
 /// Most sessions; the oldest is dropped.
-pub(crate) const MOST_SESSIONS: usize = 1000;
+pub(crate) const MAX_SESSIONS: usize = 1000;
 
 /// A signed-in moderator.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use crate::median;
 
 /// Fewest other values that a value is compared with.
-pub const FEWEST_OTHERS: usize = 5;
+pub const MIN_OTHERS: usize = 5;
 /// One in this many of the other values is left out at each end: these may be outliers too.
 const CUT: usize = 10;
 /// A value is an outlier if its distance from the median of the others is more than this many times
@@ -13,7 +13,7 @@ const RANGES: f64 = 3.0;
 const RANGES_OF_FEW: f64 = 15.0;
 /// .. and if it is at least this many times larger or smaller: values that repeat to a percent have
 /// next to no range.
-const LEAST_RATIO: f64 = 1.25;
+const MIN_RATIO: f64 = 1.25;
 
 /// A value that is far from all others of its sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,12 +31,12 @@ pub struct Outlier {
 }
 
 /// Outliers among `values`, in their order. Values are compared as ratios; those that are not
-/// positive and finite are left out. Empty if a value has fewer than [`FEWEST_OTHERS`] others.
+/// positive and finite are left out. Empty if a value has fewer than [`MIN_OTHERS`] others.
 pub fn outliers(values: &[f64]) -> Vec<Outlier> {
     let is_usable = |value: f64| value.is_finite() && value > 0.0;
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| is_usable(*value)).collect();
     sorted.sort_by(f64::total_cmp);
-    if sorted.len() <= FEWEST_OTHERS {
+    if sorted.len() <= MIN_OTHERS {
         return Vec::new();
     }
     let outlier = |(place, value): (usize, &f64)| {
@@ -48,7 +48,7 @@ pub fn outliers(values: &[f64]) -> Vec<Outlier> {
         let median = median(&mut [other((others - 1) / 2), other(others / 2)])?;
         let ratio = value / median;
         let ranges = RANGES + RANGES_OF_FEW / others as f64;
-        let least = LEAST_RATIO.ln().max(ranges * (middle[1] / middle[0]).ln());
+        let least = MIN_RATIO.ln().max(ranges * (middle[1] / middle[0]).ln());
         (ratio.ln().abs() > least).then_some(Outlier { place, ratio, median, middle, others })
     };
     values.iter().enumerate().filter(|(_, value)| is_usable(**value)).filter_map(outlier).collect()

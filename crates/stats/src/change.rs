@@ -14,7 +14,7 @@ pub struct Segment {
 /// No segment is shorter (docs/field/statistics.md#change-points).
 const SHORTEST: usize = 8;
 /// Steps smaller than a hundredth are beyond interest, however little noise there is.
-const LEAST_SIGMA: f64 = 0.01;
+const MIN_SIGMA: f64 = 0.01;
 
 /// Cuts a series of positive rates into segments of constant level: the cut that minimises the
 /// squared deviations of the logarithms over the noise variance, plus 3 ln n for each segment;
@@ -45,7 +45,7 @@ fn noise_variance(logs: &[f64]) -> f64 {
     let mut steps: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     // The median of |x - y| for two independent normal values is 0.6745 x sqrt(2) sigma.
     let sigma = crate::median(&mut steps).unwrap_or(0.0) / (0.6745 * std::f64::consts::SQRT_2);
-    sigma.max(LEAST_SIGMA).powi(2)
+    sigma.max(MIN_SIGMA).powi(2)
 }
 
 /// The bounds of the cheapest segments, 0 and n included.

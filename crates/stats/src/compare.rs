@@ -69,7 +69,7 @@ const NOISE: f64 = 0.10;
 /// difference. At the usual 25 %, intervals of two runs each contain 92 of 100 drawn differences.
 const POOLED_FROM: f64 = 0.4;
 /// Most additional runs that are worth proposing.
-const MOST_RUNS: u32 = 20;
+const MAX_RUNS: u32 = 20;
 
 /// Compares the results of runs (rates or times, all positive) of A and B of which nothing else is
 /// known, as [`compare_runs`] does. `None` below two runs each; three are the least to be
@@ -126,7 +126,7 @@ impl RatioEstimate {
     }
 
     fn more_runs_to(&self, half_width: f64) -> Option<u32> {
-        (1..=MOST_RUNS).find(|more| self.spread.with(*more).half_width() < half_width)
+        (1..=MAX_RUNS).find(|more| self.spread.with(*more).half_width() < half_width)
     }
 }
 

@@ -26,7 +26,7 @@ mod tests;
 mod trend;
 mod windows;
 
-pub use apart::{FEWEST_OTHERS, Outlier, outliers};
+pub use apart::{MIN_OTHERS, Outlier, outliers};
 pub use change::{Segment, change_points};
 pub use compare::{LargerRate, RatioEstimate, RunRate, compare, compare_runs};
 pub use contest::{ContestRank, Placed, contest, is_open};

@@ -26,7 +26,7 @@ use crate::atomic::{WriteError, parent_of, sync_directory};
 /// Name of the backup in a run's directory.
 pub const BACKUP_FILE: &str = "undo.log";
 /// Longest piece, in bytes.
-pub const MOST_PIECE_BYTES: u64 = 1 << 20;
+pub const MAX_PIECE_BYTES: u64 = 1 << 20;
 
 /// Backup that is not yet restored. Dropping it leaves the file for another process.
 #[derive(Debug)]
@@ -95,8 +95,8 @@ pub enum BackupError {
     /// The run already has a backup that is not restored.
     #[error("'{}' holds what this run has not restored yet; restore it first: flashmark restore", .0.display())]
     Unrestored(PathBuf),
-    /// A piece is longer than [`MOST_PIECE_BYTES`].
-    #[error("{} are too much for one piece of an undo log; at most {} go in one", Bytes(*.0), Bytes(MOST_PIECE_BYTES))]
+    /// A piece is longer than [`MAX_PIECE_BYTES`].
+    #[error("{} are too much for one piece of an undo log; at most {} go in one", Bytes(*.0), Bytes(MAX_PIECE_BYTES))]
     TooLong(u64),
     /// The log has no piece of this number.
     #[error("the undo log '{}' has {there} pieces; there is no piece {number} (the first is 0)", path.display())]
@@ -204,7 +204,7 @@ impl BackupLog {
         &self.medium
     }
 
-    /// Adds the data of one place on the medium, at most [`MOST_PIECE_BYTES`]. They are durable
+    /// Adds the data of one place on the medium, at most [`MAX_PIECE_BYTES`]. They are durable
     /// after the next [`BackupLog::seal`], not before.
     ///
     /// After a write error the log takes nothing more.
@@ -213,7 +213,7 @@ impl BackupLog {
             return Err(BackupError::Closed(self.path.clone()));
         }
         let bytes = data.len() as u64;
-        if bytes > MOST_PIECE_BYTES {
+        if bytes > MAX_PIECE_BYTES {
             return Err(BackupError::TooLong(bytes));
         }
         let framed = frame(self.next, offset_bytes, data);

@@ -37,7 +37,7 @@ pub mod workbook;
 
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use backup::{
-    BACKUP_FILE, BackupDamage, BackupError, BackupLog, BackupPiece, MOST_PIECE_BYTES, Unrestored,
+    BACKUP_FILE, BackupDamage, BackupError, BackupLog, BackupPiece, MAX_PIECE_BYTES, Unrestored,
 };
 pub use damage::{Damage, Wrong};
 pub use find::FindError;

@@ -18,7 +18,7 @@ use crate::salvage::{Salvage, salvage};
 
 /// Longest unpacked record that is read, in bytes: one that claims more is a trap.
 #[cfg(feature = "collections")]
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Bytes of a record; those of a site are unpacked from gzip.
 #[cfg(feature = "collections")]
@@ -27,7 +27,7 @@ fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         return Ok(bytes);
     }
     let mut plain = Vec::new();
-    let mut packed = io::Read::take(flate2::read::GzDecoder::new(&bytes[..]), MOST_BYTES);
+    let mut packed = io::Read::take(flate2::read::GzDecoder::new(&bytes[..]), MAX_BYTES);
     io::Read::read_to_end(&mut packed, &mut plain)?;
     Ok(plain)
 }

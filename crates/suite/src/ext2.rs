@@ -18,7 +18,7 @@ const DESCRIPTORS_PER_BLOCK: u64 = BLOCK_BYTES / 32;
 /// descriptor table.
 const ADDRESSES_PER_BLOCK: u64 = BLOCK_BYTES / 4;
 /// Blocks that a last group must have beyond its own administration; otherwise it is left out.
-const LEAST_USE: u64 = 50;
+const MIN_USE: u64 = 50;
 /// First inode of a file: inodes 1 to 10 have special uses.
 pub const FIRST_INODE: u64 = 11;
 
@@ -81,7 +81,7 @@ impl Ext2Layout {
             .max(FIRST_INODE + 1);
         let layout = Ext2Layout::of_blocks(blocks, inodes, choices)?;
         let rest = (blocks - FIRST_BLOCK) % BLOCKS_PER_GROUP;
-        if rest == 0 || rest >= layout.administration(layout.groups - 1) + LEAST_USE {
+        if rest == 0 || rest >= layout.administration(layout.groups - 1) + MIN_USE {
             return Some(layout);
         }
         // A last group too small to be of use is left out; its inodes go to the others.

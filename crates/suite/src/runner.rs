@@ -32,7 +32,7 @@ use self::probe_recheck::When;
 const CONSECUTIVE_FAILURES: u32 = 3;
 
 /// Most repeats of a cell because of host stalls.
-const MOST_RETRIES: u32 = 2;
+const MAX_RETRIES: u32 = 2;
 
 /// Share of a run's time that is reserved for later probes, one part in this many: on a fake all
 /// other results are worthless, so no other cell takes it from them.
@@ -248,7 +248,7 @@ impl Runner<'_> {
         }
         let mut measured = self.measure(index, planned, allotted_ns, medium, stage, listener);
         self.written_bytes = measured.written_bytes;
-        for _ in 0..MOST_RETRIES {
+        for _ in 0..MAX_RETRIES {
             if self.is_worth_another(index, &measured, medium) {
                 measured = self.measure_again(index, measured, medium, stage, listener);
             }

@@ -11,7 +11,7 @@ use record::{Content, Region};
 use crate::TargetInfo;
 
 /// The largest block in bytes: published results of dd have blocks of 100 MiB.
-const MOST_BLOCK_BYTES: u64 = 128 << 20;
+const MAX_BLOCK_BYTES: u64 = 128 << 20;
 
 /// A setting of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +215,7 @@ impl TestSettings {
     pub fn blocks(&self, name: &str) -> Result<Vec<u64>, SettingError> {
         let blocks = self.sizes(name)?;
         for &block in &blocks {
-            if block % 512 != 0 || block > MOST_BLOCK_BYTES {
+            if block % 512 != 0 || block > MAX_BLOCK_BYTES {
                 return Err(self.bad(
                     name,
                     format!("{block} bytes is no block: use a multiple of 512 bytes up to 128 MiB"),

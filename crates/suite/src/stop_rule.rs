@@ -8,7 +8,7 @@ use stats::StopRule;
 use crate::spec::spec;
 
 /// Fewest I/Os (docs/field/statistics.md#stop-rule).
-const LEAST_IOS: u64 = 30;
+const MIN_IOS: u64 = 30;
 
 spec! {
     /// Wanted precision of a rate.
@@ -35,7 +35,7 @@ impl Precision {
 /// The stop rule of docs/field/statistics.md#stop-rule: at least `min_ns` and 30 I/Os, then a 95 %
 /// confidence interval whose half-width is at most `relative_half_width` of the rate.
 pub fn until_precise(relative_half_width: f64, min_ns: u64) -> StopRule {
-    StopRule { min_ns, min_events: LEAST_IOS, relative_half_width, max_ns: u64::MAX }
+    StopRule { min_ns, min_events: MIN_IOS, relative_half_width, max_ns: u64::MAX }
 }
 
 /// The caveat that an interval is wider than wanted, both as half-widths over the rate; `None` if

@@ -430,6 +430,7 @@ fn every_suite_plans_sensibly_everywhere() {
         read_only: false,
         discards: false,
         has_page_cache: true,
+        direct_refused: false,
         keeps_data: true,
         engine: "none".into(),
     };

@@ -19,9 +19,9 @@ pub type CountExtents<'a> = &'a dyn Fn(&Path) -> io::Result<u64>;
 pub type OpenAsDevice<'a> = &'a dyn Fn(&Path, u64) -> Result<WorkFile, WorkError>;
 
 /// Most files that are looked at one by one.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// Most bytes on which the cost is measured.
-const MOST_READ_BYTES: u64 = 16 << 20;
+const MAX_READ_BYTES: u64 = 16 << 20;
 /// Bytes of one read.
 const READ_BYTES: u64 = 128 << 10;
 
@@ -72,7 +72,7 @@ fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_dir() {
                 folders.push(entry.path());
-            } else if metadata.is_file() && found.len() < MOST_FILES {
+            } else if metadata.is_file() && found.len() < MAX_FILES {
                 found.push((entry.path(), metadata.len()));
             }
         }
@@ -86,7 +86,7 @@ fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
 pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
     let mut files = files_below(directory);
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let (mut as_they_lie_ns, mut in_one_go_ns, mut left) = (0, 0, MOST_READ_BYTES);
+    let (mut as_they_lie_ns, mut in_one_go_ns, mut left) = (0, 0, MAX_READ_BYTES);
     let copy = directory.join("flashmark-copy");
     for (path, bytes) in files {
         let bytes = bytes.min(left) / 4096 * 4096;

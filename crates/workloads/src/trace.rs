@@ -21,6 +21,7 @@ mod tests;
 
 use device::Op;
 
+pub use blktrace::siblings;
 pub use blktrace_writer::{TraceHeader, TraceWriter};
 pub use error::TraceError;
 pub use kernel::{RequestKind, rwbs};

@@ -85,7 +85,7 @@ const USUAL: [&str; 4] = ["any doubt", "beyond doubt", "doubtful", "in doubt"];
 const QUESTIONS: [&str; 6] = ["How", "What", "Where", "Whether", "Who", "Why"];
 
 /// The most of a hundred doc comments that may begin so. Lower it when there are fewer.
-const MOST_QUESTIONS_PERCENT: usize = 2;
+const MAX_QUESTIONS_PERCENT: usize = 2;
 
 /// A name in snake case: `BlockTopology` is `block_topology`.
 fn snake(name: &str) -> String {
@@ -196,11 +196,11 @@ pub fn doc_comments_name_the_thing(project: &Project) -> Vec<Fault> {
     let asks = |line: &&&str| QUESTIONS.contains(&line.split(' ').next().unwrap_or_default());
     let asking = all.iter().filter(asks).count();
     let percent = asking * 100 / all.len().max(1);
-    if percent <= MOST_QUESTIONS_PERCENT {
+    if percent <= MAX_QUESTIONS_PERCENT {
         return Vec::new();
     }
     let what = format!(
-        "{asking} of {} doc comments begin with a question ({percent} %, at most {MOST_QUESTIONS_PERCENT} %)",
+        "{asking} of {} doc comments begin with a question ({percent} %, at most {MAX_QUESTIONS_PERCENT} %)",
         all.len()
     );
     vec![Fault::new("crates", what, why)]

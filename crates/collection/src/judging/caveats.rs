@@ -22,7 +22,7 @@ const BEYOND_THE_FARTHEST: f64 = 2.0;
 const LONG_NS: u64 = 31 * 86_400 * 1_000_000_000;
 /// Least share of a cell's time in which I/Os are in flight; in 542 cells of simulated and real
 /// media it was 99 %.
-const LEAST_UNDER_WAY: f64 = 0.3;
+const MIN_UNDER_WAY: f64 = 0.3;
 /// Number of I/Os from which on equal latencies (to three digits) are implausible on a real medium.
 const MANY_ALIKE: u64 = 100;
 
@@ -84,7 +84,7 @@ fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
             .then(|| format!("{} has a rate, but no latencies that it is made of", cell.id));
     };
     let share = super::possible::share_under_way(cell).unwrap_or(1.0);
-    if is_ours && cell.params.path == record::Path::Direct && share < LEAST_UNDER_WAY {
+    if is_ours && cell.params.path == record::Path::Direct && share < MIN_UNDER_WAY {
         return Some(format!(
             "I/Os of {} took {} % of its time together, and more of it passed between them",
             cell.id,

@@ -5,7 +5,7 @@ use std::fmt;
 use record::{Cell, CountUnit, Histogram, Latency};
 
 use super::Rejection;
-use super::range::{MOST_NS, MOST_OPS, contradiction, within};
+use super::range::{MAX_NS, MAX_OPS, contradiction, within};
 
 /// Relative tolerance for the three digits of a histogram and the resolution of the clock.
 const DIGITS: f64 = 0.002;
@@ -75,9 +75,9 @@ fn slack(cell: &Cell) -> f64 {
 
 /// Rejects percentiles that are not in ascending order.
 fn check_order(place: &str, latency: &Latency) -> Result<(), Rejection> {
-    within(format_args!("{place}.n"), latency.n as f64, 0.0, MOST_OPS)?;
-    within(format_args!("{place}.max"), latency.max as f64, 0.0, MOST_NS)?;
-    within(format_args!("{place}.mean"), latency.mean, 0.0, MOST_NS)?;
+    within(format_args!("{place}.n"), latency.n as f64, 0.0, MAX_OPS)?;
+    within(format_args!("{place}.max"), latency.max as f64, 0.0, MAX_NS)?;
+    within(format_args!("{place}.mean"), latency.mean, 0.0, MAX_NS)?;
     let known =
         percentiles(latency).into_iter().filter_map(|(name, _, value)| Some((name, value?)));
     let ascending = [("min", latency.min)].into_iter().chain(known).chain([("max", latency.max)]);
@@ -109,7 +109,7 @@ fn check_intervals(place: &str, latency: &Latency) -> Result<(), Rejection> {
                 format_args!("there is no percentile '{name}'"),
             ));
         }
-        within(format_args!("{place}.ci95.{name}"), *high as f64, *low as f64, MOST_NS)?;
+        within(format_args!("{place}.ci95.{name}"), *high as f64, *low as f64, MAX_NS)?;
     }
     Ok(())
 }

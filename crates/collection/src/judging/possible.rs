@@ -17,8 +17,8 @@ use record::{
 };
 
 use super::range::{
-    MOST, MOST_BPS, MOST_BYTES, MOST_IOPS, MOST_NS, MOST_OPS, contradiction, figure, most_of,
-    within, within_if,
+    MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, MAX_OPS, MOST, contradiction, figure, most_of, within,
+    within_if,
 };
 use super::{Rejection, latencies, limits, rates};
 
@@ -36,9 +36,9 @@ pub(super) const PLAIN: [&str; 7] = [
     test::SECTOR_WRITE,
 ];
 /// Most curves, labels or flags of one cell: Flashmark writes at most 4, 8 and 5.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 /// Most samples of the kernel's counters in one cell: Flashmark writes at most 64.
-const MOST_SAMPLES: usize = 1024;
+const MAX_SAMPLES: usize = 1024;
 /// Tolerance of Little's law: the summed latencies exceed elapsed time times I/Os in flight only by
 /// the rounding of the histogram. In 542 cells the excess was 0.05 %.
 const LITTLE_SLACK: f64 = 1.02;
@@ -103,8 +103,8 @@ impl fmt::Display for Place<'_> {
 }
 
 fn check_head(run: &Published) -> Result<(), Rejection> {
-    within("elapsed_ns", run.elapsed_ns as f64, 0.0, MOST_NS)?;
-    within_if("capacity_bytes", run.capacity_bytes, 0.0, MOST_BYTES)?;
+    within("elapsed_ns", run.elapsed_ns as f64, 0.0, MAX_NS)?;
+    within_if("capacity_bytes", run.capacity_bytes, 0.0, MAX_BYTES)?;
     within_if("cpus", run.cpus.map(u64::from), 1.0, 65_536.0)?;
     run.claims.as_ref().map_or(Ok(()), check_claims)?;
     if let Some(classes) = &run.classes {
@@ -116,11 +116,11 @@ fn check_head(run: &Published) -> Result<(), Rejection> {
         ] {
             within_if(format_args!("classes.{name}"), class.map(u64::from), 0.0, 1000.0)?;
         }
-        within_if("classes.au_bytes", classes.au_bytes, 0.0, MOST_BYTES)?;
-        within_if("classes.uhs_au_bytes", classes.uhs_au_bytes, 0.0, MOST_BYTES)?;
+        within_if("classes.au_bytes", classes.au_bytes, 0.0, MAX_BYTES)?;
+        within_if("classes.uhs_au_bytes", classes.uhs_au_bytes, 0.0, MAX_BYTES)?;
     }
     if let Some(bps) = run.link.as_ref().and_then(|link| link.max_bps) {
-        within("link.max_bps", bps, 1.0, MOST_BPS)?;
+        within("link.max_bps", bps, 1.0, MAX_BPS)?;
     }
     match &run.started {
         Some(text) if text.parse::<jiff::Timestamp>().is_err() => Err(Rejection::invalid(
@@ -132,7 +132,7 @@ fn check_head(run: &Published) -> Result<(), Rejection> {
 }
 
 fn check_claims(claims: &Claims) -> Result<(), Rejection> {
-    within_if("claims.capacity_bytes", claims.capacity_bytes, 0.0, MOST_BYTES)?;
+    within_if("claims.capacity_bytes", claims.capacity_bytes, 0.0, MAX_BYTES)?;
     for (name, class) in [
         ("speed_class", claims.speed_class),
         ("uhs_grade", claims.uhs_grade),
@@ -142,7 +142,7 @@ fn check_claims(claims: &Claims) -> Result<(), Rejection> {
         within_if(format_args!("claims.{name}"), class.map(u64::from), 0.0, 1000.0)?;
     }
     for (name, bps) in [("read_bps", claims.read_bps), ("write_bps", claims.write_bps)] {
-        bps.map_or(Ok(()), |bps| within(format_args!("claims.{name}"), bps, 0.0, MOST_BPS))?;
+        bps.map_or(Ok(()), |bps| within(format_args!("claims.{name}"), bps, 0.0, MAX_BPS))?;
     }
     Ok(())
 }
@@ -177,15 +177,15 @@ fn check_sum(run: &Published) -> Result<(), Rejection> {
 }
 
 fn check_cell(place: Place, cell: &Cell) -> Result<(), Rejection> {
-    within(format_args!("{place}.ops"), cell.ops as f64, 0.0, MOST_OPS)?;
-    within(format_args!("{place}.bytes"), cell.bytes as f64, 0.0, MOST_BYTES)?;
-    within(format_args!("{place}.written_bytes"), cell.written_bytes as f64, 0.0, MOST_BYTES)?;
-    within(format_args!("{place}.elapsed_ns"), cell.elapsed_ns as f64, 0.0, MOST_NS)?;
+    within(format_args!("{place}.ops"), cell.ops as f64, 0.0, MAX_OPS)?;
+    within(format_args!("{place}.bytes"), cell.bytes as f64, 0.0, MAX_BYTES)?;
+    within(format_args!("{place}.written_bytes"), cell.written_bytes as f64, 0.0, MAX_BYTES)?;
+    within(format_args!("{place}.elapsed_ns"), cell.elapsed_ns as f64, 0.0, MAX_NS)?;
     for (name, parts, most) in [
-        ("series", cell.series.len(), MOST_PARTS),
-        ("flags", cell.flags.len(), MOST_PARTS),
-        ("labels", cell.labels.len(), MOST_PARTS),
-        ("activity", cell.activity.len(), MOST_SAMPLES),
+        ("series", cell.series.len(), MAX_PARTS),
+        ("flags", cell.flags.len(), MAX_PARTS),
+        ("labels", cell.labels.len(), MAX_PARTS),
+        ("activity", cell.activity.len(), MAX_SAMPLES),
     ] {
         if parts > most {
             return Err(Rejection::invalid(
@@ -211,14 +211,14 @@ fn check_params(place: Place, params: &Params) -> Result<(), Rejection> {
         65_536.0,
     )?;
     within(format_args!("{place}.params.threads"), f64::from(params.threads), 1.0, 65_536.0)?;
-    within_if(format_args!("{place}.params.block_bytes"), params.block_bytes, 1.0, MOST_BYTES)?;
+    within_if(format_args!("{place}.params.block_bytes"), params.block_bytes, 1.0, MAX_BYTES)?;
     within_if(
         format_args!("{place}.params.span_offset_bytes"),
         params.span_offset_bytes,
         0.0,
-        MOST_BYTES,
+        MAX_BYTES,
     )?;
-    within_if(format_args!("{place}.params.span_bytes"), params.span_bytes, 0.0, MOST_BYTES)?;
+    within_if(format_args!("{place}.params.span_bytes"), params.span_bytes, 0.0, MAX_BYTES)?;
     if let Some(Content::Compressible(percent)) = params.content {
         within(format_args!("{place}.params.content"), f64::from(percent), 0.0, 100.0)?;
     }
@@ -231,10 +231,10 @@ fn check_params(place: Place, params: &Params) -> Result<(), Rejection> {
 fn check_metrics(place: Place, cell: &Cell) -> Result<(), Rejection> {
     let metrics = &cell.metrics;
     if let Some(iops) = &metrics.iops {
-        figure(format_args!("{place}.metrics.iops"), iops, 0.0, MOST_IOPS)?;
+        figure(format_args!("{place}.metrics.iops"), iops, 0.0, MAX_IOPS)?;
     }
     if let Some(bps) = &metrics.bps {
-        figure(format_args!("{place}.metrics.bps"), bps, 0.0, MOST_BPS)?;
+        figure(format_args!("{place}.metrics.bps"), bps, 0.0, MAX_BPS)?;
     }
     for (name, estimate) in &metrics.other {
         let most = most_of(name);
@@ -256,12 +256,12 @@ fn check_series(place: impl fmt::Display, series: &Series) -> Result<(), Rejecti
 fn on_axis(place: impl fmt::Display, axis: SeriesAxis, value: f64) -> Result<(), Rejection> {
     let (low, high) = match axis {
         // A curve may show a difference of two times.
-        SeriesAxis::LatencyNs => (-MOST_NS, MOST_NS),
-        SeriesAxis::ElapsedNs => (0.0, MOST_NS),
-        SeriesAxis::Bytes | SeriesAxis::OffsetBytes => (0.0, MOST_BYTES),
-        SeriesAxis::Ops => (0.0, MOST_OPS),
-        SeriesAxis::Bps => (0.0, MOST_BPS),
-        SeriesAxis::Iops => (0.0, MOST_IOPS),
+        SeriesAxis::LatencyNs => (-MAX_NS, MAX_NS),
+        SeriesAxis::ElapsedNs => (0.0, MAX_NS),
+        SeriesAxis::Bytes | SeriesAxis::OffsetBytes => (0.0, MAX_BYTES),
+        SeriesAxis::Ops => (0.0, MAX_OPS),
+        SeriesAxis::Bps => (0.0, MAX_BPS),
+        SeriesAxis::Iops => (0.0, MAX_IOPS),
         SeriesAxis::Celsius => (-273.15, 1000.0),
     };
     within(place, value, low, high)
@@ -273,9 +273,9 @@ fn check_flags(place: impl fmt::Display, flags: &[Flag]) -> Result<(), Rejection
         let (values, most): (&[f64], f64) = match flag {
             Flag::NotConverged { relative_half_width } => (&[*relative_half_width], MOST),
             Flag::Drifting { range, .. } => (&[*range], MOST),
-            Flag::FasterThanLink { bps, link_bps } => (&[*bps, *link_bps], MOST_BPS),
-            Flag::FasterThanMemory { bps, memory_bps } => (&[*bps, *memory_bps], MOST_BPS),
-            Flag::MayGetHot { bps, .. } => (&[*bps], MOST_BPS),
+            Flag::FasterThanLink { bps, link_bps } => (&[*bps, *link_bps], MAX_BPS),
+            Flag::FasterThanMemory { bps, memory_bps } => (&[*bps, *memory_bps], MAX_BPS),
+            Flag::MayGetHot { bps, .. } => (&[*bps], MAX_BPS),
             Flag::SmallWriteBypass { ratio } => (&[*ratio], MOST),
             Flag::BusyHost { load_per_core } => (&[*load_per_core], MOST),
             _ => (&[], MOST),

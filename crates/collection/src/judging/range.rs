@@ -7,15 +7,15 @@ use record::Estimate;
 use super::Rejection;
 
 /// Largest rate in bytes per second: a hundred times that of the fastest link of a drive.
-pub(super) const MOST_BPS: f64 = 1e12;
+pub(super) const MAX_BPS: f64 = 1e12;
 /// Largest rate in I/Os per second.
-pub(super) const MOST_IOPS: f64 = 1e9;
+pub(super) const MAX_IOPS: f64 = 1e9;
 /// Longest run in nanoseconds: ten years.
-pub(super) const MOST_NS: f64 = 3.2e17;
+pub(super) const MAX_NS: f64 = 3.2e17;
 /// Largest capacity, and largest amount written, in bytes.
-pub(super) const MOST_BYTES: f64 = (1u64 << 60) as f64;
+pub(super) const MAX_BYTES: f64 = (1u64 << 60) as f64;
 /// Largest number of I/Os.
-pub(super) const MOST_OPS: f64 = 1e15;
+pub(super) const MAX_OPS: f64 = 1e15;
 /// Largest value of a number without a known meaning.
 pub(super) const MOST: f64 = 1e19;
 
@@ -53,7 +53,7 @@ pub(super) fn figure(
     high: f64,
 ) -> Result<(), Rejection> {
     within(format_args!("{place}.value"), found.value, low, high)?;
-    within(format_args!("{place}.n"), found.n as f64, 0.0, MOST_OPS)?;
+    within(format_args!("{place}.n"), found.n as f64, 0.0, MAX_OPS)?;
     let Some([from, to]) = found.ci95 else { return Ok(()) };
     // With few samples an interval may exceed the range, but not by much.
     let slack = high.max(-low);
@@ -76,10 +76,10 @@ pub(super) fn contradiction(place: impl fmt::Display, what: impl fmt::Display) -
 /// Largest value of a metric or a parameter, by the unit at the end of its name.
 pub(super) fn most_of(name: &str) -> f64 {
     match name {
-        name if name.ends_with("_ns") => MOST_NS,
-        name if name.ends_with("bps") => MOST_BPS,
-        name if name.ends_with("iops") || name.ends_with("_per_s") => MOST_IOPS,
-        name if name.ends_with("_bytes") => MOST_BYTES,
+        name if name.ends_with("_ns") => MAX_NS,
+        name if name.ends_with("bps") => MAX_BPS,
+        name if name.ends_with("iops") || name.ends_with("_per_s") => MAX_IOPS,
+        name if name.ends_with("_bytes") => MAX_BYTES,
         _ => MOST,
     }
 }

@@ -9,9 +9,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use super::{Rejection, UploadLimits};
 
 /// Most values in all. The longest known honest run, a matrix of 420 cells, has a tenth of that.
-const MOST_VALUES: usize = 4_000_000;
+const MAX_VALUES: usize = 4_000_000;
 /// Most members of one object. A cell has twenty, its metrics a dozen.
-const MOST_MEMBERS: usize = 256;
+const MAX_MEMBERS: usize = 256;
 /// Most bytes of a name. The longest one of Flashmark has 21.
 const NAME_BYTES: usize = 128;
 /// Most bytes of a histogram as text: Flashmark writes up to 8 kB; one with every bucket filled has
@@ -19,8 +19,8 @@ const NAME_BYTES: usize = 128;
 const HISTOGRAM_BYTES: usize = 256 << 10;
 /// Most filled buckets in the histograms of a run, after the first [`FEW_HISTOGRAMS`]. A full run
 /// has 300,000. A few bytes can unpack to the 33,000 buckets of one histogram.
-const MOST_PLACES: usize = 2_000_000;
-/// Number of histograms that cannot exceed [`MOST_PLACES`].
+const MAX_PLACES: usize = 2_000_000;
+/// Number of histograms that cannot exceed [`MAX_PLACES`].
 const FEW_HISTOGRAMS: usize = 60;
 /// Beginning of the schema name of every version.
 const FAMILY: &str = "flashmark/";
@@ -154,8 +154,8 @@ impl Scan<'_> {
 
     fn count<E: Error>(&mut self) -> Result<(), E> {
         self.values += 1;
-        if self.values > MOST_VALUES {
-            Err(self.refuse("too-many", format_args!("more than {MOST_VALUES} values")))
+        if self.values > MAX_VALUES {
+            Err(self.refuse("too-many", format_args!("more than {MAX_VALUES} values")))
         } else {
             Ok(())
         }
@@ -203,8 +203,8 @@ impl Scan<'_> {
             return Ok(());
         }
         self.places += Histogram::decode(text).map_or(0, |histogram| histogram.buckets().count());
-        if self.places > MOST_PLACES {
-            let what = format_args!("more than {MOST_PLACES} places of histograms are filled");
+        if self.places > MAX_PLACES {
+            let what = format_args!("more than {MAX_PLACES} places of histograms are filled");
             return Err(self.refuse("too-many", what));
         }
         Ok(())
@@ -346,11 +346,11 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         let mut members = 0;
         while object.next_key_seed(Name { scan: &mut *self.scan })?.is_some() {
             members += 1;
-            if members > MOST_MEMBERS {
+            if members > MAX_MEMBERS {
                 self.scan.path.pop();
                 return Err(self
                     .scan
-                    .refuse("too-many", format_args!("more than {MOST_MEMBERS} members")));
+                    .refuse("too-many", format_args!("more than {MAX_MEMBERS} members")));
             }
             object.next_value_seed(self.within())?;
             self.scan.path.pop();

@@ -136,7 +136,7 @@ pub struct SimpleRatio {
 const LEAST: usize = 4;
 /// Fewest runs with a factor that the user named: two media at two levels, with one combination
 /// missing.
-const LEAST_NAMED: usize = 3;
+const MIN_NAMED: usize = 3;
 /// Share of a link's rate from which on the link may be the limit: in practice USB 2 reaches 30
 /// MB/s or more of its 53 (docs/field/linux-io.md#usb).
 const LINK_SHARE: f64 = 0.55;
@@ -224,7 +224,7 @@ fn explained(
 ) -> Result<ExplainedFigure, String> {
     let all = measured(records, test, metric, block_bytes);
     let measured = if by == Some(ComparedBy::Setting) { all } else { of_usual_depth(all) };
-    if measured.len() < by.map_or(LEAST, |_| LEAST_NAMED) {
+    if measured.len() < by.map_or(LEAST, |_| MIN_NAMED) {
         return Err(format!("measured of {} runs only, alike and without a cache", measured.len()));
     }
     let present: Vec<Present> =

@@ -114,7 +114,7 @@ fn eight_windows_must_really_be_fast() {
 
 #[test]
 fn memory_is_the_fast_beginning_of_a_fill_that_began_again() {
-    let least = LEAST_FLASH;
+    let least = MIN_FLASH;
     let series = |rates: &[f64]| Series {
         points: rates
             .iter()
@@ -142,13 +142,13 @@ fn a_fill_that_has_gone_on_is_fast_by_itself() {
         let points: Vec<[f64; 2]> = rates
             .iter()
             .zip(1..)
-            .map(|(rate, n)| [begun + f64::from(n) * LEAST_FLASH / 4.0, *rate])
+            .map(|(rate, n)| [begun + f64::from(n) * MIN_FLASH / 4.0, *rate])
             .collect();
         let series = Series { points, ..curve(&[]) };
         rates.len() - without_memory(&series, 0.0).points.len()
     };
-    assert_eq!(left(LEAST_FLASH, 8), 0, "still fast after 128 MiB more");
-    assert_eq!(left(LEAST_FLASH, 2), 3);
+    assert_eq!(left(MIN_FLASH, 8), 0, "still fast after 128 MiB more");
+    assert_eq!(left(MIN_FLASH, 2), 3);
     assert_eq!(left(0.0, 2), 3);
 }
 
@@ -186,5 +186,5 @@ fn the_mean_up_to_somewhere_is_bytes_over_seconds() {
 
 #[test]
 fn memory_is_less_than_128_mib() {
-    assert_eq!(LEAST_FLASH, 134_217_728.0);
+    assert_eq!(MIN_FLASH, 134_217_728.0);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use record::{MediumKind, PublishedSource, Record};
 use report::articles::{self, ARTICLES};
-use report::collection::{MOST_PICKED, article_list, published_alone, published_text};
+use report::collection::{MAX_PICKED, article_list, published_alone, published_text};
 use report::column_figures::{RunFigures, column_figures};
 use report::words::{self, clean};
 
@@ -27,9 +27,9 @@ pub fn list() -> Result {
 /// where there is no such article or run.
 pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
     let source = source(name)?;
-    if runs.len() > MOST_PICKED {
+    if runs.len() > MAX_PICKED {
         return usage(format_args!(
-            "{} runs are named; at most {MOST_PICKED} stand beside an article",
+            "{} runs are named; at most {MAX_PICKED} stand beside an article",
             runs.len()
         ));
     }

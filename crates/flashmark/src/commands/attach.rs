@@ -24,7 +24,7 @@ use crate::signals;
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// Smallest medium that can be attached, in bytes.
-const LEAST_BYTES: u64 = 1 << 20;
+const MIN_BYTES: u64 = 1 << 20;
 
 /// `flashmark sim attach PROFILE`.
 pub fn attach(flags: &AttachFlags) -> Result {
@@ -199,7 +199,7 @@ fn let_go_of_terminal() -> anyhow::Result<()> {
 
 fn size(text: &str) -> Result<u64> {
     let bytes = text.parse::<Bytes>().map_err(|error| anyhow!("--size: {error}")).or_usage()?.0;
-    if bytes < LEAST_BYTES {
+    if bytes < MIN_BYTES {
         return usage(format_args!("--size {text}: the smallest medium has 1 MiB"));
     }
     Ok(bytes)

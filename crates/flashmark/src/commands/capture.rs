@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use host::Roots;
 use record::units::{Bytes, Nanos, significant};
 use workloads::capture::{CaptureError, CaptureLimits, CaptureSource, Captured, capture, prepare};
+use workloads::trace::siblings;
 
 use crate::cli::CaptureFlags;
 use crate::exit::{Exit, Failure, OrExit, Result, refuse, usage};
@@ -55,7 +56,16 @@ pub fn run(flags: &CaptureFlags) -> Result {
     Ok(Exit::Done)
 }
 
+/// Creates the file of a capture. Beside parts of another recording of the same name it would be
+/// read together with them, so it is refused there.
 fn create(path: &Path) -> Result<BufWriter<File>> {
+    if let Some(other) = siblings(path).iter().find(|part| *part != path) {
+        return usage(format_args!(
+            "{}: {} is a part of another recording, which would be read together with this one; choose another name",
+            path.display(),
+            other.display()
+        ));
+    }
     let cannot = |error: std::io::Error| {
         anyhow::anyhow!("{}: this cannot be written: {error}", path.display())
     };

@@ -28,7 +28,7 @@ const STANDS: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 const PROBE_NS: u64 = 20 * SECOND_NS;
 const SHARE: u64 = 6;
 /// Smallest budget: with less, no test gives a figure.
-const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
+const MIN_BUDGET_NS: u64 = 5 * SECOND_NS;
 
 /// Answers the three questions; a check of the same medium within a day is shown again.
 pub fn run(mut flags: CheckFlags) -> Result {
@@ -52,7 +52,7 @@ fn check_one(flags: &CheckFlags) -> Result {
 
 fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
     let budget_ns = request::read_duration("--budget", &flags.budget)?;
-    if budget_ns < LEAST_BUDGET_NS {
+    if budget_ns < MIN_BUDGET_NS {
         return usage("--budget: at least 5s; in less no test comes to a figure");
     }
     let (mut request, mut wanted) = request::read(&as_run(flags))?;

@@ -21,7 +21,7 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 /// Files that a pull request may change at most: no person looks through more.
-const MOST_CHANGED: usize = 100;
+const MAX_CHANGED: usize = 100;
 
 /// Makes a repository, or judges one.
 pub fn run(command: &CollectionCommand) -> Result {
@@ -76,9 +76,9 @@ fn check(flags: &CollectionCheckFlags) -> Result {
         None => None,
     };
     let count = changes.as_ref().map_or(0, Vec::len);
-    if count > MOST_CHANGED {
+    if count > MAX_CHANGED {
         print(&format!(
-            "{count} files change; at most {MOST_CHANGED} are looked at in one pull request\n"
+            "{count} files change; at most {MAX_CHANGED} are looked at in one pull request\n"
         ))?;
         return Ok(Exit::MediumFailed);
     }

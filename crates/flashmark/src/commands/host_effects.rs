@@ -19,7 +19,8 @@ use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::open_target::{clean_up_after_killed_runs, state_dir, target_failure};
 use crate::outputs;
 use crate::progress_display::Screen;
-use crate::{messages, progress_events, run_end, signals};
+use crate::run_end::{self, Continuation};
+use crate::{messages, progress_events, signals};
 
 /// Tries the settings around one medium and keeps the run; every setting is restored, after a kill
 /// by the next start.
@@ -64,10 +65,9 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
     };
     let (dir, journal) = begin(&opening)?;
     progress_events::planned(&dir, &opening.plan, &opening.skipped, &[]);
-    let cells = opening.plan.len();
     let noted = Changes::begin(&state_dir()).or_internal()?;
     let machine = Machine { disk, reader, noted };
-    Session { flags, changes, cells, machine, dir, journal }.hold()
+    Session { flags, changes, plan: opening.plan, machine, dir, journal }.hold()
 }
 
 /// Seed of the places that are read: the same places in every run.
@@ -166,8 +166,7 @@ impl HostUnderTest for Machine {
 struct Session<'a> {
     flags: &'a HostEffectsFlags,
     changes: Vec<SettingChange>,
-    /// Number of planned cells.
-    cells: usize,
+    plan: Vec<PlannedCell>,
     machine: Machine,
     dir: RunDir,
     journal: Journal,
@@ -175,39 +174,49 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn hold(self) -> Result {
-        let Session { flags, changes, cells, mut machine, dir, mut journal } = self;
+        let Session { flags, changes, plan, mut machine, dir, mut journal } = self;
         let stop = signals::listen()?;
         let began = blockio::now_ns();
-        let screen = Screen::open(cells, flags.outputs.is_silent(), Box::new(|| 0));
-        let (mut shown, mut index) = (None, 0);
+        let is_silent = flags.outputs.is_silent();
+        let events =
+            messages::are_json().then(|| Screen::open(plan.len(), is_silent, Box::new(|| 0)));
+        let mut shown = None;
         let end = try_changes(&changes, flags.rounds, &mut machine, &stop, &mut |event| {
             let kept = match event {
                 EffectsEvent::Measured(cell) => {
                     let now = format!("trying {} {}", cell.label("setting"), cell.label("value"));
-                    if shown.as_ref() != Some(&now) {
-                        screen.print(&now);
+                    if !is_silent && events.is_none() && shown.as_ref() != Some(&now) {
+                        crate::say!("{now}");
                         shown = Some(now);
                     }
                     let kept = journal.append(&(*cell).clone().into());
-                    if messages::are_json() {
-                        screen.show(&RunEvent::CellFinished { index, cell: &cell });
+                    let index = plan.iter().position(|planned| planned.id == cell.id);
+                    if let (Some(events), Some(index)) = (&events, index) {
+                        events.show(&RunEvent::CellFinished { index, cell: &cell });
                     }
-                    index += 1;
                     kept
                 }
                 EffectsEvent::Refused(change, why) => {
                     let text = format!("{} {} was not tried: {why}", change.setting, change.value);
-                    journal.append(&Flag::Note { text }.into())
+                    let note = Flag::Note { text };
+                    if let Some(events) = &events {
+                        events.show(&RunEvent::Flagged(&note));
+                    }
+                    journal.append(&note.into())
                 }
             };
             kept.map_err(|error| error.to_string())
         });
         let restored = machine.noted.undo().or_internal();
         let elapsed_ns = blockio::now_ns().saturating_sub(began);
-        drop(screen);
-        let record = run_end::finish(&dir, &mut journal, ending(&end, elapsed_ns), |record| {
-            record.findings = findings::conclude(record);
-        })?;
+        drop(events);
+        let record = run_end::finish(
+            &dir,
+            &mut journal,
+            ending(&end, elapsed_ns),
+            Continuation::StartAgain,
+            |record| record.findings = findings::conclude(record),
+        )?;
         restored?;
         outputs::deliver(&record, &dir, Exit::of(&record, None), &flags.outputs)?;
         match end {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use ::import::{Hints, Import, IozoneUnit, KnownMedium, MOST_BYTES, understand};
+use ::import::{Hints, Import, IozoneUnit, KnownMedium, MAX_BYTES, understand};
 use record::units::Bytes;
 use record::{MediumKind, Record};
 use report::words::clean;
@@ -181,7 +181,7 @@ fn called(file: &Path) -> String {
 
 /// Bytes of a file, at most one more than can be imported.
 fn bytes_of(file: &Path) -> std::result::Result<Vec<u8>, String> {
-    let most = MOST_BYTES as u64 + 1;
+    let most = MAX_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     let read = if file.as_os_str() == "-" {
         std::io::stdin().lock().take(most).read_to_end(&mut bytes)

@@ -21,7 +21,7 @@ use crate::outputs::{self, Outputs, print};
 use crate::progress_display::{self, Screen};
 use crate::progress_events;
 use crate::request::RunRequest;
-use crate::run_end;
+use crate::run_end::{self, Continuation};
 use crate::signals;
 use crate::watchdog::Watchdog;
 use crate::words;
@@ -293,9 +293,15 @@ impl ReplaySession {
             temperatures: self.opened.temperatures(),
             health,
         };
-        let record = run_end::finish(&self.dir, &mut self.journal, ending, |record| {
-            crate::session::concluded_for(record, &[]);
-        })?;
+        let record = run_end::finish(
+            &self.dir,
+            &mut self.journal,
+            ending,
+            Continuation::StartAgain,
+            |record| {
+                crate::session::concluded_for(record, &[]);
+            },
+        )?;
         outputs::deliver(&record, &self.dir, Exit::of(&record, None), &self.outputs)?;
         match (ended, &outcome.failure) {
             (Ended::Interrupted, _) => {

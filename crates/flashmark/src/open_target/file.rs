@@ -18,7 +18,7 @@ use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::RunRequest;
 
 /// Smallest test file that gives useful figures, in bytes.
-const LEAST_BYTES: u64 = 16 * MIB;
+const MIN_BYTES: u64 = 16 * MIB;
 
 /// Opens a directory: a test file without a name is made in it, so that nothing is left however the
 /// process ends.
@@ -108,7 +108,7 @@ fn assemble(
         ResolvedTarget::Directory(_) | ResolvedTarget::Block(_) => None,
     };
     let mut flags = found.flags().to_vec();
-    if device.direct_refused() {
+    if device.facts().direct_refused {
         flags.push(Flag::Cached);
     }
     let kind = if matches!(found, ResolvedTarget::Directory(_)) {
@@ -159,12 +159,12 @@ fn file_size(path: &Path, request: &RunRequest) -> Result<u64> {
             only.offset_bytes, only.bytes
         ));
     }
-    if usable < LEAST_BYTES {
+    if usable < MIN_BYTES {
         return refuse(format_args!(
             "'{}' has {} free; a test file of at least {} and a reserve of {} must fit: delete something there or name another directory",
             request.target,
             Bytes(space.free_bytes),
-            Bytes(LEAST_BYTES),
+            Bytes(MIN_BYTES),
             Bytes(reserve)
         ));
     }

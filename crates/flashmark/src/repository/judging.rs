@@ -7,7 +7,7 @@ use record::collection::RunHeadline;
 use record::{Cell, Published};
 use serde::{Deserialize, Serialize};
 
-use super::{MOST_PACKED, RecordFile, Repository};
+use super::{MAX_PACKED, RecordFile, Repository};
 use crate::parallel::each_of;
 use crate::shared_file;
 
@@ -61,7 +61,7 @@ pub struct JudgedRecord {
 /// Message about a file that is not a record, or is in the wrong place.
 pub const MISPLACED: &str = "refused: a record is records/ACCOUNT/ID.json.gz";
 /// Most bytes of an unpacked record: a small file can unpack to gigabytes.
-const MOST_UNPACKED: usize = 16 << 20;
+const MAX_UNPACKED: usize = 16 << 20;
 
 /// Judges records on all processors, in their order; `look` reads one ([`look_at`]). Of several
 /// copies of one measurement one counts: of one sender the first, an old record before one that
@@ -101,16 +101,16 @@ pub fn bytes_of(file: &RecordFile) -> std::result::Result<Vec<u8>, String> {
     if !metadata.is_file() {
         return Err(refused("it is no file"));
     }
-    if metadata.len() > MOST_PACKED as u64 {
+    if metadata.len() > MAX_PACKED as u64 {
         let bytes = metadata.len();
-        return Err(refused(format!("{bytes} bytes; at most {MOST_PACKED} are taken")));
+        return Err(refused(format!("{bytes} bytes; at most {MAX_PACKED} are taken")));
     }
     shared_file::read(&file.path).map_err(refused)
 }
 
 /// The run in the bytes of a record.
 pub fn run_in(bytes: &[u8]) -> std::result::Result<Upload, String> {
-    shared_file::judged_alone(bytes, MOST_UNPACKED).map_err(refused)?.map_err(refused)
+    shared_file::judged_alone(bytes, MAX_UNPACKED).map_err(refused)?.map_err(refused)
 }
 
 /// Reads the whole run of a record.

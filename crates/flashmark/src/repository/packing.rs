@@ -11,7 +11,7 @@ use record::{Cell, Published, Series};
 use serde::Serialize;
 
 /// Most bytes of a packed record.
-pub const MOST_PACKED: usize = 100_000;
+pub const MAX_PACKED: usize = 100_000;
 /// Points that a curve keeps, unless the record is still too large.
 const FEWEST: usize = 16;
 /// Points that it keeps then: its ends.
@@ -21,7 +21,7 @@ const ENDS: usize = 2;
 pub struct Packed {
     /// The run without the parts that were left out.
     pub run: Published,
-    /// JSON, packed with gzip, at most [`MOST_PACKED`] bytes.
+    /// JSON, packed with gzip, at most [`MAX_PACKED`] bytes.
     pub bytes: Vec<u8>,
     /// Tests, and then ids of cells, that were left out because the record was too large.
     pub left_out: Vec<String>,
@@ -38,24 +38,24 @@ pub fn packed(run: &Published) -> Result<Packed> {
     let mut run = run.clone();
     run.findings.clear();
     let mut bytes = pack(&run)?;
-    if bytes.len() > MOST_PACKED {
+    if bytes.len() > MAX_PACKED {
         run.cells.iter_mut().for_each(|cell| cell.activity.clear());
         bytes = pack(&run)?;
     }
     for fewest in [FEWEST, ENDS] {
-        while bytes.len() > MOST_PACKED && thin_all(&mut run.cells, fewest) {
+        while bytes.len() > MAX_PACKED && thin_all(&mut run.cells, fewest) {
             bytes = pack(&run)?;
         }
     }
     let mut left_out = Vec::new();
-    if bytes.len() > MOST_PACKED {
+    if bytes.len() > MAX_PACKED {
         let of_tests = |cell: &Cell| cell.test.clone();
         bytes = leave_out(&mut run, bytes, of_tests, &mut left_out)?;
         bytes = leave_out(&mut run, bytes, |cell| cell.id.clone(), &mut left_out)?;
     }
-    if bytes.len() > MOST_PACKED {
+    if bytes.len() > MAX_PACKED {
         let bytes = bytes.len();
-        bail!("the record has {bytes} bytes packed; a repository takes {MOST_PACKED} at most");
+        bail!("the record has {bytes} bytes packed; a repository takes {MAX_PACKED} at most");
     }
     Ok(Packed { run, bytes, left_out })
 }
@@ -77,7 +77,7 @@ fn leave_out(
     let mut record = run.to_record("packed");
     let line = findings::headline(&record);
     for (name, _) in largest {
-        if bytes.len() <= MOST_PACKED {
+        if bytes.len() <= MAX_PACKED {
             break;
         }
         let all = record.cells.clone();
@@ -162,7 +162,7 @@ mod tests {
         assert!(left_out.is_empty(), "{left_out:?}");
         let points = &kept.cells[0].series[0].points;
         assert!(
-            bytes.len() <= MOST_PACKED && points.len() > 1000,
+            bytes.len() <= MAX_PACKED && points.len() > 1000,
             "{} {}",
             bytes.len(),
             points.len()
@@ -179,7 +179,7 @@ mod tests {
     /// record is, and has the same line.
     fn fits(run: &Published) -> Packed {
         let Packed { run: kept, bytes, left_out } = packed(run).unwrap();
-        assert!(bytes.len() <= MOST_PACKED, "{} bytes", bytes.len());
+        assert!(bytes.len() <= MAX_PACKED, "{} bytes", bytes.len());
         let line = |run: &Published| findings::headline(&run.to_record("a"));
         assert_eq!(line(&kept), line(run));
         let taken = |run: &Published| collection::judge(run.clone()).map(|upload| upload.caveats);

@@ -17,7 +17,7 @@ use crate::say;
 /// Time for which each is read.
 const MOMENT: Duration = Duration::from_millis(400);
 /// Smallest share of its rate that a medium must keep to be measured beside others.
-const LEAST_SHARE: f64 = 0.9;
+const MIN_SHARE: f64 = 0.9;
 /// Longest time to wait for the reads of a medium.
 const PATIENCE: Duration = Duration::from_secs(5);
 const BLOCK_BYTES: usize = 1 << 20;
@@ -35,7 +35,7 @@ pub fn take_turns_if_needed(groups: Vec<Vec<&OneTarget>>, is_quiet: bool) -> Vec
     let alone: Vec<f64> = paths.iter().flat_map(|path| rates(&[path])).collect();
     let together = rates(&paths);
     let share = least_share(&alone, &together);
-    let is_free = share.is_none_or(|share| share >= LEAST_SHARE);
+    let is_free = share.is_none_or(|share| share >= MIN_SHARE);
     if let Some(share) = share.filter(|_| !is_quiet) {
         let percent = significant(share * 100.0);
         let how = if is_free { "side by side" } else { "one after another" };

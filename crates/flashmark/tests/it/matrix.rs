@@ -400,6 +400,11 @@ fn every_phase_of_threads_is_on_the_screen_the_page_and_in_the_workbook() {
     let dir = &flashmark.runs()[0];
     let page = fs::read_to_string(dir.join("report.html")).unwrap();
     assert!(ran.out.contains("Threads, MB/s") && page.contains("Slowest thread"), "{ran}");
+    // Regression: cells of files on ext2 were called results of the page cache.
+    for cell in flashmark.record().cells {
+        let is_cached = cell.flags.contains(&record::Flag::Cached);
+        assert!(!is_cached && cell.params.path == record::Path::Direct, "{}", cell.id);
+    }
     let phases = ["write", "rewrite", "read", "reread", "random-read", "random-write"];
     for phase in phases.map(|phase| format!("published-{phase}")) {
         let cells = flashmark.record().cells;

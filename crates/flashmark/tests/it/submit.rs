@@ -188,7 +188,7 @@ fn nobody_is_asked_so_nothing_is_sent() {
     let ran = submit(&[RECORD, "--to", &listener.address], None);
     assert_eq!(ran.code, Some(3), "{ran}");
     assert!(
-        ran.err.contains("This would be sent") && ran.err.contains("--yes says that it may be"),
+        ran.err.contains("This would be sent") && ran.err.contains("add --yes to send"),
         "{ran}"
     );
     assert!(listener.requests.try_recv().is_err());

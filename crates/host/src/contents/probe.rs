@@ -10,9 +10,9 @@ use crate::tool::{self, NoLook};
 /// block the program.
 const SECONDS: u64 = 10;
 /// Most bytes of a tool's output for one place; real answers have less than 1 kB.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 /// Most partitions that are probed; GPT has room for 128.
-const MOST_PARTITIONS: usize = 128;
+const MAX_PARTITIONS: usize = 128;
 /// Bytes at the beginning and at the end that must be readable before a place counts as empty:
 /// signatures are there.
 const EDGE_BYTES: u64 = 1 << 20;
@@ -101,13 +101,13 @@ pub fn medium(window: &ProbeWindow<'_>, of_kernel: Vec<Part>) -> Result<Contents
 /// Adds the contents of each partition. Stops after the first that cannot be read: each of the
 /// others might take as long.
 fn look_into(window: &ProbeWindow<'_>, parts: &[Part], contents: &mut Contents) {
-    if parts.len() > MOST_PARTITIONS {
+    if parts.len() > MAX_PARTITIONS {
         contents.unknown = Some(format!(
-            "it has {} partitions, of which the first {MOST_PARTITIONS} were looked at",
+            "it has {} partitions, of which the first {MAX_PARTITIONS} were looked at",
             parts.len()
         ));
     }
-    for part in parts.iter().take(MOST_PARTITIONS) {
+    for part in parts.iter().take(MAX_PARTITIONS) {
         let place = window.part(part);
         match look(&place) {
             Ok(signature) => contents.things.push(thing(&place, Some(part.index), signature)),
@@ -157,7 +157,7 @@ fn look(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     let node = window.node.to_string_lossy();
     words.extend(["--", &node]);
     let report =
-        tool::look("blkid", &words, SECONDS, MOST_BYTES).map_err(|error| because(&error))?;
+        tool::look("blkid", &words, SECONDS, MAX_BYTES).map_err(|error| because(&error))?;
     match (report.code, report.complaint.is_empty()) {
         (Some(0), _) => {
             let signature = parse(&String::from_utf8_lossy(&report.output));
@@ -215,7 +215,7 @@ fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<Part>, String> {
     let words =
         ["--bytes", "--raw", "--noheadings", "--output", "NR,START,SECTORS,TYPE", "--", &node];
     let report =
-        tool::look("partx", &words, SECONDS, MOST_BYTES).map_err(|error| because(&error))?;
+        tool::look("partx", &words, SECONDS, MAX_BYTES).map_err(|error| because(&error))?;
     match report.code {
         Some(0) => Ok(parse_table(&String::from_utf8_lossy(&report.output))),
         _ if report.complaint.contains("failed to read partition table") => {

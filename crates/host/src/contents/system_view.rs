@@ -11,7 +11,7 @@ use crate::topology::Partition;
 /// Time limit of lsblk in seconds: it probes devices itself if it has the right to.
 const SECONDS: u64 = 10;
 /// Most bytes of lsblk's output for one device.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Known contents of a device and its partitions; an empty result does not mean that there are
 /// none.
@@ -23,7 +23,7 @@ pub fn things(
 ) -> Vec<ContentItem> {
     let path = path.to_string_lossy();
     let words = ["--json", "--output", "NAME,FSTYPE,LABEL,UUID,PTTYPE,PTUUID", "--", &path];
-    let Ok(report) = tool::look("lsblk", &words, SECONDS, MOST_BYTES) else { return Vec::new() };
+    let Ok(report) = tool::look("lsblk", &words, SECONDS, MAX_BYTES) else { return Vec::new() };
     let tree: Value = serde_json::from_slice(&report.output).unwrap_or_default();
     let rows = tree["blockdevices"].as_array().map(Vec::as_slice).unwrap_or_default();
     rows.iter()

@@ -5,9 +5,9 @@ use record::units::Bytes;
 use super::{ContentItem, Contents};
 
 /// Most characters that are shown of a text; UDF's labels are the longest, with 127.
-const MOST_CHARACTERS: usize = 128;
+const MAX_CHARACTERS: usize = 128;
 /// Most items that are named in one line.
-const MOST_NAMED: usize = 4;
+const MAX_NAMED: usize = 4;
 /// Text for a medium without signatures: it may still have data.
 const NOTHING: &str = "nothing that is recognised; data without a signature would not be";
 
@@ -73,9 +73,9 @@ pub fn summary(contents: &Contents) -> String {
         .filter(|thing| !thing.table && thing.kind.is_some())
         .map(name)
         .collect();
-    let mut named = others.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if others.len() > MOST_NAMED {
-        named += &format!(", and {} more", others.len() - MOST_NAMED);
+    let mut named = others.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if others.len() > MAX_NAMED {
+        named += &format!(", and {} more", others.len() - MAX_NAMED);
     }
     match (table.map(shown), named.is_empty(), &contents.unknown) {
         (Some(table), true, _) => format!("a partition table ({table})"),
@@ -109,7 +109,7 @@ pub fn identity_lines(contents: &Contents) -> Vec<String> {
 /// text or change its direction are escaped.
 fn shown(text: &str) -> String {
     let mut characters = text.chars();
-    let mut shown: String = characters.by_ref().take(MOST_CHARACTERS).flat_map(visible).collect();
+    let mut shown: String = characters.by_ref().take(MAX_CHARACTERS).flat_map(visible).collect();
     if characters.next().is_some() {
         shown += "...";
     }

@@ -30,7 +30,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 const SIZES: [u64; 9] =
     [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB];
 /// Most block sizes of a sweep.
-const MOST_SIZES: usize = 64;
+const MAX_SIZES: usize = 64;
 
 /// A line that has begun: its kind, its place, and its words with those of the lines it was wrapped
 /// to.
@@ -46,7 +46,7 @@ impl Begun<'_> {
     fn goes_on(&self, line: &str, sizes: Option<&[u64]>) -> bool {
         let mut words = line.split_whitespace();
         let full = match self.kind.as_str() {
-            "block" => MOST_SIZES,
+            "block" => MAX_SIZES,
             _ => 2 * sizes.map_or(SIZES.len(), <[u64]>::len),
         };
         self.words.len() + words.clone().count() <= full
@@ -101,7 +101,7 @@ fn ended(
     let Begun { kind, at, words } = begun;
     if kind == "block" {
         let read: Option<Vec<u64>> = words.iter().map(|word| size(word)).collect();
-        *sizes = read.filter(|sizes| (1..=MOST_SIZES).contains(&sizes.len()));
+        *sizes = read.filter(|sizes| (1..=MAX_SIZES).contains(&sizes.len()));
         if sizes.is_none() && words.iter().any(|word| size(word).is_some()) {
             reading.refuse(*at, "a word is not a block size, or there are too many block sizes");
         }

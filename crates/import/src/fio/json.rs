@@ -37,11 +37,11 @@ pub(crate) const IMPORTER: Importer = Importer {
 };
 
 /// Most documents in an array.
-const MOST_DOCUMENTS: usize = 10_000;
+const MAX_DOCUMENTS: usize = 10_000;
 /// Most JSON objects; a job has a few dozen.
-const MOST_OBJECTS: usize = 400_000;
+const MAX_OBJECTS: usize = 400_000;
 /// Most buckets of a histogram in json+; fio has 1856.
-const MOST_BINS: usize = 10_000;
+const MAX_BINS: usize = 10_000;
 /// Share of the time for submission above which a note reports it.
 const NOTABLE_SUBMISSION: f64 = 0.05;
 
@@ -171,8 +171,8 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
     let text = source.text;
     // Each result is some objects, and each object costs memory: more of them than any run has is
     // an attack.
-    if text.bytes().filter(|byte| *byte == b'{').count() > MOST_OBJECTS {
-        reading.refuse(source.begin(), format_args!("more than {MOST_OBJECTS} objects"));
+    if text.bytes().filter(|byte| *byte == b'{').count() > MAX_OBJECTS {
+        reading.refuse(source.begin(), format_args!("more than {MAX_OBJECTS} objects"));
         return Vec::new();
     }
     let mut documents = Vec::new();
@@ -201,8 +201,8 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
         };
         let last = source.place_of((start + length).saturating_sub(1));
         reading.take_many(first, last + 1 - first.min(last));
-        if documents.len() + these.len() > MOST_DOCUMENTS {
-            reading.refuse(first, format_args!("more than {MOST_DOCUMENTS} documents"));
+        if documents.len() + these.len() > MAX_DOCUMENTS {
+            reading.refuse(first, format_args!("more than {MAX_DOCUMENTS} documents"));
             break;
         }
         documents.extend(these.into_iter().map(|document| (first, document)));
@@ -487,7 +487,7 @@ fn of_way(
 }
 
 /// Fewest samples of the rate for an interval.
-const LEAST_SAMPLES: f64 = 5.0;
+const MIN_SAMPLES: f64 = 5.0;
 
 /// Adds intervals. fio samples the rate twice a second and prints the standard deviation; the
 /// interval from these samples is too narrow where neighbours depend on each other, and a note says
@@ -495,7 +495,7 @@ const LEAST_SAMPLES: f64 = 5.0;
 fn add_intervals(cell: &mut Cell, way: &Way) {
     let (n, deviation) = (way.iops_samples, way.iops_stddev);
     let is_usable =
-        (LEAST_SAMPLES..1e9).contains(&n) && deviation > 0.0 && deviation < 1e12 && way.iops > 0.0;
+        (MIN_SAMPLES..1e9).contains(&n) && deviation > 0.0 && deviation < 1e12 && way.iops > 0.0;
     if !is_usable {
         return;
     }
@@ -591,9 +591,9 @@ fn histogram(bins: &BTreeMap<String, f64>) -> Result<Option<Histogram>, ImportTr
     if bins.is_empty() {
         return Ok(None);
     }
-    if bins.len() > MOST_BINS {
+    if bins.len() > MAX_BINS {
         return Err(ImportTrouble::new(format_args!(
-            "a histogram has {} buckets; at most {MOST_BINS} are read",
+            "a histogram has {} buckets; at most {MAX_BINS} are read",
             bins.len()
         )));
     }

@@ -21,7 +21,7 @@ use crate::text::{
     ImportText, binary_rate, decimal_rate, group, number, prefix, re, short, size, time_ns, wanted,
     whole, with_unit,
 };
-use crate::{Hints, Importer, MOST_CELLS, sign};
+use crate::{Hints, Importer, MAX_CELLS, sign};
 
 pub(crate) const IMPORTER: Importer = Importer {
     name: "fio output",
@@ -140,7 +140,7 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
         } else if let Some(version) = trimmed.strip_prefix("fio-") {
             found.version = short(version, 40);
         } else if let Some((name, rest)) = line.split_once(": (groupid=") {
-            if job_results.len() < MOST_CELLS {
+            if job_results.len() < MAX_CELLS {
                 job_results.push(begun_job(at, name, rest, &described));
             }
         } else if let Some(job) = job_results.last_mut() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use import::{
-    Hints, Import, ImportError, IozoneUnit, MOST_BYTES, plain_text, read, read_with, understand,
+    Hints, Import, ImportError, IozoneUnit, MAX_BYTES, plain_text, read, read_with, understand,
 };
 use proptest::prelude::*;
 use record::Record;
@@ -102,7 +102,7 @@ fn floods_are_bounded_and_said() {
         "[".repeat(100_000)
     );
     assert!(refused(&deep).contains("recursion limit"), "{}", refused(&deep));
-    assert!(matches!(read("x", &vec![b' '; MOST_BYTES + 1]), Err(ImportError::TooLong(_))));
+    assert!(matches!(read("x", &vec![b' '; MAX_BYTES + 1]), Err(ImportError::TooLong(_))));
 }
 
 /// A comment with several tools' output, as in mail and web pages; lines that look like a figure

@@ -18,9 +18,9 @@ const COMPRESSED: u32 = 0x1c84_9314;
 /// Length of the head before the counts, in bytes.
 const HEAD_BYTES: usize = 40;
 /// Most significant digits: each further one takes ten times the memory.
-const MOST_DIGITS: u32 = 3;
+const MAX_DIGITS: u32 = 3;
 /// Most bytes of a text; the counts of our histograms, with nine bytes each, fit several times.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// Number of counts in a histogram of ours.
 pub(super) const PLACES: u64 = 33_792;
 
@@ -48,7 +48,7 @@ pub(super) fn values(place: u16) -> (u64, u64) {
 
 /// Decodes a text. No input makes this take more than a few megabytes.
 pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return Err(HistogramError("it is longer than 1 MiB".into()));
     }
     let coded = STANDARD.decode(text).map_err(|e| HistogramError(e.to_string()))?;
@@ -66,8 +66,8 @@ pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
         return Err(HistogramError("it is shifted or scaled".into()));
     }
     let digits = be_u32(&bytes, 12)?;
-    if digits > MOST_DIGITS {
-        return Err(HistogramError(format!("it has {digits} digits, more than {MOST_DIGITS}")));
+    if digits > MAX_DIGITS {
+        return Err(HistogramError(format!("it has {digits} digits, more than {MAX_DIGITS}")));
     }
     let is_ours = (be_u64(&bytes, 16)?, be_u64(&bytes, 24)?, digits) == (1, CEILING_NS, 3);
     let counts = counts(&bytes[HEAD_BYTES..], if is_ours { PLACES } else { u64::MAX })?;
@@ -80,7 +80,7 @@ fn whole(mut from: impl Read) -> Result<Vec<u8>, HistogramError> {
     let mut bytes = vec![0; HEAD_BYTES];
     from.read_exact(&mut bytes).map_err(torn)?;
     let counts_bytes = be_u32(&bytes, 4)? as usize;
-    if counts_bytes > MOST_BYTES {
+    if counts_bytes > MAX_BYTES {
         return Err(HistogramError("its counts are longer than 1 MiB".into()));
     }
     bytes.resize(HEAD_BYTES + counts_bytes, 0);

@@ -24,7 +24,7 @@ const CHARACTER: f64 = 7.5;
 /// Most characters of a tick label; labels of impossible values may be cut.
 const LONGEST_TICK: usize = 14;
 /// Most points of a line with a tooltip; a longer line is sampled.
-const MOST_TIPS: usize = 12;
+const MAX_TIPS: usize = 12;
 /// Points closer to each other than this many pixels are drawn as one.
 const NEAR: f64 = 1.0;
 
@@ -399,7 +399,7 @@ fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
     if points.is_empty() {
         return;
     }
-    let step = points.len().div_ceil(MOST_TIPS).max(1);
+    let step = points.len().div_ceil(MAX_TIPS).max(1);
     let _ = write!(out, r#"<g class="tips s{}">"#, line.style.hue);
     for point in points.iter().step_by(step) {
         let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));

@@ -9,7 +9,7 @@ use record::units::Bytes;
 use record::{MediumKind, Record, metric};
 
 use super::address::{Links, SiteInfo};
-use super::table::MOST_COMPARED;
+use super::table::MAX_COMPARED;
 use super::{SiteFrame, figures, kind_head, table};
 use crate::chart::{
     Along, AxisSpec, AxisUnit, Chart, ChartLine as Curved, ChartMark, ChartPoint, Reference, Scale,
@@ -21,18 +21,18 @@ use crate::panels::Panel;
 use crate::tables::Table;
 use crate::{words, yardstick};
 
-/// Comparison of at most [`MOST_COMPARED`] media: figures with their spread, the best for each use,
+/// Comparison of at most [`MAX_COMPARED`] media: figures with their spread, the best for each use,
 /// curves against block size, and the significant differences. The entries of a line are its runs;
 /// fakes are skipped unless the line is one of fakes.
 pub fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
-    let compared = &media[..media.len().min(MOST_COMPARED)];
+    let compared = &media[..media.len().min(MAX_COMPARED)];
     let heading = match compared {
         [] => "Compare media".to_owned(),
         media => {
             media.iter().map(|(line, _)| words::clean(&line.name)).collect::<Vec<_>>().join(", ")
         }
     };
-    page(site, heading, 0, compared, media.len().saturating_sub(MOST_COMPARED))
+    page(site, heading, 0, compared, media.len().saturating_sub(MAX_COMPARED))
 }
 
 /// Comparison of the best media of a kind, for a tree: `compare/KIND.html`.
@@ -42,7 +42,7 @@ pub fn compare_kind(
     media: &[(CollectionLine, Vec<CollectionRun>)],
 ) -> String {
     let name = kind_head(kind);
-    let compared = &media[..media.len().min(MOST_COMPARED)];
+    let compared = &media[..media.len().min(MAX_COMPARED)];
     page(site, format!("{name}: the best at random writes"), 1, compared, 0)
 }
 

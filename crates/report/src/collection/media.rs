@@ -9,7 +9,7 @@ use crate::words;
 /// Digits of a key that name a medium on its page.
 const SHORT_KEY: usize = 8;
 /// Most links to runs of a medium.
-const MOST_LINKS: usize = 5;
+const MAX_LINKS: usize = 5;
 
 /// Section of a page about the individual media of a line.
 pub(super) struct MediaView {
@@ -46,10 +46,10 @@ fn summary(line: &CollectionLine, media: &Media) -> String {
         1 => text += " 1 run does not say which medium it is of.",
         n => text += &format!(" {n} runs do not say which medium they are of."),
     }
-    text += &match (media.apart.len(), media.media as usize <= stats::FEWEST_OTHERS) {
+    text += &match (media.apart.len(), media.media as usize <= stats::MIN_OTHERS) {
         (0, true) => format!(
             " Fewer than {}: too few to say whether one differs from the others.",
-            stats::FEWEST_OTHERS + 1
+            stats::MIN_OTHERS + 1
         ),
         (0, false) => " None differs from the others.".to_owned(),
         (1, _) => " 1 differs from the others:".to_owned(),
@@ -65,7 +65,7 @@ fn apart(links: &Links, medium: &MediumApart) -> ApartView {
         let caveat = "No other medium was measured on its host: it may be the host that differs.";
         sentences.push(caveat.to_owned());
     }
-    let runs = medium.runs.iter().filter(|id| is_slug(id)).take(MOST_LINKS);
+    let runs = medium.runs.iter().filter(|id| is_slug(id)).take(MAX_LINKS);
     ApartView {
         name: format!("Medium {}", words::clean(short)),
         runs: runs.map(|id| (id.clone(), links.run(id))).collect(),

@@ -18,9 +18,9 @@ use crate::html::view::{FindingView, PanelView, comes_first, panel};
 use crate::{figure, panels, words};
 
 /// Most runs listed on a page; the medium's JSON has all.
-pub const MOST_RUNS: usize = 200;
+pub const MAX_RUNS: usize = 200;
 /// Most charts on a page; `flashmark report` makes the others from the run's record.
-const MOST_PANELS: usize = 6;
+const MAX_PANELS: usize = 6;
 
 /// The page of a medium with its runs, the newest first.
 pub fn medium(site: &SiteInfo, line: &CollectionLine, entries: &[CollectionRun]) -> String {
@@ -137,7 +137,7 @@ impl<'a> MediumPage<'a> {
         let found_hosts = hosts::hosts(&sound);
         let name = words::clean(&line.name);
         let rows = |of: &[&CollectionRun]| {
-            of.iter().take(MOST_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>()
+            of.iter().take(MAX_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>()
         };
         MediumPage {
             media: media::view(&links, line, media),
@@ -432,8 +432,5 @@ fn run_text(entry: &CollectionRun) -> String {
 
 /// Charts of the run shown, with their numbers collapsed.
 fn charts(record: &Record) -> Vec<PanelView> {
-    panels::first_of_record(record, MOST_PANELS)
-        .into_iter()
-        .map(|one| panel(one).folded())
-        .collect()
+    panels::first_of_record(record, MAX_PANELS).into_iter().map(|one| panel(one).folded()).collect()
 }

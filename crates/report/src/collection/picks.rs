@@ -9,7 +9,7 @@ use crate::column_figures::{ColumnFigure, RunFigures, column_figures};
 use crate::words;
 
 /// The most media on a page of columns.
-pub const MOST_PICKED: usize = 5;
+pub const MAX_PICKED: usize = 5;
 
 /// A medium with its figures, by the name of the column.
 pub(super) struct Pick {

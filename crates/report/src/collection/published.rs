@@ -11,7 +11,7 @@ use record::collection::{CollectionLine, CollectionRun};
 
 use super::SiteFrame;
 use super::address::{Links, SiteInfo};
-use super::picks::{MOST_PICKED, Pick};
+use super::picks::{MAX_PICKED, Pick};
 use crate::articles::{self, Article};
 use crate::{figure, words};
 
@@ -43,7 +43,7 @@ pub fn published_file(source: &PublishedSource) -> String {
     format!("published/{}.html", source.key)
 }
 
-/// The page of one publication. `picked` are up to [`MOST_PICKED`] media with their runs, newest
+/// The page of one publication. `picked` are up to [`MAX_PICKED`] media with their runs, newest
 /// first; `offered` are the names of lines that can be picked.
 pub fn published(
     site: &SiteInfo,
@@ -53,7 +53,7 @@ pub fn published(
 ) -> String {
     let links = Links { site, depth: 1 };
     let picks: Vec<Pick> =
-        picked.iter().take(MOST_PICKED).map(|(line, runs)| Pick::of(&links, line, runs)).collect();
+        picked.iter().take(MAX_PICKED).map(|(line, runs)| Pick::of(&links, line, runs)).collect();
     let page = SourcePage {
         shell: SiteFrame::new(links, format!("{} - {}", source.title, site.title), ""),
         index: links.text("published"),

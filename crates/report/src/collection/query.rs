@@ -6,9 +6,9 @@ use record::MediumKind;
 use record::collection::{FigureUnit, HeadlineFigure, Origin, Query, SortBy};
 
 /// Most lines on a page that may be requested.
-pub const MOST_LINES: u32 = 500;
+pub const MAX_LINES: u32 = 500;
 /// Most columns that an address may name; a family counts as one.
-pub const MOST_COLUMNS: usize = 300;
+pub const MAX_COLUMNS: usize = 300;
 /// Default number of lines on a page.
 pub const LINES: u32 = 50;
 
@@ -116,7 +116,7 @@ fn set(query: &mut Query, name: &str, value: &str) {
         "reversed" => query.reversed = value == "1",
         "columns" => value.split(',').for_each(|name| add_column(query, name.trim())),
         "per-page" => {
-            query.per_page = number().map(|lines| lines.clamp(1, u64::from(MOST_LINES)) as u32)
+            query.per_page = number().map(|lines| lines.clamp(1, u64::from(MAX_LINES)) as u32)
         }
         "page" => {
             query.page =
@@ -136,7 +136,7 @@ fn set(query: &mut Query, name: &str, value: &str) {
 
 /// Adds a ticked box, or an element of the list in an address. Unknown columns are ignored.
 fn add_column(query: &mut Query, name: &str) {
-    let is_new = query.columns.len() < MOST_COLUMNS && !query.columns.iter().any(|it| it == name);
+    let is_new = query.columns.len() < MAX_COLUMNS && !query.columns.iter().any(|it| it == name);
     if is_new && record::column_choice(name).is_ok() {
         query.columns.push(name.to_owned());
     }
@@ -249,6 +249,6 @@ mod tests {
             ("per-page", "100000"),
             ("what", "ever"),
         ]);
-        assert_eq!(query, Query { per_page: Some(MOST_LINES), ..Query::default() });
+        assert_eq!(query, Query { per_page: Some(MAX_LINES), ..Query::default() });
     }
 }

@@ -13,7 +13,7 @@ use super::{SiteFrame, figures, query};
 use crate::{display, figure, words};
 
 /// Most media that can be compared at once.
-pub const MOST_COMPARED: usize = 8;
+pub const MAX_COMPARED: usize = 8;
 
 /// A page of the table: the lines that match a query, with the form for other queries. `page` has
 /// the lines in the order to show.

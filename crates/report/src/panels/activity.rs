@@ -12,7 +12,7 @@ use crate::tables::Table;
 use crate::words;
 
 /// Most points of a line; more cannot be distinguished on a page.
-const MOST_POINTS: usize = 300;
+const MAX_POINTS: usize = 300;
 
 /// A time interval within a cell.
 struct Stretch<'a> {
@@ -74,7 +74,7 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
 /// All intervals in order of time; neighbours in a cell are joined if there are too many.
 fn stretches(record: &Record) -> Vec<Stretch<'_>> {
     let total: usize = record.cells.iter().map(|cell| cell.activity.len()).sum();
-    let step = total.div_ceil(MOST_POINTS).max(1);
+    let step = total.div_ceil(MAX_POINTS).max(1);
     let mut stretches: Vec<Stretch> =
         record.cells.iter().flat_map(|cell| of_cell(cell, step)).collect();
     stretches.sort_by_key(|stretch| stretch.end_ns);
@@ -232,7 +232,7 @@ mod tests {
         let cells = (0..200).map(|at| sampled("random-read", at * 10)).collect();
         let panels = all(&record(cells));
         let points = &panels[0].chart.series[0].points;
-        assert!(points.len() <= 2 * MOST_POINTS, "{}", points.len());
+        assert!(points.len() <= 2 * MAX_POINTS, "{}", points.len());
         assert!(points.iter().all(|point| point.y == 409_600.0));
         assert_eq!(points.last().unwrap().x, 2000e9);
     }

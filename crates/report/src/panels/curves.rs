@@ -13,7 +13,7 @@ use crate::{figure, headline, words, yardstick};
 /// Rows of a curve's table; the record has all points.
 const ROWS: usize = 16;
 /// Most lines that can be distinguished.
-const MOST_LINES: usize = HUES;
+const MAX_LINES: usize = HUES;
 
 type Kept<'a> = (&'a Cell, &'a Series);
 
@@ -45,11 +45,11 @@ pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     fills.chain(others)
 }
 
-/// Curves that belong to one chart, at most [`MOST_LINES`] each.
+/// Curves that belong to one chart, at most [`MAX_LINES`] each.
 fn grouped<'a>(kept: Vec<Kept<'a>>, alike: impl Fn(&Kept, &Kept) -> bool) -> Vec<Vec<Kept<'a>>> {
     let mut groups: Vec<Vec<Kept>> = Vec::new();
     for one in kept {
-        match groups.iter_mut().find(|group| alike(&group[0], &one) && group.len() < MOST_LINES) {
+        match groups.iter_mut().find(|group| alike(&group[0], &one) && group.len() < MAX_LINES) {
             Some(group) => group.push(one),
             None => groups.push(vec![one]),
         }
@@ -63,9 +63,9 @@ fn is_fill(cell: &Cell) -> bool {
 }
 
 /// Fewest points of a curve that is drawn.
-const FEWEST_POINTS: usize = 24;
+const MIN_POINTS: usize = 24;
 /// Fewest bytes behind each rate: fewer are only a handful of I/Os.
-const FEWEST_BYTES: f64 = 64.0 * 1_048_576.0;
+const MIN_BYTES: f64 = 64.0 * 1_048_576.0;
 
 /// True if a curve of a test other than a fill is worth a chart: enough points, a rate over enough
 /// bytes, and not a position against a position.
@@ -73,9 +73,9 @@ fn is_readable(series: &Series) -> bool {
     let finite = || series.points.iter().filter(|point| point.iter().all(|at| at.is_finite()));
     let moved = finite().map(|point| point[0]).fold(0.0, f64::max);
     let is_place = |axis| matches!(axis, SeriesAxis::OffsetBytes | SeriesAxis::Bytes);
-    finite().count() >= FEWEST_POINTS
+    finite().count() >= MIN_POINTS
         && !(is_place(series.x) && is_place(series.y))
-        && !(series.y == SeriesAxis::Bps && is_place(series.x) && moved < FEWEST_BYTES)
+        && !(series.y == SeriesAxis::Bps && is_place(series.x) && moved < MIN_BYTES)
 }
 
 /// True for the curves over time that every cell stores: its rate and its slowest I/Os.

@@ -13,7 +13,7 @@ use crate::tables::Table;
 use crate::{figure, headline, words, yardstick};
 
 /// Most points of a curve; more cannot be distinguished on a page.
-const MOST_POINTS: usize = 60;
+const MAX_POINTS: usize = 60;
 /// A tail is drawn up to the point beyond which this many samples remain: fewer do not support a
 /// percentile (docs/field/statistics.md#percentiles: p99 needs 299).
 const BEYOND: u64 = 3;
@@ -140,7 +140,7 @@ fn one_in(share: f64) -> String {
 
 /// Fewer points with the same shape: equal steps in the logarithm of both axes, and both ends.
 fn thinned(points: Vec<ChartPoint>) -> Vec<ChartPoint> {
-    if points.len() <= MOST_POINTS {
+    if points.len() <= MAX_POINTS {
         return points;
     }
     let (first, last) = (&points[0], &points[points.len() - 1]);
@@ -148,7 +148,7 @@ fn thinned(points: Vec<ChartPoint>) -> Vec<ChartPoint> {
     let (wide, high) = spread(first, last);
     let far = |a: &ChartPoint, b: &ChartPoint| {
         let (x, y) = spread(a, b);
-        x / wide.max(1e-9) + y / high.max(1e-9) >= 2.0 / MOST_POINTS as f64
+        x / wide.max(1e-9) + y / high.max(1e-9) >= 2.0 / MAX_POINTS as f64
     };
     let mut kept: Vec<ChartPoint> = Vec::new();
     let end = points.len() - 1;

@@ -11,9 +11,9 @@ use record::units::Bytes;
 use crate::problem::Problem;
 
 /// Most fields: the form has ten.
-const MOST_FIELDS: usize = 20;
+const MAX_FIELDS: usize = 20;
 /// Most bytes of a field other than the text.
-const MOST_FIELD_BYTES: usize = 1000;
+const MAX_FIELD_BYTES: usize = 1000;
 
 /// Content of the form.
 #[derive(Debug, Default)]
@@ -62,8 +62,8 @@ pub(super) async fn read(bytes: Vec<u8>, boundary: &str) -> Result<ImportForm, P
     let (mut form, mut file, mut count) = (ImportForm::default(), Vec::new(), 0);
     while let Some(field) = parts.next_field().await.map_err(broken)? {
         count += 1;
-        if count > MOST_FIELDS {
-            return Err(Problem::bad(format!("the form has more than {MOST_FIELDS} fields")));
+        if count > MAX_FIELDS {
+            return Err(Problem::bad(format!("the form has more than {MAX_FIELDS} fields")));
         }
         let name = field.name().unwrap_or_default().to_owned();
         let value = field.bytes().await.map_err(broken)?;
@@ -86,8 +86,8 @@ pub(super) async fn read(bytes: Vec<u8>, boundary: &str) -> Result<ImportForm, P
 }
 
 fn set(form: &mut ImportForm, name: &str, value: &[u8]) -> Result<(), Problem> {
-    if value.len() > MOST_FIELD_BYTES {
-        let reason = format!("a field has more than {MOST_FIELD_BYTES} bytes");
+    if value.len() > MAX_FIELD_BYTES {
+        let reason = format!("a field has more than {MAX_FIELD_BYTES} bytes");
         return Err(Problem::bad(reason));
     }
     let text = String::from_utf8_lossy(value).trim().to_owned();

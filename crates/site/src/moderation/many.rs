@@ -91,7 +91,7 @@ pub async fn undo_form(
 }
 
 /// Most runs that are judged at once.
-const MOST_JUDGED: usize = 500;
+const MAX_JUDGED: usize = 500;
 
 /// Gives many runs one status, in the name of a moderator. Both the form and the API call it.
 pub(crate) async fn judge(
@@ -102,8 +102,8 @@ pub(crate) async fn judge(
     why: &str,
 ) -> Result<BulkJudgement, Problem> {
     let (status, why) = (status_of(status)?, kept_why(why));
-    if ids.len() > MOST_JUDGED {
-        let reason = format!("{} runs are given, and {MOST_JUDGED} are judged at once", ids.len());
+    if ids.len() > MAX_JUDGED {
+        let reason = format!("{} runs are given, and {MAX_JUDGED} are judged at once", ids.len());
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many", reason));
     }
     app.change(move |collection| collection.judge_many(&ids, status, &moderator, &why, &now()))

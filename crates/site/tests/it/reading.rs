@@ -11,7 +11,7 @@ use crate::http::Request;
 use crate::runs;
 
 /// Most bytes of the table page on the wire, with all its files.
-const MOST_BYTES: u64 = 300_000;
+const MAX_BYTES: u64 = 300_000;
 
 /// Table, filter, medium, run and comparison, in a browser without scripts.
 #[test]
@@ -168,7 +168,7 @@ fn the_table_is_light_enough_for_a_slow_phone() {
     {
         browser.set_slow_phone(latency_ms, bytes_a_second);
         let cost = browser.cost(&server.base());
-        assert!(cost.bytes > 5_000 && cost.bytes <= MOST_BYTES, "{cost:?}");
+        assert!(cost.bytes > 5_000 && cost.bytes <= MAX_BYTES, "{cost:?}");
         let summary = format!(
             "the table on a phone, {name}, a quarter of this processor: {} bytes in {} files, readable after {:.0} ms, loaded after {:.0} ms\n",
             cost.bytes, cost.requests, cost.readable_ms, cost.loaded_ms

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::frame::{HEADER_BYTES, MAGIC, PieceHeader, find_magic};
-use super::{BackupDamage, MOST_PIECE_BYTES};
+use super::{BackupDamage, MAX_PIECE_BYTES};
 
 /// A piece and the offset of its header in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub(super) fn header_at(file: &File, at: u64) -> io::Result<Option<PieceHeader>>
     let mut bytes = [0; HEADER_BYTES as usize];
     let got = read_up_to(file, at, &mut bytes)?;
     Ok(PieceHeader::read(&bytes[..got])
-        .filter(|header| u64::from(header.length) <= MOST_PIECE_BYTES))
+        .filter(|header| u64::from(header.length) <= MAX_PIECE_BYTES))
 }
 
 /// Offset of the next whole header, from `from` on.

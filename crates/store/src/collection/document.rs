@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use record::Published;
 use record::collection::{Model, Origin, RunHeadline};
+use record::units::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -13,7 +14,7 @@ use super::{CollectionError, finite};
 /// and takes 1.6 times as long; level 7 compresses as level 2 does.
 const LEVEL: i32 = 2;
 /// Longest document, in bytes; a compressed one that claims more is a trap, or damaged.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Stored form of a revision: the part of an entry that never changes.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ impl RevisionDocument {
     /// Compresses the document for the database.
     ///
     /// # Errors
-    /// If it holds a number that is not finite, so that its JSON could never be read back.
+    /// If its JSON could never be read back: it holds a number that is not finite, or is too large.
     pub fn pack(&self) -> Result<PackedRun, CollectionError> {
         let unrepresentable = |why: String| CollectionError::Unrepresentable { why };
         finite::check(self).map_err(|error| unrepresentable(error.to_string()))?;
@@ -58,6 +59,9 @@ impl RevisionDocument {
         json.extend_from_slice(b",\"run\":");
         json.extend_from_slice(&run);
         json.push(b'}');
+        if json.len() as u64 > MAX_BYTES {
+            return Err(unrepresentable(format!("it has {}", Bytes(json.len() as u64))));
+        }
         let body = zstd::bulk::compress(&json, LEVEL)
             .map_err(|error| unrepresentable(error.to_string()))?;
         // Runs that a server takes in have no findings: their bytes are those just written.
@@ -73,7 +77,7 @@ impl RevisionDocument {
         let reader =
             zstd::stream::Decoder::new(body).map_err(|error| damaged(error.to_string()))?;
         let mut json = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::Read::take(reader, MOST_BYTES), &mut json)
+        std::io::Read::read_to_end(&mut std::io::Read::take(reader, MAX_BYTES), &mut json)
             .map_err(|error| damaged(error.to_string()))?;
         serde_json::from_slice(&json).map_err(|error| damaged(error.to_string()))
     }

@@ -57,14 +57,18 @@ impl Sqlite {
     /// Switches to the write-ahead log. SQLite fails at once where others open the file at the same
     /// time, whatever the timeout, so that it is tried again until [`PATIENCE`] is over.
     fn log_ahead(&mut self) -> Result<(), DatabaseError> {
+        self.0.busy_timeout(PAUSE)?;
         let mut waited = Duration::ZERO;
         loop {
             match self.0.execute_batch("PRAGMA journal_mode = WAL") {
                 Err(error) if is_busy(&error) && waited < PATIENCE => {
                     std::thread::sleep(PAUSE);
-                    waited += PAUSE;
+                    waited += 2 * PAUSE;
                 }
-                switched => return Ok(switched?),
+                switched => {
+                    self.0.busy_timeout(PATIENCE)?;
+                    return Ok(switched?);
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::civil::Date;
 use record::Published;
 use record::collection::{
     CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
@@ -351,8 +352,8 @@ impl Prepared {
     }
 }
 
-/// Refuses figures that are not finite, other statuses than the first two, and times that are not
-/// RFC 3339.
+/// Refuses figures that are not finite, other statuses than the first two, and times that are
+/// neither RFC 3339 nor a date.
 fn check(submission: &Submission) -> Result<(), CollectionError> {
     let refuse = |why: String| Err(CollectionError::Unrepresentable { why });
     if let Some((figure, value)) =
@@ -367,10 +368,8 @@ fn check(submission: &Submission) -> Result<(), CollectionError> {
         ));
     }
     let received = &submission.received;
-    let is_date = received.len() >= 10
-        && received.bytes().take(4).all(|byte| byte.is_ascii_digit())
-        && received.as_bytes()[4] == b'-';
-    if !is_date || !received.is_ascii() || received.len() > 40 {
+    let is_time = received.parse::<jiff::Timestamp>().is_ok() || received.parse::<Date>().is_ok();
+    if !is_time || received.len() > 40 {
         return refuse(format!("'{}' is no time in RFC 3339", received.escape_debug()));
     }
     Ok(())

@@ -16,14 +16,14 @@ use super::parquet::{ParquetTable, RowValues};
 use super::{ExportError, Sink};
 
 /// Most values in memory, of all tables together: about 100 MB.
-const MOST_HELD: usize = 1 << 21;
+const MAX_HELD: usize = 1 << 21;
 
 /// Most partitions whose files are open at a time, four files each.
-const MOST_OPEN: usize = 48;
+const MAX_OPEN: usize = 48;
 
 /// Most column chunks of a part. Their descriptions are in memory until its files end, about 1 kB
 /// each.
-const MOST_CHUNKS: usize = 4096;
+const MAX_CHUNKS: usize = 4096;
 
 /// Name of the column that is in the directory's name.
 const KIND: &str = "kind";
@@ -48,7 +48,7 @@ impl DatasetSink {
 
     fn part(&mut self, partition: &Partition) -> Result<&mut Part, ExportError> {
         if !self.open.contains_key(partition) {
-            if self.open.len() == MOST_OPEN {
+            if self.open.len() == MAX_OPEN {
                 let oldest = self.open.iter().min_by_key(|(_, part)| part.used);
                 let oldest = oldest.map(|(partition, _)| partition.clone());
                 oldest.map_or(Ok(()), |oldest| self.close(&oldest))?;
@@ -66,7 +66,7 @@ impl DatasetSink {
 
     /// Writes the largest groups first, so that groups stay large.
     fn bound_memory(&mut self) -> Result<(), ExportError> {
-        while self.open.values().map(Part::held).sum::<usize>() > MOST_HELD {
+        while self.open.values().map(Part::held).sum::<usize>() > MAX_HELD {
             let tables = self.open.values_mut().flat_map(|part| &mut part.tables);
             if let Some(largest) = tables.max_by_key(|table| table.held()) {
                 largest.write_group()?;
@@ -84,7 +84,7 @@ impl Sink for DatasetSink {
         let part = self.part(&partition)?;
         part.used = used;
         part.add(entry)?;
-        if part.chunks() > MOST_CHUNKS {
+        if part.chunks() > MAX_CHUNKS {
             self.close(&partition)?;
         }
         self.bound_memory()

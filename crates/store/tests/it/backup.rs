@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use flashmark_store::{
-    BACKUP_FILE, BackupDamage, BackupError, BackupLog, MOST_PIECE_BYTES, RunDir, Store, Unrestored,
+    BACKUP_FILE, BackupDamage, BackupError, BackupLog, MAX_PIECE_BYTES, RunDir, Store, Unrestored,
 };
 use proptest::prelude::*;
 
@@ -82,7 +82,7 @@ fn what_is_kept_is_read_back_by_another_process_until_it_is_cleared() {
     assert_eq!(sound(&mut log), expected(&[1 << 20, 512, 4096, 100]));
     assert!(matches!(log.read(4, &mut Vec::new()), Err(BackupError::NoPiece { there: 4, .. })));
     assert!(matches!(
-        log.keep(0, &vec![0; MOST_PIECE_BYTES as usize + 1]),
+        log.keep(0, &vec![0; MAX_PIECE_BYTES as usize + 1]),
         Err(BackupError::TooLong(_))
     ));
     log.clear().unwrap();

@@ -77,7 +77,7 @@ const MARK_BYTES: u64 = 4 * KIB;
 /// Most bytes written beside the ramp and cache fills: marks and windows.
 const MARKS_MOST_BYTES: u64 = 32 * MIB;
 /// Most points of a series.
-const MOST_POINTS: usize = 240;
+const MAX_POINTS: usize = 240;
 
 /// Probes whether all of the announced capacity keeps data, in one cell.
 pub struct Capacity;
@@ -251,7 +251,7 @@ fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, Pl
             shown.iter().filter(|(_, seen)| is(seen)).map(|point| plotted(*point)).collect();
         put(&format!("marks_{name}"), exactly(points.len() as u64));
         let thinned: Vec<[f64; 2]> =
-            points.iter().step_by(points.len().div_ceil(MOST_POINTS).max(1)).copied().collect();
+            points.iter().step_by(points.len().div_ceil(MAX_POINTS).max(1)).copied().collect();
         if !thinned.is_empty() {
             cell.series.push(Series {
                 name: format!("marks: {name}"),

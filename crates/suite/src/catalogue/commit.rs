@@ -77,7 +77,7 @@ const CHECKPOINT: &[DurableStep] = &[
 const CHECKPOINT_SHARE: f64 = 0.35;
 /// Fewest commits, even if they are all alike: work that the medium defers may come once in fifty
 /// of them.
-const LEAST_COMMITS: u64 = 200;
+const MIN_COMMITS: u64 = 200;
 /// Commits before those that count.
 const WARM_UP_COMMITS: u64 = 2;
 
@@ -149,7 +149,7 @@ impl Commits {
         work: &mut Durable<'_, '_>,
     ) -> Stop {
         let Precision { certainty, min_ns } = cell.spec.precision;
-        let rule = StopRule { min_events: LEAST_COMMITS, ..until_precise(certainty, min_ns) };
+        let rule = StopRule { min_events: MIN_COMMITS, ..until_precise(certainty, min_ns) };
         let all = cell.spec.commits + WARM_UP_COMMITS;
         let (steps, share) = if is_wal { (OF_WAL, CHECKPOINT_SHARE) } else { (OF_ROLLBACK, 0.0) };
         let kept_ns = (work.context.allotted_ns as f64 * share) as u64;

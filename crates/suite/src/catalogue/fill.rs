@@ -26,7 +26,7 @@ settings! {
 
 /// Ratio above which zeros are faster than random data for a reason
 /// (docs/field/cheats.md#cheats-and-caches).
-const LEAST_COMPRESSION_RATIO: f64 = 1.15;
+const MIN_COMPRESSION_RATIO: f64 = 1.15;
 
 /// The test, with one kind of data.
 pub struct Fill(Content);
@@ -106,7 +106,7 @@ fn rate_of_zeros(cell: &PlannedCell, context: &CellContext<'_>) -> Option<Estima
 }
 
 fn shows_compression(ratio: Estimate) -> bool {
-    ratio.value >= LEAST_COMPRESSION_RATIO && ratio.ci95.is_none_or(|[low, _]| low > 1.0)
+    ratio.value >= MIN_COMPRESSION_RATIO && ratio.ci95.is_none_or(|[low, _]| low > 1.0)
 }
 
 fn fooled(ratio: f64) -> Flag {

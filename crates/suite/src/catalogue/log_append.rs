@@ -43,10 +43,10 @@ pub struct LogAppend;
 const OF_LINE: &[DurableStep] = &[DurableStep::Again(4 * KIB), DurableStep::Commit(8 * KIB)];
 const OF_BLOCK: &[DurableStep] = &[DurableStep::Log(4 * KIB), DurableStep::Commit(16 * KIB)];
 /// Most lines without a pace, and the precision that ends them earlier.
-const MOST_UNPACED: u64 = 2000;
+const MAX_UNPACED: u64 = 2000;
 /// Fewest lines without a pace, even if they are all alike: work that the medium defers after
 /// writes of 12 KiB may come once in a hundred lines.
-const LEAST_UNPACED: u64 = 200;
+const MIN_UNPACED: u64 = 200;
 const CERTAINTY: f64 = 0.05;
 /// Lines of about 200 bytes in a block.
 const LINES_PER_BLOCK: u64 = 20;
@@ -71,7 +71,7 @@ impl Procedure for LogAppend {
         let writes = cells.writes(Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
         let params = Params { sync: Sync::Data, ..writes };
         let paced_lines = paced_ns as f64 / SECOND_NS as f64 * lines_per_s as f64;
-        let most_lines = paced_lines as u64 + 1 + MOST_UNPACED;
+        let most_lines = paced_lines as u64 + 1 + MAX_UNPACED;
         cells.add(
             params,
             &LogAppendSpec { lines_per_s, paced_ns },
@@ -136,8 +136,8 @@ fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: 
 /// Appends lines without a pace until their rate is precise enough; returns the reason of an
 /// earlier end.
 fn unpaced(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
-    let rule = StopRule { min_events: LEAST_UNPACED, ..until_precise(CERTAINTY, SECOND_NS / 2) };
-    for _ in 0..MOST_UNPACED {
+    let rule = StopRule { min_events: MIN_UNPACED, ..until_precise(CERTAINTY, SECOND_NS / 2) };
+    for _ in 0..MAX_UNPACED {
         if work.context.must_stop() {
             return Some(Stop::Interrupted);
         }

@@ -86,7 +86,7 @@ const WARM_UP_OPS: u64 = 4;
 /// ...and within one unit, where they are cheap: they show a cache to the cells that follow.
 const RANDOM_WARM_UP_OPS: u64 = 32;
 /// Most writes that a cache may hold back: past the limit each takes a merge.
-const MOST_HELD_OPS: u64 = 64;
+const MAX_HELD_OPS: u64 = 64;
 /// Rounds that count (docs/field/allocation-units.md#open-units).
 const ROUNDS: u64 = 16;
 /// Share of the rate of one unit below which the rate has collapsed, if a single write also takes
@@ -95,7 +95,7 @@ const ROUNDS: u64 = 16;
 const COLLAPSED_RATE: f64 = 0.5;
 const COLLAPSED_LATENCY: f64 = 2.5;
 /// Least remaining time in nanoseconds to begin a cell.
-const LEAST_NS: u64 = SECOND_NS;
+const MIN_NS: u64 = SECOND_NS;
 
 const LINEAR: &str = "linear";
 const RANDOM: &str = "random";
@@ -176,7 +176,7 @@ impl Procedure for OpenAus {
     fn run(&self, cell: &TypedCell<OpenAusSpec>, context: &mut CellContext<'_>) -> CellOutcome {
         let used_ns = saturating_sum(earlier(cell, context).map(took_ns));
         let left_ns = cell.spec.total_ns.saturating_sub(used_ns);
-        if left_ns < LEAST_NS {
+        if left_ns < MIN_NS {
             let all = Nanos(cell.spec.total_ns);
             let why = format!("open-aus has used its {all}; give it more with total_time");
             return CellOutcome::left_out(cell, why);
@@ -219,7 +219,7 @@ fn length(n_aus: u64, block_bytes: u64, random_bytes: Option<u64>) -> Stretch {
 fn held_ops(block_bytes: u64, context: &CellContext<'_>) -> u64 {
     observed_cache_bytes(context.done)
         .div_ceil(block_bytes.max(CACHED_PAGE_BYTES))
-        .min(MOST_HELD_OPS)
+        .min(MAX_HELD_OPS)
 }
 
 /// Number of cells that a search up to `most` may need: the powers of two, and halving between the

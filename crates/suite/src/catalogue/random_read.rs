@@ -51,7 +51,7 @@ spec! {
 /// The smallest block of IOTest, from which doublings are counted.
 const SMALLEST_BLOCK: u64 = 512;
 /// Fewest reads of a thread, as in IOTest.
-const FEWEST_ITERATIONS: u64 = 100;
+const MIN_ITERATIONS: u64 = 100;
 
 /// Reads at random places, a cell for each region, number of threads and block size.
 pub struct RandomRead;
@@ -148,7 +148,7 @@ impl Procedure for RandomRead {
 fn iterations_at(smallest: u64, block_bytes: u64) -> u64 {
     let doublings = (block_bytes / SMALLEST_BLOCK).ilog2();
     let shrunk = (0..doublings).fold(smallest, |iterations, _| (iterations as f64 * 0.8) as u64);
-    shrunk.max(FEWEST_ITERATIONS.min(smallest))
+    shrunk.max(MIN_ITERATIONS.min(smallest))
 }
 
 fn limits(cell: &TypedCell<RandomReadSpec>, context: &mut CellContext<'_>) -> LoopLimits {

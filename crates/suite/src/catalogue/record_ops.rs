@@ -85,7 +85,7 @@ const FORMS: [Form; 6] = [
 /// Size in bytes of the writes that create the file.
 const LAYING_BLOCK_BYTES: u64 = MIB;
 /// Most records of a file: their order is kept in memory.
-const MOST_RECORDS: u64 = 1 << 24;
+const MAX_RECORDS: u64 = 1 << 24;
 /// Fewest records measured if precision ends a form.
 const MIN_RECORDS: u64 = 300;
 
@@ -105,8 +105,8 @@ impl Procedure for RecordOps {
     fn plan(&self, settings: &Self::Settings, cells: &mut Cells<'_, RecordOpsSpec>) -> Planned {
         let (target, block_bytes) = (cells.target, settings.block);
         let size_bytes = settings.size / block_bytes * block_bytes;
-        if !(1..=MOST_RECORDS).contains(&(size_bytes / block_bytes)) {
-            let why = format!("must be 1 to {MOST_RECORDS} records of {block_bytes} bytes");
+        if !(1..=MAX_RECORDS).contains(&(size_bytes / block_bytes)) {
+            let why = format!("must be 1 to {MAX_RECORDS} records of {block_bytes} bytes");
             return Err(cells.bad("size", why));
         }
         let sync = match settings.sync {

@@ -27,7 +27,7 @@ const ROUNDS: u64 = 5;
 /// Number of writes, in multiples of the first fast ones, which such a cache accepts...
 const BURSTS: u64 = 2;
 /// ...but at most this many bytes, unless the rounds above have more.
-const MOST_BYTES: u64 = 8 * MIB;
+const MAX_BYTES: u64 = 8 * MIB;
 /// Share of the earlier writes that were as fast, above which a few open units may be the reason,
 /// and the result is the level of the span: on a card that keeps n units open, with fewer than n /
 /// 0.6 in the span, the places are hardly ever all in open ones. A cache that is full of other
@@ -124,7 +124,7 @@ pub(crate) fn most_ops(block_bytes: u64) -> u64 {
 
 /// Most writes of this size to the same places.
 fn most_again(block_bytes: u64) -> u64 {
-    (ROUNDS * PLACES).max(MOST_BYTES / block_bytes)
+    (ROUNDS * PLACES).max(MAX_BYTES / block_bytes)
 }
 
 /// True if writes anywhere in the span are as fast now.

@@ -33,7 +33,7 @@ settings! {
 
 /// Most bytes that it writes: two million sectors. Even a medium as fast as memory is measured
 /// precisely long before.
-const MOST_BYTES: u64 = GIB;
+const MAX_BYTES: u64 = GIB;
 
 /// Writes single sectors at random places, in one cell: mean time and slowest write.
 pub struct SectorWrite;
@@ -91,7 +91,7 @@ impl Procedure for SectorWrite {
             Ok(span) => {
                 let params = cells.writes(region, span, Pattern::Uniform, block_bytes);
                 let filling_bytes = 2 * CACHE_FILL_BYTES / CACHED_PAGE_BYTES * block_bytes;
-                cells.add(params, &spec, settings.max_time, MOST_BYTES + filling_bytes);
+                cells.add(params, &spec, settings.max_time, MAX_BYTES + filling_bytes);
             }
         }
         Ok(())
@@ -115,7 +115,7 @@ impl Procedure for SectorWrite {
         };
         let rule = cell.spec.rule(context.allotted_ns);
         let limits = LoopLimits {
-            max_bytes: MOST_BYTES,
+            max_bytes: MAX_BYTES,
             ..LoopLimits::certain(rule, context.time_left_ns())
         };
         let tally = context.drive("measuring", &load, &limits, &mut places);

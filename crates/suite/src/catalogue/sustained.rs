@@ -56,8 +56,8 @@ pub struct Sustained;
 /// A window of the curves is one part in this many of the bytes before it.
 const WINDOW_SHARE: u64 = 40;
 /// Least size in bytes of the first windows, and the least part of the whole span.
-const LEAST_WINDOW_BYTES: u64 = 16 * MIB;
-const LEAST_WINDOW_SHARE: u64 = 512;
+const MIN_WINDOW_BYTES: u64 = 16 * MIB;
+const MIN_WINDOW_SHARE: u64 = 512;
 
 /// Most bytes that are read of the beginning, and time limit in nanoseconds: enough for a rate, too
 /// little to cool or to warm up.
@@ -136,7 +136,7 @@ impl Procedure for Sustained {
         );
         let begun_bytes = if is_first { begun.bytes } else { 0 };
         let mut curve = Curve::new(
-            LEAST_WINDOW_BYTES.min(span.bytes / LEAST_WINDOW_SHARE).max(block_bytes),
+            MIN_WINDOW_BYTES.min(span.bytes / MIN_WINDOW_SHARE).max(block_bytes),
             begun_bytes,
         );
         let mut watch = |bytes, latency_ns| {

@@ -186,6 +186,7 @@ impl TestBench {
             read_only: false,
             discards: false,
             has_page_cache: true,
+            direct_refused: false,
             keeps_data: false,
             engine: "virtual time".into(),
         };

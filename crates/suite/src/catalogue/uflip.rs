@@ -53,13 +53,13 @@ pub struct Uflip;
 
 /// The size around which everything varies.
 const BASE_BYTES: u64 = 32 * KIB;
-const MOST_OPS: u64 = 2048;
+const MAX_OPS: u64 = 2048;
 /// Number of I/Os that is enough on a slow medium, after this time.
 const ENOUGH_OPS: u64 = 32;
 const ENOUGH_NS: u64 = SECOND_NS;
 /// Longest start-up that is not counted, and longest pause that is made.
-const MOST_START_UP: u64 = 256;
-const MOST_PAUSE_NS: u64 = 5 * SECOND_NS;
+const MAX_START_UP: u64 = 256;
+const MAX_PAUSE_NS: u64 = 5 * SECOND_NS;
 /// Ratio of latencies up to which sequential reads are as fast as before.
 const MOST_UNAFFECTED_RATIO: f64 = 1.25;
 const BURST_PAUSE_NS: u64 = 100 * MILLISECOND_NS;
@@ -149,7 +149,7 @@ impl Procedure for Uflip {
             };
             // Rest and start-up are those that were found; these are the most they may be.
             let (rest_ns, warm_up_ops) =
-                if PREPARING.contains(&form) { (0, 0) } else { (MOST_PAUSE_NS, MOST_START_UP) };
+                if PREPARING.contains(&form) { (0, 0) } else { (MAX_PAUSE_NS, MAX_START_UP) };
             let stretch = Stretch {
                 rest_ns,
                 warm_up_ops,
@@ -162,15 +162,15 @@ impl Procedure for Uflip {
         };
         let state_ops = 4 * span.bytes / BASE_BYTES;
         add("state", 0.0, (WRITE, RANDOM), settings.state_time, state_ops);
-        add("start-up", 0.0, (WRITE, RANDOM), 5 * max_ns, MOST_OPS);
-        add("pause", 0.0, (WRITE, RANDOM), 5 * max_ns, MOST_OPS);
+        add("start-up", 0.0, (WRITE, RANDOM), 5 * max_ns, MAX_OPS);
+        add("pause", 0.0, (WRITE, RANDOM), 5 * max_ns, MAX_OPS);
         for micro in MICROS.iter().filter(|micro| settings.form.contains(&micro.form)) {
             for load in micro.loads {
                 micro
                     .values
                     .iter()
                     .filter(|value| fits(micro.form, **value, span, target))
-                    .for_each(|value| add(micro.form, *value, *load, max_ns, MOST_OPS));
+                    .for_each(|value| add(micro.form, *value, *load, max_ns, MAX_OPS));
             }
         }
         Ok(())
@@ -184,8 +184,8 @@ impl Procedure for Uflip {
         };
         let cell = &cell.with(|_, UflipSpec { stretch, .. }| {
             if !PREPARING.contains(&cell.form()) {
-                stretch.warm_up_ops = found("start_up_ops", MOST_START_UP);
-                stretch.rest_ns = found("pause_ns", MOST_PAUSE_NS);
+                stretch.warm_up_ops = found("start_up_ops", MAX_START_UP);
+                stretch.rest_ns = found("pause_ns", MAX_PAUSE_NS);
             }
         });
         let value = cell.spec.value as u64;
@@ -395,7 +395,7 @@ fn pause(cell: &UflipCell, context: &mut CellContext<'_>) -> CellOutcome {
     let (mut after_effect_ns, mut is_affected) = (0, true);
     while is_affected
         && !outcome.is_over()
-        && after_effect_ns < MOST_PAUSE_NS
+        && after_effect_ns < MAX_PAUSE_NS
         && context.time_left_ns() > 0
     {
         let (tally, now_ns) = read(context, 8);

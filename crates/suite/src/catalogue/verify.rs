@@ -45,11 +45,11 @@ spec! {
 /// The pass in which all parts are written; no other test uses it.
 const PASS: u32 = 0x0056_4552;
 /// Most errors of single blocks in a part; a medium with more has failed.
-const MOST_ERRORS: usize = 1000;
+const MAX_ERRORS: usize = 1000;
 /// Most bytes that a simulated medium may keep in memory.
-const MOST_SIMULATED_BYTES: u64 = 4 * GIB;
+const MAX_SIMULATED_BYTES: u64 = 4 * GIB;
 /// Most points of a series.
-const MOST_POINTS: usize = 240;
+const MAX_POINTS: usize = 240;
 
 /// Writes all of a range, then reads it back: a cell for each part and direction.
 pub struct Verify;
@@ -83,8 +83,8 @@ impl Procedure for Verify {
             part => (part, cells.span(&settings.span, part)?),
         };
         let Some(span) = found else { return Ok(()) };
-        if target.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
-            let most = Bytes(MOST_SIMULATED_BYTES);
+        if target.kind == TargetKind::Simulated && span.bytes > MAX_SIMULATED_BYTES {
+            let most = Bytes(MAX_SIMULATED_BYTES);
             cells.skip(format!("a simulated medium keeps written data in memory; verify at most {most} of it: --span 0+4GiB"));
             return Ok(());
         }
@@ -161,7 +161,7 @@ fn sweep(
             false => context.read_back("reading back", &load, &limits, &mut next, look),
         };
         let tolerated = tally.error.as_ref().is_some_and(|error| error.kind == IoErrorKind::Medium)
-            && swept.unusable.len() < MOST_ERRORS;
+            && swept.unusable.len() < MAX_ERRORS;
         if tolerated {
             swept.unusable.push(last);
             (tally.error, tally.stop) = (None, Stop::Bytes);
@@ -225,7 +225,7 @@ impl Account {
         if let SectorVerdict::Overwritten { by_offset_bytes, .. } = verdict {
             self.overwritten_by.push([offset_bytes as f64, by_offset_bytes as f64]);
             // Every second one goes whenever there are too many: what stays lies all over the part.
-            if self.overwritten_by.len() >= 2 * MOST_POINTS {
+            if self.overwritten_by.len() >= 2 * MAX_POINTS {
                 self.overwritten_by = self.overwritten_by.iter().step_by(2).copied().collect();
             }
         }
@@ -304,7 +304,7 @@ fn add_results(outcome: &mut CellOutcome, account: Account, unreadable: u64) {
         overwritten_by.sort_by(|a, b| a[0].total_cmp(&b[0]));
         let points = overwritten_by
             .iter()
-            .step_by(overwritten_by.len().div_ceil(MOST_POINTS))
+            .step_by(overwritten_by.len().div_ceil(MAX_POINTS))
             .copied()
             .collect();
         outcome.cell.series.push(Series {

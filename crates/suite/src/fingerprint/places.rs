@@ -13,17 +13,17 @@ use stats::Random;
 /// Size of a place in bytes; a logical block if that is larger.
 const PLACE_BYTES: u64 = 4 * KIB;
 /// Most partitions whose beginnings are read.
-const MOST_PARTITIONS: usize = 8;
+const MAX_PARTITIONS: usize = 8;
 /// Byte offset in a partition of the identity of some file systems (btrfs, reiserfs), in addition
 /// to the first bytes.
 const SUPERBLOCK_BYTES: u64 = 64 * KIB;
 /// Number of random places: outside of the range that the run may write, inside, and of one cell's
 /// span.
 const OUTSIDE: usize = 20;
-const MOST_INSIDE: usize = 32;
+const MAX_INSIDE: usize = 32;
 const OF_A_SPAN: u32 = 8;
 /// Most draws for a range before it counts as full.
-const MOST_DRAWS: usize = 1000;
+const MAX_DRAWS: usize = 1000;
 
 /// The places of a medium to be read before a run writes anything. Identity data of partition
 /// tables and file systems: at the front, at the end (backup tables, RAID) and at the beginning of
@@ -38,7 +38,7 @@ pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) ->
             .chain(
                 starts
                     .iter()
-                    .take(MOST_PARTITIONS)
+                    .take(MAX_PARTITIONS)
                     .flat_map(|start| [*start, start + SUPERBLOCK_BYTES]),
             )
             .filter_map(|at| grid.around(at))
@@ -47,12 +47,12 @@ pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) ->
     let spans = Extents::of(writers().map(span_of));
     let mut inside = BTreeSet::new();
     for cell in writers().filter(|cell| !is_staged(cell)) {
-        let room = MOST_INSIDE.saturating_sub(inside.len());
+        let room = MAX_INSIDE.saturating_sub(inside.len());
         inside.extend(of_span(grid, span_of(cell), seed).into_iter().take(room));
     }
     chosen.extend(inside);
     let mut random = Random::for_purpose(seed, "places outside of what is written");
-    let draws = (0..MOST_DRAWS).filter_map(|_| grid.around(random.below(end.max(1))));
+    let draws = (0..MAX_DRAWS).filter_map(|_| grid.around(random.below(end.max(1))));
     let is_outside = |at: &u64| !spans.iter().any(|span| span.overlaps(&grid.place(*at)));
     chosen.extend(draws.filter(is_outside).take(OUTSIDE));
     chosen.into_iter().map(|at| grid.place(at)).collect()

@@ -20,7 +20,7 @@ const RETRY_NS: u64 = 180 * SECOND_NS;
 /// Least bytes that it fills: a memory of the controller, and a cache before it.
 const CACHES_BYTES: u64 = 160 * MIB;
 /// Fewest bytes that may still be written for it to begin: it fills a large memory several times.
-const LEAST_BYTES: u64 = 256 * MIB;
+const MIN_BYTES: u64 = 256 * MIB;
 
 /// Time at which the marks are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Runner<'_> {
             return true;
         };
         let most_bytes = self.left_bytes(index).min(self.plan.cells[at].max_written_bytes);
-        if most_bytes >= LEAST_BYTES {
+        if most_bytes >= MIN_BYTES {
             let mut planned =
                 PlannedCell { max_written_bytes: most_bytes, ..self.plan.cells[at].clone() };
             capacity::fill_cache_at_least(&mut planned, CACHES_BYTES);

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{
-    Cell, Ended, Estimate, FEWEST_ROUNDS, Flag, Metrics, PlannedCell, Round, Stop, metric, test,
+    Cell, Ended, Estimate, Flag, MIN_ROUNDS, Metrics, PlannedCell, Round, Stop, metric, test,
 };
 use stats::{Random, RareEvents, RoundRate, repetition_half_width};
 
@@ -35,7 +35,7 @@ const CHANGED: f64 = 1.15;
 const APART_NS: u64 = 3000 * MILLISECOND_NS;
 /// Nanoseconds that all rounds may always take; otherwise they take no longer than the measurements
 /// before them.
-const LEAST_NS: u64 = 20 * SECOND_NS;
+const MIN_NS: u64 = 20 * SECOND_NS;
 /// Nanoseconds within which a wait ends if the run is interrupted.
 const STEP_NS: u64 = 100 * MILLISECOND_NS;
 /// Ratio of the first writes to the steady level above which a round would not reach that level.
@@ -53,7 +53,7 @@ impl<'a> Runner<'a> {
         let places: Vec<usize> =
             (0..self.end.cells.len()).filter(|at| is_worth_rounds(&self.end.cells[*at])).collect();
         let began_ns = self.elapsed_ns(medium);
-        let own_ns = began_ns.max(LEAST_NS);
+        let own_ns = began_ns.max(MIN_NS);
         // A round waits for what a cache puts off, which may take longer than the round.
         let most_ns = self.plan.time_limit_ns.map_or(u64::MAX, |most_ns| most_ns / 10 * 9);
         let until_ns = most_ns.min(began_ns.saturating_add(own_ns));
@@ -144,10 +144,10 @@ impl<'a> Runner<'a> {
         }
         let turn_ns: u64 =
             places.iter().map(|place| longest_round_ns(&self.end.cells[*place])).sum();
-        let needed_ns = (began_ns + (FEWEST_ROUNDS as u64 - 1) * turn_ns.max(APART_NS)) / 9 * 10;
+        let needed_ns = (began_ns + (MIN_ROUNDS as u64 - 1) * turn_ns.max(APART_NS)) / 9 * 10;
         for place in places {
             let cell = &mut self.end.cells[*place];
-            if cell.rounds.len() >= FEWEST_ROUNDS || cell.stop.cut_short() || cell.is_one_look() {
+            if cell.rounds.len() >= MIN_ROUNDS || cell.stop.cut_short() || cell.is_one_look() {
                 continue;
             }
             cell.flags.push(Flag::OneLook { needed_ns });

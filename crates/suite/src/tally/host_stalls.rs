@@ -10,7 +10,7 @@ use super::IoTally;
 /// Least latency in nanoseconds of an I/O that may contain a host stall; the longest of these are
 /// remembered.
 const SLOW_NS: u64 = 50_000_000;
-const MOST_SLOW: usize = 4096;
+const MAX_SLOW: usize = 4096;
 /// One part in this many of an I/O must be host stalls for the I/O to be the host's.
 const HOSTS_SHARE: u64 = 4;
 
@@ -28,7 +28,7 @@ impl SlowIos {
     }
 
     fn keep(&mut self, io: [u64; 2]) {
-        if self.0.len() < MOST_SLOW {
+        if self.0.len() < MAX_SLOW {
             self.0.push(io);
         } else if let Some(shortest) = self.0.iter_mut().min_by_key(|[from, to]| *to - *from)
             && shortest[1] - shortest[0] < io[1] - io[0]

@@ -16,7 +16,7 @@ pub(super) const ROUND: Duration = Duration::from_millis(100);
 /// Pages of one buffer in a round, beyond which the next round follows at once.
 const BUSY_PAGES: usize = 64;
 /// Pages of one buffer in a round at most, so that a flood does not keep the others waiting.
-const MOST_PAGES: usize = 4096;
+const MAX_PAGES: usize = 4096;
 /// Room for a page of the buffer; kernels since 6.8 can have larger ones than memory has.
 pub(super) const PAGE_BYTES: usize = 64 << 10;
 /// Events younger than this wait for the next round: another processor may still be writing down an
@@ -114,7 +114,7 @@ impl Rounds<'_> {
                 sink.lost(lost)?;
             }
             let mut pages = 0;
-            while pages < MOST_PAGES {
+            while pages < MAX_PAGES {
                 let length = buffer.read(page)?;
                 if length == 0 {
                     break;

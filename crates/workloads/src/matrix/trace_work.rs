@@ -18,7 +18,7 @@ use crate::workload::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadP
 pub const PREFIX: &str = "trace:";
 
 /// Largest file in bytes; a trace of a larger medium is scaled into it, each MiB as a whole.
-const MOST_FILE_BYTES: u64 = 512 * MIB;
+const MAX_FILE_BYTES: u64 = 512 * MIB;
 /// Queue depth for a trace that does not say which request waited for which: one after the other.
 const DEPTH: u32 = 1;
 
@@ -47,10 +47,10 @@ impl TraceWork {
         let reach: u64 =
             survey.spans.iter().map(|span| span.end_bytes.next_multiple_of(4096)).sum();
         let wanted = reach.max(survey.longest_bytes.next_multiple_of(4096)).next_multiple_of(MIB);
-        let (file_bytes, fit) = if wanted <= MOST_FILE_BYTES {
+        let (file_bytes, fit) = if wanted <= MAX_FILE_BYTES {
             (wanted, CapacityFit::Exact)
         } else {
-            (MOST_FILE_BYTES, CapacityFit::Scale)
+            (MAX_FILE_BYTES, CapacityFit::Scale)
         };
         Ok(TraceWork { name: name.to_owned(), trace, survey, file_bytes, fit })
     }

@@ -9,7 +9,7 @@ use record::units::MIB;
 use super::ReplayProgress;
 
 /// Most writes of 1 MiB kept in flight.
-const MOST_IN_FLIGHT: u32 = 4;
+const MAX_IN_FLIGHT: u32 = 4;
 
 /// Writes all of `extent` once, sequentially, with incompressible data; false if it was stopped.
 pub fn fill(
@@ -19,7 +19,7 @@ pub fn fill(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(ReplayProgress),
 ) -> Result<bool, IoError> {
-    let in_flight = MOST_IN_FLIGHT.min(device.facts().max_in_flight);
+    let in_flight = MAX_IN_FLIGHT.min(device.facts().max_in_flight);
     device.prepare(in_flight, MIB as usize)?;
     let (filler, started_ns) = (Filler::new(seed), device.now());
     let mut free: Vec<u32> = (0..in_flight).collect();

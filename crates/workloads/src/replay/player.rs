@@ -14,7 +14,7 @@ const SPIN_NS: u64 = 200_000;
 /// Longest sleep between two looks at `stop`, in nanoseconds.
 const SLICE_NS: u64 = 50_000_000;
 /// Most bytes of all buffers together; they limit the requests in flight.
-const MOST_BUFFER_BYTES: u64 = 128 << 20;
+const MAX_BUFFER_BYTES: u64 = 128 << 20;
 /// Number of readings after which a clock that has not moved is virtual.
 const LOOKS: u32 = 1000;
 /// Time in nanoseconds from the end of preparations to the first request, so that it is not late
@@ -150,7 +150,7 @@ impl<'a> Player<'a> {
         let limit = (survey.completions == 0).then_some(settings.depth.max(1));
         let wanted = limit.unwrap_or(survey.depth).clamp(1, device.facts().max_in_flight.max(1));
         let slots =
-            wanted.min((MOST_BUFFER_BYTES / slot_bytes).clamp(1, u64::from(u32::MAX)) as u32);
+            wanted.min((MAX_BUFFER_BYTES / slot_bytes).clamp(1, u64::from(u32::MAX)) as u32);
         device.prepare(slots, slot_bytes as usize)?;
         let first = device.now();
         let is_virtual = (0..LOOKS).all(|_| device.now() == first);

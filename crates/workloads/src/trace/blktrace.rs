@@ -71,7 +71,7 @@ fn byte_order(head: &[u8]) -> Option<bool> {
 }
 
 /// The files of a recording, of which `path` is one: NAME.blktrace.0, NAME.blktrace.1, and so on.
-pub(super) fn siblings(path: &Path) -> Vec<PathBuf> {
+pub fn siblings(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let alone = vec![path.to_owned()];
     let Some((stem, number)) = name.rsplit_once('.') else { return alone };

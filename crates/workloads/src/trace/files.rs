@@ -22,7 +22,7 @@ pub use survey::FileTraceSurvey;
 
 const VERSION: u32 = 1;
 /// Linux moves no more in one call.
-const MOST_BYTES: u64 = 0x7fff_f000;
+const MAX_BYTES: u64 = 0x7fff_f000;
 
 /// What a recording is of, and how it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -314,10 +314,10 @@ impl FileAction {
             | FileAction::Mkdir { path }
             | FileAction::Rmdir { path } => outside(path),
             FileAction::Read { offset, bytes, .. } | FileAction::Store { offset, bytes, .. } => {
-                beyond(*offset, *bytes, MOST_BYTES)
+                beyond(*offset, *bytes, MAX_BYTES)
             }
             FileAction::Write { offset, bytes, .. } => {
-                beyond(offset.unwrap_or(0), *bytes, MOST_BYTES)
+                beyond(offset.unwrap_or(0), *bytes, MAX_BYTES)
             }
             FileAction::Truncate { bytes, .. } => beyond(0, *bytes, i64::MAX as u64),
             _ => None,

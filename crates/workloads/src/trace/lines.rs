@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::TraceError;
 
 /// No line of a text is longer.
-const MOST_LINE_BYTES: usize = 64 << 10;
+const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// A text, line by line.
 pub(super) struct TraceLines {
@@ -35,7 +35,7 @@ impl TraceLines {
     /// The next line without its end.
     pub fn next(&mut self) -> Result<Option<&str>, TraceError> {
         self.raw.clear();
-        let mut limited = std::io::Read::take(&mut self.input, MOST_LINE_BYTES as u64);
+        let mut limited = std::io::Read::take(&mut self.input, MAX_LINE_BYTES as u64);
         let got = limited
             .read_until(b'\n', &mut self.raw)
             .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
@@ -43,7 +43,7 @@ impl TraceLines {
             return Ok(None);
         }
         self.number += 1;
-        if got == MOST_LINE_BYTES && !self.ended_by_newline() {
+        if got == MAX_LINE_BYTES && !self.ended_by_newline() {
             let place = format!("line {}", self.number);
             return Err(TraceError::Damaged {
                 path: self.path.clone(),

@@ -7,7 +7,7 @@ use device::Op;
 
 /// Requests open at once, beyond which completions must have been lost and nothing can be told any
 /// more.
-const MOST_OPEN: usize = 1 << 16;
+const MAX_OPEN: usize = 1 << 16;
 
 /// By what a completion names its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ impl Pairs {
             open.requeued = false;
             return false;
         }
-        if self.count == MOST_OPEN {
+        if self.count == MAX_OPEN {
             self.open.clear();
             self.count = 0;
         }
@@ -76,7 +76,8 @@ impl Pairs {
         }
         if length_bytes > 0 && length_bytes < open.left_bytes {
             open.left_bytes -= length_bytes;
-            let rest = RequestKey { offset_bytes: place.offset_bytes + length_bytes, ..place };
+            let rest =
+                RequestKey { offset_bytes: place.offset_bytes.wrapping_add(length_bytes), ..place };
             self.open.entry(rest).or_default().push_back(open);
             return None;
         }

@@ -10,7 +10,7 @@ use super::{Issue, Notes, Trace, TraceError, TraceEvent};
 
 /// Requests whose beginning is remembered until their end comes. One that is older has lost its
 /// completion.
-const MOST_OPEN: usize = 1 << 16;
+const MAX_OPEN: usize = 1 << 16;
 /// Points a curve keeps at most.
 const CURVE_POINTS: usize = 240;
 
@@ -136,7 +136,7 @@ impl TraceSurvey {
         self.last_issue_ns = self.last_issue_ns.max(issue.time_ns);
         let recorded = &mut self.by_op[op_index(issue.op)];
         recorded.requests += 1;
-        recorded.bytes += issue.length_bytes;
+        recorded.bytes = recorded.bytes.saturating_add(issue.length_bytes);
         if matches!(issue.op, Op::Read | Op::Write) {
             self.longest_bytes = self.longest_bytes.max(issue.length_bytes);
         }
@@ -158,7 +158,7 @@ struct Open {
 
 impl Open {
     fn begin(&mut self, issue: &Issue) {
-        if self.began.len() == MOST_OPEN {
+        if self.began.len() == MAX_OPEN {
             self.under_way -= u32::from(self.began.pop_front().flatten().is_some());
             self.first += 1;
         }

@@ -257,6 +257,45 @@ fn blktrace_of_several_processors_and_either_byte_order() {
     }
 }
 
+proptest::proptest! {
+    /// Regression: a part of a request at the last sector ended in an overflow.
+    #[test]
+    fn no_records_make_a_reader_panic(
+        records in proptest::collection::vec(
+            (any::<u64>(), any::<bool>(), 0usize..4, any::<u32>(), 0usize..3),
+            1..40,
+        ),
+    ) {
+        let sectors = [0, 8, u64::MAX >> 9, u64::MAX];
+        let bytes: Vec<u8> = records
+            .iter()
+            .flat_map(|(time_ns, is_read, at, bytes, action)| {
+                let action = [QUEUE, ISSUE, COMPLETE][*action] | if *is_read { READ } else { WRITE };
+                raw(false, *time_ns, sectors[*at], bytes & !511, action, 0)
+            })
+            .collect();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.blktrace.0");
+        std::fs::write(&path, bytes).unwrap();
+        if let Ok(trace) = open(&path) {
+            let _ = all(&mut *trace.steps().unwrap());
+            let _ = TraceSurvey::of(&trace, &std::sync::atomic::AtomicBool::new(false));
+        }
+    }
+}
+
+#[test]
+fn a_part_of_the_last_sectors_may_be_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.blktrace.0");
+    let last = u64::MAX >> 9;
+    let records =
+        [raw(false, 1, last, 8192, ISSUE | READ, 0), raw(false, 2, last, 4096, COMPLETE | READ, 0)];
+    std::fs::write(&path, records.concat()).unwrap();
+    let steps = all(&mut *open(&path).unwrap().steps().unwrap()).unwrap();
+    assert_eq!(steps.len(), 1, "{steps:?}");
+}
+
 #[test]
 fn a_blktrace_that_breaks_off_is_read_up_to_there() {
     let dir = tempfile::tempdir().unwrap();

@@ -171,6 +171,7 @@ fn no_facts() -> Facts {
         read_only: false,
         discards: false,
         has_page_cache: true,
+        direct_refused: false,
         keeps_data: true,
         engine: String::new(),
     }

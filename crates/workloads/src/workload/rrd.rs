@@ -70,7 +70,7 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
 const FORMS: [&str; 3] = ["buffered", "coalesced", "page"];
 const PAGE_BYTES: u64 = 4096;
 /// A file beyond this has no like in practice.
-const MOST_SOURCES: u64 = 64;
+const MAX_SOURCES: u64 = 64;
 
 #[derive(Debug)]
 struct Rrd {
@@ -100,8 +100,8 @@ struct Account {
 impl Rrd {
     fn new(settings: &TestSettings) -> Result<Rrd, SettingError> {
         let sources = settings.count("sources")?;
-        if sources > MOST_SOURCES {
-            return Err(settings.bad("sources", format!("at most {MOST_SOURCES} sources")));
+        if sources > MAX_SOURCES {
+            return Err(settings.bad("sources", format!("at most {MAX_SOURCES} sources")));
         }
         let interval_ns = settings.duration_ns("interval")?;
         if interval_ns == 0 {

@@ -106,7 +106,7 @@ const PHASES: [Phase; 6] = [
 /// The phase that decides whether a medium is usable under a system.
 const HEADLINE: &str = "random-write";
 /// Most threads: more say nothing more about a medium.
-const MOST_THREADS: u64 = 256;
+const MAX_THREADS: u64 = 256;
 /// Time between two looks of the parent at its threads.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -140,8 +140,8 @@ impl Threads {
             return Err(settings.bad("content", "takes one kind"));
         };
         let threads = settings.count("threads")?;
-        if threads > MOST_THREADS {
-            return Err(settings.bad("threads", format!("at most {MOST_THREADS} threads")));
+        if threads > MAX_THREADS {
+            return Err(settings.bad("threads", format!("at most {MAX_THREADS} threads")));
         }
         let size = |name: &str| match settings.size(name)? / block_bytes * block_bytes {
             0 => Err(settings

@@ -12,7 +12,7 @@ const FILES_PER_DIRECTORY: f64 = 142_022.0 / 18_614.0;
 /// Symbolic links per file of the same root: 6,647.
 const LINKS_PER_FILE: f64 = 6_647.0 / 142_022.0;
 /// Deepest nesting; that of a Debian root is about this.
-const MOST_LEVELS: usize = 8;
+const MAX_LEVELS: usize = 8;
 /// Bytes per file: the mean size up to the largest bin, rounded up, and what a file system needs
 /// beside it (inode, directory entry, rest of the last block).
 const ROOM_PER_FILE: u64 = 56 << 10;
@@ -67,7 +67,7 @@ pub(super) fn tree(files: u64, random: &mut Random) -> Vec<TreeEntry> {
 fn subdirectory(directories: &[(PathBuf, usize)], random: &mut Random) -> (PathBuf, usize) {
     let name = format!("dir-{}", directories.len());
     let parent = random.below(directories.len() as u64 + 1) as usize;
-    match directories.get(parent).filter(|(_, level)| *level < MOST_LEVELS) {
+    match directories.get(parent).filter(|(_, level)| *level < MAX_LEVELS) {
         Some((path, level)) => (path.join(name), level + 1),
         None => (PathBuf::from(name), 1),
     }

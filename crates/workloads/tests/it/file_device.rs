@@ -30,6 +30,7 @@ impl FileDevice {
             read_only: false,
             discards: false,
             has_page_cache: false,
+            direct_refused: true,
             keeps_data: true,
             engine: "std".into(),
         };

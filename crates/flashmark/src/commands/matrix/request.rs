@@ -10,7 +10,7 @@ use crate::cli::MatrixFlags;
 use crate::exit::{OrExit, Result, usage};
 
 /// Smallest file made in a directory, in bytes: on a smaller one xfs cannot be made.
-const LEAST_FILE_BYTES: u64 = 512 * MIB;
+const MIN_FILE_BYTES: u64 = 512 * MIB;
 
 /// Request of a matrix. Kept in the journal, so that the matrix can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -99,8 +99,7 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
     let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
     let enough = (needs + needs / 4).div_ceil(MIB) * MIB;
     request.file_bytes =
-        size("--size", flags.size.as_deref())?.unwrap_or(enough.max(LEAST_FILE_BYTES)) / 4096
-            * 4096;
+        size("--size", flags.size.as_deref())?.unwrap_or(enough.max(MIN_FILE_BYTES)) / 4096 * 4096;
     Ok(request)
 }
 

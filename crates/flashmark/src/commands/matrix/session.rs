@@ -19,8 +19,9 @@ use super::outputs::MatrixOutputs;
 use super::request::MatrixRequest;
 use crate::exit::{Exit, OrExit, Result};
 use crate::progress_display::Screen;
+use crate::run_end::{self, Continuation};
 use crate::session::COPY_FIRST;
-use crate::{messages, progress_events, run_end, signals, words};
+use crate::{messages, progress_events, signals, words};
 
 /// Session of a matrix, with all that it needs.
 pub struct MatrixSession {
@@ -243,7 +244,7 @@ fn conclude(
     }
     let finished = Some(crate::clock::now());
     let ending = Ending { ended, finished, elapsed_ns, ..Ending::default() };
-    let record = run_end::finish(dir, journal, ending, |record| {
+    let record = run_end::finish(dir, journal, ending, Continuation::Resume, |record| {
         record.findings = findings::conclude(record);
     })?;
     outputs.deliver(&record, dir)

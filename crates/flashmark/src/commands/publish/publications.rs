@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use record::collection::{CollectionLine, Origin};
-use report::collection::{self as pages, MOST_PICKED, SiteInfo};
+use report::collection::{self as pages, MAX_PICKED, SiteInfo};
 
 use super::filling::Tree;
 use super::source::PublishedLines;
@@ -33,6 +33,6 @@ fn measured_last(lines: &[&CollectionLine]) -> Vec<usize> {
     let is_measured = |line: &CollectionLine| line.origin == Origin::Measured && !line.is_fake;
     let mut places: Vec<usize> = (0..lines.len()).filter(|at| is_measured(lines[*at])).collect();
     places.sort_by(|a, b| lines[*b].latest.cmp(&lines[*a].latest).then(a.cmp(b)));
-    places.truncate(MOST_PICKED);
+    places.truncate(MAX_PICKED);
     places
 }

@@ -13,7 +13,7 @@ use record::collection::{
     CollectionLine, CollectionRun, HeadlineFigure, Model, Origin, Page, Query, SortBy,
 };
 use report::collection::data::{self, Bulk};
-use report::collection::{self as pages, Item, MOST_COMPARED, SiteInfo, query};
+use report::collection::{self as pages, Item, MAX_COMPARED, SiteInfo, query};
 use store::export::{ParquetSink, Sink, groups_of, in_memory};
 
 use super::filling::{Key, Piece, Tree};
@@ -153,7 +153,7 @@ fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<(
 /// Most runs of a piece, which share row groups of the Parquet files. One run more changes little,
 /// and a query to a small collection reads few groups.
 const PIECE: usize = 64;
-const MOST_PIECES: usize = 32;
+const MAX_PIECES: usize = 32;
 /// Paths of the file of runs and of the file of cells.
 const PARQUET: [&str; 2] = ["data/runs.parquet", "data/cells.parquet"];
 
@@ -164,7 +164,7 @@ fn parquet(tree: &Tree, source: &PublishedLines, media: usize) -> Result<()> {
     let mut short: Vec<&CollectionRun> =
         (0..media).filter_map(|at| source.in_short(at)).flatten().collect();
     short.sort_by(|a, b| a.id.cmp(&b.id));
-    let count = short.len().div_ceil(PIECE).next_power_of_two().min(MOST_PIECES);
+    let count = short.len().div_ceil(PIECE).next_power_of_two().min(MAX_PIECES);
     let place = |id: &str| id.bytes().map(usize::from).sum::<usize>() % count;
     let mut pieces: Vec<Vec<&CollectionRun>> = vec![Vec::new(); count];
     short.into_iter().for_each(|run| pieces[place(&run.id)].push(run));
@@ -269,7 +269,7 @@ fn comparisons(
             .filter(|line| fits(line) && line.origin != Origin::Simulated)
             .collect();
         pages::order(&mut best, SortBy::Figure(HeadlineFigure::RandomWrite4k));
-        best.truncate(MOST_COMPARED);
+        best.truncate(MAX_COMPARED);
         if best.len() < 2 {
             continue;
         }

@@ -33,6 +33,7 @@ pub struct ServerReceipt {
     /// The run's name there.
     pub id: String,
     /// Its status: accepted, quarantined, rejected or withdrawn.
+    #[serde(alias = "standing")] // as earlier servers call it
     pub status: String,
     /// True if it was not there before.
     pub is_new: bool,

@@ -10,7 +10,7 @@ use crate::cli::SubmitFlags;
 use crate::commands::submit::document::SubmissionDocument;
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::outputs::print;
-use crate::repository::{MOST_PACKED, Packed, Repository, is_sender, packed};
+use crate::repository::{MAX_PACKED, Packed, Repository, is_sender, packed};
 
 /// Tells whether an address is that of a repository, and not of a server.
 pub fn is_repository(address: &str) -> bool {
@@ -80,7 +80,7 @@ impl RepositoryTarget {
         }
         crate::repository::write(&path, &bytes).or_internal()?;
         if !left_out.is_empty() {
-            let (most_kb, names) = (MOST_PACKED / 1000, left_out.join(", "));
+            let (most_kb, names) = (MAX_PACKED / 1000, left_out.join(", "));
             crate::say!("Left out to fit {most_kb} kB: {}", clean(&names));
         }
         for caveat in &upload.caveats {

@@ -109,7 +109,7 @@ const SOURCES: &[Source] = &[
 ];
 
 /// Largest record of the corpus.
-pub(super) const MOST_BYTES: usize = 40_000;
+pub(super) const MAX_BYTES: usize = 40_000;
 /// Most points of a curve and most cells of a test, tried from the left until a record is small
 /// enough.
 const THINNER: [(usize, usize); 9] =
@@ -174,7 +174,7 @@ fn thin(record: &Record, name: &str) -> String {
     (record.findings, record.summary) = (Vec::new(), None);
     let thinned =
         THINNER.iter().map(|&(points, cells)| lines(&with_at_most(&record, points, cells)));
-    let fitting = thinned.into_iter().find(|text| text.len() <= MOST_BYTES);
+    let fitting = thinned.into_iter().find(|text| text.len() <= MAX_BYTES);
     let least = THINNER.last().map(|&(points, cells)| lines(&with_at_most(&record, points, cells)));
     fitting.unwrap_or_else(|| panic!("{name} is too large: {:?}", least.map(|text| text.len())))
 }

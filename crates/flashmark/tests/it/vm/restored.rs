@@ -13,7 +13,7 @@ use crate::card::{changed, is_touched, unchanged};
 use crate::support::{MIB, Scratch, tool};
 
 /// Rate in bytes per second that is slow enough for something to happen in the middle.
-const MOST_BPS: u64 = 6 * MIB;
+const MAX_BPS: u64 = 6 * MIB;
 
 pub const SCENARIOS: &[Scenario] = &[
     ("capacity, the card out of the slot for 3 s", out_of_the_slot),
@@ -60,7 +60,7 @@ fn mount(machine: &mut Machine) {
 fn in_the_middle(scene: &mut Scene<'_>) -> (PathBuf, Vec<u8>, Task) {
     let image = scene.used_card("card");
     let before = fs::read(&image).unwrap();
-    scene.plug(&Card::slow(&image, MOST_BPS), "/dev/sda");
+    scene.plug(&Card::slow(&image, MAX_BPS), "/dev/sda");
     let run = scene
         .start("run /dev/sda --only capacity --set capacity.keep=8MiB --set capacity.cache=16MiB");
     is_touched(&image, &before);

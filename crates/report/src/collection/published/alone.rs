@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{PickHead, SourceTable};
 use crate::collection::address::assets;
-use crate::collection::picks::{MOST_PICKED, Pick};
+use crate::collection::picks::{MAX_PICKED, Pick};
 use crate::column_figures::RunFigures;
 
 #[derive(Template)]
@@ -20,9 +20,9 @@ struct AlonePage<'a> {
     table: SourceTable<'a>,
 }
 
-/// The page of one publication with up to [`MOST_PICKED`] runs beside it, self-contained HTML.
+/// The page of one publication with up to [`MAX_PICKED`] runs beside it, self-contained HTML.
 pub fn published_alone(source: &PublishedSource, runs: &[RunFigures]) -> String {
-    let picks: Vec<Pick> = runs.iter().take(MOST_PICKED).map(Pick::of_run).collect();
+    let picks: Vec<Pick> = runs.iter().take(MAX_PICKED).map(Pick::of_run).collect();
     let head = |pick: &Pick| PickHead {
         slug: String::new(),
         name: pick.name.clone(),

@@ -6,7 +6,7 @@ use record::PublishedSource;
 use super::SourceTable;
 use super::figures::{MediumFigures, Remake, Row};
 use crate::articles::{ARTICLES, Article};
-use crate::collection::picks::{MOST_PICKED, Pick};
+use crate::collection::picks::{MAX_PICKED, Pick};
 use crate::column_figures::{RunFigures, table};
 use crate::display;
 use crate::text::{fold, wrapped};
@@ -58,10 +58,10 @@ fn indented(text: &str, first: &str, width: usize) -> String {
     lines.map(|(at, line)| format!("{}{line}\n", if at == 0 { first } else { &margin })).collect()
 }
 
-/// Figures of one publication with up to [`MOST_PICKED`] runs beside them, and the command for each
+/// Figures of one publication with up to [`MAX_PICKED`] runs beside them, and the command for each
 /// column; at most `width` columns wide where possible.
 pub fn published_text(source: &PublishedSource, runs: &[RunFigures], width: usize) -> String {
-    let picks: Vec<Pick> = runs.iter().take(MOST_PICKED).map(Pick::of_run).collect();
+    let picks: Vec<Pick> = runs.iter().take(MAX_PICKED).map(Pick::of_run).collect();
     let page = SourceTable::of(source, &picks, Vec::new());
     let names: Vec<&str> = picks.iter().map(|pick| pick.name.as_str()).collect();
     let remedy = if page.commands.is_empty() { "" } else { "; the commands below measure them" };
@@ -137,7 +137,7 @@ fn picked(row: &Row, at: usize) -> String {
 }
 
 /// Least width of the first column of a table.
-const LEAST_WHAT: usize = 26;
+const MIN_WHAT: usize = 26;
 
 /// Rows of a medium as a table, with line breaks in the first column if needed; `None` if that is
 /// too wide.
@@ -151,7 +151,7 @@ fn rows(group: &MediumFigures, names: &[&str], width: usize) -> Option<String> {
     let lines: Vec<Vec<String>> = std::iter::once(heads.collect()).chain(lines).collect();
     let widest = |at: usize| lines.iter().map(|line| display::width(&line[at])).max().unwrap_or(0);
     let taken: usize = (0..=names.len()).map(|at| widest(at) + GAP).sum();
-    let room = width.checked_sub(taken + MARGIN_OF_ROWS.len()).filter(|it| *it >= LEAST_WHAT)?;
+    let room = width.checked_sub(taken + MARGIN_OF_ROWS.len()).filter(|it| *it >= MIN_WHAT)?;
     let named = std::iter::once(String::new()).chain(group.rows.iter().map(|row| what(group, row)));
     let laid = named.zip(lines).flat_map(|(what, figures)| broken(&what, figures, room));
     table(&laid.collect::<Vec<_>>(), width)

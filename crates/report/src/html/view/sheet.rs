@@ -15,9 +15,9 @@ pub(super) const ALL_CAVEATS: &str = "all-caveats";
 pub(super) const ALL_UNTESTED: &str = "all-untested";
 
 /// Most caveats on the sheet.
-const MOST_CAVEATS: usize = 3;
+const MAX_CAVEATS: usize = 3;
 /// Most lines about untested items on the sheet.
-const MOST_UNTESTED: usize = 4;
+const MAX_UNTESTED: usize = 4;
 
 /// Content of the first sheet.
 pub(super) struct Sheet {
@@ -96,22 +96,22 @@ impl Sheet {
 
     /// The caveats that fit.
     pub fn first_caveats(&self) -> &[Caveat] {
-        &self.caveats[..self.caveats.len().min(MOST_CAVEATS)]
+        &self.caveats[..self.caveats.len().min(MAX_CAVEATS)]
     }
 
     /// True if there are more caveats.
     pub fn has_more_caveats(&self) -> bool {
-        self.caveats.len() > MOST_CAVEATS
+        self.caveats.len() > MAX_CAVEATS
     }
 
     /// The lines about untested items that fit.
     pub fn first_untested(&self) -> &[(String, String)] {
-        &self.untested[..self.untested.len().min(MOST_UNTESTED)]
+        &self.untested[..self.untested.len().min(MAX_UNTESTED)]
     }
 
     /// True if there are more untested items.
     pub fn has_more_untested(&self) -> bool {
-        self.untested.len() > MOST_UNTESTED
+        self.untested.len() > MAX_UNTESTED
     }
 }
 

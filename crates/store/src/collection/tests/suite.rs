@@ -88,9 +88,10 @@ pub fn what_is_refused_leaves_nothing(database: &Database) {
     hidden.run.cells[0].metrics.iops =
         Some(record::Estimate { value: f64::INFINITY, ci95: None, n: 1 });
     let timeless = Submission { received: "yesterday".into(), ..submission(3, "SD32G", None, 1.5) };
+    let half = Submission { received: "2026-xxxxx".into(), ..submission(5, "SD32G", None, 1.5) };
     let rejected =
         Submission { status: SubmissionStatus::Rejected, ..submission(4, "SD32G", None, 1.5) };
-    for bad in [none, hidden, timeless, rejected] {
+    for bad in [none, hidden, timeless, half, rejected] {
         let all = vec![submission(9, "SD32G", None, 1.5), bad];
         assert!(matches!(collection.submit_all(all), Err(CollectionError::Unrepresentable { .. })));
     }

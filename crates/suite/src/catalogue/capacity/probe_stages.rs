@@ -36,7 +36,7 @@ const ANYWHERE: u64 = 3;
 const READ_WORTH_BYTES: u64 = 10_000;
 /// Length in bytes of the shortest ramp with which folded addresses are sought.
 const SHORTEST_FOLDING_BYTES: u64 = 16 * MIB;
-const MOST_FOLDING_READS: u64 = 16384;
+const MAX_FOLDING_READS: u64 = 16384;
 /// Number of addresses with data of others that is enough to compute a wrap distance.
 const ENOUGH_FOLDED: usize = 24;
 /// Number of unreadable places after which the search for folded addresses ends: each error may
@@ -46,7 +46,7 @@ const ENOUGH_UNUSABLE: usize = 64;
 const TRIALS: usize = 8;
 const AGREEING: usize = 6;
 /// Most multiples that are distinguished: no fake announces a million times its real size.
-const MOST_TURNS: u64 = 1 << 20;
+const MAX_TURNS: u64 = 1 << 20;
 /// Bytes of the remaining range that are written completely.
 const WINDOW_BYTES: u64 = 16 * MIB;
 const WINDOW_PIECE_BYTES: u64 = 256 * KIB;
@@ -377,7 +377,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         let stride = self
             .ramp_bytes
             .saturating_sub(cached_bytes)
-            .max(above.bytes / MOST_FOLDING_READS)
+            .max(above.bytes / MAX_FOLDING_READS)
             .max(MIB);
         let places = comb(above, stride, block, &mut self.random);
         let enough = |seen: &[(u64, PlaceContent)]| {
@@ -758,7 +758,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     /// long, so that every possible part is tried.
     fn wrap_bytes(&mut self) -> StepOutcome<Option<u64>> {
         let Some(mut wrap_bytes) = self.common_distance() else { return Ok(None) };
-        let most_turns = (self.prober.span.end() / MIB).min(MOST_TURNS);
+        let most_turns = (self.prober.span.end() / MIB).min(MAX_TURNS);
         loop {
             for divisor in prime_factors(wrap_bytes, most_turns) {
                 if wrap_bytes / divisor >= MIB {

@@ -19,7 +19,7 @@ use crate::planned::span_of;
 use crate::{CellContext, CellOutcome, IoTally};
 
 /// Most errors of single places that are findings; a medium with more has failed.
-const MOST_ERRORS: u32 = 1000;
+const MAX_ERRORS: u32 = 1000;
 
 /// Bytes that are backed up at once before they are overwritten.
 const BATCH_BYTES: u64 = 8 * MIB;
@@ -372,7 +372,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         note_hanging(cell, tally.histogram.count_above(HANGS_NS - 1), tally.worst_ns);
         match (tally.stop, tally.error) {
             (Stop::Error, Some(error))
-                if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS =>
+                if error.kind == IoErrorKind::Medium && self.errors < MAX_ERRORS =>
             {
                 self.errors += 1;
                 Ok(false)

@@ -15,9 +15,9 @@ use crate::procedure::TypedCell;
 use stats::Random;
 
 /// Most marks that are read again: each costs a read.
-const MOST_MARKS: usize = 64;
+const MAX_MARKS: usize = 64;
 /// Most reads of a search for folded addresses, and its time limit.
-const MOST_IMAGES: usize = 8192;
+const MAX_IMAGES: usize = 8192;
 const IMAGES_NS: u64 = 10 * SECOND_NS;
 const READ_AT_ONCE: usize = 256;
 
@@ -32,7 +32,7 @@ pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
     let mut places: Vec<Extent> =
         places.filter(|place| !overwritten.iter().any(|span| span.overlaps(place))).collect();
     // The ramp lies at the front, where flash is: the last ones tell most.
-    places.drain(..places.len().saturating_sub(MOST_MARKS));
+    places.drain(..places.len().saturating_sub(MAX_MARKS));
     places
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn folds(
     let above = Extent::new(run.end(), span.end() - run.end());
     let places: Vec<Extent> = comb(above, run_bytes, block_bytes, random)
         .into_iter()
-        .take(MOST_IMAGES)
+        .take(MAX_IMAGES)
         .map(|place| Extent::new(place, block_bytes))
         .collect();
     let started_ns = medium.now();

@@ -103,7 +103,7 @@ fn a_fake_shows_where_its_data_went() {
         .find_map(|cell| cell.series.iter().find(|series| series.name == "overwritten by"))
         .unwrap();
     assert!(
-        by.points.len() <= MOST_POINTS
+        by.points.len() <= MAX_POINTS
             && by
                 .points
                 .iter()

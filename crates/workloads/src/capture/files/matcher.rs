@@ -23,7 +23,7 @@ const MAP_SHARED: u64 = 1;
 const PROT_WRITE: u64 = 2;
 /// Operations that wait for one which began before them, at most; also names and openings of a
 /// thread that wait for their call, as those of io_uring do in vain.
-const MOST_WAITING: usize = 100_000;
+const MAX_WAITING: usize = 100_000;
 /// Time that an operation waits for an opening which began before it: that of a named pipe may
 /// never end. For calls on files that are recorded it waits until they end.
 const LONGEST_WAIT_NS: u64 = 1_000_000_000;
@@ -167,7 +167,7 @@ impl Matcher {
             self.begun_at.first().map(|(at_ns, _)| *at_ns)
         };
         let is_next = oldest_ns.is_none_or(|oldest_ns| key.0 < oldest_ns);
-        let next = is_next || self.ready.len() > MOST_WAITING;
+        let next = is_next || self.ready.len() > MAX_WAITING;
         next.then(|| self.ready.remove(&key)).flatten()
     }
 
@@ -485,7 +485,7 @@ impl Matcher {
 
 /// Adds what is newest, in place of the oldest where there are too many.
 fn push<T>(queue: &mut VecDeque<T>, newest: T) {
-    if queue.len() >= MOST_WAITING {
+    if queue.len() >= MAX_WAITING {
         queue.pop_front();
     }
     queue.push_back(newest);

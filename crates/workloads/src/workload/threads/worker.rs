@@ -39,7 +39,7 @@ impl Worker {
 
     /// True if its file goes past the page cache.
     pub fn is_direct(&self) -> bool {
-        !self.file.facts().has_page_cache
+        !self.file.facts().direct_refused
     }
 
     /// Writes the next piece of a file that has `there_bytes` of `size_bytes`; returns its length.

@@ -9,7 +9,7 @@ use crate::catalogue::capacity::place_content::PlaceContent;
 use crate::io_loop::{IoLoad, LoopLimits};
 
 /// Most failed places that are tried again at the end.
-const MOST_TRIED_AGAIN: usize = 64;
+const MAX_TRIED_AGAIN: usize = 64;
 
 impl Prober<'_, '_> {
     /// True if all places that gave errors work now: the medium was unavailable for a time, which
@@ -24,7 +24,7 @@ impl Prober<'_, '_> {
         {
             return !self.unusable.is_empty();
         }
-        let step = self.unusable.len().div_ceil(MOST_TRIED_AGAIN).max(1);
+        let step = self.unusable.len().div_ceil(MAX_TRIED_AGAIN).max(1);
         let failed: Vec<(u64, Failed)> =
             self.unusable.iter().step_by(step).map(|(place, failed)| (*place, *failed)).collect();
         let bad = failed

@@ -3,7 +3,7 @@
 use device::{Extent, IoErrorKind, Request};
 use record::Stop;
 
-use super::{Failed, Halt, MOST_ERRORS, Prober, StepOutcome};
+use super::{Failed, Halt, MAX_ERRORS, Prober, StepOutcome};
 use crate::backup::{Interruption, Restored, Why};
 
 impl Prober<'_, '_> {
@@ -21,7 +21,7 @@ impl Prober<'_, '_> {
             self.time_left()?;
             match self.transfer(Request::read(0, place.offset_bytes, place.bytes)) {
                 Ok(data) => self.back_up(place, &data)?,
-                Err(error) if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS => {
+                Err(error) if error.kind == IoErrorKind::Medium && self.errors < MAX_ERRORS => {
                     self.errors += 1;
                     self.note_unusable(Some(range), Failed { bytes: range.bytes, writing: false });
                     return Ok(false);

@@ -112,7 +112,8 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
         assert!(figure(&ruling.cell, "owed_bytes") > 0.0);
         let text = notes(&ruling.cell);
         assert!(
-            text.contains("is not back yet, the first at") && text.contains("flashmark restore"),
+            text.contains("is not restored yet, the first at")
+                && text.contains("flashmark restore"),
             "{text}"
         );
         guarded.idle(2000 * SECOND_NS);

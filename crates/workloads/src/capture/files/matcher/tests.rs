@@ -205,9 +205,9 @@ fn names_that_changed_belong_to_calls_in_their_order() {
 #[test]
 fn what_waits_for_a_call_in_vain_is_bounded() {
     let mut bench = Bench::new();
-    for number in 0..MOST_WAITING as u64 + 10 {
+    for number in 0..MAX_WAITING as u64 + 10 {
         bench.opening(number, A, "file");
     }
-    assert_eq!(bench.matcher.opened[&A].len(), MOST_WAITING);
+    assert_eq!(bench.matcher.opened[&A].len(), MAX_WAITING);
     assert_eq!(bench.matcher.opened[&A][0].time_ns, 10);
 }

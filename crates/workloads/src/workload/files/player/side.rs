@@ -8,7 +8,7 @@ use super::{FilePace, FilePlayer, FileReplayError, OperationTimes};
 use crate::trace::files::FileOperation;
 
 /// Most threads; further recorded threads share one of these.
-const MOST_THREADS: u32 = 256;
+const MAX_THREADS: u32 = 256;
 
 /// Progress of all threads.
 struct Progress {
@@ -30,7 +30,7 @@ pub(super) fn side_by_side(
 ) -> Result<Vec<OperationTimes>, FileReplayError> {
     let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (number, operation) in group.iter().enumerate() {
-        threads.entry(operation.thread % MOST_THREADS).or_default().push(number);
+        threads.entry(operation.thread % MAX_THREADS).or_default().push(number);
     }
     let threads: Vec<Vec<usize>> = threads.into_values().collect();
     let state = State { done: vec![0; threads.len()], failed: false };
