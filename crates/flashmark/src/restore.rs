@@ -50,8 +50,8 @@ pub fn on(
 }
 
 /// Waits for the medium, at most `patience`, at whatever node it comes back, and restores what the
-/// run overwrote. `None` if nothing is to be restored. `say` gets the reason for waiting, once for
-/// each.
+/// run overwrote. `None` if nothing is to be restored. `print_line` gets the reason for waiting,
+/// once for each.
 ///
 /// # Errors
 /// Another medium is there; what is to be restored stays in the run.

@@ -694,9 +694,9 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// Tests marks below the wrap distance: returns the end of the kept range and the beginning of
-    /// the lost one, or `None` if all are kept. Half of the marks are read after a cache of common
-    /// size is filled, all after a large one.
+    /// Tests marks below the wrap distance: returns the end of the kept range, the beginning of the
+    /// lost one, and the bytes of cache that were filled; `None` if all are kept. Half of the marks
+    /// are read after a cache of common size is filled, all after a large one.
     fn first_lost(
         &mut self,
         wrap_bytes: u64,
@@ -786,8 +786,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// Reads places where copies of the ramp would be if addresses folded at `wrap_bytes`: at
-    /// multiples of it away from the ramp, but not at multiples of `excluded_factor` times it (1:
-    /// at all).
+    /// multiples of it away from the ramp, but not at multiples of `excluded_factor` times it (1
+    /// excludes nothing).
     fn read_images(
         &mut self,
         wrap_bytes: u64,
