@@ -179,7 +179,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_was_told_is_a_table() {
+    fn reports_are_written_as_a_table() {
         let report = |trial: &str, outcome: &str, good: bool| json!({ "bus": "usb", "driver": "usb-storage", "trial": trial, "outcome": outcome, "good": good });
         let rows =
             [report("identity", "usb", true), report("a read fails", "exit 0\na | b", false)];

@@ -276,7 +276,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_told_twice_is_one_row() {
+    fn two_reports_of_one_part_are_one_row() {
         let mut rows = Rows::default();
         let report = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
         rows.add(&report(&[]));

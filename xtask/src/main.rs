@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documents_made_from_the_code_are_what_the_code_says() {
+    fn the_generated_documents_are_up_to_date() {
         schema::run(root(), &Flags { check: true }).unwrap();
         docs::run(root(), &Flags { check: true }).unwrap();
         reference::run(root(), &Flags { check: true }).unwrap();

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_says_what_it_is() {
+    fn every_figure_has_a_description() {
         let schema: Value = serde_json::from_str(&text()).unwrap();
         let definitions = schema["$defs"].as_object().unwrap();
         for (name, definition) in definitions

@@ -59,6 +59,7 @@ const RULES: &[Rule] = &[
     names::names_of_the_record_are_not_spelled_out,
     sentences::sentences_are_in_the_fields_words,
     vocabulary::names_are_in_the_fields_words,
+    vocabulary::tests_are_named_in_the_fields_words,
     vocabulary::comments_are_in_the_fields_words,
     vocabulary::doc_comments_name_the_thing,
     circles::modules_form_no_circle,

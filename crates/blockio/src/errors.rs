@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_says_what_where_and_why() {
+    fn the_message_has_the_operation_the_place_and_the_reason() {
         let target = Target {
             kind: FileKind::File,
             buffered: tempfile::tempfile().unwrap().into(),

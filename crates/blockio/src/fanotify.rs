@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_in_their_order() {
+    fn names_are_reported_in_order() {
         let dir = tempfile::tempdir().unwrap();
         let Some(mut all) = watches(dir.path()) else { return };
         let at = |name: &str| dir.path().join(name);

@@ -92,7 +92,7 @@ fn every_engine_keeps_the_contract_on_a_block_device() {
 }
 
 #[test]
-fn without_direct_io_the_contract_is_kept_and_the_fact_is_told() {
+fn without_direct_io_the_contract_holds_and_the_facts_report_it() {
     let Ok(dir) = tempfile::tempdir_in("/dev/shm") else {
         return skip("there is no tmpfs at /dev/shm");
     };
@@ -165,7 +165,7 @@ fn a_file_that_is_made_has_no_name_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn reading_where_nothing_was_written_is_said_to_be_that() {
+fn reading_past_what_was_written_fails_with_its_reason() {
     for engine in engines() {
         let mut device = file_device(engine);
         device.prepare(2, BLOCK as usize).unwrap();
@@ -457,7 +457,7 @@ fn what_completes_while_idling_is_stamped_then() {
 }
 
 #[test]
-fn idling_ends_when_told_to_stop() {
+fn idling_ends_at_a_stop_request() {
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let settings = OpenSettings { stop: Some(stop.clone()), ..OpenSettings::default() };
     let mut device =
@@ -547,7 +547,7 @@ fn a_medium_that_is_pulled_out_is_gone() {
 
 /// The kernel refuses a ring on another thread than the one that made it.
 #[test]
-fn what_was_back_before_the_ring_was_lost_is_told_and_the_device_goes_on() {
+fn completions_before_the_ring_was_lost_are_reported_and_the_device_works_on() {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let made = RealDevice::create_in(dir, 16 * MIB, &settings(EngineChoice::Uring));
     let Some(mut device) = made.ok().filter(|device| device.facts().discards) else {

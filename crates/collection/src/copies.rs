@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_are_alike_on_all_media_tell_nothing() {
+    fn cells_that_are_alike_on_all_media_prove_no_copy() {
         let narrow = |draw| drawn(draw, 500, &mut |normal| 3e6 * (0.0005 * normal).exp());
         assert_eq!(found(&[narrow(1)], &narrow(2)), None);
         // Two modes, each as sharp as a clock; and the frames of a bus.

@@ -345,7 +345,7 @@ mod tests {
     const ELSEWHERE: Request = Request { offset_bytes: 8 * BLOCK, ..READ };
 
     #[test]
-    fn faults_strike_what_they_say() {
+    fn faults_strike_their_extent_and_operations() {
         use IoErrorKind::*;
         let here = Extent::new(512, 512);
         check(
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_strikes_about_as_often_as_it_says_and_repeats_itself() {
+    fn random_errors_have_their_rate_and_repeat_by_seed() {
         let struck = || {
             let mut device =
                 device(&[InjectedFault::EioNowAndThen { per_million: 100_000, seed: 5 }]);

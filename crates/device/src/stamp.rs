@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn emptiness_and_strangers_are_told_apart() {
+    fn zeroed_blank_and_foreign_sectors_have_their_own_verdicts() {
         assert_eq!(verdict_after(|sector| sector.fill(0)), SectorVerdict::Zero);
         assert_eq!(verdict_after(|sector| sector.fill(0xff)), SectorVerdict::Blank);
         assert_eq!(verdict_after(|sector| sector.fill(0x55)), SectorVerdict::Corrupted);

@@ -7,7 +7,7 @@ use crate::{genuineness, use_levels};
 
 /// Undecided ones among these uses and the user's claims, each in a few words. Also undecided is a
 /// verdict with few samples at the border between suitable and not suitable.
-pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
+pub fn undecided(record: &Record, uses: &[Use]) -> Vec<String> {
     let levels = use_levels(record);
     let is_decided = |wanted: &Use| {
         levels.iter().filter(|one| one.wanted == *wanted).any(|one| {

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_size_is_too_large_to_be_said() {
+    fn every_size_has_a_text_even_infinite_ones() {
         assert_eq!(roughly(8.4e6), "8.00 MB");
         assert!(!roughly(f64::MAX).is_empty() && !roughly(f64::NAN).is_empty());
     }

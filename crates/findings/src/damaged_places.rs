@@ -185,7 +185,7 @@ mod tests {
 
     /// Of a damage that is told of the capacity, the summary tells once.
     #[test]
-    fn a_damage_is_told_once() {
+    fn damage_is_reported_once() {
         let record = record_in_words(
             "medium.capacity_bytes=32GiB; \
              capacity 4KiB metrics.type=1 marks.good=0..32GiB/1GiB marks.lost=1MiB+7MiB",

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn units_of_three_are_told_from_powers_of_two() {
+    fn erase_blocks_of_three_are_distinguished_from_powers_of_two() {
         for au in
             [128 * KIB, MIB, 3 * MIB / 2, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 24 * MIB]
         {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_unit_that_is_told_is_an_eighth_of_a_mebibyte() {
+    fn the_smallest_erase_block_reported_is_128_kib() {
         let unit_of = |au: u64| {
             let mut cell = crate::testing::cell(test::ALIGN_READ, 1, 512);
             cell.series.push(record::Series {
@@ -382,9 +382,9 @@ mod tests {
             let record = crate::testing::record_of(vec![cell]);
             (au_bytes(&record), conclude(&record).first().map(|found| found.statement.clone()))
         };
-        let (au, said) = unit_of(SMALLEST_AU);
+        let (au, statement) = unit_of(SMALLEST_AU);
         assert_eq!(au, Some(128 * KIB));
-        assert_eq!(said.as_deref(), Some("Its erase block (allocation unit) is 128 KiB."));
+        assert_eq!(statement.as_deref(), Some("Its erase block (allocation unit) is 128 KiB."));
         assert_eq!(unit_of(SMALLEST_AU / 2).0, None);
     }
 }

@@ -76,7 +76,7 @@ mod tests {
     use crate::testing::record_in_words;
 
     #[test]
-    fn a_fake_is_one_by_its_cells_and_not_by_what_the_record_says() {
+    fn a_fake_is_one_by_its_cells_and_not_by_the_stored_findings() {
         let fake = "medium.capacity_bytes=32GiB; capacity 1MiB metrics.type=3";
         let fake = record_in_words(&format!("{fake} metrics.real_bytes=8GiB"));
         let line = headline(&fake);

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_effect_is_told_with_its_interval_where_it_can_be() {
+    fn an_effect_is_reported_with_its_interval_if_there_is_one() {
         let [slower, unclear] =
             [[50.0, 51.0], [40.0, 190.0]].map(|changed| effect("reads", &[100.0, 101.0], &changed));
         assert!(slower.starts_with("reads are 1.99x slower (1."), "{slower}");

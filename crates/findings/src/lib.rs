@@ -81,7 +81,7 @@ use phrases::HOST_CACHED;
 use record::{Finding, Record, Severity, Use};
 
 pub use analysis::Analysis;
-pub use asked::untold;
+pub use asked::undecided;
 pub use benchmark_bias::is_overstated;
 pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_of_its_own_is_said() {
+    fn a_medium_with_a_host_of_its_own_is_marked() {
         let mut runs = drawn(1, 30, 2, 1);
         slowed(&mut runs, "medium007");
         for run in runs.iter_mut().filter(|run| run.medium_key == "medium007") {

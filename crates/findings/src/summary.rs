@@ -116,13 +116,13 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
     match genuineness::capacity_verdict(record).map(|(_, kind)| kind) {
         _ if genuineness::is_fake(record) => (Answer::No, capacity_text),
         _ if genuineness::is_genuine(record) => match hint {
-            Some(hint) => (Answer::CannotBeTold, format!("{capacity_text} {hint}")),
+            Some(hint) => (Answer::Inconclusive, format!("{capacity_text} {hint}")),
             None => (Answer::Yes, capacity_text),
         },
         // Damage is described once, in the answer on its health.
-        Some(CapacityKind::Damaged) => (Answer::CannotBeTold, DAMAGED.into()),
+        Some(CapacityKind::Damaged) => (Answer::Inconclusive, DAMAGED.into()),
         _ => match hint {
-            Some(hint) => (Answer::CannotBeTold, hint),
+            Some(hint) => (Answer::Inconclusive, hint),
             None => (Answer::NotTested, not_probed(record)),
         },
     }
@@ -141,7 +141,7 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     }
     if record.flags.iter().any(Flag::is_impossible) {
         let why = statement(findings, "impossible").unwrap_or_default();
-        return (Answer::CannotBeTold, why);
+        return (Answer::Inconclusive, why);
     }
     if health_fault(findings).is_some_and(|fault| fault.severity == Severity::Failure) {
         return (Answer::No, "a medium that is not healthy is fit for nothing.".into());
@@ -162,11 +162,11 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
         judged.iter().all(UseVerdict::is_decided) && !wanted.iter().any(|of| is_open(&of));
     let was_tried = |of: &Use| verdict::why_untested(record, *of).0 == Fitness::CannotTell;
     let answer = match (any(true), any(false)) {
-        (false, false) if wanted.iter().any(was_tried) => Answer::CannotBeTold,
+        (false, false) if wanted.iter().any(was_tried) => Answer::Inconclusive,
         (false, false) => Answer::NotTested,
         (true, true) => Answer::Partly,
         // If one of several uses fits, the others may still be undecided.
-        (_, _) if !is_decided => Answer::CannotBeTold,
+        (_, _) if !is_decided => Answer::Inconclusive,
         (fits, _) => {
             if fits {
                 Answer::Yes
@@ -216,7 +216,7 @@ fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
         Some(fault) if fault.severity == Severity::Failure => {
             return (Answer::No, fault.statement.clone());
         }
-        Some(fault) => return (Answer::CannotBeTold, fault.statement.clone()),
+        Some(fault) => return (Answer::Inconclusive, fault.statement.clone()),
         None => {}
     }
     let seen = seen(record);

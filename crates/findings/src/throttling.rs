@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn two_short_returns_of_two_windows_tell() {
+    fn two_short_returns_of_two_windows_are_recognised() {
         let has_returns = |rates: &[f64], first: f64, slow: f64| {
             let points = rates.iter().zip(1..).map(|(bps, n)| [100.0 + f64::from(n), *bps]);
             let series = Series {

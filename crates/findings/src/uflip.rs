@@ -422,7 +422,7 @@ mod tests {
     use crate::testing::{cell, known, record_of};
 
     #[test]
-    fn a_disturbance_is_half_of_what_the_test_keeps() {
+    fn the_after_effect_is_half_of_the_pause_of_the_cell() {
         let after_effect = |ns: f64| {
             let mut cell = cell(test::UFLIP, 1, 32 * KIB);
             cell.params.form = Some("pause".into());

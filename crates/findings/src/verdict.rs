@@ -618,7 +618,7 @@ mod tests {
     use crate::testing::{empty, iops};
 
     #[test]
-    fn stretches_of_two_seconds_are_told_the_slowest_first() {
+    fn stretches_of_two_seconds_are_listed_slowest_first() {
         // A second at 10 MB/s, one at 20, two at 5 and one that ends too soon.
         let points = [[0.0, 0.0], [10e6, 10e6], [30e6, 20e6], [40e6, 5e6], [44e6, 4e6]];
         assert_eq!(stretches(&points), [5e6, 15e6]);
@@ -626,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_said_flatly_from_nineteen_in_twenty_on() {
+    fn a_verdict_is_unqualified_from_95_percent_confidence_on() {
         let of = |confidence: Option<f64>, level: Fitness| UseVerdict {
             wanted: Use::Camera,
             level,
@@ -657,7 +657,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_slowest_stretch_tells_and_those_below_are_counted() {
+    fn the_third_slowest_stretch_decides_and_those_below_the_need_are_counted() {
         let along = |rates: &[f64]| {
             let mut cell = iops(test::SUSTAINED, 1, MIB, 40.0, 1);
             let mut at = 0.0;

@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_tell_which_one_it_is_is_measured_each_time() {
+    fn a_medium_without_a_unique_serial_is_not_recognised() {
         assert!(knows_itself(&card("4C530001240801112214")));
         for shared in ["", " ", "0000000000", "0x00000000", "123456789", "0123456789abcdef"] {
             assert!(!knows_itself(&card(shared)), "{shared:?}");

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_of_it_is_in_order_and_an_error_is_told() {
+    fn results_are_in_order_and_an_error_is_returned() {
         assert_eq!(each_of(1000, |at| Ok(at * 2)).unwrap()[999], 1998);
         assert!(each_of(10, |at| if at == 7 { anyhow::bail!("seven") } else { Ok(at) }).is_err());
     }

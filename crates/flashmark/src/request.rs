@@ -239,7 +239,7 @@ impl RunRequest {
     /// Exit code of a run: with `--strict`, a use or a claim that was not decided counts as failed.
     pub fn exit(&self, record: &Record, error: Option<&IoError>) -> Exit {
         let exit = Exit::of(record, error);
-        let is_open = || !findings::untold(record, &self.uses).is_empty();
+        let is_open = || !findings::undecided(record, &self.uses).is_empty();
         if exit == Exit::Done && self.strict && is_open() { Exit::MediumFailed } else { exit }
     }
 
@@ -262,7 +262,7 @@ impl RunRequest {
             }
         }
         let means = if self.strict { "exit code 1" } else { "no failure without --strict" };
-        for what in findings::untold(record, &self.uses) {
+        for what in findings::undecided(record, &self.uses) {
             crate::say!("flashmark: cannot be told ({means}): {}", what.trim_end_matches('.'));
         }
     }

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ascii_says_the_same() {
+    fn ascii_text_has_the_same_figures() {
         assert_eq!(
             ascii("9.07 MB/s ± 3.00 %, 370 µs, 45.0 °C"),
             "9.07 MB/s +- 3.00 %, 370 us, 45.0 C"

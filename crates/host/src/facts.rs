@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_is_known_again_and_not_told() {
+    fn a_machine_has_a_stable_number_that_hides_its_id() {
         let id = |files: &[(&str, &str)]| machine_number(&tree(files).1);
         let etc = ("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
         let board = ("proc/device-tree/serial-number", "10000000deadbeef\0");
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn hypervisors_are_told_by_firmware_then_by_the_processor() {
+    fn hypervisors_are_recognised_by_firmware_then_by_the_processor() {
         let (_dir, roots) = tree(&[("sys/class/dmi/id/product_name", "VirtualBox\n")]);
         assert_eq!(virtualised(&roots, "flags\t: fpu").as_deref(), Some("virtualbox"));
         let (_dir, roots) = tree(&[("proc/x", "")]);
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn no_throttling_is_said_so() {
+    fn no_throttling_is_reported_as_no() {
         assert_eq!(throttle_words(0), "no");
         assert_eq!(throttle_words(1 << 19), "soft temperature limit since the start");
     }

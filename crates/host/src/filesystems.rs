@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_memory_and_pseudo_file_systems_are_told_apart() {
+    fn network_memory_and_pseudo_file_systems_have_their_own_classes() {
         for kind in ["nfs4", "cifs", "9p", "fuse.sshfs", "fuse.rclone", "virtiofs", "fuse.gcsfuse"]
         {
             assert_eq!(fs_class(kind), FsClass::Remote, "{kind}");

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn without_groups_or_limits_there_are_none() {
+    fn without_control_groups_or_limits_nothing_is_found() {
         let (_dir, roots) = tree("0::/\n", "30 1 0:27 / /cg rw - cgroup2 cgroup2 rw\n", &[]);
         assert_eq!(found(&roots), []);
         let (_dir, roots) = tree("garbage\n", "", &[]);

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_sysfs_tells_of_a_loop_device_is_all_of_it() {
+    fn sysfs_gives_file_offset_and_size_of_a_loop_device() {
         let dir = tempfile::tempdir().unwrap();
         let (image, other) = (dir.path().join("image"), dir.path().join("other"));
         let backing_of = |file: &Path, offset: &str, limit: &str| {

@@ -107,7 +107,7 @@ mod tests {
         "cpu  3097899 770101 754914 985928 125411 0 25167 12 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
 
     #[test]
-    fn what_came_between_two_looks_is_told() {
+    fn the_pressure_between_two_readings_is_their_difference() {
         let status =
             "Name:\tflashmark\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t40\n";
         let files = [("pressure/cpu", PRESSURE), ("pressure/memory", PRESSURE), ("stat", STAT)];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_tells_nothing_is_no_error() {
+    fn a_kernel_without_pressure_figures_is_no_error() {
         let (_dir, roots) =
             proc(&[("stat", "cpu  1 2 3 4\n"), ("pressure/cpu", "Operation not supported")]);
         let now = HostPressure::now(&roots);

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn mkfs_is_told_of_allocation_units_in_its_own_words() {
+    fn mkfs_gets_the_allocation_unit_in_its_own_options() {
         let au = Some(4 * MIB);
         insta::assert_snapshot!(words("ext4", au), @"ext4 -b 4096 -E nodiscard,stride=1,stripe-width=1024, noinit_itable, noatime");
         insta::assert_snapshot!(words("ext4", None), @"ext4 -b 4096 -E nodiscard, noinit_itable, noatime");
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_said() {
+    fn options_mkfs_does_not_have_are_omitted() {
         assert_eq!(recipe("btrfs").unwrap().fitting(4 * MIB), None);
         assert_eq!(recipe("f2fs").unwrap().fitting(3 * MIB), None);
         assert_eq!(words("btrfs", Some(4 * MIB)), words("btrfs", None));

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn industrial_cards_tell_what_is_used_or_what_is_left() {
+    fn the_wear_of_industrial_cards_is_read_from_used_or_remaining_life() {
         let sandisk = r#"{"version": "v0.9.0 (4dff9b6) arm64", "healthStatusPercentUsed": 1, "success":true}"#;
         let health = parse_sdmon(sandisk).unwrap();
         assert_eq!(

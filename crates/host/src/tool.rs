@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_complaint_and_a_missing_program_are_told_apart() {
+    fn an_error_message_and_a_missing_program_are_distinguished() {
         assert_eq!(run("echo", ["a", "b"]).unwrap(), "a b");
         let failed = run("sh", ["-c", "echo first >&2; echo no such medium >&2; exit 3"])
             .unwrap_err()
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_says_too_much_is_heard_to_its_end_and_not_kept() {
+    fn too_much_output_is_read_to_its_end_and_cut() {
         let report = look(
             "sh",
             &["-c", "head -c 300000 /dev/zero; echo one >&2; echo two >&2; exit 8"],

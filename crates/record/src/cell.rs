@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_work_is_told_by_its_rate_or_else_by_its_time() {
+    fn the_result_of_a_workload_is_its_rate_or_else_its_time() {
         let result = |iops: Option<f64>, elapsed_ns| {
             let mut cell = Cell::begun("a", "a", Params::default());
             cell.metrics.iops = iops.map(|value| Estimate { value, ci95: None, n: 1 });

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_a_text_are_where_they_are_said_to_be() {
+    fn texts_beyond_a_limit_are_refused() {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&nothing(), &mut bytes).unwrap();
         let with = |at: usize, value: u32| {

@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(Published::from(&published.to_record(&record.run.id)), published);
     }
     #[test]
-    fn what_nobody_said_does_not_come_back() {
+    fn absent_host_and_filesystem_stay_absent() {
         let text = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
         let mut record = Record::from_json(text).expect("the fixture is a record");
         record.host = None;

@@ -16,7 +16,8 @@ pub enum Answer {
     /// Yes for some of the questions, no for others.
     Partly,
     /// It was tested, and the results do not decide it.
-    CannotBeTold,
+    #[serde(rename = "cannot-be-told")]
+    Inconclusive,
     /// It was not tested.
     #[default]
     NotTested,
@@ -29,7 +30,7 @@ impl Answer {
             Answer::Yes => "yes",
             Answer::No => "no",
             Answer::Partly => "partly",
-            Answer::CannotBeTold => "cannot be told",
+            Answer::Inconclusive => "cannot be told",
             Answer::NotTested => "not tested",
         }
     }

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_suffix_means_what_it_says() {
+    fn every_suffix_has_its_value() {
         let sizes = [
             ("1", 1),
             ("1b", 1),

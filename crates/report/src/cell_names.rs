@@ -121,7 +121,7 @@ mod tests {
 
     /// Regression: seven lines of progress had the same name "random-write 4 KiB".
     #[test]
-    fn cells_that_would_be_called_the_same_are_told_apart_by_as_little_as_does() {
+    fn cells_of_one_name_get_the_shortest_distinct_names() {
         let spans = [cell("a", 8 * MIB, 1, 0.0), cell("b", 16 * MIB, 1, 0.0)];
         assert_eq!(
             names(&spans),

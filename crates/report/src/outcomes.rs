@@ -51,7 +51,7 @@ pub enum CheckVerdict {
 /// one fails.
 pub fn of_comparison(found: &Regression, strict: bool) -> Outcomes {
     use CheckVerdict::{Failed, Passed, Undecided};
-    let is_strict = strict || found.tells_nothing();
+    let is_strict = strict || found.is_undecided();
     let unclear = if is_strict { Failed } else { Undecided };
     let percent = format!("{} %", (found.allowed * 1e4).round() / 100.0);
     let lists = [

@@ -247,7 +247,7 @@ const CLAIM: &str = "claim";
 fn claim_answer(finding: &Finding) -> Answer {
     match finding.severity {
         Severity::Failure => Answer::No,
-        Severity::Warning => Answer::CannotBeTold,
+        Severity::Warning => Answer::Inconclusive,
         Severity::Info => Answer::Yes,
     }
 }
@@ -376,7 +376,7 @@ impl Page {
         let ink = match answer {
             Answer::Yes => Ink::strong,
             Answer::No => Ink::alarm,
-            Answer::Partly | Answer::CannotBeTold | Answer::NotTested => Ink::warn,
+            Answer::Partly | Answer::Inconclusive | Answer::NotTested => Ink::warn,
         };
         let word = answer.words();
         let is_clause = because.starts_with(|c: char| c.is_lowercase());

@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_are_said_with_the_unit_their_name_carries() {
+    fn metrics_have_the_unit_of_their_name() {
         let texts: Vec<String> = [
             ("iops", 49.23),
             ("access_time_ns", 370_123.4),
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_says_its_unit_once() {
+    fn an_interval_has_its_unit_once() {
         insta::assert_snapshot!(interval("iops", [46.0, 50.2]), @"46.0 to 50.2 IOPS");
         insta::assert_snapshot!(interval("bps", [980e3, 1.02e6]), @"0.980 to 1.02 MB/s");
     }

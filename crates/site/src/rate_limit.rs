@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_as_long_as_told_is_served() {
+    fn a_client_that_waits_for_retry_after_is_served() {
         for (per_minute, burst) in [(1, 1), (7, 2), (600, 1), (u32::MAX, 1)] {
             let (limit, mut now) = (RateLimit::new(per_minute, burst), Instant::now());
             for _ in 0..50 {

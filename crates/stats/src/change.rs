@@ -149,7 +149,7 @@ mod tests {
 
     /// Steps of 0.3 between neighbours: 0.3 over 0.6745 x sqrt(2); never below a hundredth.
     #[test]
-    fn noise_is_told_by_the_step_in_the_middle() {
+    fn noise_is_estimated_by_the_median_step() {
         for (logs, sigma) in [
             ([0.0, 0.3, 0.0, 0.3, 9.0], 0.314_503_5),
             ([0.0, 0.001, 0.0, 0.001, 0.0], 0.01),

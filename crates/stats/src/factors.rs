@@ -105,7 +105,7 @@ pub struct CrossEffect {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Interaction {
     /// Not tested: there are no repeats, or no more combinations than effects.
-    Untold,
+    NotTested,
     /// The test does not reject that effects add up; its p-value.
     NotShown(f64),
     /// The test rejects that effects add up; its p-value.
@@ -343,12 +343,12 @@ impl<'a> Data<'a> {
     /// The F test for lack of fit, against the variance between repeats, or the mean of the runs'
     /// own variances where that is larger.
     fn interaction(&self) -> Interaction {
-        let EffectBasis::Repeats(within) = self.basis else { return Interaction::Untold };
+        let EffectBasis::Repeats(within) = self.basis else { return Interaction::NotTested };
         let degrees = self.combinations.len() - self.fit.rank();
         let own = self.own.as_ref().map(|own| own.iter().sum::<f64>() / own.len() as f64);
         let noise = self.repeats_variance.max(own.unwrap_or(0.0));
         if degrees == 0 || noise <= 0.0 {
-            return Interaction::Untold;
+            return Interaction::NotTested;
         }
         let lack: f64 = self
             .combinations

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_is_told_from_the_smallest_sample_on() {
+    fn a_quantile_exists_from_the_smallest_sample_on() {
         for q in [0.01, 0.1, 0.5, 0.9, 0.99] {
             let least = smallest_sample(q).max(smallest_sample(1.0 - q));
             assert!(of(0..least).quantile(q).is_some(), "{least} values, {q}");
@@ -269,7 +269,7 @@ mod tests {
     /// With four in flight each slow event makes three more slow, until forty groups show
     /// otherwise: 40 groups of 4 in the rarer tenth are 1600 values.
     #[test]
-    fn events_in_flight_share_one_fate_until_enough_of_them_tell() {
+    fn events_in_flight_are_one_sample_until_enough_groups_show_otherwise() {
         for (values, effective) in [(1_592, 398.0), (1_612, 1_612.0)] {
             let mut estimator = QuantileEstimator::overlapping(1, 4);
             (0..values + 4).for_each(|n: u64| estimator.push(n * 7_919 % 1_009));

@@ -355,7 +355,7 @@ mod tests {
 
     /// A check of 15 s said "± 411507 %" and "0.000000349 to 24.3 GB/s" of two reads.
     #[test]
-    fn an_interval_that_tells_nothing_is_none() {
+    fn an_interval_that_is_too_wide_is_none() {
         assert_eq!(of([1_000_000, 40_000_000]).estimate(), None);
         assert!(of([1_000_000, 1_100_000]).estimate().is_some());
         let changed = (0..16).map(|i| if i < 8 { 1_000_000 } else { 10_000_000 });
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn dependence_is_told_from_its_limit_on() {
+    fn dependence_begins_at_its_limit() {
         // 1.28 / sqrt(16) = 0.32.
         assert_eq!([0.319, 0.321].map(|lag1| is_dependent(lag1, 16.0)), [false, true]);
         assert_eq!((lag1(&[1.0, 2.0, 3.0, 4.0]), lag1(&[7.0; 4])), (0.25, 0.0));

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn two_rounds_or_a_rate_that_is_none_tell_nothing() {
+    fn two_rounds_or_an_invalid_rate_give_no_interval() {
         let of = |rates: &[f64]| {
             let round = |rate: &f64| RoundRate { rate: *rate, length: 1.0, half_width: None };
             repetition_half_width(&rates.iter().map(round).collect::<Vec<_>>())

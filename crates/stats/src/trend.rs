@@ -26,7 +26,7 @@ mod tests {
     use crate::Random;
 
     #[test]
-    fn five_in_order_are_a_trend_and_four_are_none() {
+    fn five_in_order_are_a_trend_and_four_are_not() {
         assert!(has_trend(&[1.0, 2.0, 3.0, 4.0, 5.0]) && has_trend(&[5.0, 4.0, 3.0, 2.0, 1.0]));
         assert!(!has_trend(&[1.0, 2.0, 3.0, 4.0]) && !has_trend(&[1.0; 12]));
         assert!(!has_trend(&[1.0, 2.0, 3.0, 5.0, 4.0]));

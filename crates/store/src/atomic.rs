@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_says_why_and_what_to_do() {
+    fn a_failed_write_is_refused_with_reason_and_advice() {
         insta::assert_snapshot!(refusal("none/out.json"), @"cannot write 'DIR/none/out.json': there is no directory 'DIR/none'; make it first or name another");
         insta::assert_snapshot!(refusal("file/out.json"), @"cannot write 'DIR/file/out.json': 'DIR/file' is not a directory; name another");
         insta::assert_snapshot!(refusal("sub"), @"cannot write 'DIR/sub': it is a directory; name a file");

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_kept_where_the_user_says_or_where_data_belongs() {
+    fn runs_are_kept_in_the_users_directory_or_the_data_directory() {
         let root = |set: &[(&str, &str)]| {
             let value = |name: &str| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))

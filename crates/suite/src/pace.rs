@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_most_like_it_tells_the_time_and_nothing_else_does() {
+    fn the_time_is_expected_from_the_most_similar_cell_only() {
         let wanted = planned(Pattern::Uniform, 4 * KIB, 400 * KIB);
         assert_eq!(expected_ns(&wanted, &[]), None);
         let done = |pattern, block_bytes, ops, elapsed_ns| {

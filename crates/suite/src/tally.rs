@@ -354,7 +354,7 @@ mod tests {
     /// Regression: "10179 IOPS (3629 to 91156)": the possible delay by the host widened the
     /// interval.
     #[test]
-    fn what_the_host_added_is_said_and_in_no_interval() {
+    fn the_delay_by_the_host_is_flagged_and_widens_no_interval() {
         let of = |run_delay_ns: u64| {
             let mut tally = IoTally::under(None, 1);
             (0..4000).for_each(|turn| {

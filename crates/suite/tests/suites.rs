@@ -920,7 +920,7 @@ fn what_changes_from_round_to_round_is_called_a_change() {
 }
 
 #[test]
-fn too_little_time_for_rounds_is_one_look_and_says_how_long_it_takes() {
+fn too_little_time_for_rounds_gives_one_round_and_the_time_needed() {
     let within = |limit_ns| {
         let (_, end) = run_within("ssd", "check", &[], usize::MAX, Some(limit_ns));
         assert_eq!(end.ended, Ended::Complete);

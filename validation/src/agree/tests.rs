@@ -46,7 +46,7 @@ fn the_median_of_the_ratios_decides_and_not_the_ratio_of_the_medians() {
 }
 
 #[test]
-fn the_table_says_what_differs() {
+fn the_table_marks_what_differs() {
     let rows = vec![
         row(&CELLS[0], &[(1010.0, 1000.0), (990.0, 1000.0), (1020.0, 1000.0)]),
         row(&CELLS[1], &[(80.0, 100.0)]),

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_quiet_run_says_is_wrong_and_so_is_an_accusation_that_is_missing() {
+    fn findings_of_no_quiet_run_and_missing_adverse_findings_are_wrong() {
         let quiet = || {
             vec![
                 first_lines(&["verdict-logger: good", "capacity"], 2.0),

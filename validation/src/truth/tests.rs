@@ -28,20 +28,20 @@ fn check(profile: &str, tests: &[&str]) {
 
 /// Too few runs for a share, enough to prove that figures are compared with the truth.
 #[test]
-fn three_runs_of_a_card_say_nothing_faster_than_what_lasts() {
+fn three_runs_of_a_card_report_no_rate_above_the_sustained_one() {
     let held = held("class10", 3, &WRITES);
     assert!(!held.cells.is_empty() && held.lasting.without_caveat == 0, "{:?}", held.lasting);
 }
 
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
-fn what_is_said_of_a_card_that_merges_is_true() {
+fn findings_on_a_card_that_merges_are_true() {
     check("class10", &WRITES);
 }
 
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
-fn what_is_said_of_a_page_mapped_card_is_true() {
+fn findings_on_a_page_mapped_card_are_true() {
     check("a1", &WRITES);
 }
 
@@ -49,13 +49,13 @@ fn what_is_said_of_a_page_mapped_card_is_true() {
 /// pass.
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
-fn what_is_said_of_a_card_with_a_queue_is_true() {
+fn findings_on_a_card_with_a_queue_are_true() {
     check("a2-cq", &WRITES);
 }
 
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
-fn what_is_said_of_a_disk_is_true() {
+fn findings_on_a_disk_are_true() {
     check("disk-5400", &WRITES);
 }
 
@@ -73,7 +73,7 @@ fn a_volatile_cache_that_cannot_be_emptied_is_filled_first() {
 
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
-fn what_a_large_cache_took_is_said_not_to_last() {
+fn rates_of_a_large_cache_have_a_caveat() {
     let held = held("usb3-modern", 20, &["prime", "sequential-write", "random-write"]);
     assert!(held.lasting.too_fast > 0 && held.lasting.without_caveat == 0, "{:?}", held.lasting);
 }

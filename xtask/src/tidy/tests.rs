@@ -16,7 +16,7 @@ fn check(rule: Rule, files: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_fault_says_where_what_and_why() {
+fn a_fault_is_printed_with_place_and_reason() {
     let fault = Fault::new(
         "crates/sim/src/lib.rs",
         "line 3: std::fs",
@@ -250,7 +250,7 @@ mod tests {
 fn a_replaced_word_is_found_in_names_of_every_kind() {
     let files = [(
         "crates/host/src/a.rs",
-        "struct Picture;\nfn second_look(lane: u32) { let is_doubted = lane; let said = 1; }\nfn plane(overwhelm_time: f64) {}\n",
+        "struct Picture;\nfn second_look(lane: u32) { let is_doubted = lane; let says = said_now; }\nfn plane(overwhelm_time: f64) {}\n",
     )];
     insta::assert_snapshot!(check(vocabulary::names_are_in_the_fields_words, &files), @r"
     crates/host/src/a.rs: line 1: Picture; say topology: BlockTopology
@@ -258,7 +258,18 @@ fn a_replaced_word_is_found_in_names_of_every_kind() {
     crates/host/src/a.rs: line 2: lane; say slot, worker
     crates/host/src/a.rs: line 2: is_doubted; say caveat
     crates/host/src/a.rs: line 2: lane; say slot, worker
-    crates/host/src/a.rs: line 2: said; name what it holds
+    crates/host/src/a.rs: line 2: says; name what it holds
+    crates/host/src/a.rs: line 2: said_now; say message, statement, reported
+    ");
+}
+
+#[test]
+fn a_replaced_word_is_found_in_names_of_tests() {
+    let text = "#[cfg(test)]\nmod tests {\n    fn a_damage_is_told_once() {}\n    pub fn it_is_untold() {}\n}\n";
+    let files = [("crates/host/src/a.rs", text), ("validation/tests/b.rs", "fn said() {}")];
+    insta::assert_snapshot!(check(vocabulary::tests_are_named_in_the_fields_words, &files), @r"
+    crates/host/src/a.rs: line 3: a_damage_is_told_once; say reported, distinguished
+    validation/tests/b.rs: line 1: said; say message, statement, reported
     ");
 }
 

@@ -5,7 +5,7 @@ use super::project::Project;
 use super::sources::Token;
 
 /// Words that names do without, in snake case, and what is said instead; `*` for any ending.
-pub const NAMES: [(&str, &str); 47] = [
+pub const NAMES: [(&str, &str); 49] = [
     ("accus*", "adverse"),
     ("accusations", "adverse_findings"),
     ("bed", "bench: TestBench"),
@@ -40,6 +40,7 @@ pub const NAMES: [(&str, &str); 47] = [
     ("prime_again", "repeat_fills"),
     ("probe_anew", "retry_probe"),
     ("probed_anew", "probe_retried"),
+    ("said", "message, statement, reported"),
     ("second_look", "recheck"),
     ("shelf", "category"),
     ("shelves", "categories"),
@@ -50,13 +51,14 @@ pub const NAMES: [(&str, &str); 47] = [
     ("stood_still*", "host_stall"),
     ("strain", "pressure: HostPressure"),
     ("stray*", "not_medium, unexplained"),
+    ("told", "reported, distinguished"),
     ("undisturbed*", "without_host_stalls"),
     ("unfit", "not_suitable"),
     ("use_standing", "UseLevel"),
 ];
 
 /// Names that say nothing of what they hold, as `message`, `output` or `answer` do.
-const EMPTY_NAMES: [&str; 6] = ["heard", "said", "says", "tell", "tells", "told"];
+const EMPTY_NAMES: [&str; 3] = ["says", "tell", "tells"];
 
 /// Names that hold a word because files, suites and command lines do.
 const STORED: [&str; 6] = [
@@ -131,6 +133,33 @@ pub fn names_are_in_the_fields_words(project: &Project) -> Vec<Fault> {
             }
             if let Some((_, instead)) = NAMES.iter().find(|(word, _)| holds(&name, word)) {
                 let what = format!("line {}: {}; say {instead}", token.line, token.text);
+                faults.push(Fault::new(path, what, why));
+            }
+        }
+    }
+    faults
+}
+
+/// Name of the function that begins in a line, if one does.
+fn function(line: &str) -> Option<&str> {
+    let (before, rest) = line.split_once("fn ")?;
+    let is_item = before
+        .split_whitespace()
+        .all(|word| word.starts_with("pub") || ["async", "const", "unsafe"].contains(&word));
+    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    (is_item && !name.is_empty()).then_some(name)
+}
+
+/// Names of test functions, which sources are read without, are in the field's words as well.
+pub fn tests_are_named_in_the_fields_words(project: &Project) -> Vec<Fault> {
+    let why = "the name of a test is what is read when it fails";
+    let is_ours = |path: &str| path.starts_with("crates/") || path.starts_with("validation/");
+    let mut faults = Vec::new();
+    for (path, text) in commented(project).filter(|(path, _)| is_ours(path)) {
+        for (number, line) in (1..).zip(text.lines()) {
+            let Some(name) = function(line) else { continue };
+            if let Some((_, instead)) = NAMES.iter().find(|(word, _)| holds(name, word)) {
+                let what = format!("line {number}: {name}; say {instead}");
                 faults.push(Fault::new(path, what, why));
             }
         }

@@ -79,7 +79,7 @@ fn two_crowds(slow: f64, interface: Option<&str>, fast: f64) -> Consensus {
 }
 
 #[test]
-fn a_slow_interface_holds_a_medium_back_and_is_told() {
+fn a_slow_interface_is_reported_apart_as_the_limit() {
     let found = two_crowds(32.0, Some("usb 3.0"), 90.0);
     let figure = found.figures[&HeadlineFigure::SequentialRead];
     assert_eq!((figure.median, figure.senders), (91e6, 3));

@@ -706,7 +706,7 @@ taken, caveats: ["100 of 100 I/Os of random-write/1 took the same time"]
 }
 
 #[test]
-fn a_simulated_medium_says_so_and_is_no_wonder() {
+fn a_simulated_medium_is_marked_as_one_and_has_no_caveat() {
     let mut run = honest();
     (run.kind, run.target, run.engine) =
         (MediumKind::Simulated, TargetKind::Simulated, Some("virtual time".into()));

@@ -264,7 +264,7 @@ fn explained(
         repeats,
         widened,
         interacts: match fit.interaction {
-            Interaction::Untold => None,
+            Interaction::NotTested => None,
             Interaction::NotShown(_) => Some(false),
             Interaction::Shown(_) => Some(true),
         },

@@ -48,7 +48,7 @@ pub struct Regression {
 
 impl Regression {
     /// True if figures were compared and none of them was decided.
-    pub fn tells_nothing(&self) -> bool {
+    pub fn is_undecided(&self) -> bool {
         self.slower.is_empty() && self.kept.is_empty() && !self.unclear.is_empty()
     }
 }

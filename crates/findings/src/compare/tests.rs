@@ -189,13 +189,13 @@ fn answer(asked: &str, given: &str) -> RowAnswer {
 }
 
 #[test]
-fn every_comparison_comes_to_what_the_file_says() {
+fn every_comparison_gives_the_result_in_the_file() {
     check_table(FILE, answer);
 }
 
 /// Of 27 cards of one name the last was called as the first.
 #[test]
-fn media_of_one_name_are_told_apart_however_many_there_are() {
+fn media_of_one_name_get_distinct_letters_however_many_there_are() {
     let named = [0, 1, 25, 26, 27, 51, 52, 701, 702].map(letters);
     assert_eq!(named, ["A", "B", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA"]);
     let run = |number: u32| format!("same: medium.serial=\"{number}\"; random-write 4KiB 10/s");

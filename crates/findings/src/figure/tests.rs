@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{cell, iops};
 
 #[test]
-fn numbers_are_said_in_the_unit_of_their_name() {
+fn numbers_have_the_unit_of_their_name() {
     for (name, value, text) in [
         ("iops", 2.31, "2.31 IOPS"),
         ("again_iops", 2.31, "2.31 IOPS"),

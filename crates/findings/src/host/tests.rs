@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{cell, record_of};
 
 #[test]
-fn tasks_that_wait_for_half_of_the_longest_cell_are_told() {
+fn tasks_that_wait_for_half_of_the_longest_cell_are_reported() {
     let pressed = |share_us: u64, elapsed_ns: u64, looked_ns: Option<[u64; 2]>| {
         let mut long = cell(test::RANDOM_WRITE, 1, 4096);
         long.elapsed_ns = elapsed_ns;

@@ -163,7 +163,7 @@ fn two_windows_in_one_take_what_both_took() {
 }
 
 #[test]
-fn where_a_curve_begins_its_second_window_tells() {
+fn the_begin_of_a_curve_is_computed_from_its_second_window() {
     let at = |points: &[[f64; 2]], origin: f64| {
         begun_at(&Series { points: points.to_vec(), ..curve(&[]) }, origin)
     };

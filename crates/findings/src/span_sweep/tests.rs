@@ -71,7 +71,7 @@ fn the_cache_ends_at_the_first_span_below_the_middle() {
 /// 16 MiB at 90/7 IOPS three quarters, so 4 MiB again. Where they differ the nearer weighs four
 /// times as much.
 #[test]
-fn what_is_cached_is_told_by_what_is_missed() {
+fn the_cached_bytes_follow_from_the_miss_rate() {
     let of = |spans_iops: &[(u64, f64)]| {
         let record = record_of(sweep(test::RANDOM_WRITE, spans_iops));
         cached_bytes(90.0, 10.0, &spans(&record)) / MIB as f64

@@ -91,7 +91,7 @@ const FIXED: [&str; 24] = [
 
 proptest! {
     #[test]
-    fn every_number_that_is_said_stands_in_the_evidence_with_its_interval(record in plausible()) {
+    fn every_number_of_a_statement_is_in_the_evidence_with_its_interval(record in plausible()) {
         for finding in conclude(&record) {
             let evidence = finding.evidence.join("\n");
             let shown = quoted(&evidence);
@@ -111,12 +111,12 @@ proptest! {
                 for cell in named {
                     let is_bound = line.contains("a transient state");
                     prop_assert!(is_bound || crate::usability::of_cell(cell).is_none() || line.contains("slowest of"), "{line}: {:?}", cell.flags);
-                    if let Some((told, _)) = line.split_once(" (").filter(|(_, rest)| rest.contains(", n ")) {
+                    if let Some((figure_text, _)) = line.split_once(" (").filter(|(_, rest)| rest.contains(", n ")) {
                         let figures = ["iops", "bps"].into_iter().filter_map(|name| Some((name, crate::figure::quantity(name, match name {
                             "iops" => cell.metrics.iops?.value,
                             _ => cell.metrics.bps?.value,
                         })))).chain(cell.metrics.other.iter().map(|(name, found)| (name.as_str(), crate::figure::quantity(name, found.value))));
-                        let stands = figures.into_iter().any(|(_, text)| told.ends_with(&text));
+                        let stands = figures.into_iter().any(|(_, text)| figure_text.ends_with(&text));
                         prop_assert!(stands || cell.test == "flush-cost", "{line}");
                     }
                 }

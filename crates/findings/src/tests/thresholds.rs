@@ -8,7 +8,7 @@ use crate::figure::{self, UsableEstimate};
 use crate::testing::record_in_words;
 use crate::testing::table::{RowAnswer, check_table};
 use crate::{
-    Analysis, Figures, add_caveats, conclude, conclude_for, genuineness, headline, untold,
+    Analysis, Figures, add_caveats, conclude, conclude_for, genuineness, headline, undecided,
     usability, use_levels,
 };
 
@@ -145,9 +145,9 @@ fn answer(asked: &str, given: &str) -> RowAnswer {
                 .unwrap()
                 .replace('"', "")]);
         }
-        "untold" => {
+        "undecided" => {
             let findings = conclude_for(&record, &uses(of));
-            return RowAnswer::of_lines(&untold(&Record { findings, ..record }, &uses(of)));
+            return RowAnswer::of_lines(&undecided(&Record { findings, ..record }, &uses(of)));
         }
         "flagged" => flagged(record, of),
         "caveats" => return RowAnswer::of_lines(&caveats(record)),
@@ -161,6 +161,6 @@ fn answer(asked: &str, given: &str) -> RowAnswer {
 }
 
 #[test]
-fn every_threshold_is_where_the_file_says() {
+fn every_threshold_is_at_its_value_in_the_file() {
     check_table(FILE, answer);
 }

@@ -74,7 +74,7 @@ fn passed(regression: &Regression, strict: bool) -> Result {
     if slower.is_empty() && unclear.is_empty() && kept.is_empty() {
         return usage("--fail-if: nothing was measured of both, so nothing can be told");
     }
-    let is_unclear = regression.tells_nothing() || strict && !unclear.is_empty();
+    let is_unclear = regression.is_undecided() || strict && !unclear.is_empty();
     let fails = !slower.is_empty() || is_unclear;
     Ok(if fails { Exit::MediumFailed } else { Exit::Done })
 }

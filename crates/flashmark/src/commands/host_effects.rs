@@ -248,7 +248,7 @@ mod tests {
 
     /// A container told root that "changing it needs root".
     #[test]
-    fn root_is_not_told_to_become_root() {
+    fn root_is_not_advised_to_become_root() {
         let setting = HostSetting {
             name: "scheduler",
             now: "none".into(),

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn media_are_told_at_every_width() {
+    fn media_are_listed_at_every_width() {
         insta::assert_snapshot!(report::text::fold(&all(), 80, true), @"
         /dev/mmcblk0      16 GiB  sd            SanDisk SC16G
                        attached by mmcblk

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_use_is_said_once_and_checked_when_it_is_free() {
+    fn a_disk_in_use_is_reported_once_and_checked_when_free() {
         let mut slots = Slots::default();
         let mut used = disk(0, 1, 100);
         used.uses =

@@ -164,7 +164,7 @@ fn the_page_is_one_file_with_every_figure_and_its_run() {
 
 /// The column was empty, without a reason.
 #[test]
-fn a_run_that_has_none_of_the_figures_says_so() {
+fn a_run_without_the_figures_is_reported_as_such() {
     let (flashmark, scratch) = (with_card(), Scratch::new());
     let message = "class10 (simulated) has none of these figures";
     let screen = flashmark.done(&["report", "--article", "003", "latest"]).out;
@@ -198,7 +198,7 @@ fn an_unknown_article_names_those_that_exist() {
 
 /// Two runs of one medium were two columns of one name.
 #[test]
-fn runs_of_one_medium_are_told_apart() {
+fn runs_of_one_medium_have_distinct_columns() {
     let flashmark = Flashmark::new();
     for label in ["before", "after"] {
         let words = ["run", "sim:class10", "--suite", "seeds", "--only", "sector-write"];

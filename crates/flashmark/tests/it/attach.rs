@@ -122,7 +122,7 @@ fn what_is_written_is_read_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn the_kernel_is_told_what_the_medium_is() {
+fn the_kernel_gets_the_properties_of_the_medium() {
     let Some(bench) = Bench::new() else { return };
     let attributes = |profile: &str| {
         let node = bench.attach(&[profile, "--size", "64MiB"]);

@@ -92,7 +92,7 @@ fn whoever_asks_why_it_is_slow_is_led_to_the_reasons() {
 }
 
 #[test]
-fn a_command_without_its_medium_says_what_can_be_named() {
+fn a_command_without_its_medium_names_an_example() {
     for (command, way) in [
         ("check", "flashmark check /media/stick"),
         ("host-effects", "flashmark host-effects /media/stick"),

@@ -317,7 +317,7 @@ fn it_ends_when_the_trace_has_the_size_allowed() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_said() {
+fn what_cannot_be_recorded_is_refused_with_its_reason() {
     let flashmark = Flashmark::new();
     let scratch = Scratch::new();
     let trace = scratch.at("trace");

@@ -133,7 +133,7 @@ fn a_probe_that_was_cut_short_is_no_answer() {
 
 /// A medium with 8 GiB was said to have "at most 32 GiB", which was read as its usable size.
 #[test]
-fn how_much_of_a_fake_is_real_is_found_or_said_to_be_open() {
+fn the_real_capacity_of_a_fake_is_found_or_reported_as_open() {
     let flashmark = Flashmark::new();
     let found = flashmark.run(&["check", "sim:fake-wrap"]);
     let flat = found.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -186,7 +186,7 @@ fn the_budget_bounds_the_time_of_the_device() {
 }
 
 #[test]
-fn what_was_typed_wrong_is_said_before_anything_is_measured() {
+fn wrong_options_are_refused_before_measuring() {
     let flashmark = Flashmark::new();
     let cases: [(&[&str], &str); 5] = [
         (&["sim:a1", "--budget", "2"], "at least 5s"),

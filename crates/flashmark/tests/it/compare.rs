@@ -41,7 +41,7 @@ fn all_runs_of_a_label_are_repeats_of_one_another() {
 }
 
 #[test]
-fn what_became_slower_fails_and_what_cannot_be_told_is_said() {
+fn slower_figures_fail_and_undecided_ones_are_reported() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     labelled(&flashmark, "before", &["1"]);
     let compared = |times: f64, more: &[&str]| {
@@ -110,7 +110,7 @@ fn measured_in_rounds(flashmark: &Flashmark, label: &str, rates: &[f64]) {
 
 /// One run of each passed where nothing could be told, and nothing said how many more it takes.
 #[test]
-fn runs_with_rounds_tell_or_say_how_many_more_would() {
+fn runs_with_rounds_decide_or_report_how_many_more_runs_are_needed() {
     let flashmark = Flashmark::new();
     measured_in_rounds(&flashmark, "before", &[1000.0]);
     measured_in_rounds(&flashmark, "after", &[880.0]);
@@ -187,7 +187,7 @@ fn in_reader(flashmark: &Flashmark, scratch: &Scratch, reader: &str, times: f64)
 
 /// Two readers have two serial numbers, and so the same card was two media, "A" and "B".
 #[test]
-fn a_card_in_two_readers_is_one_medium_where_the_user_says_so() {
+fn a_card_in_two_readers_is_one_medium_if_the_user_names_it() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     labelled(&flashmark, "card", &["1"]);
     let one = in_reader(&flashmark, &scratch, "05e3:0749", 1.0);

@@ -58,7 +58,7 @@ fn add_partition(device: &LoopDevice, number: u32, start_mib: u64, mib: u64) -> 
 }
 
 #[test]
-fn a_list_says_what_is_on_a_medium_and_that_it_is_not_safe_to_erase() {
+fn the_list_shows_contents_and_that_erasing_is_not_safe() {
     if !has_root() {
         return;
     }
@@ -135,7 +135,7 @@ fn write_at(path: &Path, offset: u64, bytes: &[u8]) {
 }
 
 #[test]
-fn a_plan_says_what_would_be_erased() {
+fn a_plan_lists_what_would_be_erased() {
     if !has_root() {
         return;
     }
@@ -221,7 +221,7 @@ fn in_a_script_a_medium_that_holds_something_needs_yes() {
 }
 
 #[test]
-fn yes_says_nothing_without_a_name() {
+fn yes_is_refused_without_erase() {
     let ran = Flashmark::new().run(&["run", "sim:class10", "--yes"]);
     assert!(ran.code == Some(2) && ran.err.contains("--erase"), "{ran}");
 }
@@ -266,7 +266,7 @@ fn a_file_with_a_signature_needs_yes_and_another_only_its_path() {
 }
 
 #[test]
-fn what_cannot_be_read_cannot_be_told_and_is_not_safe_to_erase() {
+fn unreadable_contents_are_unknown_and_not_safe_to_erase() {
     let scratch = Scratch::new();
     let Some(medium) =
         FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
@@ -472,7 +472,7 @@ fn names_are_shown_without_their_escape_sequences() {
 }
 
 #[test]
-fn an_ext4_that_was_mounted_says_when() {
+fn the_last_mount_of_an_ext4_is_listed() {
     if !has_root() {
         return;
     }

@@ -157,7 +157,7 @@ fn what_needs_root_is_refused_without_it() {
 /// With `--quiet`, a claim that was not measured passed without a message, and one that failed
 /// ended with 1 and no message.
 #[test]
-fn what_decides_the_exit_code_is_said_where_nothing_is_shown() {
+fn the_reason_of_the_exit_code_is_printed_with_quiet() {
     let flashmark = Flashmark::new();
     let ran = |words: &[&str]| flashmark.run(&[&["run", "--quiet"], words].concat());
     let claim = ["--claim", "random-write=500IOPS"];

@@ -19,7 +19,7 @@ fn single_rows(screen: &str) -> Vec<&str> {
 
 /// Four rows of CrystalDiskMark were called "CrystalDiskMark:seque..".
 #[test]
-fn every_figure_of_an_import_has_a_row_that_can_be_told_apart() {
+fn every_figure_of_an_import_has_a_distinct_row() {
     for (name, rows, unit) in [
         ("as_ssd.txt", 8, "/s"),
         ("crystaldiskmark_4.txt", 8, "/s"),
@@ -53,7 +53,7 @@ fn every_figure_of_an_import_has_a_row_that_can_be_told_apart() {
 
 /// A comparison of two imports gave two names, and no figures.
 #[test]
-fn imports_are_compared_and_nothing_to_compare_is_said() {
+fn imports_are_compared_and_nothing_to_compare_is_reported() {
     let flashmark = imported("hdparm_tT.txt");
     let file = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import").join(name);

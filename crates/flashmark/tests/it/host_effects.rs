@@ -80,7 +80,7 @@ fn ctrl_c_and_a_kill_leave_no_setting_changed() {
 }
 
 #[test]
-fn without_rights_it_says_what_needs_root() {
+fn without_rights_the_skips_name_what_needs_root() {
     if !has_root() {
         return;
     }

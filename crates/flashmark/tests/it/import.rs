@@ -71,7 +71,7 @@ fn the_same_file_again_is_the_same_run() {
 }
 
 #[test]
-fn what_is_said_of_the_medium_later_corrects_the_run_that_is_there() {
+fn a_later_description_of_the_medium_corrects_the_run() {
     let flashmark = Flashmark::new();
     let file = fixture("hdparm_tT.txt");
     flashmark.done(&["import", &file, "--vendor", "SanDisk", "--label", "first"]);
@@ -126,7 +126,7 @@ fn a_plan_keeps_nothing() {
 }
 
 #[test]
-fn what_is_not_understood_is_told_and_the_others_are_imported() {
+fn files_not_understood_are_reported_and_the_others_imported() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let strange = scratch.file("notes.txt", "Buy milk\n");
     let cut = scratch
@@ -262,7 +262,7 @@ fn a_fake_that_h2testw_found_is_a_fake_here() {
 }
 
 #[test]
-fn a_new_name_of_the_medium_is_told() {
+fn a_new_name_of_the_medium_is_reported() {
     let flashmark = Flashmark::new();
     let file = fixture("hdparm_t.txt");
     flashmark.done(&["import", &file, "--vendor", "SanDisk"]);

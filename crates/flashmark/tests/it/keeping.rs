@@ -35,7 +35,7 @@ fn a_full_results_directory_is_found_before_anything_is_measured() {
 }
 
 #[test]
-fn a_results_directory_that_cannot_be_written_any_more_says_how_to_go_on() {
+fn a_results_directory_that_becomes_unwritable_is_reported_with_the_way_to_resume() {
     if !has_root() {
         return;
     }

@@ -123,7 +123,7 @@ fn the_plan_needs_no_rights_and_writes_nothing() {
 }
 
 #[test]
-fn without_root_it_says_what_root_is_needed_for() {
+fn without_root_the_refusal_names_what_needs_root() {
     if !has_root() {
         return;
     }

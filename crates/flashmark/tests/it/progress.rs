@@ -178,7 +178,7 @@ fn the_record_on_standard_output_has_nothing_beside_it() {
 }
 
 #[test]
-fn what_is_refused_is_said_in_events_too() {
+fn refusals_are_in_the_events_too() {
     let scratch = Scratch::new();
     let missing = scratch.at("missing");
     let ran = Flashmark::new().run(&["run", missing.to_str().unwrap(), "--progress", "json"]);
@@ -207,7 +207,7 @@ fn check_and_replay_write_events_too() {
 }
 
 #[test]
-fn a_resumed_run_says_what_is_done() {
+fn the_plan_event_of_a_resumed_run_lists_finished_cells() {
     let flashmark = Flashmark::new();
     flashmark.done(&[&QUICK[..6], &["--quiet"]].concat());
     let journal = flashmark.run_dir().join("journal.jsonl");

@@ -194,7 +194,7 @@ fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(Op, u64, u64)]) -
 }
 
 #[test]
-fn what_cannot_be_replayed_is_said_in_one_line() {
+fn what_cannot_be_replayed_is_refused_in_one_line() {
     let scratch = Scratch::new();
     let log = fs::read(fixture("fio-randrw-ext4.iolog")).unwrap();
     let large = made(&scratch, "large", 10, &[(Op::Read, 1 << 50, 4096)]);

@@ -423,7 +423,7 @@ fn origins(site: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_reference_data_are_published_as_the_workflow_says() {
+fn the_reference_data_are_published_by_the_commands_of_the_workflow() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let reference = scratch.at("reference");
     std::os::unix::fs::symlink(REFERENCE, reference).unwrap();

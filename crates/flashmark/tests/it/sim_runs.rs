@@ -90,7 +90,7 @@ fn a_record_is_the_same_wherever_it_is_read() {
 }
 
 #[test]
-fn a_plan_says_bytes_and_time_and_does_nothing() {
+fn a_plan_lists_bytes_and_time_and_writes_nothing() {
     let flashmark = Flashmark::new();
     let ran = flashmark.done(&["run", "sim:class10", "--suite", "quick", "--plan"]);
     assert_eq!(fs::read_dir(flashmark.home()).unwrap().count(), 0, "the store is untouched");
@@ -200,7 +200,7 @@ fn the_time_limit_holds_on_the_slowest_card() {
 }
 
 #[test]
-fn every_size_in_the_middle_unless_said_otherwise() {
+fn every_size_is_measured_in_the_middle_by_default() {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:a1", "--suite", "quick", "--quiet"]);
     let record = flashmark.record();

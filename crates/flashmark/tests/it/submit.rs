@@ -315,7 +315,7 @@ fn a_run_is_replaced_and_withdrawn_with_its_token() {
 }
 
 #[test]
-fn refusals_are_told_in_plain_words() {
+fn refusals_are_printed_in_plain_words() {
     let all = [
         problem(
             "413 Content Too Large",
@@ -361,7 +361,7 @@ flashmark: http://SITE: there is no such run: no run has this id
 }
 
 #[test]
-fn what_is_no_server_of_ours_is_said_to_be_none() {
+fn a_foreign_server_is_reported_as_one() {
     let page = "<html><body>It works!</body></html>";
     let all = [
         answer("200 OK", "text/html", "", page),
@@ -411,7 +411,7 @@ fn a_hostile_server_writes_nothing_of_its_own_on_the_terminal() {
 }
 
 #[test]
-fn where_nothing_can_be_reached_it_says_why() {
+fn an_unreachable_server_is_reported_with_the_reason() {
     // A port that no other test is given.
     let refused = submit(&[RECORD, "--to", "http://127.0.0.1:1", "--yes"], None);
     assert_eq!(refused.code, Some(5), "{refused}");

@@ -130,7 +130,7 @@ fn the_same_medium_is_known_again_at_its_node_and_under_another() {
 }
 
 #[test]
-fn the_same_medium_is_known_again_where_the_user_says_it_is() {
+fn the_same_medium_is_recognised_at_the_node_the_user_names() {
     let Some(mut slot) = Slot::interrupted() else { return };
     slot.device = None;
     slot.node = node_of_its_own();

@@ -51,7 +51,7 @@ fn a_simulated_medium_that_is_called_a_card_is_found_by_its_latencies() {
 
 /// A figure that is forged to be faster or slower than the times and counts beside it is refused.
 #[test]
-fn a_rate_is_that_of_its_histogram_and_times_whatever_it_says_to_rest_on() {
+fn a_rate_that_contradicts_its_histogram_or_times_is_refused() {
     let record = simulated("a1", "quick");
     let with = |factor: f64, fewer: u64| {
         let mut record = record.clone();

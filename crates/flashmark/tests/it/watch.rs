@@ -172,7 +172,7 @@ fn lines_are_iostats_and_end_after_so_many() {
 }
 
 #[test]
-fn a_device_that_vanishes_is_said_and_a_missing_one_is_named() {
+fn a_device_that_vanishes_or_is_missing_is_reported_by_name() {
     let flashmark = Flashmark::new();
     let missing = flashmark.run(&["watch", "no-such-disk-0"]);
     assert_eq!(missing.code, Some(2), "{missing}");

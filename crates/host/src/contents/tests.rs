@@ -86,7 +86,7 @@ fn what_was_found_in_words() {
 }
 
 #[test]
-fn empty_is_said_only_of_what_could_be_looked_at() {
+fn only_contents_that_could_be_read_are_called_empty() {
     assert_eq!(Contents::default().is_empty(), Some(true));
     assert_eq!(
         Contents::default().lines(),
@@ -172,7 +172,7 @@ fn times_are_those_of_the_calendar() {
 }
 
 #[test]
-fn what_udev_has_seen_is_told_of_the_device_and_its_partitions() {
+fn contents_seen_by_udev_are_listed_for_device_and_partitions() {
     let row = serde_json::json!({ "name": "sdb", "fstype": null, "pttype": "dos", "ptuuid": "1", "children": [
         { "name": "sdb1", "fstype": "LVM2_member", "label": null, "uuid": "u", "pttype": "dos", "children": [
             { "name": "vg-home", "fstype": "ext4", "label": "HOME", "uuid": "v" }] }] });

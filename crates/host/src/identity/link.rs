@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn pcie_lanes_carry_what_their_coding_leaves() {
+    fn the_rate_of_pcie_is_that_after_its_coding() {
         assert_eq!(pcie_bps(5.0), 500e6);
         assert_eq!((pcie_bps(8.0) / 1e6).round(), 985.0);
     }

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn an_scr_tells_version_and_bus_widths() {
+    fn an_scr_gives_version_and_bus_widths() {
         assert_eq!(
             Scr::from_hex("0235800300000000").unwrap(),
             Scr { version: "3.0x", bus_widths: vec![1, 4] }
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ssr_tells_the_classes() {
+    fn an_ssr_gives_the_speed_classes() {
         // class 10, AU code 9 (4 MiB), U3, UHS AU code 0xB (12 MiB), V30, A2: bits by
         // docs/field/identity.md#registers
         let mut bytes = [0u8; 64];

@@ -209,7 +209,7 @@ mod tests {
     use crate::holding::plain;
 
     #[test]
-    fn a_descriptor_says_how_it_holds() {
+    fn the_flags_and_locks_of_a_descriptor_give_its_hold() {
         assert_eq!(holds("pos:\t0\nflags:\t0100000\nmnt_id:\t27\n"), [None]);
         assert_eq!(holds("pos:\t0\nflags:\t02100002\n"), [Some(Hold::Writing)]);
         assert_eq!(holds("flags:\t0100001\n"), [Some(Hold::Writing)]);

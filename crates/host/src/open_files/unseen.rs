@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_seen_is_said() {
+    fn what_was_not_seen_is_in_the_note() {
         assert_eq!(NotSeen::default().note(), None);
         let all = NotSeen { processes: 12, hidden: true, outside: true, loops: 1 };
         insta::assert_snapshot!(all.note().unwrap(), @"whether another program uses the target was looked at without the open files of 12 processes (run as root to see them), and without processes of other users, which /proc hides (hidepid), and without processes outside of this container (PID namespace), and without which file is below 1 loop device (run as root to see it)");

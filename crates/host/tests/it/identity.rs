@@ -103,7 +103,7 @@ fn a_card_in_a_slot_shows_its_registers() {
 }
 
 #[test]
-fn an_emmc_tells_its_health_and_hides_its_boot_areas() {
+fn an_emmc_reports_its_health_and_hides_its_boot_areas() {
     let machine = Machine::new();
     let card = "sys/devices/platform/fe330000.mmc/mmc_host/mmc2/mmc2:0001";
     let disk = machine.disk(
@@ -233,7 +233,7 @@ fn a_reader_is_known_by_its_name_or_its_several_slots() {
 }
 
 #[test]
-fn nvme_names_its_model_and_its_lanes() {
+fn nvme_reports_its_model_and_link_width() {
     let machine = Machine::new();
     let pci = "pci0000:00/0000:00:1d.0/0000:03:00.0";
     let disk = machine.disk(&format!("{pci}/nvme/nvme0/nvme0n1"), "259:0", 512 << 30);
@@ -274,7 +274,7 @@ fn identify(words: &[(usize, u16)], model: &str) -> String {
 }
 
 #[test]
-fn compact_flash_disks_and_ssds_tell_themselves_apart() {
+fn compact_flash_disks_and_ssds_are_distinguished_by_identify_words() {
     for (words, kind) in [
         (vec![(0, 0x848a)], MediumKind::CompactFlash),
         (vec![(0, 0x0040), (83, 0x4004)], MediumKind::CompactFlash),
@@ -317,7 +317,7 @@ fn an_empty_slot_is_named_and_what_is_no_medium_is_not() {
 
 /// A record of a partition, and nodes that may be its medium.
 #[test]
-fn a_medium_is_like_that_of_a_record_by_all_that_it_says() {
+fn a_medium_matches_that_of_a_record_by_all_its_properties() {
     let machine = Machine::new();
     machine.with_stick();
     let record = |node: &str, size_bytes| {

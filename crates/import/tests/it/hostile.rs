@@ -58,7 +58,7 @@ fn a_record_of_our_own_is_read() {
 }
 
 #[test]
-fn the_unit_of_a_bare_iozone_line_can_be_told() {
+fn the_unit_of_a_bare_iozone_line_can_be_given() {
     let text = bytes("iozone_O_line_only.txt");
     let iops = |unit| {
         let records = read_with("x", &text, &Hints { iozone_unit: Some(unit) }).unwrap();
@@ -80,7 +80,7 @@ fn figures_that_cannot_be_are_refused_with_the_reason() {
 }
 
 #[test]
-fn floods_are_bounded_and_said() {
+fn floods_are_bounded_and_reported() {
     let many = understood("ext4: 9s\n".repeat(20_001).as_bytes());
     assert_eq!(many.records[0].cells.len(), 20_000);
     assert!(many.left[0].why.as_deref().unwrap().contains("more than 20000 results"));
@@ -108,7 +108,7 @@ fn floods_are_bounded_and_said() {
 /// A comment with several tools' output, as in mail and web pages; lines that look like a figure
 /// and are of no tool are listed.
 #[test]
-fn a_whole_comment_is_taken_and_what_is_left_is_said() {
+fn a_whole_comment_is_imported_and_its_remainder_listed() {
     let (iozone, sweep) =
         (text("article_iozone_O_comment03.txt"), text("article_dd_sweep_comment03.txt"));
     let results = counted(iozone.as_bytes()).0 + counted(sweep.as_bytes()).0;
@@ -186,7 +186,7 @@ fn old_bytes_and_other_encodings_are_text_too() {
 
 /// A web form transmits text alone, and ends its lines as mail does.
 #[test]
-fn a_text_that_went_through_a_form_says_the_same() {
+fn a_text_sent_through_a_form_gives_the_same_results() {
     let mut texts: Vec<Vec<u8>> = names().iter().map(|path| std::fs::read(path).unwrap()).collect();
     let dd = text("dd_write_1M_direct.txt");
     let wide = dd.encode_utf16().flat_map(u16::to_le_bytes);

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capacity_is_said_in_the_unit_of_the_label() {
+    fn a_capacity_has_the_unit_of_the_label() {
         for (bytes, words) in [
             (4_000_000, "4 MB"),
             (999_999_999, "999 MB"),
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sectors_of_a_disk_tell_its_gigabytes() {
+    fn the_sectors_of_a_disk_give_its_idema_gigabytes() {
         let bytes = |sectors: u64| sectors * 512;
         for (bytes, gb) in [
             (bytes(97_696_367), None),
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn links_of_usb_and_cards_are_told_by_their_mode() {
+    fn links_of_usb_and_cards_are_named_by_their_mode() {
         let mut run = published(card("a", "b", 1 << 35), None);
         for (interface, mode, words) in [
             ("USB", "1.5 Mbit/s", "usb 1.1"),
@@ -499,7 +499,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_name_is_one_line_whatever_a_medium_says(vendor in ".{0,120}", model in ".{0,120}", bytes: u64, label in proptest::option::of(".{0,200}")) {
+        fn a_name_is_one_line_whatever_a_medium_reports(vendor in ".{0,120}", model in ".{0,120}", bytes: u64, label in proptest::option::of(".{0,200}")) {
             let run = published(card(&vendor, &model, bytes), label.as_deref());
             let name = run.name();
             assert!(!name.is_empty() && name.chars().count() < 200 && !name.chars().any(char::is_control), "{name:?}");

@@ -156,7 +156,7 @@ fn cpu_use_is_a_share_of_one_processor() {
 }
 
 #[test]
-fn a_typo_is_told_what_may_have_been_meant() {
+fn a_typo_gets_the_nearest_names() {
     let near = |text: &str| chosen_columns(text).expect_err("a typo").near;
     assert_eq!(near("dd-wirte-64k")[0], "dd-write-64k");
     assert_eq!(near("random-write-4k,iozne")[0], "iozone");

@@ -142,7 +142,7 @@ fn a_yardstick_alone_is_no_chart() {
 }
 
 #[test]
-fn a_logarithmic_axis_says_so() {
+fn a_logarithmic_axis_is_labelled_as_one() {
     let drawn =
         |x, y| draw(&chart((x, AxisUnit::Blocks), (y, AxisUnit::Iops), vec![point(512.0, 10.0)]));
     let svg = drawn(Scale::Log, Scale::Linear);

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_paths_are_none() {
+    fn paths_are_no_slugs() {
         for good in ["a", "sandisk-sd32g-32gb", "2026-11-21t10-00"] {
             assert!(is_slug(good), "{good}");
         }

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_says_how_many_stand_behind_it() {
+    fn a_spread_has_the_number_of_its_runs_and_hosts() {
         let spread =
             HostSpread { median: 49.0, low: 46.0, high: 52.1, runs: 3, hosts: 2, senders: 0 };
         assert_eq!(range(HeadlineFigure::RandomWrite4k, &spread).as_deref(), Some("46.0–52.1"));

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_is_nothing_said() {
+    fn an_empty_form_gives_an_empty_query() {
         assert_eq!(to_text(&Query::default()), "");
         let form = [
             ("q", ""),

@@ -128,7 +128,7 @@ fn read(page: &str, from: &str, to: &str) -> String {
 }
 
 #[test]
-fn the_table_tells_random_writes_first_and_stalls_second() {
+fn the_table_has_random_writes_first_and_stalls_second() {
     let page = table(&tree(), &two(), &Query::default());
     markup::check(&page);
     insta::assert_snapshot!(read(&page, "<thead>", "</table>"), @r#"
@@ -140,7 +140,7 @@ fn the_table_tells_random_writes_first_and_stalls_second() {
 }
 
 #[test]
-fn heads_sort_and_say_how_the_table_is_sorted() {
+fn column_heads_sort_and_mark_the_sorted_column() {
     let stalls =
         Query { sort: Some(SortBy::Figure(HeadlineFigure::WorstStall)), ..Query::default() };
     let page = table(&tree(), &two(), &stalls);
@@ -230,7 +230,7 @@ fn one_sender_makes_no_headline() {
 }
 
 #[test]
-fn a_medium_says_its_verdict_first_and_lists_every_run() {
+fn the_page_of_a_medium_begins_with_its_verdict_and_lists_every_run() {
     let mut fake = entry("run-3", &demo::horrible());
     fake.headline.is_fake = true;
     let mut other = entry("run-2", &demo::good());
@@ -582,7 +582,7 @@ fn the_feed_has_whole_links_where_the_address_is_known() {
 }
 
 #[test]
-fn data_is_what_the_pages_say() {
+fn the_data_files_have_the_figures_of_the_pages() {
     let line = &two().lines[0];
     insta::assert_snapshot!(data::short_json(line), @r#"["sandisk-32","SanDisk SD32G 32 GB","sd",32,"measured","sd uhs-i","C10 A1",3,0,"2026-11-20","fine as a camera card",[[0,1234.5,"1234","14× disk, A1","1111–1481, 3 runs, 2 hosts",3],[1,3170000000.0,"3.17 s","13× limit","1 run",0]],""]"#);
     let (head, row) = (data::csv_head(), data::line_csv(line));

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_figure_is_told_with_its_column_and_its_settings() {
+    fn a_changed_figure_is_named_with_its_column_and_its_settings() {
         let params = record::Params { block_bytes: Some(512), ..record::Params::default() };
         let figure = |name: Option<&str>| ChangedFigure {
             test: "seek".into(),

@@ -202,7 +202,7 @@ fn in_reader(card: &str, reader: &str, iops: f64) -> Record {
 }
 
 #[test]
-fn a_grid_of_cards_and_readers_says_what_explains_what() {
+fn a_grid_of_cards_and_readers_reports_what_explains_the_differences() {
     let grid = [
         in_reader("Kingston", "05e3:0749", 100.0),
         in_reader("Kingston", "058f:6366", 400.0),
@@ -271,7 +271,7 @@ fn in_host(card: &str, host: &str, iops: f64) -> [Record; 3] {
 }
 
 #[test]
-fn cards_in_hosts_are_told_apart_with_a_line_a_host() {
+fn cards_in_hosts_are_separated_with_a_line_for_each_host() {
     let part = |runs: &[[Record; 3]]| {
         let found = findings::compare_by(&runs.concat(), findings::ComparedBy::Host);
         let text = summary(&found, 80);

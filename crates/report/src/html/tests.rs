@@ -130,7 +130,7 @@ fn the_record_can_be_taken_out_again() {
 }
 
 #[test]
-fn every_state_of_a_run_is_said() {
+fn every_state_of_a_run_is_shown() {
     let page_of = |ended| {
         let mut record = demo::good();
         record.run.ended = ended;
@@ -247,7 +247,7 @@ fn no_more_caveats_than_fit_and_none_lost() {
 }
 
 #[test]
-fn that_nobody_looked_for_a_fake_is_said_once() {
+fn that_nobody_looked_for_a_fake_is_stated_once() {
     let mut record = demo::good();
     record.skipped.push(record::Skip::new(test::CAPACITY, "needs a raw medium"));
     let page = page(&record);

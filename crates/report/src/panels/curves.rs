@@ -27,7 +27,7 @@ pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     let rates = fills.into_iter().filter(|(_, series)| series.y == SeriesAxis::Bps).collect();
     let fills = grouped(rates, |a: &Kept, b: &Kept| a.1.x == b.1.x);
     let others = grouped(
-        others.into_iter().filter(|(cell, series)| is_telling(record, cell, series)).collect(),
+        others.into_iter().filter(|(cell, series)| has_chart(record, cell, series)).collect(),
         |a, b| (&a.0.test, a.1.x, a.1.y, &a.1.name) == (&b.0.test, b.1.x, b.1.y, &b.1.name),
     );
     let fills = fills
@@ -86,7 +86,7 @@ fn is_course(series: &Series) -> bool {
 /// True if a curve gets a chart. Every cell stores curves over time, a hundred cells in a full run.
 /// Drawn are only those of the headline's writes and of sustained writes, and curves of tests that
 /// exist for their curve; the record has the rest.
-fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
+fn has_chart(record: &Record, cell: &Cell, series: &Series) -> bool {
     if !is_readable(series) {
         return false;
     }

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_page_says_all_its_words_in_lines_that_fit() {
+    fn every_page_has_all_its_words_in_lines_that_fit() {
         for id in findings::IDS {
             let shown = explained(id, 60).expect("each has a page");
             assert!(shown.lines().all(|line| line.chars().count() <= 60), "{shown}");

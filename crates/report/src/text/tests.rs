@@ -121,7 +121,7 @@ fn a_figure_of_a_passing_state_is_a_bound() {
 }
 
 #[test]
-fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
+fn no_rate_is_stated_of_a_medium_that_must_not_be_used() {
     let mut record = demo::good();
     let fault = record::Finding::new("io-error", Severity::Failure, "It has gone read-only.");
     record.findings = vec![fault];
@@ -280,7 +280,7 @@ fn a_number_without_its_interval_is_not_printed_anywhere() {
 }
 
 #[test]
-fn impossible_numbers_are_named_and_not_told() {
+fn impossible_numbers_are_flagged_and_not_shown() {
     let mut record = demo::good();
     for cell in record.cells.iter_mut().filter(|cell| cell.test == "random-read") {
         cell.metrics.iops = Some(demo::estimate(8_888_888.0, 0.01, 5000));

@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn unwritten_flash_reads_as_the_profile_says() {
+fn unwritten_flash_reads_as_set_in_the_profile() {
     let text =
         Profile::text("class10").unwrap().replace("[medium]", "[medium]\nunwritten = \"ones\"");
     let mut device = of_text(&text, 1);

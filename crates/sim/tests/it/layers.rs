@@ -61,7 +61,7 @@ fn a_zero_cheat_is_fast_for_zeros_only() {
 }
 
 #[test]
-fn where_there_is_data_it_decides_and_not_what_is_said_of_it() {
+fn the_data_decides_and_not_the_declared_content() {
     let mut device = SimDevice::new(Profile::builtin("zero-cheat").unwrap(), SimOptions::default());
     device.prepare(1, 4096).unwrap();
     let mut write = |fill: fn(usize) -> u8| {

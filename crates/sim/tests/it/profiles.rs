@@ -147,7 +147,7 @@ fn profiles_are_found_by_name_and_by_number() {
 }
 
 #[test]
-fn names_and_aliases_are_unique_and_every_profile_says_where_it_comes_from() {
+fn names_and_aliases_are_unique_and_every_profile_has_its_source() {
     let mut names: Vec<&str> = Profile::all()
         .iter()
         .flat_map(|p| std::iter::once(p.name()).chain(p.aliases().iter().map(String::as_str)))

@@ -16,10 +16,10 @@ use super::{Site, get, on_both, run};
 use crate::state::BODY_BYTES;
 
 on_both! {
-    health_and_metrics_tell_how_it_is
+    health_and_metrics_report_the_state
 }
 
-fn health_and_metrics_tell_how_it_is(site: &mut Site) {
+fn health_and_metrics_report_the_state(site: &mut Site) {
     site.taken(&run("SanDisk", "Extreme", 1));
     site.get("/medium/none");
     assert_eq!(

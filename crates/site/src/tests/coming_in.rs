@@ -23,7 +23,7 @@ on_both! {
     an_api_token_is_for_what_it_sent
     what_is_replaced_stays_readable
     what_is_withdrawn_is_gone
-    the_audit_tells_everything_but_where_from
+    the_audit_has_everything_but_addresses_and_tokens
 }
 
 fn a_run_comes_in_and_is_everywhere(site: &mut Site) {
@@ -233,7 +233,7 @@ fn what_is_withdrawn_is_gone(site: &mut Site) {
     assert_eq!(seen.json()["status"], "withdrawn");
 }
 
-fn the_audit_tells_everything_but_where_from(site: &mut Site) {
+fn the_audit_has_everything_but_addresses_and_tokens(site: &mut Site) {
     let mut request = post("/api/v1/runs").body(json_of(&run("SanDisk", "Extreme", 1))).unwrap();
     request.extensions_mut().insert(Peer("198.51.100.77".parse().unwrap()));
     let receipt = site.send(request).json();

@@ -416,7 +416,7 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
 }
 
 /// Clients over the rate limit are told how long to wait; others are not affected.
-pub fn who_hurries_is_told_to_wait(ground: &Ground) {
+pub fn clients_over_the_rate_limit_get_429_and_retry_after(ground: &Ground) {
     let server = ground.serve(&["--per-minute", "1", "--burst", "3"]);
     let before = stored(ground);
     let statuses: Vec<u16> =

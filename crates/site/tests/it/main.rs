@@ -61,7 +61,7 @@ macro_rules! on_one {
 on_one! {
     hostile::one_address_leaves_places_to_others,
     hostile::torn_and_slow_uploads_hold_nobody_up,
-    hostile::who_hurries_is_told_to_wait,
+    hostile::clients_over_the_rate_limit_get_429_and_retry_after,
     story::at_a_desk,
     story::by_keyboard,
     story::on_a_phone,

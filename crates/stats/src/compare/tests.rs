@@ -192,7 +192,7 @@ fn three_runs_of_each_find_a_slowdown_of_a_fifth() {
 }
 
 #[test]
-fn how_many_more_runs_would_tell() {
+fn more_runs_are_counted_until_they_decide() {
     let single = |sigma: f64| {
         let half = student_t(0.975, 4.0) * sigma;
         [RunRate { rate: 100.0, half_width: Some(half), degrees: Some(4.0) }]

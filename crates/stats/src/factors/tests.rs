@@ -51,7 +51,7 @@ fn a_table_without_repeats_adds_up_as_published() {
     assert!((effects_of(&fit, 1).half_width.unwrap() - 7.241_203_2).abs() < 2e-6);
     near(fit.largest_departure, 6.0);
     near(fit.range, 20.0);
-    assert_eq!(fit.interaction, Interaction::Untold, "without repeats it is noise as well");
+    assert_eq!(fit.interaction, Interaction::NotTested, "without repeats it is noise as well");
 }
 
 /// Survival times of Box & Cox, An Analysis of Transformations (1964), table 1: three poisons, four
@@ -149,7 +149,7 @@ fn own_variances_may_differ_and_are_widened_by_what_does_not_add_up() {
 }
 
 #[test]
-fn what_changes_together_cannot_be_told() {
+fn factors_that_change_together_are_confounded() {
     let diagonal: Vec<FactorRun> =
         (0..4).map(|at| run(&[at % 2, at % 2], at as f64, Some(0.1))).collect();
     let fit = factor_effects(&diagonal, &[2, 2]).unwrap();
@@ -187,7 +187,7 @@ fn without_repeats_and_variances_there_is_no_interval() {
 
 /// Repeats that are the same to the last digit are not exact: each run has an interval of its own.
 #[test]
-fn what_runs_tell_themselves_is_the_least_of_an_interval() {
+fn an_interval_is_at_least_that_of_its_runs() {
     let runs = [
         table(&[&[1.0, 2.0], &[3.0, 4.0]], Some(0.01)),
         table(&[&[1.0, 2.0], &[3.0, 4.0]], Some(0.01)),

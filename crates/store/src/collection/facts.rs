@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_told_apart_by_two_numbers() {
+    fn kernels_are_distinguished_by_two_numbers() {
         assert_eq!(
             [
                 first_two_numbers("6.12.3-rpi-v8"),

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_needs_tls_unless_the_address_says_otherwise() {
+    fn a_network_needs_tls_unless_sslmode_is_given() {
         for (url, expected) in [
             ("postgres://me@/cards?host=/run/postgresql", SslMode::Disable),
             ("postgres://me@/cards?host=/run/postgresql&sslmode=require", SslMode::Disable),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_said() {
+    fn unsupported_tls_settings_are_refused() {
         for (query, expected) in [
             ("sslmode=allow", "sslmode=allow is not known; write one of disable, prefer, require"),
             ("sslmode=verify-ca", "write sslmode=verify-full, or sslrootcert=FILE"),

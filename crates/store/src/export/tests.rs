@@ -184,7 +184,7 @@ fn a_workbook_is_a_zip_with_two_sheets_that_can_be_filtered() {
 }
 
 #[test]
-fn fios_json_says_what_fio_would() {
+fn the_fio_json_is_as_fio_would_write_it() {
     let mut one = entry("first", "");
     let document: serde_json::Value = serde_json::from_str(&fio(&one)).unwrap();
     assert_eq!(document["fio version"], "flashmark-0.1.0");

@@ -159,7 +159,7 @@ fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
 }
 
 #[test]
-fn damage_is_said_in_words() {
+fn damage_is_described_in_words() {
     let text = |damage: BackupDamage| damage.to_string();
     insta::assert_snapshot!(text(BackupDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be restored: the copy is damaged");
     insta::assert_snapshot!(text(BackupDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: its place is not known, at most 1 MiB is missing");

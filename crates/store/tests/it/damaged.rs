@@ -243,7 +243,7 @@ fn after(change: impl FnOnce(&mut Vec<String>)) -> String {
 }
 
 #[test]
-fn what_is_damaged_is_said_with_what_it_costs() {
+fn damage_is_reported_with_its_cost() {
     insta::assert_snapshot!(after(|_| {}), @"abc Complete");
     insta::assert_snapshot!(after(|lines| lines[2] = lines[2].replace("4096", "4097")), @r"
     ac Interrupted

@@ -165,7 +165,7 @@ fn records_of_every_released_version_load() {
 }
 
 #[test]
-fn the_sample_of_0_1_0_says_what_it_said() {
+fn the_sample_of_0_1_0_has_its_original_figures() {
     let text = std::fs::read_to_string(directory().join("flashmark-0.1.0-sim.json")).unwrap();
     let record = Record::from_json(&text).unwrap();
     let cell = record.cells_of("random-write").next().unwrap();

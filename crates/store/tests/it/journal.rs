@@ -84,14 +84,14 @@ fn a_torn_last_line_is_reported_and_cut_off_before_the_next() {
 }
 
 #[test]
-fn a_first_line_that_cannot_be_read_says_so_and_what_to_do() {
+fn an_unreadable_first_line_is_refused_with_advice() {
     insta::assert_snapshot!(refusal(|bytes| bytes[3] ^= 1), @"the journal 'DIR/runs/one/journal.jsonl' does not say what was run: its first line is damaged (its checksum does not match); start a new run, `flashmark show --salvage` shows what is left of this one");
     insta::assert_snapshot!(refusal(|bytes| *bytes = first_line(r#"{"form":"flashmark-journal/1"}"#)), @"the journal 'DIR/runs/one/journal.jsonl' does not say what was run: missing field `opening`; start a new run, `flashmark show --salvage` shows what is left of this one");
     insta::assert_snapshot!(refusal(|bytes| *bytes = first_line(r#"{"form":"shopping-list/7"}"#)), @"the journal 'DIR/runs/one/journal.jsonl' does not say what was run: it does not begin with the first line of a flashmark journal; start a new run, `flashmark show --salvage` shows what is left of this one");
 }
 
 #[test]
-fn an_empty_journal_and_one_without_a_first_line_say_so() {
+fn an_empty_journal_and_one_without_a_first_line_are_refused() {
     insta::assert_snapshot!(refusal(Vec::clear), @"the journal 'DIR/runs/one/journal.jsonl' does not say what was run: its first line is missing; start a new run, `flashmark show --salvage` shows what is left of this one");
     insta::assert_snapshot!(refusal(|bytes| bytes.truncate(40)), @"the journal 'DIR/runs/one/journal.jsonl' does not say what was run: its first line is missing; start a new run, `flashmark show --salvage` shows what is left of this one");
 }

@@ -19,7 +19,7 @@ fn resumed(kernel: &str, version: &str) -> JournalEntry {
 }
 
 #[test]
-fn a_run_that_does_not_say_how_it_ended_was_interrupted() {
+fn a_run_without_an_end_was_interrupted() {
     let run = Sandbox::new();
     let record = run.run("one", &[cell("a").into(), cell("b").into()]).replay().unwrap().record;
     assert_eq!(

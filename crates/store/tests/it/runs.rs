@@ -81,7 +81,7 @@ fn an_id_is_no_path() {
 }
 
 #[test]
-fn a_store_that_cannot_be_made_says_why() {
+fn a_store_that_cannot_be_made_is_refused_with_the_reason() {
     let sandbox = Sandbox::new();
     atomic_write(sandbox.path().join("file"), b"").unwrap();
     let store = Store::open(sandbox.path().join("file/runs"));
@@ -104,7 +104,7 @@ fn a_store_that_someone_else_made_where_everyone_may_is_not_trusted() {
 }
 
 #[test]
-fn the_list_says_what_each_run_is_and_hides_no_damaged_one() {
+fn the_list_shows_the_state_of_each_run_and_damaged_ones_too() {
     let sandbox = Sandbox::new();
     assert!(sandbox.store.runs().unwrap().is_empty(), "no store, no runs");
     sandbox.run("1-done", &[cell("a").into(), cell("b").into(), cell("c").into(), complete()]);

@@ -145,7 +145,7 @@ fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
 }
 
 #[test]
-fn writes_that_are_lost_are_told() {
+fn lost_writes_are_reported() {
     let (medium, mut backup) = backed_up();
     let bad = Extent::new(4 * PIECE as u64 + 1024, 512);
     let mut device = FaultInjection::new(medium, [InjectedFault::SilentCorruption(bad)]);

@@ -304,7 +304,7 @@ mod tests {
     use crate::catalogue::testing::{TestBench, card, run_profile, run_simulated, step};
 
     #[test]
-    fn a_boundary_of_one_size_is_none_of_another_unless_one_divides_the_other() {
+    fn a_boundary_of_one_size_is_one_of_another_only_if_it_divides_it() {
         let grid = Grid::fitting(Extent::new(5 * GIB, 8 * GIB), KIB, 64 * MIB).unwrap();
         assert_eq!(grid.largest_bytes, 64 * MIB);
         let sizes = grid.sizes(KIB);

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_certain_or_says_that_it_is_not_and_ends_in_time() {
+    fn a_commit_rate_converges_or_is_flagged_and_ends_in_time() {
         // The last commit ends when it ends: up to three merges of 0.9 s.
         for (profile, most_s) in
             [("sd-worst", 18.0), ("class10", 16.0), ("a1", 15.5), ("ssd", 15.0)]

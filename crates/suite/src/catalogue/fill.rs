@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn fills_the_same_span_in_order_and_tells_the_ratio() {
+    fn fills_have_the_same_span_in_order_and_give_the_ratio() {
         let ran = compressing(4 * GIB).run(&["zero-fill span=64MiB", "random-fill span=64MiB"]);
         let expected: Vec<(u64, Content)> = [Content::Zeros, Content::Incompressible]
             .into_iter()

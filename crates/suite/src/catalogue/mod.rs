@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_of_which_a_number_is_missing_fails_and_says_which() {
+    fn a_cell_without_a_number_of_its_plan_fails_and_names_it() {
         let bench = TestBench::raw(1 << 30, |_, _| MILLISECOND_NS);
         let mut plan = bench.plan(&["seek", "flush-cost block=4KiB form=plain"]).unwrap();
         plan.cells[1].params.other.remove("rounds");

@@ -271,7 +271,7 @@ fn a_copy_that_is_empty_where_the_last_cell_wrote_is_not_ours() {
 }
 
 #[test]
-fn what_is_found_is_said_in_words() {
+fn findings_of_a_fingerprint_are_described_in_words() {
     let job = Job {
         span: Extent::new(MIB, 64 * KIB),
         content: Content::Incompressible,

@@ -16,7 +16,7 @@ const TESTS: [&str; 3] =
     ["prime span=1MiB passes=1", "random-write span=1MiB", "zero-fill span=1MiB"];
 
 #[test]
-fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
+fn written_bytes_and_times_of_a_journal_may_overflow() {
     let mut bench = TestBench::file(64 * MIB, |_, _| 1_000_000);
     let planned = bench.planned(&TESTS);
     let (last, done) = planned.split_last().expect("three tests plan cells");
@@ -39,7 +39,7 @@ fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
 
 /// Each test uses the findings of its own finished cells.
 #[test]
-fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
+fn unit_counts_and_rates_of_a_journal_may_be_impossible() {
     let tests = ["open-aus"];
     let mut bench = TestBench::raw(4 * GIB, |_, _| 1_000_000);
     let linear = |cell: &PlannedCell| cell.params.form.as_deref() == Some("linear");

@@ -346,7 +346,7 @@ fn assert_cell(cell: &Cell, context: &str) {
 }
 
 #[test]
-fn drawn_runs_keep_to_their_plan_and_say_what_is_missing() {
+fn drawn_runs_keep_to_their_plan_and_list_what_is_missing() {
     let mut measured = 0;
     for number in 0..DRAWN {
         if let Some((plan, end, _)) = drawn(number) {

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_read_by_what_the_kernel_says_of_it() {
+    fn an_event_is_read_by_the_format_file_of_the_kernel() {
         let format = TracepointFormat::parse(ISSUE).unwrap();
         assert_eq!((format.id, kind(&event())), (2104, Some(2104)));
         let read = Fields {

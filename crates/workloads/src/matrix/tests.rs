@@ -224,7 +224,7 @@ fn one_that_cannot_be_mounted_is_tried_once_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_work_that_does_not_fit_says_what_it_needs() {
+fn a_workload_that_does_not_fit_is_skipped_with_what_it_needs() {
     let went = Bench { needs_bytes: 5000, ..Bench::new(CLEAR) }.run();
     let reason = went.cells[0].reason.clone().unwrap();
     assert!(

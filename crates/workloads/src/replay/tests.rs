@@ -214,7 +214,7 @@ fn on_a_slower_medium_what_waited_still_waits_and_is_late() {
 }
 
 #[test]
-fn without_completions_each_waits_for_as_many_as_the_user_says() {
+fn without_completions_the_given_queue_depth_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<Row> = (0..50).map(|i| (i, None, Op::Read, i * 512, 512)).collect();
     let trace = trace(dir.path(), &rows);
@@ -269,9 +269,9 @@ fn scaling_keeps_runs_together() {
     let (log, ..) =
         play(&trace(dir.path(), &rows), 2 * MIB, settings(Pace::Max, CapacityFit::Scale)).unwrap();
     let places: Vec<u64> = requests(&log).iter().map(|request| request.offset_bytes).collect();
-    let in_sequence = places.windows(2).filter(|pair| pair[1] == pair[0] + 16_384).count();
+    let sequential_pairs = places.windows(2).filter(|pair| pair[1] == pair[0] + 16_384).count();
     // Eight MiBs become two; at each of seven borders but one the run begins again.
-    assert_eq!(in_sequence, 511 - 6);
+    assert_eq!(sequential_pairs, 511 - 6);
 }
 
 #[test]

@@ -96,7 +96,7 @@ proptest! {
 
     /// Wherever a recording breaks off, what is read is a beginning of it, and the break is said.
     #[test]
-    fn a_recording_that_breaks_off_says_so(steps in any_steps(), cut in 0.0f64..1.0) {
+    fn a_trace_that_breaks_off_is_reported_as_cut_off(steps in any_steps(), cut in 0.0f64..1.0) {
         let whole = written(&steps, true);
         let bytes = &whole[..(whole.len() as f64 * cut) as usize];
         match read(bytes) {
@@ -128,15 +128,15 @@ fn a_recording_that_was_killed_is_read_up_to_its_last_record() {
         TraceEvent::Completed { time_ns: 4, number: 0 },
     ];
     let killed = written(&steps, false);
-    let said = |bytes: &[u8], first| {
+    let cut_off_after = |bytes: &[u8], first| {
         let (found, notes) = read(bytes);
         assert_eq!(found.unwrap(), steps[..first]);
         notes.cut_off.unwrap()
     };
-    insta::assert_snapshot!(said(&killed, 2), @"the recording was not ended; it breaks off at byte 322");
-    insta::assert_snapshot!(said(&killed[..killed.len() - 7], 1), @"the recording was not ended; it breaks off within the record at byte 274");
+    insta::assert_snapshot!(cut_off_after(&killed, 2), @"the recording was not ended; it breaks off at byte 322");
+    insta::assert_snapshot!(cut_off_after(&killed[..killed.len() - 7], 1), @"the recording was not ended; it breaks off within the record at byte 274");
     // As a file system may leave it after a power cut.
-    insta::assert_snapshot!(said(&[&killed[..], &[0; 4096]].concat(), 2), @"the recording was not ended; it breaks off within the record at byte 322");
+    insta::assert_snapshot!(cut_off_after(&[&killed[..], &[0; 4096]].concat(), 2), @"the recording was not ended; it breaks off within the record at byte 322");
 }
 
 #[test]
@@ -367,24 +367,24 @@ fn fio_iologs_of_both_versions() {
 }
 
 #[test]
-fn letters_say_what_a_request_does() {
-    let said = |letters| rwbs(letters).map(|what| (what.op, what.preflush, what.marks));
+fn rwbs_letters_are_read() {
+    let parsed = |letters| rwbs(letters).map(|what| (what.op, what.preflush, what.marks));
     assert_eq!(
-        said("WFSM"),
+        parsed("WFSM"),
         Some((Some(Op::Write), false, Marks::FUA.and(Marks::SYNC).and(Marks::META)))
     );
-    assert_eq!(said("FWS"), Some((Some(Op::Write), true, Marks::SYNC)));
-    assert_eq!(said("RA"), Some((Some(Op::Read), false, Marks::AHEAD)));
-    assert_eq!(said("DS"), Some((Some(Op::Discard), false, Marks::SYNC)));
+    assert_eq!(parsed("FWS"), Some((Some(Op::Write), true, Marks::SYNC)));
+    assert_eq!(parsed("RA"), Some((Some(Op::Read), false, Marks::AHEAD)));
+    assert_eq!(parsed("DS"), Some((Some(Op::Discard), false, Marks::SYNC)));
     for flush in ["F", "FF", "FN"] {
         assert_eq!(
-            said(flush).map(|(op, before, _)| (op, before)),
+            parsed(flush).map(|(op, before, _)| (op, before)),
             Some((Some(Op::Flush), false)),
             "{flush}"
         );
     }
-    assert_eq!(said("N").map(|(op, ..)| op), Some(None));
-    assert_eq!(said("x"), None);
+    assert_eq!(parsed("N").map(|(op, ..)| op), Some(None));
+    assert_eq!(parsed("x"), None);
 }
 
 /// A flush that comes before a write is a request of its own, and the write waits for it.
@@ -432,7 +432,7 @@ fn what_cannot_be_read_is_named_in_one_line() {
         at("nothing", b"fio version 3 iolog\n10 f add\n"),
         dir.path().join("none"),
     ];
-    let said: Vec<String> = files
+    let messages: Vec<String> = files
         .iter()
         .map(|path| {
             let error = open(path)
@@ -441,7 +441,7 @@ fn what_cannot_be_read_is_named_in_one_line() {
             error.to_string().replace(&format!("{}/", dir.path().display()), "")
         })
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @r"
+    insta::assert_snapshot!(messages.join("\n"), @r"
     the trace 'empty' is empty
     'picture' is not a trace: it begins with the bytes 89 50 4e 47 0d 0a 1a 0a; a capture of flashmark's, a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
     'note' is not a trace: it begins with 'dear diary'; a capture of flashmark's, a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
@@ -456,7 +456,7 @@ fn what_cannot_be_read_is_named_in_one_line() {
 }
 
 #[test]
-fn a_survey_says_what_a_trace_amounts_to() {
+fn a_survey_has_the_counts_spans_and_latencies_of_a_trace() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t");
     let steps = [

@@ -189,7 +189,7 @@ fn is_interrupted(result: &Result<Vec<Cell>, WorkError>, name: &str) -> bool {
 }
 
 #[test]
-fn an_interrupted_work_says_so_and_leaves_nothing_behind() {
+fn an_interrupted_workload_is_reported_and_leaves_nothing_behind() {
     for kind in KINDS {
         let folder = tempfile::tempdir().unwrap();
         // More than a tenth of a second of everything, so that there is a beat in which to stop it.
@@ -245,7 +245,7 @@ fn unknown_works_and_settings_are_named() {
 }
 
 #[test]
-fn every_work_says_what_it_needs() {
+fn every_workload_declares_the_bytes_it_needs() {
     for kind in KINDS {
         let needs =
             |settings: &[(String, String)]| find(kind.name, settings).unwrap().needs_bytes();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_row_says_whether_it_holds() {
+fn a_row_marks_whether_it_holds() {
     use row::Target;
     let row = |target, of: u64, n: u64| Row::share("x", target, (0..n).map(|at| at < of));
     assert!(
@@ -40,7 +40,7 @@ fn a_row_says_whether_it_holds() {
 /// Six media for each row of caches, pauses and a stalling host.
 #[test]
 #[ignore = "a study, run by hand: cargo test --manifest-path validation/Cargo.toml -- --ignored"]
-fn fakes_are_told_and_clean_media_cleared_whatever_lies_between() {
+fn fakes_are_found_and_clean_media_cleared_under_faults_and_load() {
     let part = troubled::hold(7, 0.02);
     let wanted = |row: &&row::Row| {
         row.what.starts_with("fakes")

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_none_is_said_before_anything_is_sent() {
+    fn a_number_that_is_not_finite_is_refused_before_sending() {
         let mut record = record();
         record.cells[1].metrics.iops.as_mut().unwrap().value = f64::NAN;
         let Err(failure) = SubmissionDocument::of(&record, None) else { panic!("it was made") };

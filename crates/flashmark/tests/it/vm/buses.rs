@@ -48,7 +48,7 @@ const TRIALS: &[Trial] = &[
 
 #[test]
 #[ignore = "minutes in virtual machines: cargo validation buses"]
-fn media_on_real_drivers_are_named_and_their_faults_told() {
+fn media_on_real_drivers_are_named_and_their_faults_reported() {
     let only = std::env::var("FLASHMARK_BUSES").unwrap_or_default();
     let is_wanted = |bus: &Bus| only.is_empty() || only.split(',').any(|name| name == bus.name());
     let mut faults = Vec::new();

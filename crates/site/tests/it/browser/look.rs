@@ -18,7 +18,7 @@ pub fn shots() -> PathBuf {
 impl Browser {
     /// Takes a screenshot of the visible part.
     pub fn shot(&mut self, name: &str) {
-        self.picture(name, json!({"format": "png"}));
+        self.save_screenshot(name, json!({"format": "png"}));
     }
 
     /// Takes a screenshot of the whole page, up to twelve screens.
@@ -27,10 +27,13 @@ impl Browser {
         let height = size["height"].as_f64().unwrap().min(f64::from(self.screen.height * 12));
         let clip =
             json!({"x": 0, "y": 0, "width": self.screen.width, "height": height, "scale": 1});
-        self.picture(name, json!({"format": "png", "captureBeyondViewport": true, "clip": clip}));
+        self.save_screenshot(
+            name,
+            json!({"format": "png", "captureBeyondViewport": true, "clip": clip}),
+        );
     }
 
-    fn picture(&mut self, name: &str, how: Value) {
+    fn save_screenshot(&mut self, name: &str, how: Value) {
         if !self.keeps_pictures {
             return;
         }

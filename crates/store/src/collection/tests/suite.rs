@@ -165,7 +165,7 @@ pub fn fakes_are_a_line_of_their_own(database: &Database) {
 
 /// Regression: a single sender that came in first set the name of a line, and marked it as a fake
 /// and as damaged by repetition.
-pub fn a_line_says_what_most_senders_say(database: &Database) {
+pub fn a_line_shows_what_most_senders_report(database: &Database) {
     let collection = database.open();
     let of = |number: u64, sender: &str| {
         let sender = Some(sender.to_owned());
@@ -360,7 +360,7 @@ pub fn a_copy_that_was_withdrawn_keeps_nobody_out(database: &Database) {
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
-pub fn the_audit_shows_every_deed_and_every_meddling(database: &Database) {
+pub fn the_audit_shows_every_event_and_every_manipulation(database: &Database) {
     let collection = database.open();
     let receipt = collection.submit(submission(1, "SD32G", None, 10.0)).unwrap();
     collection
@@ -637,7 +637,7 @@ pub fn a_newer_collection_is_refused(database: &Database) {
     );
 }
 
-pub fn a_damaged_run_is_said_to_be_one(database: &Database) {
+pub fn a_damaged_run_is_reported_as_one(database: &Database) {
     let collection = database.open();
     let receipt = collection.submit(submission(1, "SD32G", None, 10.0)).unwrap();
     database.meddle("UPDATE runs SET random_write_4k = 11.0");
@@ -706,7 +706,7 @@ pub fn two_programs_share_a_collection(database: &Database) {
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
-pub fn media_are_told_apart_by_their_keys(database: &Database) {
+pub fn media_are_distinguished_by_their_keys(database: &Database) {
     let collection = database.open();
     let slug = collection.submit(submission(1, "SD32G", None, 5.0)).unwrap().slug;
     assert_eq!(collection.medium_runs(&slug).unwrap(), []);

@@ -329,7 +329,7 @@ mod backed_up {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_overwritten_and_what_cannot_be_restored_is_told() {
+    fn unreadable_data_is_not_overwritten_and_unrestored_data_is_reported() {
         let unreadable = "[[fault]]\nkind = \"medium-error\"\ndirection = \"read\"\noffset = \"0 B\"\nsize = \"40 MiB\"\n";
         let (ruling, _) = backed_up(&Geometry::damaged(192 * MIB, unreadable), u32::MAX);
         assert_eq!(ruling.kind, Some(CapacityKind::Damaged), "{:#?}", ruling.cell.metrics.other);

@@ -40,8 +40,8 @@ fn consecutive_writes_fill_different_units_and_then_each_record_comes_once() {
         ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - GIB).collect();
     let (settling, rest) = writes.split_at(4);
     assert_eq!(settling, [0, 65536, 131072, 196608]);
-    let (overwhelming, rest) = rest.split_at(128);
-    let mut units: Vec<u64> = overwhelming.iter().map(|offset| offset / GUESSED_AU_BYTES).collect();
+    let (filling, rest) = rest.split_at(128);
+    let mut units: Vec<u64> = filling.iter().map(|offset| offset / GUESSED_AU_BYTES).collect();
     units.sort_unstable();
     assert_eq!(units, (0..128).collect::<Vec<_>>());
     let (measured, settling) = rest.split_at(rest.len() - 4);
@@ -166,7 +166,7 @@ fn one_write_a_second_keeps_to_the_time() {
 }
 
 #[test]
-fn partly_primed_and_not_primed_are_said() {
+fn partly_preconditioned_and_not_preconditioned_are_flagged() {
     let caveats = |tests: &[&str]| {
         let ran = TestBench::raw(GIB, |_, _| 10 * MILLISECOND_NS).run(tests);
         let cell = ran.cell("random-write/1");

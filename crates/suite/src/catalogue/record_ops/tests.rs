@@ -106,7 +106,7 @@ fn only_what_could_be_laid_down_is_visited() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_is_said() {
+fn a_file_that_cannot_be_made_is_reported() {
     let ran = bench(GIB).run(&["record-ops forms=write"]);
     assert_eq!(ran.end.skipped[0].reason, "there is no file system to put a file on");
     let mut files = files();

@@ -83,7 +83,7 @@ mod tests {
     use crate::catalogue::testing::{TestBench, run_simulated};
 
     #[test]
-    fn every_write_is_shifted_as_far_as_its_cell_says() {
+    fn every_write_is_shifted_by_the_bytes_of_its_cell() {
         let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&["misalign"]);
         let cells: Vec<_> = ran
             .end

@@ -197,7 +197,7 @@ fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged()
 }
 
 #[test]
-fn without_a_log_what_could_not_be_restored_is_lost_and_said_to_be() {
+fn without_a_log_unrestored_data_is_lost_and_reported() {
     let mut device = used(&small(), SEED);
     let now_ns = device.now();
     image(&mut device);

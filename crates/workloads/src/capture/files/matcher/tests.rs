@@ -59,7 +59,7 @@ impl Bench {
     /// The same at a time.
     fn done_at(&mut self, now_ns: u64) -> Vec<String> {
         let all = std::iter::from_fn(|| self.matcher.pop(now_ns));
-        let said = all.map(|operation| {
+        let lines = all.map(|operation| {
             let what = match &operation.action {
                 FileAction::Open { path, file, .. } => format!("open {path} as {file}"),
                 FileAction::Write { file, offset, bytes } => {
@@ -72,7 +72,7 @@ impl Bench {
             let thread = if operation.thread == A { "A" } else { "B" };
             format!("{} {thread} {what}", operation.at_ns)
         });
-        said.collect()
+        lines.collect()
     }
 }
 
