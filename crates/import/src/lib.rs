@@ -34,6 +34,7 @@ mod known_medium;
 mod media_list;
 mod morton_table;
 mod network;
+mod pg_test_fsync;
 mod pibenchmarks;
 mod rate_list;
 mod reading;
@@ -178,7 +179,7 @@ struct Importer {
 }
 
 /// All importers; a file may hold the output of several tools.
-const IMPORTERS: [&Importer; 28] = [
+const IMPORTERS: [&Importer; 29] = [
     &fio::JSON,
     &fio::TERSE,
     &fio::JOBS,
@@ -207,6 +208,7 @@ const IMPORTERS: [&Importer; 28] = [
     &diskspd::XML,
     &elbencho::IMPORTER,
     &yabs::IMPORTER,
+    &pg_test_fsync::IMPORTER,
 ];
 
 /// Names of the outputs that are read: "iozone output".
