@@ -5,7 +5,8 @@
 use record::units::{GIB, KIB, MIB};
 use record::{Finding, MediumKind, Record};
 
-use crate::figure::{self, UsableEstimate, size};
+use crate::Figures;
+use crate::figure::{UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use crate::geometry;
 use crate::wear::WearEstimate;
@@ -18,7 +19,7 @@ const PARTITION: &str = "/dev/DEVICE-PARTITION";
 /// All advice that the record supports, each as a finding of its own. Empty without any figure of
 /// random writes, as then nothing is known.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    let Some(writes) = weaker_write(record) else { return Vec::new() };
+    let Some(writes) = Figures::of(record).weaker_small_write() else { return Vec::new() };
     let slow = writes.value < DISK_IOPS && record.medium.rotational != Some(true);
     let mut findings: Vec<Finding> = [alignment(record)].into_iter().flatten().collect();
     if slow {
@@ -30,14 +31,6 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     }
     findings.extend([scheduler(record, &writes), trim(record)].into_iter().flatten());
     findings
-}
-
-/// The slower of random writes of 4 and 16 KiB.
-fn weaker_write(record: &Record) -> Option<UsableEstimate<'_>> {
-    [4 * KIB, 16 * KIB]
-        .into_iter()
-        .filter_map(|block| figure::random_write(record, block))
-        .min_by(|a, b| a.value.total_cmp(&b.value))
 }
 
 /// Alignment of partitions: to multiples of the measured or declared allocation unit, and of 1 MiB.

@@ -1,7 +1,8 @@
 //! Speed classes: those that the medium reaches, those in its registers and on its box, and what
 //! was tested of each (docs/field/peers.md#class-test).
 
-use record::units::{Bytes, BytesPerSecond, Iops, KIB, capitalised};
+use record::text::capitalised;
+use record::units::{Bytes, BytesPerSecond, Iops, KIB};
 use record::{Claims, Finding, Outcome, Record, Severity, test};
 
 use crate::figure::{self, UsableEstimate};

@@ -1,7 +1,8 @@
 //! CPU cost of I/O: media that are fast for the host they were measured on
 //! (docs/field/peers.md#host-side).
 
-use record::units::{Nanos, capitalised, significant};
+use record::text::capitalised;
+use record::units::{Nanos, significant};
 use record::{Cell, Finding, Record, metric};
 
 use crate::figure::{self, UsableEstimate};

@@ -5,7 +5,7 @@ use record::collection::{Figure, FigureUnit, HeadlineFigure};
 use record::units::{KIB, MIB};
 use record::{Cell, Estimate, Record, metric, test};
 
-use crate::figure::{self, UsableEstimate};
+use crate::figure::{self, Ratio, UsableEstimate};
 
 /// The figures of a record.
 #[derive(Clone, Copy)]
@@ -64,6 +64,29 @@ impl<'a> Figures<'a> {
         let Figure { test, block_bytes, .. } = *wanted.entry();
         figure::qd1_estimate(self.record, test, block_bytes?)
             .or_else(|| figure::bound_of(self.record, test, block_bytes?))
+    }
+
+    /// Random writes of 4 and 16 KiB for verdicts, the weaker first, as it is named. Those of 16 KiB
+    /// come first only if they are significantly slower, or without intervals less than half as
+    /// fast: the slower of two similar figures is chance, and another run would name the other.
+    /// Media exist with 261 IOPS at 4 KiB and 4 at 16 KiB
+    /// (docs/field/published-figures.md#survey-of-microsd-cards).
+    pub(crate) fn small_writes(self) -> Vec<UsableEstimate<'a>> {
+        let sizes = [HeadlineFigure::RandomWrite4k, HeadlineFigure::RandomWrite16k];
+        let mut figures: Vec<UsableEstimate> =
+            sizes.into_iter().filter_map(|wanted| self.judged(wanted)).collect();
+        if let [small, large] = &figures[..] {
+            let ratio = Ratio::of(small, large);
+            if ratio.is_above(1.0) || ratio.ci95.is_none() && ratio.value > 2.0 {
+                figures.reverse();
+            }
+        }
+        figures
+    }
+
+    /// The weaker of random writes of 4 and 16 KiB whose level is known.
+    pub(crate) fn weaker_small_write(self) -> Option<UsableEstimate<'a>> {
+        self.small_writes().into_iter().find(|figure| figure.bound.is_none())
     }
 
     fn bare(self, wanted: HeadlineFigure) -> Option<UsableEstimate<'a>> {

@@ -4,6 +4,7 @@
 use record::units::{Bytes, KIB, significant};
 use record::{Bound, Finding, Record};
 
+use crate::Figures;
 use crate::figure::{self, Ratio, UsableEstimate, size};
 use crate::finding_builder::FindingBuilder;
 use record::figures::DISK_IOPS;
@@ -31,19 +32,7 @@ fn yardstick(record: &Record) -> Option<Finding> {
     let sizes = [4 * KIB, 16 * KIB, 512, 64 * KIB];
     let figures: Vec<UsableEstimate> =
         sizes.into_iter().filter_map(|block| figure::random_write(record, block)).collect();
-    let of =
-        |block: u64| figures.iter().find(|figure| figure.cell.params.block_bytes == Some(block));
-    let weaker = match (of(4 * KIB), of(16 * KIB)) {
-        // The slower one of two similar figures is chance, and another run would name the other.
-        (Some(small), Some(large)) => {
-            if Ratio::of(small, large).is_above(1.0) {
-                large
-            } else {
-                small
-            }
-        }
-        (small, large) => small.or(large)?,
-    };
+    let weaker = Figures::of(record).weaker_small_write()?;
     let block = size(weaker.cell.params.block_bytes?);
     let times = weaker.value / DISK_IOPS;
     let merges = weaker.value < MERGE_IOPS;

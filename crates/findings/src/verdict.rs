@@ -1,9 +1,9 @@
 //! Verdicts with reasons: one finding for each use, and one that sums them up in a sentence.
 
 use record::classes::{A1_RANDOM, SPEED};
-use record::collection::HeadlineFigure;
 use record::figures::DISK_IOPS;
-use record::units::{KIB, MIB, Nanos, SECOND_NS, capitalised};
+use record::text::capitalised;
+use record::units::{KIB, MIB, Nanos, SECOND_NS};
 use record::{
     Bound, Condition, Direction, Finding, Fitness, Outcome, Record, Severity, Use, VerdictSentence,
     metric, test,
@@ -22,10 +22,6 @@ use crate::{Figures, commits, logger, usability};
 /// Random write IOPS from which on a system disk is poor, usable and good.
 const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_RANDOM[1]];
 const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
-
-/// Figures for the writes of a system.
-const SMALL_WRITES: [HeadlineFigure; 2] =
-    [HeadlineFigure::RandomWrite4k, HeadlineFigure::RandomWrite16k];
 
 /// Need of a system for random writes at a block size.
 fn writes_need(figure: &UsableEstimate) -> Option<Need> {
@@ -54,16 +50,10 @@ fn safety_need(record: &Record) -> Option<Need> {
 }
 
 fn root_disk(record: &Record) -> Option<UseVerdict> {
-    // The weaker first, so that it is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB
-    // (docs/field/published-figures.md#survey-of-microsd-cards).
-    let figures = SMALL_WRITES.into_iter().filter_map(|wanted| Figures::of(record).judged(wanted));
-    let mut needs: Vec<(f64, Need)> =
-        figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
+    let mut needs: Vec<Need> =
+        Figures::of(record).small_writes().iter().filter_map(writes_need).collect();
     let untested =
         if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
-    // Of equal figures that of 4 KiB is named, as it is well known.
-    needs.sort_by(|a, b| (a.0 * 2.0 < b.0).cmp(&(b.0 * 2.0 < a.0)).reverse());
-    let mut needs: Vec<Need> = needs.into_iter().map(|(_, need)| need).collect();
     if needs.is_empty() {
         return None;
     }
@@ -282,10 +272,7 @@ pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
         caveat: (!caveats.is_empty()).then(|| caveats.join("; ")),
     };
     let figure = match wanted {
-        Use::RootDisk => SMALL_WRITES
-            .into_iter()
-            .filter_map(|wanted| Figures::of(record).judged(wanted))
-            .min_by(|a, b| a.value.total_cmp(&b.value))?,
+        Use::RootDisk => Figures::of(record).small_writes().into_iter().next()?,
         Use::Database => {
             let commits = commits::of(record)?;
             return Some(of(commits.figure.value, commits.figure.ci95, commits.reason));
