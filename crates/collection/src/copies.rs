@@ -240,7 +240,7 @@ fn marks_of_rates(run: &Published) -> BTreeSet<String> {
 
 fn mark_of(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    record::text::hex(&hash[..16])
 }
 
 /// Store of runs in which copies are searched.

@@ -1,6 +1,7 @@
 //! The command line as typed. Nothing here touches the system; `commands` turns these into what is
 //! meant.
 
+use record::text::printable;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -177,7 +178,7 @@ pub fn not_text(error: &clap::Error) -> Option<String> {
         return None;
     }
     let word = std::env::args_os().find(|word| word.to_str().is_none())?;
-    let word = report::words::clean(&word.to_string_lossy());
+    let word = printable(&word.to_string_lossy());
     Some(format!(
         "the name '{word}' is not UTF-8; rename it, or cd into it and type '.' where it is a directory"
     ))
@@ -191,7 +192,7 @@ pub fn without_command(error: &clap::Error) -> Option<String> {
     let is_target = typed.starts_with(['/', '.', '~'])
         || typed.starts_with("sim:")
         || std::path::Path::new(typed).exists();
-    let typed = report::words::clean(typed);
+    let typed = printable(typed);
     is_target.then(|| {
         format!(
             "what to do with {typed}? `flashmark run {typed}` measures it; `flashmark check {typed}` tells whether it is genuine, fit and healthy"
@@ -788,9 +789,9 @@ const IMPORT_HELP: &str = "\
 Output of these tools is recognised: fio (JSON, text, terse), dd, iozone,
 hdparm, ioping, f3 (f3write, f3read, f3probe), H2testw, bonnie++, sysbench
 fileio, diskspd, elbencho, iostat -x, seeker, flashbench, CrystalDiskMark,
-KDiskMark, AS SSD, PiBenchmarks, YABS, Raspberry Pi Diagnostics; also
-Flashmark's own records and tables. docs/importing.md describes the result of
-each.";
+KDiskMark, AS SSD, PiBenchmarks, YABS, pg_test_fsync, Raspberry Pi
+Diagnostics; also Flashmark's own records and tables. docs/importing.md
+describes the result of each.";
 
 /// Flags of `import`.
 #[derive(Debug, Args)]

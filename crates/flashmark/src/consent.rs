@@ -4,6 +4,8 @@
 //! enough: its contents are shown, and the user types the word at a terminal, or a script says
 //! `--yes`.
 
+use record::text;
+use record::text::printable;
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 
@@ -13,7 +15,7 @@ use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
-use crate::{say, say_text, signals, words};
+use crate::{say, say_text, signals};
 
 /// Target to overwrite, and its contents.
 pub struct Question<'a> {
@@ -47,10 +49,10 @@ pub fn ask(question: &Question<'_>) -> Result<()> {
         question.contents.lines().iter().map(|line| format!("  {line}\n")).collect();
     say_text!(
         "{}",
-        words::visible(&format!(
+        text::escaped(&format!(
             "{} holds:
 {lines}",
-            report::words::clean(question.what)
+            printable(question.what)
         ))
     );
     // what was typed before this was shown is no answer to it
@@ -91,6 +93,15 @@ pub fn go_on() -> Result<()> {
     match answer()?.as_deref() {
         Some("yes" | "y") => Ok(()),
         _ => refuse("not gone on with; nothing was written"),
+    }
+}
+
+/// Contents as a part of a sentence: "; it holds ext4 'HOLIDAY'". Empty for an empty medium.
+pub fn holds(contents: Option<&Contents>) -> String {
+    match contents.map(|contents| (contents, contents.is_empty())) {
+        Some((contents, Some(false))) => format!("; it holds {}", contents.lines().join(", ")),
+        Some((contents, None)) => format!("; what it holds {}", contents.summary()),
+        _ => String::new(),
     }
 }
 

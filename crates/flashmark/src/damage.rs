@@ -1,8 +1,8 @@
 //! Damage of a run's files, in a line or two on the terminal.
 
+use record::text::printable;
 use std::io::Write;
 
-use report::words::clean;
 use store::{Damage, RunDir};
 
 /// Most places of a journal that are named one by one.
@@ -10,7 +10,7 @@ const MAX_LINES: usize = 5;
 
 /// A line for each place of damage, up to five, and one with the number of the others.
 pub fn lines<'a>(damage: impl Iterator<Item = &'a Damage>) -> Vec<String> {
-    let all: Vec<String> = damage.map(|damage| clean(&damage.to_string())).collect();
+    let all: Vec<String> = damage.map(|damage| printable(&damage.to_string())).collect();
     let mut shown: Vec<String> = all.iter().take(MAX_LINES).cloned().collect();
     if all.len() > MAX_LINES {
         shown.push(format!(
@@ -25,9 +25,9 @@ pub fn lines<'a>(damage: impl Iterator<Item = &'a Damage>) -> Vec<String> {
 pub fn line(damage: &[Damage]) -> Option<String> {
     match damage {
         [] => None,
-        [one] => Some(clean(&one.to_string())),
+        [one] => Some(printable(&one.to_string())),
         [first, rest @ ..] => {
-            let first = clean(&first.to_string());
+            let first = printable(&first.to_string());
             Some(format!(
                 "{first}; and {} more, `flashmark show --salvage` names them all",
                 rest.len()
@@ -44,5 +44,5 @@ pub fn warn<'a>(dir: &RunDir, damage: impl Iterator<Item = &'a Damage>) {
 
 /// Prints one line about a run on standard error.
 pub fn print_line(dir: &RunDir, line: &str) {
-    let _ = writeln!(std::io::stderr(), "flashmark: {}: {line}", clean(dir.name()));
+    let _ = writeln!(std::io::stderr(), "flashmark: {}: {line}", printable(dir.name()));
 }

@@ -2,6 +2,7 @@
 //! user's rights, which keeps a copy in the user's home, so that `show` finds it without sudo. Root
 //! itself writes nothing in places that others can change.
 
+use record::text::printable;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufWriter, Read, Write};
@@ -9,7 +10,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use report::words::clean;
 use store::RunDir;
 
 /// Hidden command of that process.
@@ -76,7 +76,7 @@ impl Invoker {
         let sent = send(dir.path(), &mut to).and_then(|()| to.flush());
         drop(to);
         let ended = child.wait_with_output()?;
-        let text = |bytes: &[u8]| clean(String::from_utf8_lossy(bytes).trim());
+        let text = |bytes: &[u8]| printable(String::from_utf8_lossy(bytes).trim());
         if !ended.status.success() {
             return Err(io::Error::other(text(&ended.stderr)));
         }
@@ -132,11 +132,11 @@ pub fn to_invoker(dir: &RunDir, quiet: bool) {
     match invoker.keep(dir) {
         Ok(_) if quiet => {}
         Ok(path) => {
-            crate::say!("Kept for {} as well: {}", clean(&invoker.name), path.display());
+            crate::say!("Kept for {} as well: {}", printable(&invoker.name), path.display());
         }
         Err(error) => crate::say!(
             "flashmark: no copy could be kept for {}: {error}; `sudo flashmark show` finds the run",
-            clean(&invoker.name)
+            printable(&invoker.name)
         ),
     }
 }

@@ -1,10 +1,10 @@
 //! Keys by which a collection tells media and hosts apart without learning which they are.
 
+use record::text::printable;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use record::{Published, Record};
-use report::words::clean;
 use sha2::Sha256;
 
 use crate::exit::{Result, usage};
@@ -28,7 +28,7 @@ impl KeyFile {
     /// # Errors
     /// It cannot be read or holds something else; the error says how to make one.
     pub fn read(path: &Path) -> Result<KeyFile> {
-        let shown = clean(&path.display().to_string());
+        let shown = printable(&path.display().to_string());
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) => return usage(format_args!("--keys {shown}: {error}")),
@@ -77,12 +77,7 @@ impl KeyFile {
         mac.update(what.as_bytes());
         mac.update(&[0]);
         mac.update(identity.as_bytes());
-        mac.finalize()
-            .into_bytes()
-            .iter()
-            .take(KEY_BYTES)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        record::text::hex(&mac.finalize().into_bytes()[..KEY_BYTES])
     }
 }
 

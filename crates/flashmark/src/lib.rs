@@ -29,6 +29,7 @@ pub mod progress_display;
 pub mod progress_events;
 pub mod published_run;
 pub mod reopened;
+pub mod reopened_medium;
 #[cfg(feature = "export")]
 pub mod repository;
 pub mod request;

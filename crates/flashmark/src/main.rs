@@ -1,5 +1,6 @@
 //! Flashmark tells how storage really behaves.
 
+use record::text::printable;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
     };
     let exit = beside_the_main_thread(work).unwrap_or_else(|failure| {
         // One line, whatever the names in it hold.
-        flashmark::say!("flashmark: {}", report::words::clean(&failure.to_string()));
+        flashmark::say!("flashmark: {}", printable(&failure.to_string()));
         failure.exit
     });
     progress_events::ended(exit);

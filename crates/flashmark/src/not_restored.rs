@@ -1,8 +1,8 @@
 //! Data that a run has not restored, as it is reported first wherever the run is shown.
 
 use record::Record;
+use record::text::printable;
 use record::units::Bytes;
-use report::words::clean;
 use store::{RunDir, Store, Unrestored};
 
 use crate::exit::{OrExit, Result, refuse};
@@ -50,12 +50,12 @@ fn words(unrestored: &Unrestored, run: &str) -> String {
     let medium = if unrestored.medium.is_empty() {
         "the medium".to_owned()
     } else {
-        clean(&unrestored.medium)
+        printable(&unrestored.medium)
     };
     format!(
         "NOT RESTORED: {} of data from {medium} is kept in this run; plug the medium in and type: flashmark restore {}",
         Bytes(unrestored.bytes),
-        clean(run)
+        printable(run)
     )
 }
 

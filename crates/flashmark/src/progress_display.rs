@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::text;
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
 use record::{Cell, Flag, Params, PlannedCell, Stop};
 use serde_json::json;
@@ -202,7 +203,7 @@ impl Screen {
     /// Prints a line above the bar.
     pub fn print(&self, line: &str) {
         // names of media and paths, and what other programs complained of, stand in what is printed
-        let line = &words::visible(line);
+        let line = &text::escaped(line);
         match &self.bar {
             Some(bar) => bar.println(OutputStream::Error.fitted(line)),
             None if self.plain => {

@@ -1,10 +1,10 @@
 //! Part of a run that others get to see: the same for `submit`, `publish` and `export`, so that a
 //! run has one name everywhere.
 
+use record::text::printable;
 use std::mem;
 
 use record::{Cell, Histogram, Published, Record, Sample};
-use report::words::clean;
 use serde_json::Value;
 
 use crate::exit::{OrExit, Result, usage};
@@ -30,7 +30,7 @@ pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)>
     let private = private(record);
     let mut blanked = 0;
     each_text(&mut value, &mut |text| {
-        let printable = clean(text);
+        let printable = printable(text);
         let kept =
             private.iter().fold(printable.clone(), |text, word| text.replace(word.as_str(), BLANK));
         blanked += usize::from(kept != printable);
@@ -95,7 +95,7 @@ pub fn private(record: &Record) -> Vec<String> {
         |path: &&str| path.contains('/') && !path.starts_with("/dev/") && !path.starts_with("sim:");
     words.extend(Some(target.path.as_str()).filter(is_path).map(str::to_owned));
     words.extend(std::env::var("HOME").ok().filter(|home| is_path(&home.as_str())));
-    words.iter_mut().for_each(|word| *word = clean(word));
+    words.iter_mut().for_each(|word| *word = printable(word));
     words.retain(|word| word.len() >= SHORTEST);
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     words

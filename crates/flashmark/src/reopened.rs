@@ -53,7 +53,7 @@ impl Earlier<'_> {
     pub fn open(&self, by_hand: Option<&str>) -> Result<(OpenTarget, Recognition)> {
         let mut refused = None;
         let mut strange = None;
-        for target in self.whereabouts(by_hand) {
+        for target in whereabouts(&self.request.target, self.record(), by_hand) {
             let opened =
                 OpenTarget::open(&RunRequest { target, reopened: true, ..self.request.clone() });
             let same = opened
@@ -71,24 +71,6 @@ impl Earlier<'_> {
             (None, Some(failure)) => Err(failure),
             (None, None) => refuse(self.not_found()),
         }
-    }
-
-    /// Places where the medium may be, the likeliest first.
-    fn whereabouts(&self, by_hand: Option<&str>) -> Vec<String> {
-        if let Some(target) = by_hand {
-            return vec![target.to_owned()];
-        }
-        let mut places = vec![self.request.target.clone()];
-        if self.record().target.kind == TargetKind::Block {
-            let others = host::nodes_like(&Roots::default(), self.record());
-            places.extend(
-                others
-                    .iter()
-                    .map(|path| path.display().to_string())
-                    .filter(|path| *path != self.request.target),
-            );
-        }
-        places
     }
 
     /// Refuses a medium whose identity is not that of the run's; a user who names the place by hand
@@ -123,6 +105,21 @@ impl Earlier<'_> {
             self.run, self.run
         )
     }
+}
+
+/// Places where the medium of a run may be, the likeliest first: where the user says (`by_hand`), or
+/// where it was, and where a device of its identity is.
+pub fn whereabouts(target: &str, record: &Record, by_hand: Option<&str>) -> Vec<String> {
+    if let Some(target) = by_hand {
+        return vec![target.to_owned()];
+    }
+    let mut places = vec![target.to_owned()];
+    if record.target.kind == TargetKind::Block {
+        let others = host::nodes_like(&Roots::default(), record);
+        let others = others.iter().map(|path| path.display().to_string());
+        places.extend(others.filter(|path| path != target));
+    }
+    places
 }
 
 /// Plan of a resumed run: all cells of its journal except those that were left out.

@@ -5,12 +5,12 @@
 //! `records/SENDER/ID.json.gz`: the account of the sender, and the name that is made from the
 //! content. `accepted.txt` names doubtful records that a person has accepted.
 
+use record::text::printable;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use report::words::clean;
 use serde::{Deserialize, Serialize};
 
 pub mod built_in;
@@ -89,7 +89,7 @@ impl Repository {
     /// # Errors
     /// The directory is not a repository, or one of a newer version.
     pub fn open(dir: &Path) -> Result<Repository> {
-        let shown = clean(&dir.display().to_string());
+        let shown = printable(&dir.display().to_string());
         let text = fs::read_to_string(dir.join(SETTINGS)).with_context(|| {
             format!("'{shown}' is no collection: it has no {SETTINGS}; flashmark collection init makes one")
         })?;
@@ -98,14 +98,14 @@ impl Repository {
         if settings.schema != SCHEMA {
             bail!(
                 "{shown} has the form '{}', this version knows '{SCHEMA}'; a newer flashmark reads it",
-                clean(&settings.schema)
+                printable(&settings.schema)
             );
         }
         if let Some(word) = settings.reference.iter().find(|word| !is_sender(word)) {
             bail!(
                 "{shown}/{SETTINGS} has the account '{}', which is not an account name: small letters, digits and \
                  single hyphens",
-                clean(word)
+                printable(word)
             );
         }
         let accepted = fs::read_to_string(dir.join(ACCEPTED)).unwrap_or_default();

@@ -13,6 +13,7 @@ use suite::backup::{Interruption, LostPlace, Restored, Trust, Why, restore};
 use suite::fingerprint::Recognition;
 
 use crate::backup_file::BackupOnDisk;
+use crate::consent;
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::open_target::OpenTarget;
 use crate::reopened::Earlier;
@@ -106,7 +107,7 @@ fn once(
         Recognition::Strange { why, .. } | Recognition::CannotTell { why } => refuse(format_args!(
             "{} is not the medium whose data this run has to restore: {why}{}; nothing was written",
             opened.target.path,
-            opened.holds()
+            consent::holds(opened.contents.as_ref())
         )),
     }
 }

@@ -1,6 +1,7 @@
 //! A file with runs that somebody shared: a whole record, a published run as `submit --show` prints
 //! it, or what `export --format json` writes; plain or packed with gzip.
 
+use record::text::printable;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +10,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use collection::{Rejection, Upload, UploadLimits};
 use record::Record;
-use report::words::clean;
 use serde_json::value::RawValue;
 
 use crate::published_run;
@@ -106,6 +106,6 @@ pub fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)
         .and_then(|open| open.take(MAX_BYTES).read_to_end(&mut bytes))
-        .with_context(|| format!("cannot read {}", clean(&file.display().to_string())))?;
+        .with_context(|| format!("cannot read {}", printable(&file.display().to_string())))?;
     Ok(bytes)
 }

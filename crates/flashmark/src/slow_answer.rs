@@ -1,6 +1,7 @@
 //! Messages while a medium does not answer before its run has begun: the screen of the run, which
 //! prints them later, is not there yet.
 
+use record::text::printable;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ impl SlowAnswer {
             return SlowAnswer { over: None, thread: None };
         }
         let (over, is_over) = channel();
-        let target = report::words::clean(target);
+        let target = printable(target);
         let thread = std::thread::spawn(move || {
             let began = Instant::now();
             let mut wait = FIRST;

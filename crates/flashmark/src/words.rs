@@ -5,26 +5,6 @@ use record::{Cell, Content, Params, PlannedCell, Region, metric, test};
 use report::CellNames;
 use suite::Plan;
 
-/// Text that is safe for a terminal: characters that would move the cursor, colour the screen, or
-/// hide or reverse text are written out. Line breaks stay.
-pub fn visible(text: &str) -> String {
-    harmless(text, |c| c.escape_debug().to_string())
-}
-
-/// The same, with `write` to spell such a character.
-pub fn harmless(text: &str, write: impl Fn(char) -> String) -> String {
-    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    let mut harmless = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character != '\n' && (character.is_control() || hidden(character)) {
-            harmless += &write(character);
-        } else {
-            harmless.push(character);
-        }
-    }
-    harmless
-}
-
 /// Longest time of a plan of which `used_ns` are used: "at most 10 min 00 s", or that it has no
 /// limit.
 pub fn longest(plan: &Plan, used_ns: u64) -> String {

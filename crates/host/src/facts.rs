@@ -48,7 +48,7 @@ fn machine_number(roots: &Roots) -> Option<String> {
         .filter(|own| own != "uninitialized")?;
     let hash =
         Hmac::<Sha256>::new_from_slice(own.as_bytes()).ok()?.chain_update(PURPOSE).finalize();
-    Some(hash.into_bytes().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    Some(record::text::hex(&hash.into_bytes()[..16]))
 }
 
 /// Machine type of `uname -m`; kernels before 6.1 do not have it in /proc.

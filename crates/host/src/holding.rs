@@ -72,9 +72,9 @@ impl Process {
     }
 }
 
-/// Text from a program or a path, without control characters.
+/// Text from a program or a path, with a question mark for each hidden character.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    text.chars().map(|c| if record::text::is_hidden(c) { '?' } else { c }).collect()
 }
 
 /// Kind of a lock.

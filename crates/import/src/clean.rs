@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use record::text::is_hidden;
+
 use super::text::re;
 
 /// Cleaned lines with their numbers in the file.
@@ -131,14 +133,13 @@ fn tidied(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     for letter in re!(ESCAPES).replace_all(text, "").chars() {
         match letter {
-            '\r' => tidy.push('\n'),
+            '\r' | '\u{2028}' | '\u{2029}' => tidy.push('\n'),
             '\t' => tidy.push('\t'),
             '\u{a0}' | '\u{2007}'..='\u{200a}' | '\u{202f}' => tidy.push(' '),
-            '\u{200b}'..='\u{200f}' | '\u{ad}' | '\u{feff}' => {}
             '\u{2212}' => tidy.push('-'),
             '\u{8}' if tidy.ends_with('\n') => {}
             '\u{8}' => drop(tidy.pop()),
-            other if other.is_control() => {}
+            other if other != '\n' && is_hidden(other) => {}
             other => tidy.push(other),
         }
     }

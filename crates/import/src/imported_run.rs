@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use record::text::is_hidden;
 use record::units::saturating_sum;
 use record::{
     Cell, Direction, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Path, Pattern,
@@ -355,5 +356,5 @@ fn most_of(name: &str) -> f64 {
 
 /// Shortens a text for people: one line, no control characters, at most `most` letters.
 pub(crate) fn short(text: &str, most: usize) -> String {
-    text.chars().filter(|c| !c.is_control()).take(most).collect::<String>().trim().to_owned()
+    text.chars().filter(|c| !is_hidden(*c)).take(most).collect::<String>().trim().to_owned()
 }

@@ -42,6 +42,7 @@ mod series;
 mod source;
 mod summary;
 pub mod test;
+pub mod text;
 pub mod units;
 mod uses;
 mod write_cache;

@@ -206,12 +206,6 @@ pub fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Text with its first letter in upper case.
-pub fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
 /// Sum of bytes or times, at most `u64::MAX`: the values of a hostile file may overflow.
 pub fn saturating_sum(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::saturating_add)

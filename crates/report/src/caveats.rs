@@ -1,6 +1,7 @@
 //! Information that a reader needs before trusting the numbers: how the run ended, caveats, errors,
 //! and left-out tests.
 
+use record::text::{capitalised, printable};
 use std::collections::BTreeMap;
 
 use record::units::Nanos;
@@ -32,7 +33,7 @@ pub(crate) fn state(record: &Record) -> Option<String> {
             _ if has_gone(record) => Some(format!(
                 "The device went away: it was unplugged, or its reader or its port reset it. {}. \
                  Try another reader, port or cable.",
-                words::capitalised(&progress)
+                capitalised(&progress)
             )),
             error => Some(format!("The medium failed: {progress}.{error}")),
         },
@@ -49,18 +50,14 @@ fn first_error(record: &Record) -> String {
     let failed = record.cells.iter().find(|cell| cell.stop == Stop::Error);
     failed
         .map(|cell| {
-            format!(
-                " {}: {}.",
-                words::capitalised(&words::cell(cell)),
-                error(cell).trim_end_matches('.')
-            )
+            format!(" {}: {}.", capitalised(&words::cell(cell)), error(cell).trim_end_matches('.'))
         })
         .unwrap_or_default()
 }
 
 /// The reason why a cell failed, in words.
 pub(crate) fn error(cell: &Cell) -> String {
-    cell.reason.as_deref().map(words::clean).unwrap_or_else(|| "no reason was recorded".to_owned())
+    cell.reason.as_deref().map(printable).unwrap_or_else(|| "no reason was recorded".to_owned())
 }
 
 /// A caveat with the cells that it concerns (none: the whole run).
@@ -175,7 +172,7 @@ fn alike(a: &Flag, b: &Flag) -> bool {
 pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for skip in &record.skipped {
-        by_reason.entry(words::clean(&skip.reason)).or_default().push(words::clean(&skip.test));
+        by_reason.entry(printable(&skip.reason)).or_default().push(printable(&skip.test));
     }
     by_reason.into_iter().map(|(reason, tests)| (reason, tests.join(", "))).collect()
 }
@@ -203,7 +200,7 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
         skips().filter(|_| !is_cut_short).find(|skip| about(&skip.test) && is_of_size(skip))
     });
     if let Some(skip) = fitting {
-        return format!("skipped: {}", words::clean(&skip.reason));
+        return format!("skipped: {}", printable(&skip.reason));
     }
     match record.run.ended {
         _ if planned.is_empty() => NOT_PLANNED.to_owned(),
@@ -220,9 +217,9 @@ pub(crate) fn run_facts(record: &Record) -> Vec<String> {
     let run = &record.run;
     let mut facts = Vec::new();
     if !run.suite.is_empty() {
-        facts.push(format!("{} suite", words::clean(&run.suite)));
+        facts.push(format!("{} suite", printable(&run.suite)));
     }
-    facts.extend(run.started.as_deref().map(|when| words::clean(when).chars().take(10).collect()));
+    facts.extend(run.started.as_deref().map(|when| printable(when).chars().take(10).collect()));
     if run.elapsed_ns > 0 {
         facts.push(Nanos(run.elapsed_ns).to_string());
     }

@@ -43,6 +43,7 @@ pub use table::{MAX_COMPARED, lies_on, order, table, table_with_runs};
 pub use text::{TEXTS, about, anchor, framed, framed_at, linked_path, methodology, text_page};
 
 use address::Links;
+use record::text::{capitalised, printable};
 
 use crate::words;
 
@@ -73,8 +74,8 @@ impl<'a> SiteFrame<'a> {
         let home = links.table(&record::collection::Query::default());
         let item = |name, text, href| NavItem { text, href, here: name == here };
         SiteFrame {
-            title: words::clean(&title),
-            site: words::clean(&links.site.title),
+            title: printable(&title),
+            site: printable(&links.site.title),
             made: links.site.made.as_deref(),
             style: links.file(&style.path),
             script: links.file(&script.path),
@@ -112,7 +113,7 @@ impl<'a> SiteFrame<'a> {
 pub(crate) fn kind_head(kind: record::MediumKind) -> String {
     match kind {
         record::MediumKind::Emmc => words::kind(kind).to_owned(),
-        _ => words::capitalised(words::kind(kind)),
+        _ => capitalised(words::kind(kind)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use findings::{ComparedFigure, Curve, FasterMedium, MediaComparison, MediaRatio, Regression};
+use record::text::{capitalised, printable};
 use record::units::{Bytes, significant};
 
 use crate::html::PageHead;
@@ -44,7 +45,7 @@ fn in_lines(comparison: &MediaComparison, more_runs: &[String], width: usize) ->
     if !comparison.differences.is_empty() {
         out += &format!("\n{}\n", differ(comparison));
         for difference in &comparison.differences {
-            out += &text::paragraph(&format!("- {}", words::clean(difference)), width);
+            out += &text::paragraph(&format!("- {}", printable(difference)), width);
         }
     }
     if let Some(found) = &comparison.experiment {
@@ -75,7 +76,7 @@ fn in_lines(comparison: &MediaComparison, more_runs: &[String], width: usize) ->
     if !comparison.not_compared.is_empty() {
         out += "\nNot compared\n";
         for why in &comparison.not_compared {
-            out += &text::paragraph(&format!("- {}", words::clean(why)), width);
+            out += &text::paragraph(&format!("- {}", printable(why)), width);
         }
     }
     if comparison.media.len() < 2 {
@@ -214,7 +215,7 @@ fn explained(found: &findings::Experiment, width: usize) -> String {
         out += &text::paragraph(experiment::note(found), width);
     }
     for why in &found.left_out {
-        out += &text::paragraph(&format!("- left out: {}", words::clean(why)), width);
+        out += &text::paragraph(&format!("- left out: {}", printable(why)), width);
     }
     out
 }
@@ -230,7 +231,7 @@ fn differ(comparison: &MediaComparison) -> &'static str {
 /// Media that nobody should use, each with the reason.
 fn faults(comparison: &MediaComparison) -> Vec<String> {
     let fault = |medium: &findings::Compared| {
-        Some(format!("{}: {}", words::clean(&medium.name), words::clean(medium.fault.as_deref()?)))
+        Some(format!("{}: {}", printable(&medium.name), printable(medium.fault.as_deref()?)))
     };
     comparison.media.iter().filter_map(fault).collect()
 }
@@ -246,11 +247,11 @@ pub fn page(comparison: &MediaComparison) -> String {
         differences: comparison
             .differences
             .iter()
-            .map(|difference| words::clean(difference))
+            .map(|difference| printable(difference))
             .collect(),
         experiment: comparison.experiment.as_ref().map(ExperimentView::of),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
-        not_compared: comparison.not_compared.iter().map(|why| words::clean(why)).collect(),
+        not_compared: comparison.not_compared.iter().map(|why| printable(why)).collect(),
         works: comparison
             .works
             .iter()
@@ -324,7 +325,7 @@ impl ExperimentView {
                 .filter(|table| !table.rows.is_empty())
                 .map(|table| TableView::new(table, "What explains each figure".to_owned())),
             note: experiment::note(found),
-            left_out: found.left_out.iter().map(|why| words::clean(why)).collect(),
+            left_out: found.left_out.iter().map(|why| printable(why)).collect(),
         }
     }
 }
@@ -363,9 +364,9 @@ impl CurveView {
 fn title(curve: &Curve) -> String {
     format!(
         "{}: A is {}, B is {}",
-        words::capitalised(&words::test(&curve.test)),
-        words::clean(&curve.a),
-        words::clean(&curve.b)
+        capitalised(&words::test(&curve.test)),
+        printable(&curve.a),
+        printable(&curve.b)
     )
 }
 
@@ -380,25 +381,24 @@ fn order(rank: &findings::Rank) -> String {
             0 => format!("{}. ", place.place),
             _ => format!("; {}. ", place.place),
         };
-        text += &format!("{} ({})", words::clean(&place.name), rank_text(place));
+        text += &format!("{} ({})", printable(&place.name), rank_text(place));
     }
     let left_out = rank.left_out.iter();
-    let named: Vec<String> = left_out
-        .map(|(name, why)| format!("{} ({})", words::clean(name), words::clean(why)))
-        .collect();
+    let named: Vec<String> =
+        left_out.map(|(name, why)| format!("{} ({})", printable(name), printable(why))).collect();
     if named.is_empty() { text } else { format!("{text}. Not ranked: {}", named.join(", ")) }
 }
 
 /// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".
 pub(crate) fn rank_text(place: &findings::RankPlace) -> String {
     let parts = [place.level, place.caveat.as_deref().unwrap_or_default(), &place.figure];
-    let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| words::clean(part));
+    let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| printable(part));
     parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Sentences about the block sizes at which one medium overtakes the other.
 fn crossings(curve: &Curve) -> Vec<String> {
-    let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
+    let (a, b) = (printable(&curve.a), printable(&curve.b));
     let size = |bytes: f64| Bytes(bytes.max(0.0).round() as u64).to_string();
     let sentence = |crossing: &findings::Crossing| {
         let (winner, loser) = if crossing.above == "a" { (&a, &b) } else { (&b, &a) };
@@ -414,7 +414,7 @@ fn crossings(curve: &Curve) -> Vec<String> {
 
 /// Sentences about crossings of the curves, or about the medium that is faster everywhere.
 fn sentences(curve: &Curve) -> Vec<String> {
-    let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
+    let (a, b) = (printable(&curve.a), printable(&curve.b));
     let mut sentences = crossings(curve);
     let all = |wanted: FasterMedium| {
         !curve.points.is_empty() && curve.points.iter().all(|point| point.found.judgement == wanted)

@@ -1,6 +1,7 @@
 //! Printable figures: a figure with its interval, its sample count and its stop reason, or the
 //! reason why there is none.
 
+use record::text::printable;
 use record::{Bound, Cell, Estimate, Flag, Latency, OPEN_INTERVAL, Stop, metric, test};
 
 use crate::{display, words};
@@ -110,7 +111,7 @@ pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
 
 /// An impossibility flag, in words that begin with "impossible".
 pub(crate) fn impossible_text(flag: &Flag) -> String {
-    let text = words::clean(&flag.to_string());
+    let text = printable(&flag.to_string());
     if text.starts_with("impossible") { text } else { format!("impossible: {text}") }
 }
 

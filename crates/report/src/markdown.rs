@@ -2,6 +2,7 @@
 //! of the screens.
 
 use findings::MediaComparison;
+use record::text::printable;
 use record::{Record, test};
 
 use crate::tables::Table;
@@ -65,7 +66,7 @@ pub fn comparison(comparison: &MediaComparison, private: &[String]) -> String {
 /// Flashmark.
 fn measured_with(record: &Record) -> String {
     let software = &record.run.software;
-    let (name, version) = (words::clean(&software.name), words::clean(&software.version));
+    let (name, version) = (printable(&software.name), printable(&software.version));
     if software.is_flashmark() {
         return format!("Measured with Flashmark {version}").trim_end().to_owned();
     }
@@ -145,7 +146,7 @@ impl Markdown<'_> {
 
     /// Text escaped for Markdown, without private words.
     fn safe(&self, text: &str) -> String {
-        let clean = words::clean(text);
+        let clean = printable(text);
         let words = self.private.iter().filter(|word| !word.is_empty());
         escaped(&words.fold(clean, |text, word| text.replace(word.as_str(), LEFT_OUT)))
     }

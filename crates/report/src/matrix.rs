@@ -2,6 +2,7 @@
 //! and the commands that set it up.
 
 use findings::matrix::{CombinationResult, ContestRank, Matrix, WorkPlaces};
+use record::text::printable;
 use record::units::significant;
 use record::{Cell, Ended, Record, Stop, TargetKind};
 
@@ -46,9 +47,9 @@ pub(crate) fn ranking(work: &WorkPlaces) -> Table {
     for place in &work.places {
         table.push(
             vec![
-                words::clean(&place.way.filesystem_words()),
-                words::clean(&place.way.mount_options),
-                words::clean(&place.way.scheduler),
+                printable(&place.way.filesystem_words()),
+                printable(&place.way.mount_options),
+                printable(&place.way.scheduler),
                 significant(place.centre),
                 significant(place.relative),
                 interval(place),
@@ -108,7 +109,7 @@ pub(crate) fn by_scheduler(work: &WorkPlaces) -> Table {
         let shown = |value: Option<f64>| value.map(significant).unwrap_or_else(|| "-".to_owned());
         let worst = worst.map(words::stall).unwrap_or_else(|| "-".to_owned());
         table.push(
-            vec![words::clean(name), shown(best), shown(average), shown(fairness), worst],
+            vec![printable(name), shown(best), shown(average), shown(fairness), worst],
             Vec::new(),
         );
     }
@@ -133,7 +134,7 @@ pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
                 continue;
             }
             let way = [&work.work, &place.way.filesystem_words(), &place.way.scheduler]
-                .map(|word| words::clean(word));
+                .map(|word| printable(word));
             let figures = [shown(before), shown(after), shown(place.fragmentation_read_ratio)];
             table.push(way.into_iter().chain(figures).collect(), Vec::new());
         }
@@ -171,7 +172,7 @@ pub(crate) fn threads(record: &Record) -> Option<Table> {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             if values.is_empty() { "-".to_owned() } else { significant(mean) }
         };
-        let words = key.map(words::clean).into_iter();
+        let words = key.map(printable).into_iter();
         let figures = (0..4).map(mean).chain([tries.len().to_string()]);
         table.push(words.chain(figures).collect(), Vec::new());
     }

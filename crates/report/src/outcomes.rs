@@ -1,10 +1,10 @@
 //! Results of checks for CI systems: JUnit XML, annotations of GitHub, Bencher Metric Format.
 
 use findings::{Regression, is_verdict};
+use record::text::printable;
 use record::{Answer, Finding, Record, Severity, Summary};
 
 use crate::compare::{figure_name, figure_ratio, regression_result};
-use crate::words;
 
 mod bencher;
 mod github;
@@ -92,7 +92,7 @@ pub fn of_run(record: &Record) -> Outcomes {
     let failed = failures.iter().map(|finding| CheckOutcome {
         name: finding.id.clone(),
         verdict: CheckVerdict::Failed,
-        why: words::clean(&finding.statement),
+        why: printable(&finding.statement),
     });
     let answered = answers.into_iter().map(|(question, answer, reason)| CheckOutcome {
         name: question.to_owned(),
@@ -101,12 +101,12 @@ pub fn of_run(record: &Record) -> Outcomes {
             Answer::No if !failures.is_empty() => CheckVerdict::Failed,
             _ => CheckVerdict::Undecided,
         },
-        why: words::clean(&format!("{}: {reason}", answer.words())),
+        why: printable(&format!("{}: {reason}", answer.words())),
     });
     let verdict = record.findings.iter().find(|finding| is_verdict(finding));
     Outcomes {
         name: "flashmark check".into(),
-        result: verdict.map(|finding| words::clean(&finding.statement)).unwrap_or_default(),
+        result: verdict.map(|finding| printable(&finding.statement)).unwrap_or_default(),
         checks: answered.chain(failed).collect(),
     }
 }

@@ -6,6 +6,7 @@ mod curves;
 mod latency;
 mod spans;
 
+use record::text::{capitalised, printable};
 use std::collections::BTreeMap;
 
 use record::{Cell, Estimate, Record, metric, test};
@@ -92,7 +93,7 @@ fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
         for cell in record.cells_of(test).filter(|cell| cell.params.block_bytes.is_some()) {
             let name = match headline::kind(record, cell) {
                 CellRelation::Repeat => continue,
-                CellRelation::Standard => words::capitalised(&words::test(test)),
+                CellRelation::Standard => capitalised(&words::test(test)),
                 CellRelation::Variant => variant_name(record, cell),
             };
             // Two cells of one size cannot be on one line.
@@ -104,7 +105,7 @@ fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
                         .any(|other| other.params.block_bytes == cell.params.block_bytes)
             };
             let name = if groups.iter().any(same) {
-                format!("{name}, {}", words::clean(&cell.id))
+                format!("{name}, {}", printable(&cell.id))
             } else {
                 name
             };
@@ -135,7 +136,7 @@ fn variant_name(record: &Record, cell: &Cell) -> String {
         .map(|cell| words::variant(&cell.params))
         .unwrap_or_default();
     let different = words::variant(&cell.params).into_iter().filter(|part| !usual.contains(part));
-    std::iter::once(words::capitalised(&words::test(&cell.test)))
+    std::iter::once(capitalised(&words::test(&cell.test)))
         .chain(different)
         .collect::<Vec<_>>()
         .join(", ")

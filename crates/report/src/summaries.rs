@@ -1,11 +1,11 @@
 //! Results of several media in one table.
 
-use record::units::{BytesPerSecond, Iops, capitalised};
+use record::text::{capitalised, printable};
+use record::units::{BytesPerSecond, Iops};
 use record::{Answer, Summary};
 
 use crate::display;
 use crate::text::wrapped;
-use crate::words::clean;
 
 const HEAD: [&str; 5] = ["medium", "read", "write", "random read", "random write"];
 const NOTHING: &str = "-";
@@ -46,7 +46,7 @@ pub fn table(media: &[MediumSummary<'_>], width: usize) -> String {
         };
         let parts = [answers, Some(reasons).filter(|text| !text.is_empty()), run];
         for part in parts.into_iter().flatten() {
-            for line in wrapped(&clean(&part), width.saturating_sub(INDENT.len())) {
+            for line in wrapped(&printable(&part), width.saturating_sub(INDENT.len())) {
                 text += &format!("{INDENT}{line}\n");
             }
         }
@@ -55,7 +55,7 @@ pub fn table(media: &[MediumSummary<'_>], width: usize) -> String {
 }
 
 fn row(one: &MediumSummary<'_>) -> [String; 5] {
-    let medium = clean(one.target);
+    let medium = printable(one.target);
     let Some(it) = one.summary else {
         return [&medium, one.outcome, "", "", ""].map(str::to_owned);
     };

@@ -1,5 +1,6 @@
 //! Tables as data, printed on terminals and pages.
 
+use record::text::{capitalised, printable};
 use std::borrow::Cow;
 
 use record::units::Bytes;
@@ -84,7 +85,7 @@ impl Table {
     pub(crate) fn notes_of(&mut self, cell: &Cell) -> Vec<usize> {
         let mut notes = Vec::new();
         notes.extend(
-            cell.on.as_deref().map(|on| self.note(format!("measured on {}", words::clean(on)))),
+            cell.on.as_deref().map(|on| self.note(format!("measured on {}", printable(on)))),
         );
         if cell.stop == Stop::Error {
             notes.push(self.note(format!("stopped by an error: {}", caveats::error(cell))));
@@ -122,10 +123,10 @@ fn distinct_params(cell: &Cell, cells: &[&Cell]) -> String {
         .collect();
     let differs = twins.iter().all(|twin| twin.params.span_bytes != cell.params.span_bytes);
     match cell.params.span_bytes {
-        _ if params.is_empty() => words::clean(&cell.id),
+        _ if params.is_empty() => printable(&cell.id),
         _ if twins.is_empty() => params,
         Some(span) if differs => format!("{params}, span {}", Bytes(span)),
-        _ => format!("{params}, {}", words::clean(&cell.id)),
+        _ => format!("{params}, {}", printable(&cell.id)),
     }
 }
 
@@ -197,7 +198,7 @@ fn of_latencies(cells: &[&Cell]) -> Table {
 pub(crate) fn for_page(record: &Record) -> Vec<(String, Table)> {
     let tables = tests(record).into_iter().flat_map(|test| {
         let cells: Vec<&Cell> = record.cells_of(test).collect();
-        let name = words::capitalised(&words::test(test));
+        let name = capitalised(&words::test(test));
         let figures = of_metrics(&cells, |figure| !figure.is_latency());
         [(name.clone(), figures), (format!("{name}: latency"), of_latencies(&cells))]
     });
@@ -218,8 +219,5 @@ fn tests(record: &Record) -> Vec<&str> {
 /// Every cell of a record: one table for each test, in the order of the record.
 pub fn all(record: &Record) -> Vec<(String, Table)> {
     let table = |test: &str| of_cells(&record.cells_of(test).collect::<Vec<_>>());
-    tests(record)
-        .into_iter()
-        .map(|test| (words::capitalised(&words::test(test)), table(test)))
-        .collect()
+    tests(record).into_iter().map(|test| (capitalised(&words::test(test)), table(test))).collect()
 }

@@ -9,6 +9,7 @@ mod wrap;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
+use record::text::{capitalised, printable};
 use record::{Answer, Cell, Finding, Record, Severity};
 
 use crate::CellNames;
@@ -113,16 +114,12 @@ pub fn findings(record: &Record, width: usize) -> String {
     for finding in &record.findings {
         out.line("");
         out.prose(
-            &format!(
-                "[{}] {}",
-                words::severity(finding.severity),
-                words::clean(&finding.statement)
-            ),
+            &format!("[{}] {}", words::severity(finding.severity), printable(&finding.statement)),
             2,
             |_, text| text.to_owned(),
         );
         for line in &finding.evidence {
-            out.indented(&words::clean(line), [4, 6], |_, text| text.to_owned());
+            out.indented(&printable(line), [4, 6], |_, text| text.to_owned());
         }
         let confidence =
             words::confidence(finding).map(|text| format!("{text}; ")).unwrap_or_default();
@@ -341,7 +338,7 @@ impl Page {
         {
             self.statement(finding, "");
         }
-        let label = record.run.label.as_deref().map(words::clean).filter(|label| !label.is_empty());
+        let label = record.run.label.as_deref().map(printable).filter(|label| !label.is_empty());
         let facts: Vec<String> = label.into_iter().chain(caveats::run_facts(record)).collect();
         if !facts.is_empty() {
             self.prose(&facts.join(", "), 2, Ink::faint);
@@ -384,7 +381,7 @@ impl Page {
             Answer::NotTested if is_clause => ", because",
             _ => ":",
         };
-        let text = format!("{question:ANSWER$}{word}{joint} {}", words::clean(because));
+        let text = format!("{question:ANSWER$}{word}{joint} {}", printable(because));
         let lead = format!("{question:ANSWER$}{word}");
         let painted = format!("{question:ANSWER$}{}", ink(&self.ink, word));
         for (at, line) in wrapped_after(&text, ANSWER, self.width).iter().enumerate() {
@@ -401,7 +398,7 @@ impl Page {
             Severity::Warning => Ink::warn,
             Severity::Failure => Ink::alarm,
         };
-        self.prose(&format!("{lead}{}", words::clean(&finding.statement)), 2, ink);
+        self.prose(&format!("{lead}{}", printable(&finding.statement)), 2, ink);
     }
 
     /// Levels of the uses and the main warnings; the rest is counted.
@@ -431,7 +428,7 @@ impl Page {
         } else {
             format!("{} more, and the evidence", others)
         };
-        let command = format!("flashmark show {} --findings", words::clean(run));
+        let command = format!("flashmark show {} --findings", printable(run));
         let command = display::unbroken(&command);
         self.indented(&format!("{more}: {command}"), [2, 2], Ink::faint);
     }
@@ -519,7 +516,7 @@ impl Page {
         let names = names(record);
         for cell in record.cells.iter().filter(|cell| is_other(cell)) {
             if last != cell.test {
-                let name = words::capitalised(&words::test(&cell.test));
+                let name = capitalised(&words::test(&cell.test));
                 self.line("");
                 let name = self.ink.faint(&name);
                 self.line(&name);

@@ -1,6 +1,7 @@
 //! Facts and quantities in words: names of media, tests and parameters, and numbers with the unit
 //! in their name.
 
+use record::text::{capitalised, printable};
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
     Cell, Content, Direction, Estimate, Finding, Flag, Medium, MediumKind, OPEN_INTERVAL, Params,
@@ -8,17 +9,6 @@ use record::{
 };
 
 use crate::display;
-
-/// Text of a record made safe for a terminal: control characters become spaces, and characters that
-/// reorder or hide text are dropped.
-pub fn clean(text: &str) -> String {
-    text.chars()
-        .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect::<String>()
-        .trim()
-        .to_owned()
-}
 
 /// A caveat in words: the observation, and advice to the reader. The statistics behind it are in
 /// the record.
@@ -30,7 +20,7 @@ pub(crate) fn caveat(flag: &Flag) -> String {
         Flag::BusyHost { .. } => {
             "the machine was busy when the run began: run it again on an idle one if a figure surprises you".to_owned()
         }
-        flag => clean(&flag.to_string()),
+        flag => printable(&flag.to_string()),
     }
 }
 
@@ -54,7 +44,7 @@ pub fn kind(kind: MediumKind) -> &'static str {
 /// Name of a medium: its own, or else its kind.
 pub fn name(medium: &Medium) -> String {
     let known: Vec<String> =
-        [&medium.vendor, &medium.model].into_iter().flatten().map(|part| clean(part)).collect();
+        [&medium.vendor, &medium.model].into_iter().flatten().map(|part| printable(part)).collect();
     let known = known
         .iter()
         .filter(|part| !part.is_empty())
@@ -63,7 +53,7 @@ pub fn name(medium: &Medium) -> String {
         .join(" ");
     match (&medium.profile, known.is_empty()) {
         (_, false) => known,
-        (Some(profile), true) => clean(profile),
+        (Some(profile), true) => printable(profile),
         (None, true) => capitalised(kind(medium.kind)),
     }
 }
@@ -76,7 +66,7 @@ pub fn medium_facts(record: &Record) -> Vec<String> {
         facts.push(kind(medium.kind).to_owned());
     }
     facts.extend(medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()));
-    facts.extend(record.target.link.as_ref().and_then(|link| link.mode.as_deref()).map(clean));
+    facts.extend(record.target.link.as_ref().and_then(|link| link.mode.as_deref()).map(printable));
     if medium.behind_reader == Some(true) {
         facts.push("behind a reader".to_owned());
     }
@@ -85,7 +75,7 @@ pub fn medium_facts(record: &Record) -> Vec<String> {
         TargetKind::Block | TargetKind::Simulated => "",
     };
     if let Some(fs) = record.target.filesystem.as_ref().and_then(|fs| fs.kind.as_deref()) {
-        facts.push(format!("{place}{}", clean(fs)));
+        facts.push(format!("{place}{}", printable(fs)));
     }
     facts
 }
@@ -100,10 +90,8 @@ pub fn test(name: &str) -> String {
     if name == record::test::PRIME {
         return "precondition".to_owned();
     }
-    clean(name).replace('-', " ")
+    printable(name).replace('-', " ")
 }
-
-pub use record::units::capitalised;
 
 /// Written data in words.
 pub fn content(content: Content) -> String {
@@ -129,7 +117,7 @@ pub fn region(region: Region) -> &'static str {
 /// Settings that distinguish a cell from its neighbours, except the block size: form, region,
 /// threads, depth, content.
 pub fn variant(params: &Params) -> Vec<String> {
-    let mut parts: Vec<String> = params.form.iter().map(|form| clean(form)).collect();
+    let mut parts: Vec<String> = params.form.iter().map(|form| printable(form)).collect();
     parts.extend(params.region.map(|r| region(r).to_owned()));
     if params.threads > 1 {
         parts.push(format!("{} threads", params.threads));
@@ -194,7 +182,7 @@ pub fn row(params: &Params) -> String {
     let byte = params.content.filter(|data| matches!(data, Content::Byte(_))).map(content);
     let usual = |part: &String| place == Some(part.as_str()) || byte.as_ref() == Some(part);
     let block = params.block_bytes.map(|bytes| Bytes(bytes).to_string());
-    let form = params.form.iter().map(|form| clean(form));
+    let form = params.form.iter().map(|form| printable(form));
     let rest =
         variant(params).into_iter().skip(params.form.iter().count()).filter(|part| !usual(part));
     form.chain(block).chain(rest).collect::<Vec<_>>().join(", ")
@@ -207,7 +195,7 @@ pub fn row_label(test: &str, params: &Params) -> (String, Option<String>) {
     let what = row(params).replace("queue depth", "QD");
     let test = capitalised(&self::test(test));
     let label = if what.is_empty() { test } else { format!("{test}, {what}") };
-    (label, tool.map(clean))
+    (label, tool.map(printable))
 }
 
 /// Label and tool in one text: "Sequential read, 1 MiB, QD 32 (CrystalDiskMark)".
@@ -260,7 +248,7 @@ pub fn metric(name: &str) -> String {
         metric::ZERO_TO_RANDOM_RATIO => return "zeros against incompressible".to_owned(),
         _ => {}
     }
-    let name = clean(name);
+    let name = printable(name);
     let stem = SUFFIXES
         .iter()
         .find_map(|suffix| name.strip_suffix(suffix))
@@ -464,6 +452,6 @@ mod tests {
 
     #[test]
     fn text_from_a_record_cannot_steer_a_terminal() {
-        assert_eq!(clean("a\u{1b}[31mred\r\nb\u{202e}c"), "a [31mred  bc");
+        assert_eq!(printable("a\u{1b}[31mred\r\nb\u{202e}c"), "a [31mred  bc");
     }
 }

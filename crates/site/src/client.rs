@@ -11,7 +11,8 @@ use sha2::{Digest as _, Sha256};
 use store::collection::{Token, TokenKind};
 
 use crate::problem::Problem;
-use crate::state::{App, hex};
+use crate::state::App;
+use record::text::hex;
 
 /// Remote address of the connection, from the accept loop.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! The command line of `flashmark-site`.
 
+use record::text::printable;
 use std::io::{self, BufRead as _, Write as _};
 use std::net::IpAddr;
 use std::process::ExitCode;
@@ -268,7 +269,7 @@ fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
     let (Some(kind), Some(label)) = (flags.kind, &flags.label) else {
         bail!("a token needs --kind and --label")
     };
-    let label = report::words::clean(label).trim().to_owned();
+    let label = printable(label).trim().to_owned();
     if label.is_empty() || label.chars().count() > 80 {
         bail!("the label must be a name of 1 to 80 characters; it is shown in the audit");
     }

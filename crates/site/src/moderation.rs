@@ -13,6 +13,7 @@ use axum::http::header::{CACHE_CONTROL, COOKIE, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use record::collection::{CollectionRun, HeadlineFigure, Origin, RunHeadline, SubmissionStatus};
+use record::text::printable;
 use serde::{Deserialize, Serialize};
 use store::collection::{
     Collection, CollectionError, Counts, ListedRun, RunFilter, RunOrder, reasons_of,
@@ -263,7 +264,7 @@ fn shown(
 }
 
 fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, listed: ListedRun) -> Row {
-    let clean = |text: &str| report::words::clean(text);
+    let clean = |text: &str| printable(text);
     let run = &entry.run;
     let facts = [
         Some(entry.origin.name().to_owned()),

@@ -1,6 +1,7 @@
 //! Pages for people: those of `report`, live. A page is rendered on request, compressed, and cached
 //! until the collection changes.
 
+use record::text::printable;
 use std::fmt::Write as _;
 use std::future::Future;
 use std::io::{Read as _, Write as _};
@@ -25,7 +26,8 @@ use crate::cache::CompressedPage;
 use crate::client::Wants;
 use crate::newest_runs::with_newest_runs;
 use crate::problem::Problem;
-use crate::state::{App, hex};
+use crate::state::App;
+use record::text::hex;
 
 /// Entries in the feed.
 const FEED: usize = 50;
@@ -401,11 +403,8 @@ fn links_of(
 ) -> Vec<(String, String)> {
     let (prefix, id) = (prefix_of(site), &current.id);
     let mut links = Vec::new();
-    links.extend(
-        line.map(|line| {
-            (report::words::clean(&line.name), format!("{prefix}/medium/{}", line.slug))
-        }),
-    );
+    links
+        .extend(line.map(|line| (printable(&line.name), format!("{prefix}/medium/{}", line.slug))));
     let history = if revisions.len() > 1 {
         format!("{} revisions", revisions.len())
     } else {
@@ -471,7 +470,7 @@ pub async fn revisions(
         };
         let page = RevisionsPage {
             run: format!("{prefix}/run/{id}"),
-            name: report::words::clean(&current.run.name()),
+            name: printable(&current.run.name()),
             status: status_words(current.status),
             rows: revisions.into_iter().rev().map(row).collect(),
             id: id.clone(),

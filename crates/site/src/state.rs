@@ -374,10 +374,5 @@ pub fn secret() -> Result<String, Problem> {
             rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
         filled += got.map_err(|error| Problem::internal(&format!("no random bits: {error}")))?;
     }
-    Ok(hex(&bytes))
-}
-
-/// Lower-case hexadecimal, two digits for each byte.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    Ok(record::text::hex(&bytes))
 }

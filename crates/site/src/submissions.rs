@@ -9,6 +9,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use record::collection::{Origin, SubmissionStatus};
+use record::text::printable;
 use serde::{Deserialize, Serialize};
 use store::collection::{Collection, CollectionError, Submission, SubmissionReceipt};
 use utoipa::{IntoParams, ToSchema};
@@ -293,7 +294,7 @@ fn withdraw_or_find(
 
 /// A given reason, on one line and limited in length.
 pub fn kept_why(why: &str) -> String {
-    report::words::clean(why).chars().take(WHY).collect::<String>().trim().to_owned()
+    printable(why).chars().take(WHY).collect::<String>().trim().to_owned()
 }
 
 /// Identity of a client that may change this run; an error for others.

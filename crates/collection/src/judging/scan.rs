@@ -66,10 +66,10 @@ pub(super) fn printable(text: &str) -> String {
     if shown.len() < text.len() { format!("{shown}..") } else { shown }
 }
 
-/// True unless it is a control character, or one that changes the text direction around it: with
-/// those a page can show text that differs from its bytes.
+/// True unless it is a control character, or one that changes the direction of writing. Others
+/// without a shape join letters of Persian or parts of an emoji.
 fn is_plain(c: char) -> bool {
-    !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    !c.is_control() && !record::text::turns_direction(c)
 }
 
 /// True if a browser might take part of the text for a tag. Pages escape every text, but no honest

@@ -12,6 +12,7 @@ mod queue;
 mod server;
 mod timeline;
 
+use record::text::printable;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -22,7 +23,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use device::Device;
 use host::{DeviceNumber, Loop, LoopOptions, OpenFiles, Process, Roots, loopdev};
-use report::words::clean;
 use sim::profile::spec::Blank;
 use sim::{Profile, SimDevice, SimOptions};
 
@@ -160,7 +160,7 @@ fn in_use(node: &Path) -> Option<String> {
     let roots = Roots::default();
     let uses = host::uses(&roots, node.file_name()?.to_str()?);
     let open =
-        || opener(&roots, node).map(|who| format!("{} has it open", clean(&who.to_string())));
+        || opener(&roots, node).map(|who| format!("{} has it open", printable(&who.to_string())));
     let held = || {
         host::exclusively_open(&roots, node).then(|| "a program holds it exclusively".to_owned())
     };

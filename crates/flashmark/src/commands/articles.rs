@@ -1,13 +1,14 @@
 //! `flashmark articles` and `flashmark report --article`: the five articles, and runs beside the
 //! figures of one.
 
+use record::text::printable;
 use std::path::Path;
 
 use record::{MediumKind, PublishedSource, Record};
 use report::articles::{self, ARTICLES};
 use report::collection::{MAX_PICKED, article_list, published_alone, published_text};
 use report::column_figures::{RunFigures, column_figures};
-use report::words::{self, clean};
+use report::words;
 
 use crate::commands::show::load;
 use crate::exit::{Exit, Result, usage};
@@ -55,7 +56,7 @@ fn source(name: &str) -> Result<PublishedSource> {
 /// Message about a name that is no article's.
 fn unknown(name: &str) -> String {
     let offered = ARTICLES.map(|article| format!("{} ({})", article.number, article.key));
-    format!("there is no article '{}'; there are {}", clean(name), offered.join(", "))
+    format!("there is no article '{}'; there are {}", printable(name), offered.join(", "))
 }
 
 /// Columns of runs, each under the name of its medium; with several runs of one medium, the name of

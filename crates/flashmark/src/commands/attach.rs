@@ -1,6 +1,7 @@
 //! `flashmark sim attach` and `flashmark sim detach`: a simulated medium as a block device of this
 //! machine.
 
+use record::text::printable;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -92,7 +93,7 @@ fn end_all(places: &[AttachedMedium]) -> Result {
             }
             Ok(nodes) => print(&format!("detached {}\n", words(&nodes)))?,
             Err(failure) => {
-                crate::say!("flashmark: {}", report::words::clean(&failure.to_string()));
+                crate::say!("flashmark: {}", printable(&failure.to_string()));
                 first = first.or(Some(failure.exit));
             }
         }

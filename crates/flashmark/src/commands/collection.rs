@@ -1,9 +1,10 @@
 //! `flashmark collection`: a collection that is a repository of records and needs no server.
 
+use record::text::printable;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use report::words::{self, clean};
+use report::words;
 
 use crate::cli::{CollectionCheckFlags, CollectionCommand, CollectionInitFlags};
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
@@ -35,13 +36,13 @@ pub fn run(command: &CollectionCommand) -> Result {
 fn init(flags: &CollectionInitFlags) -> Result {
     let dir = &flags.dir;
     if Repository::is_at(dir) {
-        return refuse(format_args!("'{}' is a collection already", clean(&shown(dir))));
+        return refuse(format_args!("'{}' is a collection already", printable(&shown(dir))));
     }
     let taken = FILES.iter().map(|(name, _)| *name).chain([ACCEPTED, RECORDS]);
     if let Some(name) = taken.clone().find(|name| dir.join(name).exists()) {
         return refuse(format_args!(
             "'{}' has a file '{name}', which would be replaced; take an empty directory",
-            clean(&shown(dir))
+            printable(&shown(dir))
         ));
     }
     let settings = Settings::new(&flags.title, flags.address.clone());
@@ -56,7 +57,7 @@ fn init(flags: &CollectionInitFlags) -> Result {
     write(&dir.join(RECORDS).join(".gitkeep"), "".as_bytes()).or_internal()?;
     let json = serde_json::to_string_pretty(&settings).or_internal()? + "\n";
     write(&dir.join(SETTINGS), json.as_bytes()).or_internal()?;
-    let dir = clean(&shown(dir));
+    let dir = printable(&shown(dir));
     print(&format!(
         "A collection in {dir}. To share it:\n  cd {dir} && git init -b main && git add -A && git commit -m \"Begin a collection\"\n  git remote add origin URL && git push -u origin main\nTo add a run to it:\n  flashmark submit latest --to {dir}\nIts pages:\n  flashmark publish site --collection {dir}\n"
     ))?;
@@ -69,7 +70,7 @@ fn check(flags: &CollectionCheckFlags) -> Result {
     let repository = Repository::open(&flags.dir).or_usage()?;
     let sender = flags.sender.as_deref().map(str::to_lowercase);
     if let Some(sender) = sender.as_deref().filter(|sender| !is_sender(sender)) {
-        return usage(format_args!("'{}' is no account of a forge", clean(sender)));
+        return usage(format_args!("'{}' is no account of a forge", printable(sender)));
     }
     let changes = match &flags.since {
         Some(revision) => Some(changes(repository.dir(), revision)?),
@@ -110,7 +111,7 @@ fn check(flags: &CollectionCheckFlags) -> Result {
             wrong.push(format!("{}: {why}", shown(repository.place_of(&one.file.path))));
         }
     }
-    wrong.iter().try_for_each(|line| print(&format!("{}\n", clean(line))))?;
+    wrong.iter().try_for_each(|line| print(&format!("{}\n", printable(line))))?;
     let taken = asked.iter().filter(|one| one.verdict.is_ok()).count();
     print(&format!("{} taken, {} wrong\n", words::count(taken, "record"), wrong.len()))?;
     Ok(if wrong.is_empty() { Exit::Done } else { Exit::MediumFailed })
@@ -139,7 +140,7 @@ fn foreign(repository: &Repository, change: &Path, sender: Option<&str>) -> Opti
 /// Paths that differ between a revision and the working tree, by git.
 fn changes(dir: &Path, revision: &str) -> Result<Vec<PathBuf>> {
     if revision.starts_with('-') {
-        return usage(format_args!("'{}' is no revision", clean(revision)));
+        return usage(format_args!("'{}' is no revision", printable(revision)));
     }
     let mut paths = Vec::new();
     let diff = ["diff", "--name-only", "--no-renames", "-z", revision, "--", "."];
@@ -147,7 +148,7 @@ fn changes(dir: &Path, revision: &str) -> Result<Vec<PathBuf>> {
     for words in [diff.as_slice(), new.as_slice()] {
         let ran = Command::new("git").arg("-C").arg(dir).args(words).output().or_usage()?;
         if !ran.status.success() {
-            let message = clean(String::from_utf8_lossy(&ran.stderr).trim());
+            let message = printable(String::from_utf8_lossy(&ran.stderr).trim());
             return usage(format_args!("git cannot tell what changed since it: {message}"));
         }
         let names = ran.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());

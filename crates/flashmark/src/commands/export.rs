@@ -4,6 +4,7 @@ mod bencher;
 mod figures;
 mod openmetrics;
 
+use record::text::printable;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -178,10 +179,7 @@ impl Source {
         }
         let entry = |id: &String| match collection.entry(id).or_internal()? {
             Some(entry) => Ok(entry),
-            None => usage(format_args!(
-                "there is no run '{}' in the collection",
-                report::words::clean(id)
-            )),
+            None => usage(format_args!("there is no run '{}' in the collection", printable(id))),
         };
         let mut entries = flags.runs.iter().map(entry).collect::<Result<Vec<_>>>()?;
         entries.retain(|entry| is_since(entry, since));

@@ -1,5 +1,6 @@
 //! `flashmark import`: output of other tools, kept as runs of the store.
 
+use record::text::printable;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -8,7 +9,6 @@ use std::path::Path;
 use ::import::{Hints, Import, IozoneUnit, KnownMedium, MAX_BYTES, understand};
 use record::units::Bytes;
 use record::{MediumKind, Record};
-use report::words::clean;
 use store::{Batch, KeptHow, Store, stored_record};
 
 use crate::cli::ImportFlags;
@@ -29,7 +29,7 @@ pub fn run(flags: &ImportFlags) -> Result {
     let mut batch = if flags.plan { None } else { Some(Batch::new(&store).or_internal()?) };
     let (mut lines, mut outcome) = (String::new(), Outcome::default());
     for file in &flags.files {
-        let name = clean(&called(file));
+        let name = printable(&called(file));
         let understood = bytes_of(file).and_then(|bytes| {
             let found = understand(&called(file), &bytes, &hints);
             Ok((found.map_err(|error| error.to_string())?, bytes))
@@ -37,7 +37,7 @@ pub fn run(flags: &ImportFlags) -> Result {
         let (found, bytes) = match understood {
             Ok(found) => found,
             Err(what) => {
-                crate::say!("flashmark: {name}: {}", clean(&what));
+                crate::say!("flashmark: {name}: {}", printable(&what));
                 outcome.has_nothing_of_one = true;
                 continue;
             }
@@ -55,7 +55,7 @@ pub fn run(flags: &ImportFlags) -> Result {
                 record.findings = findings::conclude(&record);
             }
             let kept = keep(batch.as_mut(), stored.as_ref(), &record, &bytes)?;
-            lines += &format!("{name}: {} -> {}\n", understood_as(&record), clean(&kept));
+            lines += &format!("{name}: {} -> {}\n", understood_as(&record), printable(&kept));
         }
         list_left(&name, &found);
     }
@@ -137,11 +137,11 @@ fn corrected(stored: Option<&Record>, record: &Record) -> String {
 /// Lists the lines that look like figures and were not taken.
 fn list_left(name: &str, found: &Import) {
     for left in &found.left {
-        let why = left.why.as_ref().map(|why| format!(" ({})", clean(why))).unwrap_or_default();
+        let why = left.why.as_ref().map(|why| format!(" ({})", printable(why))).unwrap_or_default();
         crate::say!(
             "flashmark: {name}, line {}: not understood: {}{why}",
             left.line,
-            clean(&left.text)
+            printable(&left.text)
         );
     }
     let more = found.left_count.saturating_sub(found.left.len());
@@ -216,5 +216,5 @@ fn understood_as(record: &Record) -> String {
         .map(|name| format!(" of {name}"))
         .unwrap_or_default();
     let results = if count == 1 { "1 result" } else { &format!("{count} results") };
-    clean(&format!("{}{medium}, {results} ({}{more})", tool.trim(), shown.join(", ")))
+    printable(&format!("{}{medium}, {results} ({}{more})", tool.trim(), shown.join(", ")))
 }

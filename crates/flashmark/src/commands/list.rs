@@ -1,6 +1,8 @@
 //! `flashmark list`: media, what they are, whether they are in use and why, whether testing is
 //! safe.
 
+use record::text;
+use record::text::printable;
 use std::thread;
 
 use host::{Contents, InventoryEntry, Roots};
@@ -10,7 +12,6 @@ use report::display::padded;
 use crate::cli::ListFlags;
 use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::outputs::{print, print_document};
-use crate::words;
 
 /// Lists media, what they hold, what uses them and whether testing them is safe; exit code 0.
 pub fn run(flags: &ListFlags) -> Result {
@@ -37,7 +38,7 @@ pub fn run(flags: &ListFlags) -> Result {
         print(&format!("No storage media found. A directory can still be measured: {command}\n"))?;
     }
     for (disk, contents) in seen {
-        print(&words::visible(&as_text(disk, contents)))?;
+        print(&text::escaped(&as_text(disk, contents)))?;
     }
     for words in not_seen {
         print(&format!("Not seen: {words}\n"))?;
@@ -60,7 +61,7 @@ fn contents(roots: &Roots, disks: &[InventoryEntry]) -> Vec<Contents> {
 
 /// JSON in which characters that could harm a terminal are escaped: it contains labels of media.
 fn escaped(json: &str) -> String {
-    words::harmless(json, |c| format!("\\u{:04x}", u32::from(c)))
+    text::replaced(json, |c| format!("\\u{:04x}", u32::from(c)))
 }
 
 /// True and why, if a medium may be erased by its name alone; else false and the reason against it.
@@ -84,7 +85,7 @@ fn why(disk: &InventoryEntry, contents: &Contents) -> (bool, String) {
 fn name(disk: &InventoryEntry) -> String {
     let parts = [&disk.medium.vendor, &disk.medium.model];
     let name: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-    if name.is_empty() { "no name".to_owned() } else { report::words::clean(&name.join(" ")) }
+    if name.is_empty() { "no name".to_owned() } else { printable(&name.join(" ")) }
 }
 
 fn kind(disk: &InventoryEntry) -> String {

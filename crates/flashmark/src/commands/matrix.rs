@@ -7,10 +7,11 @@ mod recognise;
 mod request;
 mod session;
 
+use record::text;
+use record::text::printable;
 use record::units::{Bytes, Nanos};
 use record::{Ended, Params, PlannedCell, Record, Run, Skip, Stop};
-use store::{Opening, Replayed, Resumed, RunDir};
-use suite::fingerprint::Recognition;
+use store::{Lock, Opening, Replayed, Resumed, RunDir};
 
 use crate::cli::{MatrixFlags, ResumeFlags};
 use crate::clock;
@@ -18,7 +19,7 @@ use crate::commands::run::{begin, running, software};
 use crate::consent::{self, Question};
 use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::outputs::print;
-use crate::words;
+use crate::reopened::whereabouts;
 use block_devices::Field;
 use outputs::MatrixOutputs;
 use request::MatrixRequest;
@@ -74,26 +75,16 @@ pub fn run(flags: &MatrixFlags) -> Result {
 /// Mark that tells the journal of a matrix from that of a suite.
 const MARK: &str = "matrix";
 
-/// Resumes a matrix; `None` if the run is not a matrix.
+/// Resumes a matrix.
 pub fn resume(
     dir: &RunDir,
-    replayed: &Replayed,
-    target: Option<&str>,
-    flags: &ResumeFlags,
-) -> Option<Result> {
-    let request = replayed.command.get(MARK)?.clone();
-    Some(go_on(dir, request, target, flags))
-}
-
-fn go_on(
-    dir: &RunDir,
-    request: serde_json::Value,
+    lock: Lock,
+    replayed: Replayed,
     target: Option<&str>,
     flags: &ResumeFlags,
 ) -> Result {
-    let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
-    let lock = crate::run_lock::take(dir).or_refuse()?;
-    let Replayed { mut record, traces, .. } = dir.replay().or_usage()?;
+    let Replayed { mut record, traces, mut command, .. } = replayed;
+    let request: MatrixRequest = serde_json::from_value(command[MARK].take()).or_usage()?;
     let outputs = MatrixOutputs { run: flags.outputs.clone(), xlsx: None, csv: None };
     if record.run.ended == Ended::Complete {
         record.findings = findings::conclude(&record);
@@ -106,7 +97,7 @@ fn go_on(
     need_root()?;
     let mut field = reopen(&request, &record, target)?;
     field.hold_medium(request.seed)?;
-    permit(&field, field.recognise(&traces, request.seed)?, dir, flags)?;
+    field.permit(field.recognise(&traces, request.seed)?, dir, flags)?;
     let mut journal = dir.journal(lock).or_internal()?;
     let resumed =
         Resumed { started: field.now(), host: Some(field.host.clone()), software: software() };
@@ -127,17 +118,8 @@ fn go_on(
 /// Opens the medium again: at the place that the user names, where it was, or where it is found by
 /// its identity.
 fn reopen(request: &MatrixRequest, record: &Record, by_hand: Option<&str>) -> Result<Field> {
-    let others = host::nodes_like(&host::Roots::default(), record)
-        .into_iter()
-        .map(|path| path.display().to_string());
-    let places: Vec<String> = match by_hand {
-        Some(target) => vec![target.to_owned()],
-        None => std::iter::once(request.target.clone())
-            .chain(others.filter(|path| *path != request.target))
-            .collect(),
-    };
     let mut refused = None;
-    for target in places {
+    for target in whereabouts(&request.target, record, by_hand) {
         // it was given away when the matrix began; whether it is the same is seen from what lies on
         // it
         let field =
@@ -148,33 +130,6 @@ fn reopen(request: &MatrixRequest, record: &Record, by_hand: Option<&str>) -> Re
         }
     }
     Err(refused.expect("there is at least the place where it was"))
-}
-
-/// Permits or refuses to resume the matrix on the medium that is there now.
-fn permit(field: &Field, recognised: Recognition, dir: &RunDir, flags: &ResumeFlags) -> Result<()> {
-    let why = match recognised {
-        Recognition::Ours => return Ok(()),
-        Recognition::Strange { why, .. } | Recognition::CannotTell { why } => why,
-    };
-    let contents = field.contents();
-    match &flags.erase {
-        Some(erase) if field.answers_to(erase) => consent::ask(&Question {
-            what: &field.target.path,
-            id: erase,
-            contents: &contents,
-            yes: flags.yes,
-        }),
-        Some(erase) => refuse(format_args!(
-            "--erase {erase} does not name {}; nothing was written",
-            field.target.path
-        )),
-        None => refuse(format_args!(
-            "this is not the medium as {} left it: {why}; it holds {}; nothing was written. Put the right one in, or allow this one to be overwritten: flashmark resume {} --erase ID",
-            dir.name(),
-            contents.summary(),
-            dir.name()
-        )),
-    }
 }
 
 fn need_root() -> Result<()> {
@@ -206,7 +161,7 @@ fn planned(request: &MatrixRequest) -> Vec<PlannedCell> {
 /// Description of the plan, for `--plan`.
 fn describe(request: &MatrixRequest) -> String {
     let axes = &request.axes;
-    let mut text = format!("{}: every combination of\n", report::words::clean(&request.target));
+    let mut text = format!("{}: every combination of\n", printable(&request.target));
     let align: Vec<&str> = axes
         .aligns
         .iter()
@@ -252,5 +207,5 @@ fn describe(request: &MatrixRequest) -> String {
         None => text += "Time     unknown before the first is done; --time-limit sets an end\n",
     }
     text += &block_devices::erased(request);
-    words::visible(&(text + "Nothing was written.\n"))
+    text::escaped(&(text + "Nothing was written.\n"))
 }

@@ -1,7 +1,7 @@
 //! All runs of this machine that measured something, for commands that use them all.
 
 use record::Record;
-use report::words::clean;
+use record::text::printable;
 use store::{RunDir, Store};
 
 use crate::commands::show::completed;
@@ -32,8 +32,8 @@ pub fn each_measured<T: Send + Sync, E: From<Failure>>(
                     taken += 1;
                 }
                 Err(why) => {
-                    let why = clean(&why.to_string());
-                    crate::say!("flashmark: {} is left out: {why}", clean(dir.name()));
+                    let why = printable(&why.to_string());
+                    crate::say!("flashmark: {} is left out: {why}", printable(dir.name()));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! `flashmark publish`: a collection as a tree of files that any web server can serve.
 
+use record::text::printable;
 use report::words;
 
 use crate::cli::PublishFlags;
@@ -73,7 +74,7 @@ fn address(address: &str) -> Result<String> {
     {
         return usage(format_args!(
             "'{}' is no address of a site; write it as https://example.org/cards/",
-            words::clean(address)
+            printable(address)
         ));
     }
     Ok(format!("{}/", address.trim_end_matches('/')))

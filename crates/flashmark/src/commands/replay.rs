@@ -1,5 +1,7 @@
 //! `flashmark replay`: repeats a recorded trace on any target.
 
+use record::text;
+use record::text::printable;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -121,7 +123,7 @@ fn describe(
 ) -> String {
     let mut text = format!(
         "{}: {}, {} requests, {} in {}, up to {} at once\n",
-        report::words::clean(&trace.path().display().to_string()),
+        printable(&trace.path().display().to_string()),
         trace.form().in_words(),
         survey.requests(),
         Bytes(survey.bytes()),
@@ -153,7 +155,7 @@ fn describe(
             progress_display::planned(&words::cell(&cell.test, &cell.params), cell)
         );
     }
-    words::visible(&(text + "Nothing was written.\n"))
+    text::escaped(&(text + "Nothing was written.\n"))
 }
 
 /// A replay, with everything it needs from target to journal.
@@ -216,7 +218,7 @@ impl ReplaySession {
             "{}\n{} requests of {} ({}), {what}; writes at most {}{first}",
             self.opened.describe(),
             self.survey.requests(),
-            report::words::clean(&self.trace.path().display().to_string()),
+            printable(&self.trace.path().display().to_string()),
             self.trace.form().in_words(),
             Bytes(self.plan.max_written_bytes())
         )

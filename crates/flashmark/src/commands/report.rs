@@ -1,8 +1,7 @@
 //! `flashmark report`: the page of one run or several.
 
+use record::text::printable;
 use std::path::Path;
-
-use report::words::clean;
 
 use crate::cli::ReportFlags;
 use crate::commands::show::{find, load_from};
@@ -33,7 +32,7 @@ pub fn run(flags: &ReportFlags) -> Result {
             None if Path::new(name).is_file() => {
                 return usage(format_args!(
                     "'{}' is a record without a run around it; name a file for its page with --html",
-                    clean(name)
+                    printable(name)
                 ));
             }
             None => dir.path().join(PAGE_FILE),

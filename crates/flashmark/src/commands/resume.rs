@@ -4,11 +4,10 @@ use std::io::IsTerminal;
 
 use record::{Ended, TargetKind};
 use store::{Lock, Replayed, Resumed, RunDir, Store};
-use suite::fingerprint::Recognition;
 
 use crate::cli::ResumeFlags;
 use crate::commands::run::software;
-use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::exit::{Exit, OrExit, Result, usage};
 use crate::open_target::OpenTarget;
 use crate::outputs::{keepable, print};
 use crate::reopened::{Earlier, plan_of};
@@ -19,28 +18,29 @@ use crate::{consent, restore, signals};
 /// Goes on with a run or a matrix that was interrupted; a replay has to be started again.
 pub fn run(flags: &ResumeFlags) -> Result {
     let Choice { dir, target, by_itself } = choose(flags)?;
-    let replayed = dir.replay().or_usage()?;
-    #[cfg(not(feature = "workloads"))]
-    if replayed.record.run.suite == findings::matrix::SUITE {
-        return usage(format_args!(
-            "{} is a matrix, and this build is without `matrix`; `cargo build --features workloads` brings it",
-            dir.name()
-        ));
-    }
-    #[cfg(feature = "workloads")]
-    if let Some(ended) = crate::commands::matrix::resume(&dir, &replayed, target.as_deref(), flags)
-    {
-        return ended;
-    }
     let lock = crate::run_lock::take(&dir).or_refuse()?;
     let replayed = dir.replay().or_usage()?;
-    if replayed.record.run.suite == record::test::REPLAY {
-        return usage(format_args!(
-            "{} is a replay of a trace, which has no cells to go on with; start it again with `flashmark replay`",
-            dir.name()
-        ));
-    }
     crate::damage::warn(&dir, replayed.reported_damage());
+    match replayed.record.run.suite.as_str() {
+        record::test::REPLAY => {
+            return usage(format_args!(
+                "{} is a replay of a trace, which has no cells to go on with; start it again with `flashmark replay`",
+                dir.name()
+            ));
+        }
+        #[cfg(feature = "workloads")]
+        findings::matrix::SUITE => {
+            return crate::commands::matrix::resume(&dir, lock, replayed, target.as_deref(), flags);
+        }
+        #[cfg(not(feature = "workloads"))]
+        findings::matrix::SUITE => {
+            return usage(format_args!(
+                "{} is a matrix, and this build is without `matrix`; `cargo build --features workloads` brings it",
+                dir.name()
+            ));
+        }
+        _ => {}
+    }
     let request: RunRequest = serde_json::from_value(replayed.command.clone()).or_usage()?;
     if is_done(&replayed) && dir.unrestored().is_none() {
         return end_late(&dir, lock, &replayed, &request, flags);
@@ -116,7 +116,7 @@ fn go_on(
     let plan = plan_of(&replayed.record, request.time_limit_ns);
     let earlier = Earlier { request: &request, replayed, plan: &plan, run: dir.name() };
     let (mut opened, recognised) = earlier.open(target.as_deref())?;
-    let taken_anew = permit(&opened, recognised, dir, &request, flags)?;
+    let taken_anew = opened.permit(recognised, dir, flags)?;
     if by_itself {
         confirm(&opened, dir, replayed, flags.yes)?;
     }
@@ -142,47 +142,6 @@ fn go_on(
         outputs,
     }
     .hold()
-}
-
-/// Permits or refuses to resume on the medium that is there now. `true` says that the medium has
-/// changed since the run left it, and that the user allowed overwriting it all the same.
-fn permit(
-    opened: &OpenTarget,
-    recognised: Recognition,
-    dir: &RunDir,
-    request: &RunRequest,
-    flags: &ResumeFlags,
-) -> Result<bool> {
-    let why = match recognised {
-        Recognition::Ours => return Ok(false),
-        Recognition::Strange { why, .. } | Recognition::CannotTell { why } => why,
-    };
-    let held = opened.holds();
-    let Some(erase) = &flags.erase else {
-        return refuse(format_args!(
-            "this is not the medium as {} left it: {why}{held}; nothing was written. Put the right one in, or allow this one to be overwritten: flashmark resume {} --erase {}",
-            dir.name(),
-            dir.name(),
-            opened.id()
-        ));
-    };
-    if dir.unrestored().is_some() {
-        return refuse(format_args!(
-            "{} still has data of another medium to restore: {why}{held}; connect that medium, or give up the backup: flashmark restore {} --forget",
-            dir.name(),
-            dir.name()
-        ));
-    }
-    if !opened.answers_to(erase) {
-        return refuse(format_args!(
-            "--erase {erase} does not name {}: its own name is {}; nothing was written",
-            opened.target.path,
-            opened.id()
-        ));
-    }
-    let asked = RunRequest { erase: Some(opened.id()), yes: flags.yes, ..request.clone() };
-    opened.confirm(&asked)?;
-    Ok(true)
 }
 
 /// Names the run and the medium that were chosen for the user, and asks him on a terminal.

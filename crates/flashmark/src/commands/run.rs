@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use record::text;
 use record::units::{Bytes, MIB, saturating_sum, significant};
 use record::{Ended, Pattern, PlannedCell, Run, Software, TargetKind};
 use store::{Journal, Opening, RunDir, Store};
@@ -249,5 +250,5 @@ fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
             format!("\nWear     at most {overwrites} full overwrites of the medium")
         };
     }
-    words::visible(&(text + "\nNothing was written.\n"))
+    text::escaped(&(text + "\nNothing was written.\n"))
 }

@@ -2,8 +2,8 @@
 
 mod columns;
 
+use record::text::printable;
 use report::display;
-use report::words::clean;
 use store::{RunSummary, Store};
 
 use crate::cli::RunsFlags;
@@ -63,16 +63,16 @@ pub fn run(flags: &RunsFlags) -> Result {
 fn overview_text(run: &RunSummary) -> Result<String> {
     let it = match &run.overview {
         Ok(overview) => overview,
-        Err(reason) => return Ok(format!("damaged: {}", clean(reason))),
+        Err(reason) => return Ok(format!("damaged: {}", printable(reason))),
     };
     let ended = serde_json::to_value(it.ended).or_internal()?;
-    let label = it.label.as_deref().map(clean).map(|label| format!("  \"{label}\""));
+    let label = it.label.as_deref().map(printable).map(|label| format!("  \"{label}\""));
     Ok(format!(
         "{:<11}  {:>3}/{:<3} cells  {}{}",
         ended.as_str().unwrap_or("-"),
         it.cells_done,
         it.cells_planned,
-        clean(&it.medium),
+        printable(&it.medium),
         label.unwrap_or_default()
     ))
 }

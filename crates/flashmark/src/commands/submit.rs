@@ -1,11 +1,11 @@
 //! `flashmark submit`: a run for a collection that others can read. Nothing leaves this machine
 //! that the user was not shown, or could not have been shown.
 
+use record::text::printable;
 use std::io::{BufRead, IsTerminal, Write};
 
 use record::Published;
 use record::units::{Bytes, Nanos};
-use report::words::clean;
 
 use crate::cli::SubmitFlags;
 use crate::commands::show::load;
@@ -37,7 +37,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
     if let Some(why) = record::not_medium_reason(&record.flags, &record.cells) {
         return usage(format_args!(
             "{} {why}; it tells nothing of a medium, and is not sent. Measure a directory or a device of the medium itself",
-            clean(name)
+            printable(name)
         ));
     }
     let keys = KeyFile::given(flags.keys.as_deref())?;
@@ -45,8 +45,8 @@ pub fn run(flags: &SubmitFlags) -> Result {
     if let Err(rejection) = collection::check(&document.run) {
         return usage(format_args!(
             "{} would be refused by every collection, and is not sent: {}",
-            clean(name),
-            clean(&rejection.to_string())
+            printable(name),
+            printable(&rejection.to_string())
         ));
     }
     if flags.show {
@@ -59,7 +59,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
     }
     let server = server(flags)?;
     let what = match &flags.replace {
-        Some(id) => format!("This would replace run {} at {}:", clean(id), server.name()),
+        Some(id) => format!("This would replace run {} at {}:", printable(id), server.name()),
         None => format!("This would be sent to {}, for everyone to read:", server.name()),
     };
     crate::say_text!("{}{}", announced(&document, &what, keys.as_ref()), server.warning());
@@ -135,12 +135,12 @@ fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
     let server = server(flags)?;
     crate::say!(
         "Run {} would be taken out of the collection at {}, for good.",
-        clean(id),
+        printable(id),
         server.name()
     );
     agreed("Withdraw it?", flags.yes)?;
     server.withdraw(id, &flags.why)?;
-    print(&format!("Withdrawn: {}\n", clean(id)))?;
+    print(&format!("Withdrawn: {}\n", printable(id)))?;
     Ok(Exit::Done)
 }
 
@@ -160,7 +160,7 @@ fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
         {
             return usage(format_args!(
                 "'{}' is no id of a run in a collection; its page ends with it",
-                clean(id)
+                printable(id)
             ));
         }
         if token.is_none() {
@@ -205,7 +205,7 @@ fn announced(document: &SubmissionDocument, what: &str, keys: Option<&KeyFile>) 
     let lines = lines
         .into_iter()
         .filter(|(_, text)| !text.is_empty())
-        .map(|(name, text)| format!("  {name:<9} {}\n", clean(&text)));
+        .map(|(name, text)| format!("  {name:<9} {}\n", printable(&text)));
     format!(
         "{what}\n{}`flashmark submit RUN --show` prints all of it: {} lines of JSON.\n",
         lines.collect::<String>(),
@@ -285,17 +285,17 @@ fn receipt_text(receipt: &ServerReceipt, server: &CollectionServer, name: &str) 
         (true, 0 | 1) => format!("Sent: {}\n", server.page(receipt)),
         (true, revision) => format!("Replaced: {} (revision {revision})\n", server.page(receipt)),
     };
-    let (id, status) = (clean(&receipt.id), clean(&receipt.status));
+    let (id, status) = (printable(&receipt.id), printable(&receipt.status));
     text += &match status.as_str() {
         "accepted" => "It is in the collection.\n".to_owned(),
         "quarantined" => "Someone will look at it before it is in the collection:\n".to_owned(),
         other => format!("Its status is '{other}'.\n"),
     };
     for reason in &receipt.reasons {
-        text += &format!("  - {}\n", clean(reason));
+        text += &format!("  - {}\n", printable(reason));
     }
     if let Some(token) = &receipt.edit_token {
-        let (token, to, name) = (clean(token), server.name(), quoted(name));
+        let (token, to, name) = (printable(token), server.name(), quoted(name));
         text += &format!(
             "\nTo change or withdraw it later, keep this token; it is shown only once:\n  {token}\n"
         );
@@ -313,6 +313,6 @@ fn quoted(name: &str) -> String {
     if !name.is_empty() && name.chars().all(is_plain) {
         name.to_owned()
     } else {
-        format!("'{}'", clean(name).replace('\'', r"'\''"))
+        format!("'{}'", printable(name).replace('\'', r"'\''"))
     }
 }

@@ -1,8 +1,9 @@
 //! `flashmark validate`: whether a collection would take these records, and why not.
 
+use record::text::printable;
 use std::path::{Path, PathBuf};
 
-use report::words::{self, clean};
+use report::words;
 
 use crate::cli::ValidateFlags;
 use crate::exit::{Exit, OrExit, Result, usage};
@@ -28,7 +29,7 @@ pub fn run(flags: &ValidateFlags) -> Result {
     for (file, (place, line)) in each {
         counts[place] += 1;
         if place > 0 || !flags.quiet {
-            print(&format!("{}: {line}\n", clean(&file.display().to_string())))?;
+            print(&format!("{}: {line}\n", printable(&file.display().to_string())))?;
         }
     }
     let [sound, doubtful, refused] = counts;
@@ -81,9 +82,9 @@ fn below(dir: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 fn line_of(verdict: &Verdict) -> (usize, String) {
     match verdict {
         Ok(upload) if upload.caveats.is_empty() => {
-            (0, format!("sound, {}", clean(&upload.run.name())))
+            (0, format!("sound, {}", printable(&upload.run.name())))
         }
-        Ok(upload) => (1, format!("doubtful: {}", clean(&upload.caveats.join("; ")))),
-        Err(rejection) => (2, format!("refused: {}", clean(&rejection.to_string()))),
+        Ok(upload) => (1, format!("doubtful: {}", printable(&upload.caveats.join("; ")))),
+        Err(rejection) => (2, format!("refused: {}", printable(&rejection.to_string()))),
     }
 }

@@ -6,6 +6,7 @@ mod simulated;
 mod stages;
 mod way_to_raw;
 
+use record::text::printable;
 pub use simulated::unknown_profile;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,10 +20,14 @@ use record::units::Bytes;
 use record::{
     Flag, Health, Host, Link, Medium, MediumKind, Record, Target, TargetKind, Temperature,
 };
+use store::RunDir;
+use suite::fingerprint::Recognition;
 use suite::{FileStage, Plan, TargetInfo};
 
+use crate::cli::ResumeFlags;
 use crate::consent::{self, Question};
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
+use crate::reopened_medium::ReopenedMedium;
 use crate::request::RunRequest;
 
 pub use simulated::{find as find_profile, text_of as profile_text};
@@ -237,12 +242,12 @@ impl OpenTarget {
         } else if name.is_empty() {
             "medium without a name".to_owned()
         } else {
-            report::words::clean(&name)
+            printable(&name)
         };
         let holds = self.contents.as_ref().filter(|contents| contents.is_empty() == Some(false));
         let holds =
             holds.map(|contents| format!("; holds {}", contents.summary())).unwrap_or_default();
-        format!("{}: {name}{size}{on}{holds}", report::words::clean(&self.target.path))
+        format!("{}: {name}{size}{on}{holds}", printable(&self.target.path))
     }
 
     /// Name by which `--erase` allows overwriting it.
@@ -273,14 +278,25 @@ impl OpenTarget {
             .find(|partition| Some(&partition.name) == self.target.device.as_ref())
     }
 
-    /// Contents as a part of a sentence: "; it holds ext4 'HOLIDAY'".
-    pub fn holds(&self) -> String {
-        match &self.contents {
-            Some(contents) if contents.is_empty() == Some(false) => {
-                format!("; it holds {}", contents.lines().join(", "))
-            }
-            _ => String::new(),
+    /// Its names and contents, for the question whether a run may go on with it.
+    pub fn permit(
+        &self,
+        recognised: Recognition,
+        dir: &RunDir,
+        flags: &ResumeFlags,
+    ) -> Result<bool> {
+        let medium = ReopenedMedium {
+            path: &self.target.path,
+            id: self.id(),
+            contents: self.contents.as_ref(),
+            answers_to: &|id| self.answers_to(id),
+        };
+        let is_overwritten = medium.permit(recognised, dir, flags)?;
+        if is_overwritten {
+            // Whoever was asked took his time.
+            self.recheck().or_refuse()?;
         }
+        Ok(is_overwritten)
     }
 
     /// Checks that its size is that of the record's medium.

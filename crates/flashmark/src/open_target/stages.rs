@@ -8,12 +8,11 @@ use std::rc::Rc;
 use blockio::{Directory, OpenSettings, RealDevice};
 use device::Extent;
 use host::{BlockTarget, Claim, MkfsSpec, Roots};
+use record::text;
 use record::units::{Bytes, MIB};
 use sim::{Profile, SimDevice, SimOptions};
 use store::Store;
 use suite::{FileStage, FileStageError, StagedFile};
-
-use crate::words;
 
 /// Room that a file system needs beside the file, in bytes.
 const OVERHEAD_BYTES: u64 = 64 * MIB;
@@ -39,7 +38,7 @@ pub fn clean_up_after_killed_runs() {
     }
     // only now: what is mounted holds the loop device below it
     for undone in host::clean_changes(&folder).unwrap_or_default() {
-        let what = words::visible(&undone.what.join(", "));
+        let what = text::escaped(&undone.what.join(", "));
         match undone.undone {
             Ok(()) => {
                 crate::say!("flashmark: a run that was killed had left {what}; that is undone now")
@@ -50,7 +49,7 @@ pub fn clean_up_after_killed_runs() {
 }
 
 fn print_leftover(leftover: &host::Leftover) {
-    let folder = words::visible(&leftover.directory.display().to_string());
+    let folder = text::escaped(&leftover.directory.display().to_string());
     match &leftover.undone {
         Ok(()) => crate::say!(
             "flashmark: a run that was killed had left a file system mounted at {folder}; it is unmounted now"

@@ -1,5 +1,6 @@
 //! A line of progress for each of several media.
 
+use record::text::printable;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -35,7 +36,7 @@ impl SeveralScreen {
     /// Adds a line, with the next number: at the bottom of a terminal, elsewhere whenever a cell has
     /// ended.
     pub fn add(&self, name: &str) {
-        let name = report::words::clean(name);
+        let name = printable(name);
         let bar = (!self.is_quiet && OutputStream::Error.is_terminal()).then(|| {
             let style = ProgressStyle::with_template("{prefix}  {wide_msg}");
             let bar = self.all.add(ProgressBar::new_spinner());

@@ -203,7 +203,7 @@ fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
     log.seal().unwrap();
     let line = format!(
         "NOT RESTORED: 9 MiB of data from {} is kept in this run; plug the medium in and type: flashmark restore {}",
-        report::words::clean("Generic SD\x1b[2J 32 GB"),
+        record::text::printable("Generic SD\x1b[2J 32 GB"),
         name_of(&dir)
     );
     for words in [&["runs"][..], &["show"], &["show", "--all"], &["show", "--salvage"]] {

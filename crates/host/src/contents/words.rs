@@ -109,16 +109,15 @@ pub fn identity_lines(contents: &Contents) -> Vec<String> {
 /// text or change its direction are escaped.
 fn shown(text: &str) -> String {
     let mut characters = text.chars();
-    let mut shown: String = characters.by_ref().take(MAX_CHARACTERS).flat_map(visible).collect();
+    let mut shown: String = characters.by_ref().take(MAX_CHARACTERS).flat_map(escaped).collect();
     if characters.next().is_some() {
         shown += "...";
     }
     shown
 }
 
-fn visible(character: char) -> Vec<char> {
-    let hidden = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    if hidden || character.is_control() {
+fn escaped(character: char) -> Vec<char> {
+    if record::text::is_hidden(character) {
         character.escape_debug().collect()
     } else {
         vec![character]

@@ -309,9 +309,7 @@ mod tests {
         let body: Vec<u8> = (0..15)
             .map(|at| u8::from_str_radix(&QEMU_CID[at * 2..at * 2 + 2], 16).unwrap())
             .collect();
-        let with =
-            |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let sealed = format!("{}{:02x}", with(&body), crc7(&body) << 1 | 1);
+        let sealed = format!("{}{:02x}", record::text::hex(&body), crc7(&body) << 1 | 1);
         assert_eq!(Cid::sd(&sealed).unwrap().checksum_fits, Some(true));
         let forged = sealed.replacen("deadbeef", "deadbeee", 1);
         assert_eq!(Cid::sd(&forged).unwrap().checksum_fits, Some(false));
@@ -365,7 +363,7 @@ mod tests {
         bytes[14] = 0x3b; // 399:396, 395:392
         bytes[15] = 30; // 391:384
         bytes[21] = 0x02; // 339:336
-        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = record::text::hex(&bytes);
         insta::assert_debug_snapshot!(speed_classes(&text).unwrap(), @r"
         SpeedClasses {
             speed_class: Some(

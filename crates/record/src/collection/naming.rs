@@ -169,16 +169,7 @@ fn spelled(run: &Published) -> (String, String) {
 
 /// Makes one line of printable text without odd spaces, of at most [`LONGEST`] characters.
 fn line(text: &str) -> String {
-    let printable: String =
-        text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect();
-    let words: Vec<&str> = printable.split_whitespace().collect();
-    words.join(" ").chars().take(LONGEST).collect::<String>().trim_end().to_owned()
-}
-
-/// True for characters without shape, or that turn the direction of writing: people compare names
-/// by eye.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+    crate::text::one_line(text, LONGEST)
 }
 
 /// Folds a text for comparison: small letters, and one kind of space; many media have underscores

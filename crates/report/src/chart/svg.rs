@@ -422,7 +422,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            c if c.is_control() => out.push(' '),
+            c if record::text::is_hidden(c) => out.push(' '),
             c => out.push(c),
         }
     }

@@ -170,8 +170,7 @@ pub fn assets() -> &'static [Asset; 2] {
 }
 
 fn asset(ending: &str, media_type: &'static str, text: &'static str) -> Asset {
-    let hash: String =
-        Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let hash = record::text::hex(&Sha256::digest(text)[..4]);
     Asset { path: format!("assets/site-{hash}.{ending}"), media_type, text }
 }
 

@@ -1,5 +1,6 @@
 //! Comparison of up to eight media.
 
+use record::text::{capitalised, printable};
 use std::collections::BTreeMap;
 
 use askama::Template;
@@ -28,9 +29,7 @@ pub fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) 
     let compared = &media[..media.len().min(MAX_COMPARED)];
     let heading = match compared {
         [] => "Compare media".to_owned(),
-        media => {
-            media.iter().map(|(line, _)| words::clean(&line.name)).collect::<Vec<_>>().join(", ")
-        }
+        media => media.iter().map(|(line, _)| printable(&line.name)).collect::<Vec<_>>().join(", "),
     };
     page(site, heading, 0, compared, media.len().saturating_sub(MAX_COMPARED))
 }
@@ -131,7 +130,7 @@ fn page(
         left_out,
         media: media.iter().map(|(line, _)| head(&links, line, media)).collect(),
         rows: HeadlineFigure::ALL.into_iter().filter_map(|figure| row(figure, media)).collect(),
-        differences: found.differences.iter().map(|difference| words::clean(difference)).collect(),
+        differences: found.differences.iter().map(|difference| printable(difference)).collect(),
         ranks: found.ranks.iter().map(ranked).collect(),
         uncharted: uncharted(media, &panels),
         panels: panels.into_iter().filter(|panel| !panel.chart.is_empty()).map(panel).collect(),
@@ -156,7 +155,7 @@ fn head(
         format!("{}?{}", links.text("compare"), rest.collect::<Vec<_>>().join("&"))
     });
     MediumHead {
-        name: words::clean(&line.name),
+        name: printable(&line.name),
         href: links.medium(&line.slug),
         facts: facts.join(" · "),
         badges: table::badges(line),
@@ -189,8 +188,8 @@ fn records(media: &[(CollectionLine, Vec<CollectionRun>)]) -> Vec<Record> {
 
 /// Name of a medium on this page, with its origin if another has the same name.
 fn called(line: &CollectionLine, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
-    let name = words::clean(&line.name);
-    let twins = media.iter().filter(|(other, _)| words::clean(&other.name) == name).count();
+    let name = printable(&line.name);
+    let twins = media.iter().filter(|(other, _)| printable(&other.name) == name).count();
     let what = if line.is_fake { "fakes" } else { line.origin.name() };
     if twins > 1 { format!("{name} ({what})") } else { name }
 }
@@ -229,15 +228,15 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
 fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
     let place = |place: &findings::RankPlace| {
         let text = crate::compare::rank_text(place);
-        format!("{}. {}: {text}", place.place, words::clean(&place.name))
+        format!("{}. {}: {text}", place.place, printable(&place.name))
     };
     let left_out = rank.left_out.iter();
-    let left_out = left_out
-        .map(|(name, why)| format!("{}: not ranked, {}", words::clean(name), words::clean(why)));
+    let left_out =
+        left_out.map(|(name, why)| format!("{}: not ranked, {}", printable(name), printable(why)));
     let wanted = match rank.wanted.strip_prefix("video=").and_then(|rate| rate.strip_suffix("Mbit"))
     {
         Some(rate) => format!("Video of {rate} Mbit/s"),
-        None => words::capitalised(&words::test(&rank.wanted)),
+        None => capitalised(&words::test(&rank.wanted)),
     };
     (wanted, rank.order.iter().map(place).chain(left_out).collect())
 }
@@ -247,7 +246,7 @@ fn curves(found: &MediaComparison) -> Vec<(String, Vec<CurveView>)> {
     let mut tests: Vec<(String, Vec<CurveView>)> = Vec::new();
     let view = |curve: &Curve| CurveView::of(curve);
     for curve in &found.curves {
-        let title = words::capitalised(&words::test(&curve.test));
+        let title = capitalised(&words::test(&curve.test));
         match tests.iter_mut().find(|(known, _)| *known == title) {
             Some((_, curves)) => curves.push(view(curve)),
             None => tests.push((title, vec![view(curve)])),

@@ -2,11 +2,11 @@
 //! the script of the table.
 
 use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread};
+use record::text::printable;
 use record::{Cell, Histogram, Sample, Series};
 use serde_json::{Value, json};
 
 use super::table::{self, FigureCell};
-use crate::words;
 
 /// One line as JSON on one line of text.
 pub fn line_json(line: &CollectionLine) -> String {
@@ -136,7 +136,7 @@ pub fn line_csv(line: &CollectionLine) -> String {
 
 /// A text field. An apostrophe is put before text that a spreadsheet would execute as a formula.
 fn text(field: &str) -> String {
-    let field = words::clean(field);
+    let field = printable(field);
     let field = if field.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
         format!("'{field}")
     } else {
@@ -161,18 +161,18 @@ pub fn short_json(line: &CollectionLine) -> String {
     });
     json!([
         line.slug,
-        words::clean(&line.name),
+        printable(&line.name),
         line.model.kind.name(),
         line.model.capacity_gb,
         line.origin.name(),
-        words::clean(line.interface.as_deref().unwrap_or_default()),
-        words::clean(&line.classes.join(" ")),
+        printable(line.interface.as_deref().unwrap_or_default()),
+        printable(&line.classes.join(" ")),
         line.runs,
         u8::from(line.is_fake),
         table::day(&line.latest),
         line.verdict.as_deref().map(table::short_verdict).unwrap_or_default(),
         figures.collect::<Vec<Value>>(),
-        words::clean(&line.other_names),
+        printable(&line.other_names),
     ])
     .to_string()
 }

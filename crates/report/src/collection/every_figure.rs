@@ -1,6 +1,7 @@
 //! Figures of a medium besides the usual ones: those that have a column, and those of other tools
 //! and publications without one.
 
+use record::text::printable;
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionRun, Origin};
@@ -47,7 +48,7 @@ fn beside(entry: &CollectionRun, shown: &BTreeMap<String, ColumnFigure>) -> Vec<
     own.into_iter()
         .filter(is_other)
         .map(|(_, figure)| FigureLine {
-            what: words::clean(&format!("{}{host}", figure.column.head)),
+            what: printable(&format!("{}{host}", figure.column.head)),
             text: figure.text(),
             interval: figure.interval(),
         })
@@ -69,7 +70,7 @@ fn published(cell: &Cell) -> Option<FigureLine> {
     let printed = cell.label("published");
     (!printed.is_empty() && quantities(cell).is_empty()).then(|| FigureLine {
         what: words::cell(cell),
-        text: words::clean(printed),
+        text: printable(printed),
         interval: figure::ONE_RUN.to_owned(),
     })
 }

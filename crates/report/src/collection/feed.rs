@@ -2,10 +2,10 @@
 
 use askama::Template;
 use record::collection::{CollectionRun, HeadlineFigure, NO_TIME};
+use record::text::printable;
 
 use super::address::{Links, SiteInfo};
 use super::{figures, query, table};
-use crate::words;
 
 /// A new run with its medium.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ fn view(item: &Item, href: &str) -> ItemView {
             figures::place(figure, value)
         ))
     };
-    let verdict = entry.headline.verdict.iter().map(|verdict| words::clean(verdict));
+    let verdict = entry.headline.verdict.iter().map(|verdict| printable(verdict));
     let summary: Vec<String> =
         verdict.chain(figures::MAIN.into_iter().filter_map(summary_part)).collect();
     let fake = if entry.headline.is_fake { " (fake)" } else { "" };
@@ -103,5 +103,5 @@ fn view(item: &Item, href: &str) -> ItemView {
 
 /// Text without the characters that XML 1.0 cannot hold, even escaped.
 fn text(text: &str) -> String {
-    words::clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
+    printable(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
 }

@@ -1,5 +1,6 @@
 //! Hosts and links of runs in words, and differences between hosts.
 
+use record::text::printable;
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionRun, HeadlineFigure};
@@ -9,7 +10,7 @@ use super::figures;
 use crate::words;
 
 fn cleaned(text: &Option<String>) -> Option<String> {
-    text.as_deref().map(words::clean).filter(|text| !text.is_empty())
+    text.as_deref().map(printable).filter(|text| !text.is_empty())
 }
 
 /// The machine: its board or processor.

@@ -1,6 +1,7 @@
 //! Media of one model that differ from the rest, in words.
 
 use record::collection::{CollectionLine, FigureUnit, Media, MediumApart, MediumFigure};
+use record::text::printable;
 
 use super::address::{Links, is_slug};
 use super::figures;
@@ -67,7 +68,7 @@ fn apart(links: &Links, medium: &MediumApart) -> ApartView {
     }
     let runs = medium.runs.iter().filter(|id| is_slug(id)).take(MAX_LINKS);
     ApartView {
-        name: format!("Medium {}", words::clean(short)),
+        name: format!("Medium {}", printable(short)),
         runs: runs.map(|id| (id.clone(), links.run(id))).collect(),
         sentences,
     }

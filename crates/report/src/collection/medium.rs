@@ -8,6 +8,7 @@ use record::collection::{
     Origin,
 };
 use record::metric;
+use record::text::printable;
 
 use super::address::{Links, SiteInfo};
 use super::every_figure::{FigureLine, every_figure};
@@ -135,7 +136,7 @@ impl<'a> MediumPage<'a> {
         let shown = shown_run(&believed(line, &sound)).or_else(|| shown_run(&fakes));
         let record = shown.map(concluded);
         let found_hosts = hosts::hosts(&sound);
-        let name = words::clean(&line.name);
+        let name = printable(&line.name);
         let rows = |of: &[&CollectionRun]| {
             of.iter().take(MAX_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>()
         };
@@ -208,8 +209,8 @@ fn shown_run<'a>(entries: &[&'a CollectionRun]) -> Option<&'a CollectionRun> {
 
 fn facts(line: &CollectionLine) -> String {
     let mut facts = super::kind_and_size(&line.model);
-    facts.extend(line.interface.as_deref().map(words::clean));
-    facts.push(words::clean(&line.classes.join(" ")));
+    facts.extend(line.interface.as_deref().map(printable));
+    facts.push(printable(&line.classes.join(" ")));
     facts.retain(|fact| !fact.is_empty());
     facts.join(" · ")
 }
@@ -232,7 +233,7 @@ fn software(entry: &CollectionRun) -> String {
     let software = &entry.run.software;
     [software.name.as_str(), software.version.as_str()]
         .iter()
-        .map(|part| words::clean(part))
+        .map(|part| printable(part))
         .collect::<Vec<_>>()
         .join(" ")
         .trim()
@@ -284,7 +285,7 @@ fn apart_words(apart: &Apart) -> String {
         words::count(apart.senders as usize, "sender"),
         words::count(apart.runs as usize, "run"),
         texts.join(", "),
-        words::clean(&apart.reason())
+        printable(&apart.reason())
     )
 }
 
@@ -357,7 +358,7 @@ fn main_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static st
 
 fn beside_row(links: &Links, line: &CollectionLine) -> Beside {
     Beside {
-        name: words::clean(&line.name),
+        name: printable(&line.name),
         href: links.medium(&line.slug),
         what: if line.is_fake {
             "fakes".to_owned()
@@ -388,8 +389,8 @@ fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
         machine: hosts::machine(run),
         link: hosts::link(run),
         way: hosts::way(run),
-        label: run.label.as_deref().map(words::clean).unwrap_or_default(),
-        suite: words::clean(&run.suite),
+        label: run.label.as_deref().map(printable).unwrap_or_default(),
+        suite: printable(&run.suite),
         software: software(entry),
         notes: run.flags.iter().map(|flag| note(&flag.to_string(), entry.origin)).collect(),
         faults: entry
@@ -404,7 +405,7 @@ fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
 }
 
 fn note(text: &str, origin: Origin) -> Note {
-    let text = words::clean(text);
+    let text = printable(text);
     let is_address =
         |word: &&str| ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
     let address = text.split_whitespace().find(is_address).filter(|_| origin == Origin::Reference);
@@ -420,9 +421,9 @@ fn note(text: &str, origin: Origin) -> Note {
 /// Description of the run in the charts: "2026-11-21, suite standard, on Raspberry Pi 4".
 fn run_text(entry: &CollectionRun) -> String {
     let run = &entry.run;
-    let mut parts = vec![format!("run {}", words::clean(&entry.id))];
+    let mut parts = vec![format!("run {}", printable(&entry.id))];
     parts.extend(run.started.as_deref().map(table::day));
-    parts.push(format!("suite {}", words::clean(&run.suite)));
+    parts.push(format!("suite {}", printable(&run.suite)));
     let machine = hosts::machine(run);
     if machine != "not known" {
         parts.push(format!("on {machine}"));

@@ -1,12 +1,12 @@
 //! Media that a reader selected, with every column that their runs have a figure for.
 
+use record::text::printable;
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionLine, CollectionRun};
 
 use super::address::Links;
 use crate::column_figures::{ColumnFigure, RunFigures, column_figures};
-use crate::words;
 
 /// The most media on a page of columns.
 pub const MAX_PICKED: usize = 5;
@@ -23,7 +23,7 @@ impl Pick {
     pub fn of(links: &Links, line: &CollectionLine, runs: &[CollectionRun]) -> Pick {
         Pick {
             slug: line.slug.clone(),
-            name: words::clean(&line.name),
+            name: printable(&line.name),
             href: links.medium(&line.slug),
             found: newest(runs),
         }
@@ -32,7 +32,7 @@ impl Pick {
     /// A run without a page to link to.
     pub fn of_run((name, found): &RunFigures) -> Pick {
         let (slug, href) = (String::new(), String::new());
-        Pick { slug, name: words::clean(name), href, found: found.clone() }
+        Pick { slug, name: printable(name), href, found: found.clone() }
     }
 
     /// The figure of that name.

@@ -2,11 +2,12 @@
 
 use askama::Template;
 use record::collection::CollectionRun;
+use record::text::printable;
 
 use super::address::SiteInfo;
 use super::medium::concluded;
 use super::text::framed;
-use crate::{html, words};
+use crate::html;
 
 /// Content above the report of a run.
 #[derive(Template)]
@@ -26,6 +27,6 @@ pub fn run(
 ) -> String {
     let above =
         Above { links, notes }.render().expect("a template that compiled renders into memory");
-    let title = format!("Run of {}", words::clean(&entry.run.name()));
+    let title = format!("Run of {}", printable(&entry.run.name()));
     framed(site, &title, &format!("{above}\n{}", html::body(&concluded(entry))))
 }

@@ -5,6 +5,7 @@ use record::MediumKind;
 use record::collection::{
     CollectionLine, CollectionRun, HeadlineFigure, NO_TIME, Origin, Page, Query, SortBy,
 };
+use record::text::printable;
 use record::units::significant;
 
 use super::address::{self, Links, SiteInfo};
@@ -145,9 +146,9 @@ impl<'a> TablePage<'a> {
         let category = category_of(asked);
         let heading = match &category {
             Some(category) if category.query != Query::default() => {
-                format!("{}: {}", words::clean(&site.title), category.name)
+                format!("{}: {}", printable(&site.title), category.name)
             }
-            _ => words::clean(&site.title),
+            _ => printable(&site.title),
         };
         let data = |name: &str| {
             let lines = Query { page: 0, per_page: None, columns: Vec::new(), ..asked.clone() };
@@ -161,7 +162,7 @@ impl<'a> TablePage<'a> {
         };
         TablePage {
             shell: SiteFrame::new(links, heading.clone(), "table"),
-            words: words::clean(&asked.words),
+            words: printable(&asked.words),
             total: page.total,
             heading,
             categories: category_links(&links, asked),
@@ -275,10 +276,10 @@ impl FigureCell {
 
 fn row(links: &Links, line: &CollectionLine) -> Row {
     let kind = words::kind(line.model.kind);
-    let classes = words::clean(&line.classes.join(" "));
+    let classes = printable(&line.classes.join(" "));
     Row {
         slug: line.slug.clone(),
-        name: words::clean(&line.name),
+        name: printable(&line.name),
         href: links.medium(&line.slug),
         facts: [kind, classes.as_str()]
             .into_iter()
@@ -290,7 +291,7 @@ fn row(links: &Links, line: &CollectionLine) -> Row {
         capacity: Some(line.model.capacity_gb)
             .filter(|gb| *gb > 0)
             .map_or_else(|| "–".to_owned(), |gb| gb.to_string()),
-        interface: line.interface.as_deref().map(words::clean).unwrap_or_default(),
+        interface: line.interface.as_deref().map(printable).unwrap_or_default(),
         runs: line.runs.to_string(),
         latest: day(&line.latest),
         verdict: line.verdict.as_deref().map(short_verdict).unwrap_or_default(),
@@ -313,13 +314,13 @@ pub(crate) fn day(time: &str) -> String {
     if time == NO_TIME {
         return String::new();
     }
-    words::clean(time.get(..10).unwrap_or(time))
+    printable(time.get(..10).unwrap_or(time))
 }
 
 /// The first words of a verdict, for a line of a table.
 pub(crate) fn short_verdict(verdict: &str) -> String {
     const MOST: usize = 160;
-    let verdict = words::clean(verdict);
+    let verdict = printable(verdict);
     if display::width(&verdict) <= MOST {
         return verdict;
     }
@@ -378,7 +379,7 @@ fn form(links: &Links, asked: &Query) -> Form {
             .collect(),
         from_gb: shown(asked.capacity_from_gb),
         to_gb: shown(asked.capacity_to_gb),
-        interface: asked.interface.as_deref().map(words::clean).unwrap_or_default(),
+        interface: asked.interface.as_deref().map(printable).unwrap_or_default(),
         thresholds: HeadlineFigure::ALL.into_iter().map(threshold).collect(),
         fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
         sort: query::sort_name(sort_of(asked)),

@@ -4,11 +4,11 @@
 use askama::Template;
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use record::collection::{HeadlineFigure, Query};
+use record::text::printable;
 
 use super::address::{Links, SiteInfo};
 use super::{SiteFrame, data};
 use crate::chart::escape;
-use crate::words;
 
 /// A page of text beside [`methodology`] and [`about`].
 pub struct Text {
@@ -386,7 +386,7 @@ pub fn about(site: &SiteInfo, media: u64, runs: u64) -> String {
     }
     let page = AboutPage {
         shell: SiteFrame::new(links, format!("Data - {}", site.title), "about"),
-        site: words::clean(&site.title),
+        site: printable(&site.title),
         live: links.live(),
         files,
         columns,

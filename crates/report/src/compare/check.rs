@@ -1,6 +1,7 @@
 //! Unclear differences of a comparison: the number of further runs needed, and the result of
 //! `--fail-if`.
 
+use record::text::printable;
 use std::collections::BTreeMap;
 
 use findings::{ChangedFigure, MediaComparison, Regression};
@@ -110,7 +111,7 @@ pub(crate) fn named(figure: &ChangedFigure) -> String {
         return format!("{name}{label}");
     }
     let block = figure.block_bytes.map(|bytes| Bytes(bytes).to_string());
-    let at = block.or_else(|| figure.way.as_deref().map(words::clean)).unwrap_or_default();
+    let at = block.or_else(|| figure.way.as_deref().map(printable)).unwrap_or_default();
     format!("{}, {at}", words::test(&figure.test))
 }
 

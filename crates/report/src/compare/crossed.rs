@@ -2,6 +2,7 @@
 //! crossing lines are an interaction.
 
 use findings::{CombinationFigure, Experiment, ExplainedFigure};
+use record::text::{capitalised, printable};
 use record::{metric, test};
 
 use super::{experiment, works};
@@ -30,21 +31,21 @@ fn panel(found: &Experiment, figure: &ExplainedFigure) -> Panel {
         figure.combinations.iter().find(|of| of.medium == *medium && of.level == *level)
     };
     let line = |(nth, level): (usize, &String)| ChartLine {
-        name: words::clean(level),
+        name: printable(level),
         points: (media.levels.iter().zip(1..))
             .filter_map(|(medium, at)| Some(point(f64::from(at), metric, of(medium, level)?)))
             .collect(),
         style: works::look(nth),
     };
     let numbered: Vec<String> = (media.levels.iter().zip(1..))
-        .map(|(medium, at)| format!("{at}: {}", words::clean(medium)))
+        .map(|(medium, at)| format!("{at}: {}", printable(medium)))
         .collect();
     let bare = media.name.trim_start_matches("the ");
     let chart = Chart {
         id: format!("crossed-{}", figure.test),
         title: format!(
             "{}: each {bare} by {}",
-            words::capitalised(&experiment::named(figure)),
+            capitalised(&experiment::named(figure)),
             by.name.trim_start_matches("the ")
         ),
         x: AxisSpec { label: bare.to_owned(), scale: Scale::Linear, unit: AxisUnit::Nth },
@@ -56,13 +57,13 @@ fn panel(found: &Experiment, figure: &ExplainedFigure) -> Panel {
             numbered.join(", ")
         ),
     };
-    let heads = [bare.to_owned()].into_iter().chain(by.levels.iter().map(|it| words::clean(it)));
+    let heads = [bare.to_owned()].into_iter().chain(by.levels.iter().map(|it| printable(it)));
     let mut table = Table::named(heads.collect());
     for medium in &media.levels {
         let cells = by.levels.iter().map(|level| {
             of(medium, level).map_or_else(|| "-".to_owned(), |it| figure_text(metric, it))
         });
-        table.push([words::clean(medium)].into_iter().chain(cells).collect(), Vec::new());
+        table.push([printable(medium)].into_iter().chain(cells).collect(), Vec::new());
     }
     Panel { chart, table }
 }
@@ -70,8 +71,8 @@ fn panel(found: &Experiment, figure: &ExplainedFigure) -> Panel {
 fn point(x: f64, metric: &str, of: &CombinationFigure) -> ChartPoint {
     let tip = format!(
         "{} with {}: {} ({})",
-        words::clean(&of.medium),
-        words::clean(&of.level),
+        printable(&of.medium),
+        printable(&of.level),
         figure_text(metric, of),
         words::count(of.runs, "run")
     );

@@ -3,6 +3,7 @@
 
 use findings::{Experiment, Explained, ExplainedFigure, SimpleRatio};
 use record::test;
+use record::text::{capitalised, printable};
 use record::units::{Bytes, KIB, MIB, significant};
 
 use crate::tables::Table;
@@ -11,14 +12,14 @@ use crate::words;
 /// Factors with all their levels: "The reader: 05e3:0749, 058f:6366".
 pub(super) fn factors(experiment: &Experiment) -> Vec<String> {
     let line = |factor: &findings::ExperimentFactor| {
-        let levels: Vec<String> = factor.levels.iter().map(|level| words::clean(level)).collect();
-        let bare = |name: &String| words::clean(name.trim_start_matches("the "));
+        let levels: Vec<String> = factor.levels.iter().map(|level| printable(level)).collect();
+        let bare = |name: &String| printable(name.trim_start_matches("the "));
         let with: Vec<String> = factor.with.iter().map(bare).collect();
         let with = match with.len() {
             0 => String::new(),
             _ => format!(" (counted with it: {})", with.join(", ")),
         };
-        format!("{}: {}{with}", words::capitalised(&factor.name), levels.join("; "))
+        format!("{}: {}{with}", capitalised(&factor.name), levels.join("; "))
     };
     experiment.factors.iter().map(line).collect()
 }
@@ -26,7 +27,7 @@ pub(super) fn factors(experiment: &Experiment) -> Vec<String> {
 /// Sentences about the causes for the main figures, and the basis of the intervals.
 pub(super) fn sentences(experiment: &Experiment) -> Vec<String> {
     if let Some(why) = &experiment.unsplit {
-        let sentences = vec![format!("Nothing can be split: {}.", words::clean(why))];
+        let sentences = vec![format!("Nothing can be split: {}.", printable(why))];
         return sentences.into_iter().chain(hides_cards(experiment)).collect();
     }
     let Some(any) = experiment.figures.first() else {
@@ -93,7 +94,7 @@ fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
             Some([low, _]) if low <= 1.0 => format!("of {} no effect is told", factor.name),
             _ => format!("{} explains", factor.name),
         };
-        let ends = format!("{} over {}", words::clean(highest), words::clean(lowest));
+        let ends = format!("{} over {}", printable(highest), printable(lowest));
         Some((*by, format!("{what} {}; {ends})", ratio(effect).trim_end_matches(')'))))
     });
     let mut parts: Vec<(f64, String)> = parts.collect();
@@ -102,7 +103,7 @@ fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     if parts.is_empty() {
         return Vec::new();
     }
-    let lead = words::capitalised(&named(figure));
+    let lead = capitalised(&named(figure));
     let range = significant(figure.range);
     let mut sentences =
         vec![format!("{lead}: of the factor of {range} between these runs {}.", parts.join(", "))];
@@ -137,9 +138,8 @@ fn interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<Stri
     let Some((factor, simple)) = simple.max_by(|a, b| spread(a.1).total_cmp(&spread(b.1))) else {
         return Some("The effects depend on each other, by repeats.".to_owned());
     };
-    let each = |it: &SimpleRatio| {
-        format!("{} with {}", ratio_text(it.ratio, it.ci95), words::clean(&it.at))
-    };
+    let each =
+        |it: &SimpleRatio| format!("{} with {}", ratio_text(it.ratio, it.ci95), printable(&it.at));
     let each: Vec<String> = simple.iter().map(each).collect();
     Some(format!(
         "The effects depend on each other: that of {} is {}.",
@@ -177,7 +177,7 @@ fn missing(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> 
         media.levels.iter().flat_map(|medium| levels.levels.iter().map(move |it| (medium, it)));
     let missing: Vec<String> = all
         .filter(|(medium, level)| !is_measured(medium, level))
-        .map(|(medium, level)| format!("{} with {}", words::clean(medium), words::clean(level)))
+        .map(|(medium, level)| format!("{} with {}", printable(medium), printable(level)))
         .collect();
     (!figure.combinations.is_empty() && !missing.is_empty()).then(|| {
         format!("Not measured, and taken to be the product of the effects: {}.", missing.join(", "))
@@ -235,7 +235,7 @@ fn ratio_text(ratio: f64, ci95: Option<[f64; 2]>) -> String {
 /// A row for each figure: the whole factor, and the part of each cause; empty if nothing can be
 /// split.
 pub(super) fn table(experiment: &Experiment) -> Table {
-    let names = experiment.factors.iter().map(|factor| words::capitalised(&factor.name));
+    let names = experiment.factors.iter().map(|factor| capitalised(&factor.name));
     let heads = ["Figure".to_owned(), "#Factor".to_owned()].into_iter().chain(names);
     let last = if experiment.by.is_some() { "Interaction" } else { "Off by" };
     let mut table = Table::named(heads.chain([last.to_owned()]).collect());

@@ -2,6 +2,7 @@
 //! sentences.
 
 use findings::{CombinationRow, FasterMedium, FastestMedium, MatrixComparison, MediaComparison};
+use record::text::printable;
 
 use super::Ranges;
 use super::names::Names;
@@ -12,7 +13,7 @@ use crate::words;
 /// "untar on file systems, operations per second".
 pub(super) fn title(matrix: &MatrixComparison) -> String {
     let unit = if matrix.larger_is_better { "per second" } else { "in seconds" };
-    format!("Matrix: {}, {unit}", words::clean(&matrix.work))
+    format!("Matrix: {}, {unit}", printable(&matrix.work))
 }
 
 /// A row for each combination, a column for each medium, and the faster medium with its ratio.
@@ -34,7 +35,7 @@ pub(super) fn table(
             figure.map_or("-".to_owned(), |found| ranges.number(found))
         };
         let difference = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
-        let cells = std::iter::once(words::clean(&row.way))
+        let cells = std::iter::once(printable(&row.way))
             .chain(columns.iter().map(figure))
             .chain(std::iter::once(difference))
             .collect();
@@ -65,7 +66,7 @@ pub(super) fn sentences(comparison: &MediaComparison, matrix: &MatrixComparison)
         .enumerate()
         .map(|(at, medium)| (wins(at), &medium.name))
         .filter(|(wins, _)| *wins > 0)
-        .map(|(wins, name)| format!("{} is {word} in {wins}", words::clean(name)))
+        .map(|(wins, name)| format!("{} is {word} in {wins}", printable(name)))
         .collect();
     let same = of(FasterMedium::Same).count();
     let rest = fastest.len() - of(FasterMedium::Faster).count() - same;

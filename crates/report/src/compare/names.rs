@@ -2,6 +2,7 @@
 //! list explains.
 
 use findings::MediaComparison;
+use record::text::{capitalised, printable};
 
 use crate::{display, words};
 
@@ -19,16 +20,13 @@ pub(super) struct Names {
 impl Names {
     pub fn of(comparison: &MediaComparison) -> Names {
         let names: Vec<String> =
-            comparison.media.iter().map(|medium| words::clean(&medium.name)).collect();
+            comparison.media.iter().map(|medium| printable(&medium.name)).collect();
         if comparison.is_change {
             let heads = vec!["after".to_owned(), "before".to_owned()];
             return Names { heads, are_letters: true };
         }
-        let heads: Option<Vec<String>> = comparison
-            .media
-            .iter()
-            .map(|medium| medium.head.as_deref().map(words::clean))
-            .collect();
+        let heads: Option<Vec<String>> =
+            comparison.media.iter().map(|medium| medium.head.as_deref().map(printable)).collect();
         if let Some(heads) = heads.filter(|heads| !heads.is_empty() && heads.len() <= MOST) {
             let are_letters = heads != names;
             return Names { heads, are_letters };
@@ -47,10 +45,10 @@ impl Names {
     /// The media, each with its head and its runs; for a change, the earlier one comes first.
     pub fn media(&self, comparison: &MediaComparison) -> Vec<String> {
         let line = |(at, medium): (usize, &findings::Compared)| {
-            let typed = medium.typed.as_deref().map(|typed| format!("{}; ", words::clean(typed)));
+            let typed = medium.typed.as_deref().map(|typed| format!("{}; ", printable(typed)));
             let typed = typed.unwrap_or_default();
             let runs = typed + &words::count(medium.runs.len(), "run");
-            let name = words::clean(&medium.name);
+            let name = printable(&medium.name);
             if self.are_letters {
                 format!("{}: {name} ({runs})", self.lead(comparison, at))
             } else {
@@ -66,13 +64,13 @@ impl Names {
 
     /// A head for the start of a line; names that the user typed keep their case.
     fn lead(&self, comparison: &MediaComparison, at: usize) -> String {
-        if comparison.is_change { words::capitalised(self.head(at)) } else { self.head(at).into() }
+        if comparison.is_change { capitalised(self.head(at)) } else { self.head(at).into() }
     }
 
     /// Heading of the page.
     pub fn heading(&self, comparison: &MediaComparison) -> String {
         let names: Vec<String> =
-            comparison.media.iter().map(|medium| words::clean(&medium.name)).collect();
+            comparison.media.iter().map(|medium| printable(&medium.name)).collect();
         match &names[..] {
             [after, before] if comparison.is_change => format!("{before}, then {after}"),
             _ => names.join(", "),

@@ -2,6 +2,7 @@
 
 use findings::{FasterMedium, FastestMedium, MediaComparison, WorkComparison, WorkRow};
 use record::metric;
+use record::text::{capitalised, printable};
 use record::units::{Bytes, significant};
 
 use super::Ranges;
@@ -15,7 +16,7 @@ use crate::tables::Table;
 use crate::{words, yardstick};
 
 pub(super) fn title(work: &WorkComparison) -> String {
-    words::capitalised(&words::test(&work.test))
+    capitalised(&words::test(&work.test))
 }
 
 /// Order of the media in columns: as named; for a change, before and then after.
@@ -96,7 +97,7 @@ pub(super) fn sentences(comparison: &MediaComparison, work: &WorkComparison) -> 
     let everywhere = first
         .filter(|_| work.rows.iter().all(|row| sure(row) == first))
         .and_then(|medium| comparison.media.get(medium))
-        .map(|medium| format!("{} is the fastest at every size.", words::clean(&medium.name)));
+        .map(|medium| format!("{} is the fastest at every size.", printable(&medium.name)));
     everywhere.into_iter().chain(crossings).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+use record::text::printable;
 use record::{Finding, Record, Severity};
 
 use super::PageHead;
@@ -114,8 +115,8 @@ impl FindingView {
     pub fn of(finding: &Finding, pages: &str) -> FindingView {
         FindingView {
             class: words::severity(finding.severity),
-            statement: words::clean(&finding.statement),
-            evidence: finding.evidence.iter().map(|text| words::clean(text)).collect(),
+            statement: printable(&finding.statement),
+            evidence: finding.evidence.iter().map(|text| printable(text)).collect(),
             confidence: words::confidence(finding),
             about: findings::about(&finding.id).map(|_| format!("{pages}{}", finding.id)),
         }
@@ -125,7 +126,7 @@ impl FindingView {
     pub fn bare(statement: &str) -> FindingView {
         FindingView {
             class: "info",
-            statement: words::clean(statement),
+            statement: printable(statement),
             evidence: Vec::new(),
             confidence: None,
             about: None,

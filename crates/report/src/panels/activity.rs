@@ -1,6 +1,7 @@
 //! Kernel statistics of the medium over the run: rates, waiting times, queue and utilisation, with
 //! the tests marked.
 
+use record::text::printable;
 use record::{Activity, Cell, Record, Sample};
 
 use super::Panel;
@@ -121,7 +122,7 @@ fn panel(
                 x: stretch.end_ns as f64,
                 y,
                 interval: None,
-                tip: format!("{name}, {}: {}", words::clean(&cell), unit.label(rounded)),
+                tip: format!("{name}, {}: {}", printable(&cell), unit.label(rounded)),
             }
         };
         let style = Style { hue: at, stroke: Stroke::Solid, mark: ChartMark::None };
@@ -168,8 +169,7 @@ fn table(record: &Record, unit: AxisUnit, shows: &[Shows]) -> Table {
         let rounded = |value: f64| record::units::significant(value).parse().unwrap_or(value);
         let values = shows.iter().map(|(_, value)| unit.label(rounded(value(&did))));
         let notes = table.notes_of(cell);
-        table
-            .push(std::iter::once(words::clean(&words::cell(cell))).chain(values).collect(), notes);
+        table.push(std::iter::once(printable(&words::cell(cell))).chain(values).collect(), notes);
     }
     table
 }

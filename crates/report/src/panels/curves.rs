@@ -1,5 +1,6 @@
 //! Curves stored in cells: rate along the fill first, then all others.
 
+use record::text::{capitalised, printable};
 use record::{Cell, Record, Series, SeriesAxis, test};
 
 use super::{Panel, hue};
@@ -37,8 +38,8 @@ pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     let others = others.into_iter().enumerate().map(|(at, group)| {
         let title = format!(
             "{}: {}",
-            words::capitalised(&words::test(&group[0].0.test)),
-            words::clean(&group[0].1.name)
+            capitalised(&words::test(&group[0].0.test)),
+            printable(&group[0].1.name)
         );
         panel(format!("curve-{at}"), title, &group)
     });
@@ -158,15 +159,15 @@ fn is_wide(kept: &[Kept], at: usize) -> bool {
 fn name(cell: &Cell, series: &Series, several: bool, lines: usize) -> String {
     let params = words::params(&cell.params);
     let name = match () {
-        () if several => words::capitalised(&words::test(&cell.test)),
-        () if lines == 1 => words::capitalised(&words::cell(cell)),
-        () if params.is_empty() => words::clean(&cell.id),
+        () if several => capitalised(&words::test(&cell.test)),
+        () if lines == 1 => capitalised(&words::cell(cell)),
+        () if params.is_empty() => printable(&cell.id),
         () => params,
     };
     let siblings =
         cell.series.iter().filter(|other| (other.x, other.y) == (series.x, series.y)).count();
     if siblings > 1 {
-        format!("{name}, {}", words::clean(series.name.rsplit(", ").next().unwrap_or(&series.name)))
+        format!("{name}, {}", printable(series.name.rsplit(", ").next().unwrap_or(&series.name)))
     } else {
         name
     }

@@ -1,5 +1,6 @@
 //! Screen for effects of host settings: a sentence for each, and the settings that were not tried.
 
+use record::text::printable;
 use record::{Flag, Record, test};
 
 use super::paragraph;
@@ -22,17 +23,17 @@ pub(super) fn text(record: &Record, width: usize, with_figures: bool) -> String 
         out += &paragraph("No setting could be tried.", width);
     }
     for finding in &record.findings {
-        out += &paragraph(&words::clean(&finding.statement), width);
+        out += &paragraph(&printable(&finding.statement), width);
         for line in finding.evidence.iter().filter(|_| with_figures) {
-            out += &paragraph(&format!("  {}", words::clean(line)), width);
+            out += &paragraph(&format!("  {}", printable(line)), width);
         }
     }
     let notes = record.flags.iter().map(Flag::to_string);
     for note in notes {
-        out += &paragraph(&format!("Caveat: {}", words::clean(&note)), width);
+        out += &paragraph(&format!("Caveat: {}", printable(&note)), width);
     }
     for skip in &record.skipped {
-        let (what, why) = (words::clean(&skip.test), words::clean(&skip.reason));
+        let (what, why) = (printable(&skip.test), printable(&skip.reason));
         out += &paragraph(&format!("Not tried: {what}: {why}"), width);
     }
     out

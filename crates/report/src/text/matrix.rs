@@ -2,6 +2,7 @@
 
 use findings::matrix::Matrix;
 use record::Record;
+use record::text::printable;
 
 use super::{fold, paragraph, plain};
 use crate::matrix::{commands, fragmentation, ranking, state, threads};
@@ -15,20 +16,20 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
     }
     for work in &matrix.works {
         out += "\n";
-        out += &paragraph(&words::clean(&work.statement()), width);
+        out += &paragraph(&printable(&work.statement()), width);
         if !work.places.is_empty() {
             out += &plain(&ranking(work), width);
         }
         for (way, reason) in &work.failed {
             out += &paragraph(
-                &format!("  failed: {}: {}", words::clean(&way.words()), words::clean(reason)),
+                &format!("  failed: {}: {}", printable(&way.words()), printable(reason)),
                 width,
             );
         }
     }
     if let Some(best) = matrix.overall.first() {
         out += "\n";
-        out += &paragraph(&words::clean(&best.statement()), width);
+        out += &paragraph(&printable(&best.statement()), width);
     }
     if let Some(table) = fragmentation(matrix) {
         out += "\nFragmentation of the files\n";
@@ -40,10 +41,10 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
     }
     if let Some((way, lines)) = commands(record, matrix) {
         out += "\n";
-        out += &paragraph(&format!("To have {}", words::clean(&way)), width);
+        out += &paragraph(&format!("To have {}", printable(&way)), width);
         for (what, line) in lines {
             // Commands stay on one line.
-            let line = display::unbroken(&words::clean(&line));
+            let line = display::unbroken(&printable(&line));
             out += &fold(&format!("  # {what}\n"), width, true);
             out += &format!("  {line}\n");
         }

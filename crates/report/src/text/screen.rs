@@ -3,6 +3,7 @@
 
 use findings::{LongestWrite, UseLevel, use_levels};
 use record::test::RANDOM_WRITE;
+use record::text::printable;
 use record::{Cell, Finding, Fitness, Record, Severity, Use};
 
 use super::wrap::{self, cut};
@@ -46,7 +47,7 @@ pub struct Elsewhere<'a> {
 /// Screen at the end of a run: the medium, its faults, its suitable uses, the main figures, and
 /// where the details are; at most 24 lines of 80 columns.
 pub fn summary(record: &Record, width: usize, colour: bool) -> String {
-    let run = words::clean(&record.run.id);
+    let run = printable(&record.run.id);
     one_screen(record, width, colour, &Elsewhere { run: &run, ..Elsewhere::default() })
 }
 
@@ -270,13 +271,12 @@ impl<'s> Screen<'s> {
     /// The sentences above the figures, not shortened.
     fn sentences(&self) -> Vec<String> {
         let faults = self.fault_findings().into_iter();
-        let mut sentences: Vec<String> = faults.map(|it| words::clean(&it.statement)).collect();
+        let mut sentences: Vec<String> = faults.map(|it| printable(&it.statement)).collect();
         sentences.extend(caveats::state(self.record));
         let judged = self.judged();
         let verdict = judged.verdict.iter().cloned().collect();
         sentences.extend(judged.ordered(judged.uses.clone(), verdict).concat());
-        sentences
-            .extend(self.claims_not_failed().take(CLAIMS).map(|it| words::clean(&it.statement)));
+        sentences.extend(self.claims_not_failed().take(CLAIMS).map(|it| printable(&it.statement)));
         sentences
     }
 
@@ -370,13 +370,13 @@ impl<'s> Screen<'s> {
         lines.extend(self.facts());
         let not_restored = record.findings.iter().find(|finding| finding.id == NOT_PUT_BACK);
         lines.extend(not_restored.into_iter().flat_map(|finding| {
-            self.prose(&words::clean(&finding.statement), 2, caps.not_restored, Ink::alarm)
+            self.prose(&printable(&finding.statement), 2, caps.not_restored, Ink::alarm)
         }));
         if let Some(state) = crate::matrix::state(record) {
             lines.extend(self.prose(&state, 2, caps.state, Ink::warn));
         }
         if let Some(best) = matrix.overall.first() {
-            lines.extend(self.prose(&words::clean(&best.statement()), 2, 2, Ink::strong));
+            lines.extend(self.prose(&printable(&best.statement()), 2, 2, Ink::strong));
         }
         let failed: usize = matrix.works.iter().map(|work| work.failed.len()).sum();
         let skipped = self.skipped(&[], caps.skipped);
@@ -391,7 +391,7 @@ impl<'s> Screen<'s> {
         let mut works = Vec::new();
         for work in &matrix.works {
             let mut work_lines =
-                self.prose(&words::clean(&work.statement()), 2, each.min(2), Ink::strong);
+                self.prose(&printable(&work.statement()), 2, each.min(2), Ink::strong);
             let places = work.places.iter().map(|place| place_line(work, place));
             work_lines.extend(places.flat_map(|place| self.prose(&place, 4, 1, Ink::faint)));
             work_lines.truncate(each);
@@ -438,7 +438,7 @@ impl<'s> Screen<'s> {
     }
 
     fn facts(&self) -> Vec<String> {
-        let label = self.record.run.label.as_deref().map(words::clean);
+        let label = self.record.run.label.as_deref().map(printable);
         let label = label.filter(|label| !label.is_empty());
         let facts: Vec<String> = caveats::run_facts(self.record).into_iter().chain(label).collect();
         if facts.is_empty() {
@@ -453,7 +453,7 @@ impl<'s> Screen<'s> {
         let mut lines = Vec::new();
         for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
             lines.extend(self.prose(
-                &words::clean(&finding.statement),
+                &printable(&finding.statement),
                 2,
                 caps.not_restored,
                 Ink::alarm,
@@ -462,7 +462,7 @@ impl<'s> Screen<'s> {
         let faults = self.fault_findings();
         for finding in faults.iter().take(caps.faults) {
             let ink = of_severity(finding.severity);
-            lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.fault, ink));
+            lines.extend(self.prose(&printable(&finding.statement), 2, caps.fault, ink));
         }
         (lines, faults.len().saturating_sub(caps.faults))
     }
@@ -488,7 +488,7 @@ impl<'s> Screen<'s> {
         let severity = verdict.map_or(Severity::Info, |verdict| verdict.severity);
         let sentence = verdict.map(|it| if uses.is_empty() { &it.statement } else { &reasoned });
         let verdict =
-            sentence.map(|sentence| words::clean(sentence)).filter(|sentence| !sentence.is_empty());
+            sentence.map(|sentence| printable(sentence)).filter(|sentence| !sentence.is_empty());
         let is_praise = severity == Severity::Info && !is_overstated;
         Judged { uses, verdict, severity, is_praise }
     }
@@ -499,7 +499,7 @@ impl<'s> Screen<'s> {
         claims
             .flat_map(|claim| {
                 let ink = of_severity(claim.severity);
-                self.prose(&words::clean(&claim.statement), 2, caps.fault, ink)
+                self.prose(&printable(&claim.statement), 2, caps.fault, ink)
             })
             .collect()
     }
@@ -880,7 +880,7 @@ fn place_line(
     let unit = if work.larger_is_better { "a second" } else { "seconds" };
     format!(
         "{}: {} {unit}, {} times the best, n {}",
-        words::clean(&place.way.words()),
+        printable(&place.way.words()),
         record::units::significant(place.centre),
         record::units::significant(place.relative),
         place.figures.len()

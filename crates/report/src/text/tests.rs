@@ -1,5 +1,6 @@
 use super::*;
 use crate::demo;
+use record::text::capitalised;
 
 /// Name of the run in `show`.
 const RUN: &str = "20261120-101500-5f3a";
@@ -234,7 +235,7 @@ fn every_test_and_metric_is_in_the_table() {
     let record = demo::good();
     let text = table(&record, 100);
     for cell in &record.cells {
-        assert!(text.contains(&words::capitalised(&words::test(&cell.test))), "{}", cell.test);
+        assert!(text.contains(&capitalised(&words::test(&cell.test))), "{}", cell.test);
         for name in cell.metrics.other.keys() {
             assert!(text.contains(&words::metric(name)), "{name}");
         }

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use import::{Hints, Import, ImportError, KnownMedium, understand};
 use record::collection::Origin;
+use record::text::printable;
 use record::{Published, Record};
 use report::words;
 use sha2::{Digest as _, Sha256};
@@ -10,9 +11,10 @@ use store::collection::Collection;
 
 use super::SHOWN_CELLS;
 use crate::problem::Problem;
-use crate::state::{Quarantine, hex};
+use crate::state::Quarantine;
 use crate::submissions::{self, Judged};
 use ::collection::UploadLimits;
+use record::text::hex;
 
 /// Name of a medium that the text does not name. It is not published.
 const NAME: &str = "pasted text";
@@ -102,5 +104,5 @@ fn not_understood(error: &ImportError) -> Problem {
         }
         _ => (StatusCode::UNPROCESSABLE_ENTITY, "not-understood"),
     };
-    Problem::new(status, code, words::clean(&format!("the text cannot be read: {error}")))
+    Problem::new(status, code, printable(&format!("the text cannot be read: {error}")))
 }

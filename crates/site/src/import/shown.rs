@@ -6,6 +6,7 @@ use axum::http::header::CACHE_CONTROL;
 use axum::response::{Html, IntoResponse, Response};
 use import::plain_text;
 use record::MediumKind;
+use record::text::printable;
 use report::tables::{self, Table};
 use report::words;
 
@@ -104,8 +105,8 @@ pub(super) fn found_page(app: &App, form: &ImportForm, found: &FoundInText) -> R
         found.records.iter().take(SHOWN_RECORDS).map(|record| view(record, &mut room)).collect();
     let left = found.import.left.iter().map(|left| LeftView {
         line: left.line,
-        text: words::clean(&left.text),
-        why: left.why.as_deref().map(words::clean).unwrap_or_default(),
+        text: printable(&left.text),
+        why: left.why.as_deref().map(printable).unwrap_or_default(),
     });
     let can_add = found.records.iter().any(|record| record.judged.is_ok());
     let is_another = form.is_to_add && form.shown.is_some();
@@ -166,17 +167,17 @@ fn view(found: &FoundRecord, room: &mut usize) -> RecordView {
     record.cells.truncate(*room);
     *room -= record.cells.len();
     let software = &record.run.software;
-    let tool = words::clean(&format!("{} {}", software.name, software.version));
+    let tool = printable(&format!("{} {}", software.name, software.version));
     let facts = [tool].into_iter().chain(words::medium_facts(&record));
     let reasons = found.judged.as_ref().map(|judged| judged.reasons.clone()).unwrap_or_default();
     RecordView {
         name: found.name.clone(),
         facts: facts.collect::<Vec<_>>().join(", "),
-        notes: record.flags.iter().map(|flag| words::clean(&flag.to_string())).collect(),
+        notes: record.flags.iter().map(|flag| printable(&flag.to_string())).collect(),
         more_cells: found.cells - record.cells.len(),
         tables: tables::all(&record).into_iter().map(table).collect(),
-        refused: found.judged.as_ref().err().map(|problem| words::clean(&problem.reason)),
-        reasons: reasons.iter().map(|reason| words::clean(reason)).collect(),
+        refused: found.judged.as_ref().err().map(|problem| printable(&problem.reason)),
+        reasons: reasons.iter().map(|reason| printable(reason)).collect(),
     }
 }
 
@@ -194,7 +195,7 @@ fn table((caption, table): (String, Table)) -> TableView {
         cells
     };
     TableView {
-        caption: words::clean(&caption),
+        caption: printable(&caption),
         heads: columns.into_iter().take(width).map(|column| column.name.into_owned()).collect(),
         rows: rows.into_iter().map(row).collect(),
         notes,
@@ -228,7 +229,7 @@ pub(super) fn added_page(app: &App, added: &[Added]) -> Response {
             } else {
                 "was there already"
             },
-            reasons: receipt.reasons.iter().map(|reason| words::clean(reason)).collect(),
+            reasons: receipt.reasons.iter().map(|reason| printable(reason)).collect(),
             edit_token: receipt.edit_token.clone(),
             refused: None,
         },
@@ -238,7 +239,7 @@ pub(super) fn added_page(app: &App, added: &[Added]) -> Response {
             what: "not added",
             reasons: Vec::new(),
             edit_token: None,
-            refused: Some(words::clean(&problem.reason)),
+            refused: Some(printable(&problem.reason)),
         },
     };
     let page = ImportedPage { form: app.address("/import"), rows: added.iter().map(row).collect() };

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Connection, SqlRow, SqlValue};
-use super::document::hex;
 use super::error::While;
 use super::{Collection, CollectionError};
+use record::text::hex;
 
 /// A line of the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

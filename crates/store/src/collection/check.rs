@@ -3,9 +3,10 @@
 use record::collection::CollectionLine;
 
 use super::connection::{Connection, SqlRow, SqlValue};
-use super::document::{RevisionDocument, content, hex};
+use super::document::{RevisionDocument, content};
 use super::error::While;
 use super::{Collection, CollectionError, audit, lines};
+use record::text::hex;
 
 impl Collection {
     /// Lists all faults of the collection: breaks in the chain of the audit, runs that cannot be

@@ -103,11 +103,6 @@ pub fn content_name(run: &Published) -> Result<String, CollectionError> {
     Ok(id_of(&content(run)?))
 }
 
-/// Makes the hexadecimal text of a hash.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Name of a run: the first 80 bits of its content in Base32 (RFC 4648, in small letters), which
 /// has no digits that look like letters.
 pub(super) fn id_of(content: &[u8; 32]) -> String {

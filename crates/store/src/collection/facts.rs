@@ -5,7 +5,7 @@ use record::Published;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::document::hex;
+use record::text::{hex, one_line};
 
 /// Facts of a host by which figures are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -49,19 +49,13 @@ impl Facet {
             Facet::Reader => link.usb_name.or(link.driver),
             Facet::Interface => run.interface_words(),
         };
-        value.map(|text| tidy(&text)).filter(|text| !text.is_empty())
+        value.map(|text| one_line(&text, 80)).filter(|text| !text.is_empty())
     }
 }
 
 /// First two numbers of a kernel's version: "6.12" of "6.12.3-rpi-v8".
 fn first_two_numbers(version: &str) -> String {
     version.split(['.', '-', '+']).take(2).collect::<Vec<_>>().join(".")
-}
-
-/// Shortens a text to one line of at most 80 characters: it becomes a name in a table.
-fn tidy(text: &str) -> String {
-    let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    printable.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
 }
 
 /// Key of a run's host, the same for all its runs: the published key, else a hash of architecture,

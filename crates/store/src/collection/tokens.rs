@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Connection, SqlValue};
-use super::document::hex;
 use super::error::While;
 use super::{Collection, CollectionError};
+use record::text::hex;
 
 /// Permission of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

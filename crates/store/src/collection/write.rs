@@ -11,10 +11,11 @@ use record::collection::{
 
 use super::audit::{self, AuditEvent};
 use super::connection::{Connection, SqlValue};
-use super::document::{PackedRun, RevisionDocument, hex, id_of};
+use super::document::{PackedRun, RevisionDocument, id_of};
 use super::error::While;
 use super::facts::{self, Facet};
 use super::{Collection, CollectionError, columns, copies, lines, tokens};
+use record::text::hex;
 use sha2::Digest as _;
 
 /// A run on its way into a collection.

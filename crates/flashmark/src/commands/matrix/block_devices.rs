@@ -1,26 +1,28 @@
 //! Medium on which combinations are tried: finds it, asks for permission, holds it, makes a loop
 //! device over a file, and finds out which file systems this machine can make.
 
+use record::text::printable;
 use std::path::Path;
 
 use blockio::FileIdentity;
 use host::{
-    Access, BlockTarget, Changes, Claim, Contents, LoopOptions, ResolvedTarget, Roots, TargetError,
-    recipe,
+    Access, BlockTarget, Changes, Claim, LoopOptions, ResolvedTarget, Roots, TargetError, recipe,
 };
 use record::units::{Bytes, MIB};
 use record::{Fingerprint, FingerprintMark, Flag, Host, Medium, Record, Target, TargetKind};
 use workloads::matrix::{LeftOut, MediumBackend};
 
-use store::JournalFingerprints;
+use store::{JournalFingerprints, RunDir};
 use suite::fingerprint::Recognition;
 
 use super::probe::probe;
 use super::recognise;
 use super::request::{ALL, DEFAULT_AU_BYTES, MatrixRequest};
+use crate::cli::ResumeFlags;
 use crate::consent::{self, Question};
 use crate::exit::{OrExit, Result, refuse};
 use crate::open_target::{clean_up_after_killed_runs, state_dir, target_failure};
+use crate::reopened_medium::ReopenedMedium;
 
 /// Size in bytes of the sparse file on which a file system is tried out.
 const TRY_OUT_BYTES: u64 = 512 * MIB;
@@ -144,7 +146,7 @@ impl Field {
         let size = self.block.size_bytes();
         format!(
             "{}: {} on {}",
-            report::words::clean(&self.target.path),
+            printable(&self.target.path),
             Bytes(size),
             self.block.path.display()
         )
@@ -180,13 +182,26 @@ impl Field {
         }
     }
 
-    /// Contents of the medium.
-    pub fn contents(&self) -> Contents {
-        host::contents_of(&Roots::default(), &self.block)
+    /// Permits or refuses to go on with a matrix on the medium; see [`ReopenedMedium::permit`].
+    pub fn permit(
+        &self,
+        recognised: Recognition,
+        dir: &RunDir,
+        flags: &ResumeFlags,
+    ) -> Result<bool> {
+        let contents = host::contents_of(&Roots::default(), &self.block);
+        let ids = self.block.disk.ids_for(self.block.partition.as_ref());
+        let medium = ReopenedMedium {
+            path: &self.target.path,
+            id: ids.into_iter().next().unwrap_or_else(|| self.target.path.clone()),
+            contents: Some(&contents),
+            answers_to: &|id| self.answers_to(id),
+        };
+        medium.permit(recognised, dir, flags)
     }
 
     /// True if `--erase ID` names exactly this.
-    pub fn answers_to(&self, id: &str) -> bool {
+    fn answers_to(&self, id: &str) -> bool {
         let is_its_path = || {
             std::fs::canonicalize(id).is_ok_and(|named| {
                 std::fs::canonicalize(&self.target.path).is_ok_and(|path| path == named)
@@ -335,7 +350,7 @@ pub fn erased(request: &MatrixRequest) -> String {
         Err(error) => {
             return format!(
                 "What would be erased cannot be told: {}\n",
-                report::words::clean(&error.to_string())
+                printable(&error.to_string())
             );
         }
     };

@@ -66,7 +66,7 @@ impl Key {
     }
 
     pub fn text(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        record::text::hex(&self.0.finalize())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sources of published pages: a collection, or runs that make one for the occasion; and the
 //! reference data beside it.
 
+use record::text::printable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -8,7 +9,6 @@ use collection::Upload;
 use record::Cell;
 use record::collection::{CollectionLine, CollectionRun, Media, NO_TIME, Origin};
 use report::collection::SiteInfo;
-use report::words::clean;
 use store::collection::{Address, Collection, Submission};
 use store::{RunDir, Store};
 
@@ -117,8 +117,8 @@ impl PublishedLines {
                 }
                 Err(why) => usage(format_args!(
                     "{} cannot be published: {}",
-                    clean(dir.name()),
-                    clean(&why.to_string())
+                    printable(dir.name()),
+                    printable(&why.to_string())
                 )),
             }
         };
@@ -167,8 +167,8 @@ impl PublishedLines {
         now: &str,
     ) -> Result<PublishedLines> {
         let left_out = |path: &Path, why: &str| {
-            let path = clean(&path.display().to_string());
-            crate::say!("flashmark: {path} is left out: {}", clean(why));
+            let path = printable(&path.display().to_string());
+            crate::say!("flashmark: {path} is left out: {}", printable(why));
         };
         for place in repository.misplaced() {
             left_out(&repository.dir().join(place), MISPLACED);

@@ -1,8 +1,8 @@
 //! `flashmark runs --columns`: what the runs have measured, in columns of the reader's choice.
 
 use record::chosen_columns;
+use record::text::printable;
 use report::column_figures::{ColumnFigure, RunFigures, column_figures, columns_text, shown};
-use report::words::clean;
 use store::RunSummary;
 
 use crate::commands::show::completed;
@@ -19,7 +19,10 @@ pub fn choice(text: &str) -> Result<Vec<String>> {
                 [] => "flashmark runs --help names the families".to_owned(),
                 near => format!("did you mean {}?", near.join(" or ")),
             };
-            return usage(format_args!("there is no column '{}'; {near}", clean(&unknown.asked)));
+            return usage(format_args!(
+                "there is no column '{}'; {near}",
+                printable(&unknown.asked)
+            ));
         }
     };
     if chosen.is_empty() {
@@ -40,7 +43,7 @@ pub fn print(runs: &[RunSummary], choice: &[String], is_json: bool) -> Result {
             Err(error) => crate::say!(
                 "flashmark: {} is left out: {}",
                 run.dir.name(),
-                clean(&error.to_string())
+                printable(&error.to_string())
             ),
         }
     }

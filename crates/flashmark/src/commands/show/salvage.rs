@@ -1,7 +1,7 @@
 //! `flashmark show --salvage`: what can still be read of a run.
 
+use record::text::printable;
 use report::display::unbroken;
-use report::words::clean;
 use serde_json::Value;
 use store::{RunDir, Salvage};
 
@@ -19,7 +19,7 @@ pub fn show(dir: &RunDir) -> Result {
     if dir.load().is_ok() {
         text += &format!(
             "\nThe rest of the run can be shown as usual: {}\n",
-            unbroken(&format!("flashmark show {}", clean(dir.name())))
+            unbroken(&format!("flashmark show {}", printable(dir.name())))
         );
     }
     print(&text)?;
@@ -32,12 +32,12 @@ fn what_it_was(salvage: &Salvage) -> String {
             let record = &replayed.record;
             format!(
                 "{}: suite {}, {} cells planned\n",
-                clean(&record.run.id),
-                clean(&record.run.suite),
+                printable(&record.run.id),
+                printable(&record.run.suite),
                 record.plan.len()
             )
         }
-        (None, reason) => format!("{}\n", clean(reason.as_deref().unwrap_or_default())),
+        (None, reason) => format!("{}\n", printable(reason.as_deref().unwrap_or_default())),
     }
 }
 
@@ -48,10 +48,10 @@ fn results(salvage: &Salvage) -> String {
     };
     for cell in &salvage.cells {
         let named = format!("{}  {}", cell.id, words::cell(&cell.test, &cell.params));
-        text += &format!("  {}  {}\n", clean(&named), clean(&words::figure(cell)));
+        text += &format!("  {}  {}\n", printable(&named), printable(&words::figure(cell)));
     }
     for (line, part) in &salvage.parts {
-        text += &format!("  line {line}, understood in part: {}\n", clean(&in_part(part)));
+        text += &format!("  line {line}, understood in part: {}\n", printable(&in_part(part)));
     }
     text
 }
@@ -69,6 +69,7 @@ fn lost(salvage: &Salvage) -> String {
     if salvage.damage.is_empty() {
         return "\nNothing is damaged.\n".to_owned();
     }
-    let lines = salvage.damage.iter().map(|damage| format!("  {}\n", clean(&damage.to_string())));
+    let lines =
+        salvage.damage.iter().map(|damage| format!("  {}\n", printable(&damage.to_string())));
     format!("\nDamaged or lost\n{}", lines.collect::<String>())
 }

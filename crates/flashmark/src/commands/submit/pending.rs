@@ -1,6 +1,7 @@
 //! Runs that a collection could not take yet, kept below the directory of the runs until they are
 //! sent.
 
+use record::text::printable;
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,7 +9,6 @@ use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use report::words::clean;
 use serde::{Deserialize, Serialize};
 use store::{Store, atomic_write};
 
@@ -121,7 +121,7 @@ pub fn send_all(
                 if exit == Exit::Internal {
                     unreachable.insert(run.to);
                 }
-                Failure { exit, error: error.context(clean(&run.name)) }
+                Failure { exit, error: error.context(printable(&run.name)) }
             }),
             Err(failure) => Err(failure),
         };

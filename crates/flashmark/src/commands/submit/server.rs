@@ -1,9 +1,9 @@
 //! Client of a collection's server. Its answers are not trusted: they are bounded, and shown as one
 //! printable line.
 
+use record::text::printable;
 use std::time::Duration;
 
-use report::words::clean;
 use serde::Deserialize;
 use ureq::http::{Response, StatusCode, Uri};
 use ureq::{Agent, Body};
@@ -71,7 +71,7 @@ impl CollectionServer {
         // What stands before an @ may be a password.
         let shown = address
             .rsplit_once('@')
-            .map_or_else(|| clean(address), |(_, host)| format!("..@{}", clean(host)));
+            .map_or_else(|| printable(address), |(_, host)| format!("..@{}", printable(host)));
         let wrong = |what: &str| {
             usage(format_args!(
                 "'{shown}' is no address of a collection: {what}; write https://HOST"
@@ -127,12 +127,12 @@ impl CollectionServer {
 
     /// The address of a run's page.
     pub fn page(&self, receipt: &ServerReceipt) -> String {
-        let page = clean(&receipt.page);
+        let page = printable(&receipt.page);
         let path = self.uri.path().trim_end_matches('/');
         match page.strip_prefix(path) {
             _ if page.starts_with("https://") || page.starts_with("http://") => page,
             Some(rest) if rest.starts_with('/') => format!("{}{rest}", self.base),
-            _ => format!("{}/run/{}", self.base, clean(&receipt.id)),
+            _ => format!("{}/run/{}", self.base, printable(&receipt.id)),
         }
     }
 
@@ -202,7 +202,7 @@ impl CollectionServer {
                 .headers()
                 .get(name)
                 .and_then(|value| value.to_str().ok())
-                .map(|text| shortened(&clean(text)))
+                .map(|text| shortened(&printable(text)))
         };
         let (elsewhere, wait) = (header("location"), header("retry-after"));
         let text =
@@ -242,14 +242,15 @@ impl CollectionServer {
             }
             other => other.to_string(),
         };
-        let error = anyhow::anyhow!("cannot reach {}: {}", self.base, shortened(&clean(&what)));
+        let error = anyhow::anyhow!("cannot reach {}: {}", self.base, shortened(&printable(&what)));
         Failure { exit: Exit::Internal, error }
     }
 
     /// Failure of a request that the server refused.
     fn refused(&self, status: StatusCode, text: &str, wait: Option<String>) -> Failure {
         let problem: Problem = serde_json::from_str(text).unwrap_or_default();
-        let (reason, code) = (shortened(&clean(&problem.reason)), shortened(&clean(&problem.code)));
+        let (reason, code) =
+            (shortened(&printable(&problem.reason)), shortened(&printable(&problem.code)));
         let later = match wait.as_deref().map(str::parse::<u64>) {
             Some(Ok(seconds)) => format!("; try again in {seconds} s"),
             _ => "; try again later".to_owned(),

@@ -1,10 +1,9 @@
 //! Adding a run to a collection that is a repository: its record in the right place, and the
 //! commands that make a pull request of it.
 
+use record::text::printable;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use report::words::clean;
 
 use crate::cli::SubmitFlags;
 use crate::commands::submit::document::SubmissionDocument;
@@ -47,7 +46,7 @@ impl RepositoryTarget {
         if !is_sender(&sender) {
             return usage(format_args!(
                 "'{}' is no account of a forge: letters, digits and single hyphens",
-                clean(&sender)
+                printable(&sender)
             ));
         }
         Ok(RepositoryTarget { repository, sender })
@@ -55,7 +54,7 @@ impl RepositoryTarget {
 
     /// Directory of the repository, for people.
     pub fn name(&self) -> String {
-        clean(&self.repository.dir().display().to_string())
+        printable(&self.repository.dir().display().to_string())
     }
 
     /// Writes the record and prints the steps of a pull request.
@@ -66,7 +65,7 @@ impl RepositoryTarget {
             Err(rejection) => {
                 return usage(format_args!(
                     "it would be refused: {}",
-                    clean(&rejection.to_string())
+                    printable(&rejection.to_string())
                 ));
             }
         };
@@ -75,16 +74,16 @@ impl RepositoryTarget {
         if path.exists() {
             return refuse(format_args!(
                 "it is there already: {}",
-                clean(&path.display().to_string())
+                printable(&path.display().to_string())
             ));
         }
         crate::repository::write(&path, &bytes).or_internal()?;
         if !left_out.is_empty() {
             let (most_kb, names) = (MAX_PACKED / 1000, left_out.join(", "));
-            crate::say!("Left out to fit {most_kb} kB: {}", clean(&names));
+            crate::say!("Left out to fit {most_kb} kB: {}", printable(&names));
         }
         for caveat in &upload.caveats {
-            crate::say!("A person will have to look at it: {}", clean(caveat));
+            crate::say!("A person will have to look at it: {}", printable(caveat));
         }
         print(&steps(self.repository.dir(), &path, &self.sender, &id, &upload.run.name()))
     }
@@ -99,7 +98,7 @@ fn steps(dir: &Path, path: &Path, sender: &str, id: &str, medium: &str) -> Strin
         .collect();
     format!(
         "Written: {shown}/{place}\nTo send it, from {shown}:\n  git checkout -b {sender}-{id}\n  git add {place} && git commit -m \"{}\"\n  git push -u origin {sender}-{id}\nand open a pull request from that branch. The collection judges it there.\n",
-        clean(&subject)
+        printable(&subject)
     )
 }
 
@@ -114,17 +113,17 @@ fn cloned(address: &str) -> Result<PathBuf> {
     if dir.exists() {
         return refuse(format_args!(
             "'{}' is in the way of a copy of the collection; go to another directory",
-            clean(&dir.display().to_string())
+            printable(&dir.display().to_string())
         ));
     }
-    crate::say!("A copy of {} in {} ..", clean(address), dir.display());
+    crate::say!("A copy of {} in {} ..", printable(address), dir.display());
     let ran = Command::new("git").args(["clone", "--quiet", "--", address]).arg(&dir).output();
     let ran = match ran {
         Ok(ran) => ran,
         Err(error) => return usage(format_args!("git cannot be started: {error}")),
     };
     if !ran.status.success() {
-        let message = clean(String::from_utf8_lossy(&ran.stderr).trim());
+        let message = printable(String::from_utf8_lossy(&ran.stderr).trim());
         return usage(format_args!("the collection cannot be copied: {message}"));
     }
     Ok(dir)

@@ -1,6 +1,7 @@
 //! Frame of every record's page: at the head medium and run, at the foot the conditions of the
 //! measurement, and the record itself.
 
+use record::text::printable;
 use record::{Ended, Record};
 
 use super::super::embedded_record::embedded_record;
@@ -45,14 +46,14 @@ impl Cover {
             eyebrow: format!("Flashmark {kind}"),
             name: words::name(&record.medium),
             facts: words::medium_facts(record).join(" · "),
-            label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
+            label: record.run.label.as_deref().map(printable).unwrap_or_default(),
             run_facts: caveats::run_facts(record).join(" · "),
             state,
             failed: record.run.ended == Ended::Error,
             skipped: caveats::skipped(record),
             how: facts::sections(record),
             private: facts::is_private(record),
-            run: words::clean(&record.run.id),
+            run: printable(&record.run.id),
             file_name: facts::file_name(record),
             embedded_record: None,
         }

@@ -1,5 +1,6 @@
 //! Conditions of the measurement: facts in a record about medium, link, host and run, in words.
 
+use record::text::printable;
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
 use record::{Claims, Host, Medium, Record, SpeedClasses, Target};
 
@@ -13,7 +14,7 @@ struct Facts(Vec<(String, String)>);
 impl Facts {
     fn add(&mut self, name: &str, value: Option<impl ToString>) {
         let value =
-            value.map(|value| words::clean(&value.to_string())).filter(|value| !value.is_empty());
+            value.map(|value| printable(&value.to_string())).filter(|value| !value.is_empty());
         self.0.extend(value.map(|value| (name.to_owned(), value)));
     }
 }
@@ -187,7 +188,7 @@ fn host(host: &Host) -> Vec<(String, String)> {
     facts.add("Throttled", host.throttled.as_ref());
     facts.add("Kernel options", Some(host.kernel_options.join(" ")));
     for (name, value) in &host.vm {
-        facts.add(&words::clean(name), Some(value));
+        facts.add(&printable(name), Some(value));
     }
     for temperature in &host.temperatures {
         let ends: Vec<String> = [temperature.start_celsius, temperature.end_celsius]
@@ -196,7 +197,7 @@ fn host(host: &Host) -> Vec<(String, String)> {
             .map(|c| format!("{c} °C"))
             .collect();
         facts.add(
-            &format!("Temperature {}", words::clean(&temperature.sensor)),
+            &format!("Temperature {}", printable(&temperature.sensor)),
             Some(ends.join(" to ")),
         );
     }
@@ -223,7 +224,7 @@ pub(super) fn plan(record: &Record) -> Table {
         let notes = if settings.is_empty() { Vec::new() } else { vec![table.note(settings)] };
         table.push(
             vec![
-                words::clean(&planned.id),
+                printable(&planned.id),
                 words::params(&planned.params),
                 Nanos(planned.max_ns).to_string(),
                 written,

@@ -3,6 +3,7 @@
 use askama::Template;
 use findings::matrix::{CombinationResult, ContestRank, Matrix, Way, WorkPlaces};
 use record::Record;
+use record::text::{capitalised, printable};
 
 use super::super::PageHead;
 use super::TableView;
@@ -64,18 +65,15 @@ impl MatrixPage {
                 .iter()
                 .map(WorkPlaces::statement)
                 .chain(overall)
-                .map(|text| words::clean(&text))
+                .map(|text| printable(&text))
                 .collect(),
             works: matrix.works.iter().map(work).collect(),
             fragmentation: matrix::fragmentation(matrix)
                 .map(|table| TableView::new(table, "Extents of the files".to_owned())),
             threads: matrix::threads(record)
                 .map(|table| TableView::new(table, "Rates of the threads, MB/s".to_owned())),
-            recommended: words::clean(&recommended),
-            commands: commands
-                .into_iter()
-                .map(|(what, line)| (what, words::clean(&line)))
-                .collect(),
+            recommended: printable(&recommended),
+            commands: commands.into_iter().map(|(what, line)| (what, printable(&line))).collect(),
         }
     }
 }
@@ -107,9 +105,9 @@ fn work(work: &WorkPlaces) -> WorkView {
         };
         let label =
             if one_mount { filesystem.clone() } else { format!("{filesystem}, {mount_options}") };
-        HeatRow { label: words::clean(&label), cells: schedulers.iter().map(cell).collect() }
+        HeatRow { label: printable(&label), cells: schedulers.iter().map(cell).collect() }
     };
-    let title = words::capitalised(&words::test(&work.work));
+    let title = capitalised(&words::test(&work.work));
     WorkView {
         ranking: TableView::new(matrix::ranking(work), format!("{title}: all combinations")),
         by_scheduler: TableView::new(matrix::by_scheduler(work), format!("{title}: by scheduler")),
@@ -123,9 +121,9 @@ fn work(work: &WorkPlaces) -> WorkView {
         failed: work
             .failed
             .iter()
-            .map(|(way, reason)| words::clean(&format!("{}: {reason}", way.words())))
+            .map(|(way, reason)| printable(&format!("{}: {reason}", way.words())))
             .collect(),
-        schedulers: schedulers.iter().map(|name| words::clean(name)).collect(),
+        schedulers: schedulers.iter().map(|name| printable(name)).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The first sheet: fits on one page of paper and is all that most readers need.
 
 use findings::UseLevel;
+use record::text::printable;
 use record::{Finding, Fitness, Record, Severity, Use, test};
 
 use super::{FiguresView, FindingView, headline_row, is_danger};
@@ -73,7 +74,7 @@ impl Sheet {
         Sheet {
             verdict: match verdict {
                 Some(finding) if is_listed(finding) => None,
-                Some(finding) => Some(words::clean(&finding.statement)),
+                Some(finding) => Some(printable(&finding.statement)),
                 None => Some("No verdict: what it takes to judge was not measured.".to_owned()),
             },
             answers: answers(record),
@@ -133,7 +134,7 @@ fn answers(record: &Record) -> Vec<(&'static str, &'static str, String)> {
         return Vec::new();
     };
     let answer = |question, answer: record::Answer, reason: &str| {
-        (question, answer.words(), words::clean(reason))
+        (question, answer.words(), printable(reason))
     };
     vec![
         answer("Genuine?", summary.genuine, &summary.genuine_reason),
@@ -205,8 +206,8 @@ fn chart(panel: Option<Panel>, title: &str) -> SheetChart {
 fn origin(record: &Record) -> String {
     let run = &record.run;
     let software =
-        [&run.software.name, &run.software.version].map(|part| words::clean(part)).join(" ");
-    let id = words::clean(&run.id);
+        [&run.software.name, &run.software.version].map(|part| printable(part)).join(" ");
+    let id = printable(&run.id);
     let mut parts = vec![software.trim().to_owned()];
     parts.push(if id.is_empty() { id } else { format!("run {id}") });
     parts.push(format!("seed {}", run.seed));
@@ -246,7 +247,7 @@ fn caveats(record: &Record) -> Vec<Caveat> {
     });
     let warnings = warnings.map(|finding| Caveat {
         about: String::new(),
-        text: words::clean(&finding.statement),
+        text: printable(&finding.statement),
         is_severe: false,
     });
     severe.into_iter().chain(warnings).chain(slight).collect()

@@ -6,8 +6,9 @@ use super::Database;
 use super::copies::measured;
 use super::made::headline;
 use crate::collection::connection::{Connection, SqlValue};
-use crate::collection::document::{PackedRun, RevisionDocument, hex, id_of};
+use crate::collection::document::{PackedRun, RevisionDocument, id_of};
 use crate::collection::{Collection, CollectionError, migrations, pool};
+use record::text::hex;
 
 /// Steps of the form that the earlier version knew.
 const STEPS: usize = 2;
