@@ -15,7 +15,11 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Ok(taken) => {
             let json = serde_json::to_vec(&taken.run).expect("what was JSON is JSON");
-            assert_eq!(read(&json, None, &limits).as_ref(), Ok(&taken), "what was taken is taken again");
+            assert_eq!(
+                read(&json, None, &limits).as_ref(),
+                Ok(&taken),
+                "what was taken is taken again"
+            );
             assert!(!taken.run.name().is_empty());
         }
     }

@@ -6,7 +6,7 @@
 //! up, so that other load on the machine affects both; the median of the pairs' ratios counts.
 
 mod cells;
-pub mod ground;
+pub mod loop_medium;
 mod page;
 mod rivals;
 #[cfg(test)]
@@ -21,13 +21,13 @@ use record::units::Bytes;
 
 use crate::released;
 use cells::{CELLS, Cell};
-use ground::{Ground, On};
+use loop_medium::{LoopMedium, On};
 use rivals::{Fio, Flashmark, Measured};
 
 /// Largest difference of the medians, as a share.
 const TOLERANCE: f64 = 0.05;
 
-/// Number of cells that must agree on each ground. If the medium is memory and an I/O takes 10 us,
+/// Number of cells that must agree on each loop device. If the medium is memory and an I/O takes 10 us,
 /// the time of a program between two I/Os matters: fio counts it and we do not, so that some cell
 /// may differ.
 const ENOUGH: usize = 8;
@@ -67,7 +67,7 @@ impl Flags {
     }
 }
 
-/// All pairs of one cell on one ground.
+/// All pairs of one cell on one loop device.
 struct Row {
     cell: &'static Cell,
     ours: Vec<Measured>,
@@ -100,7 +100,7 @@ impl Row {
     }
 }
 
-/// Results on one ground.
+/// Results on one loop device.
 struct Table {
     on: On,
     machine: String,
@@ -120,8 +120,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = released::given_or_built(flags.program.as_deref(), root, "flashmark")?;
     let mut tables = Vec::new();
     for &on in &flags.on {
-        let ground = Ground::make(root, on, flags.size.0)?;
-        let table = compare(&ground, &program, flags, &interrupted)?;
+        let loop_medium = LoopMedium::make(root, on, flags.size.0)?;
+        let table = compare(&loop_medium, &program, flags, &interrupted)?;
         println!("\nOn {on}: {}", page::table(&table));
         if flags.write {
             page::keep(root, &table)?;
@@ -144,12 +144,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 }
 
 fn compare(
-    ground: &Ground,
+    loop_medium: &LoopMedium,
     program: &Path,
     flags: &Flags,
     interrupted: &AtomicBool,
 ) -> Result<Table> {
-    let ours = Flashmark::new(program, ground)?;
+    let ours = Flashmark::new(program, loop_medium)?;
     let load = load();
     if load > BUSY {
         eprintln!(
@@ -159,9 +159,9 @@ fn compare(
     }
     let mut rows = Vec::new();
     for cell in CELLS.iter().filter(|cell| flags.asks_for(cell)) {
-        rows.push(pairs(cell, &ours, ground, flags, interrupted)?);
+        rows.push(pairs(cell, &ours, loop_medium, flags, interrupted)?);
     }
-    Ok(Table { on: ground.on(), machine: ours.machine(), load, rows })
+    Ok(Table { on: loop_medium.on(), machine: ours.machine(), load, rows })
 }
 
 /// Load average of the last minute, per processor.
@@ -176,13 +176,13 @@ fn load() -> f64 {
 fn pairs(
     cell: &'static Cell,
     ours: &Flashmark,
-    ground: &Ground,
+    loop_medium: &LoopMedium,
     flags: &Flags,
     interrupted: &AtomicBool,
 ) -> Result<Row> {
-    eprint!("{} on {}: ", cell.name, ground.on());
+    eprint!("{} on {}: ", cell.name, loop_medium.on());
     let warm = ours.measure(cell)?;
-    let fio = Fio::new(cell, &warm, ground);
+    let fio = Fio::new(cell, &warm, loop_medium);
     let mut row = Row { cell, ours: Vec::new(), fio: Vec::new() };
     for number in 0..flags.pairs {
         let (mut our_turns, mut fio_turns) = (Vec::new(), Vec::new());

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
-use workloads::workload::{WorkError, WorkFile, WorkloadContext as WorkGround};
 use record::Cell;
 use record::units::{Bytes, significant};
 use serde_json::Value;
+use workloads::workload::{WorkError, WorkFile, WorkloadContext};
 
-use crate::agree::ground::{Ground, On};
+use crate::agree::loop_medium::{LoopMedium, On};
 use crate::programs::output;
 use crate::section;
 use cells::{FORMS, Form};
@@ -64,22 +64,24 @@ pub struct Once {
 
 /// An ext4 on the loop device; unmounted when dropped.
 pub struct Mounted<'a> {
-    ground: &'a Ground,
+    loop_medium: &'a LoopMedium,
     point: PathBuf,
 }
 
 impl<'a> Mounted<'a> {
     /// Makes the file system and mounts it.
-    pub fn make(ground: &'a Ground) -> Result<Mounted<'a>> {
-        let point = ground.scratch();
+    pub fn make(loop_medium: &'a LoopMedium) -> Result<Mounted<'a>> {
+        let point = loop_medium.scratch();
         fs::create_dir_all(&point)?;
         let mkfs =
             ["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
-        output(Command::new("mkfs.ext4").args(mkfs).arg(ground.device()))?;
-        output(Command::new("mount").args(["-o", "noatime"]).arg(ground.device()).arg(&point))?;
-        let mounted = Mounted { ground, point };
-        let device = ground.device().file_name().unwrap_or_default().to_string_lossy();
-        ground.bring(&format!("jbd2/{device}-"))?;
+        output(Command::new("mkfs.ext4").args(mkfs).arg(loop_medium.device()))?;
+        output(
+            Command::new("mount").args(["-o", "noatime"]).arg(loop_medium.device()).arg(&point),
+        )?;
+        let mounted = Mounted { loop_medium, point };
+        let device = loop_medium.device().file_name().unwrap_or_default().to_string_lossy();
+        loop_medium.bring(&format!("jbd2/{device}-"))?;
         Ok(mounted)
     }
 
@@ -142,8 +144,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
     let mut apart = Vec::new();
     for &on in &flags.on {
-        let ground = Ground::make(root, on, flags.size.0)?;
-        let mounted = Mounted::make(&ground)?;
+        let loop_medium = LoopMedium::make(root, on, flags.size.0)?;
+        let mounted = Mounted::make(&loop_medium)?;
         let rows = compare(&mounted, flags, &interrupted)?;
         let text = table(&rows);
         println!("\nWork on ext4, on {on}:\n\n{text}");
@@ -209,7 +211,7 @@ fn our_side(
     forms: &[&Form],
 ) -> Result<Vec<Measured>> {
     let itself = std::env::current_exe()?;
-    let mut command = mounted.ground.pinned(&itself);
+    let mut command = mounted.loop_medium.pinned(&itself);
     command.arg("work").arg(work).arg(&mounted.point);
     settings.iter().for_each(|setting| _ = command.arg(format!("--set={setting}")));
     let output = command.output()?;
@@ -246,7 +248,7 @@ fn fios_side(mounted: &Mounted<'_>, forms: &[&Form]) -> Result<Vec<Measured>> {
 fn fio(mounted: &Mounted<'_>, folder: &Path, form: &Form) -> Result<Measured> {
     let flushed = File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(&folder)?));
     flushed.context("syncing before fio")?;
-    let mut command = mounted.ground.pinned(Path::new("fio"));
+    let mut command = mounted.loop_medium.pinned(Path::new("fio"));
     // fio makes its files' names when it reads `--filename`: without `--directory` before it they
     // would be in the current directory.
     command.arg("--name=agree").arg(format!("--directory={}", folder.display()));
@@ -305,7 +307,7 @@ pub fn once(flags: &Once) -> Result<()> {
         settings.push((name.to_owned(), value.to_owned()));
     }
     let stop = AtomicBool::new(false);
-    let mut ground = WorkGround {
+    let mut context = WorkloadContext {
         directory: &flags.directory,
         open: &mut open,
         seed: flags.seed,
@@ -313,7 +315,7 @@ pub fn once(flags: &Once) -> Result<()> {
         on_progress: &mut |_| {},
         look: &mut |_| {},
     };
-    let cells = workloads::workload::find(&flags.work, &settings)?.run(&mut ground)?;
+    let cells = workloads::workload::find(&flags.work, &settings)?.run(&mut context)?;
     println!("{}", serde_json::to_string(&cells)?);
     Ok(())
 }

@@ -19,7 +19,7 @@ use record::{Cell, Record};
 use report::column_figures::column_figures;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::agree::ground::{Ground, On};
+use crate::agree::loop_medium::{LoopMedium, On};
 use crate::agree_work::Mounted;
 use crate::{released, section};
 use pairings::{PAIRINGS, Pairing};
@@ -60,8 +60,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
     let mut text = String::new();
     for on in &flags.on {
-        let ground = Ground::make(root, *on, flags.size.0)?;
-        let table = table(&program, &tools, &ground, flags, &interrupted)?;
+        let loop_medium = LoopMedium::make(root, *on, flags.size.0)?;
+        let table = table(&program, &tools, &loop_medium, flags, &interrupted)?;
         let _ = write!(text, "On {on}:\n\n{table}\n");
     }
     println!("\n{text}");
@@ -77,11 +77,11 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Measures all pairings on one ground.
+/// Measures all pairings on one loop device.
 fn table(
     program: &Path,
     tools: &Path,
-    ground: &Ground,
+    loop_medium: &LoopMedium,
     flags: &Flags,
     interrupted: &AtomicBool,
 ) -> Result<String> {
@@ -94,11 +94,11 @@ fn table(
     let mut table = String::from(
         "| article | tool | column | flashmark | tool | ratio (smallest to largest) |\n|---|---|---|---:|---:|---:|\n",
     );
-    let mut bench = Bench { program, tools, ground, interrupted, directory: None };
+    let mut bench = Bench { program, tools, loop_medium, interrupted, directory: None };
     for pairing in chosen(false) {
         table += &bench.pairs(pairing, flags.pairs)?;
     }
-    let mounted = Mounted::make(ground)?;
+    let mounted = Mounted::make(loop_medium)?;
     bench.directory = Some(mounted.point());
     for pairing in chosen(true) {
         table += &bench.pairs(pairing, flags.pairs)?;
@@ -141,7 +141,7 @@ fn shell(script: &str, directory: &Path) -> Result<std::process::Output> {
 struct Bench<'a> {
     program: &'a Path,
     tools: &'a Path,
-    ground: &'a Ground,
+    loop_medium: &'a LoopMedium,
     /// True after a signal: the loop device and the workers are restored at the end of a pair.
     interrupted: &'a AtomicBool,
     directory: Option<&'a Path>,
@@ -169,14 +169,15 @@ impl Bench<'_> {
 
     fn placed(&self, text: &str) -> String {
         let directory = self.directory.map(|it| it.display().to_string()).unwrap_or_default();
-        text.replace("DEV", &self.ground.device().display().to_string()).replace("DIR", &directory)
+        text.replace("DEV", &self.loop_medium.device().display().to_string())
+            .replace("DIR", &directory)
     }
 
     fn theirs(&self, pairing: &Pairing) -> Result<Figures> {
         let command = self.placed(pairing.tool);
         let directory = self.directory.unwrap_or(Path::new("/"));
         let script = format!("PATH=$PATH:/usr/sbin:/sbin:{}; {command} 2>&1", self.tools.display());
-        let mut tool = self.ground.pinned(Path::new("bash"));
+        let mut tool = self.loop_medium.pinned(Path::new("bash"));
         let output =
             tool.args(["-c", &script]).current_dir(directory).env("LC_ALL", "C").output()?;
         ensure!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stdout));
@@ -190,15 +191,17 @@ impl Bench<'_> {
         let command = self.placed(pairing.ours);
         let words: Vec<&str> = command.split(' ').collect();
         let mut program = match words[0] {
-            "work" => self.ground.pinned(&std::env::current_exe()?),
-            _ => self.ground.pinned(self.program),
+            "work" => self.loop_medium.pinned(&std::env::current_exe()?),
+            _ => self.loop_medium.pinned(self.program),
         };
-        program.args(&words).env("FLASHMARK_HOME", self.ground.scratch().with_file_name("home"));
+        program
+            .args(&words)
+            .env("FLASHMARK_HOME", self.loop_medium.scratch().with_file_name("home"));
         if words[0] == "run" {
             program.args(["--quiet", "--json=-"]);
         }
         if words[0] == "run" && self.directory.is_none() {
-            program.arg("--erase").arg(self.ground.device());
+            program.arg("--erase").arg(self.loop_medium.device());
         }
         let output = program.output()?;
         if !output.status.success() {

@@ -84,7 +84,7 @@ impl Row {
 }
 
 /// Measurements of one profile.
-struct Course {
+struct ProfileMeasurements {
     profile: &'static str,
     jobs: &'static [Job],
     /// flashbench: allocation units written in turn, and the shortest write. Beyond the open units
@@ -121,8 +121,8 @@ const OWN_WRITES: &[&str] = &[
     "--set=sequential-write.certainty=1%",
 ];
 
-const COURSES: &[Course] = &[
-    Course {
+const MEASUREMENTS: &[ProfileMeasurements] = &[
+    ProfileMeasurements {
         profile: "sd-class4",
         jobs: &[
             Job::write(MIB, 40),
@@ -135,7 +135,7 @@ const COURSES: &[Course] = &[
         is_fake: false,
         flashmark: OWN_TESTS,
     },
-    Course {
+    ProfileMeasurements {
         profile: "class10-bypass",
         jobs: &[
             Job::write(MIB, 60),
@@ -148,7 +148,7 @@ const COURSES: &[Course] = &[
         is_fake: false,
         flashmark: OWN_TESTS,
     },
-    Course {
+    ProfileMeasurements {
         profile: "a1",
         jobs: &[
             Job::write(MIB, 200),
@@ -163,7 +163,7 @@ const COURSES: &[Course] = &[
         is_fake: false,
         flashmark: OWN_TESTS,
     },
-    Course {
+    ProfileMeasurements {
         profile: "fake-wrap",
         jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
         open_aus: &[],
@@ -171,7 +171,7 @@ const COURSES: &[Course] = &[
         is_fake: true,
         flashmark: OWN_WRITES,
     },
-    Course {
+    ProfileMeasurements {
         profile: "fake-limbo",
         jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
         open_aus: &[],
@@ -181,7 +181,7 @@ const COURSES: &[Course] = &[
     },
     // Beside the four main ones: the effect of a command queue must survive the way through the
     // kernel.
-    Course {
+    ProfileMeasurements {
         profile: "a2-cq",
         jobs: &[
             Job::random_read(4 * KIB, 20_000).at_depth(8),
@@ -214,15 +214,17 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         return publish(root, flags, ("Intervals through the kernel", "coverage"), &table, &missed);
     }
     let mut rows = Vec::new();
-    for course in COURSES.iter().filter(|course| is_wanted(&flags.only, course.profile)) {
+    for measurements in
+        MEASUREMENTS.iter().filter(|measurements| is_wanted(&flags.only, measurements.profile))
+    {
         let begun = rows.len();
-        measure(&program, course, &mut rows)?;
+        measure(&program, measurements, &mut rows)?;
         rows[begun..].iter().for_each(|row| eprintln!("{}", line(row)));
     }
     ensure!(
         !rows.is_empty(),
         "no such profile here; there are {}",
-        COURSES.iter().map(|course| course.profile).collect::<Vec<_>>().join(", ")
+        MEASUREMENTS.iter().map(|measurements| measurements.profile).collect::<Vec<_>>().join(", ")
     );
     let table = table(&rows)?;
     print!("{table}");
@@ -259,22 +261,26 @@ fn publish(
     Ok(())
 }
 
-fn measure(program: &Program, course: &Course, rows: &mut Vec<Row>) -> Result<()> {
-    let profile = course.profile;
-    for job in course.jobs {
+fn measure(
+    program: &Program,
+    measurements: &ProfileMeasurements,
+    rows: &mut Vec<Row>,
+) -> Result<()> {
+    let profile = measurements.profile;
+    for job in measurements.jobs {
         rows.push(tools::fio(program, profile, job)?);
     }
-    if course.boundaries {
+    if measurements.boundaries {
         rows.extend(tools::flashbench_boundaries(program, profile)?);
     }
-    for &(aus, least_bytes) in course.open_aus {
+    for &(aus, least_bytes) in measurements.open_aus {
         rows.extend(tools::flashbench_open_aus(program, profile, aus, least_bytes)?);
     }
-    if course.is_fake {
+    if measurements.is_fake {
         rows.extend(tools::f3probe(program, profile)?);
     }
-    if !course.flashmark.is_empty() {
-        rows.extend(tools::flashmark(program, profile, course.flashmark)?);
+    if !measurements.flashmark.is_empty() {
+        rows.extend(tools::flashmark(program, profile, measurements.flashmark)?);
     }
     Ok(())
 }

@@ -18,8 +18,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use blockio::{EngineChoice, Expect, FileIdentity, OpenOptions, OpenSettings, RealDevice};
-use device::{Completion, Device, Filler, Request};
+use blockio::{EngineChoice, ExpectedFile, FileIdentity, OpenOptions, OpenSettings, RealDevice};
+use device::{Completion, DataGenerator, Device, Request};
 use record::{Content, Histogram};
 use serde_json::Value;
 use stats::Random;
@@ -271,7 +271,7 @@ impl Bench {
     /// Our loop as a suite runs it: through `dyn Device`, with every latency recorded.
     fn read_randomly(&self, engine: EngineChoice, depth: u32, batch: usize) -> Result<Sample> {
         let path = std::fs::canonicalize(&self.file)?;
-        let expect = Expect::File {
+        let expect = ExpectedFile::File {
             capacity_bytes: FILE_BYTES,
             identity: FileIdentity::of(&std::fs::metadata(&path)?),
         };
@@ -291,11 +291,11 @@ impl Bench {
     }
 
     fn fill(&self) -> Sample {
-        let filler = Filler::new(SEED);
+        let generator = DataGenerator::new(SEED);
         let mut buffer = vec![0; FILL_BYTES];
         let (start, mut bytes) = (Instant::now(), 0);
         while start.elapsed() < self.time {
-            filler.fill(std::hint::black_box(&mut buffer), Content::Incompressible, 0, bytes);
+            generator.fill(std::hint::black_box(&mut buffer), Content::Incompressible, 0, bytes);
             bytes += FILL_BYTES as u64;
         }
         Sample { rate: bytes as f64 / start.elapsed().as_secs_f64(), cpu_ns: 0.0, looking_ns: 0.0 }

@@ -69,7 +69,7 @@ const RULES: &[Rule] = &[
     documents::architecture_names_every_crate,
     documents::the_changelog_is_open,
     documents::no_machine_is_named,
-    citations::what_is_cited_of_the_field_is_there,
+    citations::field_citations_exist,
     citations::links_between_documents_lead_there,
     citations::nothing_is_cited_by_key,
 ];

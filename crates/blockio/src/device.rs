@@ -15,10 +15,12 @@ use crate::clock::{cpu_ns, now_ns, run_delay_ns, sleep};
 use crate::directory::Directory;
 use crate::errors::io_error;
 use crate::expect::OpenError;
-use crate::flights::{Flights, InFlightWatch, MAX_SLOTS};
+use crate::flights::{InFlightTable, InFlightWatch, MAX_SLOTS};
 use crate::host_lateness;
 use crate::ioctl;
-use crate::open::{Adopted, EngineChoice, OpenOptions, OpenSettings, OpenedFile, adopt, open_path};
+use crate::open::{
+    AdoptedKind, EngineChoice, OpenOptions, OpenSettings, OpenedFile, adopt, open_path,
+};
 use crate::pool::{MAX_THREADS, ThreadPool};
 use crate::psync::Psync;
 use crate::target::{FileKind, Target};
@@ -41,7 +43,7 @@ pub struct RealDevice {
     lost: bool,
     facts: Facts,
     target: Arc<Target>,
-    flights: Arc<Flights>,
+    flights: Arc<InFlightTable>,
     choice: EngineChoice,
     uring_available: bool,
     stop: Option<Arc<AtomicBool>>,
@@ -81,7 +83,7 @@ impl RealDevice {
             dir.nameless_file()?,
             dir.path(),
             true,
-            Adopted::File { capacity_bytes },
+            AdoptedKind::File { capacity_bytes },
             settings,
         )?;
         RealDevice::with(opened, settings, dir.path())
@@ -97,7 +99,7 @@ impl RealDevice {
     ) -> Result<RealDevice, OpenError> {
         let path = Path::new("the open file");
         RealDevice::with(
-            adopt(file, path, writable, Adopted::File { capacity_bytes }, settings)?,
+            adopt(file, path, writable, AdoptedKind::File { capacity_bytes }, settings)?,
             settings,
             path,
         )
@@ -117,7 +119,7 @@ impl RealDevice {
         }
         facts.max_in_flight = if uring_available { MAX_SLOTS } else { MAX_THREADS };
         facts.engine = engine_in_words(settings.engine, uring_available, target.direct.is_some());
-        let (target, flights) = (Arc::new(target), Flights::new());
+        let (target, flights) = (Arc::new(target), InFlightTable::new());
         host_lateness::begin();
         Ok(RealDevice {
             engine: Engine::Psync(Psync::new(target.clone(), flights.clone())),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, fstatfs, open, openat, unlinkat};
 use rustix::io::Errno;
 
-use crate::exact::{own_name, stand_for};
+use crate::exact::{open_path_only, own_name};
 use crate::expect::OpenError;
 
 /// A directory, opened by descriptor, in which test files are made.
@@ -26,7 +26,7 @@ impl Directory {
     /// [`OpenError::Replaced`] if the path now contains a link or is on another device;
     /// [`OpenError::WrongType`] if it is not a directory.
     pub fn open(path: &Path, device: u64) -> Result<Directory, OpenError> {
-        let directory = Directory::wherever(stand_for(path)?.into(), path)?;
+        let directory = Directory::wherever(open_path_only(path)?.into(), path)?;
         let found = directory
             .file
             .metadata()

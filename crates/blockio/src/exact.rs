@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::expect::{Expect, FileIdentity, OpenError};
+use crate::expect::{ExpectedFile, FileIdentity, OpenError};
 
 /// Number of attempts to take a lock before it counts as held, and the pause between them: udev
 /// locks a device for a moment while it probes it.
@@ -22,7 +22,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// A descriptor that only identifies the file at `path` (O_PATH): nothing is opened, and no
 /// symbolic link is followed on the way.
-pub(crate) fn stand_for(path: &Path) -> Result<File, OpenError> {
+pub(crate) fn open_path_only(path: &Path) -> Result<File, OpenError> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let found = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         // Linux before 5.6, and sandboxes that do not know the call yet.
@@ -50,13 +50,13 @@ pub(crate) fn open_exactly(
     path: &Path,
     writable: bool,
     exclusive: bool,
-    expect: Expect,
+    expect: ExpectedFile,
 ) -> Result<File, OpenError> {
     let refused = |source: io::Error| OpenError::Refused { path: path.to_owned(), source };
     let found = match expect {
-        Expect::File { .. } => stand_for(path)?,
+        ExpectedFile::File { .. } => open_path_only(path)?,
         // A node's directory may be reached through links; its number decides.
-        Expect::Block { .. } => open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+        ExpectedFile::Block { .. } => open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| refused(errno.into()))?
             .into(),
     };
@@ -64,18 +64,18 @@ pub(crate) fn open_exactly(
     let mut flags = OFlags::CLOEXEC | if writable { OFlags::RDWR } else { OFlags::RDONLY };
     flags |= match expect {
         // A lease of another program is not waited for.
-        Expect::File { .. } => OFlags::NONBLOCK,
-        Expect::Block { .. } if exclusive => OFlags::EXCL,
-        Expect::Block { .. } => OFlags::empty(),
+        ExpectedFile::File { .. } => OFlags::NONBLOCK,
+        ExpectedFile::Block { .. } if exclusive => OFlags::EXCL,
+        ExpectedFile::Block { .. } => OFlags::empty(),
     };
     let opened = open(own_name(found.as_fd()), flags, Mode::empty());
     let file = match (opened, expect) {
-        (Err(Errno::WOULDBLOCK), Expect::File { .. }) => {
+        (Err(Errno::WOULDBLOCK), ExpectedFile::File { .. }) => {
             return Err(OpenError::Locked { path: path.to_owned() });
         }
         (opened, _) => File::from(opened.map_err(|errno| refused(errno.into()))?),
     };
-    if let Expect::File { .. } = expect {
+    if let ExpectedFile::File { .. } = expect {
         rustix::fs::fcntl_setfl(&file, OFlags::empty()).map_err(|errno| refused(errno.into()))?;
         lock(path, file.as_fd(), writable)?;
     }
@@ -107,7 +107,7 @@ pub(crate) fn own_name(file: BorrowedFd<'_>) -> String {
 }
 
 /// Checks that the file is of the expected kind and is the one that was checked before.
-fn check(path: &Path, metadata: &Metadata, expect: Expect) -> Result<(), OpenError> {
+fn check(path: &Path, metadata: &Metadata, expect: ExpectedFile) -> Result<(), OpenError> {
     let kind = metadata.file_type();
     let found = match () {
         () if kind.is_file() => "a regular file",
@@ -119,8 +119,10 @@ fn check(path: &Path, metadata: &Metadata, expect: Expect) -> Result<(), OpenErr
         () => "a socket",
     };
     let (expected, same) = match expect {
-        Expect::File { identity, .. } => ("a regular file", FileIdentity::of(metadata) == identity),
-        Expect::Block { number } => ("a block device", metadata.rdev() == number),
+        ExpectedFile::File { identity, .. } => {
+            ("a regular file", FileIdentity::of(metadata) == identity)
+        }
+        ExpectedFile::Block { number } => ("a block device", metadata.rdev() == number),
     };
     match found == expected {
         false => Err(OpenError::WrongType { path: path.to_owned(), found, expected }),
@@ -147,7 +149,7 @@ mod tests {
         for name in ["outer/file", "link"] {
             assert_eq!(stand_for_and_compare(&real.join(name)).unwrap_err(), Errno::LOOP, "{name}");
             assert!(
-                matches!(stand_for(&real.join(name)), Err(OpenError::Replaced { .. })),
+                matches!(open_path_only(&real.join(name)), Err(OpenError::Replaced { .. })),
                 "{name}"
             );
         }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The kind of file that a path must lead to; anything else is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedFile {
     /// A regular file, which may grow to so many bytes. It is reached without following symbolic
     /// links, and held by flock(2) while it is open.
     File {

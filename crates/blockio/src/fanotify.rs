@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_bytes_they_end() {
+    fn malformed_event_bytes_end_the_iteration() {
         assert_eq!(events(&[255; 100]).count() + events(&[0; 100]).count(), 0);
     }
 }

@@ -10,19 +10,19 @@ pub(crate) const MAX_SLOTS: u32 = 256;
 
 /// One entry for each slot. The device writes it with relaxed stores, which are as fast as plain
 /// ones.
-pub(crate) struct Flights(Box<[Flight]>);
+pub(crate) struct InFlightTable(Box<[InFlightEntry]>);
 
 #[derive(Default)]
-struct Flight {
+struct InFlightEntry {
     /// Time of submission to the kernel in nanoseconds; 0 if it is not in flight.
     submitted_ns: AtomicU64,
     offset_bytes: AtomicU64,
     op: AtomicU8,
 }
 
-impl Flights {
-    pub fn new() -> Arc<Flights> {
-        Arc::new(Flights((0..MAX_SLOTS).map(|_| Flight::default()).collect()))
+impl InFlightTable {
+    pub fn new() -> Arc<InFlightTable> {
+        Arc::new(InFlightTable((0..MAX_SLOTS).map(|_| InFlightEntry::default()).collect()))
     }
 
     /// Notes the request that is about to be submitted.
@@ -35,13 +35,13 @@ impl Flights {
 
     /// Notes the time of submission.
     #[inline]
-    pub fn depart(&self, slot: Slot, now_ns: u64) {
+    pub fn note_submission(&self, slot: Slot, now_ns: u64) {
         self.0[slot as usize].submitted_ns.store(now_ns, Relaxed);
     }
 
     /// Notes the completion; returns the time of submission.
     #[inline]
-    pub fn arrive(&self, slot: Slot) -> u64 {
+    pub fn note_completion(&self, slot: Slot) -> u64 {
         let flight = &self.0[slot as usize];
         let submitted_ns = flight.submitted_ns.load(Relaxed);
         flight.submitted_ns.store(0, Relaxed);
@@ -62,7 +62,7 @@ pub struct InFlight {
 
 /// Looks at a device's I/Os from any thread, while the device's own thread may be stuck in one.
 #[derive(Clone)]
-pub struct InFlightWatch(pub(crate) Arc<Flights>);
+pub struct InFlightWatch(pub(crate) Arc<InFlightTable>);
 
 impl InFlightWatch {
     /// The I/O that has been in flight longest; `None` while the device is idle. On a busy device
@@ -92,21 +92,21 @@ mod tests {
 
     #[test]
     fn the_oldest_is_seen_until_it_is_back() {
-        let flights = Flights::new();
+        let flights = InFlightTable::new();
         let watch = InFlightWatch(flights.clone());
         assert_eq!(watch.oldest(), None);
         for (slot, offset, now) in [(3, 4096, 20), (1, 512, 10), (2, 0, 30)] {
             flights.announce(&Request::write(slot, offset, 512));
-            flights.depart(slot, now);
+            flights.note_submission(slot, now);
         }
         assert_eq!(
             watch.oldest(),
             Some(InFlight { submitted_ns: 10, op: Op::Write, offset_bytes: 512 })
         );
-        assert_eq!(flights.arrive(1), 10);
+        assert_eq!(flights.note_completion(1), 10);
         assert_eq!(watch.oldest().unwrap().submitted_ns, 20);
-        flights.arrive(3);
-        flights.arrive(2);
+        flights.note_completion(3);
+        flights.note_completion(2);
         assert_eq!(watch.oldest(), None);
     }
 

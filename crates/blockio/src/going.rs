@@ -39,14 +39,14 @@ impl Target {
             is_early
         };
         let seen = watch(|| self.is_gone(), || answers(direct), goes_on);
-        self.silent.store(seen == Seen::Silent, Ordering::Relaxed);
-        seen == Seen::Gone
+        self.silent.store(seen == WatchOutcome::Silent, Ordering::Relaxed);
+        seen == WatchOutcome::Gone
     }
 }
 
 /// Result of watching a medium.
 #[derive(Debug, PartialEq, Eq)]
-enum Seen {
+enum WatchOutcome {
     Gone,
     /// Some of it can be read.
     There,
@@ -58,17 +58,17 @@ fn watch(
     mut is_gone: impl FnMut() -> bool,
     mut answers: impl FnMut() -> bool,
     mut goes_on: impl FnMut() -> bool,
-) -> Seen {
+) -> WatchOutcome {
     loop {
         if is_gone() {
-            return Seen::Gone;
+            return WatchOutcome::Gone;
         }
         if answers() {
             // Read right before it went: what is there can be read twice.
-            return if is_gone() { Seen::Gone } else { Seen::There };
+            return if is_gone() { WatchOutcome::Gone } else { WatchOutcome::There };
         }
         if !goes_on() {
-            return if is_gone() { Seen::Gone } else { Seen::Silent };
+            return if is_gone() { WatchOutcome::Gone } else { WatchOutcome::Silent };
         }
     }
 }
@@ -87,7 +87,7 @@ mod tests {
 
     /// Watches a medium for at most `most` checks; the kernel learns after `gone_after` of them
     /// that it is gone.
-    fn seen(gone_after: usize, readable: bool, most: usize) -> (Seen, usize) {
+    fn seen(gone_after: usize, readable: bool, most: usize) -> (WatchOutcome, usize) {
         let waited = std::cell::Cell::new(0);
         let goes_on = || {
             waited.set(waited.get() + 1);
@@ -100,10 +100,14 @@ mod tests {
     /// Regression: a card pulled out of its slot was called a bad medium that fails everywhere.
     #[test]
     fn a_card_that_the_kernel_misses_late_is_gone() {
-        assert_eq!(seen(0, false, 60), (Seen::Gone, 0), "known at once");
-        assert_eq!(seen(4, false, 60), (Seen::Gone, 4), "known after a while");
-        assert_eq!(seen(usize::MAX, true, 60), (Seen::There, 0), "one bad place: no waiting");
-        assert_eq!(seen(usize::MAX, false, 60), (Seen::Silent, 61), "all of it is bad");
+        assert_eq!(seen(0, false, 60), (WatchOutcome::Gone, 0), "known at once");
+        assert_eq!(seen(4, false, 60), (WatchOutcome::Gone, 4), "known after a while");
+        assert_eq!(
+            seen(usize::MAX, true, 60),
+            (WatchOutcome::There, 0),
+            "one bad place: no waiting"
+        );
+        assert_eq!(seen(usize::MAX, false, 60), (WatchOutcome::Silent, 61), "all of it is bad");
     }
 
     #[test]

@@ -23,15 +23,15 @@ const MOST: usize = 4096;
 const WAITS: u32 = 50;
 
 #[derive(Default)]
-struct Seen {
+struct RecordedStalls {
     stalls: VecDeque<HostStall>,
     looked_ns: u64,
 }
 
 /// `None` if no thread can be started: then no stall is seen.
-static SEEN: OnceLock<Option<Mutex<Seen>>> = OnceLock::new();
+static SEEN: OnceLock<Option<Mutex<RecordedStalls>>> = OnceLock::new();
 
-fn seen() -> Option<&'static Mutex<Seen>> {
+fn seen() -> Option<&'static Mutex<RecordedStalls>> {
     SEEN.get()?.as_ref()
 }
 
@@ -39,7 +39,9 @@ fn seen() -> Option<&'static Mutex<Seen>> {
 pub fn begin() {
     SEEN.get_or_init(|| {
         let thread = thread::Builder::new().name("host-lateness".into()).spawn(look);
-        thread.is_ok().then(|| Mutex::new(Seen { looked_ns: now_ns(), ..Seen::default() }))
+        thread.is_ok().then(|| {
+            Mutex::new(RecordedStalls { looked_ns: now_ns(), ..RecordedStalls::default() })
+        })
     });
 }
 
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_ended_after_it_was_asked_for_and_is_in_order() {
+    fn host_stalls_are_in_order_and_end_after_the_given_time() {
         begin();
         let from_ns = now_ns();
         thread::sleep(Duration::from_millis(30));

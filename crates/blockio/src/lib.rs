@@ -33,7 +33,7 @@ mod writers;
 pub use clock::now_ns;
 pub use device::RealDevice;
 pub use directory::Directory;
-pub use expect::{Expect, FileIdentity, OpenError};
+pub use expect::{ExpectedFile, FileIdentity, OpenError};
 pub use extents::file_extents;
 pub use fanotify::{
     FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,

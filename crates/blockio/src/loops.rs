@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_loop_device_is_over_nothing() {
+    fn another_device_has_no_loop_backing() {
         let null = std::fs::File::open("/dev/null").unwrap();
         assert!(loop_backing(&null).is_err());
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use device::{Completion, IoError, Request};
 
 use crate::buffers::Buffers;
-use crate::flights::Flights;
+use crate::flights::InFlightTable;
 use crate::target::Target;
 
 /// Never created: [`Uring::new`] always fails here.
@@ -18,7 +18,7 @@ pub(crate) fn is_available() -> bool {
 }
 
 impl Uring {
-    pub fn new(_: Arc<Target>, _: Arc<Flights>, _: Arc<Buffers>) -> io::Result<Uring> {
+    pub fn new(_: Arc<Target>, _: Arc<InFlightTable>, _: Arc<Buffers>) -> io::Result<Uring> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -15,7 +15,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::exact::{open_exactly, own_name};
-use crate::expect::{Expect, OpenError};
+use crate::expect::{ExpectedFile, OpenError};
 use crate::ioctl;
 use crate::target::{FileKind, Target};
 
@@ -57,7 +57,7 @@ pub struct OpenOptions {
     /// caller holds it: the kernel refuses if anything mounts or holds it.
     pub writable: bool,
     /// Kind and identity that the target must have.
-    pub expect: Expect,
+    pub expect: ExpectedFile,
     /// Engine, sizes and rights that the caller chooses or knows better.
     pub settings: OpenSettings,
 }
@@ -72,15 +72,17 @@ pub(crate) fn open_path(options: &OpenOptions) -> Result<OpenedFile, OpenError> 
     let OpenOptions { path, writable, expect, settings } = options;
     let file = open_exactly(path, *writable, *writable && !settings.claimed, *expect)?;
     let kind = match expect {
-        Expect::File { capacity_bytes, .. } => Adopted::File { capacity_bytes: *capacity_bytes },
-        Expect::Block { .. } => Adopted::Block,
+        ExpectedFile::File { capacity_bytes, .. } => {
+            AdoptedKind::File { capacity_bytes: *capacity_bytes }
+        }
+        ExpectedFile::Block { .. } => AdoptedKind::Block,
     };
     adopt(file, path, *writable, kind, settings)
 }
 
 /// Use of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Adopted {
+pub(crate) enum AdoptedKind {
     /// A regular file of which so many bytes are used.
     File { capacity_bytes: u64 },
     /// A block device, whole or a partition.
@@ -92,25 +94,25 @@ pub(crate) fn adopt(
     file: File,
     path: &Path,
     writable: bool,
-    kind: Adopted,
+    kind: AdoptedKind,
     settings: &OpenSettings,
 ) -> Result<OpenedFile, OpenError> {
     let refused = |source: io::Error| OpenError::Refused { path: path.to_owned(), source };
     let unit = direct_unit(file.as_fd());
     // A unit of 0 means that O_DIRECT is taken and not meant (encrypted files, journalled data); in
     // memory it cannot be meant.
-    let pretended = unit == Some(0) || (kind != Adopted::Block && lives_in_memory(&file));
+    let pretended = unit == Some(0) || (kind != AdoptedKind::Block && lives_in_memory(&file));
     let direct =
         if pretended { None } else { reopen_direct(file.as_fd(), writable).map_err(refused)? };
     let target_kind = match kind {
-        Adopted::Block => FileKind::Block,
-        Adopted::File { .. } => FileKind::File,
+        AdoptedKind::Block => FileKind::Block,
+        AdoptedKind::File { .. } => FileKind::File,
     };
     let target = Target { kind: target_kind, buffered: file.into(), direct, silent: false.into() };
     [Some(&target.buffered), target.direct.as_ref()].into_iter().flatten().for_each(keep_atime);
     let facts = match kind {
-        Adopted::Block => block_facts(&target, writable, settings),
-        Adopted::File { capacity_bytes } => {
+        AdoptedKind::Block => block_facts(&target, writable, settings),
+        AdoptedKind::File { capacity_bytes } => {
             file_facts(&target, capacity_bytes, unit, writable, settings)
         }
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use device::{Completion, IoError, IoErrorKind, Request};
 
 use crate::buffers::Buffers;
-use crate::flights::Flights;
+use crate::flights::InFlightTable;
 use crate::priority::RaisedPriority;
 use crate::psync::timed;
 use crate::target::Target;
@@ -34,7 +34,7 @@ pub(crate) struct ThreadPool {
 
 struct Shared {
     target: Arc<Target>,
-    flights: Arc<Flights>,
+    flights: Arc<InFlightTable>,
     /// Owned by every thread, so that it outlives the pool if a thread hangs in the kernel.
     buffers: Arc<Buffers>,
     handoff: Handoff<Request, Completion>,
@@ -43,7 +43,7 @@ struct Shared {
 impl ThreadPool {
     pub fn new(
         target: Arc<Target>,
-        flights: Arc<Flights>,
+        flights: Arc<InFlightTable>,
         buffers: Arc<Buffers>,
     ) -> Result<ThreadPool, IoError> {
         let threads = buffers.slots();

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use device::{Completion, Request};
 
 use crate::clock::now_ns;
-use crate::flights::Flights;
+use crate::flights::InFlightTable;
 use crate::target::Target;
 use crate::transfer::perform;
 
 /// Reads and writes by pread and pwrite on the caller's thread.
 pub(crate) struct Psync {
     target: Arc<Target>,
-    flights: Arc<Flights>,
+    flights: Arc<InFlightTable>,
     ready: Vec<Completion>,
 }
 
 impl Psync {
-    pub fn new(target: Arc<Target>, flights: Arc<Flights>) -> Psync {
+    pub fn new(target: Arc<Target>, flights: Arc<InFlightTable>) -> Psync {
         Psync { target, flights, ready: Vec::new() }
     }
 
@@ -36,15 +36,15 @@ impl Psync {
 #[inline]
 pub(crate) fn timed(
     target: &Target,
-    flights: &Flights,
+    flights: &InFlightTable,
     request: &Request,
     buffer: &mut [u8],
 ) -> Completion {
     flights.announce(request);
     let submitted_ns = now_ns();
-    flights.depart(request.slot, submitted_ns);
+    flights.note_submission(request.slot, submitted_ns);
     let result = perform(target, request, buffer);
     let completed_ns = now_ns();
-    flights.arrive(request.slot);
+    flights.note_completion(request.slot);
     Completion { slot: request.slot, submitted_ns, completed_ns, result }
 }

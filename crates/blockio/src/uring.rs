@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use crate::buffers::Buffers;
 use crate::clock::now_ns;
 use crate::errors::{ended_early, io_error};
-use crate::flights::Flights;
+use crate::flights::InFlightTable;
 use crate::target::Target;
 use crate::transfer::{discard, write_flags};
 
@@ -38,7 +38,7 @@ pub(crate) struct Uring {
     /// Dropped only when the kernel no longer writes into `buffers`.
     inner: ManuallyDrop<(IoUring, Arc<Buffers>)>,
     target: Arc<Target>,
-    flights: Arc<Flights>,
+    flights: Arc<InFlightTable>,
     /// True if the buffers could be registered; the limit on locked memory may forbid it.
     fixed: bool,
     /// True if one call can wait for completions with a timeout (Linux 5.11).
@@ -71,7 +71,7 @@ impl Uring {
     /// Makes a ring for these buffers. It must be used on the thread that made it.
     pub fn new(
         target: Arc<Target>,
-        flights: Arc<Flights>,
+        flights: Arc<InFlightTable>,
         buffers: Arc<Buffers>,
     ) -> io::Result<Uring> {
         let ring = build(buffers.slots().next_power_of_two())?;
@@ -81,7 +81,7 @@ impl Uring {
     fn with(
         ring: IoUring,
         target: Arc<Target>,
-        flights: Arc<Flights>,
+        flights: Arc<InFlightTable>,
         buffers: Arc<Buffers>,
     ) -> io::Result<Uring> {
         let slots = buffers.slots();
@@ -122,9 +122,9 @@ impl Uring {
     /// discards are not measured with queue depth.
     fn discard(&mut self, request: &Request) {
         let submitted_ns = now_ns();
-        self.flights.depart(request.slot, submitted_ns);
+        self.flights.note_submission(request.slot, submitted_ns);
         let result = discard(&self.target, request);
-        self.flights.arrive(request.slot);
+        self.flights.note_completion(request.slot);
         self.ready.push(Completion {
             slot: request.slot,
             submitted_ns,
@@ -148,7 +148,7 @@ impl Uring {
         self.in_flight += self.queued.len();
         let now = now_ns();
         for slot in self.queued.drain(..) {
-            self.flights.depart(slot, now);
+            self.flights.note_submission(slot, now);
         }
     }
 
@@ -161,7 +161,7 @@ impl Uring {
         loop {
             let entered = self.enter(target.saturating_sub(done.len()), None);
             // What is back is back, even where the ring is lost.
-            self.harvest(done);
+            self.take_completions(done);
             if entered.is_err() || done.len() >= target {
                 return entered;
             }
@@ -179,7 +179,7 @@ impl Uring {
                 break;
             }
             outcome = self.enter(1, Some(left_ns));
-            self.harvest(&mut ready);
+            self.take_completions(&mut ready);
         }
         self.ready = ready;
         let left_ns = end.saturating_sub(now_ns());
@@ -202,7 +202,7 @@ impl Uring {
                 None => ring.submit_and_wait(want),
                 Some(ns) if !self.waits_timed => {
                     crate::clock::sleep(ns.min(GLANCE_NS));
-                    ring.submit().and_then(|_| glance(ring))
+                    ring.submit().and_then(|_| poll_completions(ring))
                 }
                 Some(ns) => {
                     let timeout = types::Timespec::from(std::time::Duration::from_nanos(ns));
@@ -225,7 +225,7 @@ impl Uring {
 
     /// Takes all completions that are ready.
     #[inline]
-    fn harvest(&mut self, done: &mut Vec<Completion>) {
+    fn take_completions(&mut self, done: &mut Vec<Completion>) {
         let (ring, _) = &mut *self.inner;
         let mut completions = ring.completion();
         if completions.is_empty() {
@@ -238,7 +238,7 @@ impl Uring {
             match pending.settle(&self.target, entry.result()) {
                 Some(result) => {
                     self.in_flight -= 1;
-                    let submitted_ns = self.flights.arrive(slot);
+                    let submitted_ns = self.flights.note_completion(slot);
                     done.push(Completion { slot, submitted_ns, completed_ns, result });
                 }
                 None => self.unfinished.push(slot),
@@ -360,7 +360,7 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 const GLANCE_NS: u64 = 100_000;
 
 /// Asks the kernel for pending completions, without submitting anything or waiting.
-fn glance(ring: &IoUring) -> io::Result<usize> {
+fn poll_completions(ring: &IoUring) -> io::Result<usize> {
     /// Flag IORING_ENTER_GETEVENTS of linux/io_uring.h.
     const GET_EVENTS: u32 = 1;
     // SAFETY: no argument is passed, and nothing is handed over whose buffers could be wrong.
@@ -381,8 +381,8 @@ impl Drop for Uring {
     fn drop(&mut self) {
         let end = now_ns() + PATIENCE_NS;
         let mut ignored = Vec::new();
-        while self.kernel_has() > 0 && now_ns() < end && glance(&self.inner.0).is_ok() {
-            self.harvest(&mut ignored);
+        while self.kernel_has() > 0 && now_ns() < end && poll_completions(&self.inner.0).is_ok() {
+            self.take_completions(&mut ignored);
             if self.kernel_has() > 0 {
                 crate::clock::sleep(GLANCE_NS);
             }

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use common::{LoopDevice, TinyFilesystem, is_root, patiently, skip};
 use device::conformance::device_conformance;
-use device::{Device, Filler, IoErrorKind, Op, Request, SectorVerdict};
+use device::{DataGenerator, Device, IoErrorKind, Op, Request, SectorVerdict};
 use flashmark_blockio::{
-    Directory, EngineChoice, Expect, FileIdentity, OpenError, OpenOptions, OpenSettings, RealDevice,
+    Directory, EngineChoice, ExpectedFile, FileIdentity, OpenError, OpenOptions, OpenSettings,
+    RealDevice,
 };
 use record::{Content, Path};
 
@@ -107,10 +108,10 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = dir.path().join("medium");
     std::fs::File::create(&path).unwrap();
-    let filler = Filler::new(1);
+    let generator = DataGenerator::new(1);
     for (pass, writer) in (0..).zip(engines()) {
         let open = |engine, writable| {
-            let expect = Expect::File {
+            let expect = ExpectedFile::File {
                 capacity_bytes: 4 * MIB,
                 identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()),
             };
@@ -122,7 +123,7 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
         device.prepare(8, 128 << 10).unwrap();
         for slot in 0..8 {
             let offset = u64::from(slot) * (128 << 10);
-            filler.fill(device.buffer(slot), Content::Incompressible, pass, offset);
+            generator.fill(device.buffer(slot), Content::Incompressible, pass, offset);
             device.submit(Request::write(slot, offset, 128 << 10)).unwrap();
         }
         let mut done = Vec::new();
@@ -132,7 +133,7 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
             "{done:?}"
         );
         assert!(
-            filler
+            generator
                 .verify(&std::fs::read(&path).unwrap(), pass, 0)
                 .all(|(_, verdict)| verdict == SectorVerdict::Good)
         );
@@ -143,7 +144,7 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
             device.prepare(1, MIB as usize).unwrap();
             run(&mut device, Request::read(0, 0, MIB)).unwrap();
             assert!(
-                filler
+                generator
                     .verify(device.buffer(0), pass, 0)
                     .all(|(_, verdict)| verdict == SectorVerdict::Good)
             );
@@ -182,14 +183,14 @@ fn reading_past_what_was_written_fails_with_its_reason() {
 }
 
 /// Expects a block device that exists, with its own number.
-fn block(path: impl AsRef<std::path::Path>) -> Expect {
-    Expect::Block {
+fn block(path: impl AsRef<std::path::Path>) -> ExpectedFile {
+    ExpectedFile::Block {
         number: std::os::unix::fs::MetadataExt::rdev(&std::fs::metadata(path).unwrap()),
     }
 }
 
 /// Expects a block device whose number does not exist.
-const NO_BLOCK: Expect = Expect::Block { number: 0 };
+const NO_BLOCK: ExpectedFile = ExpectedFile::Block { number: 0 };
 
 #[test]
 fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
@@ -200,7 +201,7 @@ fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
     std::fs::write(&victim, "somebody's data").unwrap();
     let identity = FileIdentity::of(&std::fs::metadata(&path).unwrap());
     let open = || {
-        let expect = Expect::File { capacity_bytes: MIB, identity };
+        let expect = ExpectedFile::File { capacity_bytes: MIB, identity };
         RealDevice::open(&OpenOptions {
             path: path.clone(),
             writable: true,
@@ -234,7 +235,7 @@ fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
 #[test]
 fn a_node_with_another_number_is_not_opened() {
     let Some(medium) = LoopDevice::new(MIB) else { return skip("loop devices need root") };
-    let expect = Expect::Block { number: 1 };
+    let expect = ExpectedFile::Block { number: 1 };
     let options = OpenOptions {
         path: medium.path().into(),
         writable: true,
@@ -250,7 +251,7 @@ fn an_open_file_is_locked() {
     let path = std::fs::canonicalize(dir.path()).unwrap().join("medium");
     std::fs::write(&path, vec![1; MIB as usize]).unwrap();
     let open = |writable| {
-        let expect = Expect::File {
+        let expect = ExpectedFile::File {
             capacity_bytes: MIB,
             identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()),
         };
@@ -298,7 +299,7 @@ fn what_is_not_as_expected_is_not_opened() {
     };
     let message = |path: &str, expect| open(path, expect).err().unwrap().to_string();
     insta::assert_snapshot!(message("/dev/null", NO_BLOCK), @"/dev/null is a character device, not a block device");
-    insta::assert_snapshot!(message("/", Expect::File { capacity_bytes: MIB, identity: FileIdentity { device: 0, inode: 0 } }), @"/ is a directory, not a regular file");
+    insta::assert_snapshot!(message("/", ExpectedFile::File { capacity_bytes: MIB, identity: FileIdentity { device: 0, inode: 0 } }), @"/ is a directory, not a regular file");
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -609,7 +610,7 @@ fn dropped_caches_leave_nothing_of_the_medium_in_memory() {
     std::fs::write(&path, vec![7; 4 * MIB as usize]).unwrap();
     let identity = FileIdentity::of(&std::fs::metadata(&path).unwrap());
     for engine in engines() {
-        let expect = Expect::File { capacity_bytes: 4 * MIB, identity };
+        let expect = ExpectedFile::File { capacity_bytes: 4 * MIB, identity };
         let options =
             OpenOptions { path: path.clone(), writable: true, expect, settings: settings(engine) };
         let mut device = opened_patiently(|| RealDevice::open(&options));

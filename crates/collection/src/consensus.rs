@@ -75,19 +75,20 @@ struct Window {
 
 impl Window {
     fn of(votes: &[Vote], figure: HeadlineFigure) -> Option<Window> {
-        let voices = voices(votes, figure);
-        let (from, to) = place(&voices, figure)?;
-        let agreeing = &voices[from..to];
-        let inside =
-            |vote: &&Vote| agreeing.iter().any(|voice| voice.sender == vote.sender.as_deref());
+        let sender_votes = sender_votes(votes, figure);
+        let (from, to) = place(&sender_votes, figure)?;
+        let agreeing = &sender_votes[from..to];
+        let inside = |vote: &&Vote| {
+            agreeing.iter().any(|sender_vote| sender_vote.sender == vote.sender.as_deref())
+        };
         let runs = votes
             .iter()
             .filter(inside)
             .filter_map(|vote| Some((vote.host.as_deref(), *vote.figures.get(&figure)?)));
         let of_hosts = spread(runs)?;
         let (low, high) = (agreeing.first()?.value, agreeing.last()?.value);
-        let spread = if voices.iter().any(|voice| voice.sender.is_some()) {
-            let median = middle(agreeing, |voice| voice.value);
+        let spread = if sender_votes.iter().any(|sender_vote| sender_vote.sender.is_some()) {
+            let median = middle(agreeing, |sender_vote| sender_vote.value);
             HostSpread { median, low, high, senders: (to - from) as u64, ..of_hosts }
         } else {
             // One's own runs are one voice.
@@ -102,7 +103,7 @@ impl Window {
 }
 
 /// The vote of one sender for a figure.
-struct Voice<'a> {
+struct SenderVote<'a> {
     sender: Option<&'a str>,
     /// Median of the medians of its hosts.
     value: f64,
@@ -122,32 +123,32 @@ fn by_sender<'a>(
 }
 
 /// The votes for a figure in ascending order.
-fn voices(votes: &[Vote], figure: HeadlineFigure) -> Vec<Voice<'_>> {
+fn sender_votes(votes: &[Vote], figure: HeadlineFigure) -> Vec<SenderVote<'_>> {
     let has_it = |vote: &&Vote| vote.figures.get(&figure).is_some_and(|value| value.is_finite());
-    let voice = |(sender, votes): (_, Vec<&Vote>)| {
+    let sender_vote = |(sender, votes): (_, Vec<&Vote>)| {
         let runs = votes.iter().map(|vote| (vote.host.as_deref(), vote.figures[&figure]));
         let interfaces = votes.iter().filter_map(|vote| interface_bps(vote.interface.as_deref()?));
-        Some(Voice {
+        Some(SenderVote {
             sender,
             value: spread(runs)?.median,
             interface_bps: interfaces.max_by(f64::total_cmp),
         })
     };
-    let mut voices: Vec<Voice> =
-        by_sender(votes.iter().filter(has_it)).into_iter().filter_map(voice).collect();
-    voices.sort_by(|a, b| a.value.total_cmp(&b.value));
-    voices
+    let mut sender_votes: Vec<SenderVote> =
+        by_sender(votes.iter().filter(has_it)).into_iter().filter_map(sender_vote).collect();
+    sender_votes.sort_by(|a, b| a.value.total_cmp(&b.value));
+    sender_votes
 }
 
 /// The window of the agreeing votes, as start and end (exclusive) index into ascending votes.
 /// `None` if there are no votes.
-fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
+fn place(sender_votes: &[SenderVote], figure: HeadlineFigure) -> Option<(usize, usize)> {
     let end = |from: usize| {
-        let most = voices[from].value.max(0.0) * WINDOW;
-        from + voices[from..].partition_point(|voice| voice.value <= most)
+        let most = sender_votes[from].value.max(0.0) * WINDOW;
+        from + sender_votes[from..].partition_point(|sender_vote| sender_vote.value <= most)
     };
     let windows: Vec<(usize, usize)> =
-        (0..voices.len()).map(|from| (from, end(from).max(from + 1))).collect();
+        (0..sender_votes.len()).map(|from| (from, end(from).max(from + 1))).collect();
     let count = |(from, to): &(usize, usize)| to - from;
     // Neighbouring windows share votes: the one with most votes represents each group.
     let is_crowd = |window: &&(usize, usize)| {
@@ -160,11 +161,11 @@ fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
     }
     // Of equally large groups the worse: a liar gains more from good figures.
     let largest = *crowds.iter().max_by_key(|window| count(window))?;
-    let enough = ENOUGH.max((voices.len() as f64 * SHARE).ceil() as usize);
+    let enough = ENOUGH.max((sender_votes.len() as f64 * SHARE).ceil() as usize);
     let counts_first = |faster: &&(usize, usize)| {
         count(faster) >= enough
             && figure.unit() == FigureUnit::Bps
-            && is_held_back(&voices[largest.0..largest.1], &voices[faster.0..faster.1])
+            && is_held_back(&sender_votes[largest.0..largest.1], &sender_votes[faster.0..faster.1])
     };
     let faster = crowds.iter().take_while(|window| **window != largest).find(counts_first);
     Some(*faster.unwrap_or(&largest))
@@ -173,11 +174,13 @@ fn place(voices: &[Voice], figure: HeadlineFigure) -> Option<(usize, usize)> {
 /// True if its interface limited the slower of two groups. At least half of its known interfaces
 /// are no faster than some rate, the group reaches most of that rate, and each faster vote has a
 /// faster interface and gains no more than that explains.
-fn is_held_back(slower: &[Voice], faster: &[Voice]) -> bool {
-    let mut known: Vec<f64> = slower.iter().filter_map(|voice| voice.interface_bps).collect();
+fn is_held_back(slower: &[SenderVote], faster: &[SenderVote]) -> bool {
+    let mut known: Vec<f64> =
+        slower.iter().filter_map(|sender_vote| sender_vote.interface_bps).collect();
     known.sort_by(f64::total_cmp);
     let carried = known.get(known.len() / 2).copied();
-    let theirs: Option<Vec<f64>> = faster.iter().map(|voice| voice.interface_bps).collect();
+    let theirs: Option<Vec<f64>> =
+        faster.iter().map(|sender_vote| sender_vote.interface_bps).collect();
     let least = theirs.and_then(|theirs| theirs.into_iter().min_by(f64::total_cmp));
     let Some((carried, least)) = carried.zip(least) else { return false };
     let (slow, fast) = (middle(slower, |it| it.value), middle(faster, |it| it.value));

@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reason_does_not_hide_what_is() {
+    fn a_run_excluded_as_a_copy_does_not_hide_another() {
         let mut register = CopyRegister::default();
         let marks = RunMarks::of(&run(1, false));
         register.add(0, &marks);

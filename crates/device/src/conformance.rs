@@ -3,7 +3,7 @@
 
 use record::{Content, Path, Sync};
 
-use crate::{Completion, Device, Filler, IoErrorKind, Op, Request, SectorVerdict};
+use crate::{Completion, DataGenerator, Device, IoErrorKind, Op, Request, SectorVerdict};
 
 /// Size of the I/Os in bytes: a multiple of every common logical block.
 const BLOCK: u64 = 4096;
@@ -127,12 +127,12 @@ fn run(device: &mut dyn Device, request: Request) -> Result<(), crate::IoError> 
 
 fn what_is_written_is_read(device: &mut dyn Device) {
     device.prepare(2, 64 << 10).expect("buffers are made");
-    let filler = Filler::new(1);
+    let generator = DataGenerator::new(1);
     for pass in 0..2 {
         for (offset, bytes) in
             [(0, 64 << 10), (64 << 10, BLOCK), (512 << 10, 20 << 10), ((1 << 20) - BLOCK, BLOCK)]
         {
-            filler.fill(
+            generator.fill(
                 &mut device.buffer(0)[..bytes as usize],
                 Content::Incompressible,
                 pass,
@@ -149,14 +149,15 @@ fn what_is_written_is_read(device: &mut dyn Device) {
     }
 }
 
-/// Asserts that the slot holds the data that `Filler::new(1)` makes for this offset and pass.
+/// Asserts that the slot holds the data that `DataGenerator::new(1)` makes for this offset and
+/// pass.
 fn expect_data(device: &mut dyn Device, slot: u32, bytes: u64, pass: u32, offset_bytes: u64) {
     if !device.facts().keeps_data {
         return;
     }
-    let filler = Filler::new(1);
+    let generator = DataGenerator::new(1);
     for (offset, verdict) in
-        filler.verify(&device.buffer(slot)[..bytes as usize], pass, offset_bytes)
+        generator.verify(&device.buffer(slot)[..bytes as usize], pass, offset_bytes)
     {
         assert_eq!(
             verdict,
@@ -172,7 +173,7 @@ fn every_kind_of_write_is_taken(device: &mut dyn Device) {
     for path in [Path::Direct, Path::Buffered] {
         for sync in [Sync::None, Sync::Data, Sync::File] {
             let offset = u64::from(pass) * BLOCK;
-            Filler::new(1).fill(device.buffer(0), Content::Incompressible, pass, offset);
+            DataGenerator::new(1).fill(device.buffer(0), Content::Incompressible, pass, offset);
             let write = Request { sync, path, ..Request::write(0, offset, BLOCK) };
             run(device, write)
                 .unwrap_or_else(|error| panic!("{path:?} write with {sync:?}: {error}"));
@@ -190,7 +191,7 @@ fn every_kind_of_write_is_taken(device: &mut dyn Device) {
 
 fn what_cannot_be_done_is_an_error_and_harms_nothing(device: &mut dyn Device) {
     device.prepare(1, BLOCK as usize).expect("buffers are made");
-    Filler::new(1).fill(device.buffer(0), Content::Incompressible, 0, 0);
+    DataGenerator::new(1).fill(device.buffer(0), Content::Incompressible, 0, 0);
     run(device, Request::write(0, 0, BLOCK)).expect("a write succeeds");
     let end = device.facts().capacity_bytes;
     let block = device.facts().logical_block_bytes;

@@ -16,27 +16,27 @@ const REPEATED_PASS: u32 = u32::MAX;
 ///
 /// Incompressible data is a pure function of (seed, pass, sector number): no two writes have the
 /// same data, and any sector can be made again, or recognised in a wrong place
-/// ([`verify`](Filler::verify)), without a table of the writes. It is not a cipher: unpredictable
-/// to a controller, not to a cryptographer.
+/// ([`verify`](DataGenerator::verify)), without a table of the writes. It is not a cipher:
+/// unpredictable to a controller, not to a cryptographer.
 #[derive(Clone, Debug)]
-pub struct Filler {
+pub struct DataGenerator {
     pub(crate) keys: Keys,
     pub(crate) arch: Arch,
     repeated: Box<[u8; BLOCK_BYTES]>,
 }
 
-impl Filler {
+impl DataGenerator {
     /// A generator of the data of this seed.
-    pub fn new(seed: u64) -> Filler {
-        let mut filler = Filler {
+    pub fn new(seed: u64) -> DataGenerator {
+        let mut generator = DataGenerator {
             keys: Keys::new(seed),
             arch: Arch::new(),
             repeated: Box::new([0; BLOCK_BYTES]),
         };
         let mut block = [0; BLOCK_BYTES];
-        filler.incompressible(&mut block, REPEATED_PASS, 0);
-        *filler.repeated = block;
-        filler
+        generator.incompressible(&mut block, REPEATED_PASS, 0);
+        *generator.repeated = block;
+        generator
     }
 
     /// Fills `buf` with the data for `offset_bytes` of the medium in this pass (0, 1, ..) over it.
@@ -135,7 +135,7 @@ mod tests {
 
     fn filled(bytes: usize, content: Content, pass: u32, offset_bytes: u64) -> Vec<u8> {
         let mut buf = vec![0xa5; bytes];
-        Filler::new(42).fill(&mut buf, content, pass, offset_bytes);
+        DataGenerator::new(42).fill(&mut buf, content, pass, offset_bytes);
         buf
     }
 

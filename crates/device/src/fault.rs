@@ -10,7 +10,7 @@ const FAILURE_NS: u64 = 1_000_000;
 
 /// Duration of a fault at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lasts {
+pub enum FaultDuration {
     /// It strikes one I/O; the next one succeeds.
     Once,
     /// It strikes every I/O that touches the place.
@@ -39,7 +39,7 @@ impl FaultWindow {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InjectedFault {
     /// Reads and writes that touch the extent fail with EIO.
-    EioAt(Extent, Lasts),
+    EioAt(Extent, FaultDuration),
     /// Some reads and writes, chosen by the seed, fail with EIO.
     EioNowAndThen {
         /// Number of failures in a million, on average.
@@ -48,7 +48,7 @@ pub enum InjectedFault {
         seed: u64,
     },
     /// A read that touches the extent ends early.
-    ShortRead(Extent, Lasts),
+    ShortRead(Extent, FaultDuration),
     /// One I/O takes longer, and nothing else happens meanwhile.
     HangFor {
         /// Nanoseconds that are added to its latency.
@@ -135,9 +135,9 @@ impl<D: Device> FaultInjection<D> {
             .faults
             .iter()
             .enumerate()
-            .find_map(|(index, fault)| Some((index, fault.strike(request, context)?)))?;
-        if let InjectedFault::EioAt(_, Lasts::Once) | InjectedFault::ShortRead(_, Lasts::Once) =
-            self.faults[index]
+            .find_map(|(index, fault)| Some((index, fault.result_of(request, context)?)))?;
+        if let InjectedFault::EioAt(_, FaultDuration::Once)
+        | InjectedFault::ShortRead(_, FaultDuration::Once) = self.faults[index]
         {
             self.faults.remove(index);
         }
@@ -145,7 +145,7 @@ impl<D: Device> FaultInjection<D> {
     }
 
     /// Applies the faults to an I/O that `inner` has finished.
-    fn spoil(&mut self, completion: &mut Completion) {
+    fn apply_faults(&mut self, completion: &mut Completion) {
         let index = self
             .in_flight
             .iter()
@@ -189,7 +189,7 @@ struct RequestContext {
 
 impl InjectedFault {
     /// Result of this request by this fault alone.
-    fn strike(&self, request: &Request, context: RequestContext) -> Option<Result<(), IoError>> {
+    fn result_of(&self, request: &Request, context: RequestContext) -> Option<Result<(), IoError>> {
         let RequestContext { number, now_ns, written_bytes } = context;
         let touches = |extent: &Extent| {
             extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
@@ -278,7 +278,7 @@ impl<D: Device> Device for FaultInjection<D> {
     fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
         let before = done.len();
         self.inner.reap(min.saturating_sub(self.made_up.len()), done)?;
-        done[before..].iter_mut().for_each(|completion| self.spoil(completion));
+        done[before..].iter_mut().for_each(|completion| self.apply_faults(completion));
         if !self.made_up.is_empty() {
             self.inner.idle(FAILURE_NS);
         }
@@ -306,7 +306,7 @@ mod tests {
     use record::Content;
 
     use super::*;
-    use crate::{Filler, MemoryDevice, VerifyCounts};
+    use crate::{DataGenerator, MemoryDevice, VerifyCounts};
 
     const BLOCK: u64 = 4096;
 
@@ -349,17 +349,17 @@ mod tests {
         use IoErrorKind::*;
         let here = Extent::new(512, 512);
         check(
-            InjectedFault::EioAt(here, Lasts::Forever),
+            InjectedFault::EioAt(here, FaultDuration::Forever),
             &[READ, ELSEWHERE, WRITE, READ],
             &[Err(Medium), Ok(()), Err(Medium), Err(Medium)],
         );
         check(
-            InjectedFault::EioAt(here, Lasts::Once),
+            InjectedFault::EioAt(here, FaultDuration::Once),
             &[ELSEWHERE, READ, READ],
             &[Ok(()), Err(Medium), Ok(())],
         );
         check(
-            InjectedFault::ShortRead(here, Lasts::Once),
+            InjectedFault::ShortRead(here, FaultDuration::Once),
             &[WRITE, READ, READ],
             &[Ok(()), Err(Medium), Ok(())],
         );
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_for_a_while_heals() {
+    fn faults_of_a_window_end_with_it() {
         use IoErrorKind::*;
         let (all, two) = ([READ, WRITE, READ, WRITE], FaultWindow::Ops(1, 3));
         check(
@@ -436,15 +436,15 @@ mod tests {
     /// Writes two blocks, reads them back, and counts wrong sectors.
     fn read_back(fault: InjectedFault) -> VerifyCounts {
         let mut device = device(&[fault]);
-        let filler = Filler::new(3);
+        let generator = DataGenerator::new(3);
         let mut tally = VerifyCounts::default();
         for offset in [0, BLOCK] {
-            filler.fill(device.buffer(0), Content::Incompressible, 0, offset);
+            generator.fill(device.buffer(0), Content::Incompressible, 0, offset);
             run(&mut device, Request { offset_bytes: offset, ..WRITE }).unwrap();
         }
         for offset in [0, BLOCK] {
             run(&mut device, Request { offset_bytes: offset, ..READ }).unwrap();
-            tally.extend(filler.verify(device.buffer(0), 0, offset).map(|(_, verdict)| verdict));
+            tally.extend(generator.verify(device.buffer(0), 0, offset).map(|(_, verdict)| verdict));
         }
         tally
     }
@@ -472,7 +472,8 @@ mod tests {
 
     #[test]
     fn an_io_that_fails_takes_a_millisecond() {
-        let mut device = device(&[InjectedFault::EioAt(Extent::new(0, BLOCK), Lasts::Forever)]);
+        let mut device =
+            device(&[InjectedFault::EioAt(Extent::new(0, BLOCK), FaultDuration::Forever)]);
         device.submit(Request::write(0, 0, BLOCK)).unwrap();
         let mut done = Vec::new();
         device.reap(1, &mut done).unwrap();
@@ -492,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_over_a_place_that_corrupts_reads_stays_in_its_buffer() {
+    fn a_write_to_a_place_that_corrupts_reads_leaves_its_buffer_alone() {
         let mut device = device(&[InjectedFault::SilentCorruption(Extent::new(0, BLOCK))]);
         device.buffer(0).fill(7);
         assert!(run(&mut device, Request::write(0, 0, BLOCK)).is_ok());

@@ -22,14 +22,14 @@ mod stalls;
 pub mod stamp;
 pub mod tracing;
 
-pub use content::Filler;
+pub use content::DataGenerator;
 pub use contract::{Completion, Device, Facts};
 pub use drift::DriftingHost;
 pub use error::IoError;
 pub use guard::{Extent, ExtentGuard, Extents};
 pub use limits::WriteBudget;
 pub use memory::MemoryDevice;
-pub use pauses::{Pauses, Pausing};
+pub use pauses::{PauseTimes, PausingDevice};
 pub use record::IoErrorKind;
 pub use request::{Op, Request, Slot};
 pub use sector::{SECTOR_BYTES, Sector};

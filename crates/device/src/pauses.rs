@@ -6,7 +6,7 @@ use crate::{Completion, Device, Facts, IoError, Op, Request};
 
 /// Pauses and flush times of a medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pausing {
+pub struct PauseTimes {
     /// Bytes written from one pause to the next; 0 for no pauses.
     pub every_bytes: u64,
     /// Length of a pause in nanoseconds.
@@ -18,9 +18,9 @@ pub struct Pausing {
 }
 
 /// A device whose medium pauses now and then: I/Os in flight and later ones wait for it.
-pub struct Pauses<D> {
+pub struct PausingDevice<D> {
     inner: D,
-    how: Pausing,
+    how: PauseTimes,
     /// Bytes written since the last pause.
     since_bytes: u64,
     /// True if something was written since the last flush.
@@ -31,10 +31,17 @@ pub struct Pauses<D> {
     under_way: Vec<(u64, u64)>,
 }
 
-impl<D: Device> Pauses<D> {
+impl<D: Device> PausingDevice<D> {
     /// Adds pauses to `inner`.
-    pub fn new(inner: D, how: Pausing) -> Pauses<D> {
-        Pauses { inner, how, since_bytes: 0, is_dirty: false, late_ns: 0, under_way: Vec::new() }
+    pub fn new(inner: D, how: PauseTimes) -> PausingDevice<D> {
+        PausingDevice {
+            inner,
+            how,
+            since_bytes: 0,
+            is_dirty: false,
+            late_ns: 0,
+            under_way: Vec::new(),
+        }
     }
 
     /// Length in nanoseconds of the pause that a request causes.
@@ -56,7 +63,7 @@ impl<D: Device> Pauses<D> {
     }
 }
 
-impl<D: Device> Device for Pauses<D> {
+impl<D: Device> Device for PausingDevice<D> {
     forward!(prepare buffer idle drop_caches cpu_ns set_data_needed);
 
     fn facts(&self) -> &Facts {
@@ -94,9 +101,9 @@ mod tests {
     use crate::MemoryDevice;
 
     /// Additional nanoseconds of each operation over a medium without pauses.
-    fn more_ns(how: Pausing, ops: &[Op]) -> Vec<u64> {
-        let times = |how: Pausing| {
-            let mut device = Pauses::new(MemoryDevice::new(1 << 20), how);
+    fn more_ns(how: PauseTimes, ops: &[Op]) -> Vec<u64> {
+        let times = |how: PauseTimes| {
+            let mut device = PausingDevice::new(MemoryDevice::new(1 << 20), how);
             device.prepare(1, 4096).unwrap();
             let mut done = Vec::new();
             for op in ops {
@@ -110,20 +117,20 @@ mod tests {
         };
         times(how)
             .iter()
-            .zip(times(Pausing::default()))
+            .zip(times(PauseTimes::default()))
             .map(|(with, without)| with - without)
             .collect()
     }
 
     #[test]
     fn it_stands_still_after_so_many_bytes_and_at_a_flush_that_has_something_to_do() {
-        let how = Pausing { every_bytes: 8192, pause_ns: 400, flush_ns: 30, idle_flush_ns: 2 };
+        let how = PauseTimes { every_bytes: 8192, pause_ns: 400, flush_ns: 30, idle_flush_ns: 2 };
         let ops =
             [Op::Flush, Op::Write, Op::Write, Op::Flush, Op::Flush, Op::Read, Op::Write, Op::Write];
         assert_eq!(more_ns(how, &ops), [2, 0, 400, 30, 2, 0, 0, 400]);
         assert_eq!(
             more_ns(
-                Pausing { flush_ns: 5, ..Pausing::default() },
+                PauseTimes { flush_ns: 5, ..PauseTimes::default() },
                 &[Op::Write, Op::Write, Op::Flush]
             ),
             [0, 0, 5]
@@ -132,7 +139,7 @@ mod tests {
 
     #[test]
     fn without_a_distance_there_are_no_pauses() {
-        let how = Pausing { pause_ns: 400, ..Pausing::default() };
+        let how = PauseTimes { pause_ns: 400, ..PauseTimes::default() };
         assert_eq!(more_ns(how, &[Op::Write, Op::Write]), [0, 0]);
     }
 }

@@ -18,7 +18,7 @@ pub const SECTOR_BYTES: usize = 512;
 pub type Sector = [u8; SECTOR_BYTES];
 
 /// The name of a sector: its first 16 bytes, as four words.
-type Name = [u32; 4];
+type SectorName = [u32; 4];
 
 /// Low half of the input of the permutation ("FLMK"): a name that does not decode to it was not
 /// written here.
@@ -41,7 +41,7 @@ impl Keys {
 
     /// The name of a sector: a four-round Feistel network over (sector, pass and tag).
     #[inline(always)]
-    fn name(&self, pass: u32, sector: u64) -> Name {
+    fn name(&self, pass: u32, sector: u64) -> SectorName {
         let [k0, k1, k2, k3] = self.0;
         let (mut left, mut right) = (sector, u64::from(pass) << 32 | u64::from(TAG));
         left ^= round(right, k0);
@@ -77,7 +77,7 @@ impl Keys {
 /// unit can do it: AVX-512, AVX2 and NEON multiply 32-bit values, only the first multiplies 64-bit
 /// ones.
 #[inline(always)]
-fn write_named(out: &mut Sector, name: Name) {
+fn write_named(out: &mut Sector, name: SectorName) {
     let (words, _) = out.as_chunks_mut::<4>();
     for (index, word) in words.iter_mut().enumerate() {
         *word = mix(name, index as u32).to_le_bytes();
@@ -90,7 +90,7 @@ fn write_named(out: &mut Sector, name: Name) {
 /// C. Wellons' `lowbias32` (the 2018 constants of least known bias), which mixes in a part of the
 /// name at each step.
 #[inline(always)]
-fn mix(name: Name, index: u32) -> u32 {
+fn mix(name: SectorName, index: u32) -> u32 {
     let mut x = name[0].wrapping_add(index.wrapping_mul(STEP_32));
     x ^= x >> 16;
     x = x.wrapping_mul(0x21f0_aaad).wrapping_add(name[1]);

@@ -2,7 +2,7 @@
 
 use pulp::NullaryFnOnce;
 
-use crate::Filler;
+use crate::DataGenerator;
 use crate::content::sector_number;
 use crate::sector::{Keys, SECTOR_BYTES, Sector};
 
@@ -38,7 +38,7 @@ pub enum SectorVerdict {
     Blank,
 }
 
-impl Filler {
+impl DataGenerator {
     /// Judges each 512-byte sector of `buf`, which was read at `offset_bytes` and last filled with
     /// incompressible data in `pass`; returns the offset of each sector with its verdict. Leaves
     /// out a part of a sector at the end. Panics unless `offset_bytes` is a multiple of 512.
@@ -173,13 +173,13 @@ mod tests {
         assert_eq!((tally.bad(), tally.sectors()), (62, 63));
     }
 
-    fn filler() -> Filler {
-        Filler::new(9)
+    fn generator() -> DataGenerator {
+        DataGenerator::new(9)
     }
 
     fn written(sectors: usize) -> Vec<u8> {
         let mut buf = vec![0; sectors * SECTOR_BYTES];
-        filler().fill(&mut buf, Content::Incompressible, PASS, OFFSET);
+        generator().fill(&mut buf, Content::Incompressible, PASS, OFFSET);
         buf
     }
 
@@ -188,7 +188,7 @@ mod tests {
     fn verdict_after(damage: impl FnOnce(&mut [u8])) -> SectorVerdict {
         let mut buf = written(3);
         damage(&mut buf[SECTOR_BYTES..2 * SECTOR_BYTES]);
-        let verdicts: Vec<_> = filler().verify(&buf, PASS, OFFSET).collect();
+        let verdicts: Vec<_> = generator().verify(&buf, PASS, OFFSET).collect();
         assert_eq!(
             (verdicts[0], verdicts[2]),
             ((OFFSET, SectorVerdict::Good), (OFFSET + 1024, SectorVerdict::Good))
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn untouched_data_is_good() {
         let mut tally = VerifyCounts::default();
-        tally.extend(filler().verify(&written(100), PASS, OFFSET).map(|(_, verdict)| verdict));
+        tally.extend(generator().verify(&written(100), PASS, OFFSET).map(|(_, verdict)| verdict));
         assert_eq!(tally, VerifyCounts { good: 100, ..VerifyCounts::default() });
         assert_eq!((tally.sectors(), tally.bad()), (100, 0));
     }
@@ -219,7 +219,7 @@ mod tests {
         #[test]
         fn data_of_another_place_or_pass_is_named(pass in 0u32..6, sector in 0u64..1 << 40) {
             let by_offset_bytes = sector * 512;
-            let verdict = verdict_after(|found| filler().fill(found, Content::Incompressible, pass, by_offset_bytes));
+            let verdict = verdict_after(|found| generator().fill(found, Content::Incompressible, pass, by_offset_bytes));
             assert_eq!(verdict, SectorVerdict::Overwritten { by_offset_bytes, by_pass: pass });
         }
     }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_write_that_was_never_made_shows_the_pass_before() {
         let verdict = verdict_after(|sector| {
-            filler().fill(sector, Content::Incompressible, PASS - 1, OFFSET + 512)
+            generator().fill(sector, Content::Incompressible, PASS - 1, OFFSET + 512)
         });
         assert_eq!(
             verdict,
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn misplaced_data_is_known_by_its_name_even_when_its_body_is_slightly_damaged() {
         let verdict = verdict_after(|sector| {
-            filler().fill(sector, Content::Incompressible, PASS, 0);
+            generator().fill(sector, Content::Incompressible, PASS, 0);
             sector[100] ^= 1;
         });
         assert_eq!(verdict, SectorVerdict::Overwritten { by_offset_bytes: 0, by_pass: PASS });
@@ -248,7 +248,7 @@ mod tests {
     fn seven_wrong_bits_are_damage_and_eight_are_other_data() {
         let with = |at: u64, wrong: u8| {
             verdict_after(|sector| {
-                filler().fill(sector, Content::Incompressible, PASS, at);
+                generator().fill(sector, Content::Incompressible, PASS, at);
                 sector[100] ^= wrong;
             })
         };
@@ -262,7 +262,7 @@ mod tests {
     fn a_name_alone_proves_nothing() {
         assert_eq!(
             verdict_after(|sector| {
-                filler().fill(sector, Content::Incompressible, PASS, 0);
+                generator().fill(sector, Content::Incompressible, PASS, 0);
                 sector[16..].fill(0);
             }),
             SectorVerdict::Corrupted
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(verdict_after(|sector| sector.fill(0)), SectorVerdict::Zero);
         assert_eq!(verdict_after(|sector| sector.fill(0xff)), SectorVerdict::Blank);
         assert_eq!(verdict_after(|sector| sector.fill(0x55)), SectorVerdict::Corrupted);
-        let other_run = Filler::new(10);
+        let other_run = DataGenerator::new(10);
         assert_eq!(
             verdict_after(|sector| other_run.fill(
                 sector,

@@ -208,7 +208,7 @@ fn scheduler(record: &Record, writes: &UsableEstimate) -> Option<Finding> {
     let queue = record.target.queue.as_ref()?;
     let now = queue.scheduler.as_deref()?;
     let offered = |name: &str| queue.schedulers.iter().any(|scheduler| scheduler == name);
-    let stalls = crate::stalls::everyday(record)
+    let stalls = crate::stalls::longest_small_writes(record)
         .and_then(|stalls| stalls.lasting())
         .is_some_and(|third| third.ns > 100_000_000);
     let (better, why) = if stalls && offered("bfq") {

@@ -11,7 +11,7 @@ use std::mem::{discriminant, take};
 
 use record::{Flag, Record};
 
-use permanence::Answers;
+use permanence::PermanenceEvidence;
 pub use plausibility::LINK_SLACK;
 
 /// Adds the caveats of a run to its cells, and removes those that other cells disprove. Existing
@@ -28,7 +28,7 @@ pub fn add_caveats(record: &mut Record) {
             }
         }
     }
-    let answers = Answers::of(&cells, record);
+    let answers = PermanenceEvidence::of(&cells, record);
     for cell in &mut cells {
         let mut flags = take(&mut cell.flags);
         flags.retain(|flag| !answers.answer(cell, flag));

@@ -28,7 +28,7 @@ enum ClassResult {
 const QUEUE: u64 = 32;
 
 /// A figure that a class requires.
-struct Need<'a> {
+struct ClassRequirement<'a> {
     measured: Option<UsableEstimate<'a>>,
     least: f64,
     /// Reason why a lower value does not count against the class, as it was not measured as the
@@ -43,7 +43,12 @@ const FASTER_WHEN_DEEP: &str = "it reaches the figure at a higher queue depth, a
 
 /// Random I/O of 4 KiB against the requirement of an application class. The best value at any depth
 /// may reach it; only a value at the defined depth may miss it.
-fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: bool) -> Need<'a> {
+fn random_need<'a>(
+    record: &'a Record,
+    test: &'a str,
+    least: f64,
+    is_queued: bool,
+) -> ClassRequirement<'a> {
     let alone = if test == test::RANDOM_READ {
         figure::random_read(record, 4 * KIB)
     } else {
@@ -53,7 +58,7 @@ fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: boo
     let reaches = |figure: &UsableEstimate| figure.value >= least * GRAIN;
     if !is_queued {
         let excuse = deep.filter(reaches).and(Some(FASTER_WHEN_DEEP));
-        return Need { measured: alone, least, excuse };
+        return ClassRequirement { measured: alone, least, excuse };
     }
     let queued = figure::deep(record, test, 4 * KIB, QUEUE);
     let is_off = record.target.link.as_ref().and_then(|link| link.command_queue) == Some(false);
@@ -64,7 +69,7 @@ fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: boo
         (false, None, None) => Some(AT_DEPTH_1),
     };
     let all = [alone, deep, queued].into_iter().flatten();
-    Need { measured: all.max_by(|a, b| a.value.total_cmp(&b.value)), least, excuse }
+    ClassRequirement { measured: all.max_by(|a, b| a.value.total_cmp(&b.value)), least, excuse }
 }
 
 /// Tolerance for the resolution of the link's clock: a deficit of a quarter of a percent is not a
@@ -72,8 +77,8 @@ fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: boo
 const GRAIN: f64 = 0.9975;
 
 /// The figures that one class requires.
-fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
-    let sequential = |measured, least| Need { measured, least, excuse: None };
+fn needs<'a>(record: &'a Record, class: &Class) -> Vec<ClassRequirement<'a>> {
+    let sequential = |measured, least| ClassRequirement { measured, least, excuse: None };
     let mut needs = vec![sequential(figure::sustained_write(record), class.write_bps)];
     if let Some(bps) = class.read_bps {
         needs.push(sequential(figure::sequential(record, test::SEQUENTIAL_READ), bps));
@@ -86,7 +91,7 @@ fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
 }
 
 /// Result for a required figure.
-fn need_result(need: &Need) -> ClassResult {
+fn need_result(need: &ClassRequirement) -> ClassResult {
     let Some(found) = &need.measured else { return ClassResult::Untested };
     match (found.value >= need.least * GRAIN, found.above(need.least)) {
         (true, Some(share)) if share < 0.9 => ClassResult::Unclear,
@@ -203,13 +208,13 @@ fn conditions(record: &Record) -> Vec<String> {
 struct ClassCheck<'a> {
     claim: String,
     promised: f64,
-    measured: Option<Measured<'a>>,
+    measured: Option<ClassFigure<'a>>,
     show: fn(f64) -> String,
     /// Reason why a lower value does not break the promise; `None` if it does.
     excuse: Option<&'static str>,
 }
 
-enum Measured<'a> {
+enum ClassFigure<'a> {
     Figure(UsableEstimate<'a>),
     /// A size found by the probe.
     Found(f64),
@@ -217,17 +222,17 @@ enum Measured<'a> {
     Declared(f64),
 }
 
-impl Measured<'_> {
+impl ClassFigure<'_> {
     fn value(&self) -> f64 {
         match self {
-            Measured::Figure(figure) => figure.value,
-            Measured::Found(value) | Measured::Declared(value) => *value,
+            ClassFigure::Figure(figure) => figure.value,
+            ClassFigure::Found(value) | ClassFigure::Declared(value) => *value,
         }
     }
     fn below(&self, threshold: f64) -> Option<f64> {
         match self {
-            Measured::Figure(figure) => figure.below(threshold),
-            Measured::Found(_) | Measured::Declared(_) => None,
+            ClassFigure::Figure(figure) => figure.below(threshold),
+            ClassFigure::Found(_) | ClassFigure::Declared(_) => None,
         }
     }
 }
@@ -259,8 +264,8 @@ pub(crate) fn claims(record: &Record) -> Vec<Finding> {
 
 fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     let rate = |value: f64| BytesPerSecond(value).to_string();
-    let write = || figure::sustained_write(record).map(Measured::Figure);
-    let read = || figure::sequential(record, test::SEQUENTIAL_READ).map(Measured::Figure);
+    let write = || figure::sustained_write(record).map(ClassFigure::Figure);
+    let read = || figure::sequential(record, test::SEQUENTIAL_READ).map(ClassFigure::Figure);
     let mut all = Vec::new();
     let mut hold = |claim: String, promised: f64, measured, show: fn(f64) -> String| {
         all.push(ClassCheck { claim, promised, measured, show, excuse: None });
@@ -271,8 +276,8 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
         let found = genuineness::real_bytes(record).filter(|size| *size > 0);
         let declared = record.medium.capacity_bytes.filter(|_| !genuineness::is_fake(record));
         let size = found
-            .map(|size| Measured::Found(size as f64))
-            .or(declared.map(|size| Measured::Declared(size as f64)));
+            .map(|size| ClassFigure::Found(size as f64))
+            .or(declared.map(|size| ClassFigure::Declared(size as f64)));
         hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| {
             Bytes(value as u64).to_string()
         });
@@ -313,8 +318,9 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     let class = &APP[if number == 1 { 0 } else { 1 }];
     let iops = |value: f64| Iops(value).to_string();
     let random = |(test, what, least): (&'static str, &str, f64)| {
-        let Need { measured, least, excuse } = random_need(record, test, least, class.is_queued);
-        let measured = measured.map(Measured::Figure);
+        let ClassRequirement { measured, least, excuse } =
+            random_need(record, test, least, class.is_queued);
+        let measured = measured.map(ClassFigure::Figure);
         ClassCheck {
             claim: format!("A{number} ({least} random {what} IOPS)"),
             promised: least,
@@ -332,7 +338,7 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     held.push(ClassCheck {
         claim: format!("A{number} (sequential writes of 10 MB/s)"),
         promised: class.write_bps,
-        measured: figure::sustained_write(record).map(Measured::Figure),
+        measured: figure::sustained_write(record).map(ClassFigure::Figure),
         show: |value| BytesPerSecond(value).to_string(),
         excuse: None,
     });
@@ -351,9 +357,9 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
             .done();
     };
     let found = match &measured {
-        Measured::Figure(figure) => format!("{} measured", figure.with_interval()),
-        Measured::Found(_) => format!("{} found", show(measured.value())),
-        Measured::Declared(_) => {
+        ClassFigure::Figure(figure) => format!("{} measured", figure.with_interval()),
+        ClassFigure::Found(_) => format!("{} found", show(measured.value())),
+        ClassFigure::Declared(_) => {
             format!("it declares {}, which was not checked", show(measured.value()))
         }
     };
@@ -384,10 +390,12 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
     };
     let draft = FindingBuilder::new(id, severity, statement)
         .outcome(Outcome::Claim { holds })
-        .surely(confidence);
+        .with_probability(confidence);
     match &measured {
-        Measured::Figure(figure) => draft.figure(figure).done(),
-        Measured::Found(value) => draft.note(format!("size found: {}", show(*value))).done(),
-        Measured::Declared(value) => draft.note(format!("declared size: {}", show(*value))).done(),
+        ClassFigure::Figure(figure) => draft.figure(figure).done(),
+        ClassFigure::Found(value) => draft.note(format!("size found: {}", show(*value))).done(),
+        ClassFigure::Declared(value) => {
+            draft.note(format!("declared size: {}", show(*value))).done()
+        }
     }
 }

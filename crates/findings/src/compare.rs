@@ -295,7 +295,7 @@ fn figures<'a>(
         .records
         .iter()
         .filter_map(|record| {
-            UsableEstimate::of(figure::standard(record, test, block_bytes)?, metric)
+            UsableEstimate::of(figure::usable_standard_cell(record, test, block_bytes)?, metric)
         })
         .filter(|found| found.cell.params.in_flight() == in_flight)
         .collect()
@@ -313,8 +313,10 @@ fn block_sizes<'a>(record: &'a Record, test: &'a str) -> impl Iterator<Item = u6
 
 /// I/Os in flight in the standard cell of a block size; `None` if no run has one.
 fn in_flight(group: &RunGroup, test: &str, block_bytes: u64) -> Option<u64> {
-    let mut cells =
-        group.records.iter().filter_map(|record| figure::standard(record, test, block_bytes));
+    let mut cells = group
+        .records
+        .iter()
+        .filter_map(|record| figure::usable_standard_cell(record, test, block_bytes));
     cells.next().map(|cell| cell.params.in_flight())
 }
 

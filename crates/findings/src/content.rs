@@ -15,7 +15,7 @@ const TELLING: f64 = 1.15;
 const AT_LEAST: f64 = 1.05;
 
 /// Comparison of the same writes with different data.
-struct Pair<'a> {
+struct ContentPair<'a> {
     easy: UsableEstimate<'a>,
     hard: UsableEstimate<'a>,
     ratio: Ratio,
@@ -25,14 +25,14 @@ struct Pair<'a> {
     is_of_medians: bool,
 }
 
-impl<'a> Pair<'a> {
-    fn of(easy: &'a Cell, hard: &'a Cell) -> Option<Pair<'a>> {
+impl<'a> ContentPair<'a> {
+    fn of(easy: &'a Cell, hard: &'a Cell) -> Option<ContentPair<'a>> {
         let metric = if figure::UsableEstimate::of(easy, metric::BPS).is_some() {
             metric::BPS
         } else {
             metric::IOPS
         };
-        let typical = Pair::typical(easy, hard);
+        let typical = ContentPair::typical(easy, hard);
         let (easy, hard) = (UsableEstimate::of(easy, metric)?, UsableEstimate::of(hard, metric)?);
         let mean = Ratio::of(&easy, &hard);
         // Occasional merges of allocation units, independent of the data, move means but not
@@ -41,7 +41,7 @@ impl<'a> Pair<'a> {
             typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST));
         let is_of_medians = typical.is_some();
         let (ratio, least) = typical.map_or((mean, TELLING), |typical| (typical, AT_LEAST));
-        Some(Pair { easy, hard, ratio, least, is_of_medians })
+        Some(ContentPair { easy, hard, ratio, least, is_of_medians })
     }
 
     /// Ratio of the median time of hard writes to that of easy ones, with its interval.
@@ -91,7 +91,7 @@ fn is_of_one_level(cell: &Cell) -> bool {
 }
 
 /// Pairs of cells that differ only in content: (easy, incompressible).
-fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
+fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<ContentPair<'_>> {
     let is_hard = |cell: &&Cell| {
         cell.params.content == Some(Content::Incompressible)
             && cell.params.form.as_deref() != Some("rewrite-equal")
@@ -106,7 +106,8 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
         .filter_map(|easy| {
             let hard = all_hard.iter().copied().find(|hard| differ_in_content_alone(easy, hard))?;
             let is_alike = [easy, hard].into_iter().all(is_of_one_level);
-            (is_alike && !fell_before(hard, &all_hard)).then(|| Pair::of(easy, hard))?
+            (is_alike && !is_faster_in_smaller_blocks(hard, &all_hard))
+                .then(|| ContentPair::of(easy, hard))?
         })
         .collect()
 }
@@ -124,11 +125,11 @@ fn differ_in_content_alone(easy: &Cell, hard: &Cell) -> bool {
 /// The pair with the largest ratio. If data is not faster in large blocks, it is not faster in
 /// smaller ones written in the same way: such a pair shows a change of the medium's state between
 /// its cells.
-fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
+fn strongest(pairs: Vec<ContentPair<'_>>) -> Option<ContentPair<'_>> {
     let params =
-        |pair: &Pair<'_>| (pair.easy.cell.params.pattern, pair.easy.cell.params.block_bytes);
+        |pair: &ContentPair<'_>| (pair.easy.cell.params.pattern, pair.easy.cell.params.block_bytes);
     let equal: Vec<_> = pairs.iter().filter(|pair| pair.is_equal()).map(params).collect();
-    let is_refuted = |pair: &Pair<'_>| {
+    let is_refuted = |pair: &ContentPair<'_>| {
         let (pattern, bytes) = params(pair);
         equal.iter().any(|(other, of_bytes)| *other == pattern && *of_bytes >= bytes)
     };
@@ -140,7 +141,7 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
 
 /// True if the same data was faster in smaller blocks: larger ones are never slower, so the medium
 /// had changed before this cell.
-fn fell_before(cell: &Cell, sweep: &[&Cell]) -> bool {
+fn is_faster_in_smaller_blocks(cell: &Cell, sweep: &[&Cell]) -> bool {
     let rate = |cell| UsableEstimate::of(cell, metric::BPS).map_or(0.0, |figure| figure.value);
     let is_smaller = |other: &Cell| {
         let (a, b) = (&cell.params, &other.params);
@@ -152,13 +153,13 @@ fn fell_before(cell: &Cell, sweep: &[&Cell]) -> bool {
     sweep.iter().any(|other| is_smaller(other) && rate(other) >= TELLING * rate(cell))
 }
 
-fn finding(id: &str, pair: &Pair, statement: String) -> Finding {
+fn finding(id: &str, pair: &ContentPair, statement: String) -> Finding {
     let asked =
         format!("{}; threshold {TELLING}x (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
     FindingBuilder::warning(id, statement)
         .figures([&pair.easy, &pair.hard])
         .note(asked)
-        .surely(pair.ratio.above(AT_LEAST))
+        .with_probability(pair.ratio.above(AT_LEAST))
         .done()
 }
 
@@ -185,7 +186,7 @@ fn repeats(record: &Record) -> Option<Finding> {
 
 /// Comparison of rewriting the data that is already there with writing new data.
 fn rewrites(record: &Record) -> Option<Finding> {
-    let pair = Pair::of(
+    let pair = ContentPair::of(
         figure::form(record, test::CONTENT_SWEEP, "rewrite-equal")?,
         figure::form(record, test::CONTENT_SWEEP, "rewrite-new")?,
     )?;

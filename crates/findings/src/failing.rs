@@ -77,14 +77,14 @@ fn place(cell: &Cell) -> Option<u64> {
 }
 
 /// Reads and writes from the first error of the medium on.
-struct Seen<'a> {
+struct IoSinceError<'a> {
     failed: Vec<&'a Cell>,
     good_reads: usize,
     good_writes: usize,
 }
 
-impl<'a> Seen<'a> {
-    fn of(record: &'a Record) -> Option<Seen<'a>> {
+impl<'a> IoSinceError<'a> {
+    fn of(record: &'a Record) -> Option<IoSinceError<'a>> {
         let failed = failed_by_medium(record);
         let first = *failed.first()?;
         let after = &record.cells[first..];
@@ -97,7 +97,7 @@ impl<'a> Seen<'a> {
             };
             after[1..].iter().filter(is_good).count()
         };
-        Some(Seen {
+        Some(IoSinceError {
             failed: failed.iter().map(|at| &record.cells[*at]).collect(),
             good_reads: good(Direction::Read),
             good_writes: good(Direction::Write),
@@ -140,7 +140,7 @@ pub fn is_failing(record: &Record) -> bool {
 
 /// Finding on a medium that reports errors: read-only, all writes fail, or only some places fail.
 fn failure(record: &Record) -> Option<FindingBuilder> {
-    let seen = Seen::of(record)?;
+    let seen = IoSinceError::of(record)?;
     let how = way(record, &seen);
     Some(FindingBuilder::failure("io-error", format!("{how} {COPY_NOW}")).note(format!(
         "from the first error on: {} cells failed, {} cells of reads and {} of writes succeeded",
@@ -151,7 +151,7 @@ fn failure(record: &Record) -> Option<FindingBuilder> {
 }
 
 /// Description of the failure.
-fn way(record: &Record, seen: &Seen<'_>) -> String {
+fn way(record: &Record, seen: &IoSinceError<'_>) -> String {
     let places = seen.failed.iter().filter_map(|cell| place(cell));
     let extent = DamagedPlaces::of(record, places).extent();
     let is_fake = genuineness::is_fake(record);
@@ -169,7 +169,7 @@ fn way(record: &Record, seen: &Seen<'_>) -> String {
             "It has gone read-only: writes fail, and reads still work.".to_owned()
         }
         _ if is_only_one => one_error(seen.failed[0]),
-        _ if only_writes && Seen::has_read_before(record) => {
+        _ if only_writes && IoSinceError::has_read_before(record) => {
             "All writes fail. Reads worked before that; whether they still do was not tested."
                 .to_owned()
         }

@@ -6,8 +6,8 @@ use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
-    Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, Series, SeriesAxis, Unsteady, metric,
-    test,
+    Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, Series, SeriesAxis, UnsteadyRounds,
+    metric, test,
 };
 use stats::{RoundRate, RunRate};
 
@@ -110,10 +110,10 @@ impl<'a> UsableEstimate<'a> {
         let text = self.text();
         let Some([low, high]) = self.ci95 else { return text };
         match self.cell.variation(self.name) {
-            Some(Unsteady::Range([from, to])) => {
+            Some(UnsteadyRounds::Range([from, to])) => {
                 return format!("{text} (varies, {})", between(self.name, from, to));
             }
-            Some(Unsteady::Levels([from, to])) => {
+            Some(UnsteadyRounds::Levels([from, to])) => {
                 return format!("{text} (two levels: {})", between(self.name, from, to));
             }
             None => {}
@@ -278,7 +278,7 @@ pub(crate) fn representative<'a>(
 }
 
 /// Usable standard cell of a test at a block size.
-pub(crate) fn standard<'a>(
+pub(crate) fn usable_standard_cell<'a>(
     record: &'a Record,
     test: &'a str,
     block_bytes: u64,
@@ -315,7 +315,7 @@ pub(crate) fn qd1_estimate<'a>(
     let is_wide = |cell: &&Cell| {
         cell.params.span_bytes.is_none_or(|bytes| bytes >= LARGE_SPAN.min(widest_bytes / NARROW))
     };
-    let cell = standard(record, test, block_bytes)
+    let cell = usable_standard_cell(record, test, block_bytes)
         .filter(|cell| cell.params.in_flight() == 1)
         .filter(is_wide)?;
     UsableEstimate::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())
@@ -376,7 +376,7 @@ const MIN_SEQUENTIAL_BYTES: u64 = 64 << 10;
 pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<UsableEstimate<'a>> {
     let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
     let largest = sizes.filter(|bytes| (MIN_SEQUENTIAL_BYTES..=1 << 20).contains(bytes)).max()?;
-    let cell = standard(record, test, largest)?;
+    let cell = usable_standard_cell(record, test, largest)?;
     UsableEstimate::of(cell, metric::SUSTAINED_BPS)
         .or_else(|| UsableEstimate::of(cell, metric::BPS))
         .map(known_along)

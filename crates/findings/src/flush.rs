@@ -24,15 +24,15 @@ pub(crate) enum Flush<'a> {
     /// write rate in bytes per second.
     Lies(UsableEstimate<'a>, f64),
     /// A flush after a write takes significantly longer than an idle one: it empties a cache.
-    Empties(Times<'a>),
+    Empties(FlushCostTimes<'a>),
     /// A write with its flush is significantly faster than any flash.
-    TooFast(Times<'a>),
+    TooFast(FlushCostTimes<'a>),
     /// A flush costs nothing, or too little to distinguish.
-    Unclear(Option<Times<'a>>),
+    Unclear(Option<FlushCostTimes<'a>>),
 }
 
 /// The three times of a cell of `flush-cost`, as medians with their intervals.
-pub(crate) struct Times<'a> {
+pub(crate) struct FlushCostTimes<'a> {
     write: UsableEstimate<'a>,
     flush: UsableEstimate<'a>,
     /// Time in ns of an idle flush, which may be zero: value, interval.
@@ -40,9 +40,9 @@ pub(crate) struct Times<'a> {
     idle_line: String,
 }
 
-impl<'a> Times<'a> {
+impl<'a> FlushCostTimes<'a> {
     /// `None` if one of them has no interval: then they cannot be compared.
-    fn of(cell: &'a Cell) -> Option<Times<'a>> {
+    fn of(cell: &'a Cell) -> Option<FlushCostTimes<'a>> {
         let known = |name| UsableEstimate::of(cell, name).filter(|figure| figure.ci95.is_some());
         let idle = cell.metrics.other.get(metric::IDLE_FLUSH_NS)?;
         let idle_ends = idle.ci95.filter(|[low, high]| {
@@ -55,7 +55,7 @@ impl<'a> Times<'a> {
             between("_ns", idle_ends[0], idle_ends[1]),
             idle.n
         );
-        Some(Times {
+        Some(FlushCostTimes {
             write: known(metric::WRITE_NS)?,
             flush: known(metric::FLUSH_NS)?,
             idle: (idle.value, idle_ends),
@@ -89,7 +89,7 @@ impl Flush<'_> {
         if let Some((durable, fastest)) = lies(record) {
             return Flush::Lies(durable, fastest);
         }
-        match Times::of(small) {
+        match FlushCostTimes::of(small) {
             Some(times) if times.both_ns()[1] < FASTEST_PROGRAM_NS => Flush::TooFast(times),
             Some(times) if times.emptying_ns() > FASTEST_PROGRAM_NS => Flush::Empties(times),
             times => Flush::Unclear(times),
@@ -125,7 +125,7 @@ fn durable(cell: &Cell) -> Option<UsableEstimate<'_>> {
     if durable.ci95.is_some() {
         return Some(durable);
     }
-    let [fast_ns, slow_ns] = Times::of(cell)?.both_ns();
+    let [fast_ns, slow_ns] = FlushCostTimes::of(cell)?.both_ns();
     let rate = |ns: f64| cell.params.block_bytes.map(|bytes| bytes as f64 * 1e9 / ns);
     let (low, high) = rate(slow_ns).zip(rate(fast_ns))?;
     Some(UsableEstimate {
@@ -140,7 +140,7 @@ pub(crate) fn durable_writes(record: &Record) -> Option<UsableEstimate<'_>> {
     let small = figure::cells(record, test::FLUSH_COST)
         .filter(|cell| cell.params.form.as_deref() == Some("flushed"))
         .min_by_key(|cell| cell.params.block_bytes)?;
-    let [fast_ns, slow_ns] = Times::of(small)?.both_ns();
+    let [fast_ns, slow_ns] = FlushCostTimes::of(small)?.both_ns();
     let ns = UsableEstimate::of(small, metric::WRITE_NS)?.value
         + UsableEstimate::of(small, metric::FLUSH_NS)?.value;
     Some(UsableEstimate {

@@ -58,7 +58,7 @@ fn is_fault(finding: &Finding) -> bool {
 fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     match wanted {
         HeadlineFigure::WorstStall => {
-            stalls::everyday(record).map(|stalls| stalls.worst().ns as f64)
+            stalls::longest_small_writes(record).map(|stalls| stalls.worst().ns as f64)
         }
         rate => {
             if let Some(value) = other_tools::figure(record, rate) {

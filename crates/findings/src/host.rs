@@ -202,7 +202,7 @@ const DIP: f64 = 0.75;
 /// KiB are a command of their own. If the limit is known, it is used instead.
 fn usb_split(record: &Record) -> Option<Finding> {
     [test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ].into_iter().find_map(|test| {
-        let at = |kib: u64| UsableEstimate::of(figure::standard(record, test, kib * KIB)?, metric::BPS);
+        let at = |kib: u64| UsableEstimate::of(figure::usable_standard_cell(record, test, kib * KIB)?, metric::BPS);
         let (whole, dip) = (at(64)?, at(128)?);
         let ratio = Ratio::of(&whole, &dip);
         if !ratio.is_above(1.0 / DIP) {
@@ -223,7 +223,7 @@ fn usb_split(record: &Record) -> Option<Finding> {
         } else {
             FindingBuilder::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB. No split of commands explains it: the medium is the cause."))
         };
-        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").surely(ratio.above(1.0 / DIP)).done())
+        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").with_probability(ratio.above(1.0 / DIP)).done())
     })
 }
 

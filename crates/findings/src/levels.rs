@@ -67,7 +67,7 @@ fn without_outliers(points: &[[f64; 2]]) -> Vec<f64> {
 /// the first axis.
 pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
     let mut cliff = first_fall(series, origin)?;
-    cliff.levels = without_end(without_dips(cliff.levels));
+    cliff.levels = without_short_last_level(without_dips(cliff.levels));
     cliff.at = cliff.levels[0].0;
     (cliff.levels.len() > 1 && cliff.levels.windows(2).all(|pair| pair[1].1 < pair[0].1))
         .then_some(cliff)
@@ -96,7 +96,7 @@ pub(crate) fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 
 /// Levels without a last one that is no longer than a dip: a pause cut off by the end is not the
 /// lasting rate.
-fn without_end(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+fn without_short_last_level(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     if let [.., before, last] = levels.as_slice()
         && last.0 - before.0 <= DIP * last.0
     {

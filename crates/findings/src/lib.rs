@@ -252,9 +252,9 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(classes::conclude(record).filter(|_| is_of_the_medium));
     rest.extend(imported_curves::conclude(record));
     // Advice depends on all other findings.
-    rest.sort_by_key(|finding| match loudness(finding) {
+    rest.sort_by_key(|finding| match sort_severity(finding) {
         Severity::Info => (Reverse(Severity::Info), 0),
-        loud => (Reverse(loud), rank(&finding.id)),
+        severity => (Reverse(severity), rank(&finding.id)),
     });
     let is_fault =
         |finding: &&Finding| finding.severity == Severity::Failure && finding.id != "claim";
@@ -276,7 +276,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
 }
 
 /// Severity for the order of findings. Of `small-span` only the cause is uncertain.
-fn loudness(finding: &Finding) -> Severity {
+fn sort_severity(finding: &Finding) -> Severity {
     if finding.id == "small-span" { Severity::Warning } else { finding.severity }
 }
 

@@ -4,7 +4,7 @@ use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
 use record::{Cell, Fitness, Record, Use, metric, test};
 
 use crate::figure::{self, UsableEstimate};
-use crate::need::{Need, UseVerdict, weigh};
+use crate::need::{FigureLevel, UseVerdict, weakest_verdict};
 use crate::stalls::{self, Stalls};
 use crate::usability;
 
@@ -40,20 +40,20 @@ pub(crate) fn lines(record: &Record) -> Option<Stalls<'_>> {
 
 pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
     let durable = durable_lines(record);
-    let mut needs: Vec<Need> = lateness(record, durable.as_ref()).into_iter().collect();
+    let mut needs: Vec<FigureLevel> = lateness(record, durable.as_ref()).into_iter().collect();
     match keeps_up(record, durable.as_ref()) {
         // The lateness then only depends on the duration of the test.
         Some(behind) if behind.level <= Fitness::Poor => {
             let late = needs.pop().map(|late| late.evidence).unwrap_or_default();
-            needs.push(Need { evidence: [behind.evidence, late].concat(), ..behind });
+            needs.push(FigureLevel { evidence: [behind.evidence, late].concat(), ..behind });
         }
-        Some(Need { confidence: Some(share), .. }) => needs.iter_mut().for_each(|late| {
+        Some(FigureLevel { confidence: Some(share), .. }) => needs.iter_mut().for_each(|late| {
             late.confidence = Some(late.confidence.map_or(share, |own| own.min(share)))
         }),
         _ => {}
     }
     needs.extend(pauses(record));
-    weigh(Use::Logger, needs, vec![])
+    weakest_verdict(Use::Logger, needs, vec![])
 }
 
 /// Cells of `log-append`, which counts lines per second (a replayed logger does not), without host
@@ -72,7 +72,7 @@ fn stored(figure: &UsableEstimate) -> String {
 }
 
 /// Need for the lateness of lines.
-fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
+fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<FigureLevel> {
     let mut need = at_most(&lines(record)?)?;
     if let Some(figure) = durable {
         need.reason = format!("{}; {}", need.reason, stored(figure));
@@ -81,15 +81,15 @@ fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
     Some(need)
 }
 
-fn at_most(stalls: &Stalls) -> Option<Need> {
+fn at_most(stalls: &Stalls) -> Option<FigureLevel> {
     let reason =
         |third: &str, _: u64| format!("{third}; the logger must buffer records for that long");
-    Need::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
+    FigureLevel::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
 }
 
 /// Need to store as many lines as a logger writes: by their rate, or by the number of late ones if
 /// there were too few for a rate.
-fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
+fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<FigureLevel> {
     let Some(figure) = durable else {
         return log_cells_without_host_stalls(record).find_map(falls_behind);
     };
@@ -97,13 +97,13 @@ fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<Need> {
         figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0)?;
     let reason = format!("{}, too few for a logger that writes {asked}", stored(figure));
     let source = "the lines per second of log-append";
-    Need::at_least(figure, [asked / 2.0, asked, asked], reason, source)
+    FigureLevel::at_least(figure, [asked / 2.0, asked, asked], reason, source)
 }
 
-fn falls_behind(cell: &Cell) -> Option<Need> {
+fn falls_behind(cell: &Cell) -> Option<FigureLevel> {
     let late = cell.metrics.other.get(metric::LATE_LINES)?;
     let n = cell.metrics.latency_ns.as_ref()?.n as f64;
-    (n >= MIN_LINES && late.value >= NEARLY_ALL * n).then(|| Need {
+    (n >= MIN_LINES && late.value >= NEARLY_ALL * n).then(|| FigureLevel {
         level: Fitness::Poor,
         reason: format!("{} of {n} lines were durable only after the next one was due", late.value),
         evidence: vec![figure::named(cell)],
@@ -114,7 +114,7 @@ fn falls_behind(cell: &Cell) -> Option<Need> {
 /// Need for pauses of at least a second in other writes of the run: a logger will meet them too,
 /// even if its lines of a few seconds did not. Shorter pauses of large blocks may be due to their
 /// size.
-fn pauses(record: &Record) -> Option<Need> {
+fn pauses(record: &Record) -> Option<FigureLevel> {
     let is_quick = |cell: &Cell| {
         let median_ns = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50);
         median_ns.is_some_and(|ns| ns <= USUALLY_NS)

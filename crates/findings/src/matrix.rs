@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use record::units::significant;
 use record::{Cell, Finding, Record, Stop, metric, test};
-use stats::{Placed, contest};
+use stats::{RankedGroup, contest};
 
 use crate::finding_builder::FindingBuilder;
 
@@ -13,7 +13,7 @@ pub use stats::ContestRank;
 
 /// A combination of file system, mount options and scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Way {
+pub struct MatrixCombination {
     /// Name of the file system: "ext4-nojournal".
     pub filesystem: String,
     /// True if mkfs got the size of the allocation units.
@@ -38,7 +38,7 @@ pub struct Matrix {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
     /// The combination.
-    pub way: Way,
+    pub combination: MatrixCombination,
     /// Geometric mean over the works of its result divided by the best: 1 is best at everything.
     pub relative: f64,
     /// The work with its lowest ratio to the best, and that ratio.
@@ -59,7 +59,7 @@ pub struct WorkPlaces {
     pub places: Vec<CombinationResult>,
     /// Combinations that failed themselves, each with the reason and its results in other repeats.
     /// They are not ranked.
-    pub failed: Vec<(Way, String)>,
+    pub failed: Vec<(MatrixCombination, String)>,
     /// True if one of those had a result before.
     pub is_cut_short: bool,
 }
@@ -68,7 +68,7 @@ pub struct WorkPlaces {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CombinationResult {
     /// The combination.
-    pub way: Way,
+    pub combination: MatrixCombination,
     /// One figure for each repeat: operations per second, or seconds.
     pub figures: Vec<f64>,
     /// Geometric mean of the figures, in their unit.
@@ -114,9 +114,9 @@ pub fn of(record: &Record) -> Option<Matrix> {
 /// Suite name of such a run.
 pub const SUITE: &str = test::MATRIX;
 
-impl Way {
-    fn of(cell: &Cell) -> Way {
-        Way {
+impl MatrixCombination {
+    fn of(cell: &Cell) -> MatrixCombination {
+        MatrixCombination {
             filesystem: cell.label("filesystem").to_owned(),
             align: cell.label("align") == "yes",
             mount_options: cell.label("mount_options").to_owned(),
@@ -160,8 +160,9 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
         cell.label("work") == work && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium()
     };
     let cells = || record.cells.iter().filter(counts);
-    let mut by_way: BTreeMap<Way, Vec<&Cell>> = BTreeMap::new();
-    cells().for_each(|cell| by_way.entry(Way::of(cell)).or_default().push(cell));
+    let mut by_combination: BTreeMap<MatrixCombination, Vec<&Cell>> = BTreeMap::new();
+    cells()
+        .for_each(|cell| by_combination.entry(MatrixCombination::of(cell)).or_default().push(cell));
     let headlines = |cells: &[&Cell]| -> Vec<(f64, bool)> {
         let heads =
             cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Error);
@@ -172,28 +173,31 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
             cells.iter().find(|cell| cell.label("part").is_empty() && cell.stop == Stop::Error);
         failed.map(|cell| cell.reason.clone().unwrap_or_else(|| "it failed".to_owned()))
     };
-    let (mut ways, mut failed, mut is_cut_short) = (Vec::new(), Vec::new(), false);
-    for (way, cells) in by_way {
+    let (mut combinations, mut failed, mut is_cut_short) = (Vec::new(), Vec::new(), false);
+    for (combination, cells) in by_combination {
         match failure(&cells) {
             Some(reason) => {
                 let good = headlines(&cells);
                 is_cut_short |= !good.is_empty();
-                failed.push((way, with_repeats(reason, &good)));
+                failed.push((combination, with_repeats(reason, &good)));
             }
-            None => ways.push((way, cells)),
+            None => combinations.push((combination, cells)),
         }
     }
-    let larger_is_better =
-        ways.iter().flat_map(|(_, cells)| headlines(cells)).next().is_none_or(|(_, larger)| larger);
-    let groups: Vec<Vec<f64>> = ways
+    let larger_is_better = combinations
+        .iter()
+        .flat_map(|(_, cells)| headlines(cells))
+        .next()
+        .is_none_or(|(_, larger)| larger);
+    let groups: Vec<Vec<f64>> = combinations
         .iter()
         .map(|(_, cells)| headlines(cells).into_iter().map(|(figure, _)| figure).collect())
         .collect();
     let ranked = contest(&groups, larger_is_better);
     let best = ranked.first().map_or(1.0, |placed| placed.centre);
-    let place = |placed: &Placed| {
-        let (way, cells) = &ways[placed.group];
-        place(way, cells, &groups[placed.group], placed, best, larger_is_better)
+    let place = |placed: &RankedGroup| {
+        let (combination, cells) = &combinations[placed.group];
+        place(combination, cells, &groups[placed.group], placed, best, larger_is_better)
     };
     WorkPlaces {
         work: work.to_owned(),
@@ -224,10 +228,10 @@ fn figure_words(value: f64, larger_is_better: bool) -> String {
 }
 
 fn place(
-    way: &Way,
+    combination: &MatrixCombination,
     cells: &[&Cell],
     figures: &[f64],
-    placed: &Placed,
+    placed: &RankedGroup,
     best: f64,
     larger_is_better: bool,
 ) -> CombinationResult {
@@ -240,7 +244,7 @@ fn place(
     let ci95 =
         if larger_is_better { ci95 } else { ci95.map(|[low, high]| [1.0 / high, 1.0 / low]) };
     CombinationResult {
-        way: way.clone(),
+        combination: combination.clone(),
         figures: figures.to_vec(),
         centre: placed.centre,
         relative,
@@ -265,13 +269,13 @@ fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
     let is_shown = works
         .iter()
         .any(|work| work.places.get(1).is_some_and(|second| second.rank == ContestRank::Worse));
-    let of_way = |way: &Way| {
+    let of_combination = |combination: &MatrixCombination| {
         let relatives: Option<Vec<(String, f64)>> = works
             .iter()
             .map(|work| {
                 Some((
                     work.work.clone(),
-                    work.places.iter().find(|place| place.way == *way)?.relative,
+                    work.places.iter().find(|place| place.combination == *combination)?.relative,
                 ))
             })
             .collect();
@@ -279,10 +283,10 @@ fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
         let sum: f64 = relatives.iter().map(|(_, relative)| relative.ln()).sum();
         let relative = (sum / relatives.len() as f64).exp();
         let weakest = relatives.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(Overall { way: way.clone(), relative, weakest, is_shown })
+        Some(Overall { combination: combination.clone(), relative, weakest, is_shown })
     };
     let mut all: Vec<Overall> =
-        first.places.iter().filter_map(|place| of_way(&place.way)).collect();
+        first.places.iter().filter_map(|place| of_combination(&place.combination)).collect();
     all.sort_by(|a, b| b.relative.total_cmp(&a.relative));
     all
 }
@@ -313,7 +317,7 @@ impl WorkPlaces {
             };
             return format!("{}: {what}.", self.work);
         };
-        let named = format!("{}: {}", self.work, best.way.words());
+        let named = format!("{}: {}", self.work, best.combination.words());
         let figure = self.figure(best.centre);
         let Some(second) = self.places.get(1) else {
             return format!("{named} is the only combination with a result, {figure}.");
@@ -326,13 +330,13 @@ impl WorkPlaces {
             let times = format!(
                 "{}x faster than {}{}",
                 significant(1.0 / second.relative),
-                second.way.words(),
+                second.combination.words(),
                 margin.unwrap_or_default()
             );
             return format!("{named} is best: {figure}, {times}, the next best.");
         }
         let others: Vec<String> =
-            equals.iter().skip(1).take(3).map(|place| place.way.words()).collect();
+            equals.iter().skip(1).take(3).map(|place| place.combination.words()).collect();
         let more = equals.len().saturating_sub(4);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let same = equals.iter().skip(1).all(|place| place.rank == ContestRank::Same);
@@ -344,7 +348,7 @@ impl WorkPlaces {
         format!(
             "{}: no significant difference between {} ({figure}) and {}{more}: {why}.",
             self.work,
-            best.way.words(),
+            best.combination.words(),
             others.join("; ")
         )
     }
@@ -364,7 +368,7 @@ impl Matrix {
                     .unwrap_or_default();
                 format!(
                     "{}: {}, {} of the best{interval}, n = {}",
-                    place.way.words(),
+                    place.combination.words(),
                     work.figure(place.centre),
                     significant(place.relative),
                     place.figures.len()
@@ -373,11 +377,9 @@ impl Matrix {
             work.places
                 .iter()
                 .map(line)
-                .chain(
-                    work.failed
-                        .iter()
-                        .map(|(way, reason)| format!("{}: failed: {reason}", way.words())),
-                )
+                .chain(work.failed.iter().map(|(combination, reason)| {
+                    format!("{}: failed: {reason}", combination.words())
+                }))
                 .collect()
         };
         let mut found: Vec<Finding> =
@@ -398,7 +400,7 @@ impl Overall {
         };
         format!(
             "Over all works: {} is closest to the best of each, {} % of it on average and {} % at {}.{caveat}",
-            self.way.words(),
+            self.combination.words(),
             percent(self.relative),
             percent(self.weakest.1),
             self.weakest.0

@@ -71,7 +71,7 @@ fn misalignment(record: &Record) -> Option<Finding> {
         FindingBuilder::warning("misalignment", statement)
             .figures([aligned, shifted])
             .note(format!("{ratio}; threshold {PENALTY}x (docs/field/cheats.md#cheats-and-caches)"))
-            .surely(ratio.above(PENALTY))
+            .with_probability(ratio.above(PENALTY))
             .done(),
     )
 }

@@ -14,7 +14,7 @@ const ANYTHING: f64 = 10.0;
 
 /// A figure compared with the least values for poor, usable and good; below the first it is not
 /// suitable.
-pub(crate) struct Need {
+pub(crate) struct FigureLevel {
     pub level: Fitness,
     /// Reason, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
     pub reason: String,
@@ -50,7 +50,7 @@ impl OpenVerdict {
     }
 }
 
-impl Need {
+impl FigureLevel {
     /// Need for a figure of which more is better. `None` for a figure that may be anything, and for
     /// a bound that does not decide: a low lower bound, or a high upper bound.
     pub fn at_least(
@@ -58,7 +58,7 @@ impl Need {
         [poor, fair, good]: [f64; 3],
         reason: String,
         source: &str,
-    ) -> Option<Need> {
+    ) -> Option<FigureLevel> {
         let level_of = |value: f64| match value {
             value if value >= good => Fitness::Good,
             value if value >= fair => Fitness::Usable,
@@ -90,7 +90,7 @@ impl Need {
             quantity(figure.name, fair),
             quantity(figure.name, good)
         );
-        is_decided.then(|| Need {
+        is_decided.then(|| FigureLevel {
             level,
             reason,
             evidence: vec![figure.to_string(), asked],
@@ -107,7 +107,7 @@ impl Need {
         poor_ns: Option<u64>,
         reason: impl FnOnce(&str, u64) -> String,
         source: &str,
-    ) -> Option<Need> {
+    ) -> Option<FigureLevel> {
         let third = stalls.lasting()?;
         let level = match third.ns {
             ns if ns <= good_ns => Fitness::Good,
@@ -142,14 +142,14 @@ impl Need {
             .into_iter()
             .flatten()
             .collect();
-        Some(Need { level, reason: reason(&statement, third.ns), evidence, confidence })
+        Some(FigureLevel { level, reason: reason(&statement, third.ns), evidence, confidence })
     }
 }
 
 /// The verdict from these needs: the weakest decides. `None` if no need was measured.
-pub(crate) fn weigh(
+pub(crate) fn weakest_verdict(
     wanted: Use,
-    needs: Vec<Need>,
+    needs: Vec<FigureLevel>,
     untested: Vec<&'static str>,
 ) -> Option<UseVerdict> {
     let level = needs.iter().map(|need| need.level).min()?;

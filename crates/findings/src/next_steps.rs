@@ -88,7 +88,7 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
     let mut steps: Vec<NextStep> = levels
         .iter()
         .find(is_not_suitable)
-        .map(|of| another(record, of.wanted, target))
+        .map(|of| step_to_better_medium(record, of.wanted, target))
         .into_iter()
         .collect();
     let is_open = |of: &&UseLevel| of.few_samples.is_some() || of.level == Fitness::CannotTell;
@@ -106,7 +106,7 @@ fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
 
 /// Step to a better medium for this use: the label to look for, and the check of it
 /// (docs/field/classes.md#minimum-rates).
-fn another(record: &Record, wanted: Use, target: &str) -> NextStep {
+fn step_to_better_medium(record: &Record, wanted: Use, target: &str) -> NextStep {
     let name = String::from(wanted);
     let mut arguments = vec!["check", target, "--for", &name];
     if matches!(Flush::of(record), Flush::Lies(..)) {

@@ -21,7 +21,7 @@ const LATENCY: f64 = 2.5;
 const UNSETTLED: f64 = 2.0;
 
 /// A step of the search: a number of units written in turn.
-struct Step<'a> {
+struct SearchStep<'a> {
     units: u64,
     rate: UsableEstimate<'a>,
     median_ns: Option<f64>,
@@ -29,21 +29,21 @@ struct Step<'a> {
 
 /// Result of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Limit {
+enum OpenAuLimit {
     /// The last count without a cliff, and the first with one.
     Between(u64, u64),
     /// No cliff up to here.
     Beyond(u64),
 }
 
-fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
+fn steps<'a>(record: &'a Record, form: &str) -> Vec<SearchStep<'a>> {
     // The search is done at the first block size; at others only its ends are measured.
     let block_bytes =
         figure::form(record, test::OPEN_AUS, form).and_then(|cell| cell.params.block_bytes);
     let fits = |cell: &&Cell| {
         cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == block_bytes
     };
-    let mut steps: Vec<Step> = figure::cells(record, test::OPEN_AUS)
+    let mut steps: Vec<SearchStep> = figure::cells(record, test::OPEN_AUS)
         .filter(fits)
         .filter_map(|cell| {
             let units = cell
@@ -52,7 +52,7 @@ fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
                 .get("n_aus")
                 .copied()
                 .or_else(|| Some(cell.metrics.other.get("n_aus")?.value))?;
-            (units >= 1.0).then_some(Step {
+            (units >= 1.0).then_some(SearchStep {
                 units: units as u64,
                 rate: UsableEstimate::of(cell, metric::BPS)?,
                 median_ns: median_ns(cell),
@@ -70,7 +70,9 @@ fn median_ns(cell: &Cell) -> Option<f64> {
 
 /// The step for a single unit and the fastest one, if the latter was too fast for the first to be a
 /// yardstick.
-fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a>)> {
+fn unsettled<'a, 'b>(
+    steps: &'b [SearchStep<'a>],
+) -> Option<(&'b SearchStep<'a>, &'b SearchStep<'a>)> {
     let one = steps.first().filter(|step| step.units == 1)?;
     let fastest = steps.iter().max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
     let is_slow_throughout = match one.median_ns.zip(fastest.median_ns) {
@@ -85,9 +87,9 @@ fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a
 
 /// Rate in bytes per second and median latency in ns for a single unit without other costs. A few
 /// of its writes may have been long, so equally fast steps are used too.
-fn yardstick(steps: &[Step]) -> Option<(f64, Option<f64>)> {
+fn yardstick(steps: &[SearchStep]) -> Option<(f64, Option<f64>)> {
     let one = steps.first().filter(|step| step.units == 1 && unsettled(steps).is_none())?;
-    let is_alike = |step: &&Step| {
+    let is_alike = |step: &&SearchStep| {
         step.median_ns.zip(one.median_ns).is_some_and(|(now, then)| now <= LATENCY * then)
     };
     let fastest =
@@ -97,9 +99,9 @@ fn yardstick(steps: &[Step]) -> Option<(f64, Option<f64>)> {
 
 /// The limit among these steps; `None` without a step for a single unit, with only one step, and if
 /// the medium was not in a steady state.
-fn limit(steps: &[Step]) -> Option<Limit> {
+fn limit(steps: &[SearchStep]) -> Option<OpenAuLimit> {
     let (bps, one_ns) = yardstick(steps)?;
-    let is_cliff = |step: &Step| {
+    let is_cliff = |step: &SearchStep| {
         let slow = step.rate.value < RATE * bps;
         // A cell with too few writes for a median is judged by its rate, which the same cliff
         // lowers as far.
@@ -111,8 +113,8 @@ fn limit(steps: &[Step]) -> Option<Limit> {
     };
     let last = steps.last().filter(|last| last.units > 1)?;
     Some(match steps.iter().find(|step| is_cliff(step)) {
-        None => Limit::Beyond(last.units),
-        Some(cliff) => Limit::Between(
+        None => OpenAuLimit::Beyond(last.units),
+        Some(cliff) => OpenAuLimit::Between(
             steps.iter().filter(|step| step.units < cliff.units).map(|step| step.units).max()?,
             cliff.units,
         ),
@@ -129,13 +131,13 @@ const LARGEST_AU: f64 = (24 * MIB) as f64;
 pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
     let steps = steps(record, "linear");
     match (limit(&steps)?, cause(record)) {
-        (Limit::Beyond(reached), _) if is_unfinished(&steps, reached) => None,
-        (Limit::Beyond(_), _)
+        (OpenAuLimit::Beyond(reached), _) if is_unfinished(&steps, reached) => None,
+        (OpenAuLimit::Beyond(_), _)
             if steps.first()?.median_ns.is_some_and(|ns| closing_ns < (LATENCY + 0.5) * ns) =>
         {
             None
         }
-        (Limit::Between(_, first), Cause::OpenUnits) => {
+        (OpenAuLimit::Between(_, first), LimitCause::OpenUnits) => {
             let au = crate::geometry::au_bytes(record).unwrap_or(LARGEST_AU as u64);
             Some(au.saturating_mul(first - 1))
         }
@@ -144,7 +146,7 @@ pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
 }
 
 /// True if the search should have gone beyond this count.
-fn is_unfinished(steps: &[Step], reached: u64) -> bool {
+fn is_unfinished(steps: &[SearchStep], reached: u64) -> bool {
     let most = steps
         .iter()
         .filter_map(|step| step.rate.cell.params.other.get("most"))
@@ -184,7 +186,7 @@ fn left_out_s(cell: &Cell, bps: f64) -> f64 {
 /// Pauses of a medium during sequential writes, in seconds per byte: they also occur in writes out
 /// of order. Seen in the larger writes over the whole medium, and in writes to as few units in turn
 /// as it keeps open, if there are enough of them (they may pay for earlier units).
-fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64) -> f64 {
+fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[SearchStep], bytes: f64) -> f64 {
     let seen = within
         .iter()
         .filter_map(|step| Some((step.rate.cell.histogram.as_ref()?, step.rate.cell.bytes as f64)));
@@ -209,7 +211,7 @@ fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64
 
 /// Cause of the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Cause {
+enum LimitCause {
     /// Units that are open for writing.
     OpenUnits,
     /// A cache of this many bytes per unit's worth of writes out of order: merges only occur beyond
@@ -224,13 +226,13 @@ enum Cause {
 /// limit does; a cache costs no merge. If writes out of order within one unit cost as much as
 /// writes to one unit too many, units are not the cause: so it is with page mapping, and behind a
 /// write cache.
-fn cause(record: &Record) -> Cause {
+fn cause(record: &Record) -> LimitCause {
     let linear = steps(record, "linear");
-    let Some(Limit::Between(_, first)) = limit(&linear) else { return Cause::OpenUnits };
-    seen_out_of_order(record, &linear, first).unwrap_or(Cause::OpenUnits)
+    let Some(OpenAuLimit::Between(_, first)) = limit(&linear) else { return LimitCause::OpenUnits };
+    seen_out_of_order(record, &linear, first).unwrap_or(LimitCause::OpenUnits)
 }
 
-fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cause> {
+fn seen_out_of_order(record: &Record, linear: &[SearchStep], first: u64) -> Option<LimitCause> {
     let (one, past) = (linear.first()?, linear.iter().find(|step| step.units == first)?);
     let block = one.rate.cell.params.block_bytes?;
     let random = figure::cells(record, test::OPEN_AUS)
@@ -238,7 +240,7 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
             cell.params.form.as_deref() == Some("random") && cell.params.block_bytes == Some(block)
         })
         .find_map(|cell| {
-            Some(Step {
+            Some(SearchStep {
                 units: 1,
                 rate: UsableEstimate::of(cell, metric::BPS)?,
                 median_ns: median_ns(cell),
@@ -246,7 +248,7 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
         })?;
     // Means: garbage collection may be paid irregularly.
     if MERGED * random.rate.value < past.rate.value {
-        return Some(Cause::AnyOrder);
+        return Some(LimitCause::AnyOrder);
     }
     // The median: a single slow write would make all merges of a short cell look long.
     let merge_s = past.median_ns.map_or(block as f64 / past.rate.value, |ns| ns / 1e9);
@@ -279,9 +281,9 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
         }
     };
     Some(if enough && merges < fewest {
-        Cause::Cache(merges.max(0.0) * au / bytes)
+        LimitCause::Cache(merges.max(0.0) * au / bytes)
     } else {
-        Cause::OpenUnits
+        LimitCause::OpenUnits
     })
 }
 
@@ -299,7 +301,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 /// Finding for a search that began before the medium was in a steady state: no limit.
-fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
+fn not_at_rest(one: &SearchStep, fastest: &SearchStep) -> Finding {
     let statement = format!(
         "Cannot be told here: how many erase blocks it keeps open. Writing to {} in turn was {} times as fast as writing to one, so it was not in a steady state.",
         fastest.units,
@@ -311,25 +313,25 @@ fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
         .done()
 }
 
-fn open_units(record: &Record, steps: &[Step]) -> Option<Finding> {
+fn open_units(record: &Record, steps: &[SearchStep]) -> Option<Finding> {
     if let Some((one, fastest)) = unsettled(steps) {
         return Some(not_at_rest(one, fastest));
     }
     let found = limit(steps)?;
     let measured = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
     let draft = match found {
-        Limit::Between(..) if cause(record) == Cause::AnyOrder => FindingBuilder::info(
+        OpenAuLimit::Between(..) if cause(record) == LimitCause::AnyOrder => FindingBuilder::info(
             "open-units",
             "No limit of open erase blocks is visible: a write that does not continue the last one costs as much within one erase block as between two.",
         ),
-        Limit::Between(open, first) => {
+        OpenAuLimit::Between(open, first) => {
             let after = steps.iter().find(|step| step.units == first)?;
             let before = steps.iter().find(|step| step.units == open)?;
             let (bps, _) = yardstick(steps)?;
             let fall = figure::times(before.rate.value / after.rate.value);
             let count = if first == open + 1 { format!("{open}") } else { format!("between {open} and {}", first - 1) };
             let unit = if count == "1" { "erase block" } else { "erase blocks" };
-            if let Cause::Cache(merges) = cause(record) {
+            if let LimitCause::Cache(merges) = cause(record) {
                 let statement = format!(
                     "Writing to more than {count} {unit} in turn is {fall} slower, but random writes within one cost no merge: it is a cache of that size, not open erase blocks."
                 );
@@ -348,9 +350,9 @@ fn open_units(record: &Record, steps: &[Step]) -> Option<Finding> {
             );
             FindingBuilder::warning("open-units", statement)
                 .note(format!("open_aus {open}, first that is too many {first}"))
-                .surely(before.rate.below(RATE * bps).zip(after.rate.below(RATE * bps)).map(|(early, late)| (1.0 - early) * late))
+                .with_probability(before.rate.below(RATE * bps).zip(after.rate.below(RATE * bps)).map(|(early, late)| (1.0 - early) * late))
         }
-        Limit::Beyond(most) => FindingBuilder::info(
+        OpenAuLimit::Beyond(most) => FindingBuilder::info(
             "open-units",
             format!("Writing to {most} erase blocks in turn is as fast as writing to one: no limit is visible."),
         )
@@ -369,13 +371,13 @@ fn open_units(record: &Record, steps: &[Step]) -> Option<Finding> {
 
 /// Comparison of writing one open unit in random order and in sequential order
 /// (docs/field/allocation-units.md#order-inside-a-unit).
-fn order_matters(linear: &[Step], random: &[Step]) -> Option<Finding> {
-    let one = |steps: &[Step]| steps.iter().position(|step| step.units == 1);
+fn order_matters(linear: &[SearchStep], random: &[SearchStep]) -> Option<Finding> {
+    let one = |steps: &[SearchStep]| steps.iter().position(|step| step.units == 1);
     let (ordered, mixed) = (&linear[one(linear)?].rate, &random[one(random)?].rate);
     let ratio = figure::Ratio::of(ordered, mixed);
     ratio.is_above(3.0).then(|| {
         let statement = format!("Even within one erase block, random writes are {} slower: its log of an erase block must be ascending.", figure::times(ratio.value));
-        FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).surely(ratio.above(3.0)).done()
+        FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).with_probability(ratio.above(3.0)).done()
     })
 }
 
@@ -396,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_out_is_counted_by_how_much_longer_it_took() {
+    fn stalls_are_counted_by_their_time_above_the_typical_one() {
         let mut histogram = record::Histogram::default();
         histogram.record_n(100_000_000, 4);
         histogram.record_n(500_000_000, 2);
@@ -407,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_hid_is_what_the_rate_has_and_the_latencies_have_not() {
+    fn time_left_out_by_the_host_is_that_of_the_rate_less_the_latencies() {
         let of = |left_out: u64, bytes: u64| {
             let mut cell = cell(1, 1.0, 1);
             cell.bytes = bytes;

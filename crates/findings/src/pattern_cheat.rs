@@ -12,7 +12,7 @@ use crate::misalignment::{rate, worst_misalignment};
 const CHEAT: f64 = 2.0;
 
 /// The pattern of a common benchmark, compared with the same load elsewhere.
-struct Contrast<'a> {
+struct PatternContrast<'a> {
     tuned: UsableEstimate<'a>,
     other: UsableEstimate<'a>,
     ratio: Ratio,
@@ -20,9 +20,9 @@ struct Contrast<'a> {
     explained: f64,
 }
 
-impl<'a> Contrast<'a> {
+impl<'a> PatternContrast<'a> {
     /// Comparison with the load of this form; `explained` is the ratio that other causes explain.
-    fn of(record: &'a Record, form: &str, explained: f64) -> Option<Contrast<'a>> {
+    fn of(record: &'a Record, form: &str, explained: f64) -> Option<PatternContrast<'a>> {
         let other = figure::form(record, test::PATTERN, form).and_then(rate)?;
         // A lower bound of the benchmark's load counts against the medium as much as its value.
         let at_least = |cell| {
@@ -33,15 +33,15 @@ impl<'a> Contrast<'a> {
             .cells_of(test::PATTERN)
             .find(|cell| cell.params.form.as_deref() == Some("common"))?;
         let tuned = rate(tuned).or_else(|| at_least(tuned))?;
-        let whole = Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained };
+        let whole = PatternContrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained };
         // A trick may last only for a short time: the fastest stretches of both are compared.
         let stretch = |part| {
             let tuned = fastest(&whole.tuned, part)?;
             // With few writes only their total is known.
             let other = fastest(&whole.other, part)
                 .or_else(|| UsableEstimate::of(whole.other.cell, metric::BPS))?;
-            Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained })
-                .filter(Contrast::is_significant)
+            Some(PatternContrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained })
+                .filter(PatternContrast::is_significant)
         };
         let stretch =
             if whole.is_significant() { None } else { STRETCHES.into_iter().find_map(stretch) };
@@ -66,17 +66,17 @@ impl<'a> Contrast<'a> {
 /// last one a medium without pending work: only a pattern that is faster than both the load before
 /// and the load after counts against the medium.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let mut contrasts: Vec<Contrast> = ["odd-span", "odd-span-again"]
+    let mut contrasts: Vec<PatternContrast> = ["odd-span", "odd-span-again"]
         .into_iter()
-        .filter_map(|form| Contrast::of(record, form, 1.0))
+        .filter_map(|form| PatternContrast::of(record, form, 1.0))
         .collect();
     if contrasts.is_empty() {
         // The shift itself has a cost on a medium with units: a separately measured misalignment
         // explains as much.
         let explained = worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value);
-        contrasts.extend(Contrast::of(record, "shifted", explained));
+        contrasts.extend(PatternContrast::of(record, "shifted", explained));
     }
-    if contrasts.is_empty() || !contrasts.iter().all(Contrast::is_significant) {
+    if contrasts.is_empty() || !contrasts.iter().all(PatternContrast::is_significant) {
         return None;
     }
     // The smaller one is not explained by the order.
@@ -93,7 +93,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             "It is tuned for a benchmark: {fact}, before and after it. Their figures do not hold for real work."
         );
         FindingBuilder::warning("pattern-cheat", statement)
-            .surely(least.ratio.above(CHEAT * least.explained))
+            .with_probability(least.ratio.above(CHEAT * least.explained))
     } else {
         let why = "Only one order was measured, and the first load may have met an empty cache";
         FindingBuilder::info(

@@ -20,7 +20,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 /// A piece of the front: its place, and its typical rate.
-struct Piece {
+struct FrontPiece {
     unit: u64,
     from: f64,
     to: f64,
@@ -34,7 +34,7 @@ const FEWEST: usize = 8;
 
 /// The typical rates of the pieces of a unit, or of the whole unit if there are too few writes.
 /// Medians are used: occasional merges do not move them.
-fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
+fn pieces(cell: &Cell, unit: u64) -> Vec<FrontPiece> {
     let start = cell.params.span_offset_bytes.unwrap_or(0) as f64;
     let bytes = cell.params.span_bytes.unwrap_or(0) as f64;
     let Some(curve) =
@@ -50,12 +50,10 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
             // A point is at the end of its stretch.
             let mut rates: Vec<f64> =
                 points.iter().filter(|[x, _]| *x > from && *x <= to).map(|[_, y]| *y).collect();
-            (rates.len() >= FEWEST).then(|| stats::median(&mut rates)).flatten().map(|bps| Piece {
-                unit,
-                from: start + from,
-                to: start + to,
-                bps,
-            })
+            (rates.len() >= FEWEST)
+                .then(|| stats::median(&mut rates))
+                .flatten()
+                .map(|bps| FrontPiece { unit, from: start + from, to: start + to, bps })
         })
         .collect()
 }
@@ -70,7 +68,7 @@ const FILLED: f64 = 0.7;
 /// True if the different pieces are together at the front. Those caused by other work of the host
 /// are anywhere. Within the last unit they may be anywhere, too: a unit is written several times,
 /// and a cache may delay the effect by a part of a pass.
-fn is_an_area(odd: &[&Piece], all: &[Piece]) -> bool {
+fn is_an_area(odd: &[&FrontPiece], all: &[FrontPiece]) -> bool {
     let (Some(first), Some(last)) = (odd.first(), odd.last()) else { return false };
     let in_last = odd.iter().filter(|piece| piece.unit == last.unit).count();
     let before_last =
@@ -84,7 +82,7 @@ const SET_WITHIN: f64 = 2.0;
 
 /// The units that were written. A unit in which the area ends has two levels and no lasting one,
 /// but is used if preceding writes defined its state.
-fn units(record: &Record) -> impl Iterator<Item = &Cell> {
+fn front_area_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_set = |cell: &Cell| {
         let before = cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |before| before.n);
         before as f64 <= SET_WITHIN * cell.params.other.get("warm_up_ops").copied().unwrap_or(0.0)
@@ -101,7 +99,7 @@ fn units(record: &Record) -> impl Iterator<Item = &Cell> {
 fn front_area(record: &Record) -> Option<Finding> {
     let mut front: Vec<(u64, &Cell)> = Vec::new();
     let mut middle: Option<&Cell> = None;
-    for cell in units(record) {
+    for cell in front_area_cells(record) {
         let index = cell
             .params
             .other
@@ -122,12 +120,13 @@ fn front_area(record: &Record) -> Option<Finding> {
     // A cache makes pieces of the middle differ too.
     let (low, high) =
         (usual.iter().copied().reduce(f64::min)?, usual.iter().copied().reduce(f64::max)?);
-    let all: Vec<Piece> = front.iter().flat_map(|(index, cell)| pieces(cell, *index)).collect();
-    let factor = |piece: &Piece| (piece.bps / high).max(low / piece.bps);
-    let strange: Vec<&Piece> = all.iter().filter(|piece| factor(piece) > DIFFERENT).collect();
+    let all: Vec<FrontPiece> =
+        front.iter().flat_map(|(index, cell)| pieces(cell, *index)).collect();
+    let factor = |piece: &FrontPiece| (piece.bps / high).max(low / piece.bps);
+    let strange: Vec<&FrontPiece> = all.iter().filter(|piece| factor(piece) > DIFFERENT).collect();
     let strongest = strange.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
     let faster = strongest.bps > high;
-    let odd: Vec<&Piece> =
+    let odd: Vec<&FrontPiece> =
         strange.iter().copied().filter(|piece| (piece.bps > high) == faster).collect();
     if !is_an_area(&odd, &all) {
         return None;
@@ -227,15 +226,15 @@ mod tests {
 
     #[track_caller]
     fn check(odd: &[u64], is: bool) {
-        let all: Vec<Piece> = (0..16)
-            .map(|unit| Piece {
+        let all: Vec<FrontPiece> = (0..16)
+            .map(|unit| FrontPiece {
                 unit,
                 from: unit as f64 * 4e6,
                 to: (unit + 1) as f64 * 4e6,
                 bps: 10e6,
             })
             .collect();
-        let odd: Vec<&Piece> = all.iter().filter(|piece| odd.contains(&piece.unit)).collect();
+        let odd: Vec<&FrontPiece> = all.iter().filter(|piece| odd.contains(&piece.unit)).collect();
         assert_eq!(is_an_area(&odd, &all), is);
     }
 

@@ -143,7 +143,7 @@ pub(crate) const COMMITTING: [&str; 5] =
     [test::COMMIT, "sqlite", test::RECORD_OPS, test::RANDOM_WRITE, test::SECTOR_WRITE];
 
 /// The longest writes of up to 64 KiB among the tests that resemble real work.
-pub(crate) fn everyday(record: &Record) -> Option<Stalls<'_>> {
+pub(crate) fn longest_small_writes(record: &Record) -> Option<Stalls<'_>> {
     of_tests(record, &EVERYDAY)
 }
 
@@ -161,7 +161,7 @@ pub struct LongestWrite<'a> {
 /// resemble real work. `None` without such writes, or with sequential ones only: readers would take
 /// these for random ones, which are longer on most media.
 pub fn longest_write(record: &Record) -> Option<LongestWrite<'_>> {
-    let stalls = everyday(record)?;
+    let stalls = longest_small_writes(record)?;
     if stalls.cells.iter().all(|cell| cell.test == test::SEQUENTIAL_WRITE) {
         return None;
     }
@@ -176,7 +176,7 @@ pub(crate) fn of_tests<'a>(record: &'a Record, tests: &[&str]) -> Option<Stalls<
 
 /// Cells with writes of up to this many bytes. Left out are tests that count several I/Os as one
 /// and have no block size (the files of `ext2-fill`), and cells with host stalls.
-fn looked_into(
+fn small_write_cells(
     record: &Record,
     wanted: impl Fn(&Cell) -> bool,
     up_to_bytes: u64,
@@ -201,7 +201,7 @@ pub(crate) fn of(
     up_to_bytes: u64,
 ) -> Option<Stalls<'_>> {
     let mut stalls = Stalls { longest: Vec::new(), n: 0, cells: Vec::new() };
-    for cell in looked_into(record, wanted, up_to_bytes) {
+    for cell in small_write_cells(record, wanted, up_to_bytes) {
         let (longest, n) = longest_of(cell);
         stalls.longest.extend(longest.into_iter().filter(|ns| *ns > 0).map(|ns| (ns, cell)));
         stalls.n = stalls.n.saturating_add(n);
@@ -248,14 +248,14 @@ fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
 }
 
 /// Stalls of a cell in which many writes wait for one.
-struct Apart {
+struct SeparatedStalls {
     /// The slowest write of each stall, the longest first.
     longest: Vec<u64>,
     /// The slowest of the writes that waited for no stall.
     others_ns: u64,
 }
 
-impl Apart {
+impl SeparatedStalls {
     /// True if a limit is above the writes that wait for no stall.
     fn is_among(&self, limit_ns: u64) -> bool {
         limit_ns >= self.others_ns
@@ -263,7 +263,7 @@ impl Apart {
 }
 
 /// Lines that wait for each other are late because of one event. `None` for other cells.
-fn apart(cell: &Cell) -> Option<Apart> {
+fn apart(cell: &Cell) -> Option<SeparatedStalls> {
     let series = cell
         .series
         .iter()
@@ -275,7 +275,7 @@ fn apart(cell: &Cell) -> Option<Apart> {
     let in_time = histogram.len().checked_sub(late).filter(|rank| *rank > 0);
     let others_ns = in_time
         .map_or(0, |rank| histogram.order_statistic(rank).min(*longest.first().unwrap_or(&0)));
-    Some(Apart { longest, others_ns })
+    Some(SeparatedStalls { longest, others_ns })
 }
 
 /// The evaluated tests, for the evidence: "small writes of random-write, sector-write".
@@ -289,15 +289,15 @@ pub(crate) fn looked_at(record: &Record, tests: &[&str]) -> String {
 
 /// Counts from the histograms of the small writes of real work: the same writes as those of the
 /// longest, if their latencies were stored.
-struct Count {
+struct StallCounts {
     writes: u64,
     bytes: u64,
     above: [u64; 4],
 }
 
-fn count(record: &Record) -> Count {
-    let mut count = Count { writes: 0, bytes: 0, above: [0; 4] };
-    let cells = looked_into(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
+fn count(record: &Record) -> StallCounts {
+    let mut count = StallCounts { writes: 0, bytes: 0, above: [0; 4] };
+    let cells = small_write_cells(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
     for (cell, histogram) in cells.filter_map(|cell| Some((cell, cell.histogram.as_ref()?))) {
         count.writes += histogram.len();
         count.bytes = count.bytes.saturating_add(cell.bytes);
@@ -320,7 +320,7 @@ fn warm_up(cell: &Cell) -> Option<(u64, u64)> {
 
 /// The longest of these over all cells: (ns, number of writes, cell).
 fn before(record: &Record) -> Option<(u64, u64, &Cell)> {
-    let cells = looked_into(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
+    let cells = small_write_cells(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
     let longer = cells.filter_map(|cell| warm_up(cell).map(|(ns, n)| (ns, n, cell)));
     longer.max_by_key(|(ns, ..)| *ns)
 }
@@ -328,7 +328,7 @@ fn before(record: &Record) -> Option<(u64, u64, &Cell)> {
 /// `stalls`: the slowest small write of real work, the number of writes longer than the allowed
 /// busy time of a card, and that number per GB. Results of stress tests are only evidence.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let stalls = everyday(record)?;
+    let stalls = longest_small_writes(record)?;
     let count = count(record);
     let sdhc = record.medium.capacity_bytes.is_none_or(|bytes| bytes <= SDHC_BYTES);
     let (limit_ns, card) =
@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_seen_often_is_seen_again() {
+    fn the_chance_of_another_stall_grows_with_those_seen() {
         let percent = [0, 1, 3, 7, 10].map(|seen| (100.0 * chance_again(seen)).round());
         assert_eq!(percent, [5.0, 22.0, 58.0, 93.0, 99.0]);
     }

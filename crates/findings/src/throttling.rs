@@ -20,7 +20,7 @@ const STEP: f64 = 1.25;
 const WARMER: f64 = 10.0;
 
 /// Evidence of heat in one cell.
-struct Heat<'a> {
+struct HeatEvidence<'a> {
     cell: &'a Cell,
     evidence: String,
     fast_bps: f64,
@@ -33,13 +33,13 @@ pub(crate) fn is_heat(record: &Record) -> bool {
 }
 
 /// Transformation of a curve before its analysis.
-type View = fn(&Series) -> Series;
+type CurveTransform = fn(&Series) -> Series;
 
 /// The curve unchanged, and without its start in volatile memory, which is fast whether the medium
 /// is hot or not.
-const VIEWS: [View; 2] = [Series::clone, |series| without_memory(series, 0.0)];
+const VIEWS: [CurveTransform; 2] = [Series::clone, |series| without_memory(series, 0.0)];
 
-fn heat(record: &Record) -> Option<Heat<'_>> {
+fn heat(record: &Record) -> Option<HeatEvidence<'_>> {
     VIEWS.into_iter().find_map(|view| {
         longest_fills(record)
             .iter()
@@ -90,7 +90,7 @@ fn reads_on(record: &Record) -> bool {
     matches!(readings(record).as_slice(), [slow, .., fast] if fast.value / slow.value < STEP)
 }
 
-fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
+fn reads(record: &Record, view: CurveTransform) -> Option<HeatEvidence<'_>> {
     let mut rates: Vec<f64> =
         turns(record).filter_map(along).flat_map(|series| lasting(&view(series))).collect();
     rates.sort_by(|a, b| b.total_cmp(a));
@@ -112,7 +112,7 @@ fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
     let evidence = format!(
         "reads were up to {times} slower after writes than before them or after a pause, as writes were"
     );
-    Some(Heat { cell: hot.cell, evidence, fast_bps, slow_bps })
+    Some(HeatEvidence { cell: hot.cell, evidence, fast_bps, slow_bps })
 }
 
 /// Rates of a curve's levels that lasted long enough for heat to build up or dissipate.
@@ -133,7 +133,7 @@ const TOO_MUCH: f64 = 1.2;
 
 /// Recovery after pauses, compared with what a cache could have emptied: (cell after the pause,
 /// fast bytes, bytes that a cache could have emptied during the pause and while they were written).
-fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
+fn came_back(record: &Record, view: CurveTransform) -> Vec<(&Cell, f64, f64)> {
     let Some(first) = figure::form(record, test::SUSTAINED, "first") else { return Vec::new() };
     let Some((_, slow_bps)) = fall(first, view) else { return Vec::new() };
     let pauses = [("after-idle-30", 30.0), ("after-idle-300", 300.0)];
@@ -152,12 +152,12 @@ fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
 
 /// Position in bytes of the first fall of a cell's rate, and its slowest level. A hot medium may be
 /// fast again before the cell ends.
-fn fall(cell: &Cell, view: View) -> Option<(f64, f64)> {
+fn fall(cell: &Cell, view: CurveTransform) -> Option<(f64, f64)> {
     let found = first_fall(&view(along(cell)?), 0.0)?;
     Some((found.at, found.levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min)))
 }
 
-fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
+fn cooled(record: &Record, view: CurveTransform) -> Option<HeatEvidence<'_>> {
     let (cell, bytes, emptied) = came_back(record, view)
         .into_iter()
         .find(|(_, bytes, emptied)| *bytes > TOO_MUCH * emptied)?;
@@ -168,7 +168,12 @@ fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
         figure::quantity("_bytes", bytes),
         figure::quantity("_bytes", emptied)
     );
-    Some(Heat { cell, evidence, fast_bps: mean_until(&view(along(first)?), at)?.1, slow_bps })
+    Some(HeatEvidence {
+        cell,
+        evidence,
+        fast_bps: mean_until(&view(along(first)?), at)?.1,
+        slow_bps,
+    })
 }
 
 /// True if heat may have made this cell slower, with the reason.
@@ -187,7 +192,7 @@ pub(crate) fn heat_caveat(record: &Record, cell: &Cell) -> (bool, &'static str) 
     (true, why)
 }
 
-fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> {
+fn of_cell<'a>(record: &Record, cell: &'a Cell, view: CurveTransform) -> Option<HeatEvidence<'a>> {
     let rates = cell.series.iter().filter(|series| series.y == SeriesAxis::Bps).map(view);
     let heat_in_rates = rates.into_iter().find_map(|series| {
         let segments = Some(levels(&series)).filter(|levels| levels.len() > 1)?;
@@ -199,17 +204,20 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
             segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min),
         );
         // If the medium is hot for most of the time but reads as fast as ever, it is not hot.
-        let returns = || returns(&series, &segments).filter(|_| !reads_on(record));
+        let short_recoveries =
+            || short_recoveries(&series, &segments).filter(|_| !reads_on(record));
         // Clusters of pauses and host stalls make a stretch a little slower, too.
         let is_clear = fast_bps >= STEP * STEP * slow_bps || !reads_on(record);
         let alternates = alternation(&segments).filter(|_| is_clear);
-        let reason = alternates.or_else(returns).or_else(|| warmth(cell, &series, &segments))?;
-        Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
+        let reason = alternates
+            .or_else(short_recoveries)
+            .or_else(|| temperature_at_fall(cell, &series, &segments))?;
+        Some(HeatEvidence { cell, evidence: reason, fast_bps, slow_bps })
     });
     heat_in_rates.or_else(|| {
         let flagged = cell.flags.contains(&Flag::Throttled);
         let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
-        flagged.then(|| Heat {
+        flagged.then(|| HeatEvidence {
             cell,
             evidence: "the host reported that it was throttled".into(),
             fast_bps: bps,
@@ -257,7 +265,7 @@ const RETURNS: usize = 2;
 
 /// Evidence of a fall followed by recoveries too short for a level: a medium that cools to just
 /// below the limit exceeds it again soon.
-fn returns(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
+fn short_recoveries(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
     let &(fell_at, first) = levels.first()?;
     let slow = levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min);
     let (mut fast_run, mut slow_run, mut count) = (0, 0, 0);
@@ -277,7 +285,7 @@ fn returns(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
 
 /// Temperature at the first fall, if it is higher than at the beginning and the rate fell while it
 /// rose.
-fn warmth(cell: &Cell, rates: &Series, levels: &[(f64, f64)]) -> Option<String> {
+fn temperature_at_fall(cell: &Cell, rates: &Series, levels: &[(f64, f64)]) -> Option<String> {
     let warm =
         cell.series.iter().find(|series| series.y == SeriesAxis::Celsius && series.x == rates.x)?;
     let [_, start] = *warm.points.first()?;
@@ -381,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_four_fifths_of_the_first_and_more_than_once() {
+    fn an_alternation_returns_to_four_fifths_more_than_once() {
         let alternation_of = |rates: &[f64]| {
             let levels = (1..).map(|end| f64::from(end) * 100.0).zip(rates.iter().copied());
             alternation(&levels.collect::<Vec<_>>())
@@ -407,7 +415,7 @@ mod tests {
                 vec![[0.0, start], [50.0, at_fall], [51.0, 90.0]],
             ));
             let curve = series(SeriesAxis::Bps, vec![]);
-            warmth(&cell, &curve, &[(50.0, rates[0]), (90.0, rates[1])]).is_some()
+            temperature_at_fall(&cell, &curve, &[(50.0, rates[0]), (90.0, rates[1])]).is_some()
         };
         assert!(is_warm(50.0, 60.0, [9.0, 5.0]) && is_warm(60.0, 70.0, [9.0, 5.0]));
         assert!(!is_warm(40.0, 59.9, [9.0, 5.0]) && !is_warm(60.1, 70.0, [9.0, 5.0]));
@@ -424,7 +432,7 @@ mod tests {
                 y: SeriesAxis::Bps,
                 points: points.collect(),
             };
-            returns(&series, &[(100.0, first), (200.0, slow)]).is_some()
+            short_recoveries(&series, &[(100.0, first), (200.0, slow)]).is_some()
         };
         let twice = [5.0, 5.0, 8.0, 8.0, 5.0, 5.0, 8.0, 8.0];
         assert!(has_returns(&twice, 10.0, 5.0));

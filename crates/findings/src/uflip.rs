@@ -59,23 +59,23 @@ fn sequential(record: &Record) -> Option<UsableEstimate<'_>> {
 }
 
 /// Ratio of the costs of two writes.
-fn dearer(slow: &UsableEstimate<'_>, fast: &UsableEstimate<'_>) -> Ratio {
+fn cost_ratio(slow: &UsableEstimate<'_>, fast: &UsableEstimate<'_>) -> Ratio {
     Ratio::of(fast, slow)
 }
 
 /// Cost of a write compared with another, decided by the whole interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cost {
+enum CostComparison {
     Same,
     More,
     Unclear,
 }
 
-fn cost(of: &UsableEstimate<'_>, against: &UsableEstimate<'_>) -> Cost {
-    match dearer(of, against).ci95 {
-        Some([_, high]) if high <= SAME => Cost::Same,
-        Some([low, _]) if low > SAME => Cost::More,
-        _ => Cost::Unclear,
+fn cost(of: &UsableEstimate<'_>, against: &UsableEstimate<'_>) -> CostComparison {
+    match cost_ratio(of, against).ci95 {
+        Some([_, high]) if high <= SAME => CostComparison::Same,
+        Some([low, _]) if low > SAME => CostComparison::More,
+        _ => CostComparison::Unclear,
     }
 }
 
@@ -90,9 +90,9 @@ struct CostRange<'a> {
 }
 
 fn cost_range<'a>(found: &[(f64, UsableEstimate<'a>)], base: &UsableEstimate<'_>) -> CostRange<'a> {
-    let costs: Vec<Cost> = found.iter().map(|(_, figure)| cost(figure, base)).collect();
-    let same = costs.iter().position(|cost| *cost != Cost::Same).unwrap_or(costs.len());
-    let more = costs.iter().position(|cost| *cost == Cost::More);
+    let costs: Vec<CostComparison> = found.iter().map(|(_, figure)| cost(figure, base)).collect();
+    let same = costs.iter().position(|cost| *cost != CostComparison::Same).unwrap_or(costs.len());
+    let more = costs.iter().position(|cost| *cost == CostComparison::More);
     CostRange {
         same: found[..same].last().map(|(value, _)| *value),
         more: more.map(|at| found[at].clone()),
@@ -122,7 +122,7 @@ fn locality(record: &Record) -> Option<Finding> {
     let (widest, widest_figure) = found.last().filter(|_| found.len() >= 3)?;
     let reached = cost_range(&found, &base);
     let range = |value: f64| size((value * BASE_BYTES as f64) as u64);
-    let whole = dearer(widest_figure, &base);
+    let whole = cost_ratio(widest_figure, &base);
     let statement = match (reached.same, &reached.more) {
         (same, _) if same.is_none_or(|same| same <= 1.0) && !reached.is_clear => {
             "Whether random writes are cheap within a small range cannot be told from these few \
@@ -171,7 +171,7 @@ fn rows(record: &Record) -> Option<Finding> {
     // One stream is the base for the others.
     let reached = cost_range(&found[1..], &base);
     let up_to = reached.same.unwrap_or(1.0);
-    let dearer = |figure: &UsableEstimate<'_>| figure::times(dearer(figure, &base).value);
+    let cost_ratio = |figure: &UsableEstimate<'_>| figure::times(cost_ratio(figure, &base).value);
     let statement = match &reached.more {
         None if reached.is_clear => {
             format!("It handles {most} sequential write streams without slowing down.")
@@ -181,12 +181,12 @@ fn rows(record: &Record) -> Option<Finding> {
         ),
         Some((rows, figure)) if up_to <= 1.0 && reached.is_clear => format!(
             "It handles only one sequential write stream: with {rows} in turn each write costs {} as much. Programs that write several files should take turns.",
-            dearer(figure)
+            cost_ratio(figure)
         ),
         Some((rows, figure)) => format!(
             "It handles {}{up_to} sequential write streams; with {rows} in turn each write costs {} as much. Programs that write more files at once should take turns.",
             if reached.is_clear { "up to " } else { "at least " },
-            dearer(figure)
+            cost_ratio(figure)
         ),
     };
     let lines = found.iter().map(|(rows, figure)| format!("{rows} streams: {figure}"));
@@ -210,13 +210,15 @@ fn step_name(value: f64) -> String {
 
 fn order_statement(found: &[(f64, UsableEstimate<'_>)], base: &UsableEstimate<'_>) -> String {
     let others = || found.iter().filter(|(value, _)| *value != 1.0);
-    let of = |wanted: Cost| others().filter(move |(_, figure)| cost(figure, base) == wanted);
-    let factor = |figure: &UsableEstimate<'_>| figure::times(dearer(figure, base).value);
-    let slow: Vec<String> = of(Cost::More)
+    let of =
+        |wanted: CostComparison| others().filter(move |(_, figure)| cost(figure, base) == wanted);
+    let factor = |figure: &UsableEstimate<'_>| figure::times(cost_ratio(figure, base).value);
+    let slow: Vec<String> = of(CostComparison::More)
         .map(|(value, figure)| format!("{} {}", step_name(*value), factor(figure)))
         .collect();
-    let named = |wanted: Cost| of(wanted).map(|(value, _)| step_name(*value)).collect::<Vec<_>>();
-    let (same, unclear) = (named(Cost::Same), named(Cost::Unclear));
+    let named =
+        |wanted: CostComparison| of(wanted).map(|(value, _)| step_name(*value)).collect::<Vec<_>>();
+    let (same, unclear) = (named(CostComparison::Same), named(CostComparison::Unclear));
     let open = if unclear.is_empty() {
         String::new()
     } else {

@@ -14,7 +14,7 @@ use crate::conditions::{self, listed, listed_with};
 use crate::figure::{self, UsableEstimate, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::flush::Flush;
-use crate::need::{Need, OpenVerdict, UseVerdict, weigh};
+use crate::need::{FigureLevel, OpenVerdict, UseVerdict, weakest_verdict};
 use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, RANDOM_WRITES};
 use crate::stalls::{self, EVENTS};
 use crate::{Figures, commits, logger, usability};
@@ -24,18 +24,18 @@ const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_RANDOM[1]];
 const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
 
 /// Need of a system for random writes at a block size.
-fn writes_need(figure: &UsableEstimate) -> Option<Need> {
+fn writes_need(figure: &UsableEstimate) -> Option<FigureLevel> {
     let block = size(figure.cell.params.block_bytes?);
     let reason = format!(
         "{RANDOM_WRITES} of {block} reach {}; a laptop disk reaches 90",
         figure.with_interval()
     );
-    Need::at_least(figure, WRITES, reason, WRITES_SOURCE)
+    FigureLevel::at_least(figure, WRITES, reason, WRITES_SOURCE)
 }
 
 /// Need for an honest flush: data that must survive a power cut depends on it. Data is lost only in
 /// a power cut, so the level is poor, not unsuitable.
-fn safety_need(record: &Record) -> Option<Need> {
+fn safety_need(record: &Record) -> Option<FigureLevel> {
     let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
     let reason =
         format!("{FLUSH_LIES}, so data that it reports as safe can be lost in a power cut");
@@ -46,11 +46,11 @@ fn safety_need(record: &Record) -> Option<Need> {
             quantity(metric::BPS, fastest)
         ),
     ];
-    Some(Need { level: Fitness::Poor, reason, evidence, confidence: None })
+    Some(FigureLevel { level: Fitness::Poor, reason, evidence, confidence: None })
 }
 
 fn root_disk(record: &Record) -> Option<UseVerdict> {
-    let mut needs: Vec<Need> =
+    let mut needs: Vec<FigureLevel> =
         Figures::of(record).small_writes().iter().filter_map(writes_need).collect();
     let untested =
         if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
@@ -58,25 +58,31 @@ fn root_disk(record: &Record) -> Option<UseVerdict> {
         return None;
     }
     needs.extend(safety_need(record));
-    if let Some(stalls) = stalls::everyday(record) {
+    if let Some(stalls) = stalls::longest_small_writes(record) {
         let reason = |wording: &str, _: u64| format!("{wording}; the system freezes for that long");
         // A stall alone makes a system disk a nuisance, not unsuitable.
         let source = "people notice one second and take five for a crash; our choice";
-        needs.extend(Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source));
+        needs.extend(FigureLevel::at_most(
+            &stalls,
+            [SECOND_NS, 5 * SECOND_NS],
+            None,
+            reason,
+            source,
+        ));
     }
-    weigh(Use::RootDisk, needs, untested)
+    weakest_verdict(Use::RootDisk, needs, untested)
 }
 
 fn camera(record: &Record) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let reason = format!("sequential writes reach {}", figure.with_interval());
-    let need = Need::at_least(
+    let need = FigureLevel::at_least(
         &figure,
         [SPEED[0], SPEED[1], SPEED[3]].map(|class| class.write_bps),
         reason,
         "classes C2, C4, C10; docs/field/classes.md#minimum-rates",
     )?;
-    weigh(Use::Camera, vec![need], vec![])
+    weakest_verdict(Use::Camera, vec![need], vec![])
 }
 
 fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
@@ -90,7 +96,7 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     // A rate equal to the need leaves no reserve for the file system: 25 % more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
     let mut needs =
-        vec![Need::at_least(&figure, asked, reason, "the recording's rate, and 25 % more")?];
+        vec![FigureLevel::at_least(&figure, asked, reason, "the recording's rate, and 25 % more")?];
     let slow = slowest_stretch(record, need_bps)
         .filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Fitness::NotSuitable);
     if let Some((from, slowest, many)) = slow {
@@ -99,7 +105,7 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
             quantity(metric::BPS, slowest),
             quantity(metric::BPS, need_bps)
         );
-        needs.push(Need {
+        needs.push(FigureLevel {
             level: Fitness::Poor,
             reason,
             evidence: vec![from],
@@ -117,11 +123,17 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
             format!("{wording}; the camera must buffer {} for that long", held(ns))
         };
         let source = "a camera buffers one or two seconds; our choice";
-        Need::at_most(&stalls, [SECOND_NS, 2 * SECOND_NS], Some(10 * SECOND_NS), reason, source)
+        FigureLevel::at_most(
+            &stalls,
+            [SECOND_NS, 2 * SECOND_NS],
+            Some(10 * SECOND_NS),
+            reason,
+            source,
+        )
     });
     let untested = if stall.is_none() { vec!["the slowest single large write"] } else { vec![] };
     needs.extend(stall);
-    weigh(Use::Video { mbit }, needs, untested)
+    weakest_verdict(Use::Video { mbit }, needs, untested)
 }
 
 /// Time in seconds that a camera can buffer; a longer slow stretch loses frames. Our choice.
@@ -177,7 +189,7 @@ fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
 }
 
 fn database(record: &Record) -> Option<UseVerdict> {
-    let mut needs: Vec<Need> =
+    let mut needs: Vec<FigureLevel> =
         commits_need(record).into_iter().chain(safety_need(record)).collect();
     if needs.is_empty() {
         return None;
@@ -185,9 +197,9 @@ fn database(record: &Record) -> Option<UseVerdict> {
     needs.extend(stalls::of_tests(record, &stalls::COMMITTING).and_then(|stalls| {
         let reason = |wording: &str, _: u64| format!("{wording}; a commit waits that long");
         let source = "a locked database usually times out after five seconds; our choice";
-        Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
+        FigureLevel::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
-    let verdict = weigh(Use::Database, needs, vec![])?;
+    let verdict = weakest_verdict(Use::Database, needs, vec![])?;
     let honest = match Flush::of(record) {
         Flush::Unclear(_) | Flush::TooFast(_) => Some(Condition::FlushHonest),
         Flush::Untested => Some(Condition::FlushUntested),
@@ -204,9 +216,9 @@ fn database(record: &Record) -> Option<UseVerdict> {
     Some(UseVerdict { condition, ..verdict })
 }
 
-fn commits_need(record: &Record) -> Option<Need> {
+fn commits_need(record: &Record) -> Option<FigureLevel> {
     let commits = commits::of(record)?;
-    let mut need = Need::at_least(
+    let mut need = FigureLevel::at_least(
         &commits.figure,
         WRITES.map(|writes| writes / commits::WRITES_PER_COMMIT),
         commits.reason,
@@ -322,7 +334,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
                 .outcome(Outcome::Unusable { because: fault.id.clone() })
                 .notes(fault.evidence.iter().cloned())
                 .notes(others)
-                .surely(fault.confidence)
+                .with_probability(fault.confidence)
                 .done(),
         ];
     }
@@ -501,7 +513,7 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     .outcome(Outcome::Use { wanted: *wanted, level: *level, condition: *condition })
     .notes(evidence.iter().cloned())
     .notes(few_samples_note(verdict))
-    .surely(*confidence)
+    .with_probability(*confidence)
     .done()
 }
 
@@ -515,7 +527,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
         let text = format!("{}{because}.", level.verdict(uses(verdicts, level)?));
         Some(VerdictSentence { text, level: Some(level), has_reason })
     });
-    let mut sentences: Vec<VerdictSentence> = blame.chain(praise(verdicts)).collect();
+    let mut sentences: Vec<VerdictSentence> = blame.chain(positive_sentences(verdicts)).collect();
     let praised = || verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
     // A use with a condition states it itself.
     let is_durable = |verdict: &UseVerdict| {
@@ -542,7 +554,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
             .outcome(Outcome::Uses { sentences })
             .notes(worst.evidence.iter().cloned())
             .notes(verdicts.iter().filter_map(few_samples_note))
-            .surely(worst.confidence)
+            .with_probability(worst.confidence)
             .done(),
     )
 }
@@ -559,7 +571,7 @@ fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
 
 /// Sentences on uses that it is good or usable for: one for each level, and one for each use with a
 /// condition.
-fn praise(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
+fn positive_sentences(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
     let levels = [Fitness::Good, Fitness::Usable].into_iter();
     let flat = levels.filter_map(move |level| {
         Some((level, format!("{}.", level.verdict(uses(verdicts, level)?))))

@@ -139,7 +139,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .figures(&figures)
             .note(quality)
             .note("docs/field/allocation-units.md#write-unit")
-            .surely(Some(fit.confidence))
+            .with_probability(Some(fit.confidence))
             .done(),
     )
 }

@@ -75,7 +75,7 @@ pub fn ask(question: &Question<'_>) -> Result<()> {
 
 /// Asks for the word before anything is known of what will be overwritten; refuses without a
 /// terminal.
-pub fn give_all_away(what: &str) -> Result<()> {
+pub fn ask_before_overwriting(what: &str) -> Result<()> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return refuse("--erase of a station needs a terminal to ask at; nothing was written");
     }
@@ -171,13 +171,13 @@ mod tests {
 
     #[test]
     fn only_nothing_and_yes_need_no_question() {
-        let thing = host::ContentItem {
+        let item = host::ContentItem {
             kind: Some("ext4".into()),
             label: Some("MYPHOTOS".into()),
             size_bytes: 1 << 30,
             ..Default::default()
         };
-        let full = Contents { things: vec![thing], unknown: None };
+        let full = Contents { items: vec![item], unknown: None };
         let hidden = Contents::unknown("it did not answer within 10 s");
         assert_eq!(asked(&Contents::default(), false), Ok(()));
         for contents in [&full, &hidden] {

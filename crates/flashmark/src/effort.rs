@@ -104,7 +104,7 @@ pub fn be_precise(suite: &mut Suite, choice: &mut Choice, wanted: f64) {
 
 /// Makes the run take about `time_ns`: the cells that can run for longer share, in proportion, the
 /// time that the others leave. `plan` is the plan of the unchanged suite.
-pub fn spend(suite: &mut Suite, choice: &mut Choice, plan: &Plan, time_ns: u64) {
+pub fn fit_to_time(suite: &mut Suite, choice: &mut Choice, plan: &Plan, time_ns: u64) {
     let can_stretch = |test: &str| {
         let test = find(test).map(|test| test.settings()).unwrap_or_default();
         let has = |name: &str| test.iter().any(|setting| setting.name == name);

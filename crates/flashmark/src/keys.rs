@@ -8,7 +8,7 @@ use record::{Published, Record};
 use sha2::Sha256;
 
 use crate::exit::{Result, usage};
-use crate::medium_identity::knows_itself;
+use crate::medium_identity::has_own_identity;
 
 /// Bytes of a secret key.
 const SECRET_BYTES: usize = 32;
@@ -52,7 +52,7 @@ impl KeyFile {
     /// Adds the keys of the medium and the host to a published run, as far as the record identifies
     /// them.
     pub fn add(&self, record: &Record, run: &mut Published) {
-        let medium = Some(&record.medium).filter(|medium| knows_itself(medium));
+        let medium = Some(&record.medium).filter(|medium| has_own_identity(medium));
         let medium = medium.and_then(|medium| medium.cid.as_ref().or(medium.serial.as_ref()));
         run.medium_key = medium.map(|identity| self.key("medium", identity.trim()));
         let host = record.host.as_ref().and_then(|host| host.id.as_ref());

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let left_out = cli::left_out(&error);
             if left_out.is_none()
-                && let Some(exit) = commands::explain::helped(&error)
+                && let Some(exit) = commands::explain::explain_word(&error)
             {
                 return exit.into();
             }

@@ -6,7 +6,7 @@ use record::units::Bytes;
 use store::{RunDir, Store, Unrestored};
 
 use crate::exit::{OrExit, Result, refuse};
-use crate::medium_identity::knows_itself;
+use crate::medium_identity::has_own_identity;
 use crate::open_target::OpenTarget;
 
 /// Refuses to write to a medium if a run that was cut short still has data of it to restore:
@@ -35,7 +35,7 @@ pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
 
 /// True if no other medium can have the same identity.
 fn is_certain(opened: &OpenTarget, record: &Record) -> bool {
-    knows_itself(&opened.medium)
+    has_own_identity(&opened.medium)
         || opened.target.backing.is_some()
         || opened.target.diskseq.is_some() && opened.target.diskseq == record.target.diskseq
 }

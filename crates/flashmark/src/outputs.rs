@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use record::Record;
 use report::display::unbroken;
-use report::text::Elsewhere;
+use report::text::DetailsLocation;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
@@ -229,7 +229,7 @@ pub fn show(
         }
         text
     } else {
-        let rest = Elsewhere { run, files };
+        let rest = DetailsLocation { run, files };
         report::text::one_screen(record, width, colour, &rest)
     };
     match stream {

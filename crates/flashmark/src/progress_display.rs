@@ -176,7 +176,7 @@ impl Screen {
                 self.print(&finished(&name, cell));
             }
             RunEvent::Skipped(skip) => {
-                self.print(&row(&skip.test, &format!("left out: {}", skip.reason)))
+                self.print(&name_and_text(&skip.test, &format!("left out: {}", skip.reason)))
             }
             RunEvent::Flagged(flag) => self.print(&format!("  note: {flag}")),
             RunEvent::RoundStarted { cell, number } => {
@@ -353,7 +353,7 @@ fn rate(progress: &CellProgress<'_>) -> String {
 }
 
 /// A name and its text: side by side, or below each other if they do not fit.
-fn row(name: &str, text: &str) -> String {
+fn name_and_text(name: &str, text: &str) -> String {
     if OutputStream::Error.width() < WIDE {
         format!("  {name}\n    {text}")
     } else {
@@ -371,7 +371,7 @@ fn finished(name: &str, cell: &Cell) -> String {
     };
     let caveat =
         if cell.flags.iter().any(Flag::is_impossible) { "  IMPOSSIBLE, see below" } else { "" };
-    row(name, &format!("{figure}{caveat}"))
+    name_and_text(name, &format!("{figure}{caveat}"))
 }
 
 /// One line about what will be measured, for `--plan`.
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_only_shrinks_or_is_unknown() {
+    fn the_time_left_only_shrinks_or_is_unknown() {
         let mut line = Line::default();
         let seconds = [100, 90, 92, 200, 150, 80, 0, 70];
         let remaining = seconds.map(|seconds: u64| {

@@ -5,7 +5,7 @@
 //! owner may have formatted and filled the same card meanwhile. So before anything is written, the
 //! medium is compared with what the journal says of it.
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use host::Roots;
 use record::{Fingerprint, Record, TargetKind};
 use store::Replayed;
@@ -18,7 +18,7 @@ use crate::open_target::OpenTarget;
 use crate::request::RunRequest;
 
 /// Facts that an earlier session left.
-pub struct Earlier<'a> {
+pub struct EarlierSession<'a> {
     /// Request of that session.
     pub request: &'a RunRequest,
     /// Its journal, replayed.
@@ -42,7 +42,7 @@ pub fn fingerprint(opened: &mut OpenTarget, plan: &Plan, seed: u64) -> Result<Op
     Ok(Some(Fingerprint { diskseq: opened.target.diskseq, boot_id, contents, marks }))
 }
 
-impl Earlier<'_> {
+impl EarlierSession<'_> {
     fn record(&self) -> &Record {
         &self.replayed.record
     }
@@ -53,7 +53,7 @@ impl Earlier<'_> {
     pub fn open(&self, by_hand: Option<&str>) -> Result<(OpenTarget, Recognition)> {
         let mut refused = None;
         let mut strange = None;
-        for target in whereabouts(&self.request.target, self.record(), by_hand) {
+        for target in possible_locations(&self.request.target, self.record(), by_hand) {
             let opened =
                 OpenTarget::open(&RunRequest { target, reopened: true, ..self.request.clone() });
             let same = opened
@@ -95,7 +95,8 @@ impl Earlier<'_> {
             later: marked_after.iter().copied().zip(marks.iter().copied()).collect(),
             writers: UnfinishedCell::begun(&self.record().plan, begun),
         };
-        fingerprint::recognise(opened.device(), &Filler::new(self.request.seed), &traces).or_io()
+        fingerprint::recognise(opened.device(), &DataGenerator::new(self.request.seed), &traces)
+            .or_io()
     }
 
     fn not_found(&self) -> String {
@@ -109,7 +110,7 @@ impl Earlier<'_> {
 
 /// Places where the medium of a run may be, the likeliest first: where the user says (`by_hand`), or
 /// where it was, and where a device of its identity is.
-pub fn whereabouts(target: &str, record: &Record, by_hand: Option<&str>) -> Vec<String> {
+pub fn possible_locations(target: &str, record: &Record, by_hand: Option<&str>) -> Vec<String> {
     if let Some(target) = by_hand {
         return vec![target.to_owned()];
     }

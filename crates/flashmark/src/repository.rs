@@ -17,7 +17,7 @@ pub mod built_in;
 pub mod judging;
 mod packing;
 
-pub use packing::{MAX_PACKED, Packed, packed, thinned, write_packed};
+pub use packing::{MAX_PACKED, PackedRecord, packed, thinned, write_packed};
 
 /// File that marks a directory as a collection.
 pub const SETTINGS: &str = "flashmark-collection.json";

@@ -4,19 +4,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{ExtentGuard, Extents};
 use record::Flag;
 use record::units::Bytes;
 use store::{Journal, RunDir};
-use suite::backup::{Interruption, LostPlace, Restored, Trust, Why, restore};
+use suite::backup::{Interruption, LostPlace, NotRestoredReason, Restored, Trust, restore};
 use suite::fingerprint::Recognition;
 
 use crate::backup_file::BackupOnDisk;
 use crate::consent;
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::open_target::OpenTarget;
-use crate::reopened::Earlier;
+use crate::reopened::EarlierSession;
 
 /// Longest time to wait for a medium that has gone.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,7 +29,7 @@ const MAX_NAMED: usize = 8;
 /// be restored. Data that are neither this run's nor what was backed up are left as they are.
 pub fn on(
     opened: &mut OpenTarget,
-    earlier: &Earlier<'_>,
+    earlier: &EarlierSession<'_>,
     dir: &RunDir,
     stop: &AtomicBool,
 ) -> Result<Option<Restored>> {
@@ -43,8 +43,8 @@ pub fn on(
     opened.recheck().or_refuse()?;
     // Nothing but what was backed up may be written.
     let mut guarded = ExtentGuard::new(opened.device(), Extents::of(places));
-    let filler = Filler::new(earlier.request.seed);
-    let put = restore(&mut guarded, &mut backup, Trust::Look, &filler, &mut |_| {
+    let generator = DataGenerator::new(earlier.request.seed);
+    let put = restore(&mut guarded, &mut backup, Trust::Look, &generator, &mut |_| {
         !stop.load(Ordering::Relaxed)
     });
     Ok(Some(put))
@@ -57,7 +57,7 @@ pub fn on(
 /// # Errors
 /// Another medium is there; what is to be restored stays in the run.
 pub fn when_it_is_back(
-    earlier: &Earlier<'_>,
+    earlier: &EarlierSession<'_>,
     dir: &RunDir,
     (by_hand, patience): (Option<&str>, Duration),
     stop: &AtomicBool,
@@ -96,7 +96,7 @@ pub fn when_it_is_back(
 }
 
 fn once(
-    earlier: &Earlier<'_>,
+    earlier: &EarlierSession<'_>,
     dir: &RunDir,
     by_hand: Option<&str>,
     stop: &AtomicBool,
@@ -169,10 +169,12 @@ fn lost_words(lost: &LostPlace) -> String {
         |place| format!("{} at byte {}", Bytes(place.bytes), place.offset_bytes),
     );
     let why = match &lost.why {
-        Why::Damaged(reason) => format!("the copy is damaged ({reason})"),
-        Why::Refused(error) => error.to_string(),
-        Why::NotKept => "it was written, and something else is read there".to_owned(),
-        Why::Newer => "somebody has written something new there, which was left".to_owned(),
+        NotRestoredReason::Damaged(reason) => format!("the copy is damaged ({reason})"),
+        NotRestoredReason::Refused(error) => error.to_string(),
+        NotRestoredReason::NotKept => "it was written, and something else is read there".to_owned(),
+        NotRestoredReason::Newer => {
+            "somebody has written something new there, which was left".to_owned()
+        }
     };
     format!("{place}: {why}")
 }

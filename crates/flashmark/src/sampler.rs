@@ -27,7 +27,7 @@ pub struct Sampler {
 struct Shared {
     roots: Roots,
     stat: StatFile,
-    course: Mutex<Course>,
+    samples: Mutex<CellSamples>,
     over: AtomicBool,
     /// Time of the clock at the run's time 0, in nanoseconds.
     began_ns: u64,
@@ -44,7 +44,7 @@ impl Sampler {
         let shared = Arc::new(Shared {
             roots,
             stat,
-            course: Mutex::default(),
+            samples: Mutex::default(),
             over: AtomicBool::new(false),
             began_ns,
         });
@@ -62,10 +62,10 @@ impl Sampler {
 
     /// Begins a cell: notes the counters of medium and host.
     pub fn begin(&self) {
-        *self.shared.course() = Course {
+        *self.shared.samples() = CellSamples {
             open: true,
             pressure: HostPressure::now(&self.shared.roots),
-            ..Course::default()
+            ..CellSamples::default()
         };
         self.shared.look(true);
     }
@@ -73,9 +73,9 @@ impl Sampler {
     /// Ends the cell; returns what was counted meanwhile, of the medium and of the host.
     pub fn end(&self) -> (Vec<Sample>, HostState) {
         self.shared.look(true);
-        let course = std::mem::take(&mut *self.shared.course());
-        let pressure = HostPressure::now(&self.shared.roots).since(&course.pressure);
-        (course.samples(), pressure)
+        let samples = std::mem::take(&mut *self.shared.samples());
+        let pressure = HostPressure::now(&self.shared.roots).since(&samples.pressure);
+        (samples.since_first(), pressure)
     }
 }
 
@@ -90,25 +90,25 @@ impl Drop for Sampler {
 }
 
 impl Shared {
-    fn course(&self) -> MutexGuard<'_, Course> {
+    fn samples(&self) -> MutexGuard<'_, CellSamples> {
         // Plain numbers, whole at any time: a panic elsewhere does not spoil them.
-        self.course.lock().unwrap_or_else(PoisonError::into_inner)
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the counters; a medium that has gone has none.
     fn look(&self, due: bool) {
-        let mut course = self.course();
-        if course.open
+        let mut samples = self.samples();
+        if samples.open
             && let Ok(counters) = self.stat.read()
         {
-            course.take(blockio::now_ns().wrapping_sub(self.began_ns), counters, due);
+            samples.take(blockio::now_ns().wrapping_sub(self.began_ns), counters, due);
         }
     }
 }
 
 /// Samples of one cell.
 #[derive(Default)]
-struct Course {
+struct CellSamples {
     /// True if a cell is under way.
     open: bool,
     /// Pressure of the host when the cell began.
@@ -119,7 +119,7 @@ struct Course {
     looks: u64,
 }
 
-impl Course {
+impl CellSamples {
     /// Takes a sample; with `due` it is kept in any case.
     fn take(&mut self, at_ns: u64, counters: Counters, due: bool) {
         self.looks += 1;
@@ -138,7 +138,7 @@ impl Course {
     }
 
     /// Counts since the first sample; empty if the counters became those of another device.
-    fn samples(self) -> Vec<Sample> {
+    fn since_first(self) -> Vec<Sample> {
         let Some((_, first)) = self.moments.first().copied() else { return Vec::new() };
         let since = |(at_ns, counters): (u64, Counters)| {
             Some(Sample { at_ns, counters: counters.since(&first)? })
@@ -156,22 +156,22 @@ mod tests {
     }
 
     /// Samples of a cell of so many looks, a tenth of a second and ten reads apart.
-    fn course(looks: u64) -> Vec<Sample> {
-        let mut course = Course::default();
+    fn samples(looks: u64) -> Vec<Sample> {
+        let mut samples = CellSamples::default();
         (0..looks).for_each(|look| {
-            course.take(look * 100, counters(1000 + look * 10), look == 0 || look == looks - 1)
+            samples.take(look * 100, counters(1000 + look * 10), look == 0 || look == looks - 1)
         });
-        course.samples()
+        samples.since_first()
     }
 
     #[test]
     fn a_short_cell_keeps_every_look_and_a_long_one_its_whole_course() {
         assert_eq!(
-            course(5).iter().map(|sample| sample.counters.read.ios).collect::<Vec<_>>(),
+            samples(5).iter().map(|sample| sample.counters.read.ios).collect::<Vec<_>>(),
             [0, 10, 20, 30, 40]
         );
         for looks in [64, 65, 200, 10_000, 100_000] {
-            let samples = course(looks);
+            let samples = samples(looks);
             assert!(
                 samples.len() <= MOST && samples.len() > MOST / 2,
                 "{looks}: {}",
@@ -186,10 +186,10 @@ mod tests {
 
     #[test]
     fn counters_of_another_device_are_not_kept() {
-        let mut course = Course::default();
-        course.take(0, counters(1 << 40), true);
-        course.take(1, counters(3), true);
-        assert_eq!(course.samples(), []);
+        let mut samples = CellSamples::default();
+        samples.take(0, counters(1 << 40), true);
+        samples.take(1, counters(3), true);
+        assert_eq!(samples.since_first(), []);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::io_accounting::MediumCheck;
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, Outputs, keepable};
 use crate::progress_display::Screen;
-use crate::reopened::Earlier;
+use crate::reopened::EarlierSession;
 use crate::request::RunRequest;
 use crate::sampler::Sampler;
 use crate::watchdog::Watchdog;
@@ -115,15 +115,15 @@ impl RunSession {
         drop(screen);
         drop(medium);
         drop(on_disk);
-        opened.let_go();
-        give_back(&request, &plan, &dir, &mut journal, &stop);
+        opened.close();
+        restore_pending(&request, &plan, &dir, &mut journal, &stop);
         conclude(end, &opened, &request, &dir, &mut journal, &outputs)
     }
 }
 
 /// Restores what the run could not because its medium was away: waits for it, and prints why. What
 /// is still missing then is reported whenever the run is shown.
-fn give_back(
+fn restore_pending(
     request: &RunRequest,
     plan: &Plan,
     dir: &RunDir,
@@ -134,7 +134,7 @@ fn give_back(
         return;
     }
     let put = dir.replay().or_internal().and_then(|replayed| {
-        let earlier = Earlier { request, replayed: &replayed, plan, run: dir.name() };
+        let earlier = EarlierSession { request, replayed: &replayed, plan, run: dir.name() };
         restore::when_it_is_back(&earlier, dir, (None, restore::PATIENCE), stop, &mut |text| {
             crate::say!("flashmark: {text}")
         })
@@ -172,12 +172,12 @@ struct JournalListener<'a> {
     sampler: Option<Sampler>,
     medium_check: MediumCheck,
     /// Counts of each cell by its id: a cell that is revised later keeps them.
-    seen: HashMap<String, Seen>,
+    seen: HashMap<String, CellCounts>,
 }
 
 /// Counts of a cell's first measurement, and what its rounds add.
 #[derive(Clone, Default)]
-struct Seen {
+struct CellCounts {
     activity: Vec<Sample>,
     host_state: HostState,
     reach: Option<IoAccounting>,
@@ -204,7 +204,7 @@ impl JournalListener<'_> {
             RunEvent::CellRevised { cell } => cell,
             _ => return None,
         };
-        let Seen { activity, host_state, reach, caveats } =
+        let CellCounts { activity, host_state, reach, caveats } =
             self.seen.get(&cell.id).cloned().unwrap_or_default();
         let mut cell = Cell { activity, reach, ..(*cell).clone() };
         if host_state != HostState::default() {

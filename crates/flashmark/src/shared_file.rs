@@ -30,9 +30,9 @@ pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
         Ok(text) => text,
         Err(rejection) => return Ok(vec![Err(rejection)]),
     };
-    if let Ok(exported) = serde_json::from_slice::<Vec<Exported<'_>>>(&text) {
+    if let Ok(exported) = serde_json::from_slice::<Vec<ExportedEntry<'_>>>(&text) {
         let judged =
-            |entry: &Exported<'_>| collection::read(entry.run.get().as_bytes(), None, &limits);
+            |entry: &ExportedEntry<'_>| collection::read(entry.run.get().as_bytes(), None, &limits);
         return Ok(exported.iter().map(judged).collect());
     }
     Ok(vec![of_one(&text, &limits)?])
@@ -68,7 +68,7 @@ fn of_one(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
 
 /// Members of an entry of an export that are read.
 #[derive(serde::Deserialize)]
-struct Exported<'a> {
+struct ExportedEntry<'a> {
     #[serde(borrow)]
     run: &'a RawValue,
 }

@@ -19,7 +19,7 @@ use crate::inventory::InventoryEntry;
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
 use crate::topology::Partition;
-use probe::{Part, ProbeWindow};
+use probe::{ProbeWindow, ProbedPartition};
 
 /// One item on a medium.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -49,7 +49,7 @@ pub struct ContentItem {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Items in order of offset; the partition table first.
-    pub things: Vec<ContentItem>,
+    pub items: Vec<ContentItem>,
     /// The reason why some contents are unknown; `None` if all are known.
     pub unknown: Option<String>,
 }
@@ -57,13 +57,13 @@ pub struct Contents {
 impl Contents {
     /// Contents that are unknown for this reason.
     pub fn unknown(why: impl Into<String>) -> Contents {
-        Contents { things: Vec::new(), unknown: Some(why.into()) }
+        Contents { items: Vec::new(), unknown: Some(why.into()) }
     }
 
     /// True if it has no signature; `None` if that is unknown. Data without a signature, as an
     /// earlier run leaves it, does not count.
     pub fn is_empty(&self) -> Option<bool> {
-        match (&self.unknown, self.things.iter().any(|thing| thing.kind.is_some())) {
+        match (&self.unknown, self.items.iter().any(|item| item.kind.is_some())) {
             (_, true) => Some(false),
             (None, false) => Some(true),
             (Some(_), false) => None,
@@ -96,16 +96,16 @@ pub fn contents(roots: &Roots, disk: &InventoryEntry) -> Contents {
     if let Some(reason) = not_there(roots, &disk.path, disk.number, disk.size_bytes) {
         return Contents::unknown(reason);
     }
-    let of_kernel = |part: &Partition| Part {
+    let of_kernel = |part: &Partition| ProbedPartition {
         index: part.index,
         offset_bytes: part.offset_bytes,
         size_bytes: part.size_bytes,
     };
-    let parts: Vec<Part> = disk.partitions.iter().map(of_kernel).collect();
+    let parts: Vec<ProbedPartition> = disk.partitions.iter().map(of_kernel).collect();
     match probe::medium(&ProbeWindow::whole(&disk.path, disk.size_bytes), parts) {
         Ok(contents) => contents,
         Err(reason) => Contents {
-            things: system_view::things(&disk.path, &disk.name, disk.size_bytes, &disk.partitions),
+            items: system_view::items(&disk.path, &disk.name, disk.size_bytes, &disk.partitions),
             unknown: Some(reason),
         },
     }
@@ -128,9 +128,9 @@ fn contents_of_partition(roots: &Roots, partition: &Partition) -> Contents {
     match probe::medium(&ProbeWindow::whole(&partition.path, partition.size_bytes), Vec::new()) {
         Ok(contents) => contents,
         Err(reason) => {
-            let things =
-                system_view::things(&partition.path, &partition.name, partition.size_bytes, &[]);
-            Contents { things, unknown: Some(reason) }
+            let items =
+                system_view::items(&partition.path, &partition.name, partition.size_bytes, &[]);
+            Contents { items, unknown: Some(reason) }
         }
     }
 }

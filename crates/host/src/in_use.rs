@@ -162,7 +162,7 @@ impl BlockTopology<'_> {
                 .filter(|holder| !seen.contains(&holder.name))
                 .collect::<Vec<_>>()
             {
-                let what = what_holds(holder);
+                let what = stacked_device_kind(holder);
                 found.insert(InUseReason::Holder {
                     device: name.to_owned(),
                     holder: holder.name.clone(),
@@ -281,7 +281,7 @@ impl BlockTopology<'_> {
 }
 
 /// The common name of the kind of a stacked device.
-fn what_holds(holder: &BlockDeviceEntry) -> String {
+fn stacked_device_kind(holder: &BlockDeviceEntry) -> String {
     let name = holder.name.trim_end_matches(|c: char| c.is_ascii_digit());
     let dm_id = text(&holder.dir.join("dm/uuid")).unwrap_or_default();
     let what = match (name, dm_id.split('-').next()) {

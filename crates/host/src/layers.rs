@@ -80,9 +80,9 @@ fn overlay(topology: &BlockTopology<'_>, mount: &Mount, path: &Path, depth: usiz
         (places.len() == 1).then(|| places[0])
     };
     match upper_layer(mount) {
-        Upper::None => lower().unwrap_or(StoredOn::Unknown),
-        Upper::Hidden => StoredOn::Unknown,
-        Upper::At(upper) => {
+        UpperLayer::None => lower().unwrap_or(StoredOn::Unknown),
+        UpperLayer::Hidden => StoredOn::Unknown,
+        UpperLayer::At(upper) => {
             let above = of_layer(&upper);
             let split =
                 is_file && above != StoredOn::Memory && !has_it(&&upper) && lower() != Some(above);
@@ -98,7 +98,7 @@ fn inside(mount: &Mount, path: &Path) -> PathBuf {
 }
 
 /// The writable layer of an overlay.
-enum Upper {
+enum UpperLayer {
     /// There is none, so nothing can be written.
     None,
     /// There is one that this process cannot see.
@@ -106,13 +106,13 @@ enum Upper {
     At(PathBuf),
 }
 
-fn upper_layer(mount: &Mount) -> Upper {
-    let Some(raw) = mount.option("upperdir") else { return Upper::None };
+fn upper_layer(mount: &Mount) -> UpperLayer {
+    let Some(raw) = mount.option("upperdir") else { return UpperLayer::None };
     let plain = unescape(raw);
     // older kernels show the path as it was given, with a backslash before what the option's syntax
     // minds
     let found = directory(&plain).or_else(|| directory(&without_backslashes(&plain)));
-    found.map_or(Upper::Hidden, Upper::At)
+    found.map_or(UpperLayer::Hidden, UpperLayer::At)
 }
 
 /// The read-only layers, uppermost first; `None` if one of them cannot be seen. One list in

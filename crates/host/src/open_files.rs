@@ -15,13 +15,13 @@ use crate::in_use::InUseReason;
 use crate::mounts::Mount;
 use crate::roots::{DeviceNumber, Roots};
 use crate::topology::{BackedBy, BlockDeviceEntry, BlockTopology};
-use locks::Locked;
+use locks::HeldLock;
 pub(crate) use process::writes;
 pub use unseen::NotSeen;
 
 /// The block device or file of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Thing {
+enum DescriptorTarget {
     /// A block device, by its own number and not by its node's name.
     Block(DeviceNumber),
     /// A regular file, by device and inode.
@@ -31,7 +31,7 @@ enum Thing {
 /// One descriptor or mapping of another process.
 #[derive(Clone, Debug)]
 struct Entry {
-    thing: Thing,
+    target: DescriptorTarget,
     /// Way of the hold; `None` for a descriptor that only reads.
     hold: Option<Hold>,
     by: Process,
@@ -41,7 +41,7 @@ struct Entry {
 #[derive(Debug, Default)]
 pub struct OpenFiles {
     entries: Vec<Entry>,
-    locks: Vec<Locked>,
+    locks: Vec<HeldLock>,
     /// Mounts in other mount namespaces, each with a process of that namespace.
     elsewhere: Vec<(Mount, Process)>,
     not_seen: NotSeen,
@@ -55,9 +55,9 @@ impl OpenFiles {
             not_seen: unseen::limits(roots),
             ..OpenFiles::default()
         };
-        let wanted = |thing: &Thing| match thing {
-            Thing::Block(_) => true,
-            Thing::File(file) => files.contains(file),
+        let wanted = |target: &DescriptorTarget| match target {
+            DescriptorTarget::Block(_) => true,
+            DescriptorTarget::File(file) => files.contains(file),
         };
         process::visit_all(roots, &wanted, &mut |seen| match seen {
             process::ProcessEntry::Entry(entry) => found.entries.push(entry),
@@ -84,31 +84,31 @@ impl OpenFiles {
 
     /// Holders of this file, each process once, with its most telling hold.
     pub fn of_file(&self, file: FileIdentity) -> Vec<Holding> {
-        self.holdings(Thing::File(file), Some(file))
+        self.holdings(DescriptorTarget::File(file), Some(file))
     }
 
     /// Holders of the block device with this number, each process once, with its most telling hold.
     pub fn of_block(&self, number: DeviceNumber) -> Vec<Holding> {
-        self.holdings(Thing::Block(number), None)
+        self.holdings(DescriptorTarget::Block(number), None)
     }
 
     /// Processes other than ours that have the block device with this number open in any way.
     pub fn openers(&self, number: DeviceNumber) -> Vec<Process> {
         let mut openers: Vec<Process> =
-            self.of(Thing::Block(number)).map(|entry| entry.by.clone()).collect();
+            self.of(DescriptorTarget::Block(number)).map(|entry| entry.by.clone()).collect();
         openers.sort();
         openers.dedup();
         openers
     }
 
-    fn of(&self, thing: Thing) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(move |entry| entry.thing == thing)
+    fn of(&self, target: DescriptorTarget) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.target == target)
     }
 
     /// Holders of a device or file; `inode` is its identity in the kernel's table of locks.
-    fn holdings(&self, thing: Thing, inode: Option<FileIdentity>) -> Vec<Holding> {
+    fn holdings(&self, target: DescriptorTarget, inode: Option<FileIdentity>) -> Vec<Holding> {
         let seen = self
-            .of(thing)
+            .of(target)
             .filter_map(|entry| Some(Holding { how: entry.hold?, by: Some(entry.by.clone()) }));
         let mut found: Vec<Holding> = seen.collect();
         found.sort();
@@ -143,7 +143,7 @@ impl OpenFiles {
         for medium in std::iter::once(slot).chain(topology.below(slot)) {
             for (number, name, _) in medium.nodes() {
                 let node = topology.node_identity(number, name);
-                let holdings = self.holdings(Thing::Block(number), node).into_iter();
+                let holdings = self.holdings(DescriptorTarget::Block(number), node).into_iter();
                 found.extend(
                     holdings.map(|holding| InUseReason::Held { what: name.to_owned(), holding }),
                 );

@@ -361,7 +361,7 @@ fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StagingErro
 
 /// Repeats `attempt` while udev or an indexer has the device open: `tries` times, a tenth of a
 /// second apart.
-fn patiently<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+fn retry_while_busy<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     for _ in 1..tries {
         if let Ok(done) = attempt() {
             return Ok(done);
@@ -377,7 +377,7 @@ fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StagingError> {
     let is_ours =
         |mount: &crate::Mount| mount.at == at && prove_on_device(&roots, at, number).is_ok();
     while crate::mounts(&roots).iter().any(is_ours) {
-        patiently(20, || unmount(at, UnmountFlags::empty()))
+        retry_while_busy(20, || unmount(at, UnmountFlags::empty()))
             .map_err(|errno| StagingError::Unmount { at: at.to_owned(), source: errno.into() })?;
     }
     Ok(())

@@ -27,7 +27,7 @@ pub(super) const IMPORTER: Importer = Importer {
         let parts = source.parts(|line| line.trim().starts_with("AS SSD Benchmark "));
         parts.iter().map(|part| read_one(part, reading)).collect()
     },
-    chatter: |line| re!(r"^\s*(?:Size|Offset|Total):").is_match(line),
+    is_ignored_line: |line| re!(r"^\s*(?:Size|Offset|Total):").is_match(line),
 };
 
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {

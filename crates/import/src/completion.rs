@@ -27,7 +27,7 @@ pub(super) const IMPORTER: Importer = Importer {
         found.notes.push(text.into());
         vec![found]
     },
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 fn of_entry(at: usize, entry: &Captures) -> Result<Cell, ImportTrouble> {

@@ -29,7 +29,7 @@ pub(super) const RUNS: Importer = Importer {
         Sign { what: "a line '.. bytes .. copied, .. s, ..'", is_there: has_summary },
     ],
     read: read_runs,
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 fn has_summary(source: &ImportText) -> bool {
@@ -138,11 +138,11 @@ struct Transcript {
     messages: Vec<String>,
     /// Figures at an error after which dd continues (`conv=noerror`): they count until the next
     /// ones.
-    interim: Option<Interim>,
+    interim: Option<FigureAtError>,
 }
 
 /// Medium and command of a figure at an error.
-struct Interim {
+struct FigureAtError {
     medium: usize,
     asked: Command,
     bytes: u64,
@@ -275,7 +275,7 @@ impl Transcript {
         };
         reading.add(&mut self.media[at].1, one.at, cell);
         let goes_on = asked.filter(|asked| asked.has("noerror")).zip(error);
-        self.interim = goes_on.map(|(asked, error)| Interim {
+        self.interim = goes_on.map(|(asked, error)| FigureAtError {
             medium: at,
             asked: asked.clone(),
             bytes: one.summary.bytes,

@@ -31,7 +31,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         vec![found]
     },
-    chatter: |line| re!(r"^\s*(?:think time|duration):").is_match(line),
+    is_ignored_line: |line| re!(r"^\s*(?:think time|duration):").is_match(line),
 };
 
 pub(super) const XML: Importer = Importer {
@@ -41,7 +41,7 @@ pub(super) const XML: Importer = Importer {
         "(?s)<TestTimeSeconds>.*<ReadBytes>|<ReadBytes>.*<TestTimeSeconds>"
     )],
     read: read_xml,
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 /// Most runs in a file of XML.

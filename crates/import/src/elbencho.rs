@@ -39,7 +39,7 @@ pub(super) const IMPORTER: Importer = Importer {
         read_tables(source, &mut found, reading);
         vec![found]
     },
-    chatter: |line| re!(r"^\s*(?:CPU util|IO lat|Files |Dirs )").is_match(line),
+    is_ignored_line: |line| re!(r"^\s*(?:CPU util|IO lat|Files |Dirs )").is_match(line),
 };
 
 /// Fields of a row by the names of their columns; blank ones are absent.

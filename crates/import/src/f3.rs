@@ -42,7 +42,7 @@ pub(super) const IMPORTER: Importer = Importer {
             .map(|part| read_one(part, reading))
             .collect()
     },
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 const SECTOR: u64 = 512;

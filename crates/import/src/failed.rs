@@ -28,7 +28,7 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
 
 /// Meaning of a line with an error: its tool, its test, its direction, and true if it belongs to
 /// the next result of the tool.
-struct Place {
+struct ErrorLine {
     tool: &'static str,
     is_of_next: bool,
     test: &'static str,
@@ -112,7 +112,7 @@ fn is_reported(found: &[ImportedRun], error: &Errno) -> bool {
 /// Keeps a message of fio without an error as a note of its run: a warning about the measurement.
 fn keep_warning(
     found: &mut [ImportedRun],
-    place: &Place,
+    place: &ErrorLine,
     at: usize,
     line: &str,
     reading: &mut Reading,
@@ -149,7 +149,7 @@ fn error_of(line: &str) -> Option<Errno> {
     number.map(Errno::of_number).or_else(|| Errno::in_text(line))
 }
 
-fn place(line: &str, source: &ImportText) -> Option<Place> {
+fn place(line: &str, source: &ImportText) -> Option<ErrorLine> {
     let at = PATTERNS.matches(line).into_iter().next()?;
     let (tool, pattern, test, direction) = LINES[at];
     let is_of_tool = match tool {
@@ -158,7 +158,7 @@ fn place(line: &str, source: &ImportText) -> Option<Place> {
         _ => true,
     };
     let is_of_next = tool == "fio" || tool == "f3" && !pattern.contains("f3");
-    is_of_tool.then_some(Place { tool, is_of_next, test, direction })
+    is_of_tool.then_some(ErrorLine { tool, is_of_next, test, direction })
 }
 
 /// True if a line is a message of this program: "dd: ..", "/bin/dd: ..".
@@ -167,7 +167,7 @@ pub(super) fn is_of_program(line: &str, program: &str) -> bool {
 }
 
 /// Run and cell to which an error belongs, as indices.
-fn result_of(found: &[ImportedRun], place: &Place, at: usize) -> Option<(usize, usize)> {
+fn result_of(found: &[ImportedRun], place: &ErrorLine, at: usize) -> Option<(usize, usize)> {
     let results = found.iter().enumerate().filter(|(_, run)| run.tool == place.tool);
     let results = results.flat_map(|(run, one)| {
         one.places.iter().enumerate().map(move |(result, place)| (*place, run, result))
@@ -184,7 +184,7 @@ fn result_of(found: &[ImportedRun], place: &Place, at: usize) -> Option<(usize, 
 
 /// Index of the tool's run that is nearest before a line, else of any of its runs, else of a new
 /// one. Only runs on the device that the line names count.
-fn run_of(found: &mut Vec<ImportedRun>, place: &Place, at: usize, line: &str) -> usize {
+fn run_of(found: &mut Vec<ImportedRun>, place: &ErrorLine, at: usize, line: &str) -> usize {
     let of_tool = |run: &(usize, &ImportedRun)| run.1.tool == place.tool;
     let named = device(line);
     let is_its = |run: &ImportedRun| named.is_none_or(|device| run.target.path == device);
@@ -209,7 +209,7 @@ fn device(line: &str) -> Option<&str> {
     re!("/dev/[A-Za-z0-9/_-]*").find(line).map(|device| device.as_str())
 }
 
-fn without_figures(place: &Place, error: &Errno) -> Cell {
+fn without_figures(place: &ErrorLine, error: &Errno) -> Cell {
     let params = Params { direction: place.direction, ..Params::default() };
     let mut cell = cell(place.test, params);
     end(&mut cell, place.tool, error);

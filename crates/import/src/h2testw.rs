@@ -18,7 +18,7 @@ pub(super) const IMPORTER: Importer = Importer {
         r"(?m)^[ \t]*(?:(?:Writing|Reading) speed|Schreibrate|Leserate):.*Byte/s|OK \(.*?\d+ (?:sectors|Sektoren)\)"
     )],
     read: |source, _, reading| parts(source).iter().map(|part| read_one(part, reading)).collect(),
-    chatter: |line| re!(r"aliased memory.*\d+ sectors\)|^\s*Details:").is_match(line),
+    is_ignored_line: |line| re!(r"aliased memory.*\d+ sectors\)|^\s*Details:").is_match(line),
 };
 
 const SECTOR: u64 = 512;

@@ -57,7 +57,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 /// Size of each read that `hdparm -t` and `-T` make.

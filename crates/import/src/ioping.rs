@@ -46,7 +46,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    chatter: |line| re!(r"^\s*generated .* requests in ").is_match(line),
+    is_ignored_line: |line| re!(r"^\s*generated .* requests in ").is_match(line),
 };
 
 /// Most points of the curve over requests.

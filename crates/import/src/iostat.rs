@@ -70,7 +70,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 const KIBIBYTE: f64 = KIB as f64;

@@ -29,7 +29,7 @@ pub(super) const TABLE: Importer = Importer {
     read: |source, hints, reading| {
         runs(source).iter().map(|part| read_run(part, hints, reading)).collect()
     },
-    chatter: is_chatter,
+    is_ignored_line: is_settings_line,
 };
 
 pub(super) const THREADS: Importer = Importer {
@@ -41,7 +41,7 @@ pub(super) const THREADS: Importer = Importer {
     read: |source, _, reading| {
         runs(source).iter().map(|part| read_threads(part, reading)).collect()
     },
-    chatter: is_chatter,
+    is_ignored_line: is_settings_line,
 };
 
 /// Columns in iozone's order: our names, direction, pattern.
@@ -94,7 +94,7 @@ fn is_bare(line: &str) -> bool {
     })
 }
 
-fn is_chatter(line: &str) -> bool {
+fn is_settings_line(line: &str) -> bool {
     re!(r"^\s*(?:Output is in|OPS Mode\.|Time Resolution =|Parent sees.*Min xfer)|Processor cache")
         .is_match(line)
 }

@@ -175,7 +175,7 @@ struct Importer {
     signs: &'static [Sign],
     read: fn(&ImportText, &Hints, &mut Reading) -> Vec<ImportedRun>,
     /// True for lines of its output that are not results, though they may look so.
-    chatter: fn(&str) -> bool,
+    is_ignored_line: fn(&str) -> bool,
 }
 
 /// All importers; a file may hold the output of several tools.
@@ -284,7 +284,7 @@ fn all(
             tool.get_or_insert(importer.name);
         }
         if these.iter().any(|one| !one.cells.is_empty()) {
-            reading.take_chatter(importer.chatter);
+            reading.mark_ignored_lines(importer.is_ignored_line);
         }
         found.extend(these);
     }

@@ -36,7 +36,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    chatter: is_head,
+    is_ignored_line: is_head,
 };
 
 /// Headings of the columns, with their tests.

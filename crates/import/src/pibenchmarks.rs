@@ -32,7 +32,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         vec![found]
     },
-    chatter: |line| line.trim().starts_with("Score:"),
+    is_ignored_line: |line| line.trim().starts_with("Score:"),
 };
 
 /// Assigns all results of its log to the medium that it tested: it writes to files in several

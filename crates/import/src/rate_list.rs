@@ -34,5 +34,5 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };

@@ -100,9 +100,9 @@ impl<'a> Reading<'a> {
     }
 
     /// Marks lines of this kind as part of an output that was read.
-    pub fn take_chatter(&mut self, is_chatter: fn(&str) -> bool) {
+    pub fn mark_ignored_lines(&mut self, is_ignored_line: fn(&str) -> bool) {
         for (at, line) in self.lines.iter().enumerate() {
-            if !self.taken[at] && is_chatter(line) {
+            if !self.taken[at] && is_ignored_line(line) {
                 self.taken[at] = true;
             }
         }

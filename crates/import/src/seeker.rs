@@ -45,7 +45,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         media.0
     },
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 /// Seconds for which seeker reads.

@@ -24,7 +24,7 @@ pub(super) const IMPORTER: Importer = Importer {
         }
         vec![found]
     },
-    chatter: |line| {
+    is_ignored_line: |line| {
         re!(r"^\s*(?:fsyncs/s|fsync:|total time:|execution time|Total file size|Time limit)|bytes written in.*MiB/sec|approx\.").is_match(line)
     },
 };

@@ -25,7 +25,7 @@ pub(super) const IMPORTER: Importer = Importer {
         let parts = source.parts(|line| line.contains("fio Disk Speed Tests"));
         parts.iter().map(|part| read_one(part, reading)).collect()
     },
-    chatter: |line| line.trim().starts_with("Total ") && line.contains("B/s"),
+    is_ignored_line: |line| line.trim().starts_with("Total ") && line.contains("B/s"),
 };
 
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {

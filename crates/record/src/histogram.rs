@@ -384,7 +384,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_answers_as_what_was_counted(
+        fn a_decoded_histogram_equals_the_encoded_one(
             samples in proptest::collection::vec(proptest::prop_oneof![0u64..5000, 0u64..10_000_000, 0u64..10_000_000_000_000], 0..80),
             asked in 0u64..10_000_000_000_000,
         ) {

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_arrive_is_not_of_the_medium() {
+    fn io_that_does_not_reach_the_device_is_flagged() {
         let written = cell(Direction::Write, 1_390_000_000);
         let flag = flag_of(&written, 0, 200_192).unwrap();
         assert_eq!(
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_merged_beside_others_or_nearly_is() {
+    fn io_that_reaches_the_device_nearly_or_with_others_is_not_flagged() {
         assert_eq!(flag_of(&cell(Direction::Write, 64 << 20), 0, 64 << 20), None);
         assert_eq!(flag_of(&cell(Direction::Write, 64 << 20), 0, 58 << 20), None);
         assert_eq!(flag_of(&cell(Direction::Read, 64 << 20), 1 << 40, 0), None, "others read too");

@@ -73,7 +73,7 @@ pub use medium::{
 pub use params::{Content, Direction, Params, Path, Pattern, Region, Sync};
 pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities, thread_views};
-pub use rounds::{MIN_ROUNDS, Unsteady};
+pub use rounds::{MIN_ROUNDS, UnsteadyRounds};
 pub use run::{Ended, PlannedCell, Record, RecordError, Run, SCHEMA, Skip, Software};
 pub use series::{Series, SeriesAxis};
 pub use source::{PublishedSource, SourceFigure};

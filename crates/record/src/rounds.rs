@@ -11,7 +11,7 @@ const APART: f64 = 1.25;
 
 /// Rounds on a host or medium that changes too much for an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Unsteady {
+pub enum UnsteadyRounds {
     /// The slowest and the fastest round.
     Range([f64; 2]),
     /// Two levels, the slower first: half of the range or more is between them.
@@ -26,7 +26,7 @@ impl Cell {
 
     /// Range or levels of a rate or its inverse, in place of an interval that is too wide: in the
     /// unit of the metric, the lower first.
-    pub fn variation(&self, name: &str) -> Option<Unsteady> {
+    pub fn variation(&self, name: &str) -> Option<UnsteadyRounds> {
         let metrics = &self.metrics;
         let value = match name {
             metric::IOPS => metrics.iops?.value,
@@ -39,13 +39,13 @@ impl Cell {
             _ => [value * from, value * to],
         };
         Some(match self.unsteady()? {
-            Unsteady::Range(factors) => Unsteady::Range(of(factors)),
-            Unsteady::Levels(factors) => Unsteady::Levels(of(factors)),
+            UnsteadyRounds::Range(factors) => UnsteadyRounds::Range(of(factors)),
+            UnsteadyRounds::Levels(factors) => UnsteadyRounds::Levels(of(factors)),
         })
     }
 
     /// Range or levels as factors of the figure.
-    fn unsteady(&self) -> Option<Unsteady> {
+    fn unsteady(&self) -> Option<UnsteadyRounds> {
         let iops = self.metrics.iops.filter(|_| self.rounds.len() >= MIN_ROUNDS)?;
         iops.ci95.filter(|[low, high]| *high > WIDEST * *low)?;
         let mut factors: Vec<f64> =
@@ -53,7 +53,7 @@ impl Cell {
         factors.sort_unstable_by(f64::total_cmp);
         let range = [*factors.first()?, *factors.last()?];
         let levels = levels(&factors);
-        Some(levels.map_or(Unsteady::Range(range), Unsteady::Levels))
+        Some(levels.map_or(UnsteadyRounds::Range(range), UnsteadyRounds::Levels))
     }
 }
 
@@ -91,11 +91,14 @@ mod tests {
     fn rounds_are_unsteady_where_their_interval_spans_more_than_a_factor_of_two() {
         let even = [60.0, 90.0, 100.0, 130.0, 150.0];
         assert_eq!(cell([75.0, 140.0], &even).unsteady(), None);
-        assert_eq!(cell([50.0, 140.0], &even).unsteady(), Some(Unsteady::Range([0.6, 1.5])));
+        assert_eq!(cell([50.0, 140.0], &even).unsteady(), Some(UnsteadyRounds::Range([0.6, 1.5])));
         assert_eq!(cell([50.0, 140.0], &even[..2]).unsteady(), None, "two rounds have no interval");
         let two = [50.0, 54.0, 150.0, 148.0, 152.0];
-        assert_eq!(cell([40.0, 160.0], &two).unsteady(), Some(Unsteady::Levels([0.52, 1.5])));
+        assert_eq!(cell([40.0, 160.0], &two).unsteady(), Some(UnsteadyRounds::Levels([0.52, 1.5])));
         let one_off = [50.0, 150.0, 148.0, 152.0];
-        assert_eq!(cell([40.0, 160.0], &one_off).unsteady(), Some(Unsteady::Range([0.5, 1.52])));
+        assert_eq!(
+            cell([40.0, 160.0], &one_off).unsteady(),
+            Some(UnsteadyRounds::Range([0.5, 1.52]))
+        );
     }
 }

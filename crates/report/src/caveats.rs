@@ -181,7 +181,7 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
 pub(crate) const NOT_PLANNED: &str = "not part of this run";
 
 /// Phrase with the reason why a test (at a block size, if given) has no cell in this record.
-pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
+pub(crate) fn reason_of_absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
     let asked = |cell: &&PlannedCell| {
         cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes)
     };

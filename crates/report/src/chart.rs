@@ -132,7 +132,7 @@ pub enum ChartMark {
 
 /// Axis of a reference line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Along {
+pub enum ReferenceAxis {
     /// A vertical line at a value of x.
     X,
     /// A horizontal line at a value of y.
@@ -143,7 +143,7 @@ pub enum Along {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// Axis of `value`.
-    pub along: Along,
+    pub axis: ReferenceAxis,
     /// Position in the unit of that axis; it is not drawn if the axis cannot show it.
     pub value: f64,
     /// Its name, written beside the line, for example with the yardstick's IOPS; may be empty.

@@ -80,7 +80,7 @@ pub fn column_figures<'a>(
 fn is_shown(cell: &Cell, (column, figure): &(FigureColumn, Estimate)) -> bool {
     let has_place = column.is_of_memory() || figure::impossible(cell).is_none();
     let is_figure = figure.ci95.is_some()
-        || figure::is_of_others(cell)
+        || figure::is_imported(cell)
         || matches!(column.family, "completion" | "cpu" | "threads" | "hdparm");
     has_place && is_figure
 }
@@ -111,7 +111,7 @@ pub(crate) fn mean_of_repeats(values: &[f64]) -> Option<Estimate> {
 pub(crate) fn repeats(one: &Cell, other: &Cell) -> bool {
     let is_same = |label: &str| one.label(label) == other.label(label);
     let is_published = !one.label("row").is_empty() || !other.label("row").is_empty();
-    figure::is_of_others(one)
+    figure::is_imported(one)
         && one.test == other.test
         && one.params == other.params
         && ["tool", "filesystem", "scheduler"].into_iter().all(is_same)
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_otherwise_is_no_repeat() {
+    fn runs_with_other_settings_are_no_repeats() {
         let mut other = dd(90.0);
         other.params.span_bytes = Some(1 << 30);
         assert_eq!(figure_texts(&[dd(20.0), other]), ["dd-read-1m: 20.0 MB/s (one run)"]);

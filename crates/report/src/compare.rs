@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     fn a_good_card_against_a_horrible_one() {
-        let found = findings::compare(&[demo::horrible(), demo::good()]);
+        let found = findings::compare(&[demo::slow_card(), demo::good()]);
         let text = summary(&found, 80);
         assert!(text.lines().next().is_some_and(|line| line.contains("Transcend")), "{text}");
         assert!(text.contains("root-disk: 1. SanDisk"), "{text}");
@@ -488,7 +488,7 @@ mod tests {
 
     #[test]
     fn names_cannot_break_out() {
-        let (mut one, other) = (demo::horrible(), demo::good());
+        let (mut one, other) = (demo::slow_card(), demo::good());
         one.medium.model = Some("</script><b>\u{1b}[2J".into());
         let found = findings::compare(&[one, other]);
         assert!(!page(&found).contains("<b>") && !summary(&found, 80).contains('\u{1b}'));

@@ -11,9 +11,9 @@ use record::{
 };
 
 /// A small random generator: histograms look like measurements and are the same every time.
-struct Dice(u64);
+struct DemoRandom(u64);
 
-impl Dice {
+impl DemoRandom {
     fn uniform(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -39,7 +39,7 @@ pub(crate) fn cell(test: &str, id: &str) -> Cell {
 
 /// Latencies of `n` I/Os: most take `fast_ns`, a share takes `slow_ns`.
 fn latencies(n: u64, fast_ns: f64, slow_ns: f64, share: f64, seed: u64) -> (Histogram, Latency) {
-    let mut dice = Dice(seed);
+    let mut dice = DemoRandom(seed);
     let mut histogram = Histogram::default();
     for _ in 0..n {
         let base = if dice.uniform() < share { slow_ns } else { fast_ns };
@@ -153,7 +153,7 @@ fn sequential(
 }
 
 fn fill(test: &str, bps: f64, dips: f64) -> Cell {
-    let mut dice = Dice(test.len() as u64);
+    let mut dice = DemoRandom(test.len() as u64);
     let mut cell = cell(test, test);
     let points = (0..120).map(|at| {
         let dip = if at % 23 > 20 { dips } else { 1.0 };
@@ -241,7 +241,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         cell.metrics
             .other
             .insert(metric::FULL_PASS_S.to_owned(), estimate(131_072.0 / iops, 0.05, traits.ops));
-        let mut dice = Dice(block);
+        let mut dice = DemoRandom(block);
         let points = (1..40).map(|window| {
             [f64::from(window * 100) * block as f64, iops * block as f64 * dice.spread(0.08)]
         });
@@ -470,7 +470,7 @@ pub(crate) fn good() -> Record {
 
 /// A class 10 card with about one random write per second; a bypass hides it for small ones (about
 /// docs/field/ftl.md#profile-5b).
-pub(crate) fn horrible() -> Record {
+pub(crate) fn slow_card() -> Record {
     let merge = [460e6, 2.4e9, 0.06];
     let mut cells = cells(&Traits {
         read_ns: 750e3,
@@ -565,5 +565,5 @@ pub(crate) fn empty() -> Record {
 
 /// All demonstration records.
 pub(crate) fn all() -> [Record; 5] {
-    [good(), horrible(), broken(), begun(), empty()]
+    [good(), slow_card(), broken(), begun(), empty()]
 }

@@ -139,7 +139,7 @@ fn fact(name: &str) -> Option<&'static str> {
 /// True if another tool measured it, which prints no interval: importers and the reference
 /// collection label these cells. Flashmark's own figures have an interval, or too few samples to be
 /// shown.
-pub(crate) fn is_of_others(cell: &Cell) -> bool {
+pub(crate) fn is_imported(cell: &Cell) -> bool {
     !cell.label("tool").is_empty()
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         Some(_) if estimate.is_open() => OPEN_INTERVAL.to_owned(),
         Some(ends) => words::interval(name, ends),
         None if let Some(what) = fact(name) => what.to_owned(),
-        None if is_of_others(cell) || estimate.n == 1 => {
+        None if is_imported(cell) || estimate.n == 1 => {
             let text = words::quantity(name, estimate.value);
             return Shown::Single { value: estimate.value, text, n: estimate.n };
         }

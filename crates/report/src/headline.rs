@@ -65,7 +65,7 @@ pub(crate) fn kind(record: &Record, cell: &Cell) -> CellRelation {
 }
 
 /// A row before its number is known.
-struct Ask<'a> {
+struct RowRequest<'a> {
     label: String,
     test: &'static str,
     block_bytes: Option<u64>,
@@ -78,29 +78,29 @@ struct Ask<'a> {
     disk: f64,
 }
 
-impl<'a> Ask<'a> {
-    fn of(record: &'a Record, wanted: HeadlineFigure) -> Ask<'a> {
+impl<'a> RowRequest<'a> {
+    fn of(record: &'a Record, wanted: HeadlineFigure) -> RowRequest<'a> {
         let Figure { label, test, block_bytes, metrics, yardstick, .. } = *wanted.entry();
         let figures = Figures::of(record);
         let known = figures.get(wanted);
         let cell = known.as_ref().map(|known| known.cell).or_else(|| figures.cell(wanted));
         let label = label.to_owned();
-        Ask { label, test, block_bytes, known, cell, metrics, disk: yardstick.value }
+        RowRequest { label, test, block_bytes, known, cell, metrics, disk: yardstick.value }
     }
 
     /// Preconditioning of the medium; a verdict uses it if no other sequential writes were
     /// measured.
-    fn precondition(record: &'a Record) -> Ask<'a> {
-        Ask {
+    fn precondition(record: &'a Record) -> RowRequest<'a> {
+        RowRequest {
             label: "Precondition".to_owned(),
             test: test::PRIME,
             cell: standard_cell(record, test::PRIME, None),
-            ..Ask::of(record, HeadlineFigure::RandomFill)
+            ..RowRequest::of(record, HeadlineFigure::RandomFill)
         }
     }
 }
 
-fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
+fn row<'a>(record: &'a Record, ask: RowRequest<'a>) -> HeadlineRow<'a> {
     let cell = ask.cell;
     let refused = cell
         .and_then(|cell| usability::exclusion(record, cell))
@@ -115,7 +115,7 @@ fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
         (Some(cell), _) if refused.is_some() && figure::impossible(cell).is_none() => {
             Shown::Withheld(refused.map(|why| why.to_string()).unwrap_or_default())
         }
-        (None, _) => Shown::Withheld(caveats::absence(record, ask.test, ask.block_bytes)),
+        (None, _) => Shown::Withheld(caveats::reason_of_absence(record, ask.test, ask.block_bytes)),
         (Some(cell), Some((name, estimate))) => figure::show(cell, name, estimate),
         (Some(cell), None) => Shown::Withheld(
             figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned()),
@@ -130,7 +130,7 @@ fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
 pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
     let figures =
         RANDOM_WRITE_SIZES.iter().filter_map(|size| HeadlineFigure::at(test::RANDOM_WRITE, *size));
-    figures.map(|wanted| row(record, Ask::of(record, wanted))).collect()
+    figures.map(|wanted| row(record, RowRequest::of(record, wanted))).collect()
 }
 
 /// The four main figures in their usual order: sequential read and write, 4 KiB random read and
@@ -142,7 +142,7 @@ pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
         HeadlineFigure::RandomRead4k,
         HeadlineFigure::RandomWrite4k,
     ]
-    .map(|wanted| row(record, Ask::of(record, wanted)))
+    .map(|wanted| row(record, RowRequest::of(record, wanted)))
 }
 
 /// The figures of a check: the four main ones, and measured random writes of other sizes, which
@@ -153,7 +153,7 @@ pub(crate) fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
         HeadlineFigure::RandomWrite16k,
         HeadlineFigure::RandomWrite64k,
     ];
-    let others = sizes.map(|wanted| Ask::of(record, wanted));
+    let others = sizes.map(|wanted| RowRequest::of(record, wanted));
     let measured = others.into_iter().filter(|ask| ask.known.is_some());
     four_figures(record).into_iter().chain(measured.map(|ask| row(record, ask))).collect()
 }
@@ -162,22 +162,22 @@ pub(crate) fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
 /// read, fills.
 fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
     let sequential = |wanted| {
-        let ask = Ask::of(record, wanted);
+        let ask = RowRequest::of(record, wanted);
         let is_sustained =
             ask.known.as_ref().is_some_and(|known| known.metric == metric::SUSTAINED_BPS);
         let is_write = ask.test == test::SEQUENTIAL_WRITE;
         let name = if is_sustained && is_write { "Sustained write" } else { &ask.label };
-        Ask { label: sized(name, ask.cell), ..ask }
+        RowRequest { label: sized(name, ask.cell), ..ask }
     };
     let writes = sequential(HeadlineFigure::SequentialWrite);
     let fills = [HeadlineFigure::RandomFill, HeadlineFigure::ZeroFill];
-    let fills = fills.map(|wanted| Ask::of(record, wanted));
+    let fills = fills.map(|wanted| RowRequest::of(record, wanted));
     let is_known_in_order = writes.known.is_some() || fills[0].known.is_some();
-    let precondition = Some(Ask::precondition(record)).filter(|ask| ask.cell.is_some());
+    let precondition = Some(RowRequest::precondition(record)).filter(|ask| ask.cell.is_some());
     let precondition = precondition.filter(|_| !is_known_in_order);
     let asks = [
         writes,
-        Ask::of(record, HeadlineFigure::RandomRead4k),
+        RowRequest::of(record, HeadlineFigure::RandomRead4k),
         sequential(HeadlineFigure::SequentialRead),
     ];
     let asks = asks.into_iter().chain(fills).chain(precondition);

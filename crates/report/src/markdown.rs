@@ -6,7 +6,7 @@ use record::text::printable;
 use record::{Record, test};
 
 use crate::tables::Table;
-use crate::text::{Elsewhere, RowTexts, ScreenContent, content};
+use crate::text::{DetailsLocation, RowTexts, ScreenContent, content};
 use crate::{caveats, compare, figure, matrix, words};
 
 /// Replacement of a private word.
@@ -15,7 +15,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A run: the medium, the result, and the table of figures of its screen. `rest` names the files
 /// that the screen lists; `private` words are replaced wherever they occur.
-pub fn run(record: &Record, rest: &Elsewhere<'_>, private: &[String]) -> String {
+pub fn run(record: &Record, rest: &DetailsLocation<'_>, private: &[String]) -> String {
     let mut out = Markdown { text: String::new(), private };
     let facts = caveats::run_facts(record).join(", ");
     let joint = if facts.is_empty() { "" } else { ": " };
@@ -217,7 +217,7 @@ mod tests {
     use crate::demo;
 
     fn shown(record: &Record) -> String {
-        run(record, &Elsewhere::default(), &[])
+        run(record, &DetailsLocation::default(), &[])
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
     fn rows_are_those_of_the_screen() {
         for record in demo::all() {
             let screen = crate::text::summary(&record, 80, false);
-            let rows = content(&record, &Elsewhere::default()).rows;
+            let rows = content(&record, &DetailsLocation::default()).rows;
             let table = shown(&record);
             for row in &rows {
                 assert!(screen.contains(&row.label[..10]), "{}: {screen}", row.label);
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_comparison_of_two_cards() {
-        let found = findings::compare(&[demo::horrible(), demo::good()]);
+        let found = findings::compare(&[demo::slow_card(), demo::good()]);
         insta::assert_snapshot!("comparison", comparison(&found, &[]));
     }
 
@@ -251,7 +251,7 @@ mod tests {
     fn names_have_no_meaning_and_private_words_are_left_out() {
         let mut record = demo::good();
         record.medium.model = Some("a|b <img> [x](http://y) *z* @root SN-12345".into());
-        let text = run(&record, &Elsewhere::default(), &["SN-12345".to_owned()]);
+        let text = run(&record, &DetailsLocation::default(), &["SN-12345".to_owned()]);
         insta::assert_snapshot!(text.lines().next().unwrap_or_default(), @r"### SanDisk a\|b \<img\> \[x\](http\://y) \*z\* @&#8203;root \[left out\], SD card, 31.9 GB, DDR50, 4 bit, 50 MHz: standard suite, 2026-11-20, 11 min 41 s, 4.14 GB written");
         assert!(!text.contains("SN-12345"), "{text}");
     }

@@ -47,9 +47,9 @@ pub(crate) fn ranking(work: &WorkPlaces) -> Table {
     for place in &work.places {
         table.push(
             vec![
-                printable(&place.way.filesystem_words()),
-                printable(&place.way.mount_options),
-                printable(&place.way.scheduler),
+                printable(&place.combination.filesystem_words()),
+                printable(&place.combination.mount_options),
+                printable(&place.combination.scheduler),
                 significant(place.centre),
                 significant(place.relative),
                 interval(place),
@@ -92,13 +92,13 @@ pub(crate) fn by_scheduler(work: &WorkPlaces) -> Table {
     ]);
     let mut names: Vec<&str> = Vec::new();
     for place in &work.places {
-        if !names.contains(&place.way.scheduler.as_str()) {
-            names.push(&place.way.scheduler);
+        if !names.contains(&place.combination.scheduler.as_str()) {
+            names.push(&place.combination.scheduler);
         }
     }
     for name in names {
         let places: Vec<&CombinationResult> =
-            work.places.iter().filter(|place| place.way.scheduler == name).collect();
+            work.places.iter().filter(|place| place.combination.scheduler == name).collect();
         let mean = |values: Vec<f64>| {
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
@@ -133,10 +133,11 @@ pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
             if before.is_none() && after.is_none() && place.fragmentation_read_ratio.is_none() {
                 continue;
             }
-            let way = [&work.work, &place.way.filesystem_words(), &place.way.scheduler]
-                .map(|word| printable(word));
+            let combination =
+                [&work.work, &place.combination.filesystem_words(), &place.combination.scheduler]
+                    .map(|word| printable(word));
             let figures = [shown(before), shown(after), shown(place.fragmentation_read_ratio)];
-            table.push(way.into_iter().chain(figures).collect(), Vec::new());
+            table.push(combination.into_iter().chain(figures).collect(), Vec::new());
         }
     }
     (!table.rows.is_empty()).then_some(table)
@@ -186,17 +187,25 @@ pub(crate) fn commands(
     matrix: &Matrix,
 ) -> Option<(String, Vec<(&'static str, String)>)> {
     let best = match matrix.overall.first() {
-        Some(best) => matrix.works.first()?.places.iter().find(|place| place.way == best.way)?,
+        Some(best) => matrix
+            .works
+            .first()?
+            .places
+            .iter()
+            .find(|place| place.combination == best.combination)?,
         None => matrix.works.first()?.best()?,
     };
     let device = match (record.target.kind, &record.target.device) {
         (TargetKind::Block, Some(device)) => format!("/dev/{device}"),
         _ => "/dev/DEVICE".to_owned(),
     };
-    let kind = best.way.filesystem.split('-').next().unwrap_or_default();
+    let kind = best.combination.filesystem.split('-').next().unwrap_or_default();
     let mkfs = if best.mkfs.is_empty() { format!("mkfs.{kind} DEVICE") } else { best.mkfs.clone() };
-    let options =
-        if best.way.mount_options.is_empty() { "defaults" } else { &best.way.mount_options };
+    let options = if best.combination.mount_options.is_empty() {
+        "defaults"
+    } else {
+        &best.combination.mount_options
+    };
     let pass = if kind.starts_with("ext") { 2 } else { 0 };
     let lines = vec![
         ("make the file system; this erases everything on it", mkfs.replace("DEVICE", &device)),
@@ -206,10 +215,10 @@ pub(crate) fn commands(
         ),
         (
             "a file in /etc/udev/rules.d, for example 60-scheduler.rules",
-            udev(record, &best.way.scheduler),
+            udev(record, &best.combination.scheduler),
         ),
     ];
-    Some((best.way.words(), lines))
+    Some((best.combination.words(), lines))
 }
 
 /// A udev rule that sets the scheduler whenever the medium is plugged in, matched by its identity.
@@ -304,9 +313,9 @@ mod tests {
             text.contains("untar: ext4 (noatime) with none is best: 102 per second, 1.42x faster"),
             "{text}"
         );
-        let (way, lines) = commands(&record, &matrix).unwrap();
+        let (combination, lines) = commands(&record, &matrix).unwrap();
         assert_eq!(
-            (way.as_str(), lines[0].1.as_str()),
+            (combination.as_str(), lines[0].1.as_str()),
             ("ext4 (noatime) with none", "mkfs.ext4 /dev/sdb")
         );
         insta::assert_snapshot!(lines[1].1, @"UUID=THE-UUID  /MOUNT/POINT  ext4  noatime  0  2");

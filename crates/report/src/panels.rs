@@ -171,7 +171,7 @@ fn style(hue: usize, variant: usize) -> Style {
 }
 
 /// Style of a line, hollow if all of its points are single figures.
-fn hollow(style: Style, is_single: bool) -> Style {
+fn hollow_style(style: Style, is_single: bool) -> Style {
     let mark = if is_single { ChartMark::Hollow } else { style.mark };
     Style { mark, ..style }
 }
@@ -197,7 +197,7 @@ fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &E
 }
 
 /// Note below a chart about cells left out because their figures are impossible.
-fn undrawn(groups: &[Group]) -> String {
+fn omitted_cells_note(groups: &[Group]) -> String {
     match groups
         .iter()
         .flat_map(|group| &group.cells)

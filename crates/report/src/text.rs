@@ -18,7 +18,7 @@ use crate::tables::{self, Table, TableColumn, TableRow};
 use crate::{caveats, display, headline, words};
 
 pub use explained::explained;
-pub use screen::{Elsewhere, one_screen, summary};
+pub use screen::{DetailsLocation, one_screen, summary};
 pub(crate) use screen::{RowTexts, ScreenContent, content};
 pub use wrap::fold;
 use wrap::joined;
@@ -36,7 +36,7 @@ pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String
     if host_effects::is_one(record) {
         return host_effects::text(record, width, true);
     }
-    let mut out = Page { text: String::new(), width, ink: Ink(colour) };
+    let mut out = Page { text: String::new(), width, style: AnsiStyle(colour) };
     out.opening(record);
     out.headline(record);
     out.findings(record, run);
@@ -50,13 +50,14 @@ pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String
 /// Three answers (genuine, fit, healthy) and the four main figures; lines of at most `width`
 /// columns.
 pub fn check(record: &Record, width: usize, colour: bool) -> String {
-    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(colour) };
-    out.prose(&words::medium_line(record), 2, Ink::strong);
-    for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
+    let mut out =
+        Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(colour) };
+    out.prose(&words::medium_line(record), 2, AnsiStyle::strong);
+    for finding in record.findings.iter().filter(|finding| finding.id == NOT_RESTORED) {
         out.statement(finding, "");
     }
     if let Some(state) = caveats::state(record) {
-        out.prose(&state, 0, Ink::warn);
+        out.prose(&state, 0, AnsiStyle::warn);
     }
     out.line("");
     let summary = record.summary.clone().unwrap_or_default();
@@ -79,7 +80,7 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     }
     let of_all = caveats::of_record(record).into_iter().filter(|caveat| caveat.is_of_all());
     for caveat in of_all.take(CHECK_CAVEATS) {
-        out.prose(&format!("Caveat: {}", caveat.full_text()), 2, Ink::warn);
+        out.prose(&format!("Caveat: {}", caveat.full_text()), 2, AnsiStyle::warn);
     }
     out.text
 }
@@ -87,7 +88,8 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
 /// Next steps for the user, a line or two for each; lines of at most `width` columns, except for
 /// longer commands. Empty if there is nothing to do.
 pub fn next_steps(record: &Record, width: usize) -> String {
-    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    let mut out =
+        Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(false) };
     for step in findings::next_steps(record) {
         let words: Vec<String> =
             step.command.iter().map(|word| display::shell_word(word)).collect();
@@ -106,7 +108,8 @@ const CHECK_CAVEATS: usize = 2;
 /// Every finding with its evidence, its confidence, and its meaning; lines of at most `width`
 /// columns.
 pub fn findings(record: &Record, width: usize) -> String {
-    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    let mut out =
+        Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(false) };
     out.prose(&words::medium_line(record), 2, |_, text| text.to_owned());
     if record.findings.is_empty() {
         out.line("\nNothing can be concluded from what was measured.");
@@ -250,7 +253,7 @@ fn claim_answer(finding: &Finding) -> Answer {
 }
 
 /// Finding about data that was not restored; it comes before the verdict.
-pub(crate) const NOT_PUT_BACK: &str = "not-put-back";
+pub(crate) const NOT_RESTORED: &str = "not-put-back";
 /// Column in which the answers of a check begin.
 const ANSWER: usize = 13;
 /// Least width of any output, in columns.
@@ -267,9 +270,9 @@ const SLOWEST: usize = 8;
 const ROW: usize = FIGURE + 2 + COUNT + 2 + STOP + SLOWEST;
 
 /// ANSI colours, or none.
-struct Ink(bool);
+struct AnsiStyle(bool);
 
-impl Ink {
+impl AnsiStyle {
     fn paint(&self, code: &str, text: &str) -> String {
         if self.0 && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
@@ -295,7 +298,7 @@ impl Ink {
 struct Page {
     text: String,
     width: usize,
-    ink: Ink,
+    style: AnsiStyle,
 }
 
 impl Page {
@@ -310,8 +313,8 @@ impl Page {
     }
 
     /// Text broken at the width; lines after the first are indented.
-    fn prose(&mut self, text: &str, indent: usize, ink: impl Fn(&Ink, &str) -> String) {
-        self.indented(text, [0, indent], ink);
+    fn prose(&mut self, text: &str, indent: usize, style: impl Fn(&AnsiStyle, &str) -> String) {
+        self.indented(text, [0, indent], style);
     }
 
     /// Adds wrapped text with the first line indented too, by no more than the others.
@@ -319,33 +322,33 @@ impl Page {
         &mut self,
         text: &str,
         [first, indent]: [usize; 2],
-        ink: impl Fn(&Ink, &str) -> String,
+        style: impl Fn(&AnsiStyle, &str) -> String,
     ) {
         for (at, line) in wrapped(text, self.width - indent).iter().enumerate() {
             let pad = if at == 0 { first } else { indent };
-            let inked = ink(&self.ink, line);
-            self.line(&format!("{:pad$}{inked}", ""));
+            let styled = style(&self.style, line);
+            self.line(&format!("{:pad$}{styled}", ""));
         }
     }
 
     fn opening(&mut self, record: &Record) {
-        self.prose(&words::medium_line(record), 2, Ink::strong);
+        self.prose(&words::medium_line(record), 2, AnsiStyle::strong);
         // The result is read first, and many readers stop there; only data at risk comes before it.
         for finding in record
             .findings
             .iter()
-            .filter(|finding| finding.id == "verdict" || finding.id == NOT_PUT_BACK)
+            .filter(|finding| finding.id == "verdict" || finding.id == NOT_RESTORED)
         {
             self.statement(finding, "");
         }
         let label = record.run.label.as_deref().map(printable).filter(|label| !label.is_empty());
         let facts: Vec<String> = label.into_iter().chain(caveats::run_facts(record)).collect();
         if !facts.is_empty() {
-            self.prose(&facts.join(", "), 2, Ink::faint);
+            self.prose(&facts.join(", "), 2, AnsiStyle::faint);
         }
         self.line("");
         if let Some(state) = caveats::state(record) {
-            self.prose(&state, 0, Ink::warn);
+            self.prose(&state, 0, AnsiStyle::warn);
         }
         // A fault of the medium is already in the verdict.
         let is_in_verdict = |finding: &Finding| {
@@ -370,10 +373,10 @@ impl Page {
 
     /// "Genuine?     yes. Its capacity is real: ...".
     fn answer(&mut self, question: &str, answer: Answer, because: &str) {
-        let ink = match answer {
-            Answer::Yes => Ink::strong,
-            Answer::No => Ink::alarm,
-            Answer::Partly | Answer::Inconclusive | Answer::NotTested => Ink::warn,
+        let style = match answer {
+            Answer::Yes => AnsiStyle::strong,
+            Answer::No => AnsiStyle::alarm,
+            Answer::Partly | Answer::Inconclusive | Answer::NotTested => AnsiStyle::warn,
         };
         let word = answer.words();
         let is_clause = because.starts_with(|c: char| c.is_lowercase());
@@ -383,7 +386,7 @@ impl Page {
         };
         let text = format!("{question:ANSWER$}{word}{joint} {}", printable(because));
         let lead = format!("{question:ANSWER$}{word}");
-        let painted = format!("{question:ANSWER$}{}", ink(&self.ink, word));
+        let painted = format!("{question:ANSWER$}{}", style(&self.style, word));
         for (at, line) in wrapped_after(&text, ANSWER, self.width).iter().enumerate() {
             match line.strip_prefix(&lead).filter(|_| at == 0) {
                 Some(rest) => self.line(&format!("{painted}{rest}")),
@@ -393,12 +396,12 @@ impl Page {
     }
 
     fn statement(&mut self, finding: &Finding, lead: &str) {
-        let ink = match finding.severity {
-            Severity::Info => Ink::strong,
-            Severity::Warning => Ink::warn,
-            Severity::Failure => Ink::alarm,
+        let style = match finding.severity {
+            Severity::Info => AnsiStyle::strong,
+            Severity::Warning => AnsiStyle::warn,
+            Severity::Failure => AnsiStyle::alarm,
         };
-        self.prose(&format!("{lead}{}", printable(&finding.statement)), 2, ink);
+        self.prose(&format!("{lead}{}", printable(&finding.statement)), 2, style);
     }
 
     /// Levels of the uses and the main warnings; the rest is counted.
@@ -406,7 +409,7 @@ impl Page {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
             // Impossible figures are among the caveats.
-            Severity::Warning => !["verdict", "impossible", "standstill", NOT_PUT_BACK]
+            Severity::Warning => !["verdict", "impossible", "standstill", NOT_RESTORED]
                 .contains(&finding.id.as_str()),
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
         };
@@ -430,7 +433,7 @@ impl Page {
         };
         let command = format!("flashmark show {} --findings", printable(run));
         let command = display::unbroken(&command);
-        self.indented(&format!("{more}: {command}"), [2, 2], Ink::faint);
+        self.indented(&format!("{more}: {command}"), [2, 2], AnsiStyle::faint);
     }
 
     fn headline(&mut self, record: &Record) {
@@ -448,7 +451,7 @@ impl Page {
         let is_single = |cell: &Cell| figure::primary(cell).is_some_and(|it| it.shown.is_single());
         if record.cells.iter().any(is_single) {
             self.line("");
-            self.prose(figure::ONE_RUN_MEANS, 2, Ink::faint);
+            self.prose(figure::ONE_RUN_MEANS, 2, AnsiStyle::faint);
         }
     }
 
@@ -464,7 +467,7 @@ impl Page {
             "stop",
             "slowest"
         );
-        let heads = self.ink.faint(&heads);
+        let heads = self.style.faint(&heads);
         self.line(&heads);
     }
 
@@ -474,7 +477,7 @@ impl Page {
             Ok(PrintedFigure { text, interval, n }) => {
                 let gap = " "
                     .repeat(FIGURE.saturating_sub(display::width(&label) + display::width(text)));
-                let figure = self.ink.strong(text);
+                let figure = self.style.strong(text);
                 if self.width < ROW {
                     self.line(&format!("{label}{gap}{figure}"));
                     let parts = [interval.to_owned(), format!("n {n}"), stop.to_owned()];
@@ -484,18 +487,22 @@ impl Page {
                 }
                 let counted = spread(words::without_unit(interval, text), &n.to_string(), COUNT);
                 let rest = format!("  {stop:STOP$}{worst:>SLOWEST$}");
-                self.line(&format!("{label}{gap}{figure}  {}", abutted(counted, rest, COUNT)));
+                self.line(&format!(
+                    "{label}{gap}{figure}  {}",
+                    joined_columns(counted, rest, COUNT)
+                ));
             }
             Err(why) if self.width < ROW => {
                 self.line(&spread(&label, "-", FIGURE));
                 self.below(&[why.to_owned()]);
             }
             Err(why) => {
-                let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
+                let style =
+                    if why.starts_with("impossible") { AnsiStyle::alarm } else { AnsiStyle::faint };
                 for (at, line) in wrapped(why, self.width - FIGURE - 2).iter().enumerate() {
                     let start =
                         if at == 0 { spread(&label, "-", FIGURE) } else { " ".repeat(FIGURE) };
-                    let why = ink(&self.ink, line);
+                    let why = style(&self.style, line);
                     self.line(&format!("{start}  {why}"));
                 }
             }
@@ -505,7 +512,7 @@ impl Page {
     /// Parts of the row above that did not fit there.
     fn below(&mut self, parts: &[String]) {
         for line in joined(parts, self.width - 4) {
-            let line = self.ink.faint(&line);
+            let line = self.style.faint(&line);
             self.line(&format!("    {line}"));
         }
     }
@@ -518,7 +525,7 @@ impl Page {
             if last != cell.test {
                 let name = capitalised(&words::test(&cell.test));
                 self.line("");
-                let name = self.ink.faint(&name);
+                let name = self.style.faint(&name);
                 self.line(&name);
                 last = &cell.test;
             }
@@ -550,7 +557,7 @@ impl Page {
             self.prose(
                 &format!("- {about}{}", caveat.text),
                 2,
-                if caveat.severe { Ink::alarm } else { Ink::warn },
+                if caveat.severe { AnsiStyle::alarm } else { AnsiStyle::warn },
             );
         }
     }
@@ -566,7 +573,7 @@ impl Page {
     }
 
     fn section(&mut self, name: &str) {
-        let name = self.ink.strong(name);
+        let name = self.style.strong(name);
         self.line("");
         self.line(&name);
     }
@@ -574,7 +581,7 @@ impl Page {
 
 /// True for a cell of a test outside the headline, or one of many imported ones.
 fn is_other(cell: &Cell) -> bool {
-    !headline::TESTS.contains(&cell.test.as_str()) || figure::is_of_others(cell)
+    !headline::TESTS.contains(&cell.test.as_str()) || figure::is_imported(cell)
 }
 
 /// Names that distinguish cells of one test, after the test's name and a colon.
@@ -587,7 +594,8 @@ fn names(record: &Record) -> CellNames {
 
 /// Wrapped text, with lines after the first indented.
 pub(crate) fn paragraph(text: &str, width: usize) -> String {
-    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    let mut out =
+        Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(false) };
     out.prose(text, 2, |_, text| text.to_owned());
     out.text
 }
@@ -609,7 +617,7 @@ fn spread(left: &str, right: &str, width: usize) -> String {
 
 /// A text of `width` columns and the rest of its row; if the text is wider, blanks of the rest are
 /// removed.
-fn abutted(text: String, mut rest: String, width: usize) -> String {
+fn joined_columns(text: String, mut rest: String, width: usize) -> String {
     for _ in width..display::width(&text) {
         if let Some(blanks) = rest.find("  ") {
             rest.remove(blanks);

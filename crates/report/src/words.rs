@@ -5,7 +5,7 @@ use record::text::{capitalised, printable};
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
     Cell, Content, Direction, Estimate, Finding, Flag, Medium, MediumKind, OPEN_INTERVAL, Params,
-    Path, Record, Region, Severity, Stop, Sync, TargetKind, Unsteady, metric,
+    Path, Record, Region, Severity, Stop, Sync, TargetKind, UnsteadyRounds, metric,
 };
 
 use crate::display;
@@ -315,12 +315,12 @@ pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
 
 /// "varies 2.19-3.41 GB/s", "levels 1.57, 2.90 GB/s": results of rounds that differ too much for an
 /// interval.
-pub fn variation(name: &str, rounds: Unsteady) -> String {
+pub fn variation(name: &str, rounds: UnsteadyRounds) -> String {
     match rounds {
-        Unsteady::Range(ends) => {
+        UnsteadyRounds::Range(ends) => {
             format!("varies {}", interval(name, ends).replacen(" to ", "-", 1))
         }
-        Unsteady::Levels(ends) => {
+        UnsteadyRounds::Levels(ends) => {
             format!("levels {}", interval(name, ends).replacen(" to ", ", ", 1))
         }
     }

@@ -159,7 +159,7 @@ mod tests {
     use crate::profile::units::{ByteSize, Rate, Time};
 
     #[test]
-    fn what_is_written_again_goes_to_flash_once_and_the_oldest_goes_first() {
+    fn rewrites_reach_the_flash_once_oldest_first() {
         let spec = spec::CacheSpec {
             size: ByteSize(4 * PAGE_BYTES),
             rate: Rate(1e9),

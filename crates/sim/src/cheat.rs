@@ -130,8 +130,7 @@ mod tests {
     fn data_is_taken_for_what_it_is() {
         let mut half = vec![0u8; 4096];
         (0..2048).for_each(|i| half[i] = (i * 7 + 1) as u8 | 1);
-        let random: Vec<u8> =
-            (0..512u64).flat_map(|i| crate::chance::mix(i).to_le_bytes()).collect();
+        let random: Vec<u8> = (0..512u64).flat_map(|i| crate::rng::mix(i).to_le_bytes()).collect();
         let seen = [vec![0; 512], vec![9; 512], half, random].map(|bytes| classify(&bytes));
         assert_eq!(
             seen,

@@ -9,7 +9,7 @@ use record::{Content, Sync};
 use crate::cache::{CombiningCache, WriteCache};
 use crate::cheat;
 use crate::fault::{FaultEffect, Faults};
-use crate::mapping::Behind;
+use crate::mapping::FlashBehind;
 use crate::medium::Medium;
 use crate::memory::Memory;
 use crate::profile::Profile;
@@ -429,7 +429,7 @@ impl SimDevice {
             cache.forget();
         }
         if power_lost && let (Some(journal), Some(memory)) = (&mut self.journal, &mut self.memory) {
-            journal.power_cut(memory, at_ns, self.cache.is_some(), self.faults.chance());
+            journal.power_cut(memory, at_ns, self.cache.is_some(), self.faults.rng());
         }
     }
 
@@ -442,7 +442,7 @@ impl SimDevice {
         }
         let (offset, bytes) = (request.offset_bytes, request.length_bytes);
         let Some(mapping) = self.medium.mapping() else {
-            self.move_run(request, 0, Behind::Real(offset), bytes, durable_ns);
+            self.move_run(request, 0, FlashBehind::Real(offset), bytes, durable_ns);
             return;
         };
         let mut done = 0;
@@ -466,14 +466,14 @@ impl SimDevice {
         &mut self,
         request: &Request,
         start: u64,
-        behind: Behind,
+        behind: FlashBehind,
         bytes: u64,
         durable_ns: u64,
     ) {
         let Some(memory) = &mut self.memory else { return };
         // A discard has no buffer.
         if request.op == Op::Discard || !self.facts.keeps_data {
-            if let Behind::Real(at) = behind {
+            if let FlashBehind::Real(at) = behind {
                 memory.clear(at, bytes);
             }
             return;
@@ -481,10 +481,10 @@ impl SimDevice {
         let buffer =
             &mut self.slots[request.slot as usize].buffer[start as usize..(start + bytes) as usize];
         match (request.op, behind) {
-            (Op::Read, Behind::Real(at)) => memory.read(at, buffer),
-            (Op::Read, Behind::Nothing) => lost(self.lost, buffer, self.sequence),
-            (_, Behind::Nothing) => {}
-            (_, Behind::Real(at)) => {
+            (Op::Read, FlashBehind::Real(at)) => memory.read(at, buffer),
+            (Op::Read, FlashBehind::Nothing) => lost(self.lost, buffer, self.sequence),
+            (_, FlashBehind::Nothing) => {}
+            (_, FlashBehind::Real(at)) => {
                 if let Some(journal) = &mut self.journal {
                     journal.note(memory, at, bytes, self.clock_ns, durable_ns);
                 }
@@ -507,7 +507,7 @@ fn lost(lost: LostReads, buffer: &mut [u8], sequence: u64) {
         LostReads::Ones => buffer.fill(0xff),
         LostReads::Garbage => {
             for (index, chunk) in buffer.chunks_mut(8).enumerate() {
-                let word = crate::chance::mix(sequence ^ ((index as u64) << 40));
+                let word = crate::rng::mix(sequence ^ ((index as u64) << 40));
                 chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
             }
         }

@@ -2,8 +2,8 @@
 
 use device::{Extent, IoError, IoErrorKind, Op, Request};
 
-use crate::chance::Chance;
 use crate::profile::spec::{FaultDirection, FaultKind, FaultSpec};
+use crate::rng::SimRng;
 
 /// Error numbers of Linux.
 const EIO: i32 = 5;
@@ -24,7 +24,7 @@ pub(crate) struct FaultEffect {
 }
 
 #[derive(Debug)]
-struct Armed {
+struct ArmedFault {
     fault: FaultSpec,
     extent: Extent,
     /// Time of its beginning in nanoseconds, by the device's clock.
@@ -33,13 +33,18 @@ struct Armed {
     left: u64,
 }
 
-impl Armed {
-    fn new(fault: &FaultSpec, capacity_bytes: u64) -> Armed {
+impl ArmedFault {
+    fn new(fault: &FaultSpec, capacity_bytes: u64) -> ArmedFault {
         let offset = fault.offset.map_or(0, |size| size.0);
         let bytes = fault.size.map_or(capacity_bytes.saturating_sub(offset), |size| size.0);
         let usual = if fault.kind == FaultKind::Hang { 1 } else { u64::MAX };
         let left = fault.times.unwrap_or(usual);
-        Armed { fault: fault.clone(), extent: Extent::new(offset, bytes), began_ns: None, left }
+        ArmedFault {
+            fault: fault.clone(),
+            extent: Extent::new(offset, bytes),
+            began_ns: None,
+            left,
+        }
     }
 
     /// Begins the fault when its time has come; true if that is now.
@@ -82,8 +87,8 @@ impl Armed {
 /// The faults of a medium and their progress.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    armed: Vec<Armed>,
-    chance: Chance,
+    armed: Vec<ArmedFault>,
+    rng: SimRng,
     ops: u64,
     written: u64,
 }
@@ -91,8 +96,8 @@ pub(crate) struct Faults {
 impl Faults {
     pub(crate) fn new(faults: &[FaultSpec], capacity_bytes: u64, seed: u64) -> Faults {
         Faults {
-            armed: faults.iter().map(|fault| Armed::new(fault, capacity_bytes)).collect(),
-            chance: Chance::new(seed ^ 0xfa17),
+            armed: faults.iter().map(|fault| ArmedFault::new(fault, capacity_bytes)).collect(),
+            rng: SimRng::new(seed ^ 0xfa17),
             ops: 0,
             written: 0,
         }
@@ -110,8 +115,8 @@ impl Faults {
     }
 
     /// Random numbers for the effect of a fault on data.
-    pub(crate) fn chance(&mut self) -> &mut Chance {
-        &mut self.chance
+    pub(crate) fn rng(&mut self) -> &mut SimRng {
+        &mut self.rng
     }
 
     /// Begins the first fault that removes the medium up to this time; returns its time in
@@ -119,7 +124,7 @@ impl Faults {
     ///
     /// Such a fault does not wait for the next request: it fails I/Os in flight.
     pub(crate) fn take_away(&mut self, until_ns: u64) -> Option<(u64, bool)> {
-        let moment = |armed: &Armed| {
+        let moment = |armed: &ArmedFault| {
             let takes_away = matches!(armed.fault.kind, FaultKind::Vanish | FaultKind::PowerCut)
                 && armed.began_ns.is_none();
             armed
@@ -169,8 +174,8 @@ impl Faults {
             let mut at = start;
             while at < end {
                 let stop = end.min((at / PAGE + 1) * PAGE);
-                if self.chance.unit() < share {
-                    flips.push((at + self.chance.below(stop - at), self.chance.below(8) as u32));
+                if self.rng.unit() < share {
+                    flips.push((at + self.rng.below(stop - at), self.rng.below(8) as u32));
                 }
                 at = stop;
             }
@@ -179,7 +184,7 @@ impl Faults {
     }
 }
 
-impl Armed {
+impl ArmedFault {
     /// Adds the effect of this fault, which has begun, on a request.
     fn strike(&mut self, request: &Request, now_ns: u64, begins: bool, effect: &mut FaultEffect) {
         let fail =

@@ -6,7 +6,6 @@
 //! files, or which test is running.
 
 mod cache;
-mod chance;
 mod cheat;
 mod device;
 mod fault;
@@ -19,6 +18,7 @@ mod memory;
 pub mod profile;
 mod queue;
 mod recent;
+mod rng;
 mod timing;
 pub mod truth;
 mod wear;

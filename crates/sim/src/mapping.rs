@@ -5,7 +5,7 @@ use crate::profile::spec::{Fake, LostReads, Spec};
 
 /// The flash behind a run of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Behind {
+pub(crate) enum FlashBehind {
     /// Flash, at this address.
     Real(u64),
     /// Nothing: writes are dropped.
@@ -49,7 +49,7 @@ impl Mapping {
     }
 
     /// Splits a range into runs: the flash behind each, and its bytes.
-    pub(crate) fn runs(self, offset: u64, bytes: u64) -> impl Iterator<Item = (Behind, u64)> {
+    pub(crate) fn runs(self, offset: u64, bytes: u64) -> impl Iterator<Item = (FlashBehind, u64)> {
         let (mut at, end) = (offset, offset + bytes);
         std::iter::from_fn(move || {
             if at >= end {
@@ -57,9 +57,9 @@ impl Mapping {
             }
             let folded = at % self.module;
             let (behind, stop) = if folded < self.real {
-                (Behind::Real(folded), self.real)
+                (FlashBehind::Real(folded), self.real)
             } else {
-                (Behind::Nothing, self.module)
+                (FlashBehind::Nothing, self.module)
             };
             let run = (stop - folded).min(end - at);
             at += run;

@@ -2,18 +2,18 @@
 
 use record::Content;
 
-use crate::chance::{Chance, Jitter};
 use crate::cheat::{Compression, PatternCheat};
 use crate::heat::Heat;
 use crate::mapping::Mapping;
 use crate::profile::spec::Spec;
+use crate::rng::{Jitter, SimRng};
 use crate::timing::{self, MediumCommand, Timing};
 use crate::wear::Wear;
 
 /// Model and effects; returns the time of each I/O.
 pub(crate) struct Medium {
     timing: Box<dyn Timing>,
-    chance: Chance,
+    rng: SimRng,
     jitter: Option<Jitter>,
     max_transfer: u64,
     mapping: Option<Mapping>,
@@ -30,7 +30,7 @@ impl Medium {
         let usual = spec.write.as_ref().map(|write| write.rate);
         Medium {
             timing: timing::model(spec, capacity_bytes),
-            chance: Chance::new(seed),
+            rng: SimRng::new(seed),
             jitter: Jitter::new(spec.jitter.sigma, spec.jitter.tail_share, spec.jitter.tail_factor),
             max_transfer: spec.medium.max_transfer.map_or(u64::MAX, |size| size.0),
             mapping: Mapping::new(spec, capacity_bytes),
@@ -69,7 +69,7 @@ impl Medium {
     #[inline]
     pub(crate) fn read(&mut self, offset: u64, bytes: u64) -> f64 {
         let at = self.timing_offset(offset);
-        let mut ns = self.split(at, bytes, 1.0, |timing, piece, chance| timing.read(piece, chance));
+        let mut ns = self.split(at, bytes, 1.0, |timing, piece, rng| timing.read(piece, rng));
         if let Some(wear) = &self.wear {
             ns += wear.retries_ns(offset, bytes);
         }
@@ -87,9 +87,7 @@ impl Medium {
         let pattern = self.pattern.as_mut().and_then(|pattern| pattern.takes(offset, bytes));
         let mut ns = match shortcut.or(pattern) {
             Some(ns) => ns,
-            None => {
-                self.split(at, bytes, ease, |timing, piece, chance| timing.write(piece, chance))
-            }
+            None => self.split(at, bytes, ease, |timing, piece, rng| timing.write(piece, rng)),
         };
         if let Some(wear) = &mut self.wear {
             ns *= wear.write_factor(bytes);
@@ -130,12 +128,12 @@ impl Medium {
         offset: u64,
         bytes: u64,
         ease: f64,
-        serve: impl Fn(&mut dyn Timing, &MediumCommand, &mut Chance) -> f64,
+        serve: impl Fn(&mut dyn Timing, &MediumCommand, &mut SimRng) -> f64,
     ) -> f64 {
         if bytes <= self.max_transfer {
             let piece =
                 MediumCommand { offset_bytes: offset, bytes, first: true, tail: false, ease };
-            return serve(&mut *self.timing, &piece, &mut self.chance);
+            return serve(&mut *self.timing, &piece, &mut self.rng);
         }
         let (mut ns, mut at, end) = (0.0, offset, offset + bytes);
         while at < end {
@@ -147,7 +145,7 @@ impl Medium {
                 tail: at + take == end,
                 ease,
             };
-            ns += serve(&mut *self.timing, &piece, &mut self.chance);
+            ns += serve(&mut *self.timing, &piece, &mut self.rng);
             at += take;
         }
         ns
@@ -156,7 +154,7 @@ impl Medium {
     /// Applies jitter and heat to the time of an I/O, in nanoseconds.
     #[inline]
     fn finish(&mut self, ns: f64, bytes: u64) -> f64 {
-        let ns = self.jitter.as_ref().map_or(ns, |jitter| ns * jitter.draw(&mut self.chance));
+        let ns = self.jitter.as_ref().map_or(ns, |jitter| ns * jitter.draw(&mut self.rng));
         match &mut self.heat {
             Some(heat) => heat.work(ns, bytes),
             None => ns,

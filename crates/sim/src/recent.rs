@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_looks_at_takes_room_all_the_same() {
+    fn writes_without_data_take_room_as_well() {
         let mut recent = Recent::new(8192);
         recent.write(0, 4096, Some(&[1; 4096]));
         recent.write(8192, 4096, None);

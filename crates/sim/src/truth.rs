@@ -6,8 +6,8 @@
 use device::{Completion, Device, Op, Request};
 use record::{Content, Direction, Histogram, Pattern};
 
-use crate::chance::Chance;
 use crate::profile::Profile;
+use crate::rng::SimRng;
 use crate::{SimDevice, SimOptions};
 
 /// Number of I/Os measured: enough that chance moves the result by less than 0.1 %, tails included.
@@ -218,7 +218,7 @@ pub(crate) struct RunningLoad {
     blocks: u64,
     next: u64,
     started: bool,
-    chance: Chance,
+    rng: SimRng,
     done: Vec<Completion>,
 }
 
@@ -240,7 +240,7 @@ impl RunningLoad {
             blocks,
             next: 0,
             started: false,
-            chance: Chance::new(!seed),
+            rng: SimRng::new(!seed),
             done: Vec::new(),
         }
     }
@@ -294,7 +294,7 @@ impl RunningLoad {
                 self.next = (self.next + 1) % self.blocks;
                 self.next
             }
-            _ => self.chance.below(self.blocks),
+            _ => self.rng.below(self.blocks),
         };
         let op = match self.work.direction {
             Direction::Read => Op::Read,

@@ -1,7 +1,7 @@
 //! Age: bad places, weak places, writes that slow down with every byte.
 
-use crate::chance::mix;
 use crate::profile::spec;
+use crate::rng::mix;
 
 /// Bad and weak places. They belong to the unit, so they do not depend on the order of I/O.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Writes that are not durable yet, so that a power cut can undo or tear them.
 
-use crate::chance::Chance;
 use crate::memory::Memory;
+use crate::rng::SimRng;
 
 /// Bytes that a power cut never tears.
 const SECTOR: u64 = 512;
@@ -43,15 +43,12 @@ impl WriteHistory {
         memory: &mut Memory,
         at_ns: u64,
         cached: bool,
-        chance: &mut Chance,
+        rng: &mut SimRng,
     ) {
         for undo in self.recent.drain(..).rev().filter(|undo| undo.durable_ns > at_ns) {
             let sectors = undo.before.len() as u64 / SECTOR;
-            let kept = if cached || undo.begins_ns >= at_ns {
-                0
-            } else {
-                chance.below(sectors + 1) * SECTOR
-            };
+            let kept =
+                if cached || undo.begins_ns >= at_ns { 0 } else { rng.below(sectors + 1) * SECTOR };
             memory.write(undo.offset + kept, &undo.before[kept as usize..]);
         }
     }

@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::client::{Bearer, Client, Who};
+use crate::client::{Bearer, Client, Identity};
 use crate::pages::{asked, no_medium, no_revision, shown, with_beside};
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
@@ -64,7 +64,7 @@ pub async fn run(
     bearer: Bearer,
     client: Client,
 ) -> Result<Response, Problem> {
-    let sees_all = matches!(app.who(bearer, client).await?, Who::Moderator { .. });
+    let sees_all = matches!(app.who(bearer, client).await?, Identity::Moderator { .. });
     let entry = app
         .make(move |collection| match shown(collection, &id) {
             Ok((entry, _)) => Ok(entry),

@@ -77,11 +77,12 @@ async fn hold(
         return Ok(());
     }
     let waiting = app.bodies().clone().acquire_many_owned(more);
-    let busy = || Problem::busy("too many submissions are coming in at once; try again soon");
+    let unavailable =
+        || Problem::unavailable("too many submissions are coming in at once; try again soon");
     let permit = tokio::time::timeout(MEMORY_WAIT, waiting)
         .await
-        .map_err(|_| busy())?
-        .map_err(|_| busy())?;
+        .map_err(|_| unavailable())?
+        .map_err(|_| unavailable())?;
     match held {
         Some(held) => held.merge(permit),
         None => *held = Some(permit),

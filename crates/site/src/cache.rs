@@ -19,22 +19,22 @@ pub struct CompressedPage {
 }
 
 #[derive(Clone)]
-struct Held {
+struct CachedPage {
     page: Arc<CompressedPage>,
     version: u64,
     made: Instant,
 }
 
 #[derive(Default)]
-struct Halves {
-    young: HashMap<String, Held>,
-    old: HashMap<String, Held>,
+struct Generations {
+    young: HashMap<String, CachedPage>,
+    old: HashMap<String, CachedPage>,
     young_bytes: usize,
 }
 
 /// Cache of rendered pages by name, limited in bytes.
 pub struct PageCache {
-    halves: Mutex<Halves>,
+    halves: Mutex<Generations>,
     most_bytes: usize,
 }
 
@@ -47,7 +47,7 @@ impl PageCache {
         PageCache { halves: Mutex::default(), most_bytes }
     }
 
-    fn halves(&self) -> MutexGuard<'_, Halves> {
+    fn halves(&self) -> MutexGuard<'_, Generations> {
         // A panic in another thread leaves the pages valid.
         self.halves.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,7 +61,7 @@ impl PageCache {
         now: Instant,
     ) -> Option<Arc<CompressedPage>> {
         let mut halves = self.halves();
-        let fresh = |held: &Held| {
+        let fresh = |held: &CachedPage| {
             held.version == version && now.saturating_duration_since(held.made) <= most_age
         };
         if let Some(held) = halves.young.get(name) {
@@ -75,11 +75,11 @@ impl PageCache {
 
     /// Stores a page made from this version at this time, unless it is too large.
     pub fn put(&self, name: String, version: u64, page: Arc<CompressedPage>, made: Instant) {
-        self.keep(&mut self.halves(), name, Held { page, version, made });
+        self.keep(&mut self.halves(), name, CachedPage { page, version, made });
     }
 
-    fn keep(&self, halves: &mut Halves, name: String, held: Held) {
-        let bytes = |name: &str, held: &Held| name.len() + held.page.body.len() + OVERHEAD;
+    fn keep(&self, halves: &mut Generations, name: String, held: CachedPage) {
+        let bytes = |name: &str, held: &CachedPage| name.len() + held.page.body.len() + OVERHEAD;
         let more = bytes(&name, &held);
         if more > self.most_bytes / 2 {
             return;
@@ -96,7 +96,7 @@ impl PageCache {
     /// Size of all pages in bytes, for the metrics.
     pub fn bytes(&self) -> usize {
         let halves = self.halves();
-        let bytes = |pages: &HashMap<String, Held>| {
+        let bytes = |pages: &HashMap<String, CachedPage>| {
             pages.values().map(|held| held.page.body.len()).sum::<usize>()
         };
         bytes(&halves.young) + bytes(&halves.old)

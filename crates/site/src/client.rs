@@ -69,13 +69,13 @@ impl FromRequestParts<App> for Client {
 
 /// Pages that a client has already, and the encodings that it accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
+pub struct ConditionalHeaders {
     /// True if it accepts gzip.
     pub gzip: bool,
     known: String,
 }
 
-impl Wants {
+impl ConditionalHeaders {
     /// True if it has the page with this ETag.
     pub fn has(&self, etag: &str) -> bool {
         let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
@@ -83,10 +83,13 @@ impl Wants {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Wants {
+impl<S: Sync> FromRequestParts<S> for ConditionalHeaders {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Wants, Infallible> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        _: &S,
+    ) -> Result<ConditionalHeaders, Infallible> {
         let text = |name| {
             parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
         };
@@ -99,7 +102,7 @@ impl<S: Sync> FromRequestParts<S> for Wants {
             });
             is_gzip && !is_refused
         });
-        Ok(Wants { gzip, known: text(IF_NONE_MATCH).to_owned() })
+        Ok(ConditionalHeaders { gzip, known: text(IF_NONE_MATCH).to_owned() })
     }
 }
 
@@ -126,7 +129,7 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
 
 /// Identity by token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Identity {
     /// A client without a token: may read and submit.
     Anyone,
     /// A client with the edit token of one run: may replace and withdraw that run.
@@ -146,13 +149,13 @@ pub enum Who {
     },
 }
 
-impl Who {
+impl Identity {
     /// Name in the audit log of clients without a token.
     pub const ANYONE: &str = "anonymous";
     /// Name in the audit log of clients with the edit token of a run.
     pub const EDITOR: &str = "anonymous, by edit token";
 
-    fn of(secret: &str, token: Token) -> Who {
+    fn of(secret: &str, token: Token) -> Identity {
         // Two tokens may have one label: a part of the hash distinguishes them, and does not help
         // to guess a token.
         let mark = &hex(&Sha256::digest(secret.as_bytes()))[..8];
@@ -161,18 +164,18 @@ impl Who {
             if token.label.is_empty() { token.kind.name() } else { &token.label }
         );
         match token.kind {
-            TokenKind::Edit => Who::Editor { run: token.run.unwrap_or_default() },
-            TokenKind::Api => Who::Api { name },
-            TokenKind::Moderator => Who::Moderator { name },
+            TokenKind::Edit => Identity::Editor { run: token.run.unwrap_or_default() },
+            TokenKind::Api => Identity::Api { name },
+            TokenKind::Moderator => Identity::Moderator { name },
         }
     }
 
     /// Name in the audit log.
     pub fn name(&self) -> &str {
         match self {
-            Who::Anyone => Who::ANYONE,
-            Who::Editor { .. } => Who::EDITOR,
-            Who::Api { name } | Who::Moderator { name } => name,
+            Identity::Anyone => Identity::ANYONE,
+            Identity::Editor { .. } => Identity::EDITOR,
+            Identity::Api { name } | Identity::Moderator { name } => name,
         }
     }
 }
@@ -182,11 +185,11 @@ impl App {
     ///
     /// # Errors
     /// If the token is unknown or was revoked.
-    pub async fn who(&self, bearer: Bearer, client: Client) -> Result<Who, Problem> {
-        let Some(secret) = bearer.0 else { return Ok(Who::Anyone) };
+    pub async fn who(&self, bearer: Bearer, client: Client) -> Result<Identity, Problem> {
+        let Some(secret) = bearer.0 else { return Ok(Identity::Anyone) };
         let asked = secret.clone();
         match self.read(move |collection| collection.token(&asked)).await? {
-            Some(token) if token.revoked.is_none() => Ok(Who::of(&secret, token)),
+            Some(token) if token.revoked.is_none() => Ok(Identity::of(&secret, token)),
             found => {
                 self.allow_attempt(client.0)?;
                 let state = if found.is_some() {
@@ -205,8 +208,8 @@ impl App {
     /// If it is not the token of a moderator.
     pub async fn moderator(&self, bearer: Bearer, client: Client) -> Result<String, Problem> {
         match self.who(bearer, client).await? {
-            Who::Moderator { name } => Ok(name),
-            Who::Anyone => Err(Problem::unauthorized("this needs the token of a moderator")),
+            Identity::Moderator { name } => Ok(name),
+            Identity::Anyone => Err(Problem::unauthorized("this needs the token of a moderator")),
             _ => Err(Problem::forbidden(
                 "this needs the token of a moderator; yours is another kind",
             )),

@@ -7,7 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::metrics::{Answered, Route};
+use crate::metrics::{AnswerLabels, Route};
 use crate::problem::Problem;
 use crate::state::App;
 
@@ -32,7 +32,7 @@ pub async fn count(State(app): State<App>, request: Request, next: Next) -> Resp
         .observe(start.elapsed().as_secs_f64());
     metrics
         .answered
-        .get_or_create(&Answered { route, method, status: response.status().as_u16() })
+        .get_or_create(&AnswerLabels { route, method, status: response.status().as_u16() })
         .inc();
     response
 }

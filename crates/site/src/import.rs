@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use self::form::ImportForm;
 use self::found::FoundInText;
 use crate::body::collected;
-use crate::client::{Bearer, Client, Who};
+use crate::client::{Bearer, Client, Identity};
 use crate::problem::Problem;
 use crate::state::App;
 use crate::submissions::{ReceiptBody, keep, policy_for, submitter};
@@ -94,7 +94,7 @@ pub(crate) struct Added {
 async fn add(
     app: &App,
     client: Client,
-    who: &Who,
+    who: &Identity,
     found: FoundInText,
 ) -> Result<Response, Problem> {
     let sound = found.records.iter().filter(|record| record.judged.is_ok()).count();
@@ -114,8 +114,8 @@ async fn add(
 }
 
 /// Counts each record as a submission; the request itself counted as the first.
-fn allow(app: &App, client: Client, who: &Who, records: usize) -> Result<(), Problem> {
-    if *who != Who::Anyone {
+fn allow(app: &App, client: Client, who: &Identity, records: usize) -> Result<(), Problem> {
+    if *who != Identity::Anyone {
         return Ok(());
     }
     let most = app.options().burst;

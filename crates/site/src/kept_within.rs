@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use store::collection::{Collection, CollectionError, Submission, SubmissionReceipt};
 
-use crate::client::{Client, Who};
+use crate::client::{Client, Identity};
 use crate::problem::Problem;
 use crate::quota::{LATER, OverQuota};
 use crate::state::{App, a_day_ago};
 
 /// Names in the audit log of senders without a token of their own.
-const WITHOUT_TOKEN: [&str; 2] = [Who::ANYONE, Who::EDITOR];
+const WITHOUT_TOKEN: [&str; 2] = [Identity::ANYONE, Identity::EDITOR];
 
 impl App {
     /// Stores a run, within the quotas of its sender.
@@ -21,7 +21,7 @@ impl App {
     pub async fn submit_within(
         &self,
         client: Client,
-        who: &Who,
+        who: &Identity,
         submission: Submission,
     ) -> Result<SubmissionReceipt, Problem> {
         if !WITHOUT_TOKEN.contains(&who.name()) {
@@ -42,7 +42,7 @@ impl App {
     pub async fn replace_within(
         &self,
         client: Client,
-        who: &Who,
+        who: &Identity,
         id: String,
         submission: Submission,
     ) -> Result<SubmissionReceipt, Problem> {

@@ -13,7 +13,7 @@ use store::collection::Counts;
 use tokio::sync::Mutex;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct Answered {
+pub(crate) struct AnswerLabels {
     pub(crate) route: String,
     pub(crate) method: String,
     pub(crate) status: u16,
@@ -35,14 +35,14 @@ struct Quota {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Of {
+struct StatusLabel {
     status: &'static str,
 }
 
 /// Counters and gauges of `/metrics`.
 pub struct ServerMetrics {
     registry: Registry,
-    pub(crate) answered: Family<Answered, Counter>,
+    pub(crate) answered: Family<AnswerLabels, Counter>,
     pub(crate) took: Family<Route, Histogram, fn() -> Histogram>,
     submissions: Family<Outcome, Counter>,
     over_quota: Family<Quota, Counter>,
@@ -50,7 +50,7 @@ pub struct ServerMetrics {
     /// Connections closed at once because their address had too many.
     pub connections_refused: Counter,
     pages: Family<Outcome, Counter>,
-    runs: Family<Of, Gauge<u64, AtomicU64>>,
+    runs: Family<StatusLabel, Gauge<u64, AtomicU64>>,
     lines: Gauge<u64, AtomicU64>,
     pub(crate) cache_bytes: Gauge<u64, AtomicU64>,
     /// Open connections.
@@ -147,7 +147,7 @@ impl ServerMetrics {
             ("withdrawn", counts.withdrawn),
         ];
         for (status, count) in of {
-            self.runs.get_or_create(&Of { status }).set(count);
+            self.runs.get_or_create(&StatusLabel { status }).set(count);
         }
         self.lines.set(counts.lines);
     }

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::rate_limit::Asker;
+use crate::rate_limit::RateLimitKey;
 
 /// Default limit of connections per address.
 pub const CONNECTIONS: usize = 100;
@@ -14,12 +14,12 @@ pub const CONNECTIONS: usize = 100;
 #[derive(Clone)]
 pub struct OpenConnections {
     most: usize,
-    open: Arc<Mutex<HashMap<Asker, usize>>>,
+    open: Arc<Mutex<HashMap<RateLimitKey, usize>>>,
 }
 
 /// A connection that is counted until this is dropped.
 pub struct CountedConnection {
-    asker: Asker,
+    key: RateLimitKey,
     all: OpenConnections,
 }
 
@@ -29,26 +29,26 @@ impl OpenConnections {
         OpenConnections { most: if most == 0 { usize::MAX } else { most }, open: Arc::default() }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Asker, usize>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<RateLimitKey, usize>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts one more connection of an address; `None` if it has too many.
     pub fn take(&self, who: IpAddr) -> Option<CountedConnection> {
-        let asker = Asker::of(who);
+        let key = RateLimitKey::of(who);
         let mut open = self.open();
-        let count = open.entry(asker).or_default();
+        let count = open.entry(key).or_default();
         if *count >= self.most {
             return None;
         }
         *count += 1;
-        Some(CountedConnection { asker, all: self.clone() })
+        Some(CountedConnection { key, all: self.clone() })
     }
 }
 
 impl Drop for CountedConnection {
     fn drop(&mut self) {
-        if let Entry::Occupied(mut count) = self.all.open().entry(self.asker) {
+        if let Entry::Occupied(mut count) = self.all.open().entry(self.key) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
                 count.remove();

@@ -23,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 use store::collection::{Collection, Revision};
 
 use crate::cache::CompressedPage;
-use crate::client::Wants;
+use crate::client::ConditionalHeaders;
 use crate::newest_runs::with_newest_runs;
 use crate::problem::Problem;
 use crate::state::App;
@@ -54,7 +54,7 @@ impl RenderedPage {
 /// The page with this name, cached or rendered now. `version` is that of its data.
 pub(crate) async fn kept<F>(
     app: &App,
-    wants: &Wants,
+    conditional: &ConditionalHeaders,
     name: String,
     version: u64,
     most_age: Duration,
@@ -74,18 +74,18 @@ where
             page
         }
     };
-    Ok(answer(&page, wants))
+    Ok(answer(&page, conditional))
 }
 
 /// A page about the whole collection: rendered again after each change.
 pub(crate) async fn live(
     app: &App,
-    wants: &Wants,
+    conditional: &ConditionalHeaders,
     name: String,
     make: impl FnOnce(&Collection, &SiteInfo) -> Result<RenderedPage, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let version = app.changes();
-    kept(app, wants, name, version, app.options().page_age, || packed(app, make)).await
+    kept(app, conditional, name, version, app.options().page_age, || packed(app, make)).await
 }
 
 /// Renders and compresses a page, on another thread than those that answer.
@@ -112,8 +112,8 @@ fn gzipped(text: &[u8]) -> Bytes {
         .into()
 }
 
-fn answer(page: &CompressedPage, wants: &Wants) -> Response {
-    let mut response = match (wants.has(&page.etag), wants.gzip) {
+fn answer(page: &CompressedPage, conditional: &ConditionalHeaders) -> Response {
+    let mut response = match (conditional.has(&page.etag), conditional.gzip) {
         (true, _) => StatusCode::NOT_MODIFIED.into_response(),
         (false, true) => {
             let mut response = page.body.clone().into_response();
@@ -145,7 +145,7 @@ pub fn pairs(text: Option<&str>) -> Vec<(String, String)> {
 pub async fn table(
     State(app): State<App>,
     RawQuery(text): RawQuery,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
     let mut asked = asked(text.as_deref());
     if !asked.columns.is_empty() {
@@ -153,7 +153,7 @@ pub async fn table(
         asked.per_page = asked.per_page.map(|lines| lines.min(query::LINES));
     }
     let name = format!("table?{}", query::to_text(&asked));
-    live(&app, &wants, name, move |collection, site| {
+    live(&app, &conditional, name, move |collection, site| {
         let categories = made::categories().into_iter().map(|category| category.query);
         let (page, categories) = collection.lines_and_filled(&asked, categories)?;
         let site = SiteInfo { categories: Some(categories), ..site.clone() };
@@ -170,19 +170,26 @@ pub async fn table(
 pub async fn medium(
     State(app): State<App>,
     Path(slug): Path<String>,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
     let (line, beside) = line_and_beside(&app, slug).await?;
     // It changes when its line does, which is looked up each time. Other changes of other processes
     // expire soon.
     let version = version_of(&line, &beside, app.reworks());
-    kept(&app, &wants, format!("medium {}", line.slug), version, app.options().page_age * 6, || {
-        packed(&app, move |collection, site| {
-            let entries = collection.latest_runs_of(&line.slug, MAX_RUNS)?;
-            let media = findings::media(&collection.medium_runs(&line.slug)?);
-            Ok(RenderedPage::page(made::medium_beside(site, &line, &entries, &beside, &media)))
-        })
-    })
+    kept(
+        &app,
+        &conditional,
+        format!("medium {}", line.slug),
+        version,
+        app.options().page_age * 6,
+        || {
+            packed(&app, move |collection, site| {
+                let entries = collection.latest_runs_of(&line.slug, MAX_RUNS)?;
+                let media = findings::media(&collection.medium_runs(&line.slug)?);
+                Ok(RenderedPage::page(made::medium_beside(site, &line, &entries, &beside, &media)))
+            })
+        },
+    )
     .await
 }
 
@@ -227,7 +234,7 @@ fn version_of(line: &CollectionLine, beside: &[CollectionLine], reworks: u64) ->
 pub async fn compare(
     State(app): State<App>,
     RawQuery(text): RawQuery,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
     let mut slugs: Vec<String> = Vec::new();
     for (name, slug) in pairs(text.as_deref()) {
@@ -236,7 +243,7 @@ pub async fn compare(
         }
     }
     let name = format!("compare {}", slugs.join(" "));
-    live(&app, &wants, name, move |collection, site| {
+    live(&app, &conditional, name, move |collection, site| {
         let mut media = Vec::new();
         for slug in &slugs {
             if let Some(line) = collection.line(slug)? {
@@ -255,8 +262,11 @@ pub async fn compare(
 }
 
 /// Page of the downloads.
-pub async fn about(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
-    live(&app, &wants, "about".to_owned(), |collection, site| {
+pub async fn about(
+    State(app): State<App>,
+    conditional: ConditionalHeaders,
+) -> Result<Response, Problem> {
+    live(&app, &conditional, "about".to_owned(), |collection, site| {
         let counts = collection.counts()?;
         Ok(RenderedPage::page(made::about(site, counts.lines, counts.accepted)))
     })
@@ -267,14 +277,14 @@ pub async fn about(State(app): State<App>, wants: Wants) -> Result<Response, Pro
 pub async fn text(
     State(app): State<App>,
     Path(name): Path<String>,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
     let is_known = ["methodology", "findings"].contains(&name.as_str())
         || made::TEXTS.iter().any(|text| text.name == name);
     if !is_known {
         return Err(Problem::not_found("there is nothing at this address"));
     }
-    kept(&app, &wants, format!("text {name}"), 0, FOR_EVER, || {
+    kept(&app, &conditional, format!("text {name}"), 0, FOR_EVER, || {
         packed(&app, move |_, site| {
             let page = if name == "methodology" {
                 Some(made::methodology(site))
@@ -289,8 +299,11 @@ pub async fn text(
 }
 
 /// `/feed.atom`: the newest accepted runs as an Atom feed.
-pub async fn feed(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
-    live(&app, &wants, "feed".to_owned(), |collection, site| {
+pub async fn feed(
+    State(app): State<App>,
+    conditional: ConditionalHeaders,
+) -> Result<Response, Problem> {
+    live(&app, &conditional, "feed".to_owned(), |collection, site| {
         let entries = collection.latest(FEED)?;
         let mut found = Vec::new();
         for entry in &entries {
@@ -328,28 +341,28 @@ pub fn line_of(
 pub async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
-    report_of(&app, &wants, id, None).await
+    report_of(&app, &conditional, id, None).await
 }
 
 /// Report of a run in an older revision.
 pub async fn run_revision(
     State(app): State<App>,
     Path((id, revision)): Path<(String, u32)>,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
-    report_of(&app, &wants, id, Some(revision)).await
+    report_of(&app, &conditional, id, Some(revision)).await
 }
 
 async fn report_of(
     app: &App,
-    wants: &Wants,
+    conditional: &ConditionalHeaders,
     id: String,
     revision: Option<u32>,
 ) -> Result<Response, Problem> {
     let name = format!("run {id} {}", revision.unwrap_or_default());
-    live(app, wants, name, move |collection, site| {
+    live(app, conditional, name, move |collection, site| {
         let (current, revisions) = shown(collection, &id)?;
         let entry = match revision.filter(|revision| *revision != current.revision) {
             None => current.clone(),
@@ -455,9 +468,9 @@ struct RevisionRow {
 pub async fn revisions(
     State(app): State<App>,
     Path(id): Path<String>,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
-    live(&app, &wants, format!("revisions {id}"), move |collection, site| {
+    live(&app, &conditional, format!("revisions {id}"), move |collection, site| {
         let (current, revisions) = shown(collection, &id)?;
         let prefix = prefix_of(site);
         let row = |revision: Revision| RevisionRow {
@@ -495,12 +508,12 @@ pub fn status_words(status: SubmissionStatus) -> &'static str {
 pub async fn asset(
     State(app): State<App>,
     Path(name): Path<String>,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
     let asset =
         made::assets().iter().find(|asset| asset.path.strip_prefix("assets/") == Some(&name));
     let asset = asset.ok_or_else(|| Problem::not_found("there is no such file"))?;
-    let mut response = kept(&app, &wants, format!("asset {name}"), 0, FOR_EVER, || async {
+    let mut response = kept(&app, &conditional, format!("asset {name}"), 0, FOR_EVER, || async {
         let etag = format!("W/\"{}\"", &hex(&Sha256::digest(asset.text))[..16]);
         Ok(CompressedPage {
             media_type: asset.media_type,

@@ -97,7 +97,7 @@ impl Problem {
     }
 
     /// Status 503: overloaded; may succeed in 5 s.
-    pub fn busy(reason: impl Into<String>) -> Problem {
+    pub fn unavailable(reason: impl Into<String>) -> Problem {
         let wait = Some(Duration::from_secs(5));
         Problem {
             retry_after: wait,
@@ -191,7 +191,7 @@ impl From<CollectionError> for Problem {
             CollectionError::Damaged { .. } => Problem::internal(&reason),
             _ => {
                 eprintln!("flashmark-site: {reason}");
-                Problem::busy("the collection cannot be reached now; try again soon")
+                Problem::unavailable("the collection cannot be reached now; try again soon")
             }
         }
     }

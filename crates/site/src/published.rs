@@ -9,7 +9,7 @@ use record::collection::{CollectionLine, CollectionRun, Query, SortBy};
 use report::collection::{self as made, MAX_PICKED, is_slug};
 use store::collection::{Collection, CollectionError};
 
-use crate::client::Wants;
+use crate::client::ConditionalHeaders;
 use crate::newest_runs::with_newest_runs;
 use crate::pages::{FOR_EVER, RenderedPage, kept, live, packed, pairs};
 use crate::problem::Problem;
@@ -21,8 +21,11 @@ const OFFERED: u32 = 300;
 static SOURCES: LazyLock<Vec<PublishedSource>> = LazyLock::new(import::reference::sources);
 
 /// `/published`: list of the publications.
-pub async fn index(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
-    kept(&app, &wants, "published".to_owned(), 0, FOR_EVER, || {
+pub async fn index(
+    State(app): State<App>,
+    conditional: ConditionalHeaders,
+) -> Result<Response, Problem> {
+    kept(&app, &conditional, "published".to_owned(), 0, FOR_EVER, || {
         packed(&app, |_, site| Ok(RenderedPage::page(made::published_index(site, &SOURCES))))
     })
     .await
@@ -33,14 +36,14 @@ pub async fn source(
     State(app): State<App>,
     Path(key): Path<String>,
     RawQuery(text): RawQuery,
-    wants: Wants,
+    conditional: ConditionalHeaders,
 ) -> Result<Response, Problem> {
     let source = SOURCES.iter().find(|source| source.key == key);
     let source =
         source.ok_or_else(|| Problem::not_found("there is no publication of this name"))?;
     let slugs = picked(text.as_deref());
     let name = format!("published {key} {}", slugs.join(" "));
-    live(&app, &wants, name, move |collection, site| {
+    live(&app, &conditional, name, move |collection, site| {
         let media = with_runs(collection, &slugs)?;
         let page = made::published(site, source, &media, &offered(collection)?);
         Ok(RenderedPage::page(page))

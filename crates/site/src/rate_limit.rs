@@ -25,22 +25,22 @@ const FORGOTTEN: usize = MOST / 8;
 pub struct RateLimit {
     per_second: f64,
     burst: f64,
-    buckets: Mutex<HashMap<Asker, Bucket>>,
+    buckets: Mutex<HashMap<RateLimitKey, Bucket>>,
 }
 
 /// Client for the limit: an IPv4 address, or the /64 network of an IPv6 address (a household has at
 /// least a /64, and may use any address in it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Asker {
+pub(crate) enum RateLimitKey {
     V4(u32),
     V6(u64),
 }
 
-impl Asker {
-    pub(crate) fn of(address: IpAddr) -> Asker {
+impl RateLimitKey {
+    pub(crate) fn of(address: IpAddr) -> RateLimitKey {
         match address.to_canonical() {
-            IpAddr::V4(address) => Asker::V4(address.to_bits()),
-            IpAddr::V6(address) => Asker::V6((address.to_bits() >> 64) as u64),
+            IpAddr::V4(address) => RateLimitKey::V4(address.to_bits()),
+            IpAddr::V6(address) => RateLimitKey::V6((address.to_bits() >> 64) as u64),
         }
     }
 }
@@ -89,12 +89,12 @@ impl RateLimit {
     /// # Errors
     /// As [`take`](RateLimit::take).
     pub fn take_amount(&self, who: IpAddr, wanted: f64, now: Instant) -> Result<(), Duration> {
-        let asker = Asker::of(who);
+        let key = RateLimitKey::of(who);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST && !buckets.contains_key(&asker) {
+        if buckets.len() >= MOST && !buckets.contains_key(&key) {
             self.forget(&mut buckets, now);
         }
-        let bucket = buckets.entry(asker).or_insert(Bucket { tokens: self.burst, at: now });
+        let bucket = buckets.entry(key).or_insert(Bucket { tokens: self.burst, at: now });
         // Callers read the clock before they get the lock, so times may come out of order.
         let at = now.max(bucket.at);
         *bucket = Bucket { tokens: self.tokens(bucket, at), at };
@@ -112,14 +112,14 @@ impl RateLimit {
     }
 
     /// Makes room: drops full buckets, and if needed the fullest of the others.
-    fn forget(&self, buckets: &mut HashMap<Asker, Bucket>, now: Instant) {
+    fn forget(&self, buckets: &mut HashMap<RateLimitKey, Bucket>, now: Instant) {
         buckets.retain(|_, bucket| self.tokens(bucket, now) < self.burst);
         let Some(too_many) = (buckets.len() + FORGOTTEN).checked_sub(MOST) else { return };
-        let mut by_tokens: Vec<(f64, Asker)> =
-            buckets.iter().map(|(asker, bucket)| (self.tokens(bucket, now), *asker)).collect();
+        let mut by_tokens: Vec<(f64, RateLimitKey)> =
+            buckets.iter().map(|(key, bucket)| (self.tokens(bucket, now), *key)).collect();
         by_tokens.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (_, asker) in by_tokens.into_iter().take(too_many) {
-            buckets.remove(&asker);
+        for (_, key) in by_tokens.into_iter().take(too_many) {
+            buckets.remove(&key);
         }
     }
 }

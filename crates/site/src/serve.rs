@@ -112,7 +112,7 @@ fn connection(
     peer: SocketAddr,
     router: Router,
 ) -> http1::Connection<
-    TokioIo<Patient<TcpStream>>,
+    TokioIo<WriteTimeout<TcpStream>>,
     impl hyper::service::HttpService<
         Incoming,
         ResBody = Body,
@@ -128,18 +128,18 @@ fn connection(
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(Patient::new(stream)), service)
+        .serve_connection(TokioIo::new(WriteTimeout::new(stream)), service)
 }
 
 /// A connection that ends if the client accepts no data for too long.
-pub struct Patient<T> {
+pub struct WriteTimeout<T> {
     inner: T,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl<T> Patient<T> {
-    fn new(inner: T) -> Patient<T> {
-        Patient { inner, stalled: None }
+impl<T> WriteTimeout<T> {
+    fn new(inner: T) -> WriteTimeout<T> {
+        WriteTimeout { inner, stalled: None }
     }
 
     /// Result of a write; a pending one fails when the time limit ends.
@@ -164,7 +164,7 @@ impl<T> Patient<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WriteTimeout<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -174,7 +174,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -313,14 +313,15 @@ impl App {
         let turn = semaphore.clone().acquire_owned();
         match tokio::time::timeout(self.0.options.turn_time, turn).await {
             Ok(Ok(turn)) => Ok(turn),
-            _ => Err(Problem::busy("the server is busy; try again soon")),
+            _ => Err(Problem::unavailable("the server is busy; try again soon")),
         }
     }
 
     /// A permit for a large download, or an immediate rejection.
     pub fn download(&self, is_whole: bool) -> Result<OwnedSemaphorePermit, Problem> {
         let turns = if is_whole { &self.0.whole_downloads } else { &self.0.downloads };
-        let refused = |_| Problem::busy("too many downloads are in progress; try again soon");
+        let refused =
+            |_| Problem::unavailable("too many downloads are in progress; try again soon");
         turns.clone().try_acquire_owned().map_err(refused)
     }
 

@@ -15,7 +15,7 @@ use store::collection::{Collection, CollectionError, Submission, SubmissionRecei
 use utoipa::{IntoParams, ToSchema};
 
 use crate::body::collected;
-use crate::client::{Bearer, Client, Who};
+use crate::client::{Bearer, Client, Identity};
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
 use crate::state::{App, Quarantine, now, secret};
@@ -129,9 +129,13 @@ async fn take_in(
 }
 
 /// Identity of the sender of a new run; an edit token is not allowed.
-pub(crate) async fn submitter(app: &App, bearer: Bearer, client: Client) -> Result<Who, Problem> {
+pub(crate) async fn submitter(
+    app: &App,
+    bearer: Bearer,
+    client: Client,
+) -> Result<Identity, Problem> {
     let who = app.who(bearer, client).await?;
-    if let Who::Editor { run } = &who {
+    if let Identity::Editor { run } = &who {
         return Err(Problem::forbidden(format!(
             "this token is for run '{run}' alone: PUT replaces it; submit without a token"
         )));
@@ -143,10 +147,10 @@ pub(crate) async fn submitter(app: &App, bearer: Bearer, client: Client) -> Resu
 pub(crate) async fn keep(
     app: &App,
     client: Client,
-    who: &Who,
+    who: &Identity,
     judged: Judged,
 ) -> Result<(StatusCode, ReceiptBody), Problem> {
-    let edit_token = if *who == Who::Anyone { Some(secret()?) } else { None };
+    let edit_token = if *who == Identity::Anyone { Some(secret()?) } else { None };
     let submission = judged.submission(who, judged.reasons.join("; "), edit_token.clone());
     let receipt = app.submit_within(client, who, submission).await?;
     let outcome = match (receipt.is_new, receipt.status) {
@@ -212,7 +216,7 @@ pub async fn replace(
 ) -> Result<Response, Problem> {
     let replaced = async {
         let who = entitled(&app, &id, bearer, client).await?;
-        if matches!(who, Who::Editor { .. }) {
+        if matches!(who, Identity::Editor { .. }) {
             app.allow_submission(client.0)?;
         }
         let judged = judge(&app, &who, &headers, body, Some(id.clone())).await?;
@@ -298,17 +302,22 @@ pub fn kept_why(why: &str) -> String {
 }
 
 /// Identity of a client that may change this run; an error for others.
-async fn entitled(app: &App, id: &str, bearer: Bearer, client: Client) -> Result<Who, Problem> {
+async fn entitled(
+    app: &App,
+    id: &str,
+    bearer: Bearer,
+    client: Client,
+) -> Result<Identity, Problem> {
     let who = app.who(bearer, client).await?;
     let may = match &who {
-        Who::Anyone => {
+        Identity::Anyone => {
             return Err(Problem::unauthorized(
                 "this needs the edit token that came with the run's receipt",
             ));
         }
-        Who::Moderator { .. } => true,
-        Who::Editor { run } => run == id,
-        Who::Api { name } => {
+        Identity::Moderator { .. } => true,
+        Identity::Editor { run } => run == id,
+        Identity::Api { name } => {
             let (asked, name) = (id.to_owned(), name.clone());
             let sent = app.read(move |collection| collection.revisions(&asked)).await?;
             let first = sent
@@ -329,7 +338,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    fn submission(&self, who: &Who, why: String, edit_token: Option<String>) -> Submission {
+    fn submission(&self, who: &Identity, why: String, edit_token: Option<String>) -> Submission {
         Submission {
             status: self.status,
             who: who.name().to_owned(),
@@ -348,7 +357,7 @@ impl Judged {
 
 async fn judge(
     app: &App,
-    who: &Who,
+    who: &Identity,
     headers: &HeaderMap,
     body: Body,
     replaces: Option<String>,
@@ -369,9 +378,9 @@ async fn judge(
 }
 
 /// Quarantine rule for a sender.
-pub(crate) fn policy_for(app: &App, who: &Who) -> Quarantine {
+pub(crate) fn policy_for(app: &App, who: &Identity) -> Quarantine {
     match who {
-        Who::Moderator { .. } => Quarantine::Doubtful,
+        Identity::Moderator { .. } => Quarantine::Doubtful,
         _ => app.options().quarantine,
     }
 }

@@ -86,7 +86,7 @@ async fn health() -> &'static str {
 /// `/readyz`: the collection answers, and the server is not shutting down.
 async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     if app.is_closing() {
-        return Err(Problem::busy("the server is about to end"));
+        return Err(Problem::unavailable("the server is about to end"));
     }
     app.read(|collection| collection.line("-")).await?;
     Ok("ready\n")

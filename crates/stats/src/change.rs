@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_counts_as_a_thousandth_of_the_median_of_the_others() {
+    fn invalid_rates_count_as_a_thousandth_of_the_median() {
         let floor = (4.0_f64 / 1000.0).ln();
         for strange in [f64::INFINITY, f64::NAN, 0.0, -3.0] {
             let logs = logarithms(&[strange, 4.0, strange, strange]);

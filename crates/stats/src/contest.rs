@@ -18,7 +18,7 @@ pub enum ContestRank {
 
 /// A group in a contest.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Placed {
+pub struct RankedGroup {
     /// Index among the groups that were given.
     pub group: usize,
     /// The geometric mean of its results.
@@ -36,7 +36,7 @@ pub struct Placed {
 /// Each is held against the group with the best mean by [`compare`]. Which group that is depends on
 /// the same results, so the interval of a close second is a little too narrow;
 /// `a_contest_of_equals_seldom_has_a_winner` below says how often that misleads.
-pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<Placed> {
+pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<RankedGroup> {
     let usable = |group: &&(usize, &Vec<f64>)| {
         !group.1.is_empty() && group.1.iter().all(|value| *value > 0.0 && value.is_finite())
     };
@@ -58,14 +58,14 @@ pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<Placed> {
             (_, Some(LargerRate::Same)) => ContestRank::Same,
             (_, Some(LargerRate::Unclear) | None) => ContestRank::Unclear,
         };
-        Placed { group: *group, centre: *centre, to_best, rank }
+        RankedGroup { group: *group, centre: *centre, to_best, rank }
     };
     places.iter().enumerate().map(place).collect()
 }
 
 /// True if more results are needed to decide which of the best two is better, or that they are the
 /// same. Always false for a single group.
-pub fn is_open(places: &[Placed]) -> bool {
+pub fn is_open(places: &[RankedGroup]) -> bool {
     places.get(1).is_some_and(|second| second.rank == ContestRank::Unclear)
 }
 

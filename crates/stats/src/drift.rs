@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_noise_explains_is_no_drift() {
+    fn differences_within_the_noise_are_no_drift() {
         let wandering = Drift { range: 0.3, slope: 0.15 };
         assert!(!wandering.is_steady());
         assert!(!wandering.is_steady_within(0.05));

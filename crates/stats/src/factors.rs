@@ -257,7 +257,7 @@ impl<'a> Data<'a> {
     /// The same without the widening for effects that do not add up.
     fn unwidened(&self, weights: &[f64], of_pairs: usize) -> Option<f64> {
         let p = 1.0 - 0.025 / of_pairs as f64;
-        let own = self.own.as_ref().map(|own| self.by_own(weights, own, p));
+        let own = self.own.as_ref().map(|own| self.welch_satterthwaite_half_width(weights, own, p));
         let EffectBasis::Repeats(degrees) = self.basis else { return own };
         let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
         let repeats = student_t(p, degrees as f64) * (self.repeats_variance * squares).sqrt();
@@ -265,7 +265,7 @@ impl<'a> Data<'a> {
     }
 
     /// Half the width by the runs' own variances, with Satterthwaite's degrees of freedom.
-    fn by_own(&self, weights: &[f64], own: &[f64], p: f64) -> f64 {
+    fn welch_satterthwaite_half_width(&self, weights: &[f64], own: &[f64], p: f64) -> f64 {
         let parts = weights.iter().zip(own).map(|(weight, of)| weight * weight * of);
         let variance: f64 = parts.clone().sum();
         let squares: f64 =

@@ -29,7 +29,7 @@ mod windows;
 pub use apart::{MIN_OTHERS, Outlier, outliers};
 pub use change::{Segment, change_points};
 pub use compare::{LargerRate, RatioEstimate, RunRate, compare, compare_runs};
-pub use contest::{ContestRank, Placed, contest, is_open};
+pub use contest::{ContestRank, RankedGroup, contest, is_open};
 pub use drift::{Drift, drift};
 pub use factors::{
     CombinationMean, CrossEffect, EffectBasis, FactorEffect, FactorFit, FactorRun, Interaction,

@@ -254,7 +254,7 @@ mod tests {
     /// the share is the same in all; if batches are of one kind it varies by 64 / 31 times as much
     /// as for two independent values, and no batch is worth less than one value.
     #[test]
-    fn what_batches_have_in_common_costs_values() {
+    fn correlated_batches_reduce_the_effective_sample() {
         for (name, values, effective) in [
             ("alternating", (0..64).map(|n| n % 2).collect::<Vec<u64>>(), 64.0),
             ("pairs", (0..64).map(|n| n / 2 % 2).collect(), 32.0),

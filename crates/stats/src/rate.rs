@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_together_counts_as_events_that_took_no_time() {
+    fn events_pushed_together_equal_events_of_zero_time() {
         for events in [0, 1, 2, 127, 128, 1000, 70_000] {
             let (mut together, mut single) = (of(1..200), of(1..200));
             together.push_together(events);

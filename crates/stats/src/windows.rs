@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_together_counts_as_events_that_took_no_time() {
+    fn events_pushed_together_equal_events_of_zero_time() {
         for (limit, events) in [(2, 0), (2, 1), (4, 7), (6, 64), (240, 10_000)] {
             let (mut together, mut single) = (Windows::new(limit), Windows::new(limit));
             for windows in [&mut together, &mut single] {

@@ -10,7 +10,7 @@ pub struct Damage {
     /// Number of the last of several lines in succession; else the same as `first`.
     pub last: u64,
     /// Kind of the damage.
-    pub wrong: Wrong,
+    pub wrong: LineDamage,
     /// Ids of the cells that have no result because of it, as far as known. `resume` measures them
     /// again.
     pub cells: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Damage {
 
 /// Kinds of damage of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum LineDamage {
     /// The last line is incomplete: the program was ended while it wrote the line, which was never
     /// acknowledged.
     Torn,
@@ -45,7 +45,7 @@ pub enum Wrong {
 
 impl Damage {
     /// Damage of one line, by its number.
-    pub(crate) fn of_line(number: u64, wrong: Wrong) -> Damage {
+    pub(crate) fn of_line(number: u64, wrong: LineDamage) -> Damage {
         Damage { first: number, last: number, wrong, cells: Vec::new() }
     }
 
@@ -53,13 +53,16 @@ impl Damage {
     pub fn is_loss(&self) -> bool {
         matches!(
             self.wrong,
-            Wrong::Flipped(_) | Wrong::Missing | Wrong::Unknown(_) | Wrong::Unreadable(_)
+            LineDamage::Flipped(_)
+                | LineDamage::Missing
+                | LineDamage::Unknown(_)
+                | LineDamage::Unreadable(_)
         )
     }
 
     /// True if a person should see it: a torn last line costs nothing that was acknowledged.
     pub fn is_reported(&self) -> bool {
-        self.wrong != Wrong::Torn
+        self.wrong != LineDamage::Torn
     }
 
     /// Adds to a list; damage that continues the last entry becomes part of it.
@@ -73,7 +76,11 @@ impl Damage {
     fn goes_on_with(&self, next: &Damage) -> bool {
         let may_join = matches!(
             next.wrong,
-            Wrong::Missing | Wrong::Doubled | Wrong::Misplaced | Wrong::Foreign | Wrong::Junk
+            LineDamage::Missing
+                | LineDamage::Doubled
+                | LineDamage::Misplaced
+                | LineDamage::Foreign
+                | LineDamage::Junk
         );
         may_join
             && self.wrong == next.wrong
@@ -106,24 +113,24 @@ impl Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.wrong {
-            Wrong::Torn => f.write_str("the last line of the journal is incomplete: it was being written when the program was ended"),
-            Wrong::Flipped(_) => write!(f, "{}: {}", self.lines("is damaged", "are damaged"), self.cost()),
-            Wrong::Missing => write!(f, "{}: {}", self.lines("is missing", "are missing"), self.cost()),
-            Wrong::Doubled => write!(f, "{}", self.lines("is there twice: it counts once", "are there twice: they count once")),
-            Wrong::Misplaced => {
+            LineDamage::Torn => f.write_str("the last line of the journal is incomplete: it was being written when the program was ended"),
+            LineDamage::Flipped(_) => write!(f, "{}: {}", self.lines("is damaged", "are damaged"), self.cost()),
+            LineDamage::Missing => write!(f, "{}: {}", self.lines("is missing", "are missing"), self.cost()),
+            LineDamage::Doubled => write!(f, "{}", self.lines("is there twice: it counts once", "are there twice: they count once")),
+            LineDamage::Misplaced => {
                 write!(
                     f,
                     "{}",
                     self.lines("is out of order: it was read in its place", "are out of order: they were read in their place")
                 )
             }
-            Wrong::Foreign => write!(f, "{} are lines of another run: they are left out", self.place()),
-            Wrong::Junk => write!(f, "{} is something that is not a line of it: it is left out", self.place()),
-            Wrong::Unknown(reason) => {
+            LineDamage::Foreign => write!(f, "{} are lines of another run: they are left out", self.place()),
+            LineDamage::Junk => write!(f, "{} is something that is not a line of it: it is left out", self.place()),
+            LineDamage::Unknown(reason) => {
                 write!(f, "{} ({reason}): {}", self.lines("cannot be understood", "cannot be understood"), self.cost())
             }
-            Wrong::Header => f.write_str("line 1 of the journal is damaged: its copy was read instead, nothing is lost"),
-            Wrong::Unreadable(reason) => write!(f, "{reason}; its record stands alone"),
+            LineDamage::Header => f.write_str("line 1 of the journal is damaged: its copy was read instead, nothing is lost"),
+            LineDamage::Unreadable(reason) => write!(f, "{reason}; its record stands alone"),
         }
     }
 }

@@ -169,7 +169,7 @@ impl Journal {
         let JournalContents { tail, numbering, header, .. } =
             reading::read::<serde::de::IgnoredAny, serde::de::IgnoredAny>(&path)?;
         let at = WriteError::at(&path);
-        let sound_bytes = mend(&path, tail).map_err(&at)?;
+        let sound_bytes = repair_tail(&path, tail).map_err(&at)?;
         let file = OpenOptions::new().append(true).open(&path).map_err(&at)?;
         drop(at);
         keep_header(&path, &header)?;
@@ -206,7 +206,7 @@ impl Journal {
 
 /// Makes the journal end with a newline: cuts a torn line off, and rewrites a damaged newline
 /// behind a whole line. Returns the length in bytes.
-fn mend(path: &Path, tail: Tail) -> io::Result<u64> {
+fn repair_tail(path: &Path, tail: Tail) -> io::Result<u64> {
     if !tail.torn {
         return Ok(tail.sound_bytes);
     }

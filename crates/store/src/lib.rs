@@ -39,7 +39,7 @@ pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use backup::{
     BACKUP_FILE, BackupDamage, BackupError, BackupLog, BackupPiece, MAX_PIECE_BYTES, Unrestored,
 };
-pub use damage::{Damage, Wrong};
+pub use damage::{Damage, LineDamage};
 pub use find::FindError;
 pub use imported::{Batch, KeptHow, KeptRecord, SOURCE_FILE, stored_record};
 pub use journal::{Ending, Journal, JournalEntry, Opening, Resumed};

@@ -50,7 +50,7 @@ pub(crate) enum LinePiece<'a> {
 
 /// Pieces of a journal, in the order of the file.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Scan<'a> {
+pub(crate) struct JournalPieces<'a> {
     pub pieces: Vec<LinePiece<'a>>,
     /// Length of the pieces, in bytes. The rest of the file is torn.
     pub sound_bytes: u64,
@@ -63,8 +63,9 @@ pub(crate) struct Scan<'a> {
 
 /// Splits a journal into pieces, whatever its bytes are. A bad line costs itself only; two lines
 /// that run together because the newline between them is damaged are both found.
-pub(crate) fn scan(bytes: &[u8]) -> Scan<'_> {
-    let mut found = Scan { pieces: Vec::new(), sound_bytes: 0, torn_tail: false, open_end: false };
+pub(crate) fn scan(bytes: &[u8]) -> JournalPieces<'_> {
+    let mut found =
+        JournalPieces { pieces: Vec::new(), sound_bytes: 0, torn_tail: false, open_end: false };
     let mut start = 0;
     for stretch in bytes.split_inclusive(|byte| *byte == b'\n') {
         match stretch.strip_suffix(b"\n") {
@@ -77,7 +78,7 @@ pub(crate) fn scan(bytes: &[u8]) -> Scan<'_> {
     found
 }
 
-impl<'a> Scan<'a> {
+impl<'a> JournalPieces<'a> {
     /// Adds the bytes between two newlines.
     fn take(&mut self, stretch: &'a [u8]) {
         // A tool that wrote the file anew as text may have added it.
@@ -114,12 +115,17 @@ impl<'a> Scan<'a> {
 
     /// Adds the bytes behind the last newline, which begin at `start`: an incomplete line, or some
     /// whose newlines are damaged.
-    fn take_tail(mut self, tail: &'a [u8], start: usize) -> Scan<'a> {
+    fn take_tail(mut self, tail: &'a [u8], start: usize) -> JournalPieces<'a> {
         let mut lines = embedded(tail);
         // The byte of the newline is missing: this line was never acknowledged.
         lines.retain(|line| line.end < tail.len());
         let end = self.take_lines(tail, lines, "its end is missing");
-        Scan { sound_bytes: (start + end) as u64, torn_tail: true, open_end: end > 0, ..self }
+        JournalPieces {
+            sound_bytes: (start + end) as u64,
+            torn_tail: true,
+            open_end: end > 0,
+            ..self
+        }
     }
 }
 
@@ -154,7 +160,7 @@ fn next_head(stretch: &[u8], from: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn lines<'a>(found: &Scan<'a>) -> Vec<&'a str> {
+    fn lines<'a>(found: &JournalPieces<'a>) -> Vec<&'a str> {
         let line = |piece: &LinePiece<'a>| match piece {
             LinePiece::Line(json) => Some(std::str::from_utf8(json).unwrap()),
             LinePiece::Bad { .. } => None,
@@ -162,7 +168,7 @@ mod tests {
         found.pieces.iter().filter_map(line).collect()
     }
 
-    fn bad(found: &Scan<'_>) -> usize {
+    fn bad(found: &JournalPieces<'_>) -> usize {
         found.pieces.len() - lines(found).len()
     }
 
@@ -229,7 +235,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_the_bytes_no_line_is_made_up(bytes: Vec<u8>) {
+        fn random_bytes_give_no_line(bytes: Vec<u8>) {
             let found = scan(&bytes);
             proptest::prop_assert!(found.sound_bytes <= bytes.len() as u64);
             proptest::prop_assert_eq!(found.torn_tail, found.sound_bytes < bytes.len() as u64);

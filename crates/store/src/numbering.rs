@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::damage::{Damage, Wrong};
+use crate::damage::{Damage, LineDamage};
 use crate::line::{LinePiece, checksum};
 
 /// Way in which the lines behind the header are identified.
@@ -100,11 +100,11 @@ pub(crate) fn by_place(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
     for (number, piece) in (1..).zip(pieces) {
         match *piece {
             LinePiece::Bad { .. } if number == 1 => {
-                Damage::of_line(1, Wrong::Header).join(&mut found.damage)
+                Damage::of_line(1, LineDamage::Header).join(&mut found.damage)
             }
             LinePiece::Bad { bytes, reason } => {
                 let cells = held_cell(bytes);
-                Damage { cells, ..Damage::of_line(number, Wrong::Flipped(reason.to_owned())) }
+                Damage { cells, ..Damage::of_line(number, LineDamage::Flipped(reason.to_owned())) }
                     .join(&mut found.damage);
             }
             LinePiece::Line(json) => {
@@ -116,9 +116,9 @@ pub(crate) fn by_place(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
                         || previous == json && json.starts_with(b"{\"cell\":"));
                 repeated |= is_header && twice;
                 if foreign {
-                    Damage::of_line(number - 1, Wrong::Foreign).join(&mut found.damage);
+                    Damage::of_line(number - 1, LineDamage::Foreign).join(&mut found.damage);
                 } else if twice {
-                    Damage::of_line(number, Wrong::Doubled).join(&mut found.damage);
+                    Damage::of_line(number, LineDamage::Doubled).join(&mut found.damage);
                 } else if !is_header {
                     found.events.push((number, json.to_owned()));
                 }
@@ -146,14 +146,14 @@ pub(crate) fn by_number(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
         match *piece {
             LinePiece::Line(json) if json == header => {
                 if std::mem::replace(&mut has_header, true) {
-                    found.damaged(1, Wrong::Doubled);
+                    found.damaged(1, LineDamage::Doubled);
                 }
                 found.before = found.before.max(1);
             }
             LinePiece::Line(json) => {
                 match split(json).filter(|line| line.of == own && line.number > 1) {
                     Some(line) => found.take(line),
-                    None => found.damaged(found.before, Wrong::Foreign),
+                    None => found.damaged(found.before, LineDamage::Foreign),
                 }
             }
             LinePiece::Bad { bytes, reason } => {
@@ -179,18 +179,18 @@ struct ByNumber<'a> {
 }
 
 impl ByNumber<'_> {
-    fn damaged(&mut self, number: u64, wrong: Wrong) {
+    fn damaged(&mut self, number: u64, wrong: LineDamage) {
         Damage::of_line(number, wrong).join(&mut self.ordered.damage);
     }
 
     fn take(&mut self, line: Numbered) {
         let event = checksum(&line.json);
         match self.seen.insert(line.number, event) {
-            Some(first) if first == event => return self.damaged(line.number, Wrong::Doubled),
+            Some(first) if first == event => return self.damaged(line.number, LineDamage::Doubled),
             // Two lines with one number and different events: both pass their checksum, so both
             // count.
-            Some(_) => self.damaged(line.number, Wrong::Misplaced),
-            None if line.number < self.before => self.damaged(line.number, Wrong::Misplaced),
+            Some(_) => self.damaged(line.number, LineDamage::Misplaced),
+            None if line.number < self.before => self.damaged(line.number, LineDamage::Misplaced),
             None => {}
         }
         self.before = self.before.max(line.number);
@@ -216,20 +216,28 @@ impl Ordered {
             }
             let Some(number) = number else { break };
             if before.saturating_add(1) < number {
-                let (first, wrong) =
-                    if before == 0 { (2, Wrong::Header) } else { (before + 1, Wrong::Missing) };
-                if wrong == Wrong::Header {
+                let (first, wrong) = if before == 0 {
+                    (2, LineDamage::Header)
+                } else {
+                    (before + 1, LineDamage::Missing)
+                };
+                if wrong == LineDamage::Header {
                     Damage::of_line(1, wrong).join(&mut found);
                 }
                 if first < number {
-                    Damage { first, last: number - 1, wrong: Wrong::Missing, cells: Vec::new() }
-                        .join(&mut found);
+                    Damage {
+                        first,
+                        last: number - 1,
+                        wrong: LineDamage::Missing,
+                        cells: Vec::new(),
+                    }
+                    .join(&mut found);
                 }
             }
             before = before.max(number);
         }
         if before == 0 {
-            Damage::of_line(1, Wrong::Header).join(&mut found);
+            Damage::of_line(1, LineDamage::Header).join(&mut found);
         }
         self.next = before.max(1).saturating_add(1);
         found.append(&mut self.damage);
@@ -240,9 +248,9 @@ impl Ordered {
 impl Gap<'_> {
     fn damage(&self, number: u64, is_line: bool) -> Damage {
         let wrong = match (is_line, number) {
-            (false, _) => return Damage::of_line(self.after, Wrong::Junk),
-            (true, 1) => return Damage::of_line(1, Wrong::Header),
-            (true, _) => Wrong::Flipped(self.reason.to_owned()),
+            (false, _) => return Damage::of_line(self.after, LineDamage::Junk),
+            (true, 1) => return Damage::of_line(1, LineDamage::Header),
+            (true, _) => LineDamage::Flipped(self.reason.to_owned()),
         };
         Damage { cells: held_cell(self.bytes), ..Damage::of_line(number, wrong) }
     }

@@ -36,7 +36,7 @@ pub(crate) struct EndingOutline {
 
 /// The progress of a journal.
 #[derive(Debug, Default)]
-pub(crate) struct Reached {
+pub(crate) struct JournalProgress {
     /// Cells that have a result, with how each ended.
     pub cells: HashMap<String, Stop>,
     /// The way in which the run ended, where the journal says it.
@@ -44,9 +44,9 @@ pub(crate) struct Reached {
     pub resumed: u32,
 }
 
-impl Reached {
-    pub fn of(entries: Vec<EntryOutline>) -> Reached {
-        let mut reached = Reached::default();
+impl JournalProgress {
+    pub fn of(entries: Vec<EntryOutline>) -> JournalProgress {
+        let mut reached = JournalProgress::default();
         for entry in entries {
             match entry {
                 EntryOutline::Cell(cell) => drop(reached.cells.insert(cell.id, cell.stop)),
@@ -69,7 +69,7 @@ impl Reached {
 /// alone describes the run.
 pub(crate) fn is_whole_record(record: &Record, journal: &Path) -> bool {
     let Ok(contents) = reading::read::<Opening, EntryOutline>(journal) else { return false };
-    let Reached { cells, ended, resumed } = Reached::of(contents.entries);
+    let JournalProgress { cells, ended, resumed } = JournalProgress::of(contents.entries);
     contents.damage.is_empty()
         && (cells.len(), ended, resumed)
             == (record.cells.len(), Some(record.run.ended), record.run.resumed)

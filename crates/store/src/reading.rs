@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::damage::{Damage, Wrong};
+use crate::damage::{Damage, LineDamage};
 use crate::journal_form::{FORM, FORM_1, FORM_FAMILY, HEADER_FILE, JournalError};
 use crate::line::{LinePiece, checksum, scan};
 use crate::numbering::{Numbering, Ordered, by_number, by_place, looks_like_header};
@@ -122,19 +122,19 @@ pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(
     let found = scan(bytes);
     let header = find_header(&found.pieces, copy).map_err(|missing| missing.error(path))?;
     let HeaderIn { opening } = serde_json::from_slice(header.json)
-        .map_err(|error| Missing::reason(without_place(&error)).error(path))?;
+        .map_err(|error| HeaderError::reason(without_place(&error)).error(path))?;
     let Ordered { events, mut damage, next } = header.order(&found.pieces);
     let mut entries = Vec::with_capacity(events.len());
     for (number, json) in events {
         match serde_json::from_slice(&json) {
             Ok(entry) => entries.push(entry),
             Err(error) => {
-                damage.push(Damage::of_line(number, Wrong::Unknown(without_place(&error))))
+                damage.push(Damage::of_line(number, LineDamage::Unknown(without_place(&error))))
             }
         }
     }
     if found.torn_tail {
-        damage.push(Damage::of_line(next, Wrong::Torn));
+        damage.push(Damage::of_line(next, LineDamage::Torn));
     }
     damage.sort_by_key(|damage| damage.first);
     let tail = Tail { sound_bytes: found.sound_bytes, torn: found.torn_tail, open: found.open_end };
@@ -180,7 +180,7 @@ impl<'a> JournalHeader<'a> {
 
     /// Recognises the first line of a journal of a form that this version reads; a newer form is an
     /// error.
-    fn of(json: &'a [u8]) -> Result<Option<JournalHeader<'a>>, Missing> {
+    fn of(json: &'a [u8]) -> Result<Option<JournalHeader<'a>>, HeaderError> {
         let form =
             serde_json::from_slice::<FormOnly>(json).map(|header| header.form).unwrap_or_default();
         let version = |form: &str| form.strip_prefix(FORM_FAMILY)?.parse::<u32>().ok();
@@ -188,7 +188,7 @@ impl<'a> JournalHeader<'a> {
             _ if form == FORM || form == FORM_1 => {
                 Ok(Some(JournalHeader { json, is_numbered: form == FORM }))
             }
-            found if found > version(FORM) => Err(Missing::Newer(form)),
+            found if found > version(FORM) => Err(HeaderError::Newer(form)),
             _ => Ok(None),
         }
     }
@@ -196,24 +196,24 @@ impl<'a> JournalHeader<'a> {
 
 /// Reason why there is no header.
 #[derive(Debug)]
-pub(crate) enum Missing {
+pub(crate) enum HeaderError {
     /// A newer version wrote it; with its form.
     Newer(String),
     /// Neither the line nor its copy can be read; with the reason.
     Unreadable(String),
 }
 
-impl Missing {
-    fn reason(text: impl Into<String>) -> Missing {
-        Missing::Unreadable(text.into())
+impl HeaderError {
+    fn reason(text: impl Into<String>) -> HeaderError {
+        HeaderError::Unreadable(text.into())
     }
 
     /// Error about the journal at `path`.
     pub fn error(self, path: &Path) -> JournalError {
         let path = path.to_owned();
         match self {
-            Missing::Newer(found) => JournalError::Newer { path, found },
-            Missing::Unreadable(reason) => JournalError::NoHeader { path, reason },
+            HeaderError::Newer(found) => JournalError::Newer { path, found },
+            HeaderError::Unreadable(reason) => JournalError::NoHeader { path, reason },
         }
     }
 }
@@ -223,7 +223,7 @@ impl Missing {
 pub(crate) fn find_header<'a>(
     pieces: &[LinePiece<'a>],
     copy: &'a [u8],
-) -> Result<JournalHeader<'a>, Missing> {
+) -> Result<JournalHeader<'a>, HeaderError> {
     let lines = || pieces.iter().filter_map(line_of);
     let copied = scan(copy).pieces.iter().find_map(line_of).map(JournalHeader::of).transpose();
     if let Ok(Some(Some(header))) = copied
@@ -242,7 +242,7 @@ pub(crate) fn find_header<'a>(
         .filter(|line| looks_like_header(line))
         .find_map(|line| JournalHeader::of(line).ok().flatten());
     later.ok_or_else(|| {
-        Missing::reason(match pieces.first() {
+        HeaderError::reason(match pieces.first() {
             None => "its first line is missing".to_owned(),
             Some(LinePiece::Line(_)) => {
                 "it does not begin with the first line of a flashmark journal".to_owned()

@@ -7,7 +7,7 @@ use record::{Cell, Ended, MediumKind, Published, Record, RecordError, TargetKind
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
 use crate::backup::{self, BackupError, BackupLog, Unrestored};
-use crate::damage::{Damage, Wrong};
+use crate::damage::{Damage, LineDamage};
 use crate::journal::Journal;
 use crate::journal_form::JournalError;
 use crate::lock::{self, Lock, LockError};
@@ -195,7 +195,8 @@ impl RunDir {
         match (written, self.replay()) {
             (written, Ok(replayed)) => {
                 let damage = replayed.reported_damage().cloned().collect();
-                let written = written.ok().filter(|written| is_as_far(written, &replayed.record));
+                let written =
+                    written.ok().filter(|written| has_all_of_journal(written, &replayed.record));
                 Ok(Loaded { record: written.unwrap_or_else(|| self.now(replayed.record)), damage })
             }
             // An imported run never had a journal.
@@ -204,7 +205,7 @@ impl RunDir {
             }
             (Ok(record), Err(journal)) => Ok(Loaded {
                 record,
-                damage: vec![Damage::of_line(1, Wrong::Unreadable(journal.to_string()))],
+                damage: vec![Damage::of_line(1, LineDamage::Unreadable(journal.to_string()))],
             }),
             // The error of a record that exists says more than that of a missing journal.
             (Err(written @ LoadError::Record { .. }), Err(JournalError::Read { .. })) => {
@@ -218,7 +219,7 @@ impl RunDir {
     /// be made again from the journal.
     pub fn has_its_record(&self) -> bool {
         match (self.written_record(), self.replay()) {
-            (Ok(written), Ok(replayed)) => is_as_far(&written, &replayed.record),
+            (Ok(written), Ok(replayed)) => has_all_of_journal(&written, &replayed.record),
             (written, _) => written.is_ok(),
         }
     }
@@ -296,7 +297,7 @@ impl RunDir {
 }
 
 /// True if a written record holds all that the journal does.
-fn is_as_far(written: &Record, journal: &Record) -> bool {
+fn has_all_of_journal(written: &Record, journal: &Record) -> bool {
     let mark = |record: &Record| (record.cells.len(), record.run.ended, record.run.resumed);
     mark(written) == mark(journal)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use record::Cell;
 use serde_json::Value;
 
-use crate::damage::{Damage, Wrong};
+use crate::damage::{Damage, LineDamage};
 use crate::journal::{JournalEntry, Opening};
 use crate::journal_form::JournalError;
 use crate::line::{LinePiece, scan};
@@ -75,7 +75,7 @@ fn without_header(pieces: &[LinePiece<'_>]) -> Ordered {
     for (place, piece) in (1..).zip(pieces) {
         match *piece {
             LinePiece::Bad { reason, .. } => {
-                found.damage.push(Damage::of_line(place, Wrong::Flipped(reason.to_owned())))
+                found.damage.push(Damage::of_line(place, LineDamage::Flipped(reason.to_owned())))
             }
             LinePiece::Line(json) => match split(json) {
                 Some(Numbered { number, json, .. }) => found.events.push((number, json)),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::damage::Damage;
 use crate::journal_form::JournalError;
-use crate::reached::{EntryOutline, Reached};
+use crate::reached::{EntryOutline, JournalProgress};
 use crate::reading::{self, JournalContents};
 use crate::run_dir::{Loaded, RunDir};
 
@@ -100,7 +100,7 @@ fn of_damaged(dir: RunDir) -> RunSummary {
 }
 
 fn of_journal(contents: JournalContents<Outline, EntryOutline>, dir: RunDir) -> RunSummary {
-    let Reached { cells, ended, resumed } = Reached::of(contents.entries);
+    let JournalProgress { cells, ended, resumed } = JournalProgress::of(contents.entries);
     let unsaid = || if dir.is_being_written() { Ended::Running } else { Ended::Interrupted };
     let ended = ended.unwrap_or_else(unsaid);
     let has_its_record = is_written(&dir, ended, resumed, cells.len());

@@ -10,7 +10,8 @@ mod tests;
 use device::Extent;
 
 pub use restore::{
-    Interruption, LostPlace, PIECE_BYTES, RestoreProgress, Restored, Trust, Why, restore,
+    Interruption, LostPlace, NotRestoredReason, PIECE_BYTES, RestoreProgress, Restored, Trust,
+    restore,
 };
 
 /// Keeps the data of a medium before a test overwrites it, so that it can be restored, also by

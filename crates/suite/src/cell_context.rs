@@ -1,6 +1,6 @@
 //! Context of a running cell.
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{Device, Extent, ExtentGuard, IoError};
 use record::{Cell, Stop, test};
 
@@ -31,7 +31,7 @@ pub struct CellContext<'a> {
     /// Backup of old data.
     pub backup: &'a mut dyn Backup,
     /// Generator of the data to write.
-    pub filler: &'a Filler,
+    pub generator: &'a DataGenerator,
     /// The cells before this one.
     pub done: &'a [Cell],
     /// Time limit of this cell in nanoseconds.
@@ -63,7 +63,7 @@ impl CellContext<'_> {
         observers: Observers<'o>,
     ) -> IoTally {
         self.reporter.phase = phase;
-        drive(self.medium, load, limits, self.filler, &mut self.reporter, next, observers)
+        drive(self.medium, load, limits, self.generator, &mut self.reporter, next, observers)
     }
 
     /// Runs a stretch of I/O on another device, such as a staged file.
@@ -81,7 +81,7 @@ impl CellContext<'_> {
             device,
             load,
             limits,
-            self.filler,
+            self.generator,
             &mut self.reporter,
             next,
             Observers::default(),
@@ -155,9 +155,9 @@ impl CellContext<'_> {
 
     /// Restores the backed-up data; only the medium can stop this.
     pub fn restore(&mut self) -> Restored {
-        let CellContext { medium, backup, filler, reporter, .. } = self;
+        let CellContext { medium, backup, generator, reporter, .. } = self;
         reporter.phase = "restoring the data that was there";
-        restore(*medium, *backup, Trust::Held, filler, &mut |step| {
+        restore(*medium, *backup, Trust::Held, generator, &mut |step| {
             reporter.wrote(step.written_bytes);
             if reporter.is_due(step.now_ns) {
                 reporter.report(step.now_ns, step.share, &IoTally::under(None, 1));
@@ -178,12 +178,12 @@ impl CellContext<'_> {
 
     /// The range from the start of `span` on that this run has filled with incompressible data, if
     /// any.
-    pub fn primed(&self, span: Extent) -> Option<Extent> {
-        primed(self.done, span)
+    pub fn preconditioned(&self, span: Extent) -> Option<Extent> {
+        preconditioned(self.done, span)
     }
 }
 
-fn primed(done: &[Cell], span: Extent) -> Option<Extent> {
+fn preconditioned(done: &[Cell], span: Extent) -> Option<Extent> {
     done.iter()
         .filter(|cell| {
             matches!(cell.test.as_str(), test::PRIME | test::RANDOM_FILL)
@@ -192,13 +192,14 @@ fn primed(done: &[Cell], span: Extent) -> Option<Extent> {
         .filter_map(|cell| {
             Some(Extent::new(cell.params.span_offset_bytes?, cell.params.span_bytes?))
         })
-        .filter(|primed| {
-            primed.offset_bytes <= span.offset_bytes && primed.end() > span.offset_bytes
+        .filter(|preconditioned| {
+            preconditioned.offset_bytes <= span.offset_bytes
+                && preconditioned.end() > span.offset_bytes
         })
-        .map(|primed| {
-            Extent::new(span.offset_bytes, span.bytes.min(primed.end() - span.offset_bytes))
+        .map(|preconditioned| {
+            Extent::new(span.offset_bytes, span.bytes.min(preconditioned.end() - span.offset_bytes))
         })
-        .max_by_key(|primed| primed.bytes)
+        .max_by_key(|preconditioned| preconditioned.bytes)
 }
 
 #[cfg(test)]
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_filled_from_the_first_byte_on_is_primed() {
+    fn a_span_filled_from_its_first_byte_on_is_preconditioned() {
         let cell = |test: &str, offset_bytes, bytes, stop| {
             let params = Params {
                 span_offset_bytes: Some(offset_bytes),
@@ -224,12 +225,12 @@ mod tests {
             cell("random-write", 0, 900, Stop::Ops),
             cell(test::PRIME, 400, 20, Stop::Ops),
         ];
-        let of = |offset_bytes, bytes| primed(&done, Extent::new(offset_bytes, bytes));
+        let of = |offset_bytes, bytes| preconditioned(&done, Extent::new(offset_bytes, bytes));
         assert_eq!(of(100, 60), Some(Extent::new(100, 60)));
         assert_eq!(of(100, 200), Some(Extent::new(100, 80)));
         assert_eq!(of(179, 9), Some(Extent::new(179, 1)));
         assert_eq!((of(180, 9), of(99, 9), of(0, 1000)), (None, None, None), "begins elsewhere");
         assert_eq!(of(410, 20), Some(Extent::new(410, 10)));
-        assert_eq!(primed(&[], Extent::new(0, 1)), None);
+        assert_eq!(preconditioned(&[], Extent::new(0, 1)), None);
     }
 }

@@ -17,7 +17,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::stamp::SectorVerdict;
 use device::{Device, Extent, IoError};
 use record::units::SECOND_NS;
@@ -108,42 +108,46 @@ pub enum Recognition {
     },
 }
 
-/// Reads the places of all marks and decides if the medium is the one that the run left. `filler`
-/// makes the data of the run's seed.
+/// Reads the places of all marks and decides if the medium is the one that the run left.
+/// `generator` makes the data of the run's seed.
 ///
 /// # Errors
 /// Those of a medium that cannot be read at all. A single place that cannot be read is left out.
 pub fn recognise(
     device: &mut dyn Device,
-    filler: &Filler,
+    generator: &DataGenerator,
     traces: &FingerprintHistory,
 ) -> Result<Recognition, IoError> {
     let found = read_places(device, &traces.places())?;
-    Ok(judge(filler, traces, &found))
+    Ok(judge(generator, traces, &found))
 }
 
 /// The decision alone, from data that was read.
-pub fn judge(filler: &Filler, traces: &FingerprintHistory, found: &[PlaceRead]) -> Recognition {
-    judge::judge(filler, traces, found)
+pub fn judge(
+    generator: &DataGenerator,
+    traces: &FingerprintHistory,
+    found: &[PlaceRead],
+) -> Recognition {
+    judge::judge(generator, traces, found)
 }
 
-/// Reads these places and keeps the checksum of each. `filler` makes the data of the run's seed, if
-/// the run may have written already. Leaves out places that do not read the same twice, as on fakes
-/// that answer at random, and places that cannot be read. Keeps none if the medium takes longer
-/// than [`PATIENCE_NS`] for them: half of them might not identify it.
+/// Reads these places and keeps the checksum of each. `generator` makes the data of the run's seed,
+/// if the run may have written already. Leaves out places that do not read the same twice, as on
+/// fakes that answer at random, and places that cannot be read. Keeps none if the medium takes
+/// longer than [`PATIENCE_NS`] for them: half of them might not identify it.
 ///
 /// # Errors
 /// Those of a medium that cannot be read at all.
 pub fn read_marks(
     device: &mut dyn Device,
     places: &[Extent],
-    filler: Option<&Filler>,
+    generator: Option<&DataGenerator>,
 ) -> Result<Vec<FingerprintMark>, IoError> {
     let until_ns = device.now().saturating_add(PATIENCE_NS);
     let Some(first) = read_places_until(device, places, until_ns)? else { return Ok(Vec::new()) };
     let Some(again) = read_places_until(device, places, until_ns)? else { return Ok(Vec::new()) };
     let steady = first.into_iter().filter(|found| again.contains(found));
-    Ok(steady.map(|found| mark(&found, filler)).collect())
+    Ok(steady.map(|found| mark(&found, generator)).collect())
 }
 
 /// True if the place held only zeros or only 0xFF.
@@ -161,16 +165,16 @@ pub fn empty_mark(offset_bytes: u64, bytes: u64) -> FingerprintMark {
     }
 }
 
-fn mark(found: &PlaceRead, filler: Option<&Filler>) -> FingerprintMark {
+fn mark(found: &PlaceRead, generator: Option<&DataGenerator>) -> FingerprintMark {
     let PlaceRead { place, data } = found;
-    let is_ours = |filler: &Filler| {
-        filler.verify(data, 0, place.offset_bytes).any(|(_, verdict)| is_ours(verdict))
+    let is_ours = |generator: &DataGenerator| {
+        generator.verify(data, 0, place.offset_bytes).any(|(_, verdict)| is_ours(verdict))
     };
     FingerprintMark {
         offset_bytes: place.offset_bytes,
         bytes: place.bytes,
         crc32c: CRC.checksum(data),
-        ours: filler.is_some_and(is_ours),
+        ours: generator.is_some_and(is_ours),
     }
 }
 

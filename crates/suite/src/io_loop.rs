@@ -1,7 +1,7 @@
 //! The closed loop of every test: keeps a number of I/Os in flight until a limit or the wanted
 //! precision is reached.
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{Completion, Device, Extent, IoError, Op, Request, Slot};
 use record::{Content, Direction, Path, Stop, Sync};
 use stats::{StopRule, StopVerdict};
@@ -109,7 +109,7 @@ pub(crate) fn drive<'a>(
     device: &'a mut dyn Device,
     load: &'a IoLoad,
     limits: &'a LoopLimits,
-    filler: &'a Filler,
+    generator: &'a DataGenerator,
     reporter: &mut ProgressReporter<'_>,
     next: Places<'a>,
     onlookers: Observers<'a>,
@@ -129,7 +129,7 @@ pub(crate) fn drive<'a>(
         device,
         load,
         limits,
-        filler,
+        generator,
         next,
         onlookers,
         tally,
@@ -179,7 +179,7 @@ struct IoLoop<'a> {
     device: &'a mut dyn Device,
     load: &'a IoLoad,
     limits: &'a LoopLimits,
-    filler: &'a Filler,
+    generator: &'a DataGenerator,
     next: Places<'a>,
     onlookers: Observers<'a>,
     tally: IoTally,
@@ -256,7 +256,7 @@ impl IoLoop<'_> {
         } else if std::mem::replace(&mut self.filled[slot as usize], true) {
             return;
         }
-        self.filler.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
+        self.generator.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
     }
 
     /// Counts completions. I/Os that were submitted and completed in the same two calls took the

@@ -24,7 +24,7 @@ mod plan;
 mod planned;
 mod procedure;
 mod progress;
-pub mod random;
+pub mod rand48;
 mod round_plan;
 mod runner;
 mod settings;

@@ -4,7 +4,7 @@ use device::Extent;
 
 use stats::Random;
 
-use crate::random::Rand48;
+use crate::rand48::Rand48;
 
 /// Sequential blocks from the start of `span`; `None` at its end. A rest smaller than a block is
 /// left out.

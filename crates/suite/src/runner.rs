@@ -8,7 +8,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{Device, Extent, IoError, IoErrorKind};
 use record::units::{SECOND_NS, saturating_sum};
 use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
@@ -26,7 +26,7 @@ use crate::transient::mark_transient;
 use crate::{Backup, FileStage, MemoryBackup, Plan, TargetInfo, catalogue, is_filling};
 use stats::Random;
 
-use self::probe_recheck::When;
+use self::probe_recheck::RecheckTime;
 
 /// Number of failed cells in succession after which the run ends.
 const CONSECUTIVE_FAILURES: u32 = 3;
@@ -123,7 +123,7 @@ pub fn run<'a>(
 ) -> RunEnd {
     let started_ns = medium.now();
     let mut runner = Runner {
-        filler: Filler::new(options.seed),
+        generator: DataGenerator::new(options.seed),
         written_bytes: saturating_sum(options.done.iter().map(|cell| cell.written_bytes)),
         end: RunEnd {
             cells: options.done.clone(),
@@ -164,7 +164,7 @@ pub fn run<'a>(
     if runner.end.ended == Ended::Complete {
         runner.recheck_marks(
             plan.cells.len().saturating_sub(1),
-            When::Ended,
+            RecheckTime::Ended,
             medium,
             stage,
             listener,
@@ -182,7 +182,7 @@ struct Runner<'a> {
     /// Backup in memory, if the options have none.
     memory: MemoryBackup,
     options: RunOptions<'a>,
-    filler: Filler,
+    generator: DataGenerator,
     started_ns: u64,
     written_bytes: u64,
     failures: u32,
@@ -262,7 +262,7 @@ impl Runner<'_> {
             return self.skip(planned, reason, listener);
         }
         let goes_on = self.keep(index, outcome, failed, listener)
-            && self.recheck_marks(index, When::Written, medium, stage, listener);
+            && self.recheck_marks(index, RecheckTime::Written, medium, stage, listener);
         if goes_on && !self.options.anyway && self.end.cells.iter().any(capacity::is_fake) {
             self.leave_out_rest(index, listener);
             return false;
@@ -397,7 +397,7 @@ impl Runner<'_> {
             stage,
             target: self.options.target,
             kept: &mut self.kept,
-            filler: &self.filler,
+            generator: &self.generator,
             backup: match &mut self.options.backup {
                 Some(backup) => &mut **backup,
                 None => &mut self.memory,
@@ -452,7 +452,7 @@ impl Runner<'_> {
         let flushed = flush(medium);
         let places =
             written_places(medium.facts(), span_of(planned), written_last, self.options.seed);
-        match flushed.and_then(|_| read_marks(medium, &places, Some(&self.filler))) {
+        match flushed.and_then(|_| read_marks(medium, &places, Some(&self.generator))) {
             Ok(marks) => listener.on_event(&RunEvent::Marked(&marks)),
             Err(_) => Ok(()),
         }

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_one_way_by_half_is_a_bound_and_what_moved_less_a_wider_interval() {
+    fn a_drift_by_half_gives_a_bound_and_a_smaller_one_a_wider_interval() {
         let ends = |cell: &Cell| cell.metrics.iops.unwrap().ci95;
         let fell = cell_with("random-write", 1.9, -1.5);
         assert_eq!((fell.transient(), ends(&fell)), (Some(Bound::AtMost), None));

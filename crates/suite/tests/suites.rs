@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::fault::{FaultInjection, InjectedFault, Lasts};
+use device::fault::{FaultDuration, FaultInjection, InjectedFault};
 use device::{Device, DriftingHost, Extent, ExtentGuard, Extents, Facts, HostStalls, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
@@ -661,11 +661,13 @@ fn a_medium_that_is_gone_ends_a_run_and_three_consecutive_failures_do() {
     );
     let (stops, ended) = with_faults(&[InjectedFault::Vanish { after_ops: 3 }]);
     assert_eq!((stops, ended), (vec![Stop::Error], Ended::Error));
-    let (stops, ended) = with_faults(&[InjectedFault::EioAt(whole, Lasts::Forever)]);
+    let (stops, ended) = with_faults(&[InjectedFault::EioAt(whole, FaultDuration::Forever)]);
     assert_eq!((stops, ended), (vec![Stop::Error; 3], Ended::Error));
     // Two, and then all is well.
-    let twice =
-        [InjectedFault::EioAt(whole, Lasts::Once), InjectedFault::EioAt(whole, Lasts::Once)];
+    let twice = [
+        InjectedFault::EioAt(whole, FaultDuration::Once),
+        InjectedFault::EioAt(whole, FaultDuration::Once),
+    ];
     let (stops, ended) = with_faults(&twice);
     assert_eq!(
         (stops.len(), stops.iter().filter(|stop| **stop == Stop::Error).count(), ended),
@@ -811,7 +813,7 @@ fn in_rounds(end: &RunEnd) -> Vec<&Cell> {
 }
 
 #[test]
-fn what_is_fast_is_measured_in_rounds_that_lie_apart() {
+fn a_fast_medium_is_measured_in_separate_rounds() {
     let end = check_until("ssd", usize::MAX, Vec::new());
     let cells = in_rounds(&end);
     let tests: Vec<&str> = cells.iter().map(|cell| cell.test.as_str()).collect();
@@ -832,7 +834,7 @@ fn what_is_fast_is_measured_in_rounds_that_lie_apart() {
 }
 
 #[test]
-fn what_is_slow_is_measured_once() {
+fn slow_writes_are_measured_once() {
     let end = check_until("one-iops", usize::MAX, Vec::new());
     assert_eq!(end.ended, Ended::Complete);
     let slow = in_rounds(&end);

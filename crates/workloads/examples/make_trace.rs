@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use device::Op;
-use flashmark_workloads::trace::{Issue, Marks, TraceHeader, TraceWriter};
+use flashmark_workloads::trace::{Issue, RequestFlags, TraceHeader, TraceWriter};
 
 const PLACES: u64 = (1 << 30) / 4096;
 const AT_ONCE: usize = 4;
@@ -39,8 +39,8 @@ fn main() -> std::io::Result<()> {
         let (offset_bytes, length_bytes) =
             if op == Op::Flush { (0, 0) } else { (random.below(PLACES) * 4096, 4096) };
         let time_ns = number * APART_NS;
-        let (marks, device, pid) = (Marks::NONE, 1, 1);
-        let issue = Issue { time_ns, op, marks, offset_bytes, length_bytes, device, pid };
+        let (flags, device, pid) = (RequestFlags::NONE, 1, 1);
+        let issue = Issue { time_ns, op, flags, offset_bytes, length_bytes, device, pid };
         writer.issued(&issue)?;
         under_way.push_back(issue);
         if under_way.len() == AT_ONCE

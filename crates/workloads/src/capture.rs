@@ -249,7 +249,7 @@ fn clock_ns(clock: ClockId) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Marks, RequestKind};
+    use crate::trace::{RequestFlags, RequestKind};
 
     /// A request that goes back to the queue is queued once: fio counts what is queued.
     #[test]
@@ -257,7 +257,7 @@ mod tests {
         let mut trace = Vec::new();
         let limits = CaptureLimits::default();
         let mut sink = Sink::new(&mut trace, &TraceHeader::default(), true, limits).unwrap();
-        let what = RequestKind { op: Some(Op::Write), preflush: true, marks: Marks::NONE };
+        let what = RequestKind { op: Some(Op::Write), preflush: true, flags: RequestFlags::NONE };
         for action in [Action::Issued, Action::Requeued, Action::Issued, Action::Completed] {
             let (offset_bytes, length_bytes, device, pid) = (4096, 512, 8 << 20, 7);
             let time_ns = 5;

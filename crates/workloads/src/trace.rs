@@ -27,38 +27,38 @@ pub use error::TraceError;
 pub use kernel::{RequestKind, rwbs};
 pub use open::{Trace, TraceFormat, open};
 pub use pairs::{Pairs, RequestKey};
-pub use survey::{Course, Recorded, Span, TraceSurvey, op_index};
+pub use survey::{LatencyTimeline, Recorded, Span, TraceSurvey, op_index};
 
-/// What was asked of a request beside its operation.
+/// Flags of a request beside its operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks(u8);
+pub struct RequestFlags(u8);
 
-impl Marks {
-    /// No mark at all.
-    pub const NONE: Marks = Marks(0);
+impl RequestFlags {
+    /// No flag.
+    pub const NONE: RequestFlags = RequestFlags(0);
     /// Durable when it is done (force unit access).
-    pub const FUA: Marks = Marks(1);
+    pub const FUA: RequestFlags = RequestFlags(1);
     /// Someone waited for it.
-    pub const SYNC: Marks = Marks(2);
+    pub const SYNC: RequestFlags = RequestFlags(2);
     /// Metadata of a file system.
-    pub const META: Marks = Marks(4);
+    pub const META: RequestFlags = RequestFlags(4);
     /// Read ahead of need.
-    pub const AHEAD: Marks = Marks(8);
+    pub const AHEAD: RequestFlags = RequestFlags(8);
 
-    /// The marks that are in either of the two.
+    /// The flags that are in either of the two.
     #[must_use]
-    pub fn and(self, other: Marks) -> Marks {
-        Marks(self.0 | other.0)
+    pub fn and(self, other: RequestFlags) -> RequestFlags {
+        RequestFlags(self.0 | other.0)
     }
 
-    /// These marks if `given`, else none: for building them up from a recording's letters or bits.
+    /// These flags if `given`, else none: for building them up from a recording's letters or bits.
     #[must_use]
-    pub fn when(self, given: bool) -> Marks {
-        if given { self } else { Marks::NONE }
+    pub fn when(self, given: bool) -> RequestFlags {
+        if given { self } else { RequestFlags::NONE }
     }
 
     /// True if all of `other` are among them.
-    pub fn has(self, other: Marks) -> bool {
+    pub fn has(self, other: RequestFlags) -> bool {
         self.0 & other.0 == other.0
     }
 }
@@ -72,7 +72,7 @@ pub struct Issue {
     /// Operation: read, write, flush or discard.
     pub op: Op,
     /// Force unit access, synchronous, metadata, read-ahead.
-    pub marks: Marks,
+    pub flags: RequestFlags,
     /// First byte; 0 for a flush.
     pub offset_bytes: u64,
     /// Length in bytes; 0 for a flush.

@@ -53,12 +53,12 @@ pub struct WorkloadContext<'a> {
     pub on_progress: &'a mut dyn FnMut(WorkloadProgress),
     /// Called while nothing is timed and the files are there: the caller measures their
     /// fragmentation.
-    pub look: &'a mut dyn FnMut(LookPoint),
+    pub look: &'a mut dyn FnMut(InspectionPoint),
 }
 
 /// Moment at which the files of a work are examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LookPoint {
+pub enum InspectionPoint {
     /// Before the measured part, in works that have files by then.
     Before,
     /// After the measured part, before the files are removed.

@@ -8,7 +8,7 @@ use record::{Direction, Record};
 use serde_json::Value;
 
 use super::cells::{Cell, Ends};
-use super::ground::Ground;
+use super::loop_medium::LoopMedium;
 
 /// Figures of one run, and its amount of I/O.
 pub struct Measured {
@@ -54,18 +54,18 @@ impl Measured {
     }
 }
 
-/// The program flashmark, measuring on one ground.
+/// The program flashmark, measuring on one loop device.
 pub struct Flashmark<'a> {
     program: &'a Path,
-    ground: &'a Ground,
+    loop_medium: &'a LoopMedium,
     machine: RefCell<String>,
 }
 
 impl<'a> Flashmark<'a> {
-    /// Makes the program for this ground.
-    pub fn new(program: &'a Path, ground: &'a Ground) -> Result<Flashmark<'a>> {
+    /// Makes the program for this loop device.
+    pub fn new(program: &'a Path, loop_medium: &'a LoopMedium) -> Result<Flashmark<'a>> {
         ensure!(program.is_file(), "there is no program at {}", program.display());
-        Ok(Flashmark { program, ground, machine: RefCell::default() })
+        Ok(Flashmark { program, loop_medium, machine: RefCell::default() })
     }
 
     /// Description of the machine from the last record.
@@ -75,7 +75,7 @@ impl<'a> Flashmark<'a> {
 
     /// Runs one cell.
     pub fn measure(&self, cell: &Cell) -> Result<Measured> {
-        let device = self.ground.device().display().to_string();
+        let device = self.loop_medium.device().display().to_string();
         let settings =
             cell.settings.iter().map(|(name, value)| format!("--set={}.{name}={value}", cell.test));
         let mut words = vec![
@@ -87,10 +87,10 @@ impl<'a> Flashmark<'a> {
         words.extend(settings);
         words.extend([format!("--erase={device}"), "--quiet".into(), "--json=-".into()]);
         let output = self
-            .ground
+            .loop_medium
             .pinned(self.program)
             .args(&words)
-            .env("FLASHMARK_HOME", self.ground.scratch())
+            .env("FLASHMARK_HOME", self.loop_medium.scratch())
             .output()?;
         ensure!(
             output.status.success(),
@@ -149,7 +149,7 @@ fn machine(record: &Record) -> String {
 
 /// The program fio with the job that repeats a cell of ours.
 pub struct Fio<'a> {
-    ground: &'a Ground,
+    loop_medium: &'a LoopMedium,
     words: Vec<String>,
     command: String,
     direction: Direction,
@@ -158,8 +158,8 @@ pub struct Fio<'a> {
 
 impl<'a> Fio<'a> {
     /// Makes the job for the same I/O on the same span, with the same amount as `done`.
-    pub fn new(cell: &Cell, done: &Measured, ground: &'a Ground) -> Fio<'a> {
-        let device = ground.device().display().to_string();
+    pub fn new(cell: &Cell, done: &Measured, loop_medium: &'a LoopMedium) -> Fio<'a> {
+        let device = loop_medium.device().display().to_string();
         let (offset, size) = done.span;
         let mut words: Vec<String> =
             ["--name=agree", "--direct=1", "--thread", "--randrepeat=0", "--lat_percentiles=1"]
@@ -179,13 +179,13 @@ impl<'a> Fio<'a> {
             }
         }
         let command = format!("fio {}", words.join(" ").replace(&device, "DEVICE"));
-        Fio { ground, words, command, direction: done.direction, span: done.span }
+        Fio { loop_medium, words, command, direction: done.direction, span: done.span }
     }
 
     /// Runs fio once; an error if it fails or does no I/O.
     pub fn measure(&self) -> Result<Measured> {
         let output = self
-            .ground
+            .loop_medium
             .pinned(Path::new("fio"))
             .args(&self.words)
             .arg("--output-format=json")

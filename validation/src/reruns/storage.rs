@@ -10,7 +10,7 @@ use host::loopdev::attach;
 use tempfile::TempDir;
 
 use super::throttle::{Caps, Throttle};
-use crate::agree::ground::write_whole;
+use crate::agree::loop_medium::write_whole;
 use crate::attached::medium::Program;
 use crate::attached::works::Mounted;
 

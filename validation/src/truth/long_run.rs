@@ -274,16 +274,17 @@ impl<'a> Medium<'a> {
     fn prepare(&mut self) {
         let is_for_ever = self.found.state == State::Sustained;
         let primes = self.writes() || self.params.region == Some(Region::Middle);
-        let primed_bytes = if primes { self.span.bytes.clamp(FILL_BYTES, START_BYTES) } else { 0 };
+        let preconditioned_bytes =
+            if primes { self.span.bytes.clamp(FILL_BYTES, START_BYTES) } else { 0 };
         let bytes = if is_for_ever && self.writes() {
-            cache_bytes(self.profile).1.max(primed_bytes)
+            cache_bytes(self.profile).1.max(preconditioned_bytes)
         } else {
-            primed_bytes
+            preconditioned_bytes
         };
         // Earlier writes may have been anywhere.
         let elsewhere = Extent::new(0, START_BYTES);
         self.fill(elsewhere, self.found.aged_bytes.saturating_sub(bytes));
-        self.fill(Extent::new(self.span.offset_bytes, primed_bytes), bytes);
+        self.fill(Extent::new(self.span.offset_bytes, preconditioned_bytes), bytes);
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         if self.writes() && self.params.pattern != Some(Pattern::Sequential) {
             let ops = SETTLING_OPS + small_fast_bytes(self.profile) / block_bytes;

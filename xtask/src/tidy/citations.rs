@@ -54,7 +54,7 @@ fn split(to: &str) -> (&str, Option<&str>) {
 }
 
 /// Every page and heading of docs/field/ that is cited is there.
-pub fn what_is_cited_of_the_field_is_there(project: &Project) -> Vec<Fault> {
+pub fn field_citations_exist(project: &Project) -> Vec<Fault> {
     let why = "a threshold is worth what its source is worth: whoever doubts it must find the paragraph in two clicks";
     let cited = project.all().filter(|(path, _)| !path.ends_with(".md"));
     let cited = cited.flat_map(|(path, text)| {

@@ -9,15 +9,25 @@ use super::project::Project;
 const STAND_INS: [&str; 1] = ["Uring"];
 
 /// Words that nobody but us knew, and what is said instead.
-const REPLACED: [(&str, &str); 16] = [
+const REPLACED: [(&str, &str); 31] = [
+    ("Along", "ReferenceAxis"),
+    ("Asker", "RateLimitKey"),
     ("Bench", "CellContext"),
     ("Berth", "AttachDir"),
+    ("Chance", "SimRng"),
     ("Circuit", "IoLoop"),
+    ("Course", "what it is over time: CellSamples, LatencyTimeline"),
+    ("Elsewhere", "DetailsLocation"),
+    ("Fate", "RestoreDecision"),
+    ("Filler", "DataGenerator"),
+    ("Flights", "InFlightTable"),
     ("Found", "what was found: ResolvedTarget, ImportedRun, PlaceRead"),
     ("Ground", "WorkloadContext"),
     ("Held", "what is held"),
     ("Hunt", "ProbeStages"),
     ("Keeper", "JournalListener"),
+    ("LookPoint", "InspectionPoint"),
+    ("Marks", "RequestFlags"),
     ("Onlookers", "Observers"),
     ("Place", "what kind of place: Location, RequestKey, RankPlace"),
     ("Pulse", "ProgressReporter"),
@@ -26,6 +36,11 @@ const REPLACED: [(&str, &str); 16] = [
     ("Sitting", "RunSession, MatrixSession or ReplaySession"),
     ("Stand", "MediumBackend"),
     ("Trouble", "what kind of trouble: ImportTrouble, ProbeTrouble"),
+    ("Wants", "ConditionalHeaders"),
+    ("Way", "MatrixCombination, DirectionStats"),
+    ("Where", "WritePlacement"),
+    ("While", "ErrorContext"),
+    ("Who", "Identity"),
 ];
 
 /// Public types at the top of the files of the program's crates: name, file, line.

@@ -135,7 +135,7 @@ fn citations_that_lead_nowhere_are_found() {
         "# Translation layers\n\n```\n# no heading\n```\n\n## Morton's `dd`\n",
     );
     let code = "// (docs/field/ftl.md#model, docs/field/ftl.md#mortons-dd).\n/// docs/field/gone.md, docs/field/ftl.md and docs/field/\n";
-    insta::assert_snapshot!(check(citations::what_is_cited_of_the_field_is_there, &[page, ("crates/sim/src/lib.rs", code)]), @r"
+    insta::assert_snapshot!(check(citations::field_citations_exist, &[page, ("crates/sim/src/lib.rs", code)]), @r"
     crates/sim/src/lib.rs: line 1: docs/field/ftl.md has no heading for #model
     crates/sim/src/lib.rs: line 2: docs/field/gone.md is not there
     ");

@@ -66,7 +66,7 @@ fn all_that_is_handed_over_comes_back_once_in_whatever_order_threads_run() {
 }
 
 #[test]
-fn what_nobody_waited_for_is_done_before_the_threads_end() {
+fn submitted_work_is_done_before_the_threads_end() {
     in_every_order(|| {
         with_threads(|handoff| {
             handoff.submit(1);

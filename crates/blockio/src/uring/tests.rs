@@ -1,4 +1,4 @@
-use device::{Filler, SectorVerdict};
+use device::{DataGenerator, SectorVerdict};
 use record::Content;
 
 use super::*;
@@ -17,14 +17,14 @@ fn target() -> Arc<Target> {
 
 /// Does eight writes, and eight reads of the same data.
 fn check(mut ring: Uring) {
-    let filler = Filler::new(1);
+    let generator = DataGenerator::new(1);
     let all: Vec<(Slot, u64)> = (0..8).map(|slot| (slot, u64::from(slot) * 4096)).collect();
     for op in [Op::Write, Op::Read] {
         for &(slot, offset) in &all {
             // SAFETY: the slot is not in flight.
             let buffer = unsafe { ring.inner.1.slot_mut(slot) };
             if op == Op::Write {
-                filler.fill(buffer, Content::Incompressible, 0, offset)
+                generator.fill(buffer, Content::Incompressible, 0, offset)
             } else {
                 buffer.fill(0)
             }
@@ -41,7 +41,7 @@ fn check(mut ring: Uring) {
         // SAFETY: all I/O is done.
         let buffer = unsafe { ring.inner.1.slot_mut(slot) };
         assert!(
-            filler.verify(buffer, 0, offset).all(|(_, verdict)| verdict == SectorVerdict::Good)
+            generator.verify(buffer, 0, offset).all(|(_, verdict)| verdict == SectorVerdict::Good)
         );
     }
 }
@@ -55,14 +55,14 @@ fn every_set_up_that_this_kernel_takes_moves_data() {
     let rings: Vec<IoUring> = setups().iter().filter_map(|setup| setup.build(8).ok()).collect();
     assert!(!rings.is_empty() || !is_available());
     for ring in rings {
-        check(Uring::with(ring, target(), Flights::new(), buffers()).unwrap());
+        check(Uring::with(ring, target(), InFlightTable::new(), buffers()).unwrap());
     }
 }
 
 #[test]
 fn data_moves_where_buffers_cannot_be_registered() {
     if is_available() {
-        let mut ring = Uring::new(target(), Flights::new(), buffers()).unwrap();
+        let mut ring = Uring::new(target(), InFlightTable::new(), buffers()).unwrap();
         ring.fixed = false;
         check(ring);
     }
@@ -93,11 +93,11 @@ fn the_rest_of_a_transfer_lands_behind_what_came_first() {
         return;
     }
     let target = target();
-    let filler = Filler::new(1);
+    let generator = DataGenerator::new(1);
     let mut data = [0; 4096];
-    filler.fill(&mut data, Content::Incompressible, 0, 0);
+    generator.fill(&mut data, Content::Incompressible, 0, 0);
     rustix::io::pwrite(&target.buffered, &data, 0).unwrap();
-    let mut ring = Uring::new(target, Flights::new(), buffers()).unwrap();
+    let mut ring = Uring::new(target, InFlightTable::new(), buffers()).unwrap();
     ring.pending[0] = Pending { request: Request::read(0, 0, 4096), moved_bytes: 1024 };
     ring.queued.push(0);
     let mut done = Vec::new();
@@ -111,12 +111,12 @@ fn the_rest_of_a_transfer_lands_behind_what_came_first() {
 /// Requests that are only queued are not submitted when the ring is dropped: a run that was
 /// interrupted writes nothing more.
 #[test]
-fn what_was_only_queued_is_never_written() {
+fn requests_only_queued_are_never_written() {
     if !is_available() {
         return;
     }
     let target = target();
-    let mut ring = Uring::new(target.clone(), Flights::new(), buffers()).unwrap();
+    let mut ring = Uring::new(target.clone(), InFlightTable::new(), buffers()).unwrap();
     // SAFETY: the slots are not in flight.
     unsafe { ring.inner.1.slot_mut(0) }.fill(1);
     // SAFETY: as above.
@@ -137,7 +137,7 @@ fn completions_are_noted_where_waits_have_no_timeout() {
     if !is_available() {
         return;
     }
-    let mut ring = Uring::new(target(), Flights::new(), buffers()).unwrap();
+    let mut ring = Uring::new(target(), InFlightTable::new(), buffers()).unwrap();
     ring.waits_timed = false;
     ring.submit(&Request::read(0, 0, 4096));
     // A minute at most: how long the read takes is the disk's matter.

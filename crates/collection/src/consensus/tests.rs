@@ -202,7 +202,7 @@ fn a_second_crowd_on_the_same_hosts_is_another_revision_or_a_fake() {
 }
 
 #[test]
-fn what_is_no_number_moves_nothing() {
+fn values_that_are_not_numbers_have_no_vote() {
     let lies = [f64::NAN, f64::INFINITY, 0.0, -1.0];
     assert_eq!(median(&votes(&[100.0, 100.0, 100.0], &lies)), 100.0);
     assert!(Consensus::of(&[]).figures.is_empty());

@@ -77,7 +77,7 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     check_simulated(run)?;
     let mut ids = BTreeSet::new();
     for (number, cell) in run.cells.iter().enumerate() {
-        let place = Place { number, id: &cell.id };
+        let place = CellPath { number, id: &cell.id };
         if !ids.insert(cell.id.as_str()) {
             return Err(contradiction(place, "another cell has the same id"));
         }
@@ -91,12 +91,12 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
 
 /// A cell as named in messages: `cells[3] (random-write/2)`.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct CellPath<'a> {
     number: usize,
     id: &'a str,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for CellPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cells[{}] ({})", self.number, super::scan::printable(self.id))
     }
@@ -176,7 +176,7 @@ fn check_sum(run: &Published) -> Result<(), Rejection> {
     ))
 }
 
-fn check_cell(place: Place, cell: &Cell) -> Result<(), Rejection> {
+fn check_cell(place: CellPath, cell: &Cell) -> Result<(), Rejection> {
     within(format_args!("{place}.ops"), cell.ops as f64, 0.0, MAX_OPS)?;
     within(format_args!("{place}.bytes"), cell.bytes as f64, 0.0, MAX_BYTES)?;
     within(format_args!("{place}.written_bytes"), cell.written_bytes as f64, 0.0, MAX_BYTES)?;
@@ -203,7 +203,7 @@ fn check_cell(place: Place, cell: &Cell) -> Result<(), Rejection> {
     latencies::check(place, cell)
 }
 
-fn check_params(place: Place, params: &Params) -> Result<(), Rejection> {
+fn check_params(place: CellPath, params: &Params) -> Result<(), Rejection> {
     within(
         format_args!("{place}.params.queue_depth"),
         f64::from(params.queue_depth),
@@ -228,7 +228,7 @@ fn check_params(place: Place, params: &Params) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn check_metrics(place: Place, cell: &Cell) -> Result<(), Rejection> {
+fn check_metrics(place: CellPath, cell: &Cell) -> Result<(), Rejection> {
     let metrics = &cell.metrics;
     if let Some(iops) = &metrics.iops {
         figure(format_args!("{place}.metrics.iops"), iops, 0.0, MAX_IOPS)?;
@@ -286,7 +286,7 @@ fn check_flags(place: impl fmt::Display, flags: &[Flag]) -> Result<(), Rejection
 }
 
 /// Rules for cells that Flashmark measured.
-fn check_ours(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
+fn check_ours(place: CellPath, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     check_span(place, cell, run)?;
     check_link(place, cell, run)?;
     rates::check_sustained(place, cell)?;
@@ -302,7 +302,7 @@ fn check_ours(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
 }
 
 /// Rejects a span that ends beyond the medium.
-fn check_span(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
+fn check_span(place: CellPath, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     let is_whole = matches!(run.target, TargetKind::Block | TargetKind::Simulated);
     let Some(capacity) = run.capacity_bytes.filter(|_| is_whole) else { return Ok(()) };
     let end = cell
@@ -319,7 +319,7 @@ fn check_span(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
 
 /// Rejects rates above that of the link, by its reported speed and by the standard of its
 /// generation. Flashmark flags such cells itself, and flagged cells are not used for conclusions.
-fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
+fn check_link(place: CellPath, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     let reported_bps = run.link.as_ref().and_then(|link| link.max_bps);
     let standard = run.interface_words().and_then(|words| limits::of_interface(&words));
     let slowest = reported_bps.into_iter().chain(standard).min_by(f64::total_cmp);
@@ -341,7 +341,7 @@ fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
 }
 
 /// Rejects bytes that are not one block for each I/O.
-fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
+fn check_blocks(place: CellPath, cell: &Cell) -> Result<(), Rejection> {
     let Some(block) = cell.params.block_bytes else {
         let moved = (cell.bytes > 0).then(|| {
             let place = format_args!("{place}.params.block_bytes");
@@ -363,7 +363,7 @@ fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
 }
 
 /// Rejects summed latencies above elapsed time times I/Os in flight (Little's law).
-fn check_little(place: Place, cell: &Cell) -> Result<(), Rejection> {
+fn check_little(place: CellPath, cell: &Cell) -> Result<(), Rejection> {
     let Some(share) = share_under_way(cell).filter(|share| *share > LITTLE_SLACK) else {
         return Ok(());
     };

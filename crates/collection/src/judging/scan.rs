@@ -30,7 +30,7 @@ const WHOLE: [&str; 3] = ["run", "medium", "plan"];
 
 /// Scans a document; rejects it at the first fault.
 pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> {
-    let mut scan = Scan {
+    let mut scan = ScanState {
         limits,
         path: Vec::new(),
         values: 0,
@@ -42,7 +42,7 @@ pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> 
     };
     let mut text = serde_json::Deserializer::from_slice(json);
     let walked =
-        Walk { scan: &mut scan, depth: 0 }.deserialize(&mut text).and_then(|()| text.end());
+        ValueVisitor { scan: &mut scan, depth: 0 }.deserialize(&mut text).and_then(|()| text.end());
     if let Some(fault) = scan.fault.take() {
         return Err(fault);
     }
@@ -107,7 +107,7 @@ enum Step {
 }
 
 /// State of the scan.
-struct Scan<'l> {
+struct ScanState<'l> {
     limits: &'l UploadLimits,
     path: Vec<Step>,
     values: usize,
@@ -121,7 +121,7 @@ struct Scan<'l> {
     fault: Option<Rejection>,
 }
 
-impl Scan<'_> {
+impl ScanState<'_> {
     /// Path of the current value: `cells[3].metrics`.
     fn place(&self) -> String {
         let mut place = String::new();
@@ -258,12 +258,12 @@ impl Scan<'_> {
 }
 
 /// Visitor of one value.
-struct Walk<'s, 'l> {
-    scan: &'s mut Scan<'l>,
+struct ValueVisitor<'s, 'l> {
+    scan: &'s mut ScanState<'l>,
     depth: usize,
 }
 
-impl<'l> Walk<'_, 'l> {
+impl<'l> ValueVisitor<'_, 'l> {
     /// Enters one more level; fails at the depth limit.
     fn down<E: Error>(&mut self) -> Result<(), E> {
         self.depth += 1;
@@ -275,19 +275,19 @@ impl<'l> Walk<'_, 'l> {
         }
     }
 
-    fn within(&mut self) -> Walk<'_, 'l> {
-        Walk { scan: &mut *self.scan, depth: self.depth }
+    fn within(&mut self) -> ValueVisitor<'_, 'l> {
+        ValueVisitor { scan: &mut *self.scan, depth: self.depth }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ValueVisitor<'_, '_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_, '_> {
+impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -361,7 +361,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
 
 /// Visitor of a member's name, which it adds to the path.
 struct Name<'s, 'l> {
-    scan: &'s mut Scan<'l>,
+    scan: &'s mut ScanState<'l>,
 }
 
 impl<'de> DeserializeSeed<'de> for Name<'_, '_> {

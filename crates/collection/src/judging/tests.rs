@@ -626,7 +626,7 @@ fn the_cells_of_a_replay_may_add_up_to_more_than_the_run() {
 }
 
 #[test]
-fn what_the_link_or_the_medium_has_no_room_for() {
+fn rates_above_the_link_and_spans_beyond_the_medium_are_refused() {
     insta::assert_snapshot!(listed([
         outcome_of(|run| run.link.as_mut().unwrap().max_bps = Some(1000.0)),
         outcome_of(|run| run.cells[0].params.span_offset_bytes = Some(31 * GIB)),
@@ -644,7 +644,7 @@ fn what_the_link_or_the_medium_has_no_room_for() {
 }
 
 #[test]
-fn what_is_strange_is_looked_at() {
+fn implausible_runs_get_caveats() {
     let fast = |kind: MediumKind, latency_ns: u64| {
         outcome_of(|run| {
             (run.kind, run.link) = (kind, None);

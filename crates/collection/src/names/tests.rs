@@ -63,7 +63,7 @@ fn a_stick_is_known_by_its_usb_id() {
 }
 
 #[test]
-fn what_has_no_name_is_put_together_with_nothing() {
+fn media_without_a_name_are_not_grouped() {
     let one = run("", "", 32);
     let other = Published { seed: one.seed + 1, ..one.clone() };
     assert_ne!(model_of(&one), model_of(&other));

@@ -80,7 +80,7 @@ fn may_get_hot(cell: &Cell) -> Option<Flag> {
 }
 
 /// Evidence from the whole run on how long figures last.
-pub(super) struct Answers {
+pub(super) struct PermanenceEvidence {
     /// Random writes pay for the mapping.
     is_flash_itself: bool,
     /// Sustained random writes of single sectors, in IOPS.
@@ -91,9 +91,9 @@ pub(super) struct Answers {
     cool_bps: f64,
 }
 
-impl Answers {
+impl PermanenceEvidence {
     /// Evidence in the cells of a record, which are in order of time.
-    pub(super) fn of(cells: &[Cell], record: &Record) -> Answers {
+    pub(super) fn of(cells: &[Cell], record: &Record) -> PermanenceEvidence {
         let sustained = cells.iter().find(|cell| {
             cell.test == test::SUSTAINED && cell.params.form.as_deref() == Some("first")
         });
@@ -103,7 +103,7 @@ impl Answers {
                 .filter(|(_, first, last)| *last * SAME >= *first)
         });
         let largest_bytes = largest_cache_bytes(record);
-        Answers {
+        PermanenceEvidence {
             is_flash_itself: random_writes_pay(cells),
             sectors_iops: random_writes(cells, SECTOR_BYTES)
                 .and_then(|cell| Some(cell.metrics.iops?.value)),

@@ -102,7 +102,10 @@ fn settings_of(record: &Record) -> Settings {
     let of_test = |test: &'static str| {
         let sizes: BTreeSet<u64> = block_sizes(record, test).collect();
         sizes.into_iter().filter_map(move |size| {
-            Some((format!("{test} {size}"), &figure::standard(record, test, size)?.params))
+            Some((
+                format!("{test} {size}"),
+                &figure::usable_standard_cell(record, test, size)?.params,
+            ))
         })
     };
     let of_cell = |(cell, params): (String, &Params)| {

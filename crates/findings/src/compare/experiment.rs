@@ -227,8 +227,8 @@ fn explained(
     if measured.len() < by.map_or(LEAST, |_| MIN_NAMED) {
         return Err(format!("measured of {} runs only, alike and without a cache", measured.len()));
     }
-    let present: Vec<Present> =
-        factors.iter().map(|factor| Present::of(factor, &measured)).collect();
+    let present: Vec<PresentLevels> =
+        factors.iter().map(|factor| PresentLevels::of(factor, &measured)).collect();
     let varied: Vec<usize> =
         (0..factors.len()).filter(|at| present[*at].levels.len() > 1).collect();
     let runs: Vec<FactorRun> = measured
@@ -245,7 +245,7 @@ fn explained(
     let is_crossed = by.is_some() && varied.starts_with(&[0, 1]);
     let fit = stats::factor_effects(&runs, &many).ok_or("its figures are no numbers")?;
     let named = |factor: &usize| (&factors[*factor], &present[*factor]);
-    let varied: Vec<(&ExperimentFactor, &Present)> = varied.iter().map(named).collect();
+    let varied: Vec<(&ExperimentFactor, &PresentLevels)> = varied.iter().map(named).collect();
     let effect = |factor: &ExperimentFactor| {
         let at = varied.iter().position(|(of, _)| of.name == factor.name);
         at.map_or(Explained::Constant, |at| explain(&fit.factors[at], at, &varied))
@@ -286,7 +286,7 @@ fn measured<'a>(
     block_bytes: u64,
 ) -> Vec<Measured<'a>> {
     let of_run = |(run, record): (usize, &&'a Record)| {
-        let cell = figure::standard(record, test, block_bytes)?;
+        let cell = figure::usable_standard_cell(record, test, block_bytes)?;
         let is_cached = cell.flags.contains(&Flag::HostCached)
             || record.flags.contains(&Flag::HostCached)
             || crate::usability::host_stalled(cell).is_some();
@@ -307,7 +307,7 @@ fn of_usual_depth(all: Vec<Measured>) -> Vec<Measured> {
 /// The figure of each medium at each level, whatever else differs.
 fn combinations(
     fit: &stats::FactorFit,
-    varied: &[(&ExperimentFactor, &Present)],
+    varied: &[(&ExperimentFactor, &PresentLevels)],
 ) -> Vec<CombinationFigure> {
     let mut merged: BTreeMap<[usize; 2], Vec<&stats::CombinationMean>> = BTreeMap::new();
     for of in &fit.combinations {
@@ -329,17 +329,17 @@ fn combinations(
 }
 
 /// The levels of a factor that occur in these runs.
-struct Present {
+struct PresentLevels {
     levels: Vec<String>,
     of_run: Vec<usize>,
 }
 
-impl Present {
-    fn of(factor: &ExperimentFactor, measured: &[Measured]) -> Present {
+impl PresentLevels {
+    fn of(factor: &ExperimentFactor, measured: &[Measured]) -> PresentLevels {
         let all: Vec<usize> = measured.iter().map(|of| factor.of_run[of.run]).collect();
         let kept: BTreeSet<usize> = all.iter().copied().collect();
         let place = |level: &usize| kept.iter().position(|known| known == level).unwrap_or(0);
-        Present {
+        PresentLevels {
             of_run: all.iter().map(place).collect(),
             levels: kept.iter().map(|level| factor.levels[*level].clone()).collect(),
         }
@@ -360,7 +360,7 @@ fn interval(log: f64, half_width: Option<f64>) -> Option<[f64; 2]> {
 fn explain(
     effect: &FactorEffect,
     factor: usize,
-    varied: &[(&ExperimentFactor, &Present)],
+    varied: &[(&ExperimentFactor, &PresentLevels)],
 ) -> Explained {
     let effects: &LevelEffects = match effect {
         FactorEffect::Known(effects) => effects,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use stats::RunRate;
 
 use super::{ComparedFigure, FastestMedium, RunGroup};
-use crate::matrix::{self, Matrix, Way, WorkPlaces};
+use crate::matrix::{self, Matrix, MatrixCombination, WorkPlaces};
 use crate::usability;
 
 mod missing;
@@ -31,7 +31,8 @@ pub struct MatrixComparison {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CombinationRow {
     /// File system, mount options and scheduler, as named in a matrix.
-    pub way: String,
+    #[serde(rename = "way")]
+    pub combination: String,
     /// A figure for each medium, in the order of the media: the geometric mean of its repeats, with
     /// the lowest and the highest. Null if there is none.
     pub figures: Vec<Option<ComparedFigure>>,
@@ -40,11 +41,11 @@ pub struct CombinationRow {
 }
 
 /// Results of one medium at one work.
-struct Tried<'a> {
+struct WorkResults<'a> {
     /// Figures of all repeats, by combination.
-    figures: BTreeMap<Way, Vec<f64>>,
+    figures: BTreeMap<MatrixCombination, Vec<f64>>,
     /// Combinations that failed, with the reason.
-    failed: Vec<(Way, String)>,
+    failed: Vec<(MatrixCombination, String)>,
     larger_is_better: bool,
     /// The settings of the work.
     params: Option<&'a Params>,
@@ -57,9 +58,9 @@ pub(super) fn matrices(groups: &[RunGroup]) -> (Vec<MatrixComparison>, Vec<Strin
     if found.iter().filter(|matrices| !matrices.is_empty()).count() < 2 {
         return (Vec::new(), missing::without_a_matrix(groups, &works));
     }
-    let (mut compared, mut missing) = (Vec::new(), missing::MissingWays::default());
+    let (mut compared, mut missing) = (Vec::new(), missing::MissingCombinations::default());
     for work in works {
-        let tried: Vec<Option<Tried>> = found.iter().map(|of| tried(of, work)).collect();
+        let tried: Vec<Option<WorkResults>> = found.iter().map(|of| tried(of, work)).collect();
         match unlike(groups, &tried) {
             Some(why) => missing.add(format!("{work}: {why}"), String::new()),
             None => compared.extend(compare(groups, &tried, work, &mut missing)),
@@ -78,19 +79,19 @@ fn names<'a>((_, matrix): &'a (&Record, Matrix)) -> impl Iterator<Item = &'a str
     matrix.works.iter().map(|work| work.work.as_str())
 }
 
-fn tried<'a>(matrices: &[(&'a Record, Matrix)], work: &str) -> Option<Tried<'a>> {
+fn tried<'a>(matrices: &[(&'a Record, Matrix)], work: &str) -> Option<WorkResults<'a>> {
     let places: Vec<&WorkPlaces> =
         matrices.iter().flat_map(|(_, of)| &of.works).filter(|of| of.work == work).collect();
     let larger_is_better = places.first()?.larger_is_better;
-    let mut figures: BTreeMap<Way, Vec<f64>> = BTreeMap::new();
+    let mut figures: BTreeMap<MatrixCombination, Vec<f64>> = BTreeMap::new();
     let alike = places.iter().filter(|of| of.larger_is_better == larger_is_better);
     for place in alike.flat_map(|of| &of.places) {
-        figures.entry(place.way.clone()).or_default().extend(&place.figures);
+        figures.entry(place.combination.clone()).or_default().extend(&place.figures);
     }
     let failed = places.iter().flat_map(|of| of.failed.clone()).collect();
     let cells = matrices.iter().flat_map(|(record, _)| &record.cells);
     let params = cells.filter(|cell| is_headline(cell, work)).map(|cell| &cell.params).next();
-    Some(Tried { figures, failed, larger_is_better, params })
+    Some(WorkResults { figures, failed, larger_is_better, params })
 }
 
 fn is_headline(cell: &Cell, work: &str) -> bool {
@@ -98,16 +99,16 @@ fn is_headline(cell: &Cell, work: &str) -> bool {
 }
 
 /// Reason why a work of one medium differs from that of the others.
-fn unlike(groups: &[RunGroup], tried: &[Option<Tried>]) -> Option<String> {
+fn unlike(groups: &[RunGroup], tried: &[Option<WorkResults>]) -> Option<String> {
     let known =
         || groups.iter().zip(tried).filter_map(|(group, tried)| Some((group, tried.as_ref()?)));
     let (first, of_first) = known().next()?;
-    let differs = |settings: &dyn Fn(&Tried) -> String| {
+    let differs = |settings: &dyn Fn(&WorkResults) -> String| {
         let other = known().find(|(_, of)| settings(of) != settings(of_first))?;
         let (here, there) = (settings(of_first), settings(other.1));
         Some(format!("{here} of {}, {there} of {}", first.name, other.0.name))
     };
-    let unit = |of: &Tried| if of.larger_is_better { "a rate" } else { "seconds" }.to_owned();
+    let unit = |of: &WorkResults| if of.larger_is_better { "a rate" } else { "seconds" }.to_owned();
     differs(&unit).or_else(|| differs(&|of| of.params.map(settings).unwrap_or_default()))
 }
 
@@ -125,42 +126,58 @@ fn settings(params: &Params) -> String {
 
 fn compare(
     groups: &[RunGroup],
-    tried: &[Option<Tried>],
+    tried: &[Option<WorkResults>],
     work: &str,
-    missing: &mut missing::MissingWays,
+    missing: &mut missing::MissingCombinations,
 ) -> Option<MatrixComparison> {
     let known = || tried.iter().flatten();
     let larger_is_better = known().next()?.larger_is_better;
-    let failed = known().flat_map(|of| of.failed.iter().map(|(way, _)| way));
-    let ways: BTreeSet<&Way> = known().flat_map(|of| of.figures.keys()).chain(failed).collect();
+    let failed = known().flat_map(|of| of.failed.iter().map(|(combination, _)| combination));
+    let combinations: BTreeSet<&MatrixCombination> =
+        known().flat_map(|of| of.figures.keys()).chain(failed).collect();
     let mut rows = Vec::new();
-    for way in ways {
-        let figures: Vec<&[f64]> = tried.iter().map(|of| of_way(of.as_ref(), way)).collect();
-        for (group, of) in
-            groups.iter().zip(tried).filter(|(_, of)| of_way(of.as_ref(), way).is_empty())
+    for combination in combinations {
+        let figures: Vec<&[f64]> =
+            tried.iter().map(|of| of_combination(of.as_ref(), combination)).collect();
+        for (group, of) in groups
+            .iter()
+            .zip(tried)
+            .filter(|(_, of)| of_combination(of.as_ref(), combination).is_empty())
         {
-            let failed = of.as_ref().and_then(|of| of.failed.iter().find(|(it, _)| it == way));
+            let failed =
+                of.as_ref().and_then(|of| of.failed.iter().find(|(it, _)| it == combination));
             let why = failed.map(|(_, why)| format!("failed: {why}"));
-            let why = why.unwrap_or_else(|| missing::why_not_tried(&group.records, way, work));
-            missing
-                .add(format!("not of {}: {why}", group.name), format!("{work}, {}", way.words()));
+            let why =
+                why.unwrap_or_else(|| missing::why_not_tried(&group.records, combination, work));
+            missing.add(
+                format!("not of {}: {why}", group.name),
+                format!("{work}, {}", combination.words()),
+            );
         }
         if figures.iter().filter(|of| !of.is_empty()).count() >= 2 {
-            rows.push(row(way, &figures, larger_is_better));
+            rows.push(row(combination, &figures, larger_is_better));
         }
     }
     (!rows.is_empty()).then(|| MatrixComparison { work: work.to_owned(), larger_is_better, rows })
 }
 
 /// Figures of a combination that never failed.
-fn of_way<'a>(tried: Option<&'a Tried>, way: &Way) -> &'a [f64] {
-    let Some(tried) = tried.filter(|of| !of.failed.iter().any(|(failed, _)| failed == way)) else {
+fn of_combination<'a>(
+    tried: Option<&'a WorkResults>,
+    combination: &MatrixCombination,
+) -> &'a [f64] {
+    let Some(tried) = tried.filter(|of| !of.failed.iter().any(|(failed, _)| failed == combination))
+    else {
         return &[];
     };
-    tried.figures.get(way).map_or(&[], Vec::as_slice)
+    tried.figures.get(combination).map_or(&[], Vec::as_slice)
 }
 
-fn row(way: &Way, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow {
+fn row(
+    combination: &MatrixCombination,
+    figures: &[&[f64]],
+    larger_is_better: bool,
+) -> CombinationRow {
     let compared = |of: &&[f64]| {
         let value = stats::geometric_mean(of)?;
         let ends =
@@ -174,7 +191,7 @@ fn row(way: &Way, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow 
     let speeds: Vec<Vec<RunRate>> =
         figures.iter().map(|of| of.iter().map(speed).collect()).collect();
     CombinationRow {
-        way: way.words(),
+        combination: combination.words(),
         figures: figures.iter().map(compared).collect(),
         fastest: FastestMedium::among(&speeds),
     }

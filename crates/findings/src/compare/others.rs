@@ -45,20 +45,20 @@ struct FigureKey {
 }
 
 /// A figure with the cells of each medium.
-struct Found<'a> {
+struct FigureCells<'a> {
     /// Its position among all, in the order of the runs.
     nth: usize,
     name: Option<String>,
     of: Vec<Vec<UsableEstimate<'a>>>,
 }
 
-type AllFound<'a> = BTreeMap<FigureKey, Found<'a>>;
+type AllFound<'a> = BTreeMap<FigureKey, FigureCells<'a>>;
 /// Reasons, each with the figures that it concerns.
-type Reasons = BTreeMap<String, BTreeSet<String>>;
+type ExclusionReasons = BTreeMap<String, BTreeSet<String>>;
 
 /// Rows of the figures that at least two media have, and reasons for left-out comparisons.
 pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
-    let mut reasons = Reasons::new();
+    let mut reasons = ExclusionReasons::new();
     let spans = unlike_spans(groups);
     let mut found = AllFound::new();
     for (at, group) in groups.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
                 // Of two indistinguishable ones the first counts.
                 if known.insert(key.clone()) {
                     let nth = found.len();
-                    let none = || Found { nth, name, of: vec![Vec::new(); groups.len()] };
+                    let none = || FigureCells { nth, name, of: vec![Vec::new(); groups.len()] };
                     found.entry(key).or_insert_with(none).of[at].push(figure);
                 } else {
                     let why = format!("measured again of {} with the same settings", group.name);
@@ -78,7 +78,7 @@ pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
         }
     }
     by_whatever_tool(&mut found, groups.len());
-    let mut in_order: Vec<(&FigureKey, &Found)> = found.iter().collect();
+    let mut in_order: Vec<(&FigureKey, &FigureCells)> = found.iter().collect();
     in_order.sort_by_key(|(_, found)| found.nth);
     let rows = in_order.into_iter().filter_map(|(key, found)| row(key, found)).collect();
     (rows, missing(groups, &found, reasons))
@@ -220,7 +220,7 @@ fn settings(cell: &Cell) -> String {
     )
 }
 
-fn row(key: &FigureKey, found: &Found) -> Option<FigureRow> {
+fn row(key: &FigureKey, found: &FigureCells) -> Option<FigureRow> {
     let figures: Vec<Option<ComparedFigure>> = found.of.iter().map(|of| compared(of)).collect();
     if figures.iter().flatten().count() < 2 {
         return None;
@@ -246,7 +246,7 @@ fn row(key: &FigureKey, found: &Found) -> Option<FigureRow> {
 }
 
 /// Figures that only some media have, and tests without a rate or a time; a line for each reason.
-fn missing(groups: &[RunGroup], found: &AllFound, mut reasons: Reasons) -> Vec<String> {
+fn missing(groups: &[RunGroup], found: &AllFound, mut reasons: ExclusionReasons) -> Vec<String> {
     let mut add = |why: String, what: &str| {
         reasons.entry(why).or_default().insert(what.to_owned());
     };
@@ -329,7 +329,7 @@ fn beside_curves(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
                 (None, Some(block)) => {
                     let stands = representatives
                         .entry((&cell.test, block))
-                        .or_insert_with(|| figure::standard(record, &cell.test, block));
+                        .or_insert_with(|| figure::usable_standard_cell(record, &cell.test, block));
                     let is_other = stands.is_none_or(|stands| !std::ptr::eq(stands, cell));
                     is_other.then(|| "another stands for its block size".to_owned())
                 }

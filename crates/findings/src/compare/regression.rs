@@ -22,8 +22,8 @@ pub struct ChangedFigure {
     /// Bytes of one I/O; null for a work.
     pub block_bytes: Option<u64>,
     /// File system, mount options and scheduler of a work; absent for other figures.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub way: Option<String>,
+    #[serde(rename = "way", skip_serializing_if = "Option::is_none")]
+    pub combination: Option<String>,
     /// Ratio of after to before.
     pub ratio: f64,
     /// Its 95 % interval.
@@ -81,7 +81,8 @@ pub fn unclear(comparison: &MediaComparison) -> Vec<ChangedFigure> {
     let others = comparison.figures.iter();
     let others = others.filter_map(|row| Some(of_figure(row, &row.fastest?.found)));
     let matrices = comparison.matrices.iter().flat_map(|matrix| {
-        let of_row = |row: &CombinationRow| Some(of_way(&matrix.work, row, &row.fastest?.found));
+        let of_row =
+            |row: &CombinationRow| Some(of_combination(&matrix.work, row, &row.fastest?.found));
         matrix.rows.iter().filter_map(of_row)
     });
     let all = works.chain(others).chain(matrices);
@@ -92,18 +93,19 @@ pub fn unclear(comparison: &MediaComparison) -> Vec<ChangedFigure> {
 }
 
 /// A figure with the ratio of both.
-type Held = (ChangedFigure, MediaRatio);
+type FigureWithRatio = (ChangedFigure, MediaRatio);
 
 /// All compared figures of the first two media.
-fn figures(comparison: &MediaComparison) -> Vec<Held> {
+fn figures(comparison: &MediaComparison) -> Vec<FigureWithRatio> {
     let curves = comparison.curves.iter().flat_map(|curve| {
         curve.points.iter().map(|point| at(&curve.test, point.block_bytes, &point.found))
     });
     let others = comparison.figures.iter();
     let others = others.filter_map(|row| Some(of_figure(row, &row.of_first?)));
     let works = comparison.matrices.iter().flat_map(|matrix| {
-        let of_row =
-            |row: &CombinationRow| Some(of_way(&matrix.work, row, &row.fastest?.of_first()));
+        let of_row = |row: &CombinationRow| {
+            Some(of_combination(&matrix.work, row, &row.fastest?.of_first()))
+        };
         matrix.rows.iter().filter_map(of_row)
     });
     curves.chain(others).chain(works).collect()
@@ -115,22 +117,22 @@ fn of_test(test: &str, held: &MediaRatio) -> ChangedFigure {
         name: None,
         params: None,
         block_bytes: None,
-        way: None,
+        combination: None,
         ratio: held.ratio,
         ci95: held.ci95,
         more_runs: None,
     }
 }
 
-fn at(test: &str, block_bytes: u64, held: &MediaRatio) -> Held {
+fn at(test: &str, block_bytes: u64, held: &MediaRatio) -> FigureWithRatio {
     (ChangedFigure { block_bytes: Some(block_bytes), ..of_test(test, held) }, *held)
 }
 
-fn of_way(work: &str, row: &CombinationRow, held: &MediaRatio) -> Held {
-    (ChangedFigure { way: Some(row.way.clone()), ..of_test(work, held) }, *held)
+fn of_combination(work: &str, row: &CombinationRow, held: &MediaRatio) -> FigureWithRatio {
+    (ChangedFigure { combination: Some(row.combination.clone()), ..of_test(work, held) }, *held)
 }
 
-fn of_figure(row: &FigureRow, held: &MediaRatio) -> Held {
+fn of_figure(row: &FigureRow, held: &MediaRatio) -> FigureWithRatio {
     let figure = ChangedFigure {
         name: row.name.clone(),
         params: Some(row.params.clone()),

@@ -87,7 +87,7 @@ fn lines(found: &MediaComparison) -> Vec<String> {
     for matrix in &found.matrices {
         lines.extend(matrix.rows.iter().map(|row| {
             let figures = figures_in_words(&row.figures);
-            format!("{}, {}: {}: {figures}", matrix.work, row.way, fastest(&row.fastest))
+            format!("{}, {}: {}: {figures}", matrix.work, row.combination, fastest(&row.fastest))
         }));
     }
     lines.extend(found.ranks.iter().map(|rank| {

@@ -86,7 +86,7 @@ fn a_last_level_as_short_as_a_dip_is_none() {
         (vec![(89.9, 9.0), (100.0, 3.0)], 2),
         (vec![(100.0, 9.0)], 1),
     ] {
-        assert_eq!(without_end(levels.clone()).len(), left, "{levels:?}");
+        assert_eq!(without_short_last_level(levels.clone()).len(), left, "{levels:?}");
     }
 }
 

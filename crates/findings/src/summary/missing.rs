@@ -39,7 +39,7 @@ pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
 
 /// Ends of the figure's interval, or of its rounds if it has none; `None` without both.
 pub(super) fn ends(found: &UsableEstimate) -> Option<[f64; 2]> {
-    use record::Unsteady::{Levels, Range};
+    use record::UnsteadyRounds::{Levels, Range};
     match found.cell.variation(found.name) {
         Some(Range(ends) | Levels(ends)) => Some(ends),
         None if found.cell.is_one_look() => None,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use blockio::{EngineChoice, Expect, OpenOptions, OpenSettings, RealDevice};
+use blockio::{EngineChoice, ExpectedFile, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Request};
 use serde::{Deserialize, Serialize};
 
@@ -23,22 +23,22 @@ const TIMES: [usize; 2] = [201, 51];
 /// Time that the harness adds to a request, measured while the medium answers after a known time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HarnessCost {
-    read: Line,
-    write: Line,
+    read: LinearCost,
+    write: LinearCost,
 }
 
 /// Time that grows linearly with size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Line {
+struct LinearCost {
     ns: f64,
     ns_per_byte: f64,
 }
 
-impl Line {
+impl LinearCost {
     /// Line through the times of the two sizes.
-    fn through(small_ns: f64, large_ns: f64) -> Line {
+    fn through(small_ns: f64, large_ns: f64) -> LinearCost {
         let ns_per_byte = ((large_ns - small_ns) / (SIZES[1] - SIZES[0]) as f64).max(0.0);
-        Line { ns: (small_ns - SIZES[0] as f64 * ns_per_byte).max(0.0), ns_per_byte }
+        LinearCost { ns: (small_ns - SIZES[0] as f64 * ns_per_byte).max(0.0), ns_per_byte }
     }
 
     fn of(&self, bytes: u64) -> u64 {
@@ -51,7 +51,7 @@ impl HarnessCost {
     /// nothing.
     pub fn measure(node: &Path) -> Result<HarnessCost> {
         let settings = OpenSettings { engine: EngineChoice::Psync, ..OpenSettings::default() };
-        let expect = Expect::Block { number: fs::metadata(node)?.rdev() };
+        let expect = ExpectedFile::Block { number: fs::metadata(node)?.rdev() };
         let mut device = RealDevice::open(&OpenOptions {
             path: node.to_owned(),
             writable: true,
@@ -60,9 +60,12 @@ impl HarnessCost {
         })?;
         device.prepare(1, LONGEST_BYTES)?;
         let largest = SIZES[1].min(device.facts().capacity_bytes);
-        let mut line = |request: fn(u32, u64, u64) -> Request| -> Result<Line> {
+        let mut line = |request: fn(u32, u64, u64) -> Request| -> Result<LinearCost> {
             let small_ns = median_ns(&mut device, request(0, 0, SIZES[0]), TIMES[0])?;
-            Ok(Line::through(small_ns, median_ns(&mut device, request(0, 0, largest), TIMES[1])?))
+            Ok(LinearCost::through(
+                small_ns,
+                median_ns(&mut device, request(0, 0, largest), TIMES[1])?,
+            ))
         };
         Ok(HarnessCost { read: line(Request::read)?, write: line(Request::write)? })
     }
@@ -122,8 +125,9 @@ mod tests {
 
     #[test]
     fn cost_grows_with_size_and_is_never_negative() {
-        let check =
-            |small_ns: f64, large_ns: f64, bytes: u64| Line::through(small_ns, large_ns).of(bytes);
+        let check = |small_ns: f64, large_ns: f64, bytes: u64| {
+            LinearCost::through(small_ns, large_ns).of(bytes)
+        };
         assert_eq!(check(50_000.0, 250_000.0, SIZES[0]), 50_000);
         assert_eq!(check(50_000.0, 250_000.0, SIZES[1]), 250_000);
         // A large one that happened to be quicker says that size costs nothing.

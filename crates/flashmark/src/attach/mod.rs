@@ -102,7 +102,7 @@ impl Attached {
         }
         let queue = LoopQueueLimits::describe(node.path(), profile).or_internal()?;
         remarks.extend(
-            urgent().err().map(|why| {
+            use_realtime_priority().err().map(|why| {
                 format!("times below a millisecond may be wrong on a busy machine: {why}")
             }),
         );
@@ -242,7 +242,7 @@ pub fn check_machine() -> Result<()> {
 
 /// Gives the threads of this process real-time priority: an answer that waits for a processor is
 /// late.
-fn urgent() -> std::result::Result<(), String> {
+fn use_realtime_priority() -> std::result::Result<(), String> {
     let process = std::process::id().to_string();
     let ran = Command::new("chrt")
         .args(["--fifo", "--reset-on-fork", "--all-tasks", "--pid", "5", &process])

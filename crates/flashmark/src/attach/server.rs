@@ -57,7 +57,7 @@ impl MediumServer {
         name: &str,
         bytes: u64,
         discards: bool,
-        timeline: Timeline<Waits>,
+        timeline: Timeline<PendingReply>,
     ) -> io::Result<MediumServer> {
         let state = State { timeline, trials: VecDeque::new(), running: None, ended: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
@@ -122,10 +122,10 @@ struct Shared {
 }
 
 struct State {
-    timeline: Timeline<Waits>,
+    timeline: Timeline<PendingReply>,
     /// Requests from before time ran: when they are answered, who waits, and how many bytes they
     /// read.
-    trials: VecDeque<(Instant, Waits, usize)>,
+    trials: VecDeque<(Instant, PendingReply, usize)>,
     running: Option<Running>,
     ended: bool,
 }
@@ -148,7 +148,7 @@ impl State {
             waits.answer(Ok(&NOTHING[..bytes]));
         }
         if let Some(running) = self.running {
-            self.timeline.finish(running.at(now), Waits::answer);
+            self.timeline.finish(running.at(now), PendingReply::answer);
         }
     }
 }
@@ -173,7 +173,7 @@ impl Shared {
     }
 
     /// Puts a request on the timeline.
-    fn take(&self, asked: TimelineRequest<'_>, waits: Waits) {
+    fn take(&self, asked: TimelineRequest<'_>, waits: PendingReply) {
         let arrived = Instant::now();
         let mut state = self.state();
         let Some(running) = state.running else {
@@ -227,7 +227,7 @@ impl Shared {
 }
 
 /// Reply to the one who waits for an answer.
-pub enum Waits {
+pub enum PendingReply {
     /// To a reader, with the bytes.
     Read(ReplyData),
     /// To a writer of so many bytes.
@@ -236,15 +236,15 @@ pub enum Waits {
     Other(ReplyEmpty),
 }
 
-impl Waits {
+impl PendingReply {
     fn answer(self, result: Result<&[u8], IoError>) {
         match (self, result) {
-            (Waits::Read(reply), Ok(data)) => reply.data(data),
-            (Waits::Write(reply, bytes), Ok(_)) => reply.written(bytes),
-            (Waits::Other(reply), Ok(_)) => reply.ok(),
-            (Waits::Read(reply), Err(error)) => reply.error(errno(&error)),
-            (Waits::Write(reply, _), Err(error)) => reply.error(errno(&error)),
-            (Waits::Other(reply), Err(error)) => reply.error(errno(&error)),
+            (PendingReply::Read(reply), Ok(data)) => reply.data(data),
+            (PendingReply::Write(reply, bytes), Ok(_)) => reply.written(bytes),
+            (PendingReply::Other(reply), Ok(_)) => reply.ok(),
+            (PendingReply::Read(reply), Err(error)) => reply.error(errno(&error)),
+            (PendingReply::Write(reply, _), Err(error)) => reply.error(errno(&error)),
+            (PendingReply::Other(reply), Err(error)) => reply.error(errno(&error)),
         }
     }
 }
@@ -343,7 +343,9 @@ impl Filesystem for OneFile {
         let inside = self.bytes.saturating_sub(offset).min(u64::from(size));
         match inside as u32 {
             0 => reply.data(&[]),
-            inside => self.shared.take(TimelineRequest::Read(offset, inside), Waits::Read(reply)),
+            inside => {
+                self.shared.take(TimelineRequest::Read(offset, inside), PendingReply::Read(reply))
+            }
         }
     }
 
@@ -359,8 +361,10 @@ impl Filesystem for OneFile {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.shared
-            .take(TimelineRequest::Write(offset, data), Waits::Write(reply, data.len() as u32));
+        self.shared.take(
+            TimelineRequest::Write(offset, data),
+            PendingReply::Write(reply, data.len() as u32),
+        );
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
@@ -369,7 +373,7 @@ impl Filesystem for OneFile {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.shared.take(TimelineRequest::Flush, Waits::Other(reply));
+        self.shared.take(TimelineRequest::Flush, PendingReply::Other(reply));
     }
 
     fn fallocate(
@@ -385,7 +389,7 @@ impl Filesystem for OneFile {
         /// FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE: how a loop device passes a discard on.
         const PUNCH: i32 = 0x03;
         if mode == PUNCH && self.discards {
-            self.shared.take(TimelineRequest::Discard(offset, length), Waits::Other(reply));
+            self.shared.take(TimelineRequest::Discard(offset, length), PendingReply::Other(reply));
         } else {
             reply.error(Errno::EOPNOTSUPP);
         }

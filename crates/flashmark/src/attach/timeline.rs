@@ -201,7 +201,7 @@ unit = \"4 KiB\"
     }
 
     #[test]
-    fn what_the_medium_cannot_take_comes_back_and_costs_no_slot() {
+    fn refused_requests_return_and_occupy_no_slot() {
         let mut timeline = timeline(1);
         for _ in 0..SLOTS + 1 {
             let (error, who) =

@@ -12,7 +12,7 @@ use store::{RunDir, Store};
 use crate::cli::{CheckFlags, MoreTargets, RunFlags};
 use crate::commands::run;
 use crate::exit::{Exit, OrExit, Result, usage};
-use crate::medium_identity::knows_itself;
+use crate::medium_identity::has_own_identity;
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, EndScreen, Outputs, print, print_document};
 use crate::progress_events;
@@ -120,7 +120,7 @@ fn not_asked_for(uses: &[Use]) -> Vec<String> {
 fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, RunDir)>> {
     // A file of the same name may be another, and whoever gives a medium away wants it measured.
     let is_file = opened.target.kind == TargetKind::File;
-    if is_file || request.erase.is_some() || !knows_itself(&opened.medium) {
+    if is_file || request.erase.is_some() || !has_own_identity(&opened.medium) {
         return Ok(None);
     }
     let store = Store::open(Store::default_root());

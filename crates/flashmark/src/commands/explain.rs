@@ -25,7 +25,7 @@ pub fn run(flags: &ExplainFlags) -> Result {
 
 /// Answers `flashmark help WORD` where the word is no command: prints what `explain` prints of it,
 /// or clap's error with the way to the list of words. `None` where something else was typed.
-pub fn helped(error: &clap::Error) -> Option<Exit> {
+pub fn explain_word(error: &clap::Error) -> Option<Exit> {
     error.get(ContextKind::InvalidSubcommand)?;
     let mut typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     typed.next().filter(|first| first == "help")?;

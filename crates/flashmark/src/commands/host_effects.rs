@@ -34,9 +34,9 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
     let Some(disk) = found.medium().cloned() else {
         return usage(format_args!("{}: no medium is known under it", flags.target));
     };
-    let (path, bytes) = what_is_read(&found, &disk);
+    let (path, bytes) = read_target(&found, &disk);
     let settings = host::host_settings(&roots, &disk);
-    let (changes, skipped) = what_is_tried(&settings, is_root());
+    let (changes, skipped) = changes_to_try(&settings, is_root());
     let mut reader = TimedReader::new(path.clone(), bytes, window.0.max(1), blockio::now_ns, SEED);
     if let Err(error) = reader.read(ReadKind::Sequential) {
         let sudo = if is_root() { "" } else { "run it with sudo, or " };
@@ -74,7 +74,7 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
 const SEED: u64 = 1;
 
 /// Path to read, of the file or of the whole device that was named, and its size in bytes.
-fn what_is_read(found: &ResolvedTarget, disk: &InventoryEntry) -> (PathBuf, u64) {
+fn read_target(found: &ResolvedTarget, disk: &InventoryEntry) -> (PathBuf, u64) {
     match found {
         ResolvedTarget::File(file) => (file.place.path.clone(), file.size_bytes),
         ResolvedTarget::Block(block) => (block.path.clone(), block.size_bytes()),
@@ -97,7 +97,7 @@ fn not_allowed(is_root: bool) -> &'static str {
 }
 
 /// Changes to try, and settings that are skipped with the reason.
-fn what_is_tried(settings: &[HostSetting], is_root: bool) -> (Vec<SettingChange>, Vec<Skip>) {
+fn changes_to_try(settings: &[HostSetting], is_root: bool) -> (Vec<SettingChange>, Vec<Skip>) {
     let (mut changes, mut skipped) = (Vec::new(), Vec::new());
     let everywhere = ["read_ahead_kb", "scheduler", "max_sectors_kb", host::GOVERNOR];
     let limits =
@@ -256,7 +256,7 @@ mod tests {
             may_change: false,
         };
         let reason = |is_root| {
-            let (changes, skipped) = what_is_tried(std::slice::from_ref(&setting), is_root);
+            let (changes, skipped) = changes_to_try(std::slice::from_ref(&setting), is_root);
             assert!(changes.is_empty());
             let of_it = skipped.into_iter().find(|skip| skip.test == "scheduler");
             of_it.map(|skip| skip.reason).unwrap_or_default()

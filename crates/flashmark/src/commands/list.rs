@@ -166,7 +166,7 @@ fn as_json(disk: &InventoryEntry, contents: &Contents, not_seen: &[String]) -> s
         "partitions": partitions,
         "not_seen": not_seen,
         "in_use": disk.uses.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "contents": contents.things,
+        "contents": contents.items,
         "contents_unknown": contents.unknown,
         "safe_to_erase": safe,
         "why": why,
@@ -208,7 +208,7 @@ mod tests {
             uuid: None,
             last_mounted: None,
         };
-        Contents { things: vec![table], unknown: None }
+        Contents { items: vec![table], unknown: None }
     }
 
     /// A free empty card, the system's disk, a card behind a reader that may not be read, a reader

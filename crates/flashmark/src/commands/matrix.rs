@@ -19,8 +19,8 @@ use crate::commands::run::{begin, running, software};
 use crate::consent::{self, Question};
 use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::outputs::print;
-use crate::reopened::whereabouts;
-use block_devices::Field;
+use crate::reopened::possible_locations;
+use block_devices::MatrixTestArea;
 use outputs::MatrixOutputs;
 use request::MatrixRequest;
 use session::MatrixSession;
@@ -40,7 +40,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
     };
     outputs.check()?;
     let ask = |question: &Question<'_>| consent::ask(question);
-    let mut field = Field::open(&request, &ask)?;
+    let mut field = MatrixTestArea::open(&request, &ask)?;
     request.confirmed = request.erase.is_some();
     let left_out = field.try_out(&mut request)?;
     if request.combinations.is_empty() {
@@ -117,13 +117,19 @@ pub fn resume(
 
 /// Opens the medium again: at the place that the user names, where it was, or where it is found by
 /// its identity.
-fn reopen(request: &MatrixRequest, record: &Record, by_hand: Option<&str>) -> Result<Field> {
+fn reopen(
+    request: &MatrixRequest,
+    record: &Record,
+    by_hand: Option<&str>,
+) -> Result<MatrixTestArea> {
     let mut refused = None;
-    for target in whereabouts(&request.target, record, by_hand) {
+    for target in possible_locations(&request.target, record, by_hand) {
         // it was given away when the matrix began; whether it is the same is seen from what lies on
         // it
-        let field =
-            Field::open(&MatrixRequest { target, reopened: true, ..request.clone() }, &|_| Ok(()));
+        let field = MatrixTestArea::open(
+            &MatrixRequest { target, reopened: true, ..request.clone() },
+            &|_| Ok(()),
+        );
         match field.and_then(|field| field.same_as(record, by_hand.is_some()).map(|()| field)) {
             Ok(field) => return Ok(field),
             Err(failure) => drop(refused.get_or_insert(failure)),

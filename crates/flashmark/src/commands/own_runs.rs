@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_them_ends_it_with_a_failure_of_his_own() {
+    fn a_failure_of_the_callback_ends_the_iteration() {
         let (_dir, store) = store(&["a", "b"]);
         let mut seen = 0;
         let ended = each_measured(&store, measured, |_, _| {

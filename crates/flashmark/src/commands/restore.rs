@@ -8,7 +8,7 @@ use crate::cli::RestoreFlags;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::open_target::clean_up_after_killed_runs;
 use crate::outputs::print;
-use crate::reopened::{Earlier, plan_of};
+use crate::reopened::{EarlierSession, plan_of};
 use crate::request::RunRequest;
 use crate::session::judged_and_written;
 use crate::{restore, signals};
@@ -36,7 +36,8 @@ pub fn run(flags: &RestoreFlags) -> Result {
     let replayed = dir.replay().or_usage()?;
     let request: RunRequest = serde_json::from_value(replayed.command.clone()).or_usage()?;
     let plan = plan_of(&replayed.record, None);
-    let earlier = Earlier { request: &request, replayed: &replayed, plan: &plan, run: dir.name() };
+    let earlier =
+        EarlierSession { request: &request, replayed: &replayed, plan: &plan, run: dir.name() };
     // Whoever types this has the medium in: only what settles by itself is waited for.
     let patience = Duration::from_secs(3);
     let put = restore::when_it_is_back(

@@ -10,14 +10,14 @@ use crate::commands::run::software;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::open_target::OpenTarget;
 use crate::outputs::{keepable, print};
-use crate::reopened::{Earlier, plan_of};
+use crate::reopened::{EarlierSession, plan_of};
 use crate::request::RunRequest;
 use crate::session::{RunSession, conclude_late};
 use crate::{consent, restore, signals};
 
 /// Goes on with a run or a matrix that was interrupted; a replay has to be started again.
 pub fn run(flags: &ResumeFlags) -> Result {
-    let Choice { dir, target, by_itself } = choose(flags)?;
+    let ResumeChoice { dir, target, by_itself } = choose(flags)?;
     let lock = crate::run_lock::take(&dir).or_refuse()?;
     let replayed = dir.replay().or_usage()?;
     crate::damage::warn(&dir, replayed.reported_damage());
@@ -49,7 +49,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
 }
 
 /// Run to resume, and the place that the user named for its medium.
-struct Choice {
+struct ResumeChoice {
     dir: RunDir,
     target: Option<String>,
     /// True if the user named no run.
@@ -58,15 +58,15 @@ struct Choice {
 
 /// Finds the run. A word that names no run but a device is the place of the medium of the latest
 /// unfinished run.
-fn choose(flags: &ResumeFlags) -> Result<Choice> {
+fn choose(flags: &ResumeFlags) -> Result<ResumeChoice> {
     let store = Store::open(Store::default_root());
     let latest = |target| match store.last_unfinished().or_usage()? {
-        Some(dir) => Ok(Choice { dir, target, by_itself: true }),
+        Some(dir) => Ok(ResumeChoice { dir, target, by_itself: true }),
         None => usage("no run is unfinished; `flashmark runs` lists them all"),
     };
     let Some(first) = &flags.run else { return latest(None) };
     match store.find(first) {
-        Ok(dir) => Ok(Choice { dir, target: flags.target.clone(), by_itself: false }),
+        Ok(dir) => Ok(ResumeChoice { dir, target: flags.target.clone(), by_itself: false }),
         Err(_) if flags.target.is_none() && first.starts_with("/dev/") => {
             latest(Some(first.clone()))
         }
@@ -114,7 +114,7 @@ fn go_on(
     (target, by_itself): (Option<String>, bool),
 ) -> Result {
     let plan = plan_of(&replayed.record, request.time_limit_ns);
-    let earlier = Earlier { request: &request, replayed, plan: &plan, run: dir.name() };
+    let earlier = EarlierSession { request: &request, replayed, plan: &plan, run: dir.name() };
     let (mut opened, recognised) = earlier.open(target.as_deref())?;
     let taken_anew = opened.permit(recognised, dir, flags)?;
     if by_itself {
@@ -122,7 +122,7 @@ fn go_on(
     }
     let mut journal = dir.journal(lock).or_internal()?;
     if !taken_anew {
-        give_back_first(&mut opened, &earlier, dir, &mut journal)?;
+        restore_before_resuming(&mut opened, &earlier, dir, &mut journal)?;
     }
     let resumed =
         Resumed { started: opened.now(), host: opened.host.clone(), software: software() };
@@ -162,9 +162,9 @@ fn confirm(opened: &OpenTarget, dir: &RunDir, replayed: &Replayed, yes: bool) ->
 }
 
 /// Restores what was overwritten before anything else is done.
-fn give_back_first(
+fn restore_before_resuming(
     opened: &mut OpenTarget,
-    earlier: &Earlier<'_>,
+    earlier: &EarlierSession<'_>,
     dir: &RunDir,
     journal: &mut store::Journal,
 ) -> Result<()> {

@@ -62,7 +62,7 @@ pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarg
     opened.note_way_to_raw(if is_check { "check" } else { "run" });
     let mut plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     if let Some(time_ns) = wanted.time_ns {
-        effort::spend(&mut wanted.suite, &mut wanted.choice, &plan, time_ns);
+        effort::fit_to_time(&mut wanted.suite, &mut wanted.choice, &plan, time_ns);
         plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     }
     let writes = plan.cells.iter().any(|cell| cell.max_written_bytes > 0);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use record::Record;
 use report::outcomes;
-use report::text::Elsewhere;
+use report::text::DetailsLocation;
 use store::{Loaded, RunDir, Store};
 
 use crate::cli::{OutcomeFormat, ShowFlags};
@@ -82,7 +82,7 @@ fn named(flags: &ShowFlags, dir: &RunDir) -> (String, Vec<(&'static str, String)
 /// The table of the screen as Markdown. Paths of files are left out, but keep their lines.
 fn markdown(flags: &ShowFlags, dir: &RunDir, record: &Record) -> String {
     let (run, files) = named(flags, dir);
-    let rest = Elsewhere { run: &run, files: &files };
+    let rest = DetailsLocation { run: &run, files: &files };
     report::markdown::run(record, &rest, &published_run::private(record))
 }
 

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_and_not_finished_is_gone() {
+    fn directories_of_dead_processes_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         // No process has this number: it is beyond what Linux gives.
         let dead = dir.path().join(format!("{SCRATCH}4194305"));

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use blockio::{Expect, OpenOptions, RealDevice};
+use blockio::{ExpectedFile, OpenOptions, RealDevice};
 use device::Device;
 use host::{BlockTarget, Claim, ResolvedTarget, Roots};
 use record::TargetKind;
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, Waiting, check_span, commands_at_once, file, host_caveats, machine, opening, stages,
+    OpenTarget, UnclaimedDevice, check_span, commands_at_once, file, host_caveats, machine,
+    opening, stages,
 };
 use crate::exit::{OrExit, Result, refuse};
 use crate::request::RunRequest;
@@ -45,7 +46,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         claimed: true,
         ..file::settings(request)
     };
-    let expect = Expect::Block { number: found.number().to_raw() };
+    let expect = ExpectedFile::Block { number: found.number().to_raw() };
     let options =
         OpenOptions { path: found.path.clone(), writable, expect, settings: settings.clone() };
     let device = opening(RealDevice::open(&options))?;
@@ -92,7 +93,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         flags,
         contents: Some(contents),
         stage: Box::new(stage),
-        device: Some(Waiting::Open(Box::new(device))),
+        device: Some(UnclaimedDevice::Open(Box::new(device))),
         watch: Some(watch),
         claim: Some(claim),
         disk,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use blockio::{Directory, Expect, OpenOptions, RealDevice};
+use blockio::{Directory, ExpectedFile, OpenOptions, RealDevice};
 use device::Device;
 use host::{DirectoryTarget, FileTarget, ResolvedTarget, Roots};
 use record::units::{Bytes, MIB};
@@ -11,8 +11,8 @@ use rustix::process::{Resource, getrlimit};
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, Waiting, check_span, commands_at_once, engine, host_caveats, machine, opening,
-    stages,
+    OpenTarget, UnclaimedDevice, check_span, commands_at_once, engine, host_caveats, machine,
+    opening, stages,
 };
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::RunRequest;
@@ -70,7 +70,7 @@ pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Resul
     if writable {
         check_size_limit(capacity_bytes)?;
     }
-    let expect = Expect::File { capacity_bytes, identity: found.identity };
+    let expect = ExpectedFile::File { capacity_bytes, identity: found.identity };
     let options = OpenOptions { path: path.clone(), writable, expect, settings: settings(request) };
     let device = opening(RealDevice::open(&options))?;
     let may_write = if writable {
@@ -86,14 +86,14 @@ pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Resul
     Ok(assemble(roots, &found, request, device, (may_write, files), Box::new(suite::NoStage)))
 }
 
-type Allowed = (std::result::Result<(), String>, std::result::Result<(), String>);
+type AccessResults = (std::result::Result<(), String>, std::result::Result<(), String>);
 
 fn assemble(
     roots: Roots,
     found: &ResolvedTarget,
     request: &RunRequest,
     device: RealDevice,
-    allowed: Allowed,
+    allowed: AccessResults,
     stage: Box<dyn suite::FileStage>,
 ) -> OpenTarget {
     let mut target = found.record(&roots, &request.target);
@@ -139,7 +139,7 @@ fn assemble(
         flags,
         contents,
         stage,
-        device: Some(Waiting::Open(Box::new(device))),
+        device: Some(UnclaimedDevice::Open(Box::new(device))),
         watch,
         claim: None,
         disk,

@@ -37,7 +37,7 @@ pub use stages::{clean_up_after_killed_runs, state_dir};
 const BUSY_LOAD: f64 = 0.5;
 
 /// A device that no session has taken yet.
-enum Waiting {
+enum UnclaimedDevice {
     /// A real medium: its device is open already.
     Open(Box<dyn Device>),
     /// A simulated medium, which is made for the plan.
@@ -61,7 +61,7 @@ pub struct OpenTarget {
     pub contents: Option<Contents>,
     /// Provider of the files to measure on.
     pub stage: Box<dyn FileStage>,
-    device: Option<Waiting>,
+    device: Option<UnclaimedDevice>,
     watch: Option<InFlightWatch>,
     claim: Option<Rc<RefCell<Claim>>>,
     disk: Option<InventoryEntry>,
@@ -106,8 +106,8 @@ impl OpenTarget {
     /// Device for this plan; it can be taken once.
     pub fn take_device(&mut self, plan: &Plan) -> Box<dyn Device> {
         match self.device.take().expect("a session takes the device once") {
-            Waiting::Open(device) => device,
-            Waiting::Simulated(simulation) => simulation.begin(plan),
+            UnclaimedDevice::Open(device) => device,
+            UnclaimedDevice::Simulated(simulation) => simulation.begin(plan),
         }
     }
 
@@ -117,13 +117,13 @@ impl OpenTarget {
     /// If a session has it, or if the medium is simulated.
     pub fn device(&mut self) -> &mut dyn Device {
         match &mut self.device {
-            Some(Waiting::Open(device)) => &mut **device,
+            Some(UnclaimedDevice::Open(device)) => &mut **device,
             _ => panic!("only a real medium that no session has taken yet is looked at"),
         }
     }
 
     /// Closes the medium, so that it can be opened again.
-    pub fn let_go(&mut self) {
+    pub fn close(&mut self) {
         self.device = None;
         self.stage = Box::new(suite::NoStage);
         self.claim = None;

@@ -7,7 +7,7 @@ use record::{Medium, MediumKind, Queue, Target, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::{Plan, TargetInfo};
 
-use super::{OpenTarget, Waiting, check_span, stages};
+use super::{OpenTarget, UnclaimedDevice, check_span, stages};
 use crate::exit::{OrExit, Result, usage};
 use crate::request::RunRequest;
 
@@ -69,7 +69,7 @@ pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
         flags: Vec::new(),
         contents: None,
         stage: Box::new(stage),
-        device: Some(Waiting::Simulated(Box::new(simulation))),
+        device: Some(UnclaimedDevice::Simulated(Box::new(simulation))),
         watch: None,
         claim: None,
         disk: None,

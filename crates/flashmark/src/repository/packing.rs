@@ -18,7 +18,7 @@ const FEWEST: usize = 16;
 const ENDS: usize = 2;
 
 /// A record as a repository has it.
-pub struct Packed {
+pub struct PackedRecord {
     /// The run without the parts that were left out.
     pub run: Published,
     /// JSON, packed with gzip, at most [`MAX_PACKED`] bytes.
@@ -34,7 +34,7 @@ pub struct Packed {
 ///
 /// # Errors
 /// It is still too large.
-pub fn packed(run: &Published) -> Result<Packed> {
+pub fn packed(run: &Published) -> Result<PackedRecord> {
     let mut run = run.clone();
     run.findings.clear();
     let mut bytes = pack(&run)?;
@@ -57,7 +57,7 @@ pub fn packed(run: &Published) -> Result<Packed> {
         let bytes = bytes.len();
         bail!("the record has {bytes} bytes packed; a repository takes {MAX_PACKED} at most");
     }
-    Ok(Packed { run, bytes, left_out })
+    Ok(PackedRecord { run, bytes, left_out })
 }
 
 /// Leaves out groups of cells with the same `name_of`, the largest first, as long as the record is
@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn a_small_record_keeps_every_point_and_a_large_one_its_ends() {
         let small = run(100);
-        let Packed { run: kept, bytes, left_out } = packed(&small).unwrap();
+        let PackedRecord { run: kept, bytes, left_out } = packed(&small).unwrap();
         assert_eq!((&kept.cells, bytes), (&small.cells, packed(&small).unwrap().bytes));
         assert!(left_out.is_empty(), "{left_out:?}");
         let large = run(200_000);
-        let Packed { run: kept, bytes, left_out } = packed(&large).unwrap();
+        let PackedRecord { run: kept, bytes, left_out } = packed(&large).unwrap();
         assert!(left_out.is_empty(), "{left_out:?}");
         let points = &kept.cells[0].series[0].points;
         assert!(
@@ -177,14 +177,14 @@ mod tests {
 
     /// Packs a record and checks the rules of a repository: it is small enough, judged as the whole
     /// record is, and has the same line.
-    fn fits(run: &Published) -> Packed {
-        let Packed { run: kept, bytes, left_out } = packed(run).unwrap();
+    fn fits(run: &Published) -> PackedRecord {
+        let PackedRecord { run: kept, bytes, left_out } = packed(run).unwrap();
         assert!(bytes.len() <= MAX_PACKED, "{} bytes", bytes.len());
         let line = |run: &Published| findings::headline(&run.to_record("a"));
         assert_eq!(line(&kept), line(run));
         let taken = |run: &Published| collection::judge(run.clone()).map(|upload| upload.caveats);
         assert_eq!(taken(&kept), taken(run));
-        Packed { run: kept, bytes, left_out }
+        PackedRecord { run: kept, bytes, left_out }
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
                 ..model.clone()
             });
         }
-        let Packed { run: kept, left_out, .. } = fits(&run);
+        let PackedRecord { run: kept, left_out, .. } = fits(&run);
         assert_eq!(left_out, ["replay"]);
         assert_eq!(findings::headline(&kept.to_record("a")), line);
         assert!(kept.cells.len() < run.cells.len());

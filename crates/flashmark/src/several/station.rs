@@ -27,11 +27,11 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A medium in a slot, by device number and the kernel's count of media: another medium in the same
 /// slot has another count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Plugged(DeviceNumber, Option<u64>);
+struct PluggedMedium(DeviceNumber, Option<u64>);
 
-impl Plugged {
-    fn of(disk: &InventoryEntry) -> Plugged {
-        Plugged(disk.number, disk.diskseq)
+impl PluggedMedium {
+    fn of(disk: &InventoryEntry) -> PluggedMedium {
+        PluggedMedium(disk.number, disk.diskseq)
     }
 }
 
@@ -39,12 +39,12 @@ impl Plugged {
 #[derive(Default)]
 struct Slots {
     /// Media that are not to be touched, or have had their check.
-    done: BTreeSet<Plugged>,
+    done: BTreeSet<PluggedMedium>,
     /// Media seen at the last look: a new one waits for one look, until its partitions are read and
     /// the desktop has mounted it.
-    seen: BTreeSet<Plugged>,
+    seen: BTreeSet<PluggedMedium>,
     /// Media that were reported as in use.
-    refused: BTreeSet<Plugged>,
+    refused: BTreeSet<PluggedMedium>,
 }
 
 /// Next step for a medium.
@@ -58,12 +58,12 @@ enum Step {
 impl Slots {
     /// State in which the media that are there now are never touched.
     fn at_the_start(there: &[InventoryEntry]) -> Slots {
-        let done = there.iter().filter(|disk| disk.size_bytes > 0).map(Plugged::of).collect();
+        let done = there.iter().filter(|disk| disk.size_bytes > 0).map(PluggedMedium::of).collect();
         Slots { done, ..Slots::default() }
     }
 
     fn step(&mut self, disk: &InventoryEntry) -> Step {
-        let plugged = Plugged::of(disk);
+        let plugged = PluggedMedium::of(disk);
         let is_new = self.seen.insert(plugged);
         if disk.size_bytes == 0 || is_new || self.done.contains(&plugged) {
             return Step::Leave;
@@ -76,8 +76,8 @@ impl Slots {
 
     /// Forgets media that have been pulled out: plugged in again, they are checked again.
     fn keep_only(&mut self, there: &[InventoryEntry]) {
-        let there: BTreeSet<Plugged> =
-            there.iter().filter(|disk| disk.size_bytes > 0).map(Plugged::of).collect();
+        let there: BTreeSet<PluggedMedium> =
+            there.iter().filter(|disk| disk.size_bytes > 0).map(PluggedMedium::of).collect();
         for set in [&mut self.done, &mut self.seen, &mut self.refused] {
             set.retain(|plugged| there.contains(plugged));
         }
@@ -93,7 +93,7 @@ pub fn run(flags: &StationFlags) -> Result {
     let there = slots(&roots, flags);
     let mut slots_known = Slots::at_the_start(&there);
     if flags.erase {
-        consent::give_all_away(
+        consent::ask_before_overwriting(
             "Every medium that is plugged in from now on is overwritten, all of it",
         )?;
     }
@@ -128,7 +128,7 @@ pub fn run(flags: &StationFlags) -> Result {
                         Step::ReportInUse => screen.print_line(&in_use(disk)),
                         Step::Check if station.is_busy(&roots, disk) => {}
                         Step::Check => {
-                            slots_known.done.insert(Plugged::of(disk));
+                            slots_known.done.insert(PluggedMedium::of(disk));
                             station.begin(scope, &roots, disk, &sender);
                         }
                     }
@@ -254,7 +254,7 @@ mod tests {
             slots.keep_only(std::slice::from_ref(disk));
             let step = slots.step(disk);
             if step == Step::Check {
-                slots.done.insert(Plugged::of(disk));
+                slots.done.insert(PluggedMedium::of(disk));
             }
             step
         };

@@ -69,7 +69,7 @@ fn used(scratch: &Scratch, bytes: u64) -> (std::path::PathBuf, Vec<u8>) {
 }
 
 #[test]
-fn what_was_not_given_away_is_as_it_was_afterwards() {
+fn the_capacity_test_restores_data_by_default() {
     if !has_root() {
         return;
     }

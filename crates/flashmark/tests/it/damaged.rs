@@ -195,7 +195,7 @@ fn of_a_run_without_its_first_line_the_results_are_shown() {
 }
 
 #[test]
-fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
+fn unrestored_data_is_the_first_line_of_every_output_of_the_run() {
     let (flashmark, dir, _) = one_run();
     let run = Store::open(flashmark.home().to_owned()).find("latest").unwrap();
     let mut log = run.create_backup("Generic SD\x1b[2J 32 GB", 9 << 20).unwrap();

@@ -10,7 +10,9 @@ use device::tracing::TracedIo;
 use device::{Device, Extent, Op, Tracing};
 use sim::{Profile, SimDevice, SimOptions};
 use workloads::replay::{CapacityFit, Pace, Placing, Player, ReplayProgress, ReplaySettings};
-use workloads::trace::{self, Issue, Marks, TraceEvent, TraceHeader, TraceSurvey, TraceWriter};
+use workloads::trace::{
+    self, Issue, RequestFlags, TraceEvent, TraceHeader, TraceSurvey, TraceWriter,
+};
 
 use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, skipped, sum};
 
@@ -180,7 +182,7 @@ fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(Op, u64, u64)]) -
         let issue = Issue {
             time_ns,
             op,
-            marks: Marks::NONE,
+            flags: RequestFlags::NONE,
             offset_bytes,
             length_bytes,
             device: 1,
@@ -488,7 +490,7 @@ fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
             let issue = Issue {
                 time_ns: base_ns + at,
                 op,
-                marks: Marks::NONE,
+                flags: RequestFlags::NONE,
                 offset_bytes,
                 length_bytes,
                 device: 1,
@@ -505,7 +507,7 @@ fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
         let flush = Issue {
             time_ns,
             op: Op::Flush,
-            marks: Marks::NONE,
+            flags: RequestFlags::NONE,
             offset_bytes: 0,
             length_bytes: 0,
             device: 1,

@@ -125,7 +125,7 @@ fn a_medium_that_is_read_only_for_six_seconds_is_restored() {
 /// `check` said "Genuine? yes" of such a medium, and `run --erase` overwrote the place of data that
 /// was still to be restored.
 #[test]
-fn what_still_gets_data_back_is_not_written_to() {
+fn a_medium_with_a_pending_restore_is_not_written_to() {
     let Some(mut case) = RestoreCase::in_the_middle() else { return };
     case.killed();
     let node = case.device.as_ref().unwrap().word().to_owned();

@@ -101,7 +101,7 @@ fn watched(device: &str, work: impl FnOnce()) -> (Vec<Value>, String) {
 }
 
 #[test]
-fn what_was_done_is_what_was_seen() {
+fn watch_counts_the_io_of_the_device() {
     if !has_root() {
         return;
     }

@@ -42,7 +42,7 @@ impl<'a> ProbeWindow<'a> {
         ProbeWindow { file: true, ..ProbeWindow::whole(node, size_bytes) }
     }
 
-    fn part(&self, part: &Part) -> ProbeWindow<'a> {
+    fn part(&self, part: &ProbedPartition) -> ProbeWindow<'a> {
         ProbeWindow {
             offset_bytes: part.offset_bytes,
             size_bytes: part.size_bytes,
@@ -54,7 +54,7 @@ impl<'a> ProbeWindow<'a> {
 
 /// A partition: its number in the table, its offset and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ProbedPartition {
     pub index: u32,
     pub offset_bytes: u64,
     pub size_bytes: u64,
@@ -72,12 +72,15 @@ pub struct Signature {
 
 /// Contents of a medium and of its partitions: those that the kernel knows, and those in its table.
 /// `Err` is the reason why nothing could be read.
-pub fn medium(window: &ProbeWindow<'_>, of_kernel: Vec<Part>) -> Result<Contents, String> {
+pub fn medium(
+    window: &ProbeWindow<'_>,
+    of_kernel: Vec<ProbedPartition>,
+) -> Result<Contents, String> {
     let signature = look(window)?;
     let mut contents = Contents::default();
     let mut parts = of_kernel;
     if let Some(table) = &signature.table {
-        contents.things.push(ContentItem {
+        contents.items.push(ContentItem {
             size_bytes: window.size_bytes,
             kind: Some(table.clone()),
             table: true,
@@ -90,7 +93,7 @@ pub fn medium(window: &ProbeWindow<'_>, of_kernel: Vec<Part>) -> Result<Contents
         }
     }
     if signature.kind.is_some() {
-        contents.things.push(thing(window, None, signature));
+        contents.items.push(item(window, None, signature));
     }
     parts.sort_by_key(|part| (part.offset_bytes, part.index));
     parts.dedup_by_key(|part| (part.offset_bytes, part.size_bytes));
@@ -100,7 +103,7 @@ pub fn medium(window: &ProbeWindow<'_>, of_kernel: Vec<Part>) -> Result<Contents
 
 /// Adds the contents of each partition. Stops after the first that cannot be read: each of the
 /// others might take as long.
-fn look_into(window: &ProbeWindow<'_>, parts: &[Part], contents: &mut Contents) {
+fn look_into(window: &ProbeWindow<'_>, parts: &[ProbedPartition], contents: &mut Contents) {
     if parts.len() > MAX_PARTITIONS {
         contents.unknown = Some(format!(
             "it has {} partitions, of which the first {MAX_PARTITIONS} were looked at",
@@ -110,7 +113,7 @@ fn look_into(window: &ProbeWindow<'_>, parts: &[Part], contents: &mut Contents) 
     for part in parts.iter().take(MAX_PARTITIONS) {
         let place = window.part(part);
         match look(&place) {
-            Ok(signature) => contents.things.push(thing(&place, Some(part.index), signature)),
+            Ok(signature) => contents.items.push(item(&place, Some(part.index), signature)),
             Err(reason) => {
                 contents.unknown = Some(format!("partition {}: {reason}", part.index));
                 return;
@@ -121,7 +124,7 @@ fn look_into(window: &ProbeWindow<'_>, parts: &[Part], contents: &mut Contents) 
 
 /// The item at a place. A table in a partition (BSD's, a virtual machine's disk) counts as its
 /// contents.
-fn thing(window: &ProbeWindow<'_>, partition: Option<u32>, signature: Signature) -> ContentItem {
+fn item(window: &ProbeWindow<'_>, partition: Option<u32>, signature: Signature) -> ContentItem {
     let kind =
         if partition.is_some() { signature.kind.or(signature.table) } else { signature.kind };
     let last_mounted = match kind.as_deref() {
@@ -210,7 +213,7 @@ fn read(window: &ProbeWindow<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u
 }
 
 /// The partitions in the table of a medium, known to the kernel or not.
-fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<Part>, String> {
+fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<ProbedPartition>, String> {
     let node = window.node.to_string_lossy();
     let words =
         ["--bytes", "--raw", "--noheadings", "--output", "NR,START,SECTORS,TYPE", "--", &node];
@@ -226,13 +229,14 @@ fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<Part>, String> {
 }
 
 /// Parses partx's output; an extended partition only contains others and is left out.
-fn parse_table(text: &str) -> Vec<Part> {
+fn parse_table(text: &str) -> Vec<ProbedPartition> {
     const EXTENDED: [&str; 3] = ["0x5", "0xf", "0x85"];
-    let one = |line: &str| -> Option<Part> {
+    let one = |line: &str| -> Option<ProbedPartition> {
         let mut words = line.split_whitespace();
         let (index, start, sectors) = (words.next()?.parse().ok()?, words.next()?, words.next()?);
         let bytes = |word: &str| word.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES);
-        let part = Part { index, offset_bytes: bytes(start)?, size_bytes: bytes(sectors)? };
+        let part =
+            ProbedPartition { index, offset_bytes: bytes(start)?, size_bytes: bytes(sectors)? };
         words.next().is_none_or(|kind| !EXTENDED.contains(&kind)).then_some(part)
     };
     text.lines().filter_map(one).collect()

@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Known contents of a device and its partitions; an empty result does not mean that there are
 /// none.
-pub fn things(
+pub fn items(
     path: &Path,
     name: &str,
     size_bytes: u64,
@@ -41,7 +41,7 @@ pub fn of_row(row: &Value, size_bytes: u64, partitions: &[Partition]) -> Vec<Con
         uuid: word(row, "ptuuid"),
         ..ContentItem::default()
     });
-    let own = signed(row, None, (0, size_bytes)).filter(|thing| thing.kind.is_some());
+    let own = signed(row, None, (0, size_bytes)).filter(|item| item.kind.is_some());
     let children = row["children"].as_array().map(Vec::as_slice).unwrap_or_default();
     let of_partition = |part: &Partition| {
         let child = children.iter().find(|child| child["name"] == part.name)?;

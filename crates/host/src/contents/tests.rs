@@ -17,13 +17,13 @@ fn a_label_cannot_pass_for_another_key() {
 
 #[test]
 fn a_label_is_harmless_on_a_terminal_and_one_line() {
-    let thing = ContentItem {
+    let item = ContentItem {
         kind: Some("ext4".to_owned()),
         label: Some(format!("\u{1b}[2J\n\u{9b}1m\u{202e}{}", "x".repeat(64 << 10))),
         size_bytes: 1 << 30,
         ..ContentItem::default()
     };
-    let contents = Contents { things: vec![thing], unknown: None };
+    let contents = Contents { items: vec![item], unknown: None };
     for line in contents.lines().into_iter().chain([contents.summary()]) {
         assert!(
             !line.chars().any(|c| c.is_control() || c == '\u{202e}') && line.len() < 400,
@@ -40,7 +40,7 @@ fn a_label_is_harmless_on_a_terminal_and_one_line() {
 
 #[test]
 fn what_was_found_in_words() {
-    let thing = |partition, kind: Option<&str>, label: Option<&str>| ContentItem {
+    let item = |partition, kind: Option<&str>, label: Option<&str>| ContentItem {
         partition,
         offset_bytes: u64::from(partition.unwrap_or(0)) << 20,
         size_bytes: 3 << 30,
@@ -51,15 +51,15 @@ fn what_was_found_in_words() {
     let table = ContentItem {
         table: true,
         uuid: Some("01-02".to_owned()),
-        ..thing(None, Some("gpt"), None)
+        ..item(None, Some("gpt"), None)
     };
-    let mut things = vec![
+    let mut items = vec![
         table.clone(),
-        thing(Some(1), Some("vfat"), Some("BOOT")),
-        thing(Some(2), Some("linux_raid_member"), None),
+        item(Some(1), Some("vfat"), Some("BOOT")),
+        item(Some(2), Some("linux_raid_member"), None),
     ];
-    things.push(thing(Some(3), None, None));
-    let mut contents = Contents { things, unknown: None };
+    items.push(item(Some(3), None, None));
+    let mut contents = Contents { items, unknown: None };
     insta::assert_snapshot!(contents.lines().join("\n"), @r"
     partition table gpt, 3 partitions
     partition 1: vfat 'BOOT', 3 GiB
@@ -79,10 +79,7 @@ fn what_was_found_in_words() {
         "there may be more: partition 4: it did not answer within 10 s"
     );
     assert_eq!(contents.is_empty(), Some(false));
-    assert_eq!(
-        Contents { things: vec![table], unknown: None }.summary(),
-        "a partition table (gpt)"
-    );
+    assert_eq!(Contents { items: vec![table], unknown: None }.summary(), "a partition table (gpt)");
 }
 
 #[test]
@@ -95,20 +92,20 @@ fn only_contents_that_could_be_read_are_called_empty() {
     assert_eq!(Contents::unknown("it is gone").is_empty(), None);
     assert_eq!(Contents::unknown("it is gone").lines(), ["cannot be told: it is gone"]);
     let bare = ContentItem { partition: Some(1), size_bytes: 1 << 30, ..ContentItem::default() };
-    assert_eq!(Contents { things: vec![bare.clone()], unknown: None }.is_empty(), Some(true));
-    assert_eq!(Contents { things: vec![bare], unknown: Some(String::new()) }.is_empty(), None);
+    assert_eq!(Contents { items: vec![bare.clone()], unknown: None }.is_empty(), Some(true));
+    assert_eq!(Contents { items: vec![bare], unknown: Some(String::new()) }.is_empty(), None);
 }
 
 #[test]
 fn of_many_things_four_are_named_and_the_rest_is_counted() {
     let named = |many: usize| {
-        let thing = |index| ContentItem {
+        let item = |index| ContentItem {
             partition: Some(index),
             size_bytes: 1 << 30,
             kind: Some(format!("fs{index}")),
             ..ContentItem::default()
         };
-        Contents { things: (1..=many as u32).map(thing).collect(), unknown: None }.summary()
+        Contents { items: (1..=many as u32).map(item).collect(), unknown: None }.summary()
     };
     assert_eq!(named(4), "fs1, fs2, fs3, fs4");
     assert_eq!(named(5), "fs1, fs2, fs3, fs4, and 1 more");
@@ -123,7 +120,7 @@ fn a_medium_that_ends_early_is_not_taken_for_an_empty_one() {
     let described = |bytes: usize, announced_bytes| {
         std::fs::write(&path, vec![0x5a; bytes]).unwrap();
         probe::medium(&probe::ProbeWindow::file(&path, announced_bytes), Vec::new())
-            .map(|contents| contents.things.len())
+            .map(|contents| contents.items.len())
     };
     assert_eq!(described(1 << 20, 1 << 20), Ok(0));
     assert_eq!(described(2_000, 2_000), Ok(0), "the last sector need not be whole");
@@ -186,7 +183,7 @@ fn contents_seen_by_udev_are_listed_for_device_and_partitions() {
         by_id: Vec::new(),
     };
     let contents = Contents {
-        things: system_view::of_row(&row, 2 << 30, &[partition]),
+        items: system_view::of_row(&row, 2 << 30, &[partition]),
         unknown: Some("no right to read it".to_owned()),
     };
     insta::assert_snapshot!(contents.lines().join("\n"), @r"

@@ -13,9 +13,8 @@ const NOTHING: &str = "nothing that is recognised; data without a signature woul
 
 /// One line for each item, and one more if some contents are unknown.
 pub fn lines(contents: &Contents) -> Vec<String> {
-    let partitions = contents.things.iter().filter(|thing| thing.partition.is_some()).count();
-    let mut lines: Vec<String> =
-        contents.things.iter().map(|thing| line(thing, partitions)).collect();
+    let partitions = contents.items.iter().filter(|item| item.partition.is_some()).count();
+    let mut lines: Vec<String> = contents.items.iter().map(|item| line(item, partitions)).collect();
     match (&contents.unknown, lines.is_empty()) {
         (Some(why), true) => lines.push(format!("cannot be told: {}", shown(why))),
         (Some(why), false) => lines.push(format!("there may be more: {}", shown(why))),
@@ -25,8 +24,8 @@ pub fn lines(contents: &Contents) -> Vec<String> {
     lines
 }
 
-fn line(thing: &ContentItem, partitions: usize) -> String {
-    if thing.table {
+fn line(item: &ContentItem, partitions: usize) -> String {
+    if item.table {
         let count = match partitions {
             0 => "without partitions".to_owned(),
             1 => "1 partition".to_owned(),
@@ -34,21 +33,21 @@ fn line(thing: &ContentItem, partitions: usize) -> String {
         };
         return format!(
             "partition table {}, {count}",
-            shown(thing.kind.as_deref().unwrap_or_default())
+            shown(item.kind.as_deref().unwrap_or_default())
         );
     }
-    let place = thing.partition.map(|index| format!("partition {index}: ")).unwrap_or_default();
-    let mounted = match thing.last_mounted.as_deref() {
+    let place = item.partition.map(|index| format!("partition {index}: ")).unwrap_or_default();
+    let mounted = match item.last_mounted.as_deref() {
         Some("never") => ", never mounted".to_owned(),
         Some(time) => format!(", last mounted {time}"),
         None => String::new(),
     };
-    format!("{place}{}, {}{mounted}", name(thing), Bytes(thing.size_bytes))
+    format!("{place}{}, {}{mounted}", name(item), Bytes(item.size_bytes))
 }
 
 /// Kind and label: "ext4 'MYPHOTOS'", "LVM2_member (part of a volume group)".
-fn name(thing: &ContentItem) -> String {
-    let Some(kind) = &thing.kind else { return "nothing that is known".to_owned() };
+fn name(item: &ContentItem) -> String {
+    let Some(kind) = &item.kind else { return "nothing that is known".to_owned() };
     let meaning = match kind.as_str() {
         "several" => return "several signatures that contradict one another".to_owned(),
         "LVM2_member" | "LVM1_member" => " (part of a volume group)",
@@ -59,20 +58,15 @@ fn name(thing: &ContentItem) -> String {
         _ => "",
     };
     let label =
-        thing.label.as_deref().map(|label| format!(" '{}'", shown(label))).unwrap_or_default();
+        item.label.as_deref().map(|label| format!(" '{}'", shown(label))).unwrap_or_default();
     format!("{}{label}{meaning}", shown(kind))
 }
 
 /// All items in one line.
 pub fn summary(contents: &Contents) -> String {
-    let table =
-        contents.things.iter().find(|thing| thing.table).and_then(|thing| thing.kind.as_deref());
-    let others: Vec<String> = contents
-        .things
-        .iter()
-        .filter(|thing| !thing.table && thing.kind.is_some())
-        .map(name)
-        .collect();
+    let table = contents.items.iter().find(|item| item.table).and_then(|item| item.kind.as_deref());
+    let others: Vec<String> =
+        contents.items.iter().filter(|item| !item.table && item.kind.is_some()).map(name).collect();
     let mut named = others.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
     if others.len() > MAX_NAMED {
         named += &format!(", and {} more", others.len() - MAX_NAMED);
@@ -88,21 +82,16 @@ pub fn summary(contents: &Contents) -> String {
 
 /// Lines that identify a medium by its contents.
 pub fn identity_lines(contents: &Contents) -> Vec<String> {
-    let one = |thing: &ContentItem| {
-        let what = if thing.table { "partition table" } else { "signature" };
-        let known = [("kind", &thing.kind), ("label", &thing.label), ("uuid", &thing.uuid)];
+    let one = |item: &ContentItem| {
+        let what = if item.table { "partition table" } else { "signature" };
+        let known = [("kind", &item.kind), ("label", &item.label), ("uuid", &item.uuid)];
         let known = known.into_iter().filter_map(|(key, value)| {
             Some(format!(" {key}={}", value.as_deref()?.escape_debug()))
         });
-        format!(
-            "{what} at {}+{}{}",
-            thing.offset_bytes,
-            thing.size_bytes,
-            known.collect::<String>()
-        )
+        format!("{what} at {}+{}{}", item.offset_bytes, item.size_bytes, known.collect::<String>())
     };
     let unknown = contents.unknown.iter().map(|_| "unknown".to_owned());
-    contents.things.iter().map(one).chain(unknown).collect()
+    contents.items.iter().map(one).chain(unknown).collect()
 }
 
 /// Text of a medium made visible: characters that would move the cursor, colour the screen, hide

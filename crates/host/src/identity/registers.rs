@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_register_is_none() {
+    fn malformed_registers_are_not_decoded() {
         for text in ["", "zz", "aa58", "öööööööööööööööö", &QEMU_CID[..30]] {
             assert_eq!(Cid::sd(text), None, "{text}");
         }

@@ -10,7 +10,7 @@ use crate::roots::{DeviceNumber, Roots};
 
 /// One lock that is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Locked {
+pub(super) struct HeldLock {
     pub kind: LockKind,
     device: DeviceNumber,
     inode: u64,
@@ -19,7 +19,7 @@ pub(super) struct Locked {
     ours: bool,
 }
 
-impl Locked {
+impl HeldLock {
     /// True if it is on this file.
     pub fn is_on(&self, file: FileIdentity) -> bool {
         (self.device, self.inode) == (DeviceNumber::from_raw(file.device), file.inode)
@@ -37,7 +37,7 @@ impl Locked {
 }
 
 /// All locks that are held.
-pub(super) fn all(roots: &Roots) -> Vec<Locked> {
+pub(super) fn all(roots: &Roots) -> Vec<HeldLock> {
     let table = fs::read_to_string(roots.proc.join("locks")).unwrap_or_default();
     let own = own_number(roots);
     table.lines().filter_map(|line| parse(roots, own, line)).collect()
@@ -45,7 +45,7 @@ pub(super) fn all(roots: &Roots) -> Vec<Locked> {
 
 /// Parses one line: `1: FLOCK ADVISORY WRITE 4242 08:01:12345 0 EOF`. A waiting lock has `->`
 /// before its kind and holds nothing.
-fn parse(roots: &Roots, own: u32, line: &str) -> Option<Locked> {
+fn parse(roots: &Roots, own: u32, line: &str) -> Option<HeldLock> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let kind = LockKind::named(words.get(1)?)?;
     let mut place = words.get(5)?.split(':');
@@ -54,7 +54,7 @@ fn parse(roots: &Roots, own: u32, line: &str) -> Option<Locked> {
     let inode = place.next()?.parse().ok()?;
     let number: Option<u32> = words.get(4)?.parse().ok().filter(|number| *number > 0);
     let process = number.and_then(|number| Process::find(roots, number));
-    Some(Locked { kind, device, inode, process, ours: number == Some(own) })
+    Some(HeldLock { kind, device, inode, process, ours: number == Some(own) })
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
                      5: POSIX  ADVISORY  WRITE 0 08:01:7 0 EOF\n";
         fs::write(roots.proc.join("locks"), table).unwrap();
         let locks = all(&roots);
-        let text = |lock: &Locked| {
+        let text = |lock: &HeldLock| {
             format!(
                 "{} {}:{} {:?}",
                 lock.kind,

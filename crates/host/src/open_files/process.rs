@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use blockio::FileIdentity;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, makedev, statx};
 
-use super::{Entry, Hold, LockKind, Process, Thing};
+use super::{DescriptorTarget, Entry, Hold, LockKind, Process};
 use crate::mounts::{Mount, mounts_of};
 use crate::roots::{DeviceNumber, Roots, names, text};
 
@@ -34,7 +34,7 @@ pub(super) enum ProcessEntry {
 /// Visits all processes but our own, and reports wanted files.
 pub(super) fn visit_all(
     roots: &Roots,
-    wanted: &dyn Fn(&Thing) -> bool,
+    wanted: &dyn Fn(&DescriptorTarget) -> bool,
     on_entry: &mut dyn FnMut(ProcessEntry),
 ) {
     let own = own_number(roots);
@@ -48,8 +48,8 @@ pub(super) fn visit_all(
                 .unwrap_or_else(|| Process { program: "a program".to_owned(), number })
         });
         match base(&dir) {
-            Ok(base) => visit(&base, wanted, &mut |thing, hold| {
-                on_entry(ProcessEntry::Entry(Entry { thing, hold, by: process.clone() }))
+            Ok(base) => visit(&base, wanted, &mut |target, hold| {
+                on_entry(ProcessEntry::Entry(Entry { target, hold, by: process.clone() }))
             }),
             Err(error)
                 if error.kind() == io::ErrorKind::PermissionDenied && !is_kernel_thread(&dir) =>
@@ -86,49 +86,49 @@ fn base(dir: &Path) -> io::Result<PathBuf> {
 /// Reports every wanted file that one process has open or mapped for writing.
 fn visit(
     dir: &Path,
-    wanted: &dyn Fn(&Thing) -> bool,
-    on_hold: &mut dyn FnMut(Thing, Option<Hold>),
+    wanted: &dyn Fn(&DescriptorTarget) -> bool,
+    on_hold: &mut dyn FnMut(DescriptorTarget, Option<Hold>),
 ) {
     for descriptor in names(&dir.join("fd")) {
-        let Some(thing) = thing_of(&dir.join("fd").join(&descriptor)).filter(wanted) else {
+        let Some(target) = thing_of(&dir.join("fd").join(&descriptor)).filter(wanted) else {
             continue;
         };
         let info = fs::read_to_string(dir.join("fdinfo").join(&descriptor)).unwrap_or_default();
-        holds(&info).into_iter().for_each(|hold| on_hold(thing, hold));
+        holds(&info).into_iter().for_each(|hold| on_hold(target, hold));
     }
     // a path in it may be any bytes
     let maps = fs::read(dir.join("maps")).unwrap_or_default();
-    for thing in String::from_utf8_lossy(&maps)
+    for target in String::from_utf8_lossy(&maps)
         .lines()
         .filter_map(|line| written_back(line, dir))
         .filter(wanted)
     {
-        on_hold(thing, Some(Hold::Mapped));
+        on_hold(target, Some(Hold::Mapped));
     }
 }
 
 /// The block device or regular file of a descriptor; `None` for others. Opens nothing, and asks no
 /// server (a dead one would not answer).
-fn thing_of(link: &Path) -> Option<Thing> {
+fn thing_of(link: &Path) -> Option<DescriptorTarget> {
     let name = fs::read_link(link).ok()?;
     let name = name.as_os_str().as_encoded_bytes();
     let is_path = name.starts_with(b"/") || name.starts_with(b"(unreachable)");
     let is_plain =
         [&b"/dev/null"[..], b"/memfd:", b"/dev/pts/"].iter().any(|start| name.starts_with(start));
-    if is_path && !is_plain { thing(&look(link)?) } else { None }
+    if is_path && !is_plain { target(&look(link)?) } else { None }
 }
 
 fn look(path: &Path) -> Option<Statx> {
     statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS).ok()
 }
 
-fn thing(stat: &Statx) -> Option<Thing> {
+fn target(stat: &Statx) -> Option<DescriptorTarget> {
     match FileType::from_raw_mode(stat.stx_mode.into()) {
-        FileType::BlockDevice => Some(Thing::Block(DeviceNumber {
+        FileType::BlockDevice => Some(DescriptorTarget::Block(DeviceNumber {
             major: stat.stx_rdev_major,
             minor: stat.stx_rdev_minor,
         })),
-        FileType::RegularFile => Some(Thing::File(FileIdentity {
+        FileType::RegularFile => Some(DescriptorTarget::File(FileIdentity {
             device: makedev(stat.stx_dev_major, stat.stx_dev_minor),
             inode: stat.stx_ino,
         })),
@@ -162,7 +162,7 @@ pub(crate) fn writes(info: &str) -> bool {
 
 /// The file to which a mapping is written back, from its line: `7f00-7f10 rw-s 00000000 08:01 12345
 /// /path`.
-fn written_back(line: &str, dir: &Path) -> Option<Thing> {
+fn written_back(line: &str, dir: &Path) -> Option<DescriptorTarget> {
     let words: Vec<&str> = line.split_whitespace().take(5).collect();
     let [range, rights, _, device, inode] = words[..] else { return None };
     let inode: u64 = inode.parse().ok().filter(|inode| *inode != 0)?;
@@ -181,12 +181,12 @@ fn written_back(line: &str, dir: &Path) -> Option<Thing> {
         dir.join("../../map_files")
     };
     if let Some(stat) = look(&files.join(range.join("-"))) {
-        return thing(&stat);
+        return target(&stat);
     }
     let (major, minor) = device.split_once(':')?;
     let number =
         makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
-    Some(Thing::File(FileIdentity { device: number, inode }))
+    Some(DescriptorTarget::File(FileIdentity { device: number, inode }))
 }
 
 /// The mount namespace of a process.
@@ -225,13 +225,13 @@ mod tests {
     #[test]
     fn only_shared_writable_mappings_of_files_count() {
         let nowhere = Path::new("/nowhere");
-        let file = Thing::File(FileIdentity { device: makedev(8, 1), inode: 12345 });
+        let file = DescriptorTarget::File(FileIdentity { device: makedev(8, 1), inode: 12345 });
         let of = |line: &str| written_back(line, nowhere);
         assert_eq!(
             of("7f0000000000-7f0000001000 rw-s 00000000 08:01 12345    /srv/image"),
             Some(file)
         );
-        let far = Thing::File(FileIdentity { device: makedev(0xfd, 0x1a), inode: 7 });
+        let far = DescriptorTarget::File(FileIdentity { device: makedev(0xfd, 0x1a), inode: 7 });
         assert_eq!(of("7f0000000000-7f0000001000 rw-s 00000000 fd:1a 7    /srv/image"), Some(far));
         assert_eq!(of("7f0000000000-7f0000001000 r--s 00000000 08:01 12345    /srv/image"), None);
         assert_eq!(of("7f0000000000-7f0000001000 rw-p 00000000 08:01 12345    /srv/image"), None);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{StagingError, patiently};
+use super::{StagingError, retry_while_busy};
 use crate::loopdev::{self, Backing, LoopOptions};
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
@@ -111,7 +111,8 @@ impl StagedRegion {
             let (path, number) = self.find(&roots).ok_or(())?;
             (roots.block_number(&path) == Some(number)).then_some((path, number)).ok_or(())
         };
-        patiently(30, node_is_there).map_err(|()| StagingError::NoDevice { device: self.name() })
+        retry_while_busy(30, node_is_there)
+            .map_err(|()| StagingError::NoDevice { device: self.name() })
     }
 
     fn name(&self) -> String {
@@ -149,7 +150,7 @@ impl StagedRegion {
     /// Removes the region's device, if it still exists and is exactly ours.
     pub fn remove(&self) -> Result<(), StagingError> {
         let Some((path, _)) = self.find(&Roots::default()) else { return Ok(()) };
-        patiently(20, || self.remove_once(&path))?;
+        retry_while_busy(20, || self.remove_once(&path))?;
         Ok(())
     }
 

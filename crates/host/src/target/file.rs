@@ -29,9 +29,9 @@ pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTa
         Access::Write => Rights::READ_OK | Rights::WRITE_OK,
     };
     may_write(target, &place, wanted)?;
-    let mut look = Look::default();
+    let mut look = HolderSearch::default();
     let holdings = settled(|| {
-        look = Look::at(roots, &place.path, identity);
+        look = HolderSearch::at(roots, &place.path, identity);
         look.holdings.clone()
     });
     if let Some(holding) = holdings.first() {
@@ -56,15 +56,15 @@ fn hole_bytes(file_bytes: u64, blocks: u64) -> Option<u64> {
 
 /// The result of one search for holders of a file.
 #[derive(Default)]
-struct Look {
+struct HolderSearch {
     holdings: Vec<Holding>,
     seen: OpenFiles,
     /// True if the kernel reports that nobody has it open for writing.
     kernel_knows_no_writer: bool,
 }
 
-impl Look {
-    fn at(roots: &Roots, path: &Path, identity: FileIdentity) -> Look {
+impl HolderSearch {
+    fn at(roots: &Roots, path: &Path, identity: FileIdentity) -> HolderSearch {
         let seen = OpenFiles::look(roots, &[identity]);
         let mut holdings = seen.of_file(identity);
         // Not while someone is known to hold it: asking would break a lease.
@@ -72,7 +72,7 @@ impl Look {
         if writer == Some(true) {
             holdings.push(Holding { how: Hold::Writing, by: None });
         }
-        Look { holdings, seen, kernel_knows_no_writer: writer == Some(false) }
+        HolderSearch { holdings, seen, kernel_knows_no_writer: writer == Some(false) }
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_blocks_is_a_hole() {
+    fn bytes_without_blocks_are_a_hole() {
         assert_eq!(hole_bytes(1 << 20, 0), Some(1 << 20));
         assert_eq!(hole_bytes(1 << 20, 2_047), Some(512));
         assert_eq!((hole_bytes(1 << 20, 2_048), hole_bytes(1 << 20, 2_056)), (None, None));

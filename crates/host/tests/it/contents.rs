@@ -240,7 +240,7 @@ fn a_label_with_line_breaks_and_escape_sequences() {
     write(&path, 1024 + 0x78, b"a\x1b[2J\nTYPE=swap\xff");
     let contents = look(&path);
     assert_eq!(
-        (contents.things.len(), contents.things[0].kind.as_deref()),
+        (contents.items.len(), contents.items[0].kind.as_deref()),
         (1, Some("ext4")),
         "{contents:?}"
     );

@@ -12,18 +12,18 @@ use record::Flag;
 use crate::machine::Machine;
 
 /// A machine with a root disk and a stick, and some directories that exist.
-struct Ground {
+struct LayeredMachine {
     machine: Machine,
     dir: PathBuf,
 }
 
-impl Ground {
-    fn new() -> Ground {
+impl LayeredMachine {
+    fn new() -> LayeredMachine {
         let mut machine = Machine::new();
         machine.with_root_disk();
         machine.with_stick();
         let dir = fs::canonicalize(machine.path("")).unwrap();
-        Ground { machine, dir }
+        LayeredMachine { machine, dir }
     }
 
     /// A directory whose name contains the escapes of the mount table for a blank and a comma.
@@ -82,122 +82,122 @@ const NOWHERE: (Option<String>, bool) = (None, false);
 
 #[test]
 fn an_overlay_is_where_its_upper_layer_is() {
-    let mut ground = Ground::new();
-    ground.mount("0:30", "memory", "tmpfs", "tmpfs", "rw");
-    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    let mut layered = LayeredMachine::new();
+    layered.mount("0:30", "memory", "tmpfs", "tmpfs", "rw");
+    layered.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
     for layer in ["lower", "memory/upper", "stick/upper"] {
-        ground.directory(layer);
+        layered.directory(layer);
     }
-    let live = ground
+    let live = layered
         .overlay("live", "lowerdir=DIR/lower,upperdir=DIR/memory/upper,workdir=DIR/memory/work");
-    assert_eq!(ground.found(&live), MEMORY);
-    let kept = ground
+    assert_eq!(layered.found(&live), MEMORY);
+    let kept = layered
         .overlay("kept", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
-    assert_eq!(ground.found(&kept), on("sdb"));
+    assert_eq!(layered.found(&kept), on("sdb"));
     // over one another
-    ground.directory("live/upper");
-    let twice =
-        ground.overlay("twice", "lowerdir=DIR/lower,upperdir=DIR/live/upper,workdir=DIR/live/work");
-    assert_eq!(ground.found(&twice), MEMORY);
+    layered.directory("live/upper");
+    let twice = layered
+        .overlay("twice", "lowerdir=DIR/lower,upperdir=DIR/live/upper,workdir=DIR/live/work");
+    assert_eq!(layered.found(&twice), MEMORY);
     // and over themselves, as a bind mount can make it look
     let own =
-        ground.overlay("own", "lowerdir=DIR/lower,upperdir=DIR/own/upper,workdir=DIR/own/work");
-    ground.directory("own/upper");
-    assert_eq!(ground.found(&own), NOWHERE);
+        layered.overlay("own", "lowerdir=DIR/lower,upperdir=DIR/own/upper,workdir=DIR/own/work");
+    layered.directory("own/upper");
+    assert_eq!(layered.found(&own), NOWHERE);
 }
 
 #[test]
 fn eight_overlays_over_one_another_are_followed_and_no_more() {
-    let mut ground = Ground::new();
-    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
-    ground.directory("lower");
-    ground.directory("stick/upper");
+    let mut layered = LayeredMachine::new();
+    layered.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    layered.directory("lower");
+    layered.directory("stick/upper");
     let mut below = "stick".to_owned();
     for depth in 1..=9 {
         let name = format!("over{depth}");
         let options =
             format!("lowerdir=DIR/lower,upperdir=DIR/{below}/upper,workdir=DIR/{below}/work");
-        let at = ground.overlay(&name, &options);
-        ground.directory(&format!("{name}/upper"));
-        assert_eq!(ground.found(&at), if depth <= 8 { on("sdb") } else { NOWHERE }, "{depth}");
+        let at = layered.overlay(&name, &options);
+        layered.directory(&format!("{name}/upper"));
+        assert_eq!(layered.found(&at), if depth <= 8 { on("sdb") } else { NOWHERE }, "{depth}");
         below = name;
     }
 }
 
 #[test]
 fn layers_that_cannot_be_seen_are_nowhere() {
-    let mut ground = Ground::new();
-    ground.directory("lower");
+    let mut layered = LayeredMachine::new();
+    layered.directory("lower");
     for options in [
         "lowerdir=DIR/lower,upperdir=diff,workdir=work",
         "lowerdir=DIR/lower,upperdir=/var/lib/gone/diff,workdir=/w",
     ] {
-        let at = ground.overlay("merged", options);
-        assert_eq!(ground.found(&at), NOWHERE, "{options}");
+        let at = layered.overlay("merged", options);
+        assert_eq!(layered.found(&at), NOWHERE, "{options}");
     }
-    let fuse = ground.mount("0:51", "fuse", "fuse.fuse-overlayfs", "fuse-overlayfs", "rw");
-    assert_eq!(ground.found(&fuse), NOWHERE);
+    let fuse = layered.mount("0:51", "fuse", "fuse.fuse-overlayfs", "fuse-overlayfs", "rw");
+    assert_eq!(layered.found(&fuse), NOWHERE);
 }
 
 #[test]
 fn paths_of_layers_may_be_escaped() {
-    let mut ground = Ground::new();
-    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
-    ground.directory("lower");
+    let mut layered = LayeredMachine::new();
+    layered.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    layered.directory("lower");
     for (name, written) in
         [("a b,c", r"a\040b\054c"), ("a:b", r"a\072b"), ("d:e", r"d\134:e"), ("f,g", r"f\134\054g")]
     {
-        ground.directory(&format!("stick/{name}"));
-        let at = ground.overlay(
+        layered.directory(&format!("stick/{name}"));
+        let at = layered.overlay(
             "merged",
             &format!("lowerdir=DIR/lower,upperdir=DIR/stick/{written},workdir=DIR/stick/work"),
         );
-        assert_eq!(ground.found(&at), on("sdb"), "{name}");
+        assert_eq!(layered.found(&at), on("sdb"), "{name}");
     }
 }
 
 #[test]
 fn without_an_upper_layer_it_is_what_all_lower_ones_are_on() {
-    let mut ground = Ground::new();
-    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    let mut layered = LayeredMachine::new();
+    layered.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
     for layer in ["stick/a", "stick/b", "lower"] {
-        ground.directory(layer);
+        layered.directory(layer);
     }
-    let one = ground.overlay("one", r"lowerdir=DIR/stick/a:DIR/stick/b");
-    assert_eq!(ground.place(&one).disk.unwrap().name, "sdb");
-    let two = ground.overlay("two", r"lowerdir=DIR/stick/a:DIR/lower");
-    assert!(ground.place(&two).disk.is_none(), "the lower layers are on two disks");
+    let one = layered.overlay("one", r"lowerdir=DIR/stick/a:DIR/stick/b");
+    assert_eq!(layered.place(&one).disk.unwrap().name, "sdb");
+    let two = layered.overlay("two", r"lowerdir=DIR/stick/a:DIR/lower");
+    assert!(layered.place(&two).disk.is_none(), "the lower layers are on two disks");
     // a file is in the first layer that has it
-    fs::write(ground.dir.join("lower/file"), "content").unwrap();
+    fs::write(layered.dir.join("lower/file"), "content").unwrap();
     fs::write(two.join("file"), "as seen through the overlay").unwrap();
-    assert_eq!(ground.place(&two.join("file")).disk.unwrap().name, "sda");
-    let new = ground.overlay("new", "lowerdir+=DIR/stick/a,lowerdir+=DIR/stick/b");
-    assert_eq!(ground.place(&new).disk.unwrap().name, "sdb");
+    assert_eq!(layered.place(&two.join("file")).disk.unwrap().name, "sda");
+    let new = layered.overlay("new", "lowerdir+=DIR/stick/a,lowerdir+=DIR/stick/b");
+    assert_eq!(layered.place(&new).disk.unwrap().name, "sdb");
 }
 
 #[test]
 fn a_file_that_is_read_below_and_written_above_is_on_neither() {
-    let mut ground = Ground::new();
-    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    let mut layered = LayeredMachine::new();
+    layered.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
     for layer in ["stick/upper", "lower"] {
-        ground.directory(layer);
+        layered.directory(layer);
     }
-    let merged = ground
+    let merged = layered
         .overlay("merged", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
     for name in ["below", "above"] {
         fs::write(merged.join(name), vec![1; 8192]).unwrap();
     }
-    fs::write(ground.dir.join("lower/below"), "").unwrap();
-    fs::write(ground.dir.join("stick/upper/above"), "").unwrap();
-    assert_eq!(ground.found(&merged.join("below")), NOWHERE);
-    assert_eq!(ground.found(&merged.join("above")), on("sdb"));
+    fs::write(layered.dir.join("lower/below"), "").unwrap();
+    fs::write(layered.dir.join("stick/upper/above"), "").unwrap();
+    assert_eq!(layered.found(&merged.join("below")), NOWHERE);
+    assert_eq!(layered.found(&merged.join("above")), on("sdb"));
 }
 
 #[test]
 fn memory_stays_memory_whatever_its_source_is_called() {
-    let mut ground = Ground::new();
-    let memory = ground.mount("0:30", "memory", "tmpfs", "/dev/sdb1", "rw");
-    assert_eq!(ground.found(&memory), MEMORY);
+    let mut layered = LayeredMachine::new();
+    let memory = layered.mount("0:30", "memory", "tmpfs", "/dev/sdb1", "rw");
+    assert_eq!(layered.found(&memory), MEMORY);
 }
 
 #[test]
@@ -229,17 +229,17 @@ fn memory_mounted_under_a_device_s_name_does_not_prove_to_be_on_it() {
 
 #[test]
 fn a_file_system_in_a_file_in_memory_is_memory() {
-    let mut ground = Ground::new();
-    ground.mount("0:30", "memory", "tmpfs", "tmpfs", "rw");
-    let device = ground.machine.disk("virtual/block/loop0", "7:0", 1 << 30);
-    ground.machine.file(
+    let mut layered = LayeredMachine::new();
+    layered.mount("0:30", "memory", "tmpfs", "tmpfs", "rw");
+    let device = layered.machine.disk("virtual/block/loop0", "7:0", 1 << 30);
+    layered.machine.file(
         &format!("{device}/loop/backing_file"),
-        ground.dir.join("memory/image").to_str().unwrap(),
+        layered.dir.join("memory/image").to_str().unwrap(),
     );
-    let mounted = ground.mount("7:0", "mounted", "ext4", "/dev/loop0", "rw");
-    assert_eq!(ground.found(&mounted), (Some("loop0".to_owned()), true));
-    let zram = ground.machine.disk("virtual/block/zram0", "254:0", 1 << 30);
+    let mounted = layered.mount("7:0", "mounted", "ext4", "/dev/loop0", "rw");
+    assert_eq!(layered.found(&mounted), (Some("loop0".to_owned()), true));
+    let zram = layered.machine.disk("virtual/block/zram0", "254:0", 1 << 30);
     assert!(!zram.is_empty());
-    let compressed = ground.mount("254:0", "compressed", "ext4", "/dev/zram0", "rw");
-    assert_eq!(ground.found(&compressed), (Some("zram0".to_owned()), true));
+    let compressed = layered.mount("254:0", "compressed", "ext4", "/dev/zram0", "rw");
+    assert_eq!(layered.found(&compressed), (Some("zram0".to_owned()), true));
 }

@@ -134,7 +134,7 @@ fn a_file_that_is_swapped_on_or_the_content_of_a_loop_device() {
 }
 
 #[test]
-fn what_the_user_has_no_right_to() {
+fn directories_without_permission_are_refused() {
     let Some(message) = refusal_to_another_user("/usr") else { return };
     assert_eq!(
         message,

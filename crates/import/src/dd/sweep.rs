@@ -23,7 +23,7 @@ pub(crate) const IMPORTER: Importer = Importer {
         },
     }],
     read: read_sweep,
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 /// Block sizes of the script behind these lists.
@@ -34,13 +34,13 @@ const MAX_SIZES: usize = 64;
 
 /// A line that has begun: its kind, its place, and its words with those of the lines it was wrapped
 /// to.
-struct Begun<'a> {
+struct PartialLine<'a> {
     kind: String,
     at: usize,
     words: Vec<&'a str>,
 }
 
-impl Begun<'_> {
+impl PartialLine<'_> {
     /// True if a line is the rest of this one: only rates, and no more than are still missing.
     /// Rates after a full line belong to another medium.
     fn goes_on(&self, line: &str, sizes: Option<&[u64]>) -> bool {
@@ -60,7 +60,7 @@ fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
     let mut sweeps = MediaList(vec![ImportedRun::by("dd")]);
     let mut kinds: Vec<String> = Vec::new();
     let mut sizes: Option<Vec<u64>> = None;
-    let mut current: Option<Begun> = None;
+    let mut current: Option<PartialLine> = None;
     for (at, line) in source.numbered().chain([(usize::MAX, "Block:")]) {
         let next = re!(LINE).captures(line);
         if next.is_none()
@@ -82,7 +82,8 @@ fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
             kinds.clear();
         }
         kinds.push(kind.clone());
-        current = Some(Begun { kind, at, words: group(&next, 2).split_whitespace().collect() });
+        current =
+            Some(PartialLine { kind, at, words: group(&next, 2).split_whitespace().collect() });
     }
     sweeps.0.retain(|sweep| !sweep.cells.is_empty());
     if sweeps.0.len() > 1 {
@@ -95,10 +96,10 @@ fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
 fn ended(
     found: &mut ImportedRun,
     sizes: &mut Option<Vec<u64>>,
-    begun: &Begun,
+    begun: &PartialLine,
     reading: &mut Reading,
 ) {
-    let Begun { kind, at, words } = begun;
+    let PartialLine { kind, at, words } = begun;
     if kind == "block" {
         let read: Option<Vec<u64>> = words.iter().map(|word| size(word)).collect();
         *sizes = read.filter(|sizes| (1..=MAX_SIZES).contains(&sizes.len()));
@@ -112,7 +113,7 @@ fn ended(
     }
 }
 
-fn of_rates(begun: &Begun, sizes: Option<&[u64]>) -> Result<Vec<Cell>, ImportTrouble> {
+fn of_rates(begun: &PartialLine, sizes: Option<&[u64]>) -> Result<Vec<Cell>, ImportTrouble> {
     let bad = |what: String| ImportTrouble::at(begun.at, what);
     let pairs = begun.words.chunks(2);
     let rates = pairs.map(|pair| decimal_rate(decimal(pair[0])?, pair.get(1)?));

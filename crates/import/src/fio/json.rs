@@ -33,7 +33,7 @@ pub(crate) const IMPORTER: Importer = Importer {
         },
     ],
     read,
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 /// Most documents in an array.
@@ -73,10 +73,10 @@ struct JobOut {
     elapsed: f64,
     #[serde(default, rename = "job options")]
     options: Options,
-    read: Option<Box<Way>>,
-    write: Option<Box<Way>>,
+    read: Option<Box<DirectionStats>>,
+    write: Option<Box<DirectionStats>>,
     /// Figures of reads and writes together (`unified_rw_reporting`).
-    mixed: Option<Box<Way>>,
+    mixed: Option<Box<DirectionStats>>,
     sync: Option<Box<Syncs>>,
 }
 
@@ -88,7 +88,7 @@ struct Syncs {
 
 /// One direction of a job.
 #[derive(Deserialize)]
-struct Way {
+struct DirectionStats {
     #[serde(default)]
     io_bytes: f64,
     /// Data in KiB; only fio 3 has it. Before, `io_bytes` was in KiB.
@@ -254,16 +254,16 @@ impl Document {
 }
 
 impl JobOut {
-    fn ways(&self) -> impl Iterator<Item = &Way> {
+    fn directions(&self) -> impl Iterator<Item = &DirectionStats> {
         [&self.read, &self.write, &self.mixed].into_iter().flatten().map(AsRef::as_ref)
     }
 
     fn ios(&self) -> f64 {
-        self.ways().map(|way| way.total_ios).sum()
+        self.directions().map(|stats| stats.total_ios).sum()
     }
 
     fn runtime_ms(&self) -> f64 {
-        self.ways().map(|way| way.runtime).fold(0.0, f64::max)
+        self.directions().map(|stats| stats.runtime).fold(0.0, f64::max)
     }
 }
 
@@ -389,18 +389,18 @@ fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(St
 
 /// Cells of a job: of each direction, or of both together, and of its commits.
 fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
-    let ways = [
+    let directions = [
         (Some(Direction::Read), &out.read),
         (Some(Direction::Write), &out.write),
         (None, &out.mixed),
     ];
     let mut cells = Vec::new();
-    for (direction, way) in ways {
-        let has_moved = |way: &&Way| way.total_ios > 0.0 || way.io_bytes > 0.0;
+    for (direction, stats) in directions {
+        let has_moved = |stats: &&DirectionStats| stats.total_ios > 0.0 || stats.io_bytes > 0.0;
         // Figures of both together repeat those of each.
         let is_news = direction.is_some() || cells.is_empty();
-        if let Some(way) = way.as_deref().filter(has_moved).filter(|_| is_news) {
-            cells.push(of_way(job, out, direction, way)?);
+        if let Some(stats) = stats.as_deref().filter(has_moved).filter(|_| is_news) {
+            cells.push(of_direction(job, out, direction, stats)?);
         }
     }
     let syncs = out.sync.as_ref().and_then(|sync| sync.lat_ns.as_deref());
@@ -444,15 +444,21 @@ fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTroubl
     Ok(cell)
 }
 
-fn of_way(
+fn of_direction(
     job: &Job,
     out: &JobOut,
     direction: Option<Direction>,
-    way: &Way,
+    stats: &DirectionStats,
 ) -> Result<Cell, ImportTrouble> {
-    let bytes = if way.io_kbytes.is_some() { way.io_bytes } else { way.io_bytes * 1024.0 };
-    let numbers =
-        [bytes, way.bw, way.bw_bytes.unwrap_or(0.0), way.iops, way.runtime, way.total_ios];
+    let bytes = if stats.io_kbytes.is_some() { stats.io_bytes } else { stats.io_bytes * 1024.0 };
+    let numbers = [
+        bytes,
+        stats.bw,
+        stats.bw_bytes.unwrap_or(0.0),
+        stats.iops,
+        stats.runtime,
+        stats.total_ios,
+    ];
     if let Some(value) =
         numbers.into_iter().find(|value| !value.is_finite() || *value < 0.0 || *value > 1e18)
     {
@@ -462,27 +468,27 @@ fn of_way(
         )));
     }
     let mut cell = cell(job, direction);
-    cell.params.block_bytes = agreed_block(cell.params.block_bytes, bytes, way.total_ios);
-    cell.ops = way.total_ios as u64;
+    cell.params.block_bytes = agreed_block(cell.params.block_bytes, bytes, stats.total_ios);
+    cell.ops = stats.total_ios as u64;
     cell.bytes = bytes as u64;
     cell.written_bytes = if direction == Some(Direction::Write) { cell.bytes } else { 0 };
-    cell.elapsed_ns = whole_ns(way.runtime * 1e6);
+    cell.elapsed_ns = whole_ns(stats.runtime * 1e6);
     // Flags such as time_based are not always repeated: a job that ran for as long as allowed was
     // ended by the time.
-    let is_timed = job.runtime_ms.is_some_and(|allowed| way.runtime >= 0.99 * allowed);
+    let is_timed = job.time_limit_ms.is_some_and(|allowed| stats.runtime >= 0.99 * allowed);
     cell.stop = if is_timed { Stop::Time } else { Stop::Bytes };
     if let Some(error) = error_of(out) {
         failed::end(&mut cell, "fio", &error);
     }
-    cell.metrics.iops = Some(estimate(way.iops, cell.ops));
-    cell.metrics.bps = Some(estimate(way.bw_bytes.unwrap_or(way.bw * 1024.0), cell.ops));
+    cell.metrics.iops = Some(estimate(stats.iops, cell.ops));
+    cell.metrics.bps = Some(estimate(stats.bw_bytes.unwrap_or(stats.bw * 1024.0), cell.ops));
     label(&mut cell, "job", &out.jobname);
     // With group_reporting the samples come from single jobs, and their rate is not that of the
     // group.
     if job.threads == 1 {
-        add_intervals(&mut cell, way);
+        add_intervals(&mut cell, stats);
     }
-    add_latency(&mut cell, way)?;
+    add_latency(&mut cell, stats)?;
     Ok(cell)
 }
 
@@ -492,14 +498,14 @@ const MIN_SAMPLES: f64 = 5.0;
 /// Adds intervals. fio samples the rate twice a second and prints the standard deviation; the
 /// interval from these samples is too narrow where neighbours depend on each other, and a note says
 /// so.
-fn add_intervals(cell: &mut Cell, way: &Way) {
-    let (n, deviation) = (way.iops_samples, way.iops_stddev);
+fn add_intervals(cell: &mut Cell, stats: &DirectionStats) {
+    let (n, deviation) = (stats.iops_samples, stats.iops_stddev);
     let is_usable =
-        (MIN_SAMPLES..1e9).contains(&n) && deviation > 0.0 && deviation < 1e12 && way.iops > 0.0;
+        (MIN_SAMPLES..1e9).contains(&n) && deviation > 0.0 && deviation < 1e12 && stats.iops > 0.0;
     if !is_usable {
         return;
     }
-    let half = t_975(n - 1.0) * deviation / n.sqrt() / way.iops;
+    let half = t_975(n - 1.0) * deviation / n.sqrt() / stats.iops;
     for figure in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
         figure.ci95 = Some([(figure.value * (1.0 - half)).max(0.0), figure.value * (1.0 + half)]);
     }
@@ -526,11 +532,11 @@ fn t_975(freedom: f64) -> f64 {
 /// Adds the times of I/Os: submission and completion together if fio has percentiles of that, or no
 /// histogram; else completion alone, so that percentiles, extremes and histogram of a cell have one
 /// definition.
-fn add_latency(cell: &mut Cell, way: &Way) -> Result<(), ImportTrouble> {
-    let (total, completion, submission, scale) = match (&way.lat_ns, &way.clat_ns) {
-        (None, None) => (way.lat.as_deref(), way.clat.as_deref(), way.slat.as_deref(), 1e3),
+fn add_latency(cell: &mut Cell, stats: &DirectionStats) -> Result<(), ImportTrouble> {
+    let (total, completion, submission, scale) = match (&stats.lat_ns, &stats.clat_ns) {
+        (None, None) => (stats.lat.as_deref(), stats.clat.as_deref(), stats.slat.as_deref(), 1e3),
         (total, completion) => {
-            (total.as_deref(), completion.as_deref(), way.slat_ns.as_deref(), 1.0)
+            (total.as_deref(), completion.as_deref(), stats.slat_ns.as_deref(), 1.0)
         }
     };
     let has_detail = |times: &&Times| {

@@ -31,7 +31,7 @@ pub(crate) const IMPORTER: Importer = Importer {
     ],
     read,
     // Lines that repeat figures, in detail or as sums.
-    chatter: |line| {
+    is_ignored_line: |line| {
         re!(r"^\s*(?:slat|clat|lat \(|bw \(|iops |cpu |IO depths|submit|complete|issued rwt|latency |READ:|WRITE:|MIXED:|sync |Jobs:|\| |fio: )|: \(g=").is_match(line)
     },
 };
@@ -41,7 +41,7 @@ pub(crate) const IMPORTER: Importer = Importer {
 const RESULT: &str = r"(?m)^[ \t]*(read|write|mixed)[ \t]*:\s*(?:IOPS=|io=.*iops=)";
 
 /// The result of a direction of a job while its lines are read.
-struct Part {
+struct PartialResult {
     at: usize,
     cell: Cell,
     latency: Latency,
@@ -51,9 +51,9 @@ struct Part {
     percentile_scale: f64,
 }
 
-impl Part {
-    fn of(at: usize, cell: Cell) -> Part {
-        Part {
+impl PartialResult {
+    fn of(at: usize, cell: Cell) -> PartialResult {
+        PartialResult {
             at,
             cell,
             latency: Latency::default(),
@@ -75,21 +75,21 @@ struct JobResult<'a> {
     group: Option<&'a str>,
     process: Option<&'a str>,
     error: Option<Errno>,
-    parts: Vec<Part>,
+    parts: Vec<PartialResult>,
     /// True while lines are about reads and writes together, which have no figures.
     is_between: bool,
 }
 
 /// Descriptions of jobs before the first result.
 #[derive(Default)]
-struct Described<'a> {
+struct JobDescriptions<'a> {
     jobs: BTreeMap<&'a str, Job>,
     /// Names of the jobs that fio cloned.
     several: BTreeSet<&'a str>,
     last: Option<&'a str>,
 }
 
-impl<'a> Described<'a> {
+impl<'a> JobDescriptions<'a> {
     /// Reads a line; false if it is not a description.
     fn read(&mut self, line: &'a str) -> bool {
         if let Some((name, rest)) = line.split_once(": (g=") {
@@ -132,7 +132,7 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
 
 fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun { form: FORMS[1], ..ImportedRun::by("fio") };
-    let mut described = Described::default();
+    let mut described = JobDescriptions::default();
     let mut job_results: Vec<JobResult> = Vec::new();
     for (at, line) in source.numbered() {
         let trimmed = line.trim();
@@ -160,7 +160,12 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
 
 /// Parses "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 12:00:00
 /// 2026".
-fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described) -> JobResult<'a> {
+fn begun_job<'a>(
+    at: usize,
+    name: &'a str,
+    rest: &'a str,
+    described: &JobDescriptions,
+) -> JobResult<'a> {
     let mut job = described.jobs.get(name).cloned().unwrap_or_else(Job::unknown);
     let count = |pattern: &Regex| group(&pattern.captures(rest)?, 1).parse::<u32>().ok();
     job.threads = count(re!(r"jobs=(\d+)\)")).unwrap_or(1);
@@ -191,7 +196,7 @@ impl JobResult<'_> {
             self.parts.extend(begun);
         } else if line.starts_with("sync (") && line.contains("min=") {
             let cell = sync_cell(&self.job, self.name, Latency::default());
-            self.parts.push(Part { is_of_syncs: true, ..Part::of(at, cell) });
+            self.parts.push(PartialResult { is_of_syncs: true, ..PartialResult::of(at, cell) });
             self.is_between = false;
         }
         if let Some(part) = self.parts.last_mut().filter(|_| !self.is_between) {
@@ -305,7 +310,7 @@ fn begun(
     job: &Job,
     direction: Option<Direction>,
     line: &str,
-) -> Result<Part, ImportTrouble> {
+) -> Result<PartialResult, ImportTrouble> {
     let mut cell = cell(job, direction);
     label(&mut cell, "job", name);
     let first = |pattern: &Regex| {
@@ -325,7 +330,7 @@ fn begun(
     let bps = wanted(at, "the rate", bps)?;
     cell.elapsed_ns = whole_ns(wanted(at, "the time", number(&first(runtime)))? * 1e6);
     rates(&mut cell, Some(iops), Some(bps), 0);
-    Ok(Part::of(at, cell))
+    Ok(PartialResult::of(at, cell))
 }
 
 /// Parses a number with a prefix of thousands: "25.7k" as 25700.
@@ -335,7 +340,7 @@ fn thousands(text: &str) -> Option<f64> {
 }
 
 /// Parses lines below a result: latencies and their percentiles.
-fn detail(part: &mut Part, line: &str) {
+fn detail(part: &mut PartialResult, line: &str) {
     let times = re!(r"^(lat|clat|sync) \((\w+)\).*?min=([^,]*),.*?max=([^,]*),.*?avg=([^,]*)");
     if let Some(found) = times.captures(line).filter(|it| !part.is_total || group(it, 1) != "clat")
     {
@@ -357,7 +362,7 @@ fn detail(part: &mut Part, line: &str) {
 
 /// Parses "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed.
 /// With the time they give the figures to more digits than are printed.
-fn issued(parts: &mut [Part], text: &str) {
+fn issued(parts: &mut [PartialResult], text: &str) {
     let counts = |mark: &str| -> Vec<u64> {
         let listed =
             text.split_once(mark).map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
@@ -400,8 +405,8 @@ fn commits(totals: &[u64], short: &[u64]) -> u64 {
     fsyncs.or(short.first().copied()).unwrap_or(0)
 }
 
-fn finished(part: Part) -> Cell {
-    let Part { mut cell, mut latency, percentiles: listed, percentile_scale, .. } = part;
+fn finished(part: PartialResult) -> Cell {
+    let PartialResult { mut cell, mut latency, percentiles: listed, percentile_scale, .. } = part;
     latency.n = cell.ops;
     let by_share = |share: f64| {
         listed.get(&format!("{:.2}", share * 100.0)).map(|value| value * percentile_scale)

@@ -53,7 +53,7 @@ pub(super) struct Job {
     /// Device or file (`filename=`); empty if the text does not say.
     pub filename: String,
     /// Longest runtime, in milliseconds.
-    pub runtime_ms: Option<f64>,
+    pub time_limit_ms: Option<f64>,
     /// Call that ends a number of writes, if one was asked for: "fsync", "fdatasync".
     pub commit: Option<&'static str>,
     pub notes: Vec<String>,
@@ -76,7 +76,7 @@ impl Job {
             offset_bytes: None,
             span_bytes: None,
             filename: String::new(),
-            runtime_ms: None,
+            time_limit_ms: None,
             commit: None,
             notes: Vec::new(),
         }
@@ -164,7 +164,7 @@ impl Job {
         job.offset_bytes = get(&["offset"]).and_then(|text| fio_size(&text));
         job.filename = get(&["filename"]).unwrap_or_default();
         job.region = (!job.filename.starts_with("/dev/")).then_some(Region::File);
-        job.runtime_ms = get(&["runtime", "timeout"]).and_then(|text| runtime_ms(&text));
+        job.time_limit_ms = get(&["runtime", "timeout"]).and_then(|text| time_limit_ms(&text));
         job.content = content(&get);
         for name in NOT_SIMPLE {
             if let Some(value) = get(&[name]).filter(|value| value != "0" && value != "random") {
@@ -205,7 +205,7 @@ pub(super) fn fio_size(text: &str) -> Option<u64> {
 }
 
 /// Milliseconds of "5" and "5s" (seconds) or "2m" (minutes).
-fn runtime_ms(text: &str) -> Option<f64> {
+fn time_limit_ms(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
     let ns = time_ns(value, if unit.is_empty() { "s" } else { unit })?;
     (ns > 0.0).then_some(ns / 1e6)

@@ -11,17 +11,17 @@ use crate::imported_run::{ImportedRun, note};
 pub(crate) const FORMS: [&str; 3] = ["JSON", "normal text", "terse text"];
 
 /// Place of a result: index of its run, and its index there.
-type Place = (usize, usize);
+type ResultIndex = (usize, usize);
 
 /// Removes results that the text also has in a form with more details, and notes it there.
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
     let rank = |run: &ImportedRun| FORMS.iter().position(|form| *form == run.form);
-    let mut forms_by_place: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
-    let mut gone: BTreeSet<Place> = BTreeSet::new();
+    let mut forms_by_place: BTreeMap<ResultIndex, BTreeSet<usize>> = BTreeMap::new();
+    let mut gone: BTreeSet<ResultIndex> = BTreeSet::new();
     for lesser in 1..FORMS.len() {
         for jobs in jobs_of(found, |run| rank(run) == Some(lesser)) {
             let fuller = |run: &ImportedRun| rank(run).is_some_and(|rank| rank < lesser);
-            let is_free = |place: &Place| {
+            let is_free = |place: &ResultIndex| {
                 !gone.contains(place)
                     && forms_by_place.get(place).is_none_or(|forms| !forms.contains(&lesser))
             };
@@ -43,8 +43,8 @@ pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
 }
 
 /// Groups the results of these runs by job and direction.
-fn jobs_of(found: &[ImportedRun], of: impl Fn(&ImportedRun) -> bool) -> Vec<Vec<Place>> {
-    let mut jobs: BTreeMap<(&str, bool), Vec<Place>> = BTreeMap::new();
+fn jobs_of(found: &[ImportedRun], of: impl Fn(&ImportedRun) -> bool) -> Vec<Vec<ResultIndex>> {
+    let mut jobs: BTreeMap<(&str, bool), Vec<ResultIndex>> = BTreeMap::new();
     for (run, one) in found.iter().enumerate().filter(|(_, run)| of(run)) {
         for (at, cell) in one.cells.iter().enumerate() {
             let writes = cell.params.direction == Some(Direction::Write);
@@ -58,17 +58,17 @@ fn jobs_of(found: &[ImportedRun], of: impl Fn(&ImportedRun) -> bool) -> Vec<Vec<
 /// may match one that was added up.
 fn fuller_form(
     found: &[ImportedRun],
-    jobs: &[Place],
+    jobs: &[ResultIndex],
     fuller: impl Fn(&ImportedRun) -> bool,
-    is_free: impl Fn(&Place) -> bool,
-) -> Vec<(Place, Place)> {
-    let cell = |(run, at): Place| &found[run].cells[at];
+    is_free: impl Fn(&ResultIndex) -> bool,
+) -> Vec<(ResultIndex, ResultIndex)> {
+    let cell = |(run, at): ResultIndex| &found[run].cells[at];
     let places = found
         .iter()
         .enumerate()
         .filter(|(_, run)| fuller(run))
         .flat_map(|(run, one)| (0..one.cells.len()).map(move |at| (run, at)));
-    let mut free: Vec<Place> =
+    let mut free: Vec<ResultIndex> =
         places.filter(|place| is_free(place) && is_alike(cell(*place), cell(jobs[0]))).collect();
     let mut same = Vec::new();
     let mut rest = Vec::new();

@@ -21,7 +21,7 @@ pub(crate) const FULL: Importer = Importer {
         is_there: |source| source.has(is_full),
     }],
     read: read_full,
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
@@ -32,7 +32,7 @@ pub(crate) const JOBS: Importer = Importer {
         is_there: |source| source.has(|line| job_line(line).is_some()),
     }],
     read: read_jobs,
-    chatter: is_of_diagnostics,
+    is_ignored_line: is_of_diagnostics,
 };
 
 /// Indices of the fields in a version of the form, from 0.

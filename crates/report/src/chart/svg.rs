@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::scale::AxisScale;
-use super::{Along, Chart, ChartLine, ChartMark, ChartPoint, Reference, Stroke};
+use super::{Chart, ChartLine, ChartMark, ChartPoint, Reference, ReferenceAxis, Stroke};
 use crate::{display, words};
 
 /// Width of a drawing in CSS pixels: that of a phone held upright, and half that of a wide page.
@@ -48,7 +48,7 @@ pub fn draw(chart: &Chart) -> String {
     }
     reference_names(&mut out, &layout);
     for line in &chart.series {
-        tips(&mut out, chart, &layout, line);
+        tooltip_targets(&mut out, chart, &layout, line);
     }
     out.push_str("</svg>");
     out
@@ -84,18 +84,23 @@ impl<'a> Layout<'a> {
         let (legend, legend_height) = place_legend(chart);
         let points =
             || chart.series.iter().flat_map(|line| &line.points).filter(|point| chart.fits(point));
-        let along =
-            |axis: Along| chart.references.iter().filter(move |r| r.along == axis).map(|r| r.value);
+        let values_on = |axis: ReferenceAxis| {
+            chart.references.iter().filter(move |r| r.axis == axis).map(|r| r.value)
+        };
         let x = AxisScale::over(
             chart.x.scale,
             chart.x.unit,
-            points().map(|p| p.x).chain(along(Along::X)),
+            points().map(|p| p.x).chain(values_on(ReferenceAxis::X)),
         );
         let heights = points()
             .flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])])
             .flatten();
-        let y =
-            AxisScale::over(chart.y.scale, chart.y.unit, heights.chain(along(Along::Y))).upright();
+        let y = AxisScale::over(
+            chart.y.scale,
+            chart.y.unit,
+            heights.chain(values_on(ReferenceAxis::Y)),
+        )
+        .upright();
         let y_ticks: Vec<(f64, String)> = y
             .ticks(Y_TICKS)
             .into_iter()
@@ -251,28 +256,28 @@ fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
 
 /// The references that are within their axis.
 fn placed(chart: &Chart) -> impl Iterator<Item = &Reference> {
-    chart.references.iter().filter(|reference| match reference.along {
-        Along::X => chart.x.scale.takes(reference.value),
-        Along::Y => chart.y.scale.takes(reference.value),
+    chart.references.iter().filter(|reference| match reference.axis {
+        ReferenceAxis::X => chart.x.scale.takes(reference.value),
+        ReferenceAxis::Y => chart.y.scale.takes(reference.value),
     })
 }
 
 /// Vertical lines, if they are too many for the legend.
 fn named_beside(chart: &Chart) -> impl Iterator<Item = &Reference> {
-    placed(chart).filter(|it| it.along == Along::X && chart.references.len() > 1)
+    placed(chart).filter(|it| it.axis == ReferenceAxis::X && chart.references.len() > 1)
 }
 
 fn references(out: &mut String, chart: &Chart, layout: &Layout) {
     for reference in placed(chart) {
-        let _ = match reference.along {
-            Along::Y => write!(
+        let _ = match reference.axis {
+            ReferenceAxis::Y => write!(
                 out,
                 r#"<path class="ref" d="M{} {:.1}H{}"/>"#,
                 layout.left,
                 layout.y.at(reference.value),
                 layout.right
             ),
-            Along::X => write!(
+            ReferenceAxis::X => write!(
                 out,
                 r#"<path class="ref" d="M{:.1} {}V{}"/>"#,
                 layout.x.at(reference.value),
@@ -393,7 +398,7 @@ fn mark(out: &mut String, line: &ChartLine, x: f64, y: f64) {
 }
 
 /// Invisible targets, each with a native tooltip; a script may show them sooner.
-fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
+fn tooltip_targets(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
     let points: Vec<&ChartPoint> =
         line.points.iter().filter(|point| !point.tip.is_empty() && chart.fits(point)).collect();
     if points.is_empty() {

@@ -235,7 +235,8 @@ fn the_name_of_a_yardstick_stands_above_the_plot_and_hides_no_line() {
     let (x, y) = ((Scale::Log, AxisUnit::Blocks), (Scale::Log, AxisUnit::Iops));
     let mut chart = chart(x, y, vec![point(4096.0, 100.0), point(65_536.0, 90.0)]);
     let label = "5400 rpm laptop disk: 90 IOPS".to_owned();
-    chart.references = vec![Reference { along: Along::Y, value: 90.0, label: label.clone() }];
+    chart.references =
+        vec![Reference { axis: ReferenceAxis::Y, value: 90.0, label: label.clone() }];
     let svg = draw(&chart);
     let text = svg.split("<text").find(|text| text.contains(&label)).unwrap();
     let y: f64 = text.split(" y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
@@ -267,7 +268,7 @@ proptest! {
             .iter()
             .zip(names.into_iter().cycle())
             .map(|(begin, name)| Reference {
-                along: Along::X,
+                axis: ReferenceAxis::X,
                 value: f64::from(*begin),
                 label: name.to_owned(),
             })

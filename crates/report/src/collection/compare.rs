@@ -13,8 +13,8 @@ use super::address::{Links, SiteInfo};
 use super::table::MAX_COMPARED;
 use super::{SiteFrame, figures, kind_head, table};
 use crate::chart::{
-    Along, AxisSpec, AxisUnit, Chart, ChartLine as Curved, ChartMark, ChartPoint, Reference, Scale,
-    Stroke, Style,
+    AxisSpec, AxisUnit, Chart, ChartLine as Curved, ChartMark, ChartPoint, Reference,
+    ReferenceAxis, Scale, Stroke, Style,
 };
 use crate::compare::CurveView;
 use crate::html::view::{PanelView, panel};
@@ -309,7 +309,7 @@ fn chart(
         series.extend((!points.is_empty()).then(|| Curved { name, points, style: look(at) }));
     }
     let disk = |value: f64| Reference {
-        along: Along::Y,
+        axis: ReferenceAxis::Y,
         value,
         label: format!("{}: {}", yardstick::DISK, words::quantity(metric, value)),
     };

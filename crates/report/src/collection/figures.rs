@@ -48,7 +48,7 @@ pub(crate) fn column_unit(figure: HeadlineFigure) -> &'static str {
 }
 
 /// Ratio to the yardstick, above 1 if better; for a stall, how many times shorter.
-pub(crate) fn times(figure: HeadlineFigure, value: f64) -> f64 {
+pub(crate) fn times_better(figure: HeadlineFigure, value: f64) -> f64 {
     let stick = figure.entry().yardstick.value;
     if figure.smaller_is_better() { stick / value } else { value / stick }
 }
@@ -56,11 +56,11 @@ pub(crate) fn times(figure: HeadlineFigure, value: f64) -> f64 {
 /// Grade of a value in five steps, for its colour: below a tenth of the yardstick, below it, at
 /// least as good, 5 and 20 times as good.
 pub(crate) fn level(figure: HeadlineFigure, value: f64) -> u8 {
-    [0.1, 1.0, 5.0, 20.0].iter().filter(|step| times(figure, value) >= **step).count() as u8
+    [0.1, 1.0, 5.0, 20.0].iter().filter(|step| times_better(figure, value) >= **step).count() as u8
 }
 
 /// Grade of a value as the end of a CSS class; "u" for an unconfirmed figure, which gets no colour.
-pub(crate) fn shade(figure: HeadlineFigure, spread: &HostSpread) -> String {
+pub(crate) fn grade_class(figure: HeadlineFigure, spread: &HostSpread) -> String {
     if spread.is_confirmed() { level(figure, spread.median).to_string() } else { "u".to_owned() }
 }
 

@@ -60,7 +60,7 @@ struct MediumPage<'a> {
     every: Vec<FigureLine>,
     one_run: &'static str,
     missing: String,
-    beside: Vec<Beside>,
+    beside: Vec<ComparedLine>,
     media: Option<MediaView>,
     hosts: Vec<HostRow>,
     effects: Vec<String>,
@@ -84,7 +84,7 @@ struct FigureRow {
     level: String,
 }
 
-struct Beside {
+struct ComparedLine {
     name: String,
     href: String,
     what: String,
@@ -133,7 +133,7 @@ impl<'a> MediumPage<'a> {
         let links = Links { site, depth: 1 };
         let (fakes, sound): (Vec<&CollectionRun>, Vec<&CollectionRun>) =
             entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);
-        let shown = shown_run(&believed(line, &sound)).or_else(|| shown_run(&fakes));
+        let shown = shown_run(&representative_runs(line, &sound)).or_else(|| shown_run(&fakes));
         let record = shown.map(concluded);
         let found_hosts = hosts::hosts(&sound);
         let name = printable(&line.name);
@@ -193,11 +193,18 @@ fn compare_link(links: &Links, slug: &str) -> String {
 
 /// Runs that may represent a line: where senders are distinguished, those with the line's verdict,
 /// so that a single sender cannot set the headline. All runs if none has it.
-fn believed<'a>(line: &CollectionLine, entries: &[&'a CollectionRun]) -> Vec<&'a CollectionRun> {
+fn representative_runs<'a>(
+    line: &CollectionLine,
+    entries: &[&'a CollectionRun],
+) -> Vec<&'a CollectionRun> {
     let has_senders = line.figures.values().any(|spread| spread.senders > 0);
     let is_believed = |entry: &&&CollectionRun| entry.headline.verdict == line.verdict;
-    let believed: Vec<_> = entries.iter().filter(is_believed).copied().collect();
-    if has_senders && !believed.is_empty() { believed } else { entries.to_vec() }
+    let representative_runs: Vec<_> = entries.iter().filter(is_believed).copied().collect();
+    if has_senders && !representative_runs.is_empty() {
+        representative_runs
+    } else {
+        entries.to_vec()
+    }
 }
 
 /// The run shown in the charts: the newest of those with most cells (entries are sorted newest
@@ -320,7 +327,7 @@ fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
             runs: spread.runs,
             hosts: spread.hosts,
             place: figures::place_in_full(figure, spread.median),
-            level: figures::shade(figure, spread),
+            level: figures::grade_class(figure, spread),
             senders: spread.senders,
         })
     };
@@ -356,8 +363,8 @@ fn main_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static st
     figures::MAIN.into_iter().map(headed).collect()
 }
 
-fn beside_row(links: &Links, line: &CollectionLine) -> Beside {
-    Beside {
+fn beside_row(links: &Links, line: &CollectionLine) -> ComparedLine {
+    ComparedLine {
         name: printable(&line.name),
         href: links.medium(&line.slug),
         what: if line.is_fake {

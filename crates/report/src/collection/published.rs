@@ -18,7 +18,7 @@ use crate::{figure, words};
 pub use alone::published_alone;
 pub use text::{article_list, published_text};
 
-use figures::{MediumFigures, Remake, commands, groups, without_any};
+use figures::{MeasureCommand, MediumFigures, commands, groups, without_any};
 
 /// The list of publications: `/published`.
 pub fn published_index(site: &SiteInfo, sources: &[PublishedSource]) -> String {
@@ -101,7 +101,7 @@ struct SourceTable<'a> {
     groups: Vec<MediumFigures>,
     /// Names of selected media without any of the figures.
     without_any: Vec<String>,
-    commands: Vec<Remake>,
+    commands: Vec<MeasureCommand>,
     one_run: &'static str,
 }
 

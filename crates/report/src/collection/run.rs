@@ -12,7 +12,7 @@ use crate::html;
 /// Content above the report of a run.
 #[derive(Template)]
 #[template(path = "collection/above.html")]
-struct Above<'a> {
+struct ReportHeader<'a> {
     links: &'a [(String, String)],
     notes: &'a [String],
 }
@@ -25,8 +25,9 @@ pub fn run(
     links: &[(String, String)],
     notes: &[String],
 ) -> String {
-    let above =
-        Above { links, notes }.render().expect("a template that compiled renders into memory");
+    let above = ReportHeader { links, notes }
+        .render()
+        .expect("a template that compiled renders into memory");
     let title = format!("Run of {}", printable(&entry.run.name()));
     framed(site, &title, &format!("{above}\n{}", html::body(&concluded(entry))))
 }

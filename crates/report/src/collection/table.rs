@@ -269,7 +269,7 @@ impl FigureCell {
             value: figures::bare(figure, spread.median),
             place: figures::place(figure, spread.median),
             runs: range + &figures::counts(spread),
-            level: figures::shade(figure, spread),
+            level: figures::grade_class(figure, spread),
         })
     }
 }

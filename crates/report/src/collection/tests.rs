@@ -217,7 +217,7 @@ fn one_sender_makes_no_headline() {
     line.figures.values_mut().for_each(|spread| spread.senders = 3);
     let mut honest = entry("honest", &demo::good());
     honest.headline.verdict = line.verdict.clone();
-    let mut liar = entry("liar", &demo::horrible());
+    let mut liar = entry("liar", &demo::slow_card());
     liar.headline.verdict = Some("do not use it".into());
     liar.run.cells.extend(honest.run.cells.clone());
     let verdict = |entries: &[CollectionRun]| {
@@ -231,7 +231,7 @@ fn one_sender_makes_no_headline() {
 
 #[test]
 fn the_page_of_a_medium_begins_with_its_verdict_and_lists_every_run() {
-    let mut fake = entry("run-3", &demo::horrible());
+    let mut fake = entry("run-3", &demo::slow_card());
     fake.headline.is_fake = true;
     let mut other = entry("run-2", &demo::good());
     other.run.board = Some("Another board".into());
@@ -341,7 +341,7 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
         (line, vec![entry(&format!("{slug}-run"), record)])
     };
     let media =
-        [of("a", Origin::Measured, &demo::good()), of("b", Origin::Reference, &demo::horrible())];
+        [of("a", Origin::Measured, &demo::good()), of("b", Origin::Reference, &demo::slow_card())];
     let page = compare(&live(), &media);
     markup::check(&page);
     insta::assert_snapshot!(read(&page, "id=\"side\"", "</table>"), @r#"
@@ -427,7 +427,7 @@ fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
 
 #[test]
 fn nothing_that_is_published_is_taken_for_markup() {
-    for record in [demo::good(), demo::horrible()] {
+    for record in [demo::good(), demo::slow_card()] {
         let mut record = record;
         record.cells.truncate(6);
         record.findings.push(record::Finding {

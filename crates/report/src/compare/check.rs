@@ -111,7 +111,7 @@ pub(crate) fn named(figure: &ChangedFigure) -> String {
         return format!("{name}{label}");
     }
     let block = figure.block_bytes.map(|bytes| Bytes(bytes).to_string());
-    let at = block.or_else(|| figure.way.as_deref().map(printable)).unwrap_or_default();
+    let at = block.or_else(|| figure.combination.as_deref().map(printable)).unwrap_or_default();
     format!("{}, {at}", words::test(&figure.test))
 }
 
@@ -127,7 +127,7 @@ mod tests {
             name: name.map(Into::into),
             params: Some(params.clone()),
             block_bytes: Some(512),
-            way: None,
+            combination: None,
             ratio: 0.1,
             ci95: None,
             more_runs: None,

@@ -35,7 +35,7 @@ pub(super) fn table(
             figure.map_or("-".to_owned(), |found| ranges.number(found))
         };
         let difference = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
-        let cells = std::iter::once(printable(&row.way))
+        let cells = std::iter::once(printable(&row.combination))
             .chain(columns.iter().map(figure))
             .chain(std::iter::once(difference))
             .collect();

@@ -8,8 +8,8 @@ use record::units::{Bytes, significant};
 use super::Ranges;
 use super::names::Names;
 use crate::chart::{
-    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
-    Stroke, Style,
+    AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, ReferenceAxis,
+    Scale, Stroke, Style,
 };
 use crate::panels::Panel;
 use crate::tables::Table;
@@ -121,7 +121,7 @@ pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: 
         y: AxisSpec { label: label.to_owned(), scale: Scale::Log, unit },
         series: series.filter(|line| !line.points.is_empty()).collect(),
         references: vec![Reference {
-            along: Along::Y,
+            axis: ReferenceAxis::Y,
             value: disk,
             label: format!("{}: {}", yardstick::DISK, words::quantity(&work.metric, disk)),
         }],

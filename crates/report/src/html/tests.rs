@@ -124,7 +124,7 @@ fn the_policy_names_what_stands_in_the_page() {
 
 #[test]
 fn the_record_can_be_taken_out_again() {
-    for record in [demo::good(), demo::horrible(), demo::empty()] {
+    for record in [demo::good(), demo::slow_card(), demo::empty()] {
         assert_eq!(Record::from_json(&handed_out(&page(&record))).unwrap(), record);
     }
 }
@@ -207,7 +207,7 @@ fn every_badge_has_a_word_and_an_icon() {
     };
     let good = words(concluded(demo::good()));
     assert!(good[0] == "good" || good[0] == "usable", "{good:?}");
-    assert_eq!(words(concluded(demo::horrible()))[0], "not suitable");
+    assert_eq!(words(concluded(demo::slow_card()))[0], "not suitable");
     assert_eq!(words(concluded(demo::empty())), ["not tested"; 5]);
     assert_eq!(words(failing()), ["not suitable"; 5]);
 }
@@ -421,7 +421,7 @@ fn text_stands_out_in_light_and_dark_and_on_paper() {
 
 #[test]
 fn the_same_record_is_the_same_page() {
-    assert_eq!(page(&demo::horrible()), page(&demo::horrible()));
+    assert_eq!(page(&demo::slow_card()), page(&demo::slow_card()));
 }
 
 #[test]

@@ -224,7 +224,7 @@ pub(crate) fn comes_first(finding: &Finding) -> bool {
 
 /// True for findings that come first: data at risk, and failures.
 fn is_danger(finding: &Finding) -> bool {
-    finding.id == crate::text::NOT_PUT_BACK || finding.severity == Severity::Failure
+    finding.id == crate::text::NOT_RESTORED || finding.severity == Severity::Failure
 }
 
 /// Explanations of all findings of a record, without duplicates.

@@ -6,8 +6,8 @@ use record::{Activity, Cell, Record, Sample};
 
 use super::Panel;
 use crate::chart::{
-    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, Reference, Scale, Stroke,
-    Style,
+    AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, Reference, ReferenceAxis, Scale,
+    Stroke, Style,
 };
 use crate::tables::Table;
 use crate::words;
@@ -23,19 +23,19 @@ struct Stretch<'a> {
 }
 
 /// One line: its name, and its value in an interval.
-type Shows = (&'static str, fn(&Activity) -> f64);
+type ActivityLine = (&'static str, fn(&Activity) -> f64);
 
 /// Four charts over the time of the run; empty without kernel statistics.
 pub(super) fn all(record: &Record) -> Vec<Panel> {
     let stretches = stretches(record);
-    let rates: [Shows; 2] = [
+    let rates: [ActivityLine; 2] = [
         ("Read", |did| did.read.kib_per_s * 1024.0),
         ("Written", |did| did.write.kib_per_s * 1024.0),
     ];
-    let waits: [Shows; 2] =
+    let waits: [ActivityLine; 2] =
         [("Read", |did| did.read.await_ms * 1e6), ("Write", |did| did.write.await_ms * 1e6)];
-    let queue: [Shows; 1] = [("Queue", |did| did.queue)];
-    let busy: [Shows; 1] = [("Busy", |did| did.busy_percent)];
+    let queue: [ActivityLine; 1] = [("Queue", |did| did.queue)];
+    let busy: [ActivityLine; 1] = [("Busy", |did| did.busy_percent)];
     vec![
         panel(
             record,
@@ -110,10 +110,10 @@ fn panel(
     id: &str,
     title: &str,
     y: (&str, AxisUnit),
-    shows: &[Shows],
+    shows: &[ActivityLine],
 ) -> Panel {
     let (label, unit) = y;
-    let line = |(at, (name, value)): (usize, &Shows)| {
+    let line = |(at, (name, value)): (usize, &ActivityLine)| {
         let point = |stretch: &Stretch| {
             let y = value(&stretch.did);
             let rounded = record::units::significant(y).parse().unwrap_or(y);
@@ -152,13 +152,13 @@ fn marks(record: &Record) -> Vec<Reference> {
             continue;
         }
         let value = cell.activity[0].at_ns as f64;
-        marks.push(Reference { along: Along::X, value, label: words::test(&cell.test) });
+        marks.push(Reference { axis: ReferenceAxis::X, value, label: words::test(&cell.test) });
     }
     marks
 }
 
 /// A row for each whole cell.
-fn table(record: &Record, unit: AxisUnit, shows: &[Shows]) -> Table {
+fn table(record: &Record, unit: AxisUnit, shows: &[ActivityLine]) -> Table {
     let mut table = match shows {
         [_, _] => Table::new(&["Cell", "#Read", "#Written"]),
         _ => Table::new(&["Cell", "#Mean"]),

@@ -2,10 +2,10 @@
 
 use record::{Cell, Estimate, Record, metric, test};
 
-use super::{Group, Panel, groups, hollow, push_metric, undrawn};
+use super::{Group, Panel, groups, hollow_style, omitted_cells_note, push_metric};
 use crate::chart::{
-    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, Reference, Scale, Stroke,
-    Style,
+    AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, Reference, ReferenceAxis, Scale,
+    Stroke, Style,
 };
 use crate::tables::Table;
 use crate::{figure, words, yardstick};
@@ -52,13 +52,13 @@ pub(super) fn random_writes(record: &Record) -> Panel {
         },
         series: series.into_iter().filter(|line| !line.points.is_empty()).collect(),
         references: vec![Reference {
-            along: Along::Y,
+            axis: ReferenceAxis::Y,
             value: yardstick::DISK_IOPS,
             label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS),
         }],
         note: format!(
             "What decides whether a medium can carry a system. Measured after the first fast writes; where a caveat says that a figure may not last, a large cache may still have taken them.{}",
-            undrawn(&groups)
+            omitted_cells_note(&groups)
         ),
     };
     Panel { chart, table }
@@ -97,7 +97,7 @@ pub(super) fn rates(record: &Record) -> Panel {
         },
         series,
         references: Vec::new(),
-        note: format!("{}{}", disk_note(), undrawn(&groups)),
+        note: format!("{}{}", disk_note(), omitted_cells_note(&groups)),
     };
     Panel { chart, table }
 }
@@ -125,7 +125,7 @@ pub(super) fn access_times(record: &Record) -> Panel {
         note: format!(
             "Access time is 1 / IOPS; with several threads it is the time between completions. {}{}",
             disk_note(),
-            undrawn(&groups)
+            omitted_cells_note(&groups)
         ),
     };
     Panel { chart, table }
@@ -167,7 +167,7 @@ fn line(
             is_single &= shown.is_single();
         }
     }
-    ChartLine { name: name.to_owned(), points, style: hollow(style, is_single) }
+    ChartLine { name: name.to_owned(), points, style: hollow_style(style, is_single) }
 }
 
 /// Bytes per second; computed from IOPS if only these were recorded.

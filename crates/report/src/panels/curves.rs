@@ -5,8 +5,8 @@ use record::{Cell, Record, Series, SeriesAxis, test};
 
 use super::{Panel, hue};
 use crate::chart::{
-    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
-    Stroke, Style,
+    AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, ReferenceAxis,
+    Scale, Stroke, Style,
 };
 use crate::tables::Table;
 use crate::{figure, headline, words, yardstick};
@@ -16,17 +16,17 @@ const ROWS: usize = 16;
 /// Most lines that can be distinguished.
 const MAX_LINES: usize = HUES;
 
-type Kept<'a> = (&'a Cell, &'a Series);
+type CellSeries<'a> = (&'a Cell, &'a Series);
 
 /// Panels of rates along fills, then one for each other test and kind of curve.
 pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     let possible = record.cells.iter().filter(|cell| figure::impossible(cell).is_none());
-    let kept: Vec<Kept> =
+    let kept: Vec<CellSeries> =
         possible.flat_map(|cell| cell.series.iter().map(move |series| (cell, series))).collect();
-    let (fills, others): (Vec<Kept>, Vec<Kept>) =
+    let (fills, others): (Vec<CellSeries>, Vec<CellSeries>) =
         kept.into_iter().partition(|(cell, _)| is_fill(cell));
     let rates = fills.into_iter().filter(|(_, series)| series.y == SeriesAxis::Bps).collect();
-    let fills = grouped(rates, |a: &Kept, b: &Kept| a.1.x == b.1.x);
+    let fills = grouped(rates, |a: &CellSeries, b: &CellSeries| a.1.x == b.1.x);
     let others = grouped(
         others.into_iter().filter(|(cell, series)| has_chart(record, cell, series)).collect(),
         |a, b| (&a.0.test, a.1.x, a.1.y, &a.1.name) == (&b.0.test, b.1.x, b.1.y, &b.1.name),
@@ -47,8 +47,11 @@ pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
 }
 
 /// Curves that belong to one chart, at most [`MAX_LINES`] each.
-fn grouped<'a>(kept: Vec<Kept<'a>>, alike: impl Fn(&Kept, &Kept) -> bool) -> Vec<Vec<Kept<'a>>> {
-    let mut groups: Vec<Vec<Kept>> = Vec::new();
+fn grouped<'a>(
+    kept: Vec<CellSeries<'a>>,
+    alike: impl Fn(&CellSeries, &CellSeries) -> bool,
+) -> Vec<Vec<CellSeries<'a>>> {
+    let mut groups: Vec<Vec<CellSeries>> = Vec::new();
     for one in kept {
         match groups.iter_mut().find(|group| alike(&group[0], &one) && group.len() < MAX_LINES) {
             Some(group) => group.push(one),
@@ -115,7 +118,7 @@ fn has_chart(record: &Record, cell: &Cell, series: &Series) -> bool {
     }
 }
 
-fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
+fn panel(id: String, title: String, kept: &[CellSeries]) -> Panel {
     let (x, y) = (axis(kept[0].1.x), axis(kept[0].1.y));
     let several = kept.iter().any(|(cell, _)| cell.test != kept[0].0.test);
     let mut table = Table::new(&["Curve", x.1, y.1]);
@@ -144,7 +147,7 @@ fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
 
 /// True if the curves of a chart differ so much in length that a linear axis would flatten some of
 /// them.
-fn is_wide(kept: &[Kept], at: usize) -> bool {
+fn is_wide(kept: &[CellSeries], at: usize) -> bool {
     let ends = || {
         kept.iter().filter_map(|(_, series)| {
             series.points.iter().map(|point| point[at]).filter(|v| v.is_finite()).reduce(f64::max)
@@ -198,7 +201,7 @@ fn axis(axis: SeriesAxis) -> (&'static str, &'static str, AxisUnit, Scale) {
 }
 
 /// The yardstick as a line if it does not flatten the curves, else in words.
-fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
+fn references(kept: &[CellSeries]) -> (Vec<Reference>, String) {
     let highest = kept
         .iter()
         .flat_map(|(_, series)| &series.points)
@@ -220,7 +223,7 @@ fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
     if scale == Scale::Linear && value > 2.5 * highest {
         (Vec::new(), format!("For comparison, beyond this chart: {label}."))
     } else {
-        (vec![Reference { along: Along::Y, value, label }], String::new())
+        (vec![Reference { axis: ReferenceAxis::Y, value, label }], String::new())
     }
 }
 

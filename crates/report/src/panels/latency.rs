@@ -6,8 +6,8 @@ use record::{Cell, Histogram, Record, test};
 
 use super::Panel;
 use crate::chart::{
-    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
-    Stroke, Style,
+    AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, ReferenceAxis,
+    Scale, Stroke, Style,
 };
 use crate::tables::Table;
 use crate::{figure, headline, words, yardstick};
@@ -71,7 +71,7 @@ fn panel(record: &Record, test: &str, title: &str, sizes: &[u64]) -> Panel {
         },
         series,
         references: vec![Reference {
-            along: Along::X,
+            axis: ReferenceAxis::X,
             value: yardstick::DISK_ACCESS_NS,
             label: "a disk, on average".to_owned(),
         }],

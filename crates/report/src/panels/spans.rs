@@ -4,10 +4,10 @@
 use record::units::Bytes;
 use record::{Cell, Record, metric, test};
 
-use super::{Panel, hollow, push_metric};
+use super::{Panel, hollow_style, push_metric};
 use crate::chart::{
-    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
-    Stroke, Style,
+    AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, ReferenceAxis,
+    Scale, Stroke, Style,
 };
 use crate::figure::{self, PrintedFigure};
 use crate::headline::{self, CellRelation};
@@ -28,7 +28,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
         series.push(ChartLine {
             name: Bytes(size).to_string(),
             points,
-            style: hollow(
+            style: hollow_style(
                 Style { hue: series.len() % HUES, stroke: Stroke::Solid, mark: ChartMark::Disc },
                 is_single,
             ),
@@ -42,7 +42,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
         y: axis("IOPS, more is better", AxisUnit::Iops),
         series,
         references: vec![Reference {
-            along: Along::Y,
+            axis: ReferenceAxis::Y,
             value: yardstick::DISK_IOPS,
             label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS),
         }],

@@ -2,12 +2,13 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::{Ink, MIN_WIDTH, Page};
+use super::{AnsiStyle, MIN_WIDTH, Page};
 
 /// Meaning and derivation of a kind of finding, in lines of at most `width` columns, without the
 /// addresses of links. `None` for an unknown id.
 pub fn explained(id: &str, width: usize) -> Option<String> {
-    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    let mut out =
+        Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(false) };
     let (mut block, mut is_item) = (String::new(), false);
     for event in Parser::new(findings::about(id)?) {
         match event {

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::{Ink, MIN_WIDTH, Page};
+use super::{AnsiStyle, MIN_WIDTH, Page};
 
 const GLOSSARY: &str = include_str!("../../../../docs/glossary.md");
 
@@ -20,7 +20,8 @@ pub fn words() -> Vec<String> {
 /// is not in the glossary.
 pub fn meaning(word: &str, width: usize) -> Option<String> {
     let is_it = |names: &str| each(names).any(|name| name.eq_ignore_ascii_case(word));
-    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    let mut out =
+        Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(false) };
     for (names, means) in rows().iter().filter(|(names, _)| is_it(names)) {
         out.prose(&format!("{names}: {means}."), 2, |_, text| text.to_owned());
     }

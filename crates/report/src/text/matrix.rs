@@ -20,9 +20,9 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
         if !work.places.is_empty() {
             out += &plain(&ranking(work), width);
         }
-        for (way, reason) in &work.failed {
+        for (combination, reason) in &work.failed {
             out += &paragraph(
-                &format!("  failed: {}: {}", printable(&way.words()), printable(reason)),
+                &format!("  failed: {}: {}", printable(&combination.words()), printable(reason)),
                 width,
             );
         }
@@ -39,9 +39,9 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
         out += "\nThreads, MB/s\n";
         out += &plain(&table, width);
     }
-    if let Some((way, lines)) = commands(record, matrix) {
+    if let Some((combination, lines)) = commands(record, matrix) {
         out += "\n";
-        out += &paragraph(&format!("To have {}", printable(&way)), width);
+        out += &paragraph(&format!("To have {}", printable(&combination)), width);
         for (what, line) in lines {
             // Commands stay on one line.
             let line = display::unbroken(&printable(&line));

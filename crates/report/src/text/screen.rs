@@ -7,7 +7,7 @@ use record::text::printable;
 use record::{Cell, Finding, Fitness, Record, Severity, Use};
 
 use super::wrap::{self, cut};
-use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, abutted, short, spread};
+use super::{AnsiStyle, FIGURE, INTERVAL, LABEL, NOT_RESTORED, joined_columns, short, spread};
 use crate::caveats::{self, RecordCaveat};
 use crate::figure::{self, PrintedFigure, Shown};
 use crate::headline::{self, HeadlineRow};
@@ -37,7 +37,7 @@ const DETAILS: &str = "Details";
 
 /// Places of the details of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Elsewhere<'a> {
+pub struct DetailsLocation<'a> {
     /// Name of the run for `flashmark show`.
     pub run: &'a str,
     /// Files of the run: name and path.
@@ -48,11 +48,16 @@ pub struct Elsewhere<'a> {
 /// where the details are; at most 24 lines of 80 columns.
 pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     let run = printable(&record.run.id);
-    one_screen(record, width, colour, &Elsewhere { run: &run, ..Elsewhere::default() })
+    one_screen(record, width, colour, &DetailsLocation { run: &run, ..DetailsLocation::default() })
 }
 
 /// The screen with the files of the run, whose lines count among the 24.
-pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<'_>) -> String {
+pub fn one_screen(
+    record: &Record,
+    width: usize,
+    colour: bool,
+    rest: &DetailsLocation<'_>,
+) -> String {
     let width = width.max(super::MIN_WIDTH);
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
     let screen = Screen::of(record, width, colour, rest);
@@ -68,7 +73,7 @@ pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<
 }
 
 /// Content of the screen of 80 columns, for forms without aligned columns.
-pub(crate) fn content(record: &Record, rest: &Elsewhere<'_>) -> ScreenContent {
+pub(crate) fn content(record: &Record, rest: &DetailsLocation<'_>) -> ScreenContent {
     let screen = Screen::of(record, WIDTH, false, rest);
     ScreenContent {
         sentences: screen.sentences(),
@@ -131,7 +136,7 @@ impl RowTexts {
 }
 
 /// Most lines of each part.
-struct Caps {
+struct LineLimits {
     medium: usize,
     not_restored: usize,
     state: usize,
@@ -143,8 +148,8 @@ struct Caps {
 }
 
 const LAST: usize = 4;
-const CAPS: [Caps; LAST + 1] = [
-    Caps {
+const CAPS: [LineLimits; LAST + 1] = [
+    LineLimits {
         medium: 2,
         not_restored: 3,
         state: 3,
@@ -154,7 +159,7 @@ const CAPS: [Caps; LAST + 1] = [
         skipped: 2,
         caveats: 2,
     },
-    Caps {
+    LineLimits {
         medium: 1,
         not_restored: 3,
         state: 2,
@@ -164,7 +169,7 @@ const CAPS: [Caps; LAST + 1] = [
         skipped: 1,
         caveats: 2,
     },
-    Caps {
+    LineLimits {
         medium: 1,
         not_restored: 3,
         state: 2,
@@ -174,7 +179,7 @@ const CAPS: [Caps; LAST + 1] = [
         skipped: 1,
         caveats: 2,
     },
-    Caps {
+    LineLimits {
         medium: 1,
         not_restored: 2,
         state: 2,
@@ -184,7 +189,7 @@ const CAPS: [Caps; LAST + 1] = [
         skipped: 1,
         caveats: 2,
     },
-    Caps {
+    LineLimits {
         medium: 1,
         not_restored: 2,
         state: 1,
@@ -199,8 +204,8 @@ const CAPS: [Caps; LAST + 1] = [
 struct Screen<'a> {
     record: &'a Record,
     width: usize,
-    ink: Ink,
-    rest: &'a Elsewhere<'a>,
+    style: AnsiStyle,
+    rest: &'a DetailsLocation<'a>,
     /// True if latencies of single I/Os are known.
     has_times: bool,
     /// Next steps for the user, as lines.
@@ -216,14 +221,14 @@ struct Row<'a> {
 
 /// The lines of a screen, its rows of figures, and true if every size of random write is among
 /// them.
-struct Laid {
+struct ScreenLayout {
     lines: Vec<String>,
     rows: Vec<RowTexts>,
     has_all: bool,
 }
 
 /// Levels of a medium by use, and the verdict beside them.
-struct Judged {
+struct LevelsByUse {
     uses: Vec<String>,
     verdict: Option<String>,
     severity: Severity,
@@ -231,7 +236,7 @@ struct Judged {
     is_praise: bool,
 }
 
-impl Judged {
+impl LevelsByUse {
     /// The uses and the verdict in their order: a negative verdict comes first, a positive one
     /// last.
     fn ordered<T>(&self, uses: T, verdict: T) -> [T; 2] {
@@ -240,26 +245,31 @@ impl Judged {
 }
 
 impl<'s> Screen<'s> {
-    fn of(record: &'s Record, width: usize, colour: bool, rest: &'s Elsewhere<'s>) -> Screen<'s> {
+    fn of(
+        record: &'s Record,
+        width: usize,
+        colour: bool,
+        rest: &'s DetailsLocation<'s>,
+    ) -> Screen<'s> {
         // Results of other tools often have no latencies of single I/Os.
-        let has_times = !record.cells.iter().all(figure::is_of_others)
+        let has_times = !record.cells.iter().all(figure::is_imported)
             || record.cells.iter().any(|cell| figure::worst_ns(cell).is_some());
         let next = super::next_steps(record, width);
-        Screen { record, width, ink: Ink(colour), rest, has_times, next }
+        Screen { record, width, style: AnsiStyle(colour), rest, has_times, next }
     }
 
     /// The first layout that has room for every random write; else the first one that fits, which
     /// the last always does.
-    fn laid(&self, most: usize) -> Laid {
+    fn laid(&self, most: usize) -> ScreenLayout {
         let matrix = findings::matrix::of(self.record);
-        let laid = |caps: &Caps| match &matrix {
+        let laid = |caps: &LineLimits| match &matrix {
             Some(matrix) => {
                 let lines = self.of_matrix(matrix, caps, most);
-                Laid { lines, rows: Vec::new(), has_all: true }
+                ScreenLayout { lines, rows: Vec::new(), has_all: true }
             }
             None => self.of_run(caps, most),
         };
-        let mut tries: Vec<Laid> =
+        let mut tries: Vec<ScreenLayout> =
             CAPS.iter().map(laid).filter(|laid| laid.lines.len() <= most).collect();
         if tries.is_empty() {
             return laid(&CAPS[LAST]);
@@ -281,9 +291,9 @@ impl<'s> Screen<'s> {
     }
 
     /// The lines of a run.
-    fn of_run(&self, caps: &Caps, most: usize) -> Laid {
+    fn of_run(&self, caps: &LineLimits, most: usize) -> ScreenLayout {
         let record = self.record;
-        let mut top = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
+        let mut top = self.prose(&words::medium_line(record), 2, caps.medium, AnsiStyle::strong);
         let (faults, faults_left) = self.faults(caps);
         top.extend(faults);
         // The result is read first; if the medium must not be used, the state of the run does not
@@ -292,7 +302,7 @@ impl<'s> Screen<'s> {
             self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
         let state = caveats::state(record).map(|state| {
             let most = if is_refused { 1 } else { caps.state };
-            self.prose(&state, 2, most, Ink::warn)
+            self.prose(&state, 2, most, AnsiStyle::warn)
         });
         let state = state.unwrap_or_default();
         let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
@@ -355,28 +365,28 @@ impl<'s> Screen<'s> {
             lines.push(String::new());
         }
         lines.extend(bottom);
-        Laid { lines, rows: texts, has_all }
+        ScreenLayout { lines, rows: texts, has_all }
     }
 
     /// Lines of a matrix: each work with its best combination, and those near it.
     fn of_matrix(
         &self,
         matrix: &findings::matrix::Matrix,
-        caps: &Caps,
+        caps: &LineLimits,
         most: usize,
     ) -> Vec<String> {
         let record = self.record;
-        let mut lines = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
+        let mut lines = self.prose(&words::medium_line(record), 2, caps.medium, AnsiStyle::strong);
         lines.extend(self.facts());
-        let not_restored = record.findings.iter().find(|finding| finding.id == NOT_PUT_BACK);
+        let not_restored = record.findings.iter().find(|finding| finding.id == NOT_RESTORED);
         lines.extend(not_restored.into_iter().flat_map(|finding| {
-            self.prose(&printable(&finding.statement), 2, caps.not_restored, Ink::alarm)
+            self.prose(&printable(&finding.statement), 2, caps.not_restored, AnsiStyle::alarm)
         }));
         if let Some(state) = crate::matrix::state(record) {
-            lines.extend(self.prose(&state, 2, caps.state, Ink::warn));
+            lines.extend(self.prose(&state, 2, caps.state, AnsiStyle::warn));
         }
         if let Some(best) = matrix.overall.first() {
-            lines.extend(self.prose(&printable(&best.statement()), 2, 2, Ink::strong));
+            lines.extend(self.prose(&printable(&best.statement()), 2, 2, AnsiStyle::strong));
         }
         let failed: usize = matrix.works.iter().map(|work| work.failed.len()).sum();
         let skipped = self.skipped(&[], caps.skipped);
@@ -391,9 +401,9 @@ impl<'s> Screen<'s> {
         let mut works = Vec::new();
         for work in &matrix.works {
             let mut work_lines =
-                self.prose(&printable(&work.statement()), 2, each.min(2), Ink::strong);
+                self.prose(&printable(&work.statement()), 2, each.min(2), AnsiStyle::strong);
             let places = work.places.iter().map(|place| place_line(work, place));
-            work_lines.extend(places.flat_map(|place| self.prose(&place, 4, 1, Ink::faint)));
+            work_lines.extend(places.flat_map(|place| self.prose(&place, 4, 1, AnsiStyle::faint)));
             work_lines.truncate(each);
             works.extend(work_lines);
         }
@@ -413,9 +423,9 @@ impl<'s> Screen<'s> {
         text: &str,
         indent: usize,
         most: usize,
-        ink: impl Fn(&Ink, &str) -> String,
+        style: impl Fn(&AnsiStyle, &str) -> String,
     ) -> Vec<String> {
-        self.inked(&cut(text, self.width, indent, self.most(most)), indent, ink)
+        self.styled(&cut(text, self.width, indent, self.most(most)), indent, style)
     }
 
     /// Number of lines on this terminal for lines of 80 columns.
@@ -423,14 +433,14 @@ impl<'s> Screen<'s> {
         if self.width < WIDTH { lines * WIDTH / self.width } else { lines }
     }
 
-    fn inked(
+    fn styled(
         &self,
         laid: &[String],
         indent: usize,
-        ink: impl Fn(&Ink, &str) -> String,
+        style: impl Fn(&AnsiStyle, &str) -> String,
     ) -> Vec<String> {
         let pad = |at: usize| " ".repeat(if at == 0 { 0 } else { indent });
-        laid.iter().enumerate().map(|(at, line)| pad(at) + &ink(&self.ink, line)).collect()
+        laid.iter().enumerate().map(|(at, line)| pad(at) + &style(&self.style, line)).collect()
     }
 
     fn verdict(&self) -> Option<&Finding> {
@@ -444,25 +454,25 @@ impl<'s> Screen<'s> {
         if facts.is_empty() {
             return Vec::new();
         }
-        self.prose(&facts.join(", "), 2, 1, Ink::faint)
+        self.prose(&facts.join(", "), 2, 1, AnsiStyle::faint)
     }
 
     /// Data at risk and failures, and the number of failures without room.
-    fn faults(&self, caps: &Caps) -> (Vec<String>, usize) {
+    fn faults(&self, caps: &LineLimits) -> (Vec<String>, usize) {
         let record = self.record;
         let mut lines = Vec::new();
-        for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
+        for finding in record.findings.iter().filter(|finding| finding.id == NOT_RESTORED) {
             lines.extend(self.prose(
                 &printable(&finding.statement),
                 2,
                 caps.not_restored,
-                Ink::alarm,
+                AnsiStyle::alarm,
             ));
         }
         let faults = self.fault_findings();
         for finding in faults.iter().take(caps.faults) {
-            let ink = of_severity(finding.severity);
-            lines.extend(self.prose(&printable(&finding.statement), 2, caps.fault, ink));
+            let style = of_severity(finding.severity);
+            lines.extend(self.prose(&printable(&finding.statement), 2, caps.fault, style));
         }
         (lines, faults.len().saturating_sub(caps.faults))
     }
@@ -473,7 +483,7 @@ impl<'s> Screen<'s> {
         let is_in_verdict =
             |finding: &Finding| verdict.is_some_and(|verdict| findings::repeats(verdict, finding));
         let is_fault = |finding: &&Finding| {
-            let is_own = finding.severity == Severity::Failure && finding.id != NOT_PUT_BACK;
+            let is_own = finding.severity == Severity::Failure && finding.id != NOT_RESTORED;
             (is_own || finding.id == "standstill")
                 && !findings::is_verdict(finding)
                 && !is_in_verdict(finding)
@@ -481,7 +491,7 @@ impl<'s> Screen<'s> {
         self.record.findings.iter().filter(is_fault).collect()
     }
 
-    fn judged(&self) -> Judged {
+    fn judged(&self) -> LevelsByUse {
         let (uses, reasoned) = self.uses();
         let is_overstated = findings::is_overstated(&self.record.findings);
         let verdict = self.verdict();
@@ -490,16 +500,16 @@ impl<'s> Screen<'s> {
         let verdict =
             sentence.map(|sentence| printable(sentence)).filter(|sentence| !sentence.is_empty());
         let is_praise = severity == Severity::Info && !is_overstated;
-        Judged { uses, verdict, severity, is_praise }
+        LevelsByUse { uses, verdict, severity, is_praise }
     }
 
     /// Results of the claims that did not fail; the others are among the faults.
-    fn claims(&self, caps: &Caps) -> Vec<String> {
+    fn claims(&self, caps: &LineLimits) -> Vec<String> {
         let claims = self.claims_not_failed().take(CLAIMS);
         claims
             .flat_map(|claim| {
-                let ink = of_severity(claim.severity);
-                self.prose(&printable(&claim.statement), 2, caps.fault, ink)
+                let style = of_severity(claim.severity);
+                self.prose(&printable(&claim.statement), 2, caps.fault, style)
             })
             .collect()
     }
@@ -538,9 +548,9 @@ impl<'s> Screen<'s> {
     }
 
     fn of_uses(&self, uses: &[String]) -> Vec<String> {
-        let plain = |_: &Ink, line: &str| line.to_owned();
+        let plain = |_: &AnsiStyle, line: &str| line.to_owned();
         let laid = |sentence: &String| match sentence.as_str() {
-            NO_USE => self.prose(sentence, 2, 1, Ink::alarm),
+            NO_USE => self.prose(sentence, 2, 1, AnsiStyle::alarm),
             _ => self.prose(sentence, 2, 3, plain),
         };
         uses.iter().flat_map(laid).collect()
@@ -567,7 +577,7 @@ impl<'s> Screen<'s> {
             spread("95 % interval", "n", COUNT),
             self.times("p99", "slowest")
         );
-        vec![self.ink.faint(&heads)]
+        vec![self.style.faint(&heads)]
     }
 
     /// The columns for latencies of single I/Os; empty if none are known.
@@ -624,7 +634,7 @@ impl<'s> Screen<'s> {
         for cell in &self.record.cells {
             let is_headline = headline::TESTS.contains(&cell.test.as_str());
             // Other block sizes of an import are shown nowhere else.
-            if is_row(cell) || is_headline && !figure::is_of_others(cell) {
+            if is_row(cell) || is_headline && !figure::is_imported(cell) {
                 continue;
             }
             let Some(primary) = figure::primary(cell) else { continue };
@@ -657,7 +667,7 @@ impl<'s> Screen<'s> {
     fn fitted(&self, label: &str, cell: Option<&Cell>, room: usize) -> (String, Option<String>) {
         let without_tool = label.rsplit_once(" (").map_or(label, |(label, _)| label);
         let fits = |text: &str| display::width(text) <= room;
-        match cell.filter(|cell| figure::is_of_others(cell)) {
+        match cell.filter(|cell| figure::is_imported(cell)) {
             _ if fits(label) => (label.to_owned(), None),
             None => (short(&short(label, self.label()), room), None),
             Some(_) if fits(without_tool) => (without_tool.to_owned(), None),
@@ -679,7 +689,7 @@ impl<'s> Screen<'s> {
         let room = self.figure().saturating_sub(display::width(text));
         let (label, above) = self.fitted(full, cell, room.saturating_sub(1));
         let gap = " ".repeat(room.saturating_sub(display::width(&label)));
-        let figure = self.ink.strong(text);
+        let figure = self.style.strong(text);
         if self.width < ROW {
             let with_lead = |lead: &str, text: &Option<String>| {
                 text.as_ref().map(|text| format!("{lead} {text}"))
@@ -688,14 +698,14 @@ impl<'s> Screen<'s> {
             let times = [with_lead("p99", p99), with_lead("slowest", slowest)];
             let parts: Vec<String> = parts.into_iter().chain(times).flatten().collect();
             let below = wrap::joined(&parts, self.width - 4);
-            let below = below.iter().map(|line| format!("    {}", self.ink.faint(line)));
+            let below = below.iter().map(|line| format!("    {}", self.style.faint(line)));
             let row = std::iter::once(format!("{label}{gap}{figure}"));
             return above.into_iter().chain(row).chain(below).collect();
         }
         let counted = spread(words::without_unit(interval, text), &n.to_string(), COUNT);
         let [p99, slowest] = [p99, slowest].map(|text| text.as_deref().unwrap_or("-"));
         let times = self.times(p99, slowest);
-        let row = format!("{label}{gap}{figure}  {}", abutted(counted, times, COUNT));
+        let row = format!("{label}{gap}{figure}  {}", joined_columns(counted, times, COUNT));
         above.into_iter().chain([row]).collect()
     }
 
@@ -704,19 +714,19 @@ impl<'s> Screen<'s> {
         if !rows.iter().any(|row| row.texts.is_single) {
             return Vec::new();
         }
-        self.prose(figure::ONE_RUN_MEANS, 2, 2, Ink::faint)
+        self.prose(figure::ONE_RUN_MEANS, 2, 2, AnsiStyle::faint)
     }
 
     /// A row with the reason why its number is missing.
     fn withheld(&self, label: &str, why: &str) -> Vec<String> {
-        let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
+        let style = if why.starts_with("impossible") { AnsiStyle::alarm } else { AnsiStyle::faint };
         if self.width < ROW {
             let why = cut(why, self.width - 4, 0, 2);
-            let below = why.iter().map(|line| format!("    {}", ink(&self.ink, line)));
+            let below = why.iter().map(|line| format!("    {}", style(&self.style, line)));
             return std::iter::once(spread(label, "-", self.figure())).chain(below).collect();
         }
         let why = cut(why, self.width - self.figure() - 2, 0, 1).join(" ");
-        vec![format!("{}  {}", spread(label, "-", self.figure()), ink(&self.ink, &why))]
+        vec![format!("{}  {}", spread(label, "-", self.figure()), style(&self.style, &why))]
     }
 
     /// The most important caveats, a line each, and the number of the others: withheld figures and
@@ -738,9 +748,9 @@ impl<'s> Screen<'s> {
             let about = caveat.about.replace(", middle", "").replace(", in a file", "");
             let name =
                 if about.is_empty() { "Caveat".to_owned() } else { format!("Caveat: {about}") };
-            let ink = if caveat.severe { Ink::alarm } else { Ink::warn };
+            let style = if caveat.severe { AnsiStyle::alarm } else { AnsiStyle::warn };
             let laid = wrap::cut_after(&name, &caveat.text, self.width, self.most(1));
-            self.inked(&laid, 2, ink)
+            self.styled(&laid, 2, style)
         });
         (lines.collect(), ranked.len().saturating_sub(most))
     }
@@ -748,7 +758,7 @@ impl<'s> Screen<'s> {
     /// Left-out tests, with reasons if there is room. A test with other measured cells was left out
     /// in part.
     fn skipped(&self, unplanned: &[String], most: usize) -> Vec<String> {
-        let plain = |_: &Ink, line: &str| line.to_owned();
+        let plain = |_: &AnsiStyle, line: &str| line.to_owned();
         let is_known = |test: &str| self.record.cells_of(test).next().is_some();
         let named = |tests: &[&str]| {
             let (parts, whole): (Vec<&str>, Vec<&str>) =
@@ -809,7 +819,12 @@ impl<'s> Screen<'s> {
             left.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
         let mut lines = Vec::new();
         if !left.is_empty() {
-            lines.extend(self.prose(&format!("Not shown: {}.", left.join(", ")), 2, 2, Ink::faint));
+            lines.extend(self.prose(
+                &format!("Not shown: {}.", left.join(", ")),
+                2,
+                2,
+                AnsiStyle::faint,
+            ));
         }
         lines.extend(self.next.lines().map(str::to_owned));
         let run = Some(self.rest.run).filter(|run| !run.is_empty()).unwrap_or("latest");
@@ -880,18 +895,18 @@ fn place_line(
     let unit = if work.larger_is_better { "a second" } else { "seconds" };
     format!(
         "{}: {} {unit}, {} times the best, n {}",
-        printable(&place.way.words()),
+        printable(&place.combination.words()),
         record::units::significant(place.centre),
         record::units::significant(place.relative),
         place.figures.len()
     )
 }
 
-fn of_severity(severity: Severity) -> impl Fn(&Ink, &str) -> String {
+fn of_severity(severity: Severity) -> impl Fn(&AnsiStyle, &str) -> String {
     match severity {
-        Severity::Info => Ink::strong,
-        Severity::Warning => Ink::warn,
-        Severity::Failure => Ink::alarm,
+        Severity::Info => AnsiStyle::strong,
+        Severity::Warning => AnsiStyle::warn,
+        Severity::Failure => AnsiStyle::alarm,
     }
 }
 

@@ -178,7 +178,7 @@ fn every_cell_of_a_broken_run() {
 
 #[test]
 fn findings_come_first() {
-    let mut record = demo::horrible();
+    let mut record = demo::slow_card();
     record.findings.push(record::Finding {
         evidence: vec!["random-write/2".into()],
         ..record::Finding::new(
@@ -244,7 +244,7 @@ fn every_test_and_metric_is_in_the_table() {
 
 #[test]
 fn a_figure_of_another_tool_is_printed_and_marked() {
-    let mut record = demo::horrible();
+    let mut record = demo::slow_card();
     record.cells.retain(|cell| cell.id == "random-write/1");
     let cell = &mut record.cells[0];
     cell.labels.insert("tool".to_owned(), "fio".to_owned());
@@ -266,7 +266,7 @@ fn a_figure_of_another_tool_is_printed_and_marked() {
 
 #[test]
 fn a_number_without_its_interval_is_not_printed_anywhere() {
-    let mut record = demo::horrible();
+    let mut record = demo::slow_card();
     let cell = record.cells.iter_mut().find(|cell| cell.id == "random-write/1").unwrap();
     cell.metrics.iops = Some(record::Estimate { value: 7777.0, ci95: None, n: 12 });
     (cell.metrics.bps, cell.metrics.other) = (None, Default::default());
@@ -356,7 +356,7 @@ fn what_endangers_data_stands_before_the_verdict() {
         |id: &str, severity, statement: &str| record::Finding::new(id, severity, statement);
     record.findings = vec![
         finding("verdict", Severity::Warning, "It is slow."),
-        finding(NOT_PUT_BACK, Severity::Failure, "3 pieces are not restored."),
+        finding(NOT_RESTORED, Severity::Failure, "3 pieces are not restored."),
         finding("claim", Severity::Failure, "It is below its class."),
     ];
     let text = summary(&record, 80, false);
@@ -366,7 +366,7 @@ fn what_endangers_data_stands_before_the_verdict() {
 
 #[test]
 fn a_use_stands_on_one_line() {
-    let text = summary(&demo::horrible(), 80, false);
+    let text = summary(&demo::slow_card(), 80, false);
     for name in ["root disk", "camera", "video", "data logger", "database"] {
         let lines = text.lines().filter(|line| {
             ["Good for", "Usable as", "Not suitable", "Not tested"]
@@ -402,7 +402,7 @@ fn a_label_of_wide_letters_makes_no_wide_line() {
 fn a_long_path_takes_one_line_and_the_rows_it_needs() {
     let path = format!("/runs/{}/record.json", "long ".repeat(25));
     let files = [("Record", path.clone())];
-    let rest = Elsewhere { run: "one", files: &files };
+    let rest = DetailsLocation { run: "one", files: &files };
     for record in demo::all() {
         let text = one_screen(&record, 80, false, &rest);
         let rows = |line: &str| crate::display::width(line).div_ceil(80).max(1);
@@ -417,7 +417,7 @@ fn the_files_of_a_run_count_among_its_lines() {
         ("Record", "/runs/one/record.json".to_owned()),
         ("Page", "/runs/one/report.html".to_owned()),
     ];
-    let rest = Elsewhere { run: "one", files: &files };
+    let rest = DetailsLocation { run: "one", files: &files };
     for record in demo::all() {
         let text = one_screen(&record, 80, false, &rest);
         assert!(text.lines().count() <= 24, "{text}");

@@ -1,8 +1,8 @@
 //! A hard disk: seek, rotation, zones (docs/field/ftl.md#model).
 
 use super::{MediumCommand, Timing};
-use crate::chance::Chance;
 use crate::profile::spec::DiskSpec;
+use crate::rng::SimRng;
 
 /// Time model of a hard disk, and the position of its head.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl DiskModel {
     }
 
     #[inline]
-    fn access(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64 {
+    fn access(&mut self, piece: &MediumCommand, rng: &mut SimRng) -> f64 {
         let at = piece.offset_bytes as f64 * self.per_byte_of_capacity;
         let mut ns = self.command_ns;
         if piece.offset_bytes != self.head {
@@ -43,7 +43,7 @@ impl DiskModel {
                 piece.offset_bytes.abs_diff(self.head) as f64 * self.per_byte_of_capacity;
             ns += self.seek_shortest_ns
                 + self.seek_stroke_ns * distance.sqrt()
-                + chance.unit() * self.turn_ns;
+                + rng.unit() * self.turn_ns;
         }
         self.head = piece.offset_bytes + piece.bytes;
         ns + piece.bytes as f64 * 1e9 / (self.rate_outer + self.rate_slope * at)
@@ -51,13 +51,13 @@ impl DiskModel {
 }
 
 impl Timing for DiskModel {
-    fn read(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64 {
-        self.access(piece, chance)
+    fn read(&mut self, piece: &MediumCommand, rng: &mut SimRng) -> f64 {
+        self.access(piece, rng)
     }
 
-    fn write(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64 {
+    fn write(&mut self, piece: &MediumCommand, rng: &mut SimRng) -> f64 {
         let continues = piece.offset_bytes == self.head;
-        let ns = self.access(piece, chance);
+        let ns = self.access(piece, rng);
         if continues && self.writes_lose_a_turn { ns.max(self.turn_ns) } else { ns }
     }
 

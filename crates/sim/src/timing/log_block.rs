@@ -5,8 +5,8 @@ use super::read_path::ReadPath;
 use super::rewrites::Rewrites;
 use super::write_path::WritePath;
 use super::{MediumCommand, Timing};
-use crate::chance::Chance;
 use crate::profile::spec::{Bypass, Front, LogBlock, ReadSpec, WriteSpec};
+use crate::rng::SimRng;
 
 /// An allocation unit that is open for writing.
 #[derive(Clone, Copy, Debug)]
@@ -194,11 +194,11 @@ impl LogBlockModel {
 }
 
 impl Timing for LogBlockModel {
-    fn read(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
+    fn read(&mut self, piece: &MediumCommand, _: &mut SimRng) -> f64 {
         self.read.read(piece)
     }
 
-    fn write(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
+    fn write(&mut self, piece: &MediumCommand, _: &mut SimRng) -> f64 {
         let mut ns = self.write.command(piece);
         let (mut at, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
         while at < end {

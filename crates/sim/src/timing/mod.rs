@@ -7,8 +7,8 @@ mod read_path;
 mod rewrites;
 mod write_path;
 
-use crate::chance::Chance;
 use crate::profile::spec::Spec;
+use crate::rng::SimRng;
 
 /// One command as it reaches the medium: an I/O, or one of the pieces it was split into.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +28,9 @@ pub(crate) struct MediumCommand {
 /// Times of a medium's commands, one after the other, in nanoseconds: means before jitter.
 pub(crate) trait Timing: Send {
     /// Time to read a piece.
-    fn read(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
+    fn read(&mut self, piece: &MediumCommand, rng: &mut SimRng) -> f64;
     /// Time to write a piece, merges and garbage collection included.
-    fn write(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
+    fn write(&mut self, piece: &MediumCommand, rng: &mut SimRng) -> f64;
     /// Time to discard a range.
     fn discard(&mut self, offset_bytes: u64, bytes: u64) -> f64;
     /// Time of a command that moves no data.

@@ -5,8 +5,8 @@ use super::read_path::ReadPath;
 use super::rewrites::Rewrites;
 use super::write_path::WritePath;
 use super::{MediumCommand, Timing};
-use crate::chance::Chance;
 use crate::profile::spec::{PageMapped, ReadSpec, WriteSpec};
+use crate::rng::SimRng;
 
 /// A cache in front of the flash: the total of written bytes at which it is full, and its rate.
 #[derive(Debug)]
@@ -73,11 +73,11 @@ impl PageMappedModel {
 }
 
 impl Timing for PageMappedModel {
-    fn read(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
+    fn read(&mut self, piece: &MediumCommand, _: &mut SimRng) -> f64 {
         self.read.read(piece)
     }
 
-    fn write(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
+    fn write(&mut self, piece: &MediumCommand, _: &mut SimRng) -> f64 {
         let (start, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
         let random = start != self.last_end;
         if random && let Some(ns) = self.rewrites.as_mut().and_then(|it| it.time(start, end)) {

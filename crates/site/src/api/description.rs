@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use report::collection as made;
 
-use crate::client::Wants;
+use crate::client::ConditionalHeaders;
 use crate::pages::{FOR_EVER, RenderedPage, kept, packed, prefix_of};
 use crate::problem::Problem;
 use crate::state::App;
@@ -105,8 +105,11 @@ pub fn page(prefix: &str) -> String {
     page.render().expect("a template that compiled renders into memory")
 }
 /// Page of the API for people.
-pub async fn shown(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
-    kept(&app, &wants, "api".to_owned(), 0, FOR_EVER, || {
+pub async fn shown(
+    State(app): State<App>,
+    conditional: ConditionalHeaders,
+) -> Result<Response, Problem> {
+    kept(&app, &conditional, "api".to_owned(), 0, FOR_EVER, || {
         packed(&app, |_, site| {
             let body = page(prefix_of(site));
             Ok(RenderedPage::page(made::framed(site, "Interface for programs", &body)))

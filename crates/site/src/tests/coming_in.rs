@@ -310,7 +310,7 @@ fn a_body_that_stalls_is_not_waited_for() {
 }
 
 #[test]
-fn who_hurries_waits_and_others_do_not() {
+fn the_rate_limit_applies_to_its_client_only() {
     let mut site = Site::sqlite();
     site.with(|options| {
         (options.per_minute, options.burst, options.proxies) =

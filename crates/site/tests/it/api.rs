@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::chance::{seed, times};
 use crate::durability::UNHURRIED;
-use crate::ground::Ground;
+use crate::environment::SiteEnvironment;
 use crate::runs;
 use crate::skipped::skipped;
 
@@ -23,7 +23,7 @@ use crate::skipped::skipped;
 const NOT_CHECKED: &str = "positive_data_acceptance,negative_data_rejection";
 
 /// Command of schemathesis, as `./test` installs it, for a description at this address or path.
-fn schemathesis(ground: &Ground, description: &str) -> Option<Command> {
+fn schemathesis(environment: &SiteEnvironment, description: &str) -> Option<Command> {
     let made = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/consumers/bin/schemathesis");
     if !Path::new(made).is_file() {
         skipped("needs schemathesis; ./test installs it");
@@ -36,8 +36,8 @@ fn schemathesis(ground: &Ground, description: &str) -> Option<Command> {
         .args(["--checks", "all", "--exclude-checks", NOT_CHECKED])
         .args(["--generation-database", "none", "--no-color", "--request-timeout", "300"])
         .args(["--seed", &seed("requests from the description of the API").to_string()])
-        .args(["--header", &format!("Authorization: Bearer {}", ground.token("moderator"))])
-        .current_dir(ground.at("."))
+        .args(["--header", &format!("Authorization: Bearer {}", environment.token("moderator"))])
+        .current_dir(environment.at("."))
         .envs([("SCHEMATHESIS_HOOKS", "api_hooks"), ("PYTHONPATH", folder)])
         .env("PYTHONDONTWRITEBYTECODE", "yes");
     Some(command)
@@ -46,10 +46,10 @@ fn schemathesis(ground: &Ground, description: &str) -> Option<Command> {
 /// On PostgreSQL, if installed, which rejects more texts than SQLite.
 #[test]
 fn answers_are_as_described() {
-    let ground = Ground::postgresql().unwrap_or_else(Ground::sqlite);
-    let server = ground.serve(&UNHURRIED);
+    let environment = SiteEnvironment::postgresql().unwrap_or_else(SiteEnvironment::sqlite);
+    let server = environment.serve(&UNHURRIED);
     let description = format!("{}/api/v1/openapi.json", server.base());
-    let Some(mut command) = schemathesis(&ground, &description) else { return };
+    let Some(mut command) = schemathesis(&environment, &description) else { return };
     let sent = |seed| server.submit(&runs::measured("Known", &format!("K{}", seed % 9), seed));
     let runs: Vec<Value> = (0..40).map(|seed| sent(seed).json()).collect();
     let texts = |name: &str| -> String {
@@ -63,7 +63,7 @@ fn answers_are_as_described() {
     let report = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{report}\n{errors}");
-    assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
+    assert_eq!(environment.collection().check().unwrap(), Vec::<String>::new());
     server.is_sound();
     server.end();
 }
@@ -71,14 +71,14 @@ fn answers_are_as_described() {
 /// An answer of another form than described is noticed.
 #[test]
 fn a_wrong_description_is_noticed() {
-    let ground = Ground::sqlite();
-    let server = ground.serve(&UNHURRIED);
+    let environment = SiteEnvironment::sqlite();
+    let server = environment.serve(&UNHURRIED);
     let mut description = server.json("/api/v1/openapi.json");
     let answer = &mut description["paths"]["/api/v1/lines"]["get"]["responses"]["200"];
     answer["content"]["application/json"]["schema"] = json!({"type": "string"});
-    let file = ground.at("wrong.json");
+    let file = environment.at("wrong.json");
     fs::write(&file, description.to_string()).unwrap();
-    let Some(mut command) = schemathesis(&ground, file.to_str().unwrap()) else { return };
+    let Some(mut command) = schemathesis(&environment, file.to_str().unwrap()) else { return };
     command
         .args(["--url", &server.base(), "--include-path", "/api/v1/lines"])
         .args(["--phases", "fuzzing", "--max-examples", "2"])
@@ -92,8 +92,8 @@ fn a_wrong_description_is_noticed() {
 /// rejection in the same form.
 #[test]
 fn the_description_describes() {
-    let ground = Ground::sqlite();
-    let document = ground.serve(&[]).json("/api/v1/openapi.json");
+    let environment = SiteEnvironment::sqlite();
+    let document = environment.serve(&[]).json("/api/v1/openapi.json");
     assert!(document["openapi"].as_str().unwrap().starts_with("3."), "{}", document["openapi"]);
     let info = &document["info"];
     assert!(info["title"].as_str().unwrap().contains("lashmark"), "{info}");

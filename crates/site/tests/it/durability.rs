@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::chance::{random, times};
-use crate::ground::{Ground, Server};
+use crate::environment::{Server, SiteEnvironment};
 use crate::http::Request;
 use crate::runs;
 
@@ -31,15 +31,15 @@ struct Kept {
 /// A hundred concurrent submissions, during which the server is killed. Each acknowledged one is
 /// stored completely, and can still be withdrawn with its token. Sending all of them again adds
 /// only the others.
-pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
+pub fn kill_9_loses_nothing_that_was_acknowledged(environment: &SiteEnvironment) {
     for round in 0..times("SITE_KILLS", 1) {
         let mut chance = random("killed");
         let kill_after = chance.below(SENDERS * 6 / 10) as usize + 5;
-        let kept = killed_in_the_midst(ground, round, kill_after);
+        let kept = killed_in_the_midst(environment, round, kill_after);
         assert!(kept.len() >= kill_after, "{} acknowledged", kept.len());
         let summary = format!("killed with {} of {SENDERS} submissions acknowledged\n", kept.len());
         io::stderr().write_all(summary.as_bytes()).unwrap();
-        let server = ground.serve(&UNHURRIED);
+        let server = environment.serve(&UNHURRIED);
         for run in &kept {
             let answer = server.get(&format!("/api/v1/runs/{}", run.id));
             assert_eq!(
@@ -51,19 +51,19 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
             );
             assert_eq!(answer.json()["run"]["seed"], run.seed, "{}", run.id);
         }
-        assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
-        sending_again_adds_what_is_missing(&server, ground, &kept, round);
+        assert_eq!(environment.collection().check().unwrap(), Vec::<String>::new());
+        sending_again_adds_what_is_missing(&server, environment, &kept, round);
         let back = Request::new("DELETE", format!("/api/v1/runs/{}?why=test", kept[0].id))
             .bearer(&kept[0].edit_token);
         let answer = server.send(&back);
         assert!((200..300).contains(&answer.status), "its token is forgotten: {}", answer.text());
-        assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
+        assert_eq!(environment.collection().check().unwrap(), Vec::<String>::new());
         server.end();
     }
 }
 
-fn killed_in_the_midst(ground: &Ground, round: u64, kill_after: usize) -> Vec<Kept> {
-    let server = ground.serve(&UNHURRIED);
+fn killed_in_the_midst(environment: &SiteEnvironment, round: u64, kill_after: usize) -> Vec<Kept> {
+    let server = environment.serve(&UNHURRIED);
     let at = server.at;
     let (kept, acknowledged, ended) =
         (Mutex::new(Vec::new()), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -107,8 +107,13 @@ fn submission(round: u64, sender: u64) -> Request {
     Request::new("POST", "/api/v1/runs").json(serde_json::to_vec(&run).unwrap())
 }
 
-fn sending_again_adds_what_is_missing(server: &Server, ground: &Ground, kept: &[Kept], round: u64) {
-    let before = stored(ground);
+fn sending_again_adds_what_is_missing(
+    server: &Server,
+    environment: &SiteEnvironment,
+    kept: &[Kept],
+    round: u64,
+) {
+    let before = stored(environment);
     let mut ids = BTreeSet::new();
     let mut new = 0;
     for sender in 0..SENDERS {
@@ -127,19 +132,19 @@ fn sending_again_adds_what_is_missing(server: &Server, ground: &Ground, kept: &[
         ids.insert(id);
     }
     assert_eq!(ids.len() as u64, SENDERS);
-    assert_eq!(stored(ground), before + new);
+    assert_eq!(stored(environment), before + new);
 }
 
 /// Number of all runs in a collection, whatever their status.
-pub fn stored(ground: &Ground) -> u64 {
-    let counts = ground.collection().counts().unwrap();
+pub fn stored(environment: &SiteEnvironment) -> u64 {
+    let counts = environment.collection().counts().unwrap();
     counts.accepted + counts.quarantined + counts.rejected + counts.withdrawn
 }
 
 /// The same run from thirty senders at once is one run, and one of them gets the token.
-pub fn the_same_run_at_once_is_one_run(ground: &Ground) {
-    let server = ground.serve(&UNHURRIED);
-    let before = stored(ground);
+pub fn the_same_run_at_once_is_one_run(environment: &SiteEnvironment) {
+    let server = environment.serve(&UNHURRIED);
+    let before = stored(environment);
     let request = submission(0, 7);
     let at = server.at;
     let answers: Vec<_> = std::thread::scope(|scope| {
@@ -154,7 +159,7 @@ pub fn the_same_run_at_once_is_one_run(ground: &Ground) {
     statuses.sort_unstable();
     assert_eq!(statuses, [vec![200; 29], vec![201]].concat());
     assert_eq!(receipts.iter().filter(|receipt| receipt["edit_token"].is_string()).count(), 1);
-    assert_eq!(stored(ground), before + 1);
+    assert_eq!(stored(environment), before + 1);
     // And the medium has one run.
     let slug = receipts[0]["slug"].as_str().unwrap();
     assert_eq!(server.json(&format!("/api/v1/lines/{slug}"))["line"]["runs"], 1);

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::durability::{UNHURRIED, stored};
-use crate::ground::{Ground, Server};
+use crate::environment::{Server, SiteEnvironment};
 use crate::http::{Answer, Request, connect, read_answer};
 use crate::runs;
 
@@ -199,9 +199,9 @@ fn many_cells() -> Vec<u8> {
 }
 
 /// Each of them is rejected with a reason, and nothing is stored.
-pub fn bad_uploads_are_refused_with_a_reason(ground: &Ground) {
-    let server = ground.serve(&UNHURRIED);
-    let before = stored(ground);
+pub fn bad_uploads_are_refused_with_a_reason(environment: &SiteEnvironment) {
+    let server = environment.serve(&UNHURRIED);
+    let before = stored(environment);
     let mut codes = Vec::new();
     for (what, request, statuses) in refused_uploads() {
         let answer = server.send(&request);
@@ -212,7 +212,7 @@ pub fn bad_uploads_are_refused_with_a_reason(ground: &Ground) {
             "{what}: the refusal repeats what was sent: {} bytes",
             answer.body.len()
         );
-        assert_eq!(stored(ground), before, "{what} was stored");
+        assert_eq!(stored(environment), before, "{what} was stored");
         codes.push(format!("{what}: {refusal}"));
     }
     // The reasons differ, and name the place.
@@ -225,12 +225,12 @@ pub fn bad_uploads_are_refused_with_a_reason(ground: &Ground) {
     assert!(refusal_of("a negative rate").contains("iops"), "{}", refusal_of("a negative rate"));
     assert_ne!(refusal_of("a histogram that is none"), refusal_of("a wrong schema"));
     server.is_sound();
-    sound_runs_still_come_in(&server, ground);
+    sound_runs_still_come_in(&server, environment);
     server.end();
 }
 
-fn sound_runs_still_come_in(server: &Server, ground: &Ground) {
-    let before = stored(ground);
+fn sound_runs_still_come_in(server: &Server, environment: &SiteEnvironment) {
+    let before = stored(environment);
     let first = server.send(&post(sound(2).to_string()));
     assert_eq!(first.status, 201, "{}", first.text());
     let squeezed = server
@@ -242,13 +242,13 @@ fn sound_runs_still_come_in(server: &Server, ground: &Ground) {
     assert_eq!(again.status, 200, "{}", again.text());
     assert_eq!(again.json()["id"], first.json()["id"]);
     assert!(again.json()["edit_token"].is_null(), "a token for somebody else's run");
-    assert_eq!(stored(ground), before + 2);
+    assert_eq!(stored(environment), before + 2);
 }
 
 /// Bodies that end early and very slow bodies do not delay other requests, and store nothing.
-pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
-    let server = ground.serve(&[&UNHURRIED[..], &["--body-timeout", "15"]].concat());
-    let before = stored(ground);
+pub fn torn_and_slow_uploads_hold_nobody_up(environment: &SiteEnvironment) {
+    let server = environment.serve(&[&UNHURRIED[..], &["--body-timeout", "15"]].concat());
+    let before = stored(environment);
     let whole = post(sound(4).to_string()).bytes();
     // Aborted: the sender closes or resets the connection at the end of the head, within the body,
     // or at its last byte.
@@ -290,16 +290,16 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
             ),
         }
     }
-    assert_eq!(stored(ground), before + 1);
+    assert_eq!(stored(environment), before + 1);
     server.is_sound();
     server.end();
 }
 
 /// One address with more slow bodies than there are places: another address is answered.
-pub fn one_address_leaves_places_to_others(ground: &Ground) {
+pub fn one_address_leaves_places_to_others(environment: &SiteEnvironment) {
     const MANY: usize = 2100;
     let words = ["--per-minute", "100000", "--burst", "100000", "--body-timeout", "3600"];
-    let server = ground.serve(&words);
+    let server = environment.serve(&words);
     let slow = post(sound(6).to_string()).bytes();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (mut open, mut closed) = (Vec::new(), 0);
@@ -329,7 +329,7 @@ pub fn one_address_leaves_places_to_others(ground: &Ground) {
     server.is_sound();
     server.end();
     // A trusted proxy may open many connections.
-    let server = ground.serve(&["--connections", "2", "--proxy", "127.0.0.1"]);
+    let server = environment.serve(&["--connections", "2", "--proxy", "127.0.0.1"]);
     let held: Vec<_> = (0..20).map(|_| connect(server.at).unwrap()).collect();
     assert_eq!(server.get("/").status, 200);
     drop(held);
@@ -338,7 +338,7 @@ pub fn one_address_leaves_places_to_others(ground: &Ground) {
 
 /// Texts that would be markup, SQL, formulas or addresses elsewhere are stored unchanged, and shown
 /// as plain text.
-pub fn hostile_texts_are_only_texts(ground: &Ground) {
+pub fn hostile_texts_are_only_texts(environment: &SiteEnvironment) {
     const TEXTS: [&str; 6] = [
         "<script>alert(1)</script>",
         "\"><img src=x onerror=alert(1)>",
@@ -347,7 +347,7 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
         "{{7*7}}${7*7}<%= 7*7 %>",
         "../../etc/passwd\u{202e}\u{200b}",
     ];
-    let server = ground.serve(&UNHURRIED);
+    let server = environment.serve(&UNHURRIED);
     let mut accepted = 0;
     for (at, text) in TEXTS.iter().enumerate() {
         let mut run = sound(100 + at as u64);
@@ -396,7 +396,7 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
             .any(|field| field.trim_start_matches('"').starts_with('='))),
         "a formula in {csv}"
     );
-    assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
+    assert_eq!(environment.collection().check().unwrap(), Vec::<String>::new());
     // Search words are neither SQL nor patterns.
     for asked in [
         "%25",
@@ -416,9 +416,9 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
 }
 
 /// Clients over the rate limit are told how long to wait; others are not affected.
-pub fn clients_over_the_rate_limit_get_429_and_retry_after(ground: &Ground) {
-    let server = ground.serve(&["--per-minute", "1", "--burst", "3"]);
-    let before = stored(ground);
+pub fn clients_over_the_rate_limit_get_429_and_retry_after(environment: &SiteEnvironment) {
+    let server = environment.serve(&["--per-minute", "1", "--burst", "3"]);
+    let before = stored(environment);
     let statuses: Vec<u16> =
         (0..6).map(|seed| server.send(&post(sound(200 + seed).to_string())).status).collect();
     assert_eq!(statuses, [201, 201, 201, 429, 429, 429]);
@@ -426,7 +426,7 @@ pub fn clients_over_the_rate_limit_get_429_and_retry_after(ground: &Ground) {
     assert!(held.refusal().starts_with("429"), "{}", held.text());
     let wait: u64 = held.head("retry-after").parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
-    assert_eq!(stored(ground), before + 3);
+    assert_eq!(stored(environment), before + 3);
     assert_eq!(server.get("/").status, 200, "readers are not held up");
     server.is_sound();
     server.end();

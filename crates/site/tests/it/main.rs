@@ -8,7 +8,7 @@ mod chance;
 #[allow(dead_code, reason = "shared with the tests of the collection, which ask more of it")]
 mod cluster;
 mod durability;
-mod ground;
+mod environment;
 mod hostile;
 mod http;
 mod reading;
@@ -25,8 +25,8 @@ macro_rules! on_both {
         mod on_postgresql {
             $(#[test]
             fn $name() {
-                if let Some(ground) = super::ground::Ground::postgresql() {
-                    super::$module::$name(&ground);
+                if let Some(environment) = super::environment::SiteEnvironment::postgresql() {
+                    super::$module::$name(&environment);
                 }
             })*
         }
@@ -34,7 +34,7 @@ macro_rules! on_both {
         mod on_sqlite {
             $(#[test]
             fn $name() {
-                super::$module::$name(&super::ground::Ground::sqlite());
+                super::$module::$name(&super::environment::SiteEnvironment::sqlite());
             })*
         }
     };
@@ -53,7 +53,7 @@ macro_rules! on_one {
     ($($module:ident :: $name:ident,)*) => {
         $(#[test]
         fn $name() {
-            $module::$name(&ground::Ground::sqlite());
+            $module::$name(&environment::SiteEnvironment::sqlite());
         })*
     };
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use serde_json::json;
 
 use crate::browser::{Browser, DESKTOP, PHONE};
-use crate::ground::{Ground, Server};
+use crate::environment::{Server, SiteEnvironment};
 use crate::http::Request;
 use crate::runs;
 
@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 300_000;
 #[test]
 fn without_scripts_everything_can_be_read() {
     let Some(mut browser) = Browser::start(DESKTOP) else { return };
-    let server = Ground::sqlite().into_server();
+    let server = SiteEnvironment::sqlite().into_server();
     let sent = server.submit(&runs::measured("Newcomer", "Thirteen", 13));
     assert_eq!(sent.status, 201, "{}", sent.text());
     let slug = sent.json()["slug"].as_str().unwrap().to_owned();
@@ -53,7 +53,7 @@ fn without_scripts_everything_can_be_read() {
 /// Every page that a reader can reach follows its policy, sets no cookie, and has a cache time.
 #[test]
 fn pages_keep_their_policy_and_nobody_gets_a_cookie() {
-    let server = Ground::sqlite().into_server();
+    let server = SiteEnvironment::sqlite().into_server();
     let sent = server.submit(&runs::measured("Newcomer", "Fourteen", 14)).json();
     let (slug, id) = (sent["slug"].as_str().unwrap(), sent["id"].as_str().unwrap());
     let pages = [
@@ -130,7 +130,7 @@ fn holds_no_markup_of_scripts(page: &str, text: &str) {
 #[test]
 fn no_page_wants_what_its_policy_refuses() {
     let Some(mut browser) = Browser::start(DESKTOP) else { return };
-    let server = Ground::sqlite().into_server();
+    let server = SiteEnvironment::sqlite().into_server();
     let sent = server.submit(&runs::measured("Newcomer", "Fifteen", 15)).json();
     let own = [
         format!("/medium/{}", sent["slug"].as_str().unwrap()),
@@ -163,7 +163,7 @@ fn no_page_wants_what_its_policy_refuses() {
 #[test]
 fn the_table_is_light_enough_for_a_slow_phone() {
     let Some(mut browser) = Browser::start(PHONE) else { return };
-    let server = Ground::sqlite().into_server();
+    let server = SiteEnvironment::sqlite().into_server();
     for (name, latency_ms, bytes_a_second) in [("slow 4G", 150, 204_800), ("slow 3G", 400, 50_000)]
     {
         browser.set_slow_phone(latency_ms, bytes_a_second);
@@ -181,7 +181,7 @@ fn the_table_is_light_enough_for_a_slow_phone() {
     assert_ne!(browser.value("document.querySelectorAll('#lines tbody tr').length"), json!(0));
 }
 
-impl Ground {
+impl SiteEnvironment {
     /// A server that owns this environment.
     fn into_server(self) -> Grounded {
         Grounded { server: self.serve(&[]), _ground: self }
@@ -191,7 +191,7 @@ impl Ground {
 /// A server together with its environment.
 struct Grounded {
     server: Server,
-    _ground: Ground,
+    _ground: SiteEnvironment,
 }
 
 impl std::ops::Deref for Grounded {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use record::{MediumKind, Published, Record, TargetKind};
 
-use crate::ground::Flashmark;
+use crate::environment::Flashmark;
 
 /// Published part of a quick run on a simulated class 10 card; always the same.
 pub fn simulated() -> &'static Published {

@@ -10,7 +10,7 @@ use record::{MediumKind, Record};
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, DESKTOP, PHONE, Screen};
-use crate::ground::{Flashmark, Ground, Server};
+use crate::environment::{Flashmark, Server, SiteEnvironment};
 use crate::runs;
 
 /// The runs that the newcomer has sent.
@@ -72,12 +72,12 @@ fn slug_of(server: &Server, page: &str) -> String {
 /// The lines that match, sorted by a figure, best first, those without it last. The code is as
 /// simple as possible.
 fn naive(
-    ground: &Ground,
+    environment: &SiteEnvironment,
     fits: impl Fn(&CollectionLine) -> bool,
     figure: HeadlineFigure,
     turned: bool,
 ) -> Vec<String> {
-    let all = ground.collection().all_lines().unwrap();
+    let all = environment.collection().all_lines().unwrap();
     let mut lines: Vec<&CollectionLine> = all.iter().filter(|line| fits(line)).collect();
     let worth = |line: &CollectionLine| {
         line.figures
@@ -93,9 +93,9 @@ fn naive(
 }
 
 /// A browser. Screenshots are kept for one database only: pages look the same on the other.
-fn browser(ground: &Ground, screen: Screen) -> Option<Browser> {
+fn browser(environment: &SiteEnvironment, screen: Screen) -> Option<Browser> {
     let mut browser = Browser::start(screen)?;
-    browser.keeps_pictures = ground.name() == "sqlite";
+    browser.keeps_pictures = environment.name() == "sqlite";
     Some(browser)
 }
 
@@ -109,10 +109,15 @@ fn rows(browser: &mut Browser) -> Vec<String> {
 
 /// Asserts that the table shows these media, in the order of the figure; a page has at most fifty
 /// lines.
-fn shows(browser: &mut Browser, ground: &Ground, figure: HeadlineFigure, wanted: &[String]) {
+fn shows(
+    browser: &mut Browser,
+    environment: &SiteEnvironment,
+    figure: HeadlineFigure,
+    wanted: &[String],
+) {
     let shown = rows(browser);
     assert_eq!(shown.len(), wanted.len().min(50), "at {}", browser.address());
-    let lines = ground.collection().all_lines().unwrap();
+    let lines = environment.collection().all_lines().unwrap();
     let value = |slug: &String| {
         lines
             .iter()
@@ -138,16 +143,16 @@ fn shows(browser: &mut Browser, ground: &Ground, figure: HeadlineFigure, wanted:
 }
 
 /// On a desktop: everything, with the mouse.
-pub fn at_a_desk(ground: &Ground) {
-    let Some(mut browser) = browser(ground, DESKTOP) else { return };
-    let server = ground.serve(&[]);
+pub fn at_a_desk(environment: &SiteEnvironment) {
+    let Some(mut browser) = browser(environment, DESKTOP) else { return };
+    let server = environment.serve(&[]);
     let sent = sends(&server);
     browser.open(&server.base());
     browser.fits_the_screen();
     browser.has_no_barriers();
     browser.shot("desk-table");
     searches(&mut browser, &sent);
-    filters_and_sorts(&mut browser, ground);
+    filters_and_sorts(&mut browser, environment);
     browser.shot("desk-filtered");
     downloads(&mut browser, &server);
     hides_a_column(&mut browser, &server);
@@ -178,7 +183,7 @@ fn searches(browser: &mut Browser, sent: &Sent) {
 }
 
 /// Filters by kind and capacity, then sorts by another column, then in reverse.
-fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
+fn filters_and_sorts(browser: &mut Browser, environment: &SiteEnvironment) {
     let fits = |line: &CollectionLine| {
         line.origin != Origin::Simulated
             && line.model.kind == MediumKind::Sd
@@ -189,9 +194,9 @@ fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
     browser.fill("input[name=from-gb]", "4");
     browser.fill("input[name=to-gb]", "32");
     browser.follow("#filter button");
-    let best = naive(ground, fits, HeadlineFigure::RandomWrite4k, false);
+    let best = naive(environment, fits, HeadlineFigure::RandomWrite4k, false);
     assert!(best.len() > 2, "the reference collection has SD cards: {best:?}");
-    shows(browser, ground, HeadlineFigure::RandomWrite4k, &best);
+    shows(browser, environment, HeadlineFigure::RandomWrite4k, &best);
     assert_eq!(
         browser.value("document.querySelector('input[name=from-gb]').value"),
         "4",
@@ -201,9 +206,9 @@ fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
         browser.follow("#lines th[data-key=worst-stall] a");
         shows(
             browser,
-            ground,
+            environment,
             HeadlineFigure::WorstStall,
-            &naive(ground, fits, HeadlineFigure::WorstStall, turned),
+            &naive(environment, fits, HeadlineFigure::WorstStall, turned),
         );
         let sort = browser.text(
             "document.querySelector('#lines th[data-key=worst-stall]').getAttribute('aria-sort')",
@@ -323,16 +328,16 @@ fn compares(browser: &mut Browser, server: &Server, sent: &Sent) {
 }
 
 /// On a phone: the same by touch, and no page wider than the screen.
-pub fn on_a_phone(ground: &Ground) {
-    let Some(mut browser) = browser(ground, PHONE) else { return };
-    let server = ground.serve(&[]);
+pub fn on_a_phone(environment: &SiteEnvironment) {
+    let Some(mut browser) = browser(environment, PHONE) else { return };
+    let server = environment.serve(&[]);
     let sent = sends(&server);
     browser.open(&server.base());
     browser.fits_the_screen();
     browser.has_no_barriers();
     browser.shot("phone-table");
     searches(&mut browser, &sent);
-    filters_and_sorts(&mut browser, ground);
+    filters_and_sorts(&mut browser, environment);
     browser.fits_the_screen();
     browser.has_no_barriers();
     browser.shot_whole("phone-filtered");
@@ -371,8 +376,8 @@ pub fn on_a_phone(ground: &Ground) {
 
 /// Measurements on this machine's storage and results of another tool are stored beside published
 /// figures, each with its own origin.
-pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
-    let server = ground.serve(&[]);
+pub fn what_is_measured_here_and_elsewhere_comes_in(environment: &SiteEnvironment) {
+    let server = environment.serve(&[]);
     let flashmark = Flashmark::new();
     // The build directory is on a disk; a directory for temporary files may be in memory.
     let category = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -425,9 +430,9 @@ pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
 
 /// With the keyboard only: Tab, Enter, Space and arrows reach everything, and the focus is always
 /// visible.
-pub fn by_keyboard(ground: &Ground) {
-    let Some(mut browser) = browser(ground, DESKTOP) else { return };
-    let server = ground.serve(&[]);
+pub fn by_keyboard(environment: &SiteEnvironment) {
+    let Some(mut browser) = browser(environment, DESKTOP) else { return };
+    let server = environment.serve(&[]);
     let sent = sends(&server);
     browser.open(&server.base());
     browser.press("Tab");

@@ -13,7 +13,7 @@ use crate::{Interval, QuantileEstimator, RateEstimator, StopRule, StopVerdict};
 
 /// The end of a simulated measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Until {
+pub enum SimulationEnd {
     /// After this many events.
     Events(u64),
     /// When the rule says so; asked each time the event count has grown by a twentieth.
@@ -71,7 +71,7 @@ pub struct CoverageRow {
     /// The quantity that was estimated: the rate or a quantile.
     pub what: Estimand,
     /// When the runs ended.
-    pub until: Until,
+    pub until: SimulationEnd,
     /// Number of intervals that contained the truth, and their width.
     pub coverage: Coverage,
 }
@@ -87,10 +87,11 @@ pub const RULE_OF_TRIAL: StopRule = StopRule {
 /// Results of every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under
 /// [`RULE_OF_TRIAL`]; `runs` runs of each.
 pub fn table(runs: u32, seed: u64) -> Vec<CoverageRow> {
-    let lengths = [100, 1000, 10_000].map(Until::Events);
+    let lengths = [100, 1000, 10_000].map(SimulationEnd::Events);
     let whats = [Estimand::Rate, Estimand::Quantile(0.5), Estimand::Quantile(0.99)];
     let fixed = lengths.into_iter().flat_map(|until| whats.map(|what| (what, until)));
-    let cells: Vec<_> = fixed.chain([(Estimand::Rate, Until::Rule(RULE_OF_TRIAL))]).collect();
+    let cells: Vec<_> =
+        fixed.chain([(Estimand::Rate, SimulationEnd::Rule(RULE_OF_TRIAL))]).collect();
     let row = |stream: &Stream, what, until| CoverageRow {
         stream: stream.name,
         what,
@@ -104,7 +105,13 @@ pub fn table(runs: u32, seed: u64) -> Vec<CoverageRow> {
 }
 
 /// Measures `stream` `runs` times, each with its own seed derived from `seed`.
-pub fn cover(stream: &Stream, what: Estimand, until: Until, runs: u32, seed: u64) -> Coverage {
+pub fn cover(
+    stream: &Stream,
+    what: Estimand,
+    until: SimulationEnd,
+    runs: u32,
+    seed: u64,
+) -> Coverage {
     let truth = match what {
         Estimand::Rate => 1e9 / stream.mean_ns(),
         Estimand::Quantile(q) => stream.quantile_ns(q),
@@ -124,7 +131,11 @@ pub fn cover(stream: &Stream, what: Estimand, until: Until, runs: u32, seed: u64
     seen
 }
 
-fn measure(mut flow: StreamState, until: Until, seed: u64) -> (RateEstimator, QuantileEstimator) {
+fn measure(
+    mut flow: StreamState,
+    until: SimulationEnd,
+    seed: u64,
+) -> (RateEstimator, QuantileEstimator) {
     let (mut rate, mut times) = (RateEstimator::new(), QuantileEstimator::new(seed));
     let mut step = |rate: &mut RateEstimator| {
         let ns = flow.next_ns();
@@ -132,8 +143,8 @@ fn measure(mut flow: StreamState, until: Until, seed: u64) -> (RateEstimator, Qu
         times.push(ns);
     };
     match until {
-        Until::Events(n) => (0..n).for_each(|_| step(&mut rate)),
-        Until::Rule(rule) => {
+        SimulationEnd::Events(n) => (0..n).for_each(|_| step(&mut rate)),
+        SimulationEnd::Rule(rule) => {
             let mut next_look = rule.min_events;
             loop {
                 step(&mut rate);

@@ -9,7 +9,12 @@ fn named(part: &str) -> &'static Stream {
 }
 
 #[track_caller]
-fn check(stream: &str, what: Estimand, until: Until, expected: std::ops::RangeInclusive<f64>) {
+fn check(
+    stream: &str,
+    what: Estimand,
+    until: SimulationEnd,
+    expected: std::ops::RangeInclusive<f64>,
+) {
     let found = cover(named(stream), what, until, 300, 1);
     assert!(found.runs >= 290, "{stream}: {found:?}");
     assert!(
@@ -23,34 +28,34 @@ fn check(stream: &str, what: Estimand, until: Until, expected: std::ops::RangeIn
 fn rates_of_independent_events() {
     for stream in ["independent, sigma 0.2", "half costs 30", "a tenth costs 20"] {
         for events in [100, 1000] {
-            check(stream, Estimand::Rate, Until::Events(events), 0.91..=0.99);
+            check(stream, Estimand::Rate, SimulationEnd::Events(events), 0.91..=0.99);
         }
         // Three slow events of 30 are little to go by, and one run in 23 sees none of a tenth.
-        check(stream, Estimand::Rate, Until::Events(30), 0.90..=0.99);
+        check(stream, Estimand::Rate, SimulationEnd::Events(30), 0.90..=0.99);
     }
-    check("independent, sigma 1", Estimand::Rate, Until::Events(300), 0.90..=0.99);
-    check("tail", Estimand::Rate, Until::Events(3000), 0.91..=0.99);
+    check("independent, sigma 1", Estimand::Rate, SimulationEnd::Events(300), 0.90..=0.99);
+    check("tail", Estimand::Rate, SimulationEnd::Events(3000), 0.91..=0.99);
 }
 
 #[test]
 fn rates_of_correlated_events() {
-    check("rho 0.5", Estimand::Rate, Until::Events(120), 0.90..=0.99);
-    check("rho 0.9", Estimand::Rate, Until::Events(1000), 0.90..=0.99);
-    check("rho 0.9", Estimand::Rate, Until::Events(10_000), 0.91..=0.99);
-    check("two states", Estimand::Rate, Until::Events(3000), 0.90..=0.99);
+    check("rho 0.5", Estimand::Rate, SimulationEnd::Events(120), 0.90..=0.99);
+    check("rho 0.9", Estimand::Rate, SimulationEnd::Events(1000), 0.90..=0.99);
+    check("rho 0.9", Estimand::Rate, SimulationEnd::Events(10_000), 0.91..=0.99);
+    check("two states", Estimand::Rate, SimulationEnd::Events(3000), 0.90..=0.99);
 }
 
 #[test]
 fn rates_of_periodic_events_are_never_missed_once_the_period_was_seen() {
     for events in [120, 1000, 3000] {
-        check("1 of 100", Estimand::Rate, Until::Events(events), 1.0..=1.0);
-        check("1 of 16", Estimand::Rate, Until::Events(events), 1.0..=1.0);
+        check("1 of 100", Estimand::Rate, SimulationEnd::Events(events), 1.0..=1.0);
+        check("1 of 16", Estimand::Rate, SimulationEnd::Events(events), 1.0..=1.0);
     }
 }
 
 #[test]
 fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
-    let patient = Until::Rule(StopRule {
+    let patient = SimulationEnd::Rule(StopRule {
         min_ns: 0,
         min_events: 100,
         relative_half_width: 0.10,
@@ -62,7 +67,7 @@ fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
         check(stream, Estimand::Rate, patient, 0.91..=0.99);
     }
     for stream in ["rho 0.5", "rho 0.9", "tail"] {
-        check(stream, Estimand::Rate, Until::Rule(RULE_OF_TRIAL), 0.91..=0.99);
+        check(stream, Estimand::Rate, SimulationEnd::Rule(RULE_OF_TRIAL), 0.91..=0.99);
     }
 }
 
@@ -79,7 +84,7 @@ fn intervals_of_streams_that_look_dependent_hold_the_truth_too() {
     ] {
         let stream = named(name);
         let runs = (0..600).filter_map(|seed| {
-            measure(stream.start(seed), Until::Events(events), seed).0.estimate()
+            measure(stream.start(seed), SimulationEnd::Events(events), seed).0.estimate()
         });
         let dependent: Vec<bool> = runs
             .filter(|rate| !rate.independent)
@@ -97,7 +102,7 @@ fn intervals_of_streams_that_look_dependent_hold_the_truth_too() {
 /// The limit of every method: an interval cannot account for events that have not happened yet.
 #[test]
 fn a_slow_event_that_was_not_seen_is_not_in_the_interval() {
-    let hasty = Until::Rule(StopRule {
+    let hasty = SimulationEnd::Rule(StopRule {
         min_ns: 0,
         min_events: 30,
         relative_half_width: 0.10,
@@ -112,12 +117,12 @@ fn quantiles() {
     for (stream, events) in
         [("independent, sigma 1", 100), ("a tenth", 1000), ("rho 0.5", 1000), ("rho 0.9", 5000)]
     {
-        check(stream, Estimand::Quantile(0.5), Until::Events(events), 0.90..=0.99);
+        check(stream, Estimand::Quantile(0.5), SimulationEnd::Events(events), 0.90..=0.99);
     }
     for (stream, events) in
         [("independent, sigma 0.2", 1000), ("rho 0.5", 3000), ("tail", 3000), ("rho 0.9", 5000)]
     {
-        check(stream, Estimand::Quantile(0.99), Until::Events(events), 0.91..=1.0);
+        check(stream, Estimand::Quantile(0.99), SimulationEnd::Events(events), 0.91..=1.0);
     }
 }
 

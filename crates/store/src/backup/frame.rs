@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_none() {
+    fn malformed_headers_are_not_read() {
         assert_eq!(PieceHeader::read(b""), None);
         assert_eq!(PieceHeader::read(&[0; 40]), None);
         assert_eq!(PieceHeader::read(&MAGIC), None);

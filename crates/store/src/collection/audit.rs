@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Connection, SqlRow, SqlValue};
-use super::error::While;
+use super::error::ErrorContext;
 use super::{Collection, CollectionError};
 use record::text::hex;
 

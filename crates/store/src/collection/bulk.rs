@@ -5,7 +5,7 @@ use record::collection::SubmissionStatus;
 
 use super::audit::AuditEvent;
 use super::connection::{Connection, SqlValue};
-use super::error::While;
+use super::error::ErrorContext;
 use super::write::{SubmissionReceipt, Writer, status_named};
 use super::{Collection, CollectionError};
 
@@ -26,14 +26,14 @@ pub struct BulkJudgement {
 }
 
 /// Author, reason and time (RFC 3339 in UTC) of a change of many runs.
-struct By<'a> {
+struct ChangeAuthor<'a> {
     who: &'a str,
     why: &'a str,
     when: &'a str,
 }
 
 /// A run that changes its status.
-struct Change {
+struct StatusChange {
     receipt: SubmissionReceipt,
     was: SubmissionStatus,
 }
@@ -63,7 +63,8 @@ impl Collection {
                 wanted.push((id.clone(), status));
             }
             let what = |count: usize| format!("{count} runs {}", status.name());
-            let done = change(&mut writer, wanted, JUDGED, &what, &By { who, why, when })?;
+            let done =
+                change(&mut writer, wanted, JUDGED, &what, &ChangeAuthor { who, why, when })?;
             if let Some(event) = done.event {
                 for change in &done.changed {
                     remember(&mut writer, event, change)?;
@@ -97,7 +98,8 @@ impl Collection {
             }
             let mut writer = Writer::new(connection)?;
             let what = |count: usize| format!("event {event}, {count} runs");
-            let done = change(&mut writer, wanted, UNDONE, &what, &By { who, why, when })?;
+            let done =
+                change(&mut writer, wanted, UNDONE, &what, &ChangeAuthor { who, why, when })?;
             let forget = "DELETE FROM bulk_judgements WHERE event = $1";
             writer.connection().execute(forget, &[SqlValue::from(event)]).changing()?;
             writer.finish()?;
@@ -121,14 +123,14 @@ fn unseen() -> impl FnMut(&&String) -> bool {
 }
 
 /// Result of a change of many runs.
-struct Done {
+struct BulkResult {
     event: Option<u64>,
-    changed: Vec<Change>,
+    changed: Vec<StatusChange>,
     unchanged: Vec<SubmissionReceipt>,
     withdrawn: Vec<String>,
 }
 
-impl Done {
+impl BulkResult {
     fn into_judgement(self, left: Vec<String>) -> BulkJudgement {
         let changed = self.changed.into_iter().map(|change| change.receipt);
         BulkJudgement {
@@ -145,16 +147,20 @@ fn change(
     wanted: Vec<(String, SubmissionStatus)>,
     event_name: &str,
     what: &dyn Fn(usize) -> String,
-    by: &By,
-) -> Result<Done, CollectionError> {
-    let mut done =
-        Done { event: None, changed: Vec::new(), unchanged: Vec::new(), withdrawn: Vec::new() };
+    by: &ChangeAuthor,
+) -> Result<BulkResult, CollectionError> {
+    let mut done = BulkResult {
+        event: None,
+        changed: Vec::new(),
+        unchanged: Vec::new(),
+        withdrawn: Vec::new(),
+    };
     for (id, status) in wanted {
         match writer.status_of(&id) {
             Ok((receipt, was)) if was == status => done.unchanged.push(receipt),
             Ok((receipt, was)) => {
                 let receipt = SubmissionReceipt { status, is_new: true, ..receipt };
-                done.changed.push(Change { receipt, was });
+                done.changed.push(StatusChange { receipt, was });
             }
             Err(CollectionError::Withdrawn { id }) => done.withdrawn.push(id),
             Err(error) => return Err(error),
@@ -167,7 +173,7 @@ fn change(
     let head =
         AuditEvent { at: by.when, who: by.who, what: event_name, run: None, detail: &detail };
     let event = writer.note(&head)?;
-    for Change { receipt, was } in &done.changed {
+    for StatusChange { receipt, was } in &done.changed {
         let detail = joined(&format!("event {event}, was {}", was.name()), by.why);
         let (run, what) = (Some(receipt.id.as_str()), receipt.status.name());
         let line = AuditEvent { at: by.when, who: by.who, what, run, detail: &detail };
@@ -181,7 +187,7 @@ fn joined(what: &str, why: &str) -> String {
     if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
 }
 
-fn remember(writer: &mut Writer, event: u64, change: &Change) -> Result<(), CollectionError> {
+fn remember(writer: &mut Writer, event: u64, change: &StatusChange) -> Result<(), CollectionError> {
     let sql = "INSERT INTO bulk_judgements (event, run, was, became) \
                VALUES ($1, (SELECT number FROM runs WHERE id = $2), $3, $4)";
     let values = [

@@ -14,7 +14,7 @@ use record::collection::{HeadlineFigure, SortBy};
 
 use super::columns::{kind_named, origin_named};
 use super::connection::{Connection, SqlRow, SqlValue};
-use super::error::While;
+use super::error::ErrorContext;
 use super::line_index::Medians;
 use super::query::PreparedQuery;
 use super::{CollectionError, columns};

@@ -4,7 +4,7 @@ use record::collection::CollectionLine;
 
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::document::{RevisionDocument, content};
-use super::error::While;
+use super::error::ErrorContext;
 use super::{Collection, CollectionError, audit, lines};
 use record::text::hex;
 

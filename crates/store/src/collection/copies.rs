@@ -5,7 +5,7 @@ use record::Published;
 
 use super::connection::{Connection, SqlValue};
 use super::document::{RevisionDocument, content_name};
-use super::error::While;
+use super::error::ErrorContext;
 use super::{Collection, CollectionError, columns};
 
 /// Number of runs of a model that are searched for a copy: the newest.

@@ -7,7 +7,7 @@ use collection::consensus::spread;
 use record::collection::{HeadlineFigure, HostSpread};
 
 use super::connection::SqlValue;
-use super::error::While;
+use super::error::ErrorContext;
 use super::facts::Facet;
 use super::{Collection, CollectionError, columns};
 

@@ -97,13 +97,13 @@ impl CollectionError {
 }
 
 /// Adds the action that failed to the error of a database.
-pub(super) trait While<T> {
+pub(super) trait ErrorContext<T> {
     fn opening(self) -> Result<T, CollectionError>;
     fn reading(self) -> Result<T, CollectionError>;
     fn changing(self) -> Result<T, CollectionError>;
 }
 
-impl<T> While<T> for Result<T, DatabaseError> {
+impl<T> ErrorContext<T> for Result<T, DatabaseError> {
     fn opening(self) -> Result<T, CollectionError> {
         self.map_err(|source| CollectionError::Database { doing: "opened", source })
     }

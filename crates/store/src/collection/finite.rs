@@ -27,33 +27,33 @@ impl ser::Error for NotFinite {
 
 /// Returns an error for the first number that is not finite.
 pub(super) fn check(value: &impl Serialize) -> Result<(), NotFinite> {
-    value.serialize(Look)
+    value.serialize(FiniteCheck)
 }
 
 /// Serializer that visits a value and writes nothing.
 #[derive(Clone, Copy)]
-struct Look;
+struct FiniteCheck;
 
-type Looked = Result<(), NotFinite>;
+type CheckResult = Result<(), NotFinite>;
 
 macro_rules! nothing_to_see {
     ($($name:ident($kind:ty),)*) => {
-        $(fn $name(self, _: $kind) -> Looked {
+        $(fn $name(self, _: $kind) -> CheckResult {
             Ok(())
         })*
     };
 }
 
-impl ser::Serializer for Look {
+impl ser::Serializer for FiniteCheck {
     type Ok = ();
     type Error = NotFinite;
-    type SerializeSeq = Look;
-    type SerializeTuple = Look;
-    type SerializeTupleStruct = Look;
-    type SerializeTupleVariant = Look;
-    type SerializeMap = Look;
-    type SerializeStruct = Look;
-    type SerializeStructVariant = Look;
+    type SerializeSeq = FiniteCheck;
+    type SerializeTuple = FiniteCheck;
+    type SerializeTupleStruct = FiniteCheck;
+    type SerializeTupleVariant = FiniteCheck;
+    type SerializeMap = FiniteCheck;
+    type SerializeStruct = FiniteCheck;
+    type SerializeStructVariant = FiniteCheck;
 
     nothing_to_see! {
         serialize_bool(bool),
@@ -71,11 +71,11 @@ impl ser::Serializer for Look {
         serialize_unit_struct(&'static str),
     }
 
-    fn serialize_f32(self, number: f32) -> Looked {
+    fn serialize_f32(self, number: f32) -> CheckResult {
         self.serialize_f64(number.into())
     }
 
-    fn serialize_f64(self, number: f64) -> Looked {
+    fn serialize_f64(self, number: f64) -> CheckResult {
         if number.is_finite() {
             Ok(())
         } else {
@@ -83,23 +83,27 @@ impl ser::Serializer for Look {
         }
     }
 
-    fn serialize_none(self) -> Looked {
+    fn serialize_none(self) -> CheckResult {
         Ok(())
     }
 
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Looked {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> CheckResult {
         value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Looked {
+    fn serialize_unit(self) -> CheckResult {
         Ok(())
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Looked {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> CheckResult {
         Ok(())
     }
 
-    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Looked {
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> CheckResult {
         value.serialize(self)
     }
 
@@ -109,19 +113,19 @@ impl ser::Serializer for Look {
         _: u32,
         _: &'static str,
         value: &T,
-    ) -> Looked {
+    ) -> CheckResult {
         value.serialize(self)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Look, NotFinite> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<FiniteCheck, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Look, NotFinite> {
+    fn serialize_tuple(self, _: usize) -> Result<FiniteCheck, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<FiniteCheck, NotFinite> {
         Ok(self)
     }
 
@@ -131,15 +135,15 @@ impl ser::Serializer for Look {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Look, NotFinite> {
+    ) -> Result<FiniteCheck, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Look, NotFinite> {
+    fn serialize_map(self, _: Option<usize>) -> Result<FiniteCheck, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<FiniteCheck, NotFinite> {
         Ok(self)
     }
 
@@ -149,26 +153,26 @@ impl ser::Serializer for Look {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Look, NotFinite> {
+    ) -> Result<FiniteCheck, NotFinite> {
         Ok(self)
     }
 
-    fn collect_str<T: ?Sized + fmt::Display>(self, _: &T) -> Looked {
+    fn collect_str<T: ?Sized + fmt::Display>(self, _: &T) -> CheckResult {
         Ok(())
     }
 }
 
 macro_rules! looks_into {
     ($($kind:ident::$name:ident,)*) => {
-        $(impl ser::$kind for Look {
+        $(impl ser::$kind for FiniteCheck {
             type Ok = ();
             type Error = NotFinite;
 
-            fn $name<T: ?Sized + Serialize>(&mut self, value: &T) -> Looked {
+            fn $name<T: ?Sized + Serialize>(&mut self, value: &T) -> CheckResult {
                 value.serialize(*self)
             }
 
-            fn end(self) -> Looked {
+            fn end(self) -> CheckResult {
                 Ok(())
             }
         })*
@@ -184,15 +188,15 @@ looks_into! {
 
 macro_rules! looks_into_fields {
     ($($kind:ident,)*) => {
-        $(impl ser::$kind for Look {
+        $(impl ser::$kind for FiniteCheck {
             type Ok = ();
             type Error = NotFinite;
 
-            fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> Looked {
+            fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> CheckResult {
                 value.serialize(*self)
             }
 
-            fn end(self) -> Looked {
+            fn end(self) -> CheckResult {
                 Ok(())
             }
         })*
@@ -204,19 +208,19 @@ looks_into_fields! {
     SerializeStructVariant,
 }
 
-impl ser::SerializeMap for Look {
+impl ser::SerializeMap for FiniteCheck {
     type Ok = ();
     type Error = NotFinite;
 
-    fn serialize_key<T: ?Sized + Serialize>(&mut self, _: &T) -> Looked {
+    fn serialize_key<T: ?Sized + Serialize>(&mut self, _: &T) -> CheckResult {
         Ok(())
     }
 
-    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Looked {
+    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> CheckResult {
         value.serialize(*self)
     }
 
-    fn end(self) -> Looked {
+    fn end(self) -> CheckResult {
         Ok(())
     }
 }

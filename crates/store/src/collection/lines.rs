@@ -7,7 +7,7 @@ use record::collection::{CollectionLine, HeadlineFigure, HostSpread, Model, Orig
 
 use super::columns::{kind_named, origin_named};
 use super::connection::{Connection, SqlRow, SqlValue};
-use super::error::While;
+use super::error::ErrorContext;
 use super::{CollectionError, columns};
 
 /// Columns that identify a line, as values of a statement.

@@ -4,7 +4,7 @@ use record::collection::{HeadlineFigure, Origin, SubmissionStatus};
 
 use super::columns::origin_named;
 use super::connection::{SqlRow, SqlValue};
-use super::error::While;
+use super::error::ErrorContext;
 use super::write::status_named;
 use super::{Collection, CollectionError, columns};
 

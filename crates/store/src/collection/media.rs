@@ -3,7 +3,7 @@
 use record::collection::{HeadlineFigure, MediumRun};
 
 use super::connection::SqlValue;
-use super::error::While;
+use super::error::ErrorContext;
 use super::{Collection, CollectionError, columns};
 
 impl Collection {

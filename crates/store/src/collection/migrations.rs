@@ -4,7 +4,7 @@
 use record::collection::FIGURES;
 
 use super::connection::{Connection, SqlValue};
-use super::error::While;
+use super::error::ErrorContext;
 use super::pool::ConnectionPool;
 use super::{CollectionError, audit, columns, copies, lines};
 

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::connection::{Connection, Intent};
-use super::error::{DatabaseError, While};
+use super::error::{DatabaseError, ErrorContext};
 use super::sqlite::Sqlite;
 use super::{Address, CollectionError};
 

@@ -39,7 +39,7 @@ const MODES: [(&str, Protection); 5] = [
 ];
 
 /// TLS parameters of an address.
-struct Asked {
+struct TlsParameters {
     protection: Option<Protection>,
     /// File with the certificates that are trusted, or "system".
     roots: Option<String>,
@@ -47,14 +47,14 @@ struct Asked {
     rest: String,
 }
 
-impl Asked {
-    fn of(url: &str) -> Result<Asked, DatabaseError> {
+impl TlsParameters {
+    fn of(url: &str) -> Result<TlsParameters, DatabaseError> {
         // A password before the at sign may hold a question mark.
         let place = url.find('@').unwrap_or(0);
         let query_at = url[place..].find('?').map_or(url.len(), |at| place + at);
         let (base, query) = url.split_at(query_at);
         let query = query.strip_prefix('?').unwrap_or_default();
-        let mut asked = Asked { protection: None, roots: None, rest: base.to_owned() };
+        let mut asked = TlsParameters { protection: None, roots: None, rest: base.to_owned() };
         let mut kept = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -85,12 +85,12 @@ fn protection(value: &str) -> Result<Protection, DatabaseError> {
 ///
 /// TLS is required over a network unless the address says otherwise; a socket never has it.
 pub(super) fn configure(url: &str) -> Result<(Config, MakeRustlsConnect), DatabaseError> {
-    let asked = Asked::of(url)?;
+    let asked = TlsParameters::of(url)?;
     let mut config: Config = asked.rest.parse()?;
     let protection = match place(&config) {
-        Place::Socket => Protection::Disable,
-        Place::ThisMachine => asked.protection.unwrap_or(Protection::Prefer),
-        Place::Network => asked.protection.unwrap_or(Protection::Require),
+        HostDistance::Socket => Protection::Disable,
+        HostDistance::ThisMachine => asked.protection.unwrap_or(Protection::Prefer),
+        HostDistance::Network => asked.protection.unwrap_or(Protection::Require),
     };
     config.ssl_mode(match protection {
         Protection::Disable => SslMode::Disable,
@@ -109,14 +109,14 @@ pub(super) fn configure(url: &str) -> Result<(Config, MakeRustlsConnect), Databa
     Ok((config, MakeRustlsConnect::new(tls)))
 }
 
-enum Place {
+enum HostDistance {
     Socket,
     ThisMachine,
     Network,
 }
 
 /// Distance of the farthest of the hosts of an address.
-fn place(config: &Config) -> Place {
+fn place(config: &Config) -> HostDistance {
     let mut names = config.get_hosts().iter().filter_map(|host| match host {
         Host::Tcp(name) => Some(name),
         Host::Unix(_) => None,
@@ -125,9 +125,9 @@ fn place(config: &Config) -> Place {
         name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     };
     match names.next() {
-        None if config.get_hostaddrs().is_empty() => Place::Socket,
-        Some(first) if is_here(first) && names.all(is_here) => Place::ThisMachine,
-        _ => Place::Network,
+        None if config.get_hostaddrs().is_empty() => HostDistance::Socket,
+        Some(first) if is_here(first) && names.all(is_here) => HostDistance::ThisMachine,
+        _ => HostDistance::Network,
     }
 }
 

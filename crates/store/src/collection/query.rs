@@ -60,7 +60,7 @@ impl PreparedQuery {
             && self.fakes.is_none_or(|fakes| fakes == line.is_fake)
             && (self.kinds.is_empty() || self.kinds.contains(&line.kind))
             && (self.capacity_from_gb..=self.capacity_to_gb).contains(&line.capacity_gb)
-            && self.at_least.iter().all(|(figure, limit)| is_as_good(line, *figure, *limit))
+            && self.at_least.iter().all(|(figure, limit)| reaches_limit(line, *figure, *limit))
             && self.classes.iter().all(|class| line.classes.contains(class.as_str()))
             && self.interface.iter().all(|word| line.interface.contains(word.as_str()))
             && self.words.iter().all(|word| line.name.contains(word.as_str()))
@@ -68,7 +68,7 @@ impl PreparedQuery {
 }
 
 /// True if the median of a figure reaches the limit; false where it was not measured.
-fn is_as_good(line: &LineIndexEntry, figure: HeadlineFigure, limit: f64) -> bool {
+fn reaches_limit(line: &LineIndexEntry, figure: HeadlineFigure, limit: f64) -> bool {
     line.median(figure).is_some_and(|median| {
         if figure.smaller_is_better() { median <= limit } else { median >= limit }
     })

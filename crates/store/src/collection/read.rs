@@ -6,7 +6,7 @@ use record::collection::{CollectionLine, CollectionRun, Model};
 
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::document::RevisionDocument;
-use super::error::While;
+use super::error::ErrorContext;
 use super::write::status_named;
 use super::{Collection, CollectionError, columns, lines};
 

@@ -5,7 +5,7 @@ use std::io;
 use record::collection::{CollectionRun, SubmissionStatus};
 
 use super::connection::SqlValue;
-use super::error::While;
+use super::error::ErrorContext;
 use super::{Collection, CollectionError};
 
 impl Collection {

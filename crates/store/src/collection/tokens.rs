@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Connection, SqlValue};
-use super::error::While;
+use super::error::ErrorContext;
 use super::{Collection, CollectionError};
 use record::text::hex;
 

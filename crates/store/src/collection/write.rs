@@ -12,7 +12,7 @@ use record::collection::{
 use super::audit::{self, AuditEvent};
 use super::connection::{Connection, SqlValue};
 use super::document::{PackedRun, RevisionDocument, id_of};
-use super::error::While;
+use super::error::ErrorContext;
 use super::facts::{self, Facet};
 use super::{Collection, CollectionError, columns, copies, lines, tokens};
 use record::text::hex;

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use flashmark_store::{
-    Damage, Ending, HEADER_FILE, JOURNAL_FILE, JournalEntry, JournalError, Opening, RunDir, Store,
-    Wrong,
+    Damage, Ending, HEADER_FILE, JOURNAL_FILE, JournalEntry, JournalError, LineDamage, Opening,
+    RunDir, Store,
 };
 use record::{Cell, Ended, Flag};
 
@@ -53,7 +53,7 @@ fn run_of(root: &Path, journal: &[u8], copy: Option<&[u8]>) -> RunDir {
 }
 
 /// Effect of a change on a journal.
-struct Fate {
+struct JournalChange {
     bytes: Vec<u8>,
     /// Indices of the lines whose content may be lost.
     lost: BTreeSet<usize>,
@@ -64,7 +64,7 @@ struct Fate {
 
 /// Changes the lines of a journal at random; with `spare_first` never the first one, for journals
 /// without a copy of it.
-fn befall(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> Fate {
+fn change_at_random(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> JournalChange {
     let first = usize::from(spare_first);
     let one = first + below(chance, lines.len() - first);
     let mut own: Vec<Vec<u8>> = lines.iter().map(|line| line.to_vec()).collect();
@@ -137,7 +137,7 @@ fn befall(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> Fate {
             "several missing lines"
         }
     };
-    Fate { bytes: own.concat(), lost, what, unseen_in_form_1: unseen }
+    JournalChange { bytes: own.concat(), lost, what, unseen_in_form_1: unseen }
 }
 
 fn finished(cells: &[Cell]) -> BTreeSet<String> {
@@ -166,15 +166,15 @@ fn of_300_damaged_journals_every_other_cell_is_kept_and_the_run_can_be_ended() {
         let numbered = number % 2 == 0;
         let text = if numbered { &new[..] } else { FORM_1.as_bytes() };
         let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
-        let fate = befall(&lines, &mut chance, !numbered);
-        let run = run_of(sandbox.path(), &fate.bytes, numbered.then_some(lines[0]));
-        let what = format!("journal {number}, {}", fate.what);
-        seen.insert(fate.what);
+        let change = change_at_random(&lines, &mut chance, !numbered);
+        let run = run_of(sandbox.path(), &change.bytes, numbered.then_some(lines[0]));
+        let what = format!("journal {number}, {}", change.what);
+        seen.insert(change.what);
 
         let ids = lines
             .iter()
             .enumerate()
-            .filter(|(place, _)| !fate.lost.contains(place))
+            .filter(|(place, _)| !change.lost.contains(place))
             .filter_map(|(_, line)| cell_of(line));
         let expected: BTreeSet<String> = ids.collect();
         let replayed = run.replay().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -188,13 +188,13 @@ fn of_300_damaged_journals_every_other_cell_is_kept_and_the_run_can_be_ended() {
             assert!(whole.cells.contains(cell), "{what}: {} is not what was measured", cell.id);
         }
         let is_seen = !replayed.damage.is_empty()
-            || fate.bytes == text
-            || fate.what == "line ends of another system";
+            || change.bytes == text
+            || change.what == "line ends of another system";
         // Without numbers a missing line can go undetected; at the end nobody knows if lines were
         // ever written.
-        let is_the_end = fate.lost.contains(&(lines.len() - 1));
+        let is_the_end = change.lost.contains(&(lines.len() - 1));
         assert!(
-            is_seen || is_the_end || !numbered && fate.unseen_in_form_1,
+            is_seen || is_the_end || !numbered && change.unseen_in_form_1,
             "{what}: nothing was noticed"
         );
         assert!(run.load().is_ok() && run.salvage().is_ok(), "{what}");
@@ -347,7 +347,7 @@ fn a_result_that_is_only_partly_understood_is_shown_as_it_stands() {
     fs::write(run.journal_path(), journal).unwrap();
     let replayed = run.replay().unwrap();
     assert!(
-        matches!(replayed.damage[..], [Damage { first: 3, wrong: Wrong::Unknown(_), .. }]),
+        matches!(replayed.damage[..], [Damage { first: 3, wrong: LineDamage::Unknown(_), .. }]),
         "{:?}",
         replayed.damage
     );
@@ -394,7 +394,7 @@ fn a_journal_without_numbers_is_continued_without_numbers() {
     fs::write(run.journal_path(), bytes).unwrap();
     assert_eq!(
         run.replay().unwrap().damage,
-        [Damage { first: 1, last: 1, wrong: Wrong::Header, cells: Vec::new() }]
+        [Damage { first: 1, last: 1, wrong: LineDamage::Header, cells: Vec::new() }]
     );
 }
 

@@ -77,9 +77,9 @@ fn a_torn_last_line_is_reported_and_cut_off_before_the_next() {
         assert!(torn.torn_tail);
         assert_eq!(torn.finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(), ["a"]);
         writer(&run).append(&cell("c").into()).unwrap();
-        let mended = run.replay().unwrap();
-        assert!(!mended.torn_tail);
-        assert_eq!(mended.finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(), ["a", "c"]);
+        let replayed = run.replay().unwrap();
+        assert!(!replayed.torn_tail);
+        assert_eq!(replayed.finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(), ["a", "c"]);
     }
 }
 

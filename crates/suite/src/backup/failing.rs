@@ -17,12 +17,12 @@ pub enum BackupCall {
 }
 
 /// The reason why a call fails, if it does.
-type Rule = Box<dyn FnMut(BackupCall) -> Option<&'static str>>;
+type FailureRule = Box<dyn FnMut(BackupCall) -> Option<&'static str>>;
 
 /// A backup that survives the process, and fails by a rule.
 pub struct FailingBackup {
     kept: MemoryBackup,
-    rule: Rule,
+    rule: FailureRule,
 }
 
 impl FailingBackup {

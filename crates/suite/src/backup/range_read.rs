@@ -1,6 +1,6 @@
 //! Present data of a range, and the decision which parts of it may be overwritten by a restore.
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::stamp::SectorVerdict;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 
@@ -68,53 +68,59 @@ pub(super) fn is_ours(verdict: SectorVerdict) -> bool {
 
 /// Decision on a part of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum RestoreDecision {
     /// The backed-up data is written back.
-    Put,
+    Restore,
     /// It has not changed, or held no data of the owner.
-    Leave,
+    Keep,
     /// It holds newer data of somebody else.
-    Newer,
+    KeepNewer,
 }
 
 /// Decides on each block of a range from its backed-up and its present data. The parts are in order
 /// and cover the range.
 pub(super) fn judge(
-    filler: &Filler,
+    generator: &DataGenerator,
     range: Extent,
     kept: &[u8],
     now: &RangeRead,
     block_bytes: u64,
-) -> Vec<(Extent, Fate)> {
-    let mut parts: Vec<(Extent, Fate)> = Vec::new();
+) -> Vec<(Extent, RestoreDecision)> {
+    let mut parts: Vec<(Extent, RestoreDecision)> = Vec::new();
     for at in (0..range.bytes).step_by(block_bytes as usize) {
         let bytes = at as usize..(at + block_bytes).min(range.bytes) as usize;
         let block = Extent::new(range.offset_bytes + at, bytes.len() as u64);
-        let fate = if now.misses(&block) {
-            Fate::Put
+        let decision = if now.misses(&block) {
+            RestoreDecision::Restore
         } else {
-            fate(filler, block.offset_bytes, &kept[bytes.clone()], &now.data[bytes])
+            decision(generator, block.offset_bytes, &kept[bytes.clone()], &now.data[bytes])
         };
         match parts.last_mut() {
-            Some((last, same)) if *same == fate => last.bytes += block.bytes,
-            _ => parts.push((block, fate)),
+            Some((last, same)) if *same == decision => last.bytes += block.bytes,
+            _ => parts.push((block, decision)),
         }
     }
     parts
 }
 
-fn fate(filler: &Filler, offset_bytes: u64, kept: &[u8], now: &[u8]) -> Fate {
+fn decision(
+    generator: &DataGenerator,
+    offset_bytes: u64,
+    kept: &[u8],
+    now: &[u8],
+) -> RestoreDecision {
     if kept == now {
-        return Fate::Leave;
+        return RestoreDecision::Keep;
     }
     let nobodys =
         |verdict| is_ours(verdict) || matches!(verdict, SectorVerdict::Zero | SectorVerdict::Blank);
-    let sectors = filler.verify(now, 0, offset_bytes).zip(kept.chunks(512).zip(now.chunks(512)));
+    let sectors = generator.verify(now, 0, offset_bytes).zip(kept.chunks(512).zip(now.chunks(512)));
     if sectors.into_iter().all(|((_, verdict), (kept, now))| nobodys(verdict) || kept == now) {
-        return Fate::Put;
+        return RestoreDecision::Restore;
     }
     // Data of this run was kept where another address of the same flash had been written before:
     // that address is the one to restore.
-    let misses_nothing = filler.verify(kept, 0, offset_bytes).all(|(_, verdict)| is_ours(verdict));
-    if misses_nothing { Fate::Leave } else { Fate::Newer }
+    let misses_nothing =
+        generator.verify(kept, 0, offset_bytes).all(|(_, verdict)| is_ours(verdict));
+    if misses_nothing { RestoreDecision::Keep } else { RestoreDecision::KeepNewer }
 }

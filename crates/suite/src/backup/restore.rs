@@ -5,11 +5,11 @@
 //! compared; the log is cleared only when nothing is missing. A restore can be started again from
 //! the beginning at any time.
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 
 use super::Backup;
-use super::range_read::{Fate, RangeRead, is_ours, judge, read, transfer};
+use super::range_read::{RangeRead, RestoreDecision, is_ours, judge, read, transfer};
 
 /// The largest piece in bytes that is written or read at once.
 pub const PIECE_BYTES: u64 = 1 << 20;
@@ -30,7 +30,7 @@ pub enum Trust {
 
 /// The reason why a place is not restored.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Why {
+pub enum NotRestoredReason {
     /// Its backed-up data cannot be read or is damaged; the reason in words.
     Damaged(String),
     /// The medium refuses writes there, and accepts them elsewhere.
@@ -47,7 +47,7 @@ pub struct LostPlace {
     /// The place; `None` if the log does not have even that.
     pub place: Option<Extent>,
     /// The reason.
-    pub why: Why,
+    pub why: NotRestoredReason,
 }
 
 /// The reason why a restore ended early. The backed-up data is still in the log.
@@ -96,8 +96,8 @@ pub struct RestoreProgress {
     pub now_ns: u64,
 }
 
-/// Restores every piece of `backup`, and clears it when nothing is missing. `filler` makes the data
-/// of the run that overwrote it. `watch` is called after each step, and ends the restore with
+/// Restores every piece of `backup`, and clears it when nothing is missing. `generator` makes the
+/// data of the run that overwrote it. `watch` is called after each step, and ends the restore with
 /// `false`.
 ///
 /// A medium that is removed or accepts no writes is not damaged: the result then has
@@ -106,7 +106,7 @@ pub fn restore(
     device: &mut dyn Device,
     backup: &mut dyn Backup,
     trust: Trust,
-    filler: &Filler,
+    generator: &DataGenerator,
     watch: &mut dyn FnMut(RestoreProgress) -> bool,
 ) -> Restored {
     let pieces = backup.pieces();
@@ -116,7 +116,7 @@ pub fn restore(
         device,
         backup,
         trust,
-        filler,
+        generator,
         watch,
         all_bytes,
         done_bytes: 0,
@@ -142,7 +142,7 @@ struct Work<'a> {
     device: &'a mut dyn Device,
     backup: &'a mut dyn Backup,
     trust: Trust,
-    filler: &'a Filler,
+    generator: &'a DataGenerator,
     watch: &'a mut dyn FnMut(RestoreProgress) -> bool,
     all_bytes: u64,
     done_bytes: u64,
@@ -166,7 +166,9 @@ impl Work<'_> {
                 Ok(offset_bytes) => self.put_piece(offset_bytes, &kept)?,
                 Err(reason) => {
                     let place = self.backup.place(number);
-                    self.found.lost.push(LostPlace { place, why: Why::Damaged(reason) });
+                    self.found
+                        .lost
+                        .push(LostPlace { place, why: NotRestoredReason::Damaged(reason) });
                 }
             }
         }
@@ -184,18 +186,19 @@ impl Work<'_> {
         for (index, data) in kept.chunks(PIECE_BYTES as usize).enumerate() {
             let range = Extent::new(offset_bytes + index as u64 * PIECE_BYTES, data.len() as u64);
             let mut written_bytes = 0;
-            for (part, fate) in self.fates(range, data)? {
+            for (part, decision) in self.decisions(range, data)? {
                 let bytes = &data[(part.offset_bytes - range.offset_bytes) as usize..]
                     [..part.bytes as usize];
-                match fate {
-                    Fate::Put => {
+                match decision {
+                    RestoreDecision::Restore => {
                         self.write(part, bytes)?;
                         written_bytes += part.bytes;
                     }
-                    Fate::Leave => {}
-                    Fate::Newer => {
-                        self.found.lost.push(LostPlace { place: Some(part), why: Why::Newer })
-                    }
+                    RestoreDecision::Keep => {}
+                    RestoreDecision::KeepNewer => self
+                        .found
+                        .lost
+                        .push(LostPlace { place: Some(part), why: NotRestoredReason::Newer }),
                 }
             }
             self.done_bytes += range.bytes;
@@ -205,13 +208,13 @@ impl Work<'_> {
     }
 
     /// Decisions on the parts of a range.
-    fn fates(&mut self, range: Extent, kept: &[u8]) -> Flow<Vec<(Extent, Fate)>> {
+    fn decisions(&mut self, range: Extent, kept: &[u8]) -> Flow<Vec<(Extent, RestoreDecision)>> {
         if self.trust == Trust::Held {
-            return Ok(vec![(range, Fate::Put)]);
+            return Ok(vec![(range, RestoreDecision::Restore)]);
         }
         let now = read(self.device, range).map_err(Interruption::Medium)?;
         let block_bytes = self.device.facts().logical_block_bytes.max(SECTOR_BYTES);
-        Ok(judge(self.filler, range, kept, &now, block_bytes))
+        Ok(judge(self.generator, range, kept, &now, block_bytes))
     }
 
     fn write(&mut self, place: Extent, data: &[u8]) -> Flow {
@@ -223,7 +226,9 @@ impl Work<'_> {
             }
             Err(error) if error.kind == IoErrorKind::Medium => {
                 self.takes_writes(&error)?;
-                self.found.lost.push(LostPlace { place: Some(place), why: Why::Refused(error) });
+                self.found
+                    .lost
+                    .push(LostPlace { place: Some(place), why: NotRestoredReason::Refused(error) });
                 Ok(())
             }
             Err(error) => Err(Interruption::Medium(error)),
@@ -251,7 +256,7 @@ impl Work<'_> {
     /// An `Err` if every write was refused.
     fn nothing_taken(&mut self) -> Flow {
         let refused = self.found.lost.iter().find_map(|lost| match &lost.why {
-            Why::Refused(error) => Some(error.clone()),
+            NotRestoredReason::Refused(error) => Some(error.clone()),
             _ => None,
         });
         match refused {
@@ -303,7 +308,9 @@ impl Work<'_> {
             let wrong_bytes: u64 = wrong.iter().map(|place| place.bytes).sum();
             self.found.bytes += range.bytes.saturating_sub(known_bytes + wrong_bytes);
             self.found.lost.extend(
-                wrong.into_iter().map(|place| LostPlace { place: Some(place), why: Why::NotKept }),
+                wrong
+                    .into_iter()
+                    .map(|place| LostPlace { place: Some(place), why: NotRestoredReason::NotKept }),
             );
             self.done_bytes += range.bytes;
             self.step(0)?;
@@ -323,7 +330,7 @@ impl Work<'_> {
             return wrong;
         }
         let sectors = self
-            .filler
+            .generator
             .verify(kept, 0, range.offset_bytes)
             .zip(kept.chunks(512).zip(now.data.chunks(512)));
         for ((offset_bytes, verdict), (kept, now_there)) in sectors {

@@ -1,9 +1,9 @@
-use device::content::Filler;
-use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
+use device::content::DataGenerator;
+use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
 use device::{Device, Extent, IoErrorKind, MemoryDevice, Request};
 use record::Content;
 
-use super::range_read::{Fate, RangeRead, judge};
+use super::range_read::{RangeRead, RestoreDecision, judge};
 use super::*;
 
 const MEDIUM_BYTES: usize = 4 << 20;
@@ -13,7 +13,7 @@ const SEED: u64 = 77;
 /// Original data of the medium: no two sectors are the same, and none is data of a run.
 fn original() -> Vec<u8> {
     let mut data = vec![0; MEDIUM_BYTES];
-    Filler::new(!SEED).fill(&mut data, Content::Incompressible, 1, 0);
+    DataGenerator::new(!SEED).fill(&mut data, Content::Incompressible, 1, 0);
     data
 }
 
@@ -28,7 +28,7 @@ fn backed_up_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryBackup) {
     medium.data().copy_from_slice(&original());
     for at in (0..MEDIUM_BYTES).step_by(2 * piece) {
         backup.keep(at as u64, &original()[at..(at + piece).min(MEDIUM_BYTES)]).unwrap();
-        Filler::new(SEED).fill(
+        DataGenerator::new(SEED).fill(
             &mut medium.data()[at..(at + piece).min(MEDIUM_BYTES)],
             Content::Incompressible,
             5,
@@ -39,7 +39,7 @@ fn backed_up_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryBackup) {
 }
 
 fn back(device: &mut dyn Device, backup: &mut dyn Backup, trust: Trust) -> Restored {
-    restore(device, backup, trust, &Filler::new(SEED), &mut |_| true)
+    restore(device, backup, trust, &DataGenerator::new(SEED), &mut |_| true)
 }
 
 fn kind(found: &Restored) -> Option<IoErrorKind> {
@@ -135,11 +135,14 @@ fn a_medium_on_which_every_write_fails_refuses_writes() {
 fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
     let (medium, mut backup) = backed_up();
     let bad = Extent::new(4 * PIECE as u64, 512);
-    let mut device = FaultInjection::new(medium, [InjectedFault::EioAt(bad, Lasts::Forever)]);
+    let mut device =
+        FaultInjection::new(medium, [InjectedFault::EioAt(bad, FaultDuration::Forever)]);
     let found = back(&mut device, &mut backup, Trust::Held);
     assert_eq!(found.lost.len(), 1);
     assert_eq!(found.lost[0].place, Some(Extent::new(bad.offset_bytes, PIECE as u64)));
-    assert!(matches!(found.lost[0].why, Why::Refused(_)) && found.interrupted.is_none());
+    assert!(
+        matches!(found.lost[0].why, NotRestoredReason::Refused(_)) && found.interrupted.is_none()
+    );
     assert_eq!(wrong(&mut device.into_inner()), found.lost[0].place);
     assert!(backup.pieces() > 0, "what is not back may be wanted from the log");
 }
@@ -150,7 +153,7 @@ fn lost_writes_are_reported() {
     let bad = Extent::new(4 * PIECE as u64 + 1024, 512);
     let mut device = FaultInjection::new(medium, [InjectedFault::SilentCorruption(bad)]);
     let found = back(&mut device, &mut backup, Trust::Held);
-    assert_eq!(found.lost, [LostPlace { place: Some(bad), why: Why::NotKept }]);
+    assert_eq!(found.lost, [LostPlace { place: Some(bad), why: NotRestoredReason::NotKept }]);
     assert_eq!(found.bytes, MEDIUM_BYTES as u64 / 2 - 512);
     assert!(backup.pieces() > 0);
 }
@@ -194,7 +197,10 @@ fn a_damaged_piece_is_named_and_the_others_are_restored() {
     let place = Extent::new(6 * PIECE as u64, PIECE as u64);
     assert_eq!(
         found.lost,
-        [LostPlace { place: Some(place), why: Why::Damaged("its checksum does not match".into()) }]
+        [LostPlace {
+            place: Some(place),
+            why: NotRestoredReason::Damaged("its checksum does not match".into())
+        }]
     );
     assert_eq!(wrong(&mut medium), Some(place));
     assert!(backup.pieces() > 0);
@@ -211,7 +217,7 @@ fn what_somebody_has_written_meanwhile_stays_and_is_named() {
     medium.data()[1024..1536].copy_from_slice(&original()[1024..1536]);
     for _ in 0..2 {
         let found = back(&mut medium, &mut backup, Trust::Look);
-        assert_eq!(found.lost, [LostPlace { place: Some(theirs), why: Why::Newer }]);
+        assert_eq!(found.lost, [LostPlace { place: Some(theirs), why: NotRestoredReason::Newer }]);
         assert!(medium.data()[range.clone()].iter().all(|byte| *byte == 0x55));
         assert_eq!(wrong(&mut medium), Some(theirs));
         assert!(backup.pieces() > 0);
@@ -225,11 +231,11 @@ fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
     medium.data()[4096..8192].fill(0x55);
     let mut device = FaultInjection::new(
         medium,
-        [InjectedFault::ShortRead(Extent::new(32 << 10, 512), Lasts::Forever)],
+        [InjectedFault::ShortRead(Extent::new(32 << 10, 512), FaultDuration::Forever)],
     );
     let found = back(&mut device, &mut backup, Trust::Look);
     assert!(
-        found.lost.contains(&LostPlace { place: Some(theirs), why: Why::Newer }),
+        found.lost.contains(&LostPlace { place: Some(theirs), why: NotRestoredReason::Newer }),
         "{:?}",
         found.lost
     );
@@ -238,14 +244,15 @@ fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
 }
 
 #[test]
-fn whoever_watches_can_end_it_and_nothing_is_lost() {
+fn the_observer_can_stop_a_restore_without_loss() {
     let (mut medium, mut backup) = backed_up();
     let mut steps = 0;
-    let found = restore(&mut medium, &mut backup, Trust::Held, &Filler::new(SEED), &mut |step| {
-        steps += 1;
-        assert!((0.0..=1.0).contains(&step.share));
-        steps < 5
-    });
+    let found =
+        restore(&mut medium, &mut backup, Trust::Held, &DataGenerator::new(SEED), &mut |step| {
+            steps += 1;
+            assert!((0.0..=1.0).contains(&step.share));
+            steps < 5
+        });
     assert_eq!((found.interrupted, found.lost.len()), (Some(Interruption::Stopped), 0));
     assert!(back(&mut medium, &mut backup, Trust::Held).is_whole());
 }
@@ -261,9 +268,9 @@ proptest::proptest! {
         held: bool,
     ) {
         let mut medium = Folding { inner: MemoryDevice::new(64 << 10), module };
-        Filler::new(!SEED).fill(medium.inner.data(), Content::Incompressible, 1, 0);
+        DataGenerator::new(!SEED).fill(medium.inner.data(), Content::Incompressible, 1, 0);
         let before = medium.inner.data().to_vec();
-        let (mut backup, filler, mut known) = (MemoryBackup::default(), Filler::new(SEED), [false; 128]);
+        let (mut backup, generator, mut known) = (MemoryBackup::default(), DataGenerator::new(SEED), [false; 128]);
         medium.prepare(1, 512).unwrap();
         for (pass, (at, sectors)) in writes.into_iter().enumerate() {
             for sector in at..at + sectors {
@@ -272,14 +279,14 @@ proptest::proptest! {
                     let data = medium.buffer(0)[..512].to_vec();
                     backup.keep(sector * 512, &data).unwrap();
                 }
-                filler.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
+                generator.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
                 range_read::transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
             }
         }
         let trust = if held { Trust::Held } else { Trust::Look };
         let mut left = ends;
-        restore(&mut medium, &mut backup, trust, &filler, &mut |_| { left = left.saturating_sub(1); left > 0 });
-        let found = restore(&mut medium, &mut backup, trust, &filler, &mut |_| true);
+        restore(&mut medium, &mut backup, trust, &generator, &mut |_| { left = left.saturating_sub(1); left > 0 });
+        let found = restore(&mut medium, &mut backup, trust, &generator, &mut |_| true);
         assert!(found.is_whole(), "{found:?}");
         assert!(medium.inner.data() == before);
     }
@@ -329,14 +336,14 @@ impl Device for Folding {
 /// A block of eight sectors, some of which hold data of somebody else, before and after.
 #[test]
 fn a_block_in_which_only_this_run_has_written_is_restored() {
-    let (ours, theirs) = (Filler::new(SEED), Filler::new(!SEED));
-    let block = |filler: &Filler| {
+    let (ours, theirs) = (DataGenerator::new(SEED), DataGenerator::new(!SEED));
+    let block = |generator: &DataGenerator| {
         let mut data = vec![0; 4096];
-        filler.fill(&mut data, Content::Incompressible, 0, 8192);
+        generator.fill(&mut data, Content::Incompressible, 0, 8192);
         data
     };
     let kept = block(&theirs);
-    let fate = |change: &dyn Fn(&mut Vec<u8>)| {
+    let decision = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut data = kept.clone();
         change(&mut data);
         let now = RangeRead { data, unreadable: Vec::new() };
@@ -344,8 +351,11 @@ fn a_block_in_which_only_this_run_has_written_is_restored() {
         assert_eq!(parts.iter().map(|(part, _)| part.bytes).collect::<Vec<_>>(), [4096]);
         parts[0].1
     };
-    assert_eq!(fate(&|_| ()), Fate::Leave);
-    assert_eq!(fate(&|now| now[2560..3072].copy_from_slice(&block(&ours)[2560..3072])), Fate::Put);
-    assert_eq!(fate(&|now| now[3584..].fill(0)), Fate::Put);
-    assert_eq!(fate(&|now| now[4000] ^= 1), Fate::Newer);
+    assert_eq!(decision(&|_| ()), RestoreDecision::Keep);
+    assert_eq!(
+        decision(&|now| now[2560..3072].copy_from_slice(&block(&ours)[2560..3072])),
+        RestoreDecision::Restore
+    );
+    assert_eq!(decision(&|now| now[3584..].fill(0)), RestoreDecision::Restore);
+    assert_eq!(decision(&|now| now[4000] ^= 1), RestoreDecision::KeepNewer);
 }

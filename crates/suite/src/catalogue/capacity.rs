@@ -26,7 +26,7 @@
 //! there is flash behind them; and `owed_bytes` if some data is still to be restored from the log.
 
 mod backed_up;
-mod place_content;
+mod block_content;
 mod probe_stages;
 mod prober;
 mod recheck;
@@ -37,7 +37,7 @@ pub mod trial;
 
 use record::{CapacityKind, Cell, Estimate, Flag, Series, SeriesAxis, Stop};
 
-use self::place_content::PlaceContent;
+use self::block_content::BlockContent;
 use self::probe_stages::{ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
 pub(crate) use self::recheck::{fill_cache_at_least, folds, gone, leave_open, marks_left};
@@ -158,7 +158,7 @@ impl Procedure for Capacity {
                 if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
         }
         conclude(&mut prober, &mut found, was_away);
-        let shown: Vec<(u64, PlaceContent)> =
+        let shown: Vec<(u64, BlockContent)> =
             std::mem::take(&mut prober.shown).into_iter().collect();
         add_findings(&mut prober.outcome, &found, &shown);
         if let Some(put) = put {
@@ -181,16 +181,16 @@ fn cannot_back_up(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
 /// because the medium was gone.
 fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool) {
     // A write that failed leaves what was there before.
-    let counts = |seen: &PlaceContent| match seen {
-        PlaceContent::Changed => true,
-        PlaceContent::Stale | PlaceContent::Unusable => !was_away,
+    let counts = |seen: &BlockContent| match seen {
+        BlockContent::Changed => true,
+        BlockContent::Stale | BlockContent::Unusable => !was_away,
         _ => false,
     };
     if was_away {
         found.forget_what_was_lost();
         if prober.outcome.error.is_none() {
             let failed =
-                prober.shown.values().filter(|seen| **seen == PlaceContent::Unusable).count();
+                prober.shown.values().filter(|seen| **seen == BlockContent::Unusable).count();
             let text = format!(
                 "{failed} places gave errors and work now: the medium was unavailable for a time, as behind a loose contact; nothing is concluded from them, \
                  measure again"
@@ -225,7 +225,7 @@ fn found(cell: &Cell) -> Option<f64> {
 }
 
 /// Adds the findings to the cell.
-fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceContent)]) {
+fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, BlockContent)]) {
     let n = shown.len() as u64;
     let exactly = |value: u64| Estimate { value: value as f64, ci95: None, n };
     let between = |[low, high]: [u64; 2], value: u64| Estimate {
@@ -264,22 +264,22 @@ fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, Pl
 }
 
 /// Possible contents of a place, by name.
-type Named = (&'static str, fn(&PlaceContent) -> bool);
-const NAMES: [Named; 6] = [
-    ("good", |seen| matches!(seen, PlaceContent::Good)),
-    ("changed", |seen| matches!(seen, PlaceContent::Changed)),
-    ("stale", |seen| matches!(seen, PlaceContent::Stale)),
-    ("elsewhere", |seen| matches!(seen, PlaceContent::Elsewhere { .. })),
-    ("lost", |seen| matches!(seen, PlaceContent::Lost)),
-    ("unusable", |seen| matches!(seen, PlaceContent::Unusable)),
+type NamedContent = (&'static str, fn(&BlockContent) -> bool);
+const NAMES: [NamedContent; 6] = [
+    ("good", |seen| matches!(seen, BlockContent::Good)),
+    ("changed", |seen| matches!(seen, BlockContent::Changed)),
+    ("stale", |seen| matches!(seen, BlockContent::Stale)),
+    ("elsewhere", |seen| matches!(seen, BlockContent::WrongAddress { .. })),
+    ("lost", |seen| matches!(seen, BlockContent::Lost)),
+    ("unusable", |seen| matches!(seen, BlockContent::Unusable)),
 ];
 
 /// A place, and the place for which its data was written.
-fn plotted((place, seen): (u64, PlaceContent)) -> [f64; 2] {
+fn plotted((place, seen): (u64, BlockContent)) -> [f64; 2] {
     let by = match seen {
-        PlaceContent::Good | PlaceContent::Changed | PlaceContent::Stale => place,
-        PlaceContent::Elsewhere { by_bytes } => by_bytes,
-        PlaceContent::Lost | PlaceContent::Unusable => 0,
+        BlockContent::Good | BlockContent::Changed | BlockContent::Stale => place,
+        BlockContent::WrongAddress { by_bytes } => by_bytes,
+        BlockContent::Lost | BlockContent::Unusable => 0,
     };
     [place as f64, by as f64]
 }

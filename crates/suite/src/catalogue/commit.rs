@@ -248,7 +248,7 @@ mod tests {
     /// Regression: thirty equal commits gave 9.78 per second (9.64 to 9.93) on a card that does
     /// 9.1; 12 of 30 intervals contained the truth.
     #[test]
-    fn what_comes_once_in_a_hundred_commits_is_met() {
+    fn a_merge_once_in_hundreds_of_commits_is_included() {
         let mut number = 0;
         let merges = move |_: &device::Request, _| {
             number += 1;

@@ -276,7 +276,7 @@ mod tests {
     /// Regression: half a second of lines gave 92 per second (87 to 94) on a card that does 28,
     /// since it met no merge.
     #[test]
-    fn what_comes_once_in_a_hundred_lines_is_met() {
+    fn a_merge_once_in_hundreds_of_lines_is_included() {
         let mut number = 0;
         let merges = move |_: &device::Request, _| {
             number += 1;

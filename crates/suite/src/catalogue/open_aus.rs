@@ -246,7 +246,7 @@ fn number_of_units(cell: &TypedCell<OpenAusSpec>, done: &[&Cell]) -> Result<u64,
         return Ok(n_aus);
     }
     let searched_bytes = searched_block_bytes.unwrap_or(cell.block_bytes());
-    let found = Found::among(done, searched_bytes, most);
+    let found = SearchFindings::among(done, searched_bytes, most);
     match past {
         None => found
             .next(most)
@@ -262,16 +262,16 @@ fn number_of_units(cell: &TypedCell<OpenAusSpec>, done: &[&Cell]) -> Result<u64,
 
 /// Findings of a search so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Found {
+struct SearchFindings {
     /// Most units at which the rate held.
     held: Option<u64>,
     /// Fewest at which it collapsed.
     collapsed: Option<u64>,
 }
 
-impl Found {
+impl SearchFindings {
     /// Findings of cells over at most so many units; a journal may contain larger numbers.
-    fn among(done: &[&Cell], block_bytes: u64, most: u64) -> Found {
+    fn among(done: &[&Cell], block_bytes: u64, most: u64) -> SearchFindings {
         let linear = done.iter().filter(|cell| {
             cell.params.form.as_deref() == Some(LINEAR)
                 && cell.params.block_bytes == Some(block_bytes)
@@ -280,14 +280,14 @@ impl Found {
             .map(|cell| (units_of(cell), *cell))
             .filter(|(units, _)| *units <= most)
             .collect();
-        let Some(one) = by_units.get(&1) else { return Found::default() };
+        let Some(one) = by_units.get(&1) else { return SearchFindings::default() };
         let collapsed = by_units.iter().find(|(_, cell)| has_collapsed(cell, one)).map(|(n, _)| *n);
         let held = by_units
             .keys()
             .copied()
             .filter(|n| collapsed.is_none_or(|collapsed| *n < collapsed))
             .max();
-        Found { held, collapsed }
+        SearchFindings { held, collapsed }
     }
 
     /// Next number of units to test.
@@ -375,7 +375,7 @@ mod tests {
     fn every_number_of_units_is_found_within_the_planned_steps() {
         for most in [2, 7, 24, 32, 64] {
             for truth in 1..=most {
-                let (mut found, mut tried) = (Found::default(), 0);
+                let (mut found, mut tried) = (SearchFindings::default(), 0);
                 while let Some(n) = found.next(most) {
                     tried += 1;
                     let side = if n <= truth { &mut found.held } else { &mut found.collapsed };
@@ -384,7 +384,10 @@ mod tests {
                 assert!(tried <= steps(most), "{truth} of {most}: {tried}");
                 assert_eq!(
                     found,
-                    Found { held: Some(truth), collapsed: (truth < most).then_some(truth + 1) }
+                    SearchFindings {
+                        held: Some(truth),
+                        collapsed: (truth < most).then_some(truth + 1)
+                    }
                 );
             }
         }
@@ -413,7 +416,7 @@ mod tests {
 
     fn last_that_held(cells: &[Cell], block_bytes: u64) -> (Option<u64>, Option<u64>) {
         let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.test == "open-aus").collect();
-        let found = Found::among(&cells, block_bytes, 64);
+        let found = SearchFindings::among(&cells, block_bytes, 64);
         (found.held, found.collapsed)
     }
 

@@ -15,12 +15,15 @@ pub fn preconditioned_span(
 ) -> (Extent, Option<Flag>) {
     let planned = span_of(cell);
     let fixed = matches!(cell.params.region, Some(Region::Front | Region::Whole));
-    match context.primed(planned) {
+    match context.preconditioned(planned) {
         None => (planned, Some(Flag::NotPrimed)),
-        Some(primed) if !fixed || primed == planned => (primed, None),
-        Some(primed) => (
+        Some(preconditioned) if !fixed || preconditioned == planned => (preconditioned, None),
+        Some(preconditioned) => (
             planned,
-            Some(Flag::PartlyPrimed { primed_bytes: primed.bytes, wanted_bytes: planned.bytes }),
+            Some(Flag::PartlyPrimed {
+                primed_bytes: preconditioned.bytes,
+                wanted_bytes: planned.bytes,
+            }),
         ),
     }
 }

@@ -35,7 +35,7 @@ use super::prelude::*;
 use crate::IoTally;
 use crate::catalogue::level::{CACHE_FILL_MERGES, CACHE_FILL_OPS, LatencyLevel};
 use crate::catalogue::preconditioned_span::preconditioned_span;
-use crate::catalogue::rewrite_check::{self, Latest};
+use crate::catalogue::rewrite_check::{self, LatestPlaces};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::observed_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, taken_in_bytes};
@@ -232,7 +232,7 @@ impl Work<'_, '_> {
         if self.outcome.is_over() {
             return self.note_burst(&level, None);
         }
-        let mut latest = Latest::default();
+        let mut latest = LatestPlaces::default();
         let sustained = self.measure(&level, &mut latest);
         // Noise alone makes two groups of writes differ; that it had not found its level shows in
         // the measurement.
@@ -298,7 +298,7 @@ impl Work<'_, '_> {
     }
 
     /// Writes the beginning of a random permutation of the span's records.
-    fn measure(&mut self, level: &LatencyLevel, latest: &mut Latest) -> IoTally {
+    fn measure(&mut self, level: &LatencyLevel, latest: &mut LatestPlaces) -> IoTally {
         let block_bytes = self.cell.block_bytes();
         let expected_ns = level.latest_ns();
         let settling_ns = (expected_ns * (2 + SETTLING_OPS)).min(self.context.allotted_ns / 4);
@@ -341,7 +341,7 @@ impl Work<'_, '_> {
         }
     }
 
-    fn conclude(&mut self, before: &IoTally, tally: IoTally, latest: &Latest) {
+    fn conclude(&mut self, before: &IoTally, tally: IoTally, latest: &LatestPlaces) {
         let is_full_pass = tally.bytes + self.cell.block_bytes() > self.span.bytes;
         let (ops, busy_ns, worst_ns) =
             (tally.ops, tally.busy_ns, tally.worst_ns.max(before.worst_ns));
@@ -368,7 +368,7 @@ impl Work<'_, '_> {
             let is_debt = debt_ns > worst_ns as f64;
             let all_ns = (before.busy_ns + busy_ns) as f64 + if is_debt { debt_ns } else { 0.0 };
             let paid_iops = (before.ops + ops) as f64 * 1e9 / all_ns;
-            self.pay(debt_ns, if is_debt { paid_iops } else { f64::INFINITY }, ops);
+            self.use_paid_rate(debt_ns, if is_debt { paid_iops } else { f64::INFINITY }, ops);
             self.flag_kept_back(before.bytes);
         }
         if !was_cut_short && !is_full_pass {
@@ -433,7 +433,7 @@ impl Work<'_, '_> {
 
     /// Uses the paid rate as the result: after `ops` measured writes there was a debt, and all
     /// writes of the cell, with the debt, are `paid_iops`.
-    fn pay(&mut self, debt_ns: f64, paid_iops: f64, ops: u64) {
+    fn use_paid_rate(&mut self, debt_ns: f64, paid_iops: f64, ops: u64) {
         let metrics = &mut self.outcome.cell.metrics;
         let Some(iops) = metrics.iops else { return };
         let share = (paid_iops / iops.value).min(1.0);

@@ -59,27 +59,32 @@ struct Form {
     name: &'static str,
     direction: Direction,
     pattern: Pattern,
-    on: Ground,
+    target: RecordTarget,
 }
 
 #[derive(PartialEq)]
-enum Ground {
+enum RecordTarget {
     NewFile,
     File,
     Raw,
 }
 
-const fn form(name: &'static str, direction: Direction, pattern: Pattern, on: Ground) -> Form {
-    Form { name, direction, pattern, on }
+const fn form(
+    name: &'static str,
+    direction: Direction,
+    pattern: Pattern,
+    target: RecordTarget,
+) -> Form {
+    Form { name, direction, pattern, target }
 }
 
 const FORMS: [Form; 6] = [
-    form("write", Direction::Write, Pattern::Sequential, Ground::NewFile),
-    form("rewrite", Direction::Write, Pattern::Sequential, Ground::File),
-    form("random-read", Direction::Read, Pattern::Permutation, Ground::File),
-    form("random-write", Direction::Write, Pattern::Permutation, Ground::File),
-    form("raw-random-read", Direction::Read, Pattern::Permutation, Ground::Raw),
-    form("raw-random-write", Direction::Write, Pattern::Permutation, Ground::Raw),
+    form("write", Direction::Write, Pattern::Sequential, RecordTarget::NewFile),
+    form("rewrite", Direction::Write, Pattern::Sequential, RecordTarget::File),
+    form("random-read", Direction::Read, Pattern::Permutation, RecordTarget::File),
+    form("random-write", Direction::Write, Pattern::Permutation, RecordTarget::File),
+    form("raw-random-read", Direction::Read, Pattern::Permutation, RecordTarget::Raw),
+    form("raw-random-write", Direction::Write, Pattern::Permutation, RecordTarget::Raw),
 ];
 
 /// Size in bytes of the writes that create the file.
@@ -118,7 +123,8 @@ impl Procedure for RecordOps {
         for form in settings.forms.iter().filter_map(|name| find(name)) {
             let found = place(form, target, size_bytes, block_bytes);
             let Some((span, file_bytes)) = cells.or_skip(found) else { continue };
-            let (is_raw, is_writing) = (form.on == Ground::Raw, form.direction == Direction::Write);
+            let (is_raw, is_writing) =
+                (form.target == RecordTarget::Raw, form.direction == Direction::Write);
             let region = if is_raw { target.region_name(Region::Middle) } else { Region::File };
             let params = Params {
                 direction: Some(form.direction),
@@ -129,7 +135,7 @@ impl Procedure for RecordOps {
                 ..cells.writes(region, span, form.pattern, block_bytes)
             };
             let measured_bytes = if is_writing { file_bytes } else { 0 };
-            let laid_bytes = if form.on == Ground::File { file_bytes } else { 0 };
+            let laid_bytes = if form.target == RecordTarget::File { file_bytes } else { 0 };
             let spec = RecordOpsSpec { file_bytes, precision };
             cells.add(params, &spec, settings.max_time, measured_bytes + laid_bytes);
         }
@@ -142,9 +148,9 @@ impl Procedure for RecordOps {
         let Some(form) = find(cell.form()) else {
             return CellOutcome::failed(cell, "unknown form");
         };
-        match form.on {
-            Ground::Raw => raw(form, cell, context),
-            Ground::File | Ground::NewFile => on_file(form, cell, context),
+        match form.target {
+            RecordTarget::Raw => raw(form, cell, context),
+            RecordTarget::File | RecordTarget::NewFile => on_file(form, cell, context),
         }
     }
 }
@@ -161,17 +167,17 @@ fn place(
     size_bytes: u64,
     block_bytes: u64,
 ) -> Result<(Extent, u64), String> {
-    if form.on == Ground::Raw && target.is_file() {
+    if form.target == RecordTarget::Raw && target.is_file() {
         return Err(
             "the raw forms need a raw medium; name the device itself, for example /dev/sdX".into(),
         );
     }
-    if form.on != Ground::Raw {
+    if form.target != RecordTarget::Raw {
         target.files.clone()?;
     }
     // On a raw medium the file system needs room for itself.
     let own_bytes = |bytes: u64| {
-        if form.on == Ground::Raw || target.is_file() { 0 } else { bytes / 8 + 16 * MIB }
+        if form.target == RecordTarget::Raw || target.is_file() { 0 } else { bytes / 8 + 16 * MIB }
     };
     let span = target.region(
         Region::Middle,
@@ -185,7 +191,11 @@ fn place(
             record::units::Bytes(span.bytes)
         )),
         file_bytes => Ok((
-            if form.on == Ground::Raw { Extent::new(span.offset_bytes, file_bytes) } else { span },
+            if form.target == RecordTarget::Raw {
+                Extent::new(span.offset_bytes, file_bytes)
+            } else {
+                span
+            },
             file_bytes,
         )),
     }
@@ -257,7 +267,7 @@ fn on_file(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> 
     };
     let file_bytes = cell.spec.file_bytes.min(kept.file.device.facts().capacity_bytes);
     let mut clock = FileClock::new(&mut *kept.file.device, context.allotted_ns);
-    if form.on == Ground::File
+    if form.target == RecordTarget::File
         && let Err(outcome) = lay_down(&mut kept, file_bytes, cell, context, &mut clock)
     {
         return *outcome;
@@ -268,7 +278,8 @@ fn on_file(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> 
         outcome.end(Stop::Error, Some(error));
         return outcome;
     }
-    let there_bytes = if form.on == Ground::NewFile { file_bytes } else { kept.laid_bytes };
+    let there_bytes =
+        if form.target == RecordTarget::NewFile { file_bytes } else { kept.laid_bytes };
     let limits = limits(cell, context.allotted_ns, clock.left_ns(&mut *kept.file.device, context));
     context.part(1.0 - limits.max_ns as f64 / context.allotted_ns.max(1) as f64, 1.0);
     let tally = context.drive_on(
@@ -278,7 +289,7 @@ fn on_file(form: &Form, cell: &RecordOpsCell, context: &mut CellContext<'_>) -> 
         &limits,
         &mut places(form, cell, 0, there_bytes),
     );
-    if form.on == Ground::NewFile {
+    if form.target == RecordTarget::NewFile {
         kept.laid_bytes = tally.bytes;
     }
     let mut outcome = finish(cell, tally);
@@ -303,7 +314,7 @@ fn file(
 ) -> Result<KeptFile, FileStageError> {
     let made_for = (cell.spec.file_bytes, cell.span());
     match context.kept.take() {
-        Some(kept) if kept.made_for == made_for && form.on == Ground::File => Ok(kept),
+        Some(kept) if kept.made_for == made_for && form.target == RecordTarget::File => Ok(kept),
         // The old one goes before the new one comes: they may have the same place.
         old => {
             drop(old);
@@ -377,5 +388,10 @@ mod tests;
 /// its span.
 pub(crate) fn is_staged(cell: &record::PlannedCell) -> bool {
     cell.test == test::RECORD_OPS
-        && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)
+        && cell
+            .params
+            .form
+            .as_deref()
+            .and_then(find)
+            .is_none_or(|form| form.target != RecordTarget::Raw)
 }

@@ -45,12 +45,12 @@ const TIME_SHARE: f64 = 0.25;
 
 /// The last places written.
 #[derive(Debug, Default)]
-pub(crate) struct Latest(VecDeque<Extent>);
+pub(crate) struct LatestPlaces(VecDeque<Extent>);
 
 /// Number of writes that are remembered: some of them may go to the same place.
 const REMEMBERED: usize = 4 * PLACES as usize;
 
-impl Latest {
+impl LatestPlaces {
     /// Adds the place of a write; beyond `REMEMBERED` of them the oldest is dropped.
     pub(crate) fn push(&mut self, place: Extent) {
         if self.0.len() == REMEMBERED {
@@ -81,7 +81,7 @@ pub(crate) fn check(
     cell: &mut Cell,
     span_bytes: u64,
     written_bytes: u64,
-    latest: &Latest,
+    latest: &LatestPlaces,
     load: &IoLoad,
     context: &mut CellContext<'_>,
 ) {

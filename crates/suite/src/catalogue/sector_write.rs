@@ -100,8 +100,10 @@ impl Procedure for SectorWrite {
     /// Metrics: `mean_ms` (milliseconds), `worst_stall_ns`, `iops`, `latency_ns`, `bps`.
     fn run(&self, cell: &TypedCell<Precision>, context: &mut CellContext<'_>) -> CellOutcome {
         let planned = cell.span();
-        let primed = context.primed(planned);
-        let span = primed.filter(|_| cell.params.region == Some(Region::Middle)).unwrap_or(planned);
+        let preconditioned = context.preconditioned(planned);
+        let span = preconditioned
+            .filter(|_| cell.params.region == Some(Region::Middle))
+            .unwrap_or(planned);
         let block_bytes = cell.block_bytes();
         // Data of its own: nothing is written where it lies already.
         let load = IoLoad {
@@ -129,7 +131,7 @@ impl Procedure for SectorWrite {
             outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));
             outcome.cell.metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
         }
-        if primed.is_none() {
+        if preconditioned.is_none() {
             outcome.cell.flags.push(Flag::Note {
                 text: "the medium was not preconditioned: writes to unwritten flash are faster"
                     .into(),
@@ -217,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_what_was_primed() {
+    fn the_middle_is_the_preconditioned_span() {
         let ran = merging(GIB)
             .run(&["prime span=2MiB passes=1", "sector-write region=middle max_time=5s"]);
-        let primed = Extent::new(512 * MIB, 2 * MIB);
+        let preconditioned = Extent::new(512 * MIB, 2 * MIB);
         assert!(
             ran.requests
                 .iter()
-                .all(|r| primed.contains(&Extent::new(r.offset_bytes, r.length_bytes)))
+                .all(|r| preconditioned.contains(&Extent::new(r.offset_bytes, r.length_bytes)))
         );
         assert!(
             !ran.cell("sector-write/1").flags.iter().any(|flag| matches!(flag, Flag::Note { .. }))

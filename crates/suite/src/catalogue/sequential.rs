@@ -192,8 +192,8 @@ impl Procedure for Sequential {
 
     fn run(&self, cell: &SequentialCell, context: &mut CellContext<'_>) -> CellOutcome {
         let planned = cell.span();
-        let primed = context.primed(planned);
-        let span = primed.unwrap_or(planned);
+        let preconditioned = context.preconditioned(planned);
+        let span = preconditioned.unwrap_or(planned);
         let load = match self.0 {
             Direction::Read => IoLoad::read(cell.block_bytes()),
             // A pass number of its own per block size, so that no size writes what lies there
@@ -229,7 +229,7 @@ impl Procedure for Sequential {
         if !is_warm {
             outcome.cell.without_intervals();
         }
-        if primed.is_none() && self.0 == Direction::Read {
+        if preconditioned.is_none() && self.0 == Direction::Read {
             outcome.cell.flags.push(Flag::NotPrimed);
         }
         outcome
@@ -303,7 +303,7 @@ mod tests {
     /// The last block of 120 KiB goes beyond the MiB; a run that writes more than it announced is
     /// stopped by its own guard.
     #[test]
-    fn what_is_announced_holds_for_blocks_that_do_not_divide_it() {
+    fn the_announced_bytes_hold_for_blocks_that_do_not_divide_them() {
         let tests = ["sequential-write block=120KiB,1MiB span=64MiB total=1MiB certainty=0%"];
         let planned = TestBench::raw(GIB, |_, _| MILLISECOND_NS).planned(&tests);
         let ran = TestBench::raw(GIB, |_, _| MILLISECOND_NS).run(&tests);

@@ -134,14 +134,14 @@ pub fn run_load<S: CellSpec + AsRef<Stretch>>(
     run_after(
         cell,
         context,
-        Before { load: &state, next: None, is_like_earlier: false },
+        StatePreparation { load: &state, next: None, is_like_earlier: false },
         load,
         next,
     )
 }
 
 /// I/O that sets the state.
-pub struct Before<'a> {
+pub struct StatePreparation<'a> {
     /// The I/O that sets the state; it may differ from the I/O that counts.
     pub load: &'a IoLoad,
     /// Its places, if they are not the first of those that count.
@@ -155,7 +155,7 @@ pub struct Before<'a> {
 pub fn run_after<S: CellSpec + AsRef<Stretch>>(
     cell: &TypedCell<S>,
     context: &mut CellContext<'_>,
-    state: Before<'_>,
+    state: StatePreparation<'_>,
     load: &IoLoad,
     next: Places<'_>,
 ) -> CellOutcome {
@@ -179,7 +179,7 @@ pub fn run_after<S: CellSpec + AsRef<Stretch>>(
         ..LoopLimits::time(warm_up.most_ns(own_ns, context.time_left_ns()))
     };
     let mut watch = |bytes, latency_ns| warm_up.push(bytes, latency_ns);
-    let Before { load: state, next: mut other, .. } = state;
+    let StatePreparation { load: state, next: mut other, .. } = state;
     let mut places = |slot| if let Some(other) = &mut other { other(slot) } else { next(slot) };
     let before =
         context.drive_watched("setting the state", state, &limits, &mut places, &mut watch);

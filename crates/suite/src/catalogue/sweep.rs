@@ -23,7 +23,7 @@ pub struct Sweep<S> {
     /// Plans a cell for each value of the axis.
     pub values: fn(&S, &mut Cells<'_, Step>) -> Planned,
     /// Places of a cell's writes.
-    pub places: Where,
+    pub places: WritePlacement,
 }
 
 spec! {
@@ -51,7 +51,7 @@ spec! {
 }
 
 /// Places of a cell's writes, in the order of its pattern.
-pub enum Where {
+pub enum WritePlacement {
     /// Its whole span.
     Span,
     /// A part of the span for each cell; the function returns the part's bytes for parts aligned to
@@ -75,12 +75,12 @@ impl<S: TypedSettings> Procedure for Sweep<S> {
 
     fn run(&self, cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
         let part = match self.places {
-            Where::Span => cell.span(),
-            Where::Part(bytes) => {
+            WritePlacement::Span => cell.span(),
+            WritePlacement::Part(bytes) => {
                 let bytes = bytes(cell, context.target.alignment_bytes());
                 part_of(cell.span(), bytes, stretch::earlier(cell, context).count() as u64)
             }
-            Where::Own(run) => return run(cell, context),
+            WritePlacement::Own(run) => return run(cell, context),
         };
         stretch::run(cell, context, &mut places_in(part, cell, context))
     }

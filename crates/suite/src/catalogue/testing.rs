@@ -29,7 +29,7 @@ pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
 
 /// Record of the requests to the medium, shared with the test.
 #[derive(Default)]
-pub struct Seen {
+pub struct RequestLog {
     /// Every accepted request, in order.
     pub requests: Vec<Request>,
     /// Number of requests before each drop of caches.
@@ -43,7 +43,7 @@ pub struct Seen {
 pub struct FixedCostDevice {
     facts: Facts,
     cost: Cost,
-    seen: Rc<RefCell<Seen>>,
+    seen: Rc<RefCell<RequestLog>>,
     waiting: VecDeque<(Request, u64)>,
     buffers: Vec<Vec<u8>>,
     now_ns: u64,
@@ -139,7 +139,7 @@ pub struct TestBench {
 }
 
 /// Outcome of a run on a bench.
-pub struct Ran {
+pub struct BenchOutcome {
     /// Return value of [`run`]: cells, skips, and the end.
     pub end: RunEnd,
     /// Every request, in order.
@@ -150,7 +150,7 @@ pub struct Ran {
     pub idle_ns: u64,
 }
 
-impl Ran {
+impl BenchOutcome {
     /// The only cell of this id.
     pub fn cell(&self, id: &str) -> &Cell {
         self.end
@@ -256,24 +256,24 @@ impl TestBench {
     }
 
     /// Runs these tests, under the extent guard and a write budget of what they declared.
-    pub fn run(self, tests: &[&str]) -> Ran {
+    pub fn run(self, tests: &[&str]) -> BenchOutcome {
         self.run_staged(tests, &mut NoStage)
     }
 
     /// The same with a stage for files.
-    pub fn run_staged(self, tests: &[&str], stage: &mut dyn FileStage) -> Ran {
+    pub fn run_staged(self, tests: &[&str], stage: &mut dyn FileStage) -> BenchOutcome {
         let plan = self.plan(tests).expect("the test plans what can be");
         self.run_all(&plan, stage)
     }
 
     /// Runs these cells.
-    pub fn run_plan(self, plan: &Plan) -> Ran {
+    pub fn run_plan(self, plan: &Plan) -> BenchOutcome {
         self.run_all(plan, &mut NoStage)
     }
 
-    fn run_all(self, plan: &Plan, stage: &mut dyn FileStage) -> Ran {
+    fn run_all(self, plan: &Plan, stage: &mut dyn FileStage) -> BenchOutcome {
         let (seen, stop) =
-            (Rc::new(RefCell::new(Seen::default())), Rc::new(AtomicBool::new(false)));
+            (Rc::new(RefCell::new(RequestLog::default())), Rc::new(AtomicBool::new(false)));
         let medium = FixedCostDevice {
             facts: self.target.facts.clone(),
             cost: self.cost,
@@ -294,7 +294,12 @@ impl TestBench {
         };
         let end = run(&mut guarded, stage, plan, options, &mut ());
         let seen = seen.take();
-        Ran { end, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
+        BenchOutcome {
+            end,
+            requests: seen.requests,
+            dropped_at: seen.dropped_at,
+            idle_ns: seen.idle_ns,
+        }
     }
 }
 
@@ -303,7 +308,7 @@ pub struct KnownFiles {
     /// True if making a file fails.
     pub fails: bool,
     cost: fn(&Request, u64) -> u64,
-    seen: Vec<Rc<RefCell<Seen>>>,
+    seen: Vec<Rc<RefCell<RequestLog>>>,
     alive: Rc<()>,
 }
 
@@ -330,7 +335,7 @@ impl FileStage for KnownFiles {
             return Err(FileStageError::Failed("mkfs said no".into()));
         }
         assert_eq!(self.alive(), 0, "the file before is still there");
-        let seen = Rc::new(RefCell::new(Seen::default()));
+        let seen = Rc::new(RefCell::new(RequestLog::default()));
         self.seen.push(seen.clone());
         let TestBench { target, .. } = TestBench::file(bytes, |_, _| 0);
         let device = FixedCostDevice {

@@ -70,50 +70,50 @@ const SEQUENTIAL: Pattern = Pattern::Sequential;
 const RANDOM: Pattern = Pattern::Uniform;
 
 /// A micro-benchmark: its parameter, and the loads around which it varies.
-struct Micro {
+struct MicroBenchmark {
     form: &'static str,
     loads: &'static [(Direction, Pattern)],
     values: &'static [f64],
 }
 
-const MICROS: [Micro; 9] = [
-    Micro {
+const MICROS: [MicroBenchmark; 9] = [
+    MicroBenchmark {
         form: "granularity",
         loads: &[(READ, SEQUENTIAL), (READ, RANDOM), (WRITE, SEQUENTIAL), (WRITE, RANDOM)],
         values: &[512.0, 2048.0, 8192.0, 24576.0, 32768.0, 131072.0, 524288.0],
     },
-    Micro {
+    MicroBenchmark {
         form: "alignment",
         loads: &[(WRITE, SEQUENTIAL), (WRITE, RANDOM)],
         values: &[512.0, 4096.0, 16384.0],
     },
-    Micro {
+    MicroBenchmark {
         form: "locality",
         loads: &[(WRITE, RANDOM)],
         values: &[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0],
     },
-    Micro {
+    MicroBenchmark {
         form: "partitioning",
         loads: &[(WRITE, SEQUENTIAL)],
         values: &[1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0],
     },
-    Micro {
+    MicroBenchmark {
         form: "order",
         loads: &[(WRITE, SEQUENTIAL)],
         values: &[-1.0, 0.0, 1.0, 2.0, 4.0, 16.0, 256.0],
     },
-    Micro {
+    MicroBenchmark {
         form: "parallelism",
         loads: &[(READ, RANDOM), (WRITE, RANDOM)],
         values: &[1.0, 2.0, 4.0, 16.0],
     },
-    Micro { form: "mix", loads: &[(WRITE, SEQUENTIAL)], values: &[1.0, 4.0, 16.0, 64.0] },
-    Micro {
+    MicroBenchmark { form: "mix", loads: &[(WRITE, SEQUENTIAL)], values: &[1.0, 4.0, 16.0, 64.0] },
+    MicroBenchmark {
         form: "pause-before",
         loads: &[(WRITE, RANDOM)],
         values: &[1e5, 1.6e6, 2.56e7, 1.024e8],
     },
-    Micro { form: "burst", loads: &[(WRITE, RANDOM)], values: &[10.0, 40.0, 160.0] },
+    MicroBenchmark { form: "burst", loads: &[(WRITE, RANDOM)], values: &[10.0, 40.0, 160.0] },
 ];
 
 const PREPARING: [&str; 3] = ["state", "start-up", "pause"];

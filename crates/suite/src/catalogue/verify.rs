@@ -115,7 +115,7 @@ impl Procedure for Verify {
 }
 
 /// Result of going over a part.
-struct Swept {
+struct PartResult {
     outcome: CellOutcome,
     /// Blocks that gave errors.
     unusable: Vec<Extent>,
@@ -123,7 +123,7 @@ struct Swept {
     reached_bytes: u64,
 }
 
-impl Swept {
+impl PartResult {
     fn unusable_sectors(&self) -> u64 {
         self.unusable.iter().map(|block| block.bytes / SECTOR_BYTES as u64).sum()
     }
@@ -136,7 +136,7 @@ fn sweep(
     context: &mut CellContext<'_>,
     range: Extent,
     look: &mut dyn FnMut(Extent, &[u8]),
-) -> Swept {
+) -> PartResult {
     let writes = is_writing(cell);
     let load = if writes {
         IoLoad { pass: PASS, ..IoLoad::write(cell.block_bytes()) }
@@ -145,7 +145,7 @@ fn sweep(
     };
     let mut places = pieces(range, cell.block_bytes());
     let mut swept =
-        Swept { outcome: CellOutcome::new(cell), unusable: Vec::new(), reached_bytes: 0 };
+        PartResult { outcome: CellOutcome::new(cell), unusable: Vec::new(), reached_bytes: 0 };
     let mut is_first = true;
     loop {
         let mut last = Extent::new(range.offset_bytes, 0);
@@ -196,7 +196,7 @@ fn write(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOut
         ci95: None,
         n: swept.reached_bytes / SECTOR_BYTES as u64,
     };
-    let Swept { mut outcome, reached_bytes, .. } = swept;
+    let PartResult { mut outcome, reached_bytes, .. } = swept;
     outcome.cell.metrics.other.insert("unwritable_sectors".into(), unwritable);
     if reached_bytes < span.bytes {
         outcome
@@ -210,13 +210,13 @@ fn write(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOut
 
 /// Contents of the sectors of a part.
 #[derive(Default)]
-struct Account {
+struct SectorContents {
     verdicts: Verdicts,
     first_bad_bytes: Option<u64>,
     overwritten_by: Vec<[f64; 2]>,
 }
 
-impl Account {
+impl SectorContents {
     fn add(&mut self, offset_bytes: u64, verdict: SectorVerdict) {
         self.verdicts.add(verdict);
         if verdict != SectorVerdict::Good {
@@ -262,23 +262,23 @@ fn read(cell: &TypedCell<VerifySpec>, context: &mut CellContext<'_>) -> CellOutc
     if let Err(error) = context.medium.drop_caches() {
         return CellOutcome::broken(cell, error);
     }
-    let (filler, mut account) = (context.filler, Account::default());
+    let (generator, mut account) = (context.generator, SectorContents::default());
     let span = Extent::new(planned.offset_bytes, written_bytes);
     let swept = sweep(cell, context, span, &mut |place, data| {
-        filler
+        generator
             .verify(data, PASS, place.offset_bytes)
             .for_each(|(offset, verdict)| account.add(offset, verdict));
     });
     swept.unusable.iter().for_each(|block| account.bad_at(block.offset_bytes));
     let unreadable = swept.unusable_sectors();
-    let Swept { mut outcome, reached_bytes, .. } = swept;
+    let PartResult { mut outcome, reached_bytes, .. } = swept;
     outcome.cell.params.span_bytes = Some(reached_bytes);
     add_results(&mut outcome, account, unreadable);
     outcome
 }
 
-fn add_results(outcome: &mut CellOutcome, account: Account, unreadable: u64) {
-    let Account { verdicts, first_bad_bytes, mut overwritten_by } = account;
+fn add_results(outcome: &mut CellOutcome, account: SectorContents, unreadable: u64) {
+    let SectorContents { verdicts, first_bad_bytes, mut overwritten_by } = account;
     let n = verdicts.sectors() + unreadable;
     let figures = [
         (metric::GOOD_SECTORS, verdicts.good),

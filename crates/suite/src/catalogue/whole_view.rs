@@ -97,7 +97,7 @@ impl Procedure for WholeView {
         if let Err(error) = context.medium.drop_caches() {
             return CellOutcome::broken(cell, error);
         }
-        let mut view = View {
+        let mut view = WholeViewResults {
             cell,
             context,
             outcome: CellOutcome::new(cell),
@@ -111,7 +111,7 @@ impl Procedure for WholeView {
 }
 
 /// Results so far, by place.
-struct View<'a, 'b> {
+struct WholeViewResults<'a, 'b> {
     cell: &'a TypedCell<WholeViewSpec>,
     context: &'a mut CellContext<'b>,
     outcome: CellOutcome,
@@ -120,7 +120,7 @@ struct View<'a, 'b> {
     worst_ns: u64,
 }
 
-impl View<'_, '_> {
+impl WholeViewResults<'_, '_> {
     fn look(&mut self) {
         let (span, WholeViewSpec { places, each_bytes }) = (self.cell.span(), self.cell.spec);
         let block = each_bytes.max(MIB);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use device::content::{BLOCK_BYTES, Filler, zeros_in_block};
+use device::content::{BLOCK_BYTES, DataGenerator, zeros_in_block};
 use device::stamp::SectorVerdict;
 use record::units::Bytes;
 use record::{Content, FingerprintMark};
@@ -34,7 +34,7 @@ enum State {
 type Histories<'a> = BTreeMap<(u64, u64), Vec<(usize, &'a FingerprintMark)>>;
 
 pub(super) fn judge(
-    filler: &Filler,
+    generator: &DataGenerator,
     traces: &FingerprintHistory,
     found: &[PlaceRead],
 ) -> Recognition {
@@ -48,18 +48,18 @@ pub(super) fn judge(
             why: "the run has kept nothing by which the medium could be known again".into(),
         };
     }
-    let states: Vec<Seen<'_>> = found
+    let states: Vec<JudgedPlace<'_>> = found
         .iter()
         .filter_map(|found| {
             let history = histories.get(&(found.place.offset_bytes, found.place.bytes))?;
             let (begun, last) = *history.last()?;
-            let look = Look {
-                filler,
+            let look = SectorJudge {
+                generator,
                 earlier: &traces.writers,
                 later: traces.writers.get(begun..).unwrap_or_default(),
             };
             let is_empty = is_all(&found.data, 0) || is_all(&found.data, 0xff);
-            Some(Seen {
+            Some(JudgedPlace {
                 place: found.place,
                 is_empty,
                 state: look.state(found, history),
@@ -76,7 +76,7 @@ pub(super) fn judge(
     conclude(&states, &traces.writers)
 }
 
-struct Seen<'a> {
+struct JudgedPlace<'a> {
     place: Extent,
     is_empty: bool,
     state: State,
@@ -84,21 +84,21 @@ struct Seen<'a> {
     later: &'a [UnfinishedCell],
 }
 
-fn conclude(seen: &[Seen<'_>], writers: &[UnfinishedCell]) -> Recognition {
+fn conclude(seen: &[JudgedPlace<'_>], writers: &[UnfinishedCell]) -> Recognition {
     // An empty medium looks as if zeros had come over all of it by folding; one that folds still
     // shows something of what was there.
-    let shows_data = |seen: &Seen<'_>| match seen.state {
+    let shows_data = |seen: &JudgedPlace<'_>| match seen.state {
         State::Newer => true,
         State::AsMarked | State::Folded => !seen.is_empty,
         State::Neutral | State::Earlier | State::Foreign => false,
     };
     let is_empty = !seen.iter().any(shows_data);
-    let is_wrong = |seen: &&Seen<'_>| match seen.state {
+    let is_wrong = |seen: &&JudgedPlace<'_>| match seen.state {
         State::Foreign | State::Earlier => true,
         State::Folded => is_empty,
         State::AsMarked | State::Newer | State::Neutral => false,
     };
-    let wrong: Vec<&Seen<'_>> = seen.iter().filter(is_wrong).collect();
+    let wrong: Vec<&JudgedPlace<'_>> = seen.iter().filter(is_wrong).collect();
     if let Some(first) = wrong.iter().find(|seen| seen.state == State::Foreign).or(wrong.first()) {
         let at = Bytes(first.place.offset_bytes);
         let was_written = writers.iter().any(|writer| writer.span.overlaps(&first.place));
@@ -122,10 +122,10 @@ fn conclude(seen: &[Seen<'_>], writers: &[UnfinishedCell]) -> Recognition {
             foreign: wrong.iter().map(|seen| seen.place).collect(),
         };
     }
-    let candidates: Vec<&Seen<'_>> = seen.iter().filter(|seen| seen.last.ours).collect();
-    let is_proof = |seen: &&Seen<'_>| matches!(seen.state, State::AsMarked | State::Newer);
+    let candidates: Vec<&JudgedPlace<'_>> = seen.iter().filter(|seen| seen.last.ours).collect();
+    let is_proof = |seen: &&JudgedPlace<'_>| matches!(seen.state, State::AsMarked | State::Newer);
     // A cell of zeros that was begun since may have taken the proof away.
-    let may_be_gone = |seen: &&Seen<'_>| {
+    let may_be_gone = |seen: &&JudgedPlace<'_>| {
         let wipes = |writer: &&UnfinishedCell| {
             !leaves_proof(writer) && (!is_empty || writer.span.overlaps(&seen.place))
         };
@@ -168,21 +168,21 @@ enum Sector {
     Strange,
 }
 
-struct Look<'a> {
-    filler: &'a Filler,
+struct SectorJudge<'a> {
+    generator: &'a DataGenerator,
     /// All cells that were begun.
     earlier: &'a [UnfinishedCell],
     /// Cells that were begun since the place was read.
     later: &'a [UnfinishedCell],
 }
 
-impl Look<'_> {
+impl SectorJudge<'_> {
     fn state(&self, found: &PlaceRead, history: &[(usize, &FingerprintMark)]) -> State {
         let crc32c = CRC.checksum(&found.data);
         if history.last().is_some_and(|(_, mark)| mark.crc32c == crc32c) {
             return State::AsMarked;
         }
-        let verdicts = self.filler.verify(&found.data, 0, found.place.offset_bytes);
+        let verdicts = self.generator.verify(&found.data, 0, found.place.offset_bytes);
         let sectors: Vec<Sector> = verdicts
             .zip(found.data.chunks(SECTOR_BYTES as usize))
             .map(|((at, verdict), data)| self.sector(at, verdict, data))
@@ -260,7 +260,7 @@ impl Look<'_> {
 
     fn is_repeated(&self, data: &[u8]) -> bool {
         let mut block = vec![0; BLOCK_BYTES];
-        self.filler.fill(&mut block, Content::Repeated, 0, 0);
+        self.generator.fill(&mut block, Content::Repeated, 0, 0);
         block.chunks(SECTOR_BYTES as usize).any(|sector| sector == data)
     }
 }

@@ -30,7 +30,12 @@ impl Card {
         let mut random = Random::for_purpose(seed, "what lies there");
         for (index, block) in flash.chunks_mut(4096).enumerate() {
             if index == 0 || random.below(3) > 0 {
-                Filler::new(seed ^ 99).fill(block, Content::Incompressible, 3, index as u64 * 4096);
+                DataGenerator::new(seed ^ 99).fill(
+                    block,
+                    Content::Incompressible,
+                    3,
+                    index as u64 * 4096,
+                );
             }
         }
         Card { flash, module: SECTORS, real: SECTORS }
@@ -122,7 +127,7 @@ struct Story {
 /// Runs the jobs on a card until `writes` are made. With `power_lost` some of the writes since the
 /// last flush are lost.
 fn story(card: Card, jobs: &[Job], mut writes: u64, power_lost: bool, seed: u64) -> Story {
-    let (plan, filler) = (planned(jobs), Filler::new(SEED));
+    let (plan, generator) = (planned(jobs), DataGenerator::new(SEED));
     let mut story = Story {
         states: vec![card.clone()],
         card,
@@ -154,13 +159,13 @@ fn story(card: Card, jobs: &[Job], mut writes: u64, power_lost: bool, seed: u64)
             }
             writes -= 1;
             let mut data = vec![0; job.block_bytes as usize];
-            filler.fill(&mut data, job.content, job.pass, offset_bytes);
+            generator.fill(&mut data, job.content, job.pass, offset_bytes);
             story.card.write(offset_bytes, &data);
             last = vec![Extent::new(offset_bytes, job.block_bytes)];
             made.push((offset_bytes, data));
         }
         let chosen = written_places(&facts, job.span, &last, SEED);
-        let marks = read_marks(&mut story.card.seen(), &chosen, Some(&filler)).unwrap();
+        let marks = read_marks(&mut story.card.seen(), &chosen, Some(&generator)).unwrap();
         let begun = story.traces.writers.len();
         story.traces.later.extend(marks.into_iter().map(|mark| (begun, mark)));
         story.states.push(story.card.clone());
@@ -170,7 +175,7 @@ fn story(card: Card, jobs: &[Job], mut writes: u64, power_lost: bool, seed: u64)
 }
 
 fn seen_as(card: &Card, story: &Story) -> Recognition {
-    recognise(&mut card.seen(), &Filler::new(SEED), &story.traces).unwrap()
+    recognise(&mut card.seen(), &DataGenerator::new(SEED), &story.traces).unwrap()
 }
 
 proptest! {
@@ -297,19 +302,22 @@ fn findings_of_a_fingerprint_are_described_in_words() {
     changed = story.card.clone();
     changed.flash[1 << 20..(1 << 20) + 4096].fill(0x55);
     assert_eq!(why(&changed), "1 MiB holds data that this run has not written");
-    let nothing =
-        recognise(&mut story.card.seen(), &Filler::new(SEED), &FingerprintHistory::default())
-            .unwrap();
+    let nothing = recognise(
+        &mut story.card.seen(),
+        &DataGenerator::new(SEED),
+        &FingerprintHistory::default(),
+    )
+    .unwrap();
     assert!(matches!(nothing, Recognition::CannotTell { .. }));
 }
 
 #[test]
 fn a_medium_that_is_gone_is_an_error_and_a_place_that_cannot_be_read_is_left_out() {
-    use device::fault::{FaultInjection, InjectedFault, Lasts};
+    use device::fault::{FaultDuration, FaultInjection, InjectedFault};
     let chosen = places(MemoryDevice::new(CAPACITY).facts(), &[], &[MIB], 1);
     let bad = FaultInjection::new(
         Card::used(1).seen(),
-        [InjectedFault::EioAt(chosen[3], Lasts::Forever)],
+        [InjectedFault::EioAt(chosen[3], FaultDuration::Forever)],
     );
     let marks = read_marks(&mut { bad }, &chosen, None).unwrap();
     assert_eq!(marks.len(), chosen.len() - 1);
@@ -443,10 +451,11 @@ fn a_cell_that_wrote_is_marked_before_it_is_finished_and_the_medium_is_known_aga
             "finished zero-fill/1"
         ]
     );
-    let known = recognise(&mut *device, &Filler::new(SEED), &journal.traces).unwrap();
+    let known = recognise(&mut *device, &DataGenerator::new(SEED), &journal.traces).unwrap();
     assert_eq!(known, Recognition::Ours);
     let other =
-        recognise(&mut MemoryDevice::new(64 * MIB), &Filler::new(SEED), &journal.traces).unwrap();
+        recognise(&mut MemoryDevice::new(64 * MIB), &DataGenerator::new(SEED), &journal.traces)
+            .unwrap();
     assert!(matches!(other, Recognition::Strange { .. }), "{other:?}");
     assert!(
         ran(TargetKind::Simulated).1.events.iter().all(|events| !events.starts_with("marked")),

@@ -24,7 +24,7 @@ const MIN_BYTES: u64 = 256 * MIB;
 
 /// Time at which the marks are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum RecheckTime {
     /// As soon as enough bytes were written since the last check.
     Written,
     /// At the end of the run.
@@ -37,13 +37,14 @@ impl Runner<'_> {
     pub(super) fn recheck_marks(
         &mut self,
         index: usize,
-        when: When,
+        when: RecheckTime,
         medium: &mut Guarded,
         stage: &mut dyn FileStage,
         listener: &mut dyn RunListener,
     ) -> bool {
         let written_bytes = self.written_bytes - self.rechecked_bytes;
-        let is_due = written_bytes >= ENOUGH_BYTES || when == When::Ended && written_bytes > 0;
+        let is_due =
+            written_bytes >= ENOUGH_BYTES || when == RecheckTime::Ended && written_bytes > 0;
         if self.probe_retried || !is_due {
             return true;
         }
@@ -62,7 +63,7 @@ impl Runner<'_> {
         let marks = capacity::marks_left(&self.end.cells[place], &overwritten);
         let mut random = Random::for_purpose(self.options.seed, "images of the run");
         // A medium that fails is the next cell's matter.
-        let gone = capacity::gone(medium, &self.filler, &marks).unwrap_or(0);
+        let gone = capacity::gone(medium, &self.generator, &marks).unwrap_or(0);
         let caveat = if gone > 0 {
             format!(
                 "{gone} of {} places lost their data when {} more were written",
@@ -70,7 +71,7 @@ impl Runner<'_> {
                 Bytes(written_bytes)
             )
         } else if !std::mem::replace(&mut self.sought_images, true)
-            && capacity::folds(&self.end.cells[place], medium, &self.filler, &mut random)
+            && capacity::folds(&self.end.cells[place], medium, &self.generator, &mut random)
                 .unwrap_or(false)
         {
             "data of some places was read at others, too".into()
@@ -85,7 +86,7 @@ impl Runner<'_> {
             return self.retry_probe(place, (at, &planned), caveat, medium, stage, listener);
         }
         self.rechecked_bytes -= written_bytes;
-        when == When::Written || self.leave_open(place, caveat, listener)
+        when == RecheckTime::Written || self.leave_open(place, caveat, listener)
     }
 
     /// The last finished probe that found nothing missing and left its marks: its index among the

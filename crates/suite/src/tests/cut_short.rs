@@ -5,7 +5,7 @@ use record::Stop;
 use record::units::{GIB, MILLISECOND_NS};
 
 use crate::catalogue::CATALOGUE;
-use crate::catalogue::testing::{Ran, TestBench};
+use crate::catalogue::testing::{BenchOutcome, TestBench};
 
 /// Number of the I/O from which on all fail, or after which the user presses Ctrl-C.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ enum Cut {
 use Cut::{FailsAt, StopsAt};
 
 impl Cut {
-    fn run(self, test: &str) -> Option<Ran> {
+    fn run(self, test: &str) -> Option<BenchOutcome> {
         let mut bench = TestBench::raw(4 * GIB, |_, _| MILLISECOND_NS);
         bench.target.files = Ok(());
         match self {
@@ -47,7 +47,7 @@ fn every_test_ends_in_order() {
 
 /// The cell that is cut short, and a result that it keeps.
 #[test]
-fn what_was_measured_is_kept() {
+fn measured_figures_survive_an_interruption() {
     let mut wrong = Vec::new();
     for (test, cut, id, figure) in [
         ("buffered-read form=direct", FailsAt(70), "buffered-read/1", "first_run_bps"),

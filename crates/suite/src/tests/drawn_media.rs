@@ -1,8 +1,8 @@
 //! Test of random media with ranges that were backed up, overwritten and then restored, with faults
 //! of the medium, writes by others, and restores that were cut short.
 
-use device::content::Filler;
-use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
+use device::content::DataGenerator;
+use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
 use device::{Extent, MemoryDevice};
 use record::Content;
 use record::units::KIB;
@@ -28,14 +28,17 @@ fn bytes_of(place: Extent) -> std::ops::Range<usize> {
 
 fn fill(medium: &mut MemoryDevice, seed: u64, place: Extent, content: Content, pass: u32) {
     let data = &mut medium.data()[bytes_of(place)];
-    Filler::new(seed).fill(data, content, pass, place.offset_bytes);
+    DataGenerator::new(seed).fill(data, content, pass, place.offset_bytes);
 }
 
 fn fault(random: &mut Random) -> Option<InjectedFault> {
     let (from, place) = (random.below(12), somewhere(random, 64 * KIB));
     let window = FaultWindow::Ops(from, from + random.below(30));
     match random.below(8) {
-        0 => Some(InjectedFault::EioAt(place, *random.pick(&[Lasts::Once, Lasts::Forever]))),
+        0 => Some(InjectedFault::EioAt(
+            place,
+            *random.pick(&[FaultDuration::Once, FaultDuration::Forever]),
+        )),
         1 => Some(InjectedFault::FailsWritesDuring(window)),
         2 => Some(InjectedFault::RefusesWritesDuring(window)),
         3 => Some(InjectedFault::GoneDuring(window)),
@@ -96,7 +99,7 @@ fn restored(number: u64) -> RestoreTrial {
     let trust = *random.pick(&[Trust::Held, Trust::Look]);
     let ends_at = one_in(&mut random, 6).then(|| random.below(5));
     let mut steps = 0;
-    let found = restore(&mut faulty, &mut backup, trust, &Filler::new(7), &mut |_| {
+    let found = restore(&mut faulty, &mut backup, trust, &DataGenerator::new(7), &mut |_| {
         steps += 1;
         ends_at.is_none_or(|at| steps <= at)
     });

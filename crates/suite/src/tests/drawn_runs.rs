@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
+use device::fault::{FaultDuration, FaultInjection, FaultWindow, InjectedFault};
 use device::{Device, Extent, ExtentGuard, HostStalls, WriteBudget};
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Ended, HostStall, PlannedCell, Stop, TargetKind, test};
@@ -112,10 +112,10 @@ fn fault(random: &mut Random, capacity_bytes: u64) -> InjectedFault {
     let somewhere = Extent::new(random.below(capacity_bytes), random.below(256 * MIB));
     let op = random.below(3_000);
     let window = FaultWindow::Ops(op, op + random.below(400));
-    let lasts = *random.pick(&[Lasts::Once, Lasts::Forever]);
+    let lasts = *random.pick(&[FaultDuration::Once, FaultDuration::Forever]);
     match random.below(11) {
         0 => InjectedFault::EioAt(somewhere, lasts),
-        1 => InjectedFault::EioAt(Extent::new(0, u64::MAX), Lasts::Once),
+        1 => InjectedFault::EioAt(Extent::new(0, u64::MAX), FaultDuration::Once),
         2 => InjectedFault::EioNowAndThen { per_million: 800, seed: 1 },
         3 => InjectedFault::ShortRead(somewhere, lasts),
         4 => InjectedFault::HangFor { ns: 7 * SECOND_NS, after_ops: op },

@@ -210,7 +210,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_the_bytes_it_ends_within_the_page(page in proptest::collection::vec(proptest::num::u8::ANY, 0..600)) {
+        fn random_pages_end_within_the_page(page in proptest::collection::vec(proptest::num::u8::ANY, 0..600)) {
             proptest::prop_assert!(events(&page).len() <= page.len() / 4 + 1);
         }
     }

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_lost_stands_in_three_places() {
+    fn lost_events_are_the_sum_of_the_overrun_counters() {
         let stats = "entries: 12\noverrun: 30\ncommit overrun: 2\nbytes: 840\noldest event ts:  5251.1\nnow ts: 5260.2\ndropped events: 1\nread events: 9\n";
         assert_eq!((lost(stats), lost("")), (33, 0));
     }

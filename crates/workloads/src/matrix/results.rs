@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::units::saturating_sum;
 use record::{Cell, Stop};
-use stats::{ContestRank, Placed, contest, is_open};
+use stats::{ContestRank, RankedGroup, contest, is_open};
 
 use super::Combination;
 
@@ -69,7 +69,7 @@ impl Results {
     }
 
     /// Removes the failure of this combination: the medium has failed.
-    pub fn pardon(&mut self, number: usize) {
+    pub fn remove_failure(&mut self, number: usize) {
         self.failed.retain(|failed| failed.combination != number);
     }
 
@@ -98,7 +98,7 @@ impl Results {
     }
 
     /// Combinations of a work, the best first, by their numbers.
-    pub fn places(&self, combinations: &[Combination], work: &str) -> Vec<Placed> {
+    pub fn places(&self, combinations: &[Combination], work: &str) -> Vec<RankedGroup> {
         let of_work = |number: usize| combinations[number].work == work;
         let figures = |number: usize| {
             let kept =

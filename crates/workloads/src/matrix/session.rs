@@ -10,7 +10,7 @@ use stats::Random;
 use super::error_streak::{ErrorStreak, FailedTry};
 use super::{Combination, MatrixBackend, MediumFailure, Prepared, Results, Unready, order};
 use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
-use crate::workload::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
+use crate::workload::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// Limits after which nothing more is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,7 +309,7 @@ fn blame_medium(
     events: EventSink<'_>,
 ) -> End {
     for failed in all {
-        results.pardon(failed.number);
+        results.remove_failure(failed.number);
         let failed = failed.by_medium();
         if let Err(end) =
             keep(results, trial, (failed.number, failed.repeat), &failed.cells, events)
@@ -390,8 +390,8 @@ fn work(
     let mut look = |point| {
         let seen = Fragmentation::of(&prepared.directory, trial.count_extents);
         match point {
-            LookPoint::Before => before = Some(seen),
-            LookPoint::After => {
+            InspectionPoint::Before => before = Some(seen),
+            InspectionPoint::After => {
                 after = Some(seen);
                 cost = fragmentation::cost(&prepared.directory, trial.open);
             }

@@ -187,7 +187,7 @@ const CLEAR: &[(&str, &[f64])] = &[
 ];
 
 #[test]
-fn what_is_decided_is_not_repeated_further() {
+fn each_block_tries_every_combination_in_its_own_order() {
     let went = Bench::new(CLEAR).run();
     assert_eq!((went.end, went.tries.len(), went.left_open), (End::Complete, 18, false));
     // one of each in every block
@@ -272,7 +272,7 @@ fn a_file_system_that_cannot_be_taken_away_ends_everything_and_its_figure_is_kep
 }
 
 #[test]
-fn what_cannot_be_fitted_is_tried_without_and_named() {
+fn file_systems_that_cannot_be_aligned_are_listed_as_left_out() {
     let both = Axes { aligns: vec![false, true], ..axes() };
     let (all, left_out) = both.combinations(|filesystem| filesystem != "vfat");
     assert_eq!((all.len(), left_out.len()), (10, 1));

@@ -12,7 +12,7 @@ use crate::replay::{
     self, CapacityFit, Pace, Placing, Player, ReplayOutcome, ReplayProgress, ReplaySettings,
 };
 use crate::trace::{self, Trace, TraceSurvey};
-use crate::workload::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
+use crate::workload::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// Prefix of such a work on the command line.
 pub const PREFIX: &str = "trace:";
@@ -76,7 +76,7 @@ impl TraceWork {
         if !filled.map_err(|error| WorkError::device(&self.name, "filling its file", &error))? {
             return Err(WorkError::Interrupted { work: self.name.clone() });
         }
-        (context.look)(LookPoint::Before);
+        (context.look)(InspectionPoint::Before);
         let facts = device.facts().clone();
         let placing = Placing::new(&self.survey, &settings, &facts, room)
             .map_err(|error| failed(error.to_string()))?;
@@ -90,7 +90,7 @@ impl TraceWork {
         let mut steps = self.trace.steps().map_err(|error| failed(error.to_string()))?;
         let outcome: ReplayOutcome =
             player.play(&mut *steps).map_err(|error| failed(error.to_string()))?;
-        (context.look)(LookPoint::After);
+        (context.look)(InspectionPoint::After);
         match (&outcome.failure, outcome.stop) {
             (Some(error), _) => Err(WorkError::device(&self.name, "replaying", error)),
             (None, Some(Stop::Interrupted)) => {

@@ -172,9 +172,9 @@ fn whole(
         cell.metrics.latency_ns = Some(latency(&histogram, worst_ns));
         cell.histogram = Some(histogram);
     }
-    cell.series = vec![outcome.course.series("latency, replayed")];
-    if !survey.course.is_empty() {
-        cell.series.push(survey.course.series("latency, recorded"));
+    cell.series = vec![outcome.latency_timeline.series("latency, replayed")];
+    if !survey.latency_timeline.is_empty() {
+        cell.series.push(survey.latency_timeline.series("latency, recorded"));
     }
     cell.series.retain(|series| !series.points.is_empty());
     cell.flags = flags(survey, outcome, worst_ns);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Completion, Device, Extent, Filler, IoError, Request};
+use device::{Completion, DataGenerator, Device, Extent, IoError, Request};
 use record::Content;
 use record::units::MIB;
 
@@ -21,7 +21,7 @@ pub fn fill(
 ) -> Result<bool, IoError> {
     let in_flight = MAX_IN_FLIGHT.min(device.facts().max_in_flight);
     device.prepare(in_flight, MIB as usize)?;
-    let (filler, started_ns) = (Filler::new(seed), device.now());
+    let (generator, started_ns) = (DataGenerator::new(seed), device.now());
     let mut free: Vec<u32> = (0..in_flight).collect();
     let mut done: Vec<Completion> = Vec::new();
     let (mut asked, mut ops) = (0, 0);
@@ -33,7 +33,7 @@ pub fn fill(
         if let Some(slot) = free.pop_if(|_| asked < extent.bytes && !stopped) {
             let bytes = MIB.min(extent.bytes - asked);
             let at = extent.offset_bytes + asked;
-            filler.fill(
+            generator.fill(
                 &mut device.buffer(slot)[..bytes as usize],
                 Content::Incompressible,
                 u32::MAX - 1,

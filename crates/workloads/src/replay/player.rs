@@ -2,11 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Completion, Device, Filler, IoError, IoErrorKind, Op, Request, Slot};
+use device::{Completion, DataGenerator, Device, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Content, Histogram, Path, Stop, Sync};
 
 use super::{Left, Pace, Placing, ReplaySettings};
-use crate::trace::{Course, Issue, Marks, Steps, TraceError, TraceEvent, TraceSurvey, op_index};
+use crate::trace::{
+    Issue, LatencyTimeline, RequestFlags, Steps, TraceError, TraceEvent, TraceSurvey, op_index,
+};
 
 /// Time before a request is due, in nanoseconds, at which sleeping ends and the clock is watched:
 /// the kernel wakes a sleeper late, by its timer's slack and by other load.
@@ -77,7 +79,7 @@ pub struct ReplayOutcome {
     /// I/Os with a latency of 0.
     pub zero_latencies: u64,
     /// Latencies of all operations over the time of the replay.
-    pub course: Course,
+    pub latency_timeline: LatencyTimeline,
     /// Processor time used, in nanoseconds; `None` if it is not known.
     pub cpu_ns: Option<u64>,
     /// Reason why it ended early; `None` if the whole trace was replayed.
@@ -118,7 +120,7 @@ pub struct Player<'a> {
     device: &'a mut dyn Device,
     placing: &'a Placing,
     settings: ReplaySettings,
-    filler: Filler,
+    generator: DataGenerator,
     stop: &'a AtomicBool,
     on_progress: &'a mut dyn FnMut(ReplayProgress),
     /// Request in flight in each slot.
@@ -159,7 +161,7 @@ impl<'a> Player<'a> {
             device,
             placing,
             settings,
-            filler: Filler::new(settings.seed),
+            generator: DataGenerator::new(settings.seed),
             stop,
             on_progress,
             flights: vec![None; slots as usize],
@@ -267,7 +269,7 @@ impl<'a> Player<'a> {
             // controller may know data again.
             let pass = (number >> 8) as u32;
             let buffer = &mut self.device.buffer(slot)[..place.bytes as usize];
-            self.filler.fill(buffer, Content::Incompressible, pass, place.offset_bytes);
+            self.generator.fill(buffer, Content::Incompressible, pass, place.offset_bytes);
         }
         let due_ns = match self.settings.pace {
             Pace::Times(times) => Some(self.started_ns + (issue.time_ns as f64 / times) as u64),
@@ -284,7 +286,7 @@ impl<'a> Player<'a> {
             offset_bytes: place.offset_bytes,
             length_bytes: place.bytes,
             slot,
-            sync: if issue.op == Op::Write && issue.marks.has(Marks::FUA) {
+            sync: if issue.op == Op::Write && issue.flags.has(RequestFlags::FUA) {
                 Sync::Data
             } else {
                 Sync::None
@@ -378,7 +380,7 @@ impl<'a> Player<'a> {
         done.latency.record(latency_ns);
         done.worst_ns = done.worst_ns.max(latency_ns);
         self.outcome.zero_latencies += u64::from(latency_ns == 0);
-        self.outcome.course.push(since_ns(completion.completed_ns), latency_ns);
+        self.outcome.latency_timeline.push(since_ns(completion.completed_ns), latency_ns);
         self.outcome.elapsed_ns = self.outcome.elapsed_ns.max(since_ns(completion.completed_ns));
         if let Some(due_ns) = flight.due_ns {
             self.outcome.error.record(completion.submitted_ns.abs_diff(due_ns));

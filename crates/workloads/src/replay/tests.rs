@@ -6,7 +6,7 @@ use device::{Device, Extent, MemoryDevice, Op, Request, Tracing};
 use proptest::prelude::*;
 
 use super::*;
-use crate::trace::{Issue, Marks, Trace, TraceHeader, TraceSurvey, TraceWriter, open};
+use crate::trace::{Issue, RequestFlags, Trace, TraceHeader, TraceSurvey, TraceWriter, open};
 
 const MIB: u64 = 1 << 20;
 
@@ -25,10 +25,10 @@ fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) ->
     events.sort_by_key(|&(time, at, ends)| (time, !ends, at));
     for (time_ns, at, ends) in events {
         let (issued_ns, _, op, offset_bytes, length_bytes) = rows[at];
-        let marks = Marks::NONE;
+        let flags = RequestFlags::NONE;
         let (device, pid) = (1, 0);
         let issue =
-            Issue { time_ns: issued_ns, op, marks, offset_bytes, length_bytes, device, pid };
+            Issue { time_ns: issued_ns, op, flags, offset_bytes, length_bytes, device, pid };
         if ends { writer.completed(time_ns, &issue) } else { writer.issued(&issue) }.unwrap();
     }
     writer.finish().unwrap();

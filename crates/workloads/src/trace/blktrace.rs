@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::kernel::{Action, BlockEvent, Interpreter, RequestKind};
-use super::{Marks, Notes, Steps, TraceError, TraceEvent};
+use super::{Notes, RequestFlags, Steps, TraceError, TraceEvent};
 use device::Op;
 
 /// "eat", and the version in the lowest byte.
@@ -170,7 +170,7 @@ impl Source {
                 return Ok(None);
             }
             if record.u32(28) == bits::NOTIFY | bits::MESSAGE {
-                self.hear();
+                self.take_message();
             }
             self.at += (RECORD_BYTES + self.payload.len()) as u64;
             if let Some(event) = record.event() {
@@ -181,7 +181,7 @@ impl Source {
     }
 
     /// Takes in a message.
-    fn hear(&mut self) {
+    fn take_message(&mut self) {
         let text = String::from_utf8_lossy(&self.payload);
         self.is_capture |= text.starts_with(CAPTURE);
         self.is_ended |= text == ENDED;
@@ -264,13 +264,15 @@ fn what(action: u32, length_bytes: u64) -> RequestKind {
         () if has(bits::WRITE) => Some(Op::Write),
         () => Some(Op::Read),
     };
-    let marks = Marks::FUA.when(has(bits::FUA)).and(Marks::SYNC.when(has(bits::SYNC)));
-    let marks =
-        marks.and(Marks::META.when(has(bits::META))).and(Marks::AHEAD.when(has(bits::AHEAD)));
+    let flags =
+        RequestFlags::FUA.when(has(bits::FUA)).and(RequestFlags::SYNC.when(has(bits::SYNC)));
+    let flags = flags
+        .and(RequestFlags::META.when(has(bits::META)))
+        .and(RequestFlags::AHEAD.when(has(bits::AHEAD)));
     let flush = has(bits::FLUSH);
     match data {
-        None => RequestKind { op: flush.then_some(Op::Flush), preflush: false, marks },
-        op => RequestKind { op, preflush: flush, marks },
+        None => RequestKind { op: flush.then_some(Op::Flush), preflush: false, flags },
+        op => RequestKind { op, preflush: flush, flags },
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::blktrace::{CAPTURE, ENDED, LOST, MAGIC, RECORD_BYTES, VERSION, bits};
 use super::kernel::{Action, BlockEvent, RequestKind};
-use super::{Issue, Marks};
+use super::{Issue, RequestFlags};
 
 /// What a recording is of, and how it was made: the first message of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -136,8 +136,8 @@ struct Record<'a> {
 }
 
 fn event(issue: &Issue, action: Action, time_ns: u64) -> BlockEvent {
-    let &Issue { op, marks, offset_bytes, length_bytes, device, pid, .. } = issue;
-    let what = RequestKind { op: Some(op), preflush: false, marks };
+    let &Issue { op, flags, offset_bytes, length_bytes, device, pid, .. } = issue;
+    let what = RequestKind { op: Some(op), preflush: false, flags };
     BlockEvent { time_ns, action, what, offset_bytes, length_bytes, device, pid }
 }
 
@@ -156,13 +156,13 @@ fn action(event: &BlockEvent, op: Op) -> u32 {
         Op::Discard => bits::WRITE | bits::DISCARD,
     };
     let when = |bit, given| if given { bit } else { 0 };
-    let has = |bit, mark| when(bit, event.what.marks.has(mark));
+    let has = |bit, mark| when(bit, event.what.flags.has(mark));
     happened
         | bits::FILE_SYSTEM
         | moves
         | when(bits::FLUSH, event.what.preflush)
-        | has(bits::FUA, Marks::FUA)
-        | has(bits::SYNC, Marks::SYNC)
-        | has(bits::META, Marks::META)
-        | has(bits::AHEAD, Marks::AHEAD)
+        | has(bits::FUA, RequestFlags::FUA)
+        | has(bits::SYNC, RequestFlags::SYNC)
+        | has(bits::META, RequestFlags::META)
+        | has(bits::AHEAD, RequestFlags::AHEAD)
 }

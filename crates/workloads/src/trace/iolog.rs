@@ -9,7 +9,7 @@ use std::path::Path;
 use device::Op;
 
 use super::lines::TraceLines;
-use super::{Issue, Marks, Notes, Steps, TraceError, TraceEvent};
+use super::{Issue, Notes, RequestFlags, Steps, TraceError, TraceEvent};
 
 /// What a log's first line is made of.
 const OPENING: &str = "fio version ";
@@ -101,7 +101,7 @@ impl Iolog {
         Ok(Some(TraceEvent::Issued(Issue {
             time_ns: self.time_ns,
             op,
-            marks: Marks::NONE,
+            flags: RequestFlags::NONE,
             offset_bytes,
             length_bytes,
             device,

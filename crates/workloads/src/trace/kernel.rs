@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use device::Op;
 
-use super::{Issue, Marks, Pairs, RequestKey, TraceEvent};
+use super::{Issue, Pairs, RequestFlags, RequestKey, TraceEvent};
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct RequestKind {
     /// A flush comes before it.
     pub preflush: bool,
     /// Force unit access, synchronous, metadata, read-ahead.
-    pub marks: Marks,
+    pub flags: RequestFlags,
 }
 
 /// Reads the letters by which the kernel and blkparse say what a request does (`WS`, `FWFS`, `RA`,
@@ -45,14 +45,14 @@ pub fn rwbs(letters: &str) -> Option<RequestKind> {
         'N' => None,
         _ => return None,
     };
-    let mut marks = Marks::NONE;
+    let mut flags = RequestFlags::NONE;
     for letter in rest.chars().skip(1) {
-        marks = marks.and(match letter {
-            'F' => Marks::FUA,
-            'S' => Marks::SYNC,
-            'M' => Marks::META,
-            'A' => Marks::AHEAD,
-            _ => Marks::NONE,
+        flags = flags.and(match letter {
+            'F' => RequestFlags::FUA,
+            'S' => RequestFlags::SYNC,
+            'M' => RequestFlags::META,
+            'A' => RequestFlags::AHEAD,
+            _ => RequestFlags::NONE,
         });
     }
     // A flush alone is told as one before nothing.
@@ -60,9 +60,9 @@ pub fn rwbs(letters: &str) -> Option<RequestKind> {
         None | Some(Op::Flush) => Some(RequestKind {
             op: (preflush || op.is_some()).then_some(Op::Flush),
             preflush: false,
-            marks,
+            flags,
         }),
-        _ => Some(RequestKind { op, preflush, marks }),
+        _ => Some(RequestKind { op, preflush, flags }),
     }
 }
 
@@ -129,12 +129,12 @@ impl Interpreter {
     fn issue(&mut self, event: &BlockEvent, op: Op, offset_bytes: u64, length_bytes: u64) {
         let &BlockEvent { time_ns, device, pid, .. } = event;
         let issue =
-            Issue { time_ns, op, marks: event.what.marks, offset_bytes, length_bytes, device, pid };
+            Issue { time_ns, op, flags: event.what.flags, offset_bytes, length_bytes, device, pid };
         if event.what.preflush {
             // The write goes out when the flush is done.
             let flush = Issue {
                 op: Op::Flush,
-                marks: Marks::NONE,
+                flags: RequestFlags::NONE,
                 offset_bytes: 0,
                 length_bytes: 0,
                 ..issue

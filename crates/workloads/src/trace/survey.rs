@@ -62,7 +62,7 @@ pub struct TraceSurvey {
     /// What was touched, in the order in which the devices appear.
     pub spans: Vec<Span>,
     /// Recorded latencies over time.
-    pub course: Course,
+    pub latency_timeline: LatencyTimeline,
     /// What is to be said about the recording.
     pub notes: Notes,
 }
@@ -125,7 +125,7 @@ impl TraceSurvey {
                     let took_ns = time_ns.saturating_sub(began_ns);
                     if took_ns > 0 {
                         self.by_op[op_index(op)].latency.record(took_ns);
-                        self.course.push(*time_ns, took_ns);
+                        self.latency_timeline.push(*time_ns, took_ns);
                     }
                 }
             }
@@ -180,18 +180,18 @@ impl Open {
 
 /// Latencies over time: the mean of each of at most 240 stretches of equal length.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct LatencyTimeline {
     width_ns: u64,
     stretches: Vec<(u64, u64)>,
 }
 
-impl Default for Course {
-    fn default() -> Course {
-        Course { width_ns: 100_000, stretches: Vec::new() }
+impl Default for LatencyTimeline {
+    fn default() -> LatencyTimeline {
+        LatencyTimeline { width_ns: 100_000, stretches: Vec::new() }
     }
 }
 
-impl Course {
+impl LatencyTimeline {
     /// An I/O that ended then took so long.
     #[inline]
     pub fn push(&mut self, at_ns: u64, took_ns: u64) {

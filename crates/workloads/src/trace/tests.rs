@@ -6,7 +6,15 @@ use proptest::prelude::*;
 use super::*;
 
 fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) -> Issue {
-    Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 8 << 20, pid: 7 }
+    Issue {
+        time_ns,
+        op,
+        flags: RequestFlags::NONE,
+        offset_bytes,
+        length_bytes,
+        device: 8 << 20,
+        pid: 7,
+    }
 }
 
 fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
@@ -65,12 +73,19 @@ fn any_steps() -> impl Strategy<Value = Vec<TraceEvent>> {
     proptest::collection::vec(one, 0..300).prop_map(|rows| {
         let (mut now_ns, mut issued) = (0, 0);
         let (mut steps, mut under_way) = (Vec::new(), Vec::<(u64, Issue)>::new());
-        for ((op, sector, sectors), (later_ns, marks, (device, pid)), done, ends) in rows {
+        for ((op, sector, sectors), (later_ns, flags, (device, pid)), done, ends) in rows {
             let time_ns = now_ns;
             let (offset_bytes, length_bytes) =
                 if op == Op::Flush { (0, 0) } else { (sector * 512, u64::from(sectors) * 512) };
-            let issue =
-                Issue { time_ns, op, marks: Marks(marks), offset_bytes, length_bytes, device, pid };
+            let issue = Issue {
+                time_ns,
+                op,
+                flags: RequestFlags(flags),
+                offset_bytes,
+                length_bytes,
+                device,
+                pid,
+            };
             let place = |issue: &Issue| (issue.device, issue.op, issue.offset_bytes);
             if ends && !under_way.is_empty() {
                 let (number, _) = under_way.swap_remove(done.index(under_way.len()));
@@ -211,12 +226,12 @@ fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
 
 fn expected() -> Vec<TraceEvent> {
     let base = Issue {
-        marks: Marks::SYNC,
+        flags: RequestFlags::SYNC,
         pid: 42,
         device: 8 << 20 | 16,
         ..issue(0, Op::Write, 4096, 4096)
     };
-    let plain = Issue { marks: Marks::NONE, ..base };
+    let plain = Issue { flags: RequestFlags::NONE, ..base };
     vec![
         TraceEvent::Issued(base),
         TraceEvent::Completed { time_ns: 900, number: 0 },
@@ -344,7 +359,7 @@ fn fio_iologs_of_both_versions() {
             TraceEvent::Issued(Issue {
                 time_ns,
                 op,
-                marks: Marks::NONE,
+                flags: RequestFlags::NONE,
                 offset_bytes,
                 length_bytes,
                 device,
@@ -368,14 +383,18 @@ fn fio_iologs_of_both_versions() {
 
 #[test]
 fn rwbs_letters_are_read() {
-    let parsed = |letters| rwbs(letters).map(|what| (what.op, what.preflush, what.marks));
+    let parsed = |letters| rwbs(letters).map(|what| (what.op, what.preflush, what.flags));
     assert_eq!(
         parsed("WFSM"),
-        Some((Some(Op::Write), false, Marks::FUA.and(Marks::SYNC).and(Marks::META)))
+        Some((
+            Some(Op::Write),
+            false,
+            RequestFlags::FUA.and(RequestFlags::SYNC).and(RequestFlags::META)
+        ))
     );
-    assert_eq!(parsed("FWS"), Some((Some(Op::Write), true, Marks::SYNC)));
-    assert_eq!(parsed("RA"), Some((Some(Op::Read), false, Marks::AHEAD)));
-    assert_eq!(parsed("DS"), Some((Some(Op::Discard), false, Marks::SYNC)));
+    assert_eq!(parsed("FWS"), Some((Some(Op::Write), true, RequestFlags::SYNC)));
+    assert_eq!(parsed("RA"), Some((Some(Op::Read), false, RequestFlags::AHEAD)));
+    assert_eq!(parsed("DS"), Some((Some(Op::Discard), false, RequestFlags::SYNC)));
     for flush in ["F", "FF", "FN"] {
         assert_eq!(
             parsed(flush).map(|(op, before, _)| (op, before)),

@@ -67,7 +67,7 @@ fn a_device_has_many_names() {
 }
 
 #[test]
-fn what_is_not_there_is_named_with_what_is() {
+fn a_missing_device_is_refused_with_those_present() {
     let tree = Tree::new();
     let message = |asked: &str| tree.find(asked).unwrap_err();
     insta::assert_snapshot!(message("sda2"), @"there is no device 'sda2'; did you mean sda or sda1 or sdb?");

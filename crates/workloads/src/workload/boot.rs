@@ -24,7 +24,7 @@ use super::ledger::{Ledger, figure, sys};
 use super::run::WorkloadRun;
 use super::tree::{TreeEntry, needs_bytes, tree};
 use super::unpack::Unpacker;
-use super::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "boot",
@@ -134,7 +134,7 @@ impl Boot {
             caches::forget(tree.files.iter().map(|(path, _)| path.as_path())),
         );
         forgotten?;
-        let emptied = self.all_caches && caches::forget_everything();
+        let emptied = self.all_caches && caches::drop_all_caches();
         Ok((tree, emptied))
     }
 
@@ -271,7 +271,7 @@ impl Workload for Boot {
         run.part(0.0, 0.4);
         let top = run.path("tree");
         let (tree, emptied) = self.lay_down(&top, &mut run)?;
-        run.show(LookPoint::Before);
+        run.show(InspectionPoint::Before);
         let steps = trace(self.steps, &tree, &mut run.random("trace"));
         let folder = run.folder().to_owned();
         let log = OpenOptions::new().append(true).create_new(true).open(folder.join("log"));
@@ -293,7 +293,7 @@ impl Workload for Boot {
             }
         }
         drop(doer);
-        run.show(LookPoint::After);
+        run.show(InspectionPoint::After);
         run.end()?;
         Ok(vec![cell(ledger, self.params(), stop, written_bytes, emptied)])
     }

@@ -22,7 +22,7 @@ use self::player::{FilePace, FilePlayer, FileReplayError, OperationTimes};
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure, sys};
 use super::run::WorkloadRun;
-use super::{LookPoint, WorkError, Workload, WorkloadContext};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext};
 use crate::trace::TraceError;
 use crate::trace::files::{FileAction, FileTrace, FileTraceSurvey};
 
@@ -246,11 +246,11 @@ impl Workload for FilesWork {
         run.part(0.0, 0.3);
         self.prepare(&mut run)?;
         if !self.survey.before.is_empty() {
-            run.show(LookPoint::Before);
+            run.show(InspectionPoint::Before);
         }
         run.part(0.3, 1.0);
         let cells = self.play(&mut run)?;
-        run.show(LookPoint::After);
+        run.show(InspectionPoint::After);
         run.end()?;
         Ok(cells)
     }

@@ -11,7 +11,7 @@ use suite::{Setting, SettingError, TestSettings};
 use super::clock::now_ns;
 use super::ledger::{Ledger, sys};
 use super::run::WorkloadRun;
-use super::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "logger",
@@ -118,7 +118,7 @@ impl Workload for Logger {
             }
         }
         drop(log);
-        run.show(LookPoint::After);
+        run.show(InspectionPoint::After);
         run.end()?;
         Ok(vec![
             commits.cell(KIND.name, 1, self.params("commit"), stop),

@@ -15,7 +15,7 @@ use suite::{
 
 use super::run::WorkloadRun;
 use super::{
-    LookPoint, OpenFile, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
+    InspectionPoint, OpenFile, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
 };
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
@@ -215,7 +215,7 @@ impl Drop for Remove {
 /// Forwards the progress, and the moments at which to examine the files.
 struct ProgressForwarder<'a> {
     on_progress: &'a mut dyn FnMut(WorkloadProgress),
-    look: &'a mut dyn FnMut(LookPoint),
+    look: &'a mut dyn FnMut(InspectionPoint),
     cells: usize,
 }
 
@@ -233,7 +233,7 @@ impl RunListener for ProgressForwarder<'_> {
             }
             // The file is there until the last form has been heard of.
             RunEvent::CellFinished { index, .. } if index + 1 == self.cells => {
-                (self.look)(LookPoint::After)
+                (self.look)(InspectionPoint::After)
             }
             _ => {}
         }

@@ -31,7 +31,7 @@ use self::poll::Polls;
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure};
 use super::run::{self, WorkloadRun};
-use super::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "rrd",
@@ -130,7 +130,7 @@ impl Rrd {
         let mut polls = Polls::new(&self.shape, self.files, run);
         polls.make_files(run)?;
         run.sync()?;
-        run.show(LookPoint::Before);
+        run.show(InspectionPoint::Before);
         let mut journal = match coalesce {
             1 => None,
             _ => Some(run.check("making the journal", File::create_new(run.path("journal")))?),
@@ -200,7 +200,7 @@ impl Rrd {
             "coalesced" => self.buffered(self.coalesce, run)?,
             _ => self.buffered(1, run)?,
         };
-        run.show(LookPoint::After);
+        run.show(InspectionPoint::After);
         run.empty()?;
         Ok(self.cell(number, form, account))
     }

@@ -10,7 +10,7 @@ use record::units::MILLISECOND_NS;
 use stats::Random;
 
 use super::clock::now_ns;
-use super::{LookPoint, WorkError, WorkloadContext, WorkloadProgress};
+use super::{InspectionPoint, WorkError, WorkloadContext, WorkloadProgress};
 
 /// Time between two reports of progress, in nanoseconds.
 const BEAT_NS: u64 = 100 * MILLISECOND_NS;
@@ -153,7 +153,7 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
     }
 
     /// Lets the caller examine the files.
-    pub fn show(&mut self, point: LookPoint) {
+    pub fn show(&mut self, point: InspectionPoint) {
         (self.context.look)(point);
     }
 

@@ -15,7 +15,7 @@ use suite::{Setting, SettingError, TestSettings};
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure};
 use super::run::{self, WorkloadRun};
-use super::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "sqlite",
@@ -104,7 +104,7 @@ impl Sqlite {
         }
         database.close().map_err(|(_, error)| failure("closing the database", &error))?;
         let database_bytes = run.check("looking at the database", std::fs::metadata(&path))?.len();
-        run.show(LookPoint::After);
+        run.show(InspectionPoint::After);
         run.remove(&path)?;
         let mut cell = ledger.cell(KIND.name, number, self.params(journal), stop);
         cell.metrics.other.insert("database_bytes".into(), figure(database_bytes as f64, 1));

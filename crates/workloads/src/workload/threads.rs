@@ -31,7 +31,7 @@ use self::worker::Worker;
 use super::clock::now_ns;
 use super::ledger::figure;
 use super::run::WorkloadRun;
-use super::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "threads",
@@ -194,7 +194,7 @@ impl Threads {
             let number = cells.len() + 1;
             cells.push(self.phase(form, phase, &paths, number, run)?);
         }
-        run.show(LookPoint::After);
+        run.show(InspectionPoint::After);
         paths.iter().try_for_each(|path| run.remove(path))
     }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use record::Content;
 use rustix::io::Errno;
 
@@ -19,7 +19,7 @@ const PIECE_BYTES: usize = 128 << 10;
 
 /// Makes the entries of a tree.
 pub(super) struct Unpacker {
-    filler: Filler,
+    generator: DataGenerator,
     content: Content,
     piece: Vec<u8>,
     /// True to make every file durable before the next one, as package managers do.
@@ -33,7 +33,7 @@ impl Unpacker {
     /// Unpacker for files of this content, drawn from the seed.
     pub fn new(seed: u64, content: Content, sync_each: bool) -> Unpacker {
         Unpacker {
-            filler: Filler::new(seed),
+            generator: DataGenerator::new(seed),
             content,
             piece: vec![0; PIECE_BYTES],
             sync_each,
@@ -90,7 +90,7 @@ impl Unpacker {
             let before_ns = now_ns();
             let piece = &mut self.piece[..(length as usize).next_multiple_of(512)];
             // The file's number as pass: no two files hold the same.
-            self.filler.fill(piece, self.content, number as u32, at);
+            self.generator.fill(piece, self.content, number as u32, at);
             away_ns += now_ns() - before_ns;
             run.check("writing a file", file.write_all(&piece[..length as usize]))?;
             at += length;

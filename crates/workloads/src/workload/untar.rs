@@ -11,7 +11,7 @@ use super::ledger::{Ledger, figure};
 use super::run::{self, WorkloadRun};
 use super::tree::{needs_bytes, tree};
 use super::unpack::Unpacker;
-use super::{LookPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
+use super::{InspectionPoint, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "untar",
@@ -86,7 +86,7 @@ impl Untar {
             );
             cell.flags.push(Flag::Note { text });
         }
-        run.show(LookPoint::After);
+        run.show(InspectionPoint::After);
         run.remove(&top)?;
         Ok(cell)
     }

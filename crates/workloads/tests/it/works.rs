@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flashmark_workloads::workload::{
-    KINDS, LookPoint, WorkError, WorkloadContext, WorkloadProgress, find,
+    InspectionPoint, KINDS, WorkError, WorkloadContext, WorkloadProgress, find,
 };
 use record::{Cell, Stop};
 
@@ -29,7 +29,7 @@ pub fn small(name: &str) -> Vec<(String, String)> {
 #[derive(Default)]
 pub struct Counted {
     pub shares: Vec<f64>,
-    pub points: Vec<LookPoint>,
+    pub points: Vec<InspectionPoint>,
 }
 
 /// Runs a work; `interrupt` decides at each report of progress whether to stop.
@@ -69,7 +69,7 @@ fn done(name: &str, more: &[(&str, &str)]) -> Vec<Cell> {
     let mut settings = small(name);
     settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     let (result, counted) = run(name, &settings, folder.path(), |_| false);
-    assert!(counted.points.contains(&LookPoint::After), "{name} shows its files");
+    assert!(counted.points.contains(&InspectionPoint::After), "{name} shows its files");
     assert!(
         counted.shares.iter().all(|share| (0.0..=1.0).contains(share)),
         "{name}: {:?}",

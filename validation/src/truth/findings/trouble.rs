@@ -1,7 +1,7 @@
 //! Random disturbances between a medium and its figures: volatile caches, pauses, slow flushes,
 //! host stalls.
 
-use device::{Device, HostStalls, Pauses, Pausing};
+use device::{Device, HostStalls, PauseTimes, PausingDevice};
 use record::HostStall;
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS};
 
@@ -13,7 +13,7 @@ use super::medium::{Mapping, Medium};
 #[derive(Clone, Debug, Default)]
 pub struct Trouble {
     /// Pauses of the medium, and the time of its flushes.
-    pub pausing: Pausing,
+    pub pausing: PauseTimes,
     /// Stalls of the host, by the device's clock.
     pub host: Vec<HostStall>,
 }
@@ -37,7 +37,7 @@ impl Trouble {
         // A cache that lies has nothing to wait for: its flush takes the same time with and without
         // data.
         let idle_flush_ns = if cache.lies() { flush_ns } else { 0 };
-        let pausing = Pausing { flush_ns, idle_flush_ns, ..pauses(write_mbps, dice) };
+        let pausing = PauseTimes { flush_ns, idle_flush_ns, ..pauses(write_mbps, dice) };
         Trouble { pausing, host: host_stalls(dice) }
     }
 
@@ -48,21 +48,24 @@ impl Trouble {
 
     /// Wraps a device in the disturbances.
     pub fn around(&self, device: impl Device + 'static) -> Box<dyn Device> {
-        Box::new(HostStalls::new(Pauses::new(device, self.pausing), self.host.iter().copied()))
+        Box::new(HostStalls::new(
+            PausingDevice::new(device, self.pausing),
+            self.host.iter().copied(),
+        ))
     }
 }
 
 /// Draws pauses of 50 ms to 0.8 s that take up to a sixth of the time of sequential writing.
-fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
+fn pauses(write_mbps: f64, dice: &mut Dice) -> PauseTimes {
     let pause_s = dice.spread(0.05, 0.8);
     let every_bytes = pause_s / dice.between(0.02, 0.16) * write_mbps * 1e6;
     if dice.happens(0.7) {
-        return Pausing::default();
+        return PauseTimes::default();
     }
-    Pausing {
+    PauseTimes {
         every_bytes: every_bytes as u64,
         pause_ns: (pause_s * SECOND_NS as f64) as u64,
-        ..Pausing::default()
+        ..PauseTimes::default()
     }
 }
 

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use record::{Ended, Record};
 
 use crate::compare::RunGroup;
-use crate::matrix::{self, Way};
+use crate::matrix::{self, MatrixCombination};
 
 /// Most combinations named for a reason; of more only the first is.
 const NAMED: usize = 2;
 
 /// Reasons, each with the missing combinations.
 #[derive(Default)]
-pub(super) struct MissingWays(Vec<(String, Vec<String>)>);
+pub(super) struct MissingCombinations(Vec<(String, Vec<String>)>);
 
-impl MissingWays {
+impl MissingCombinations {
     /// Adds a missing combination with its reason; equal reasons are joined.
     pub fn add(&mut self, why: String, what: String) {
         match self.0.iter_mut().find(|(known, _)| *known == why) {
@@ -36,15 +36,19 @@ impl MissingWays {
 
 /// Reason why a combination was not tried on a medium: left out of its matrix, or the matrix is not
 /// finished.
-pub(super) fn why_not_tried(records: &[&Record], way: &Way, work: &str) -> String {
+pub(super) fn why_not_tried(
+    records: &[&Record],
+    combination: &MatrixCombination,
+    work: &str,
+) -> String {
     let of_matrices = || records.iter().filter(|record| matrix::of(record).is_some());
     if of_matrices().next().is_none() {
         return "it has no matrix".to_owned();
     }
     let left_out = [
-        format!("scheduler {}", way.scheduler),
-        way.filesystem.clone(),
-        format!("{} fitted to the AU", way.filesystem),
+        format!("scheduler {}", combination.scheduler),
+        combination.filesystem.clone(),
+        format!("{} fitted to the AU", combination.filesystem),
         work.to_owned(),
     ];
     let fits = |what: &str| left_out.iter().any(|name| name == what);

@@ -15,10 +15,10 @@ use super::figures::figures;
 pub struct OpenMetricsSink<W: Write> {
     to: W,
     /// Latest run by the labels that tell media apart.
-    newest: BTreeMap<String, Newest>,
+    newest: BTreeMap<String, NewestRun>,
 }
 
-struct Newest {
+struct NewestRun {
     received: String,
     samples: Vec<Sample>,
 }
@@ -41,11 +41,11 @@ impl<W: Write> OpenMetricsSink<W> {
 
 impl<W: Write> Sink for OpenMetricsSink<W> {
     fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
-        let run = Newest { received: entry.received.clone(), samples: samples(entry) };
+        let run = NewestRun { received: entry.received.clone(), samples: samples(entry) };
         let newest = self
             .newest
             .entry(medium(entry))
-            .or_insert_with(|| Newest { received: String::new(), samples: Vec::new() });
+            .or_insert_with(|| NewestRun { received: String::new(), samples: Vec::new() });
         if run.received >= newest.received {
             *newest = run;
         }

@@ -28,7 +28,7 @@ use crate::reopened_medium::ReopenedMedium;
 const TRY_OUT_BYTES: u64 = 512 * MIB;
 
 /// Place at which combinations are tried.
-pub struct Field {
+pub struct MatrixTestArea {
     /// The thing under test.
     pub medium: Medium,
     /// The way to it.
@@ -43,13 +43,13 @@ pub struct Field {
     stand: Option<MediumBackend>,
 }
 
-impl Field {
+impl MatrixTestArea {
     /// Finds and checks the target, asks what has to be asked before it is overwritten, and makes a
     /// loop device over a file. Nothing is written to a medium yet.
     pub fn open(
         request: &MatrixRequest,
         ask: &dyn Fn(&Question<'_>) -> Result<()>,
-    ) -> Result<Field> {
+    ) -> Result<MatrixTestArea> {
         clean_up_after_killed_runs();
         let roots = Roots::default();
         let found =
@@ -102,7 +102,7 @@ impl Field {
         let au_bytes = request.au_bytes.or(medium.au_bytes).unwrap_or(DEFAULT_AU_BYTES);
         flags.extend(off_boundary(&block, au_bytes, request));
         let host = Host { memory_bps: None, ..host::facts(&roots) };
-        Ok(Field {
+        Ok(MatrixTestArea {
             medium,
             target,
             host,

@@ -1,6 +1,6 @@
 //! Probe of a medium after a failure: whether it still reads and writes.
 
-use blockio::{Expect, OpenError, OpenOptions, OpenSettings, RealDevice};
+use blockio::{ExpectedFile, OpenError, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Op, Request};
 use host::BlockTarget;
 use record::{Path as Through, Sync};
@@ -34,7 +34,7 @@ pub fn probe(block: &BlockTarget) -> Result<(), MediumFailure> {
 /// Opens a block device that this program holds.
 pub fn open(block: &BlockTarget, writable: bool) -> Result<RealDevice, OpenError> {
     let settings = OpenSettings { claimed: true, ..OpenSettings::default() };
-    let expect = Expect::Block { number: block.number().to_raw() };
+    let expect = ExpectedFile::Block { number: block.number().to_raw() };
     RealDevice::open(&OpenOptions { path: block.path.clone(), writable, expect, settings })
 }
 

@@ -51,7 +51,7 @@ pub fn recognise(
     let history: Vec<&FingerprintMark> = fingerprint.marks.iter().chain(&traces.marks).collect();
     let contents = host::contents_of(&Roots::default(), block);
     let name = label(seed);
-    let is_labelled = contents.things.iter().any(|thing| thing.label.as_ref() == Some(&name));
+    let is_labelled = contents.items.iter().any(|item| item.label.as_ref() == Some(&name));
     Ok(judge(&now, &history, is_labelled, contents.is_empty() == Some(true)))
 }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use blockio::{Expect, FileIdentity, OpenOptions, RealDevice};
+use blockio::{ExpectedFile, FileIdentity, OpenOptions, RealDevice};
 use device::IoErrorKind;
 use record::units::Nanos;
 use record::{Cell, Ended, Flag, Params, PlannedCell, Stop};
@@ -14,7 +14,7 @@ use workloads::matrix::{
 };
 use workloads::workload::{WorkError, WorkFile};
 
-use super::block_devices::Field;
+use super::block_devices::MatrixTestArea;
 use super::outputs::MatrixOutputs;
 use super::request::MatrixRequest;
 use crate::exit::{Exit, OrExit, Result};
@@ -26,7 +26,7 @@ use crate::{messages, progress_events, signals, words};
 /// Session of a matrix, with all that it needs.
 pub struct MatrixSession {
     /// The medium on which combinations are tried.
-    pub field: Field,
+    pub field: MatrixTestArea,
     /// Request of the user, as the journal has it.
     pub request: MatrixRequest,
     /// The run on disk.
@@ -131,7 +131,7 @@ fn open_file(path: &Path, capacity_bytes: u64) -> std::result::Result<WorkFile, 
     // the directory is private, and nobody else can put another file there
     let path = std::fs::canonicalize(path).map_err(failed)?;
     let identity = FileIdentity::of(&std::fs::symlink_metadata(&path).map_err(failed)?);
-    let expect = Expect::File { capacity_bytes, identity };
+    let expect = ExpectedFile::File { capacity_bytes, identity };
     let options = OpenOptions {
         path: path.clone(),
         writable: true,

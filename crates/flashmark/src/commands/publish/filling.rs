@@ -1,7 +1,7 @@
 //! A directory that is filled with files: made, or taken over from the tree that it replaces.
 //!
-//! A hidden file ([`Made`]) says of what each page was made. The same program makes the same page
-//! of the same data: then the old file is hard-linked and not made again.
+//! A hidden file ([`SourceDigests`]) says of what each page was made. The same program makes the
+//! same page of the same data: then the old file is hard-linked and not made again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ const MADE: &str = ".flashmark-made.json.gz";
 
 /// Digests of what a tree was made of; empty if there is no tree or another program made it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Made {
+pub struct SourceDigests {
     /// A digest of the program.
     program: String,
     /// Runs without cells, by the digest of the file that they came from.
@@ -32,20 +32,20 @@ pub struct Made {
     /// Digest of the sources of each file, by its path.
     files: BTreeMap<String, String>,
     /// The pieces of the Parquet files, in their order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ParquetGroup>,
 }
 
 /// Runs that are in the Parquet files together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Piece {
+pub struct ParquetGroup {
     /// A digest of the runs.
     pub key: String,
     /// Row groups in the file of runs and in that of cells.
     pub groups: [usize; 2],
 }
 
-impl Made {
-    fn of(dir: &Path) -> Option<Made> {
+impl SourceDigests {
+    fn of(dir: &Path) -> Option<SourceDigests> {
         let mut json = Vec::new();
         let file = BufReader::new(fs::File::open(dir.join(MADE)).ok()?);
         GzDecoder::new(file).read_to_end(&mut json).ok()?;
@@ -55,11 +55,11 @@ impl Made {
 
 /// A digest of pieces of text, each told apart from the next.
 #[derive(Default)]
-pub struct Key(Sha256);
+pub struct TextDigest(Sha256);
 
-impl Key {
+impl TextDigest {
     #[must_use]
-    pub fn with(mut self, part: impl AsRef<[u8]>) -> Key {
+    pub fn with(mut self, part: impl AsRef<[u8]>) -> TextDigest {
         self.0.update((part.as_ref().len() as u64).to_le_bytes());
         self.0.update(part);
         self
@@ -74,8 +74,8 @@ impl Key {
 pub struct Tree<'a> {
     dir: &'a Path,
     old_dir: PathBuf,
-    old: Made,
-    made: Mutex<Made>,
+    old: SourceDigests,
+    made: Mutex<SourceDigests>,
     written: AtomicUsize,
 }
 
@@ -83,15 +83,16 @@ impl<'a> Tree<'a> {
     /// A tree in `dir`, which will replace that in `old_dir`.
     pub fn new(dir: &'a Path, old_dir: &Path) -> Result<Tree<'a>> {
         let program = fs::read(std::env::current_exe()?).context("cannot read this program")?;
-        let program = Key::default().with(program).text();
-        let old = Made::of(old_dir).filter(|old| old.program == program).unwrap_or_default();
-        let made = Mutex::new(Made { program, ..Made::default() });
+        let program = TextDigest::default().with(program).text();
+        let old =
+            SourceDigests::of(old_dir).filter(|old| old.program == program).unwrap_or_default();
+        let made = Mutex::new(SourceDigests { program, ..SourceDigests::default() });
         let old_dir = old_dir.to_owned();
         Ok(Tree { dir, old_dir, old, made, written: AtomicUsize::new(0) })
     }
 
     /// Digests of what the old tree was made of.
-    pub fn old(&self) -> &Made {
+    pub fn old(&self) -> &SourceDigests {
         &self.old
     }
 
@@ -101,7 +102,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Notes of what this tree is made.
-    pub fn note(&self, note: impl FnOnce(&mut Made)) {
+    pub fn note(&self, note: impl FnOnce(&mut SourceDigests)) {
         note(&mut self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
 
@@ -118,10 +119,10 @@ impl<'a> Tree<'a> {
     pub fn make(
         &self,
         paths: &[&str],
-        key: Option<Key>,
+        key: Option<TextDigest>,
         make: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let Some(key) = key.map(Key::text) else { return make() };
+        let Some(key) = key.map(TextDigest::text) else { return make() };
         let is_same = |path: &&str| self.old.files.get(*path) == Some(&key);
         let has_all = paths.iter().all(is_same) && paths.iter().all(|path| self.take_over(path));
         if !has_all {

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use record::{Cell, Published};
 use serde::Deserialize;
 
-use super::filling::{Key, Tree};
+use super::filling::{TextDigest, Tree};
 use crate::repository::judging::RunInShort;
 use crate::repository::{thinned, write_packed};
 
@@ -22,7 +22,7 @@ pub fn path_of(id: &str) -> String {
 /// Adds a run. `source` is the digest of what it is read from: the old tree may have it.
 pub fn take<E>(
     tree: &Tree,
-    source: Key,
+    source: TextDigest,
     read: impl FnOnce() -> std::result::Result<Upload, E>,
 ) -> Result<std::result::Result<RunInShort, E>> {
     let source = source.text();
@@ -62,11 +62,11 @@ const LEVEL: u32 = 6;
 /// The cells in the file of a run.
 pub fn cells_of(tree: &Tree, id: &str) -> Result<Vec<Cell>> {
     #[derive(Deserialize)]
-    struct Kept {
+    struct StoredCells {
         cells: Vec<Cell>,
     }
     let mut json = Vec::new();
     let file = BufReader::new(tree.file(&path_of(id))?);
     GzDecoder::new(file).read_to_end(&mut json)?;
-    Ok(serde_json::from_slice::<Kept>(&json)?.cells)
+    Ok(serde_json::from_slice::<StoredCells>(&json)?.cells)
 }

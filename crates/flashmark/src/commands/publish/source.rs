@@ -12,7 +12,7 @@ use report::collection::SiteInfo;
 use store::collection::{Address, Collection, Submission};
 use store::{RunDir, Store};
 
-use super::filling::{Key, Tree};
+use super::filling::{TextDigest, Tree};
 use super::intake;
 use crate::commands::own_runs::{each_measured, measured};
 use crate::commands::show::{find, load_from};
@@ -75,8 +75,12 @@ pub struct OwnRuns<'a> {
 
 impl PublishedLines {
     /// Key of a page of these media; `None` if one of them has no key.
-    pub fn page_key(&self, site: &SiteInfo, places: &[usize]) -> anyhow::Result<Option<Key>> {
-        places.iter().try_fold(Some(Key::default().with(format!("{site:?}"))), |key, at| {
+    pub fn page_key(
+        &self,
+        site: &SiteInfo,
+        places: &[usize],
+    ) -> anyhow::Result<Option<TextDigest>> {
+        places.iter().try_fold(Some(TextDigest::default().with(format!("{site:?}"))), |key, at| {
             let (Some(key), Some(medium)) = (key, self.key(*at)?) else { return Ok(None) };
             Ok(Some(key.with(medium.text())))
         })
@@ -123,7 +127,7 @@ impl PublishedLines {
             }
         };
         let take = |dir: &RunDir, record: &dyn Fn() -> Result<record::Record>| {
-            let mut source = Key::default().with("run").with(&secret).with(&home);
+            let mut source = TextDigest::default().with("run").with(&secret).with(&home);
             // What is not there is no part of the run.
             for path in [dir.record_path(), &dir.journal_path()] {
                 source = source.with(shared_file::read(path).unwrap_or_default());
@@ -178,7 +182,7 @@ impl PublishedLines {
                 Ok(bytes) => bytes,
                 Err(why) => return Ok(Err(why)),
             };
-            let source = Key::default().with("record").with(&bytes);
+            let source = TextDigest::default().with("record").with(&bytes);
             intake::take(tree, source, || judging::run_in(&bytes))
         };
         let judged = judge(repository, repository.records(), |_| false, look).or_internal()?;
@@ -268,9 +272,9 @@ impl PublishedLines {
 
     /// Digest of a line and its runs: the same digest gives the same page. `None` if reading all of
     /// them takes as long as making the page.
-    pub fn key(&self, at: usize) -> anyhow::Result<Option<Key>> {
+    pub fn key(&self, at: usize) -> anyhow::Result<Option<TextDigest>> {
         let (Line { line, short, .. }, source) = self.source(at);
-        let mut key = Key::default().with(serde_json::to_string(line)?);
+        let mut key = TextDigest::default().with(serde_json::to_string(line)?);
         match short {
             Some(runs) => key = key.with(serde_json::to_string(runs)?),
             None if source.is_small => {

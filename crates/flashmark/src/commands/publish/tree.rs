@@ -16,7 +16,7 @@ use report::collection::data::{self, Bulk};
 use report::collection::{self as pages, Item, MAX_COMPARED, SiteInfo, query};
 use store::export::{ParquetSink, Sink, groups_of, in_memory};
 
-use super::filling::{Key, Piece, Tree};
+use super::filling::{ParquetGroup, TextDigest, Tree};
 use super::source::{self, PublishedLines};
 use super::{intake, publications};
 use crate::parallel::{each_of, on_all_processors};
@@ -175,7 +175,7 @@ fn parquet(tree: &Tree, source: &PublishedLines, media: usize) -> Result<()> {
     // A few at a time: what is made waits in memory for its turn.
     for pieces in pieces.chunks(8) {
         let made = each_of(pieces.len(), |at| {
-            let key = Key::default().with(serde_json::to_string(&pieces[at])?).text();
+            let key = TextDigest::default().with(serde_json::to_string(&pieces[at])?).text();
             if let Some(groups) = old.as_ref().and_then(|old| old.groups.get(&key)) {
                 return Ok((key, Err(groups.clone())));
             }
@@ -197,7 +197,9 @@ fn parquet(tree: &Tree, source: &PublishedLines, media: usize) -> Result<()> {
                 }
                 (Err(_), None) => continue,
             };
-            tree.note(|made| made.pieces.push(Piece { key, groups: groups.map(|it| it.len()) }));
+            tree.note(|made| {
+                made.pieces.push(ParquetGroup { key, groups: groups.map(|it| it.len()) })
+            });
         }
     }
     for at in (0..media).filter(|at| source.in_short(*at).is_none()) {
@@ -218,7 +220,7 @@ impl OldParquet {
         let files = [open(PARQUET[0])?, open(PARQUET[1])?];
         let mut next = [0, 0];
         let mut groups = BTreeMap::new();
-        for Piece { key, groups: [runs, cells] } in &tree.old().pieces {
+        for ParquetGroup { key, groups: [runs, cells] } in &tree.old().pieces {
             let end = [next[0] + runs, next[1] + cells];
             groups.insert(key.clone(), [next[0]..end[0], next[1]..end[1]]);
             next = end;

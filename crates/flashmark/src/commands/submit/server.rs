@@ -169,7 +169,7 @@ impl CollectionServer {
         {
             return Ok(());
         }
-        Err(self.stranger(status))
+        Err(self.foreign_server(status))
     }
 
     fn address(&self, what: &str) -> String {
@@ -191,7 +191,7 @@ impl CollectionServer {
         let answer = answer.map_err(|error| self.unreachable(&error))?;
         let status = answer.status();
         let text = self.text(answer)?;
-        serde_json::from_str(&text).map_err(|_| self.stranger(status))
+        serde_json::from_str(&text).map_err(|_| self.foreign_server(status))
     }
 
     /// Text of an answer with a status of success.
@@ -265,7 +265,7 @@ impl CollectionServer {
                         self.base
                     ),
                 },
-                _ => self.stranger(status),
+                _ => self.foreign_server(status),
             };
         }
         let (exit, what) = match status.as_u16() {
@@ -288,7 +288,7 @@ impl CollectionServer {
     }
 
     /// Failure if something other than a collection's server answers.
-    fn stranger(&self, status: StatusCode) -> Failure {
+    fn foreign_server(&self, status: StatusCode) -> Failure {
         let error = anyhow::anyhow!(
             "{} is no collection of Flashmark: it answers {status}, and nothing that flashmark-site would say; is the address right?",
             self.base

@@ -9,7 +9,7 @@ use crate::cli::SubmitFlags;
 use crate::commands::submit::document::SubmissionDocument;
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::outputs::print;
-use crate::repository::{MAX_PACKED, Packed, Repository, is_sender, packed};
+use crate::repository::{MAX_PACKED, PackedRecord, Repository, is_sender, packed};
 
 /// Tells whether an address is that of a repository, and not of a server.
 pub fn is_repository(address: &str) -> bool {
@@ -59,7 +59,7 @@ impl RepositoryTarget {
 
     /// Writes the record and prints the steps of a pull request.
     pub fn add(&self, document: &SubmissionDocument) -> Result<()> {
-        let Packed { run, bytes, left_out } = packed(&document.run).or_usage()?;
+        let PackedRecord { run, bytes, left_out } = packed(&document.run).or_usage()?;
         let upload = match collection::judge(run) {
             Ok(upload) => upload,
             Err(rejection) => {

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use record::Record;
-use report::text::{Elsewhere, one_screen};
+use report::text::{DetailsLocation, one_screen};
 use serde_json::Value;
 
 use crate::support::{Flashmark, Scratch};
@@ -86,7 +86,7 @@ impl Shown {
             ("Record", "/runs/it/record.json".to_owned()),
             ("Page", "/runs/it/report.html".to_owned()),
         ];
-        let rest = Elsewhere { run: &self.record.run.id, files: &files };
+        let rest = DetailsLocation { run: &self.record.run.id, files: &files };
         one_screen(&self.record, columns, colour, &rest).replace('\u{a0}', " ")
     }
 }

@@ -11,27 +11,36 @@ use super::holding::{Attached, Holder, Undo, mounted, python, tried};
 use super::{Arranged, Case, Stage};
 
 pub const CASES: &[Case] = &[
-    Case { name: "loop by path", arrange: || by_loop(Way::Path, false) },
-    Case { name: "loop by path, mounted", arrange: || by_loop(Way::Path, true) },
-    Case { name: "loop, renamed", arrange: || by_loop(Way::Renamed, false) },
-    Case { name: "loop, renamed, mounted", arrange: || by_loop(Way::Renamed, true) },
-    Case { name: "loop by another hard link", arrange: || by_loop(Way::HardLink, false) },
-    Case { name: "loop by another hard link, mounted", arrange: || by_loop(Way::HardLink, true) },
-    Case { name: "loop by a name that is deleted", arrange: || by_loop(Way::Deleted, false) },
+    Case { name: "loop by path", arrange: || by_loop(LoopCase::Path, false) },
+    Case { name: "loop by path, mounted", arrange: || by_loop(LoopCase::Path, true) },
+    Case { name: "loop, renamed", arrange: || by_loop(LoopCase::Renamed, false) },
+    Case { name: "loop, renamed, mounted", arrange: || by_loop(LoopCase::Renamed, true) },
+    Case { name: "loop by another hard link", arrange: || by_loop(LoopCase::HardLink, false) },
+    Case {
+        name: "loop by another hard link, mounted",
+        arrange: || by_loop(LoopCase::HardLink, true),
+    },
+    Case { name: "loop by a name that is deleted", arrange: || by_loop(LoopCase::Deleted, false) },
     Case {
         name: "loop by a name that is deleted, mounted",
-        arrange: || by_loop(Way::Deleted, true),
+        arrange: || by_loop(LoopCase::Deleted, true),
     },
-    Case { name: "loop through a bind mount", arrange: || by_loop(Way::BindMount, false) },
-    Case { name: "loop through a bind mount, mounted", arrange: || by_loop(Way::BindMount, true) },
-    Case { name: "loop from another mount namespace", arrange: || by_loop(Way::Elsewhere, false) },
+    Case { name: "loop through a bind mount", arrange: || by_loop(LoopCase::BindMount, false) },
+    Case {
+        name: "loop through a bind mount, mounted",
+        arrange: || by_loop(LoopCase::BindMount, true),
+    },
+    Case {
+        name: "loop from another mount namespace",
+        arrange: || by_loop(LoopCase::Elsewhere, false),
+    },
     Case {
         name: "loop from another mount namespace, mounted",
-        arrange: || by_loop(Way::Elsewhere, true),
+        arrange: || by_loop(LoopCase::Elsewhere, true),
     },
     Case {
         name: "loop, seen through a symbolic link",
-        arrange: || by_loop(Way::SymbolicLink, false),
+        arrange: || by_loop(LoopCase::SymbolicLink, false),
     },
     Case { name: "swap file", arrange: swap_file },
     Case {
@@ -102,7 +111,7 @@ def stay():
 threading.Thread(target=stay).start()
 ctypes.CDLL(None).pthread_exit(None)";
 
-enum Way {
+enum LoopCase {
     Path,
     Renamed,
     HardLink,
@@ -113,7 +122,7 @@ enum Way {
 }
 
 /// A loop device over the file, found by device and inode and not by name.
-fn by_loop(way: Way, with_mount: bool) -> Arranged {
+fn by_loop(loop_case: LoopCase, with_mount: bool) -> Arranged {
     let scratch = Scratch::new();
     let inner = scratch.directory("inner");
     let image = inner.join("image");
@@ -121,38 +130,38 @@ fn by_loop(way: Way, with_mount: bool) -> Arranged {
     tried("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()])?;
     let mut keep: Vec<Box<dyn std::any::Any>> = Vec::new();
     let mut target = inner.join("image");
-    let attached = match way {
-        Way::Path => Attached::over(&image)?,
-        Way::Renamed => {
+    let attached = match loop_case {
+        LoopCase::Path => Attached::over(&image)?,
+        LoopCase::Renamed => {
             let attached = Attached::over(&image)?;
             target = inner.join("other name");
             fs::rename(&image, &target).unwrap();
             attached
         }
-        Way::HardLink => {
+        LoopCase::HardLink => {
             target = scratch.at("link");
             fs::hard_link(&image, &target).unwrap();
             Attached::over(&image)?
         }
-        Way::Deleted => {
+        LoopCase::Deleted => {
             target = scratch.at("link");
             fs::hard_link(&image, &target).unwrap();
             let attached = Attached::over(&image)?;
             fs::remove_file(&image).unwrap();
             attached
         }
-        Way::BindMount => {
+        LoopCase::BindMount => {
             let outer = scratch.directory("outer");
             keep.push(Box::new(mounted(&["--bind", inner.to_str().unwrap()], &outer)?));
             target = outer.join("image");
             Attached::over(&image)?
         }
-        Way::SymbolicLink => {
+        LoopCase::SymbolicLink => {
             target = scratch.at("link");
             std::os::unix::fs::symlink(&image, &target).unwrap();
             Attached::over(&image)?
         }
-        Way::Elsewhere => {
+        LoopCase::Elsewhere => {
             let (outer, note) = (scratch.directory("outer"), scratch.at("node"));
             let [outer, inner, note_at] =
                 [&outer, &inner, &note].map(|path| path.to_str().unwrap());

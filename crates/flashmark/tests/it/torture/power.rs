@@ -53,7 +53,7 @@ pub fn shown(text: &str) -> usize {
 
 #[test]
 #[ignore = "minutes in a virtual machine: cargo validation torture --only power --times 1"]
-fn what_was_shown_outlives_a_power_cut() {
+fn results_shown_survive_a_power_cut() {
     if !has_root() || !FILE_SYSTEMS.iter().all(|(_, mkfs)| has_tool(mkfs[0])) {
         return;
     }

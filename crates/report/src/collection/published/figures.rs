@@ -150,7 +150,7 @@ pub(super) fn without_any(groups: &[MediumFigures], picks: &[Pick]) -> Vec<Strin
 }
 
 /// A command that measures columns of a publication.
-pub(super) struct Remake {
+pub(super) struct MeasureCommand {
     /// Arguments of `flashmark`.
     pub command: String,
     /// Heads of the columns, each with its unit; a head without a unit is only the nearest test.
@@ -158,8 +158,8 @@ pub(super) struct Remake {
 }
 
 /// Commands that measure the columns of a publication, each once, in the order of its figures.
-pub(super) fn commands(source: &PublishedSource) -> Vec<Remake> {
-    let mut found: Vec<Remake> = Vec::new();
+pub(super) fn commands(source: &PublishedSource) -> Vec<MeasureCommand> {
+    let mut found: Vec<MeasureCommand> = Vec::new();
     for figure in &source.figures {
         let own =
             own_quantity(figure).map(|(it, _)| (it.command, format!("{} ({})", it.head, it.unit)));
@@ -167,7 +167,7 @@ pub(super) fn commands(source: &PublishedSource) -> Vec<Remake> {
         match found.iter_mut().find(|it| it.command == command) {
             Some(known) if known.columns.contains(&column) => {}
             Some(known) => known.columns.push(column),
-            None => found.push(Remake { command, columns: vec![column] }),
+            None => found.push(MeasureCommand { command, columns: vec![column] }),
         }
     }
     found

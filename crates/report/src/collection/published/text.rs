@@ -4,7 +4,7 @@
 use record::PublishedSource;
 
 use super::SourceTable;
-use super::figures::{MediumFigures, Remake, Row};
+use super::figures::{MeasureCommand, MediumFigures, Row};
 use crate::articles::{ARTICLES, Article};
 use crate::collection::picks::{MAX_PICKED, Pick};
 use crate::column_figures::{RunFigures, table};
@@ -79,7 +79,7 @@ pub fn published_text(source: &PublishedSource, runs: &[RunFigures], width: usiz
     if !picks.is_empty() {
         text += &fold(&format!("\n{RATIO_MEANS}\n"), width, false);
     }
-    text + &remakes(&page.commands, width)
+    text + &measure_commands(&page.commands, width)
 }
 
 const RATIO_MEANS: &str =
@@ -191,12 +191,12 @@ fn block(group: &MediumFigures, names: &[&str], width: usize) -> String {
 }
 
 /// Commands that measure each column, each on a line of its own, to be copied.
-fn remakes(commands: &[Remake], width: usize) -> String {
+fn measure_commands(commands: &[MeasureCommand], width: usize) -> String {
     if commands.is_empty() {
         return String::new();
     }
     let mut text = fold(&format!("\n{AGAIN}\n"), width, false);
-    for Remake { command, columns } in commands {
+    for MeasureCommand { command, columns } in commands {
         text += &indented(&columns.join("; "), "  ", width);
         text += &format!("    flashmark {command}\n");
     }

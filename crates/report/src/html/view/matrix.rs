@@ -1,7 +1,7 @@
 //! The page of a matrix: recommendation, heat maps, tables, commands.
 
 use askama::Template;
-use findings::matrix::{CombinationResult, ContestRank, Matrix, Way, WorkPlaces};
+use findings::matrix::{CombinationResult, ContestRank, Matrix, MatrixCombination, WorkPlaces};
 use record::Record;
 use record::text::{capitalised, printable};
 
@@ -79,27 +79,35 @@ impl MatrixPage {
 }
 
 fn work(work: &WorkPlaces) -> WorkView {
-    let ways: Vec<&Way> = work
+    let combinations: Vec<&MatrixCombination> = work
         .places
         .iter()
-        .map(|place| &place.way)
-        .chain(work.failed.iter().map(|(way, _)| way))
+        .map(|place| &place.combination)
+        .chain(work.failed.iter().map(|(combination, _)| combination))
         .collect();
-    let mut schedulers = distinct(ways.iter().map(|way| way.scheduler.clone()));
+    let mut schedulers =
+        distinct(combinations.iter().map(|combination| combination.scheduler.clone()));
     // the same order for every work, so that columns can be compared
     schedulers.sort_by_key(|name| (name != "none", name.clone()));
-    let one_mount = distinct(ways.iter().map(|way| way.mount_options.clone())).len() < 2;
-    let rows = distinct(ways.iter().map(|way| (way.filesystem_words(), way.mount_options.clone())));
+    let one_mount =
+        distinct(combinations.iter().map(|combination| combination.mount_options.clone())).len()
+            < 2;
+    let rows =
+        distinct(combinations.iter().map(|combination| {
+            (combination.filesystem_words(), combination.mount_options.clone())
+        }));
     let row = |(filesystem, mount_options): &(String, String)| {
         let cell = |scheduler: &String| {
-            let is_it = |way: &Way| {
-                way.filesystem_words() == *filesystem
-                    && way.mount_options == *mount_options
-                    && way.scheduler == *scheduler
+            let is_it = |combination: &MatrixCombination| {
+                combination.filesystem_words() == *filesystem
+                    && combination.mount_options == *mount_options
+                    && combination.scheduler == *scheduler
             };
-            match work.places.iter().find(|place| is_it(&place.way)) {
+            match work.places.iter().find(|place| is_it(&place.combination)) {
                 Some(place) => heat(work, place),
-                None if work.failed.iter().any(|(way, _)| is_it(way)) => empty("failed"),
+                None if work.failed.iter().any(|(combination, _)| is_it(combination)) => {
+                    empty("failed")
+                }
                 None => empty("not tried"),
             }
         };
@@ -121,7 +129,7 @@ fn work(work: &WorkPlaces) -> WorkView {
         failed: work
             .failed
             .iter()
-            .map(|(way, reason)| printable(&format!("{}: {reason}", way.words())))
+            .map(|(combination, reason)| printable(&format!("{}: {reason}", combination.words())))
             .collect(),
         schedulers: schedulers.iter().map(|name| printable(name)).collect(),
     }

@@ -220,7 +220,10 @@ fn untested(record: &Record) -> Vec<(String, String)> {
     let was_looked_at =
         record.findings.iter().any(|finding| ["capacity", "verify"].contains(&finding.id.as_str()));
     let fake = (!was_looked_at).then(|| {
-        ("whether it is a fake".to_owned(), caveats::absence(record, test::CAPACITY, None))
+        (
+            "whether it is a fake".to_owned(),
+            caveats::reason_of_absence(record, test::CAPACITY, None),
+        )
     });
     let skipped = caveats::skipped(record).into_iter().filter_map(|(reason, tests)| {
         // The missing detection of fakes is already in the list.

@@ -18,7 +18,7 @@ use device::Extent;
 use record::CapacityKind;
 use record::units::{KIB, MIB, SECOND_NS};
 
-use super::place_content::{PlaceContent, common, tail};
+use super::block_content::{BlockContent, common, tail};
 use super::prober::{Halt, Prober, StepOutcome};
 use stats::Random;
 
@@ -356,7 +356,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    fn read_marks(&mut self, places: &[u64]) -> StepOutcome<Vec<(u64, PlaceContent)>> {
+    fn read_marks(&mut self, places: &[u64]) -> StepOutcome<Vec<(u64, BlockContent)>> {
         let seen = self.prober.read(
             "reading marks",
             self.mark_pass,
@@ -379,12 +379,12 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             .saturating_sub(cached_bytes)
             .max(above.bytes / MAX_FOLDING_READS)
             .max(MIB);
-        let places = comb(above, stride, block, &mut self.random);
-        let enough = |seen: &[(u64, PlaceContent)]| {
+        let places = evenly_spaced_blocks(above, stride, block, &mut self.random);
+        let enough = |seen: &[(u64, BlockContent)]| {
             let count =
-                |is: fn(&PlaceContent) -> bool| seen.iter().filter(|(_, seen)| is(seen)).count();
-            count(|seen| matches!(seen, PlaceContent::Elsewhere { .. })) >= ENOUGH_FOLDED
-                || count(|seen| *seen == PlaceContent::Unusable) >= ENOUGH_UNUSABLE
+                |is: fn(&BlockContent) -> bool| seen.iter().filter(|(_, seen)| is(seen)).count();
+            count(|seen| matches!(seen, BlockContent::WrongAddress { .. })) >= ENOUGH_FOLDED
+                || count(|seen| *seen == BlockContent::Unusable) >= ENOUGH_UNUSABLE
         };
         let most_ns = self.prober.context.allotted_ns / FOLDING_SHARE;
         let started_ns = self.prober.now_ns();
@@ -439,7 +439,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             |_| false,
         )?;
         self.prober.keep(&sampled);
-        let lost = |seen: &[(u64, PlaceContent)]| {
+        let lost = |seen: &[(u64, BlockContent)]| {
             seen.iter().any(|(place, seen)| !seen.is_present(*place, None))
         };
         let last = steps.iter().rposition(|bytes| *bytes <= self.ramp_bytes).unwrap_or(0);
@@ -457,7 +457,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         if self.combed_bytes == 0 || self.ramp_bytes < enough_bytes.min(self.longest_ramp_bytes) {
             return Err(Halt::TimeUp);
         }
-        let damaged = self.prober.shown.values().any(|seen| *seen != PlaceContent::Good);
+        let damaged = self.prober.shown.values().any(|seen| *seen != BlockContent::Good);
         self.found.kind = Some(if damaged { CapacityKind::Damaged } else { CapacityKind::Good });
         self.found.real_bytes = Some([self.announced_bytes(); 2]);
         Ok(())
@@ -774,7 +774,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         let agreeing = seen
             .iter()
             .filter(|(place, seen)| {
-                matches!(seen, PlaceContent::Elsewhere { .. })
+                matches!(seen, BlockContent::WrongAddress { .. })
                     && seen.is_present(*place, Some(wrap_bytes))
             })
             .count();
@@ -792,7 +792,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         &mut self,
         wrap_bytes: u64,
         excluded_factor: u64,
-    ) -> StepOutcome<Vec<(u64, PlaceContent)>> {
+    ) -> StepOutcome<Vec<(u64, BlockContent)>> {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
         let ramp_end = span.offset_bytes + self.ramp_bytes;
         let known: Vec<u64> = self
@@ -910,7 +910,7 @@ fn prime_factors(mut number: u64, most: u64) -> Vec<u64> {
 /// Blocks at equal distances from a random place on: any range as long as the distance contains
 /// one. Their order spreads any first few of them over the whole range, so that frequent copies are
 /// found soon.
-pub(super) fn comb(
+pub(super) fn evenly_spaced_blocks(
     range: Extent,
     stride_bytes: u64,
     block_bytes: u64,
@@ -956,7 +956,7 @@ mod tests {
         #[test]
         fn nothing_as_long_as_the_combs_distance_is_missed(offset in 0u64..1 << 30, blocks in 1u64..1 << 20, stride in 2u64..1 << 12, at in 0.0f64..1.0, seed: u64) {
             let range = Extent::new(offset * 4096, blocks * 4096);
-            let places = comb(range, stride * 4096, 4096, &mut Random::for_purpose(seed, ""));
+            let places = evenly_spaced_blocks(range, stride * 4096, 4096, &mut Random::for_purpose(seed, ""));
             assert!(places.iter().all(|place| range.contains(&Extent::new(*place, 4096))));
             assert_eq!(places.iter().collect::<std::collections::BTreeSet<_>>().len(), places.len());
             if stride < blocks {

@@ -6,13 +6,13 @@ mod backing_up;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 use record::units::MIB;
 use record::{Cell, Estimate, Flag, HANGS_NS, PlannedCell, Stop, metric};
 
 use super::backed_up::BackedUp;
-use super::place_content::PlaceContent;
+use super::block_content::BlockContent;
 use crate::backup::PIECE_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::planned::span_of;
@@ -56,7 +56,7 @@ pub struct Prober<'a, 'b> {
     /// Distance in bytes of addresses with the same flash; `None` while it is unknown.
     pub wrap_bytes: Option<u64>,
     /// The last content of each place.
-    pub shown: BTreeMap<u64, PlaceContent>,
+    pub shown: BTreeMap<u64, BlockContent>,
     /// Addresses with data of others: the address that was read, and the one for which it was
     /// written.
     pub folded: Vec<(u64, u64)>,
@@ -207,9 +207,9 @@ impl<'a, 'b> Prober<'a, 'b> {
         pass: u32,
         places: &[u64],
         block_bytes: u64,
-        enough: impl Fn(&[(u64, PlaceContent)]) -> bool,
-    ) -> StepOutcome<Vec<(u64, PlaceContent)>> {
-        let (load, filler) = (IoLoad::read(block_bytes), self.context.filler);
+        enough: impl Fn(&[(u64, BlockContent)]) -> bool,
+    ) -> StepOutcome<Vec<(u64, BlockContent)>> {
+        let (load, generator) = (IoLoad::read(block_bytes), self.context.generator);
         let mut places = places.iter();
         let seen = RefCell::new(Vec::new());
         let mut last = None;
@@ -221,7 +221,7 @@ impl<'a, 'b> Prober<'a, 'b> {
                 last
             };
             let mut look = |place: Extent, data: &[u8]| {
-                seen.borrow_mut().push((place.offset_bytes, block(filler, pass, place, data)))
+                seen.borrow_mut().push((place.offset_bytes, block(generator, pass, place, data)))
             };
             let tally = self.context.read_back(phase, &load, &limits, &mut next, &mut look);
             match self.take(tally) {
@@ -229,7 +229,7 @@ impl<'a, 'b> Prober<'a, 'b> {
                 Ok(false) => {
                     self.note_unusable(last, Failed { bytes: block_bytes, writing: false });
                     seen.borrow_mut()
-                        .extend(last.map(|place| (place.offset_bytes, PlaceContent::Unusable)));
+                        .extend(last.map(|place| (place.offset_bytes, BlockContent::Unusable)));
                 }
                 Err(halt) => {
                     // What was seen until then counts.
@@ -243,9 +243,9 @@ impl<'a, 'b> Prober<'a, 'b> {
         Ok(seen)
     }
 
-    fn note_folded(&mut self, seen: &[(u64, PlaceContent)]) {
+    fn note_folded(&mut self, seen: &[(u64, BlockContent)]) {
         for &(place, seen) in seen {
-            if let PlaceContent::Elsewhere { by_bytes } = seen {
+            if let BlockContent::WrongAddress { by_bytes } = seen {
                 self.folded.push((place, by_bytes));
             }
         }
@@ -253,9 +253,9 @@ impl<'a, 'b> Prober<'a, 'b> {
 
     /// Keeps the contents of marks. A place that could not be written stays unusable, whatever is
     /// read there.
-    pub fn keep(&mut self, seen: &[(u64, PlaceContent)]) {
+    pub fn keep(&mut self, seen: &[(u64, BlockContent)]) {
         for &(place, seen) in seen {
-            if self.shown.get(&place) != Some(&PlaceContent::Unusable) {
+            if self.shown.get(&place) != Some(&BlockContent::Unusable) {
                 self.shown.insert(place, seen);
             }
         }
@@ -269,7 +269,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         range: Extent,
         piece_bytes: u64,
     ) -> StepOutcome<Vec<bool>> {
-        let (filler, wrap_bytes) = (self.context.filler, self.wrap_bytes);
+        let (generator, wrap_bytes) = (self.context.generator, self.wrap_bytes);
         let mut present = vec![false; (range.bytes / 512) as usize];
         let mut at = range.offset_bytes;
         let load = IoLoad::read(piece_bytes);
@@ -281,9 +281,9 @@ impl<'a, 'b> Prober<'a, 'b> {
                 (piece.bytes > 0).then_some(piece)
             };
             let mut look = |place: Extent, data: &[u8]| {
-                for (offset, verdict) in filler.verify(data, pass, place.offset_bytes) {
+                for (offset, verdict) in generator.verify(data, pass, place.offset_bytes) {
                     present[((offset - range.offset_bytes) / 512) as usize] =
-                        PlaceContent::sector(offset, verdict).is_present(offset, wrap_bytes);
+                        BlockContent::sector(offset, verdict).is_present(offset, wrap_bytes);
                 }
             };
             let tally = self.context.read_back(phase, &load, &limits, &mut next, &mut look);
@@ -358,7 +358,7 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 
     fn note_unusable(&mut self, place: Option<Extent>, failed: Failed) {
-        self.shown.extend(place.map(|place| (place.offset_bytes, PlaceContent::Unusable)));
+        self.shown.extend(place.map(|place| (place.offset_bytes, BlockContent::Unusable)));
         self.unusable.extend(place.map(|place| (place.offset_bytes, failed)));
     }
 
@@ -417,17 +417,17 @@ fn note_hanging(cell: &mut Cell, hanging: u64, mut longest_ns: u64) {
 
 /// Content of a block: its worst sector. Data of another address may begin in the middle of it, so
 /// the address is that of the block.
-pub fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> PlaceContent {
-    let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| {
-        match PlaceContent::sector(offset, verdict) {
-            PlaceContent::Elsewhere { by_bytes } => {
+pub fn block(generator: &DataGenerator, pass: u32, place: Extent, data: &[u8]) -> BlockContent {
+    let sectors = generator.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| {
+        match BlockContent::sector(offset, verdict) {
+            BlockContent::WrongAddress { by_bytes } => {
                 let block = by_bytes.checked_sub(offset - place.offset_bytes);
-                block.map_or(PlaceContent::Lost, |by_bytes| PlaceContent::Elsewhere { by_bytes })
+                block.map_or(BlockContent::Lost, |by_bytes| BlockContent::WrongAddress { by_bytes })
             }
             seen => seen,
         }
     });
-    sectors.reduce(PlaceContent::or_worse).unwrap_or(PlaceContent::Lost)
+    sectors.reduce(BlockContent::worse_of).unwrap_or(BlockContent::Lost)
 }
 
 #[cfg(test)]
@@ -438,13 +438,13 @@ mod tests {
 
     #[test]
     fn data_of_elsewhere_is_named_by_its_distance_wherever_it_begins_in_a_block() {
-        let filler = Filler::new(1);
+        let generator = DataGenerator::new(1);
         let mut data = vec![0; 4096];
-        filler.fill(&mut data, Content::Incompressible, 2, 1 << 20);
-        filler.fill(&mut data[1536..], Content::Incompressible, 9, (5 << 20) + 1536);
+        generator.fill(&mut data, Content::Incompressible, 2, 1 << 20);
+        generator.fill(&mut data[1536..], Content::Incompressible, 9, (5 << 20) + 1536);
         assert_eq!(
-            block(&filler, 2, Extent::new(1 << 20, 4096), &data),
-            PlaceContent::Elsewhere { by_bytes: 5 << 20 }
+            block(&generator, 2, Extent::new(1 << 20, 4096), &data),
+            BlockContent::WrongAddress { by_bytes: 5 << 20 }
         );
     }
 }

@@ -1,13 +1,13 @@
 //! Second check of a finished probe, and its consequences if marks are lost.
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{Device, Extent, IoError};
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Flag, PlannedCell, metric};
 
 use super::CapacitySpec;
-use super::place_content::PlaceContent;
-use super::probe_stages::comb;
+use super::block_content::BlockContent;
+use super::probe_stages::evenly_spaced_blocks;
 use super::prober::block;
 use crate::cell_context::Guarded;
 use crate::place_read::{PlaceRead, read_places};
@@ -42,7 +42,7 @@ pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
 /// Those of a medium that cannot be read at all.
 pub(crate) fn gone(
     medium: &mut Guarded,
-    filler: &Filler,
+    generator: &DataGenerator,
     marks: &[Extent],
 ) -> Result<usize, IoError> {
     let found = read_places(medium, marks)?;
@@ -50,7 +50,8 @@ pub(crate) fn gone(
     Ok(found
         .iter()
         .filter(|found| {
-            !block(filler, 0, found.place, &found.data).is_present(found.place.offset_bytes, None)
+            !block(generator, 0, found.place, &found.data)
+                .is_present(found.place.offset_bytes, None)
         })
         .count())
 }
@@ -64,7 +65,7 @@ pub(crate) fn gone(
 pub(crate) fn folds(
     cell: &Cell,
     medium: &mut Guarded,
-    filler: &Filler,
+    generator: &DataGenerator,
     random: &mut Random,
 ) -> Result<bool, IoError> {
     let block_bytes = cell.params.block_bytes.unwrap_or(super::MARK_BYTES);
@@ -80,7 +81,7 @@ pub(crate) fn folds(
     }
     let run = Extent::new(span.offset_bytes, run_bytes);
     let above = Extent::new(run.end(), span.end() - run.end());
-    let places: Vec<Extent> = comb(above, run_bytes, block_bytes, random)
+    let places: Vec<Extent> = evenly_spaced_blocks(above, run_bytes, block_bytes, random)
         .into_iter()
         .take(MAX_IMAGES)
         .map(|place| Extent::new(place, block_bytes))
@@ -88,7 +89,7 @@ pub(crate) fn folds(
     let started_ns = medium.now();
     for part in places.chunks(READ_AT_ONCE) {
         let is_of_run = |by_bytes: u64| run.contains(&Extent::new(by_bytes, block_bytes));
-        let shows_run = |found: &PlaceRead| matches!(block(filler, 0, found.place, &found.data), PlaceContent::Elsewhere { by_bytes } if is_of_run(by_bytes));
+        let shows_run = |found: &PlaceRead| matches!(block(generator, 0, found.place, &found.data), BlockContent::WrongAddress { by_bytes } if is_of_run(by_bytes));
         if read_places(medium, part)?.iter().any(shows_run) {
             return Ok(true);
         }

@@ -6,7 +6,7 @@ use record::{Estimate, Flag, metric};
 
 use super::probe_stages::ProbeState;
 use crate::CellOutcome;
-use crate::backup::{Backup, Restored, Why};
+use crate::backup::{Backup, NotRestoredReason, Restored};
 
 /// Adds the results of the restore to the cell, and clears the log if everything with flash behind
 /// it is restored. A place without flash held no data.
@@ -95,7 +95,7 @@ impl Missing {
                 continue;
             }
             match lost.why {
-                Why::Damaged(_) => missing.damaged_bytes += place.bytes,
+                NotRestoredReason::Damaged(_) => missing.damaged_bytes += place.bytes,
                 _ => missing.other_bytes += place.bytes,
             }
             missing.first_bytes = Some(

@@ -96,7 +96,7 @@ fn debt_is_paid() {
 }
 
 #[test]
-fn what_is_no_debt_is_not_paid() {
+fn without_deferred_work_no_debt_is_flagged() {
     let rate = |mut cost: crate::catalogue::testing::Cost| {
         let ran = TestBench::raw(GIB, move |request, number| cost(request, number))
             .run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);

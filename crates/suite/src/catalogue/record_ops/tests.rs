@@ -124,7 +124,7 @@ fn another_test_finds_no_file_in_its_way() {
 }
 
 #[test]
-fn raw_forms_on_a_part_primed_span_visit_that_part() {
+fn raw_forms_on_a_partly_preconditioned_span_visit_that_part() {
     let ran = bench(GIB)
         .run(&["prime span=1MiB passes=1", "record-ops size=2MiB forms=raw-random-write"]);
     let cell = ran.cell("record-ops/1");

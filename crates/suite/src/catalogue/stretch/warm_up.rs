@@ -26,7 +26,8 @@ pub struct WarmUp {
     earlier_median_ns: f64,
     /// Pause without I/O before them, in nanoseconds.
     pub rest_ns: u64,
-    /// As in [`Before`](super::Before): the same work as in the cell before this one.
+    /// As in [`StatePreparation`](super::StatePreparation): the same work as in the cell before
+    /// this one.
     is_like_earlier: bool,
 }
 

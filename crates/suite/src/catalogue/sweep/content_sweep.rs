@@ -15,9 +15,9 @@
 use device::Extent;
 use record::{Cell, Content};
 
-use super::{Step, Sweep, Where};
+use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
-use crate::catalogue::stretch::{self, Before, Stretch};
+use crate::catalogue::stretch::{self, StatePreparation, Stretch};
 use crate::io_loop::LoopLimits;
 use crate::observed_cache::{LARGEST_CACHE_BYTES, observed_cache_bytes};
 use crate::offsets::sequential;
@@ -62,7 +62,7 @@ pub const CONTENT_SWEEP: Sweep<ContentSweepSettings> = Sweep {
         needs: Needs::WRITING,
     },
     values: kinds_of_data,
-    places: Where::Own(run),
+    places: WritePlacement::Own(run),
 };
 
 fn kinds_of_data(settings: &ContentSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
@@ -127,7 +127,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
         (params.span_offset_bytes, params.span_bytes) = (Some(span.offset_bytes), Some(span.bytes));
         spec.stretch.warm_up_ops = beside_bytes / block_bytes;
     });
-    let before = Before { load: &load, next: None, is_like_earlier: false };
+    let before = StatePreparation { load: &load, next: None, is_like_earlier: false };
     stretch::run_after(&cell, context, before, &load, &mut sequential(all, block_bytes))
 }
 

@@ -12,7 +12,7 @@
 
 use device::Extent;
 
-use super::{Step, Sweep, Where};
+use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
 use crate::catalogue::stretch::Stretch;
 
@@ -38,7 +38,7 @@ pub const FRONT_AREA: Sweep<FrontAreaSettings> = Sweep {
         needs: Needs::WRITING_RAW,
     },
     values: units,
-    places: Where::Span,
+    places: WritePlacement::Span,
 };
 
 fn units(settings: &FrontAreaSettings, cells: &mut Cells<'_, Step>) -> Planned {

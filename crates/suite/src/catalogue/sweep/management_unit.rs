@@ -9,7 +9,7 @@
 //! Parameters of a cell: `form` (aligned, misaligned), `shift_bytes`. Metrics: `latency_ns` (the
 //! median: it does not change with occasional merges of allocation units), `bps`, `warm_up_ns`.
 
-use super::{Step, Sweep, Where};
+use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
 use crate::catalogue::stretch::Stretch;
 
@@ -36,7 +36,7 @@ pub const MANAGEMENT_UNIT: Sweep<ManagementUnitSettings> = Sweep {
         needs: Needs::WRITING_RAW,
     },
     values: sizes_and_forms,
-    places: Where::Part(|cell, align_bytes| {
+    places: WritePlacement::Part(|cell, align_bytes| {
         ((OPS + WARM_UP_OPS + 1) * 2 * cell.block_bytes()).next_multiple_of(align_bytes)
     }),
 };

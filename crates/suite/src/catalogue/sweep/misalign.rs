@@ -7,7 +7,7 @@
 //! Parameters of a cell: `form` (in-a-row, random), `shift_bytes` (0: aligned). Metrics: `bps`,
 //! `iops`, `latency_ns`, `warm_up_ns`.
 
-use super::{Step, Sweep, Where};
+use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
 use crate::catalogue::stretch::Stretch;
 
@@ -33,7 +33,9 @@ pub const MISALIGN: Sweep<MisalignSettings> = Sweep {
         needs: Needs::WRITING_RAW,
     },
     values: forms_sizes_and_shifts,
-    places: Where::Part(|cell, align_bytes| cell.spec.assumed_au_bytes.unwrap_or(align_bytes)),
+    places: WritePlacement::Part(|cell, align_bytes| {
+        cell.spec.assumed_au_bytes.unwrap_or(align_bytes)
+    }),
 };
 
 fn forms_sizes_and_shifts(settings: &MisalignSettings, cells: &mut Cells<'_, Step>) -> Planned {

@@ -16,9 +16,9 @@
 use device::Extent;
 use record::Cell;
 
-use super::{Step, Sweep, Where, places_in};
+use super::{Step, Sweep, WritePlacement, places_in};
 use crate::catalogue::prelude::*;
-use crate::catalogue::stretch::{self, Before, Stretch};
+use crate::catalogue::stretch::{self, StatePreparation, Stretch};
 use crate::observed_cache::observed_cache_pages;
 use crate::offsets::uniform;
 
@@ -54,7 +54,7 @@ pub const PATTERN: Sweep<PatternSettings> = Sweep {
         needs: Needs::WRITING,
     },
     values: loads,
-    places: Where::Own(run),
+    places: WritePlacement::Own(run),
 };
 
 fn loads(settings: &PatternSettings, cells: &mut Cells<'_, Step>) -> Planned {
@@ -128,7 +128,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     let mut filling = uniform(odd, block_bytes, block_bytes, context.random("places that fill"));
     let is_like_earlier =
         is_common && context.done.last().is_some_and(|last| last.test == cell.test);
-    let before = Before { load: &state, next: Some(&mut filling), is_like_earlier };
+    let before = StatePreparation { load: &state, next: Some(&mut filling), is_like_earlier };
     let mut places = places_in(span, cell, context);
     stretch::run_after(cell, context, before, &load, &mut places)
 }

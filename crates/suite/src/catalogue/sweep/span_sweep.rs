@@ -12,9 +12,9 @@
 
 use device::Extent;
 
-use super::{Step, Sweep, Where};
+use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
-use crate::catalogue::rewrite_check::{self, Latest};
+use crate::catalogue::rewrite_check::{self, LatestPlaces};
 use crate::catalogue::stretch::{self, Stretch};
 use crate::observed_cache::CACHE_FILL_BYTES;
 use crate::offsets::{Stratified, uniform};
@@ -53,7 +53,7 @@ pub const SPAN_SWEEP: Sweep<SpanSweepSettings> = Sweep {
         needs: Needs::WRITING,
     },
     values: spans,
-    places: Where::Own(run),
+    places: WritePlacement::Own(run),
 };
 
 fn spans(settings: &SpanSweepSettings, cells: &mut Cells<'_, Step>) -> Planned {
@@ -115,7 +115,7 @@ fn run(cell: &TypedCell<Step>, context: &mut CellContext<'_>) -> CellOutcome {
     let mut units = Stratified::new(span, au_bytes, block_bytes, context.random("units"));
     let mut anywhere = uniform(span, block_bytes, block_bytes, context.random("places"));
     let mut to_open = if units.strata() <= WARM_UP_OPS { WARM_UP_OPS } else { 0 };
-    let (mut latest, before_bytes) = (Latest::default(), context.written_bytes());
+    let (mut latest, before_bytes) = (LatestPlaces::default(), context.written_bytes());
     let mut outcome = stretch::run(cell, context, &mut |slot| {
         let place = if to_open == 0 { anywhere(slot) } else { units.next() };
         to_open = u64::saturating_sub(to_open, 1);

@@ -10,7 +10,7 @@
 //! Metrics: `latency_ns` (the median is a write inside a unit; the mean includes the changes of
 //! units), `bps`, `iops`, `warm_up_ns`.
 
-use super::{Step, Sweep, Where};
+use super::{Step, Sweep, WritePlacement};
 use crate::catalogue::prelude::*;
 use crate::catalogue::stretch::Stretch;
 
@@ -35,7 +35,7 @@ pub const WRITE_UNIT: Sweep<WriteUnitSettings> = Sweep {
         needs: Needs::WRITING,
     },
     values: sizes,
-    places: Where::Part(|_, align_bytes| (2 * TOTAL_BYTES).next_multiple_of(align_bytes)),
+    places: WritePlacement::Part(|_, align_bytes| (2 * TOTAL_BYTES).next_multiple_of(align_bytes)),
 };
 
 fn sizes(settings: &WriteUnitSettings, cells: &mut Cells<'_, Step>) -> Planned {

@@ -223,7 +223,7 @@ fn a_finished_part_is_not_repeated() {
 }
 
 #[test]
-fn what_was_lost_between_two_sittings_is_written_again() {
+fn data_lost_between_two_sessions_is_written_again() {
     let (cells, [_, after]) = interrupted(6, true);
     assert_eq!((sum(&cells, "good_sectors"), after), (64 * MIB / 512, 64 * MIB));
 }

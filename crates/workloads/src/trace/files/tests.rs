@@ -74,7 +74,7 @@ fn of_operation(operation: &str) -> String {
 }
 
 #[test]
-fn what_was_there_before_is_found_by_what_was_done_with_it() {
+fn files_that_existed_before_are_inferred_from_operations() {
     let file = tempfile::NamedTempFile::new().unwrap();
     write(file.path(), &some_actions());
     let survey = survey(file.path()).unwrap();

@@ -18,6 +18,6 @@ pub(super) fn forget<'a>(files: impl Iterator<Item = &'a Path>) -> io::Result<()
 
 /// Drops all pages, directories and inodes of the whole machine from its caches; false if that is
 /// not allowed.
-pub(super) fn forget_everything() -> bool {
+pub(super) fn drop_all_caches() -> bool {
     std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
 }

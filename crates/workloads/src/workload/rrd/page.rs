@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{Device, Request};
 use record::Content;
 
@@ -12,7 +12,7 @@ use super::{Account, KIND, PAGE_BYTES, Rrd};
 use crate::workload::clock::now_ns;
 use crate::workload::ledger::do_io;
 use crate::workload::run::WorkloadRun;
-use crate::workload::{LookPoint, WorkError};
+use crate::workload::{InspectionPoint, WorkError};
 
 /// What is written at once while the file is laid down.
 const LAYING_BYTES: u64 = 1 << 20;
@@ -23,10 +23,10 @@ impl Rrd {
         let bytes = (self.files * self.slot_bytes()).next_multiple_of(LAYING_BYTES);
         let path = run.path("files");
         let mut device = (run.context.open)(&path, bytes)?;
-        let filler = Filler::new(run.context.seed);
-        lay_down(&mut *device, bytes, &filler, run)?;
+        let generator = DataGenerator::new(run.context.seed);
+        lay_down(&mut *device, bytes, &generator, run)?;
         run.sync()?;
-        run.show(LookPoint::Before);
+        run.show(InspectionPoint::Before);
         let mut polls = Polls::new(&self.shape, self.files, run);
         let failed = |error| WorkError::device(KIND.name, "writing a page", &error);
         device.prepare(1, PAGE_BYTES as usize).map_err(failed)?;
@@ -38,7 +38,7 @@ impl Rrd {
             for file in 0..self.files {
                 for page in dirty_pages(&self.shape, &polls.due(file)) {
                     let at = file * self.slot_bytes() + page * PAGE_BYTES;
-                    filler.fill(
+                    generator.fill(
                         &mut device.buffer(0)[..PAGE_BYTES as usize],
                         Content::Incompressible,
                         1 + poll as u32,
@@ -66,13 +66,13 @@ impl Rrd {
 fn lay_down(
     device: &mut dyn Device,
     bytes: u64,
-    filler: &Filler,
+    generator: &DataGenerator,
     run: &mut WorkloadRun<'_, '_>,
 ) -> Result<(), WorkError> {
     let failed = |error| WorkError::device(KIND.name, "laying down the files", &error);
     device.prepare(1, LAYING_BYTES as usize).map_err(failed)?;
     for at in (0..bytes).step_by(LAYING_BYTES as usize) {
-        filler.fill(device.buffer(0), Content::Incompressible, 0, at);
+        generator.fill(device.buffer(0), Content::Incompressible, 0, at);
         do_io(device, Request::write(0, at, LAYING_BYTES)).map_err(failed)?;
         run.checkpoint("laying down files", 0.0, at / LAYING_BYTES)?;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use device::content::Filler;
+use device::content::DataGenerator;
 use device::{IoError, Request};
 use record::{Content, Direction, Pattern};
 use stats::Random;
@@ -22,7 +22,7 @@ pub(super) struct Worker {
     thread: u32,
     block_bytes: u64,
     content: Content,
-    filler: Filler,
+    generator: DataGenerator,
 }
 
 impl Worker {
@@ -34,7 +34,13 @@ impl Worker {
         thread: u32,
     ) -> Result<Worker, IoError> {
         file.prepare(1, LAYING_BYTES.max(block_bytes) as usize)?;
-        Ok(Worker { file, thread, block_bytes, content, filler: Filler::new(u64::from(thread)) })
+        Ok(Worker {
+            file,
+            thread,
+            block_bytes,
+            content,
+            generator: DataGenerator::new(u64::from(thread)),
+        })
     }
 
     /// True if its file goes past the page cache.
@@ -47,7 +53,7 @@ impl Worker {
         let piece = (LAYING_BYTES / self.block_bytes * self.block_bytes).max(self.block_bytes);
         let piece = piece.min(size_bytes - there_bytes);
         let buffer = &mut self.file.buffer(0)[..piece as usize];
-        self.filler.fill(buffer, self.content, 0, there_bytes);
+        self.generator.fill(buffer, self.content, 0, there_bytes);
         do_io(&mut *self.file, Request::write(0, there_bytes, piece)).map(|_| piece)
     }
 
@@ -94,6 +100,6 @@ impl Worker {
     /// Puts the data of a record into the buffer.
     fn fill(&mut self, at: u64) {
         let buffer = &mut self.file.buffer(0)[..self.block_bytes as usize];
-        self.filler.fill(buffer, self.content, 1, at);
+        self.generator.fill(buffer, self.content, 1, at);
     }
 }

@@ -5,7 +5,7 @@ use record::Stop;
 
 use super::{Failed, Prober};
 use crate::backup::Restored;
-use crate::catalogue::capacity::place_content::PlaceContent;
+use crate::catalogue::capacity::block_content::BlockContent;
 use crate::io_loop::{IoLoad, LoopLimits};
 
 /// Most failed places that are tried again at the end.
@@ -40,7 +40,7 @@ impl Prober<'_, '_> {
     /// writes, which ends the cell. Only on a medium that may be erased.
     fn takes_no_writes(&mut self) -> bool {
         let good = self.shown.iter().find(|(place, seen)| {
-            **seen == PlaceContent::Good && !self.unusable.contains_key(place)
+            **seen == BlockContent::Good && !self.unusable.contains_key(place)
         });
         let Some((&offset_bytes, _)) = good else { return false };
         let Err(error) = self.write_again(Extent::new(offset_bytes, self.block_bytes)) else {

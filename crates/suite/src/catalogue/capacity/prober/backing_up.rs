@@ -4,7 +4,7 @@ use device::{Extent, IoErrorKind, Request};
 use record::Stop;
 
 use super::{Failed, Halt, MAX_ERRORS, Prober, StepOutcome};
-use crate::backup::{Interruption, Restored, Why};
+use crate::backup::{Interruption, NotRestoredReason, Restored};
 
 impl Prober<'_, '_> {
     /// Reads the parts of a range that were not read before. True if the range may be overwritten.
@@ -71,13 +71,13 @@ impl Prober<'_, '_> {
         // A place that did not take it may take it now: once more, if the announced amount of
         // writing allows.
         let refused = put.interrupted.is_none()
-            && put.lost.iter().any(|lost| matches!(lost.why, Why::Refused(_)));
+            && put.lost.iter().any(|lost| matches!(lost.why, NotRestoredReason::Refused(_)));
         if refused && kept_bytes <= self.budget_bytes {
             put = self.context.restore();
         }
         let unsealed = std::mem::take(&mut self.unsealed);
         put.lost.retain(|lost| {
-            !(matches!(lost.why, Why::Damaged(_))
+            !(matches!(lost.why, NotRestoredReason::Damaged(_))
                 && lost.place.is_some_and(|place| unsealed.contains(&place)))
         });
         if let Some(Interruption::Medium(error)) = &put.interrupted {

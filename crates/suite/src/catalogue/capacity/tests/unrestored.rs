@@ -4,14 +4,14 @@
 use std::sync::atomic::AtomicBool;
 
 use device::fault::{FaultInjection, FaultWindow, InjectedFault};
-use device::{Filler, IoErrorKind};
+use device::{DataGenerator, IoErrorKind};
 use record::Flag;
 
 use super::backed_up::{image, media, used};
 use super::*;
 use crate::backup::failing::{BackupCall, FailingBackup};
 use crate::backup::{Trust, restore};
-use crate::catalogue::capacity::trial::{Ruling, run_probe};
+use crate::catalogue::capacity::trial::{ProbeFinding, run_probe};
 use crate::{Backup, Guarded, RunEnd};
 
 const SEED: u64 = 7;
@@ -96,7 +96,7 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
             |now_ns| fault(FaultWindow::Ns(now_ns + second * SECOND_NS, now_ns + 1000 * SECOND_NS));
         let (end, mut guarded, before) = tried(&small(), Some(&during), &mut log);
         assert_eq!(end.error.map(|error| error.kind), Some(kind), "after {second} s");
-        let ruling = Ruling::of(end.cells[0].clone(), 0);
+        let ruling = ProbeFinding::of(end.cells[0].clone(), 0);
         assert_eq!(
             (ruling.kind, ruling.cell.stop),
             (None, Stop::Error),
@@ -117,7 +117,8 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
             "{text}"
         );
         guarded.idle(2000 * SECOND_NS);
-        let found = restore(&mut guarded, &mut log, Trust::Look, &Filler::new(SEED), &mut |_| true);
+        let found =
+            restore(&mut guarded, &mut log, Trust::Look, &DataGenerator::new(SEED), &mut |_| true);
         assert!(found.is_whole(), "after {second} s: {found:?}");
         assert_eq!(log.pieces(), 0);
         assert_eq!(first_wrong(&before, &image(&mut guarded), |_| true), None, "after {second} s");
@@ -161,7 +162,7 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
             &mut (),
             Some(&mut log),
         );
-        let ruling = Ruling::of(end.cells[0].clone(), 0);
+        let ruling = ProbeFinding::of(end.cells[0].clone(), 0);
         assert_eq!(
             ruling.kind, None,
             "to restore {must_restore}: {:#?}",
@@ -186,7 +187,7 @@ fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged()
         InjectedFault::FailsWritesDuring(FaultWindow::Ns(now_ns + 4 * SECOND_NS, u64::MAX));
     let device = Box::new(FaultInjection::new(device, [refuses]));
     let (end, _, _) = run_probe(device, SEED, None, &AtomicBool::new(false), &mut (), None);
-    let ruling = Ruling::of(end.cells[0].clone(), 0);
+    let ruling = ProbeFinding::of(end.cells[0].clone(), 0);
     assert_eq!(
         (ruling.kind, ruling.cell.stop),
         (None, Stop::Error),
@@ -233,8 +234,8 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
             killed += 1;
             // The probe saw one error and restored by itself; what it left is as good a beginning
             // as any other.
-            let filler = Filler::new(SEED);
-            let found = restore(&mut guarded, &mut log, Trust::Look, &filler, &mut |_| true);
+            let generator = DataGenerator::new(SEED);
+            let found = restore(&mut guarded, &mut log, Trust::Look, &generator, &mut |_| true);
             assert!(found.interrupted.is_none(), "{found:?}");
             let there = geometry.wrap_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
             let holds = |at: usize| (at as u64 % there) < geometry.real_bytes;

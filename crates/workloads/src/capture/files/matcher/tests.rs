@@ -133,7 +133,7 @@ fn a_call_that_never_ends_holds_nothing_back_for_long() {
 }
 
 #[test]
-fn what_failed_or_has_no_begin_is_no_operation() {
+fn calls_that_failed_or_have_no_begin_are_no_operations() {
     let mut bench = Bench::new();
     bench.open(10, A, "file", READ_WRITE, 3);
     bench.exit(20, A, Call::Fsync, 0);
@@ -203,7 +203,7 @@ fn names_that_changed_belong_to_calls_in_their_order() {
 }
 
 #[test]
-fn what_waits_for_a_call_in_vain_is_bounded() {
+fn openings_without_a_call_are_bounded() {
     let mut bench = Bench::new();
     for number in 0..MAX_WAITING as u64 + 10 {
         bench.opening(number, A, "file");

@@ -4,7 +4,7 @@ use device::stamp::SectorVerdict;
 
 /// Content of a place that was read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceContent {
+pub enum BlockContent {
     /// The last data written there.
     Good,
     /// The same with a few wrong bits.
@@ -12,7 +12,7 @@ pub enum PlaceContent {
     /// Older data of this run for this place: the last write was accepted and not made.
     Stale,
     /// Data that this run wrote to another address: both addresses have the same flash.
-    Elsewhere {
+    WrongAddress {
         /// The address it was written to.
         by_bytes: u64,
     },
@@ -22,35 +22,35 @@ pub enum PlaceContent {
     Unusable,
 }
 
-impl PlaceContent {
+impl BlockContent {
     /// Content of a sector at `offset_bytes`, from its verdict.
-    pub fn sector(offset_bytes: u64, verdict: SectorVerdict) -> PlaceContent {
+    pub fn sector(offset_bytes: u64, verdict: SectorVerdict) -> BlockContent {
         match verdict {
-            SectorVerdict::Good => PlaceContent::Good,
-            SectorVerdict::Changed { .. } => PlaceContent::Changed,
+            SectorVerdict::Good => BlockContent::Good,
+            SectorVerdict::Changed { .. } => BlockContent::Changed,
             SectorVerdict::Overwritten { by_offset_bytes, .. }
                 if by_offset_bytes == offset_bytes =>
             {
-                PlaceContent::Stale
+                BlockContent::Stale
             }
             SectorVerdict::Overwritten { by_offset_bytes, .. } => {
-                PlaceContent::Elsewhere { by_bytes: by_offset_bytes }
+                BlockContent::WrongAddress { by_bytes: by_offset_bytes }
             }
             SectorVerdict::Corrupted | SectorVerdict::Zero | SectorVerdict::Blank => {
-                PlaceContent::Lost
+                BlockContent::Lost
             }
         }
     }
 
     /// The worse of two sectors of a block, the first of two that are as bad as each other.
-    pub fn or_worse(self, other: PlaceContent) -> PlaceContent {
-        let badness = |seen: PlaceContent| match seen {
-            PlaceContent::Good => 0,
-            PlaceContent::Changed => 1,
-            PlaceContent::Stale => 2,
-            PlaceContent::Elsewhere { .. } => 3,
-            PlaceContent::Lost => 4,
-            PlaceContent::Unusable => 5,
+    pub fn worse_of(self, other: BlockContent) -> BlockContent {
+        let badness = |seen: BlockContent| match seen {
+            BlockContent::Good => 0,
+            BlockContent::Changed => 1,
+            BlockContent::Stale => 2,
+            BlockContent::WrongAddress { .. } => 3,
+            BlockContent::Lost => 4,
+            BlockContent::Unusable => 5,
         };
         if badness(other) > badness(self) { other } else { self }
     }
@@ -59,11 +59,11 @@ impl PlaceContent {
     /// are the same modulo the wrap distance.
     pub fn is_present(self, place_bytes: u64, wrap_bytes: Option<u64>) -> bool {
         match self {
-            PlaceContent::Good | PlaceContent::Changed | PlaceContent::Stale => true,
-            PlaceContent::Elsewhere { by_bytes } => wrap_bytes.is_some_and(|wrap_bytes| {
+            BlockContent::Good | BlockContent::Changed | BlockContent::Stale => true,
+            BlockContent::WrongAddress { by_bytes } => wrap_bytes.is_some_and(|wrap_bytes| {
                 place_bytes.abs_diff(by_bytes).is_multiple_of(wrap_bytes)
             }),
-            PlaceContent::Lost | PlaceContent::Unusable => false,
+            BlockContent::Lost | BlockContent::Unusable => false,
         }
     }
 }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn data_of_another_address_proves_flash_only_where_addresses_fold() {
-        let seen = PlaceContent::Elsewhere { by_bytes: 4096 };
+        let seen = BlockContent::WrongAddress { by_bytes: 4096 };
         assert!(!seen.is_present(8192, None));
         assert!(seen.is_present(4096 + 3 * 8192, Some(8192)));
         assert!(seen.is_present(0, Some(4096)));

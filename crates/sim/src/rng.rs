@@ -4,7 +4,7 @@ use stats::Random;
 
 /// A generator of pseudo-random numbers (xoshiro256++ by Blackman and Vigna), fast and repeatable.
 #[derive(Clone, Debug)]
-pub(crate) struct Chance {
+pub(crate) struct SimRng {
     state: [u64; 4],
 }
 
@@ -13,11 +13,11 @@ pub(crate) fn mix(x: u64) -> u64 {
     Random::new(x).bits()
 }
 
-impl Chance {
+impl SimRng {
     /// The generator of this seed.
-    pub(crate) fn new(seed: u64) -> Chance {
+    pub(crate) fn new(seed: u64) -> SimRng {
         let words = [1, 2, 3, 4].map(|number| Random::after(seed, number).bits());
-        Chance { state: words }
+        SimRng { state: words }
     }
 
     /// The next 64 random bits.
@@ -85,8 +85,8 @@ impl Jitter {
 
     /// Draws one multiplier from the table.
     #[inline]
-    pub(crate) fn draw(&self, chance: &mut Chance) -> f64 {
-        self.multipliers[(chance.bits() >> (64 - TABLE_BITS)) as usize]
+    pub(crate) fn draw(&self, rng: &mut SimRng) -> f64 {
+        self.multipliers[(rng.bits() >> (64 - TABLE_BITS)) as usize]
     }
 }
 
@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn numbers_below_a_bound_are_uniform() {
-        let mut chance = Chance::new(7);
+        let mut rng = SimRng::new(7);
         let mut counts = [0u32; 10];
-        (0..100_000).for_each(|_| counts[chance.below(10) as usize] += 1);
+        (0..100_000).for_each(|_| counts[rng.below(10) as usize] += 1);
         assert!(counts.iter().all(|c| (9_500..10_500).contains(c)), "{counts:?}");
     }
 }

@@ -17,22 +17,22 @@ use crate::http::{Answer, Request};
 use crate::sibling::sibling;
 
 /// A directory for servers, and the database that they use.
-pub struct Ground {
+pub struct SiteEnvironment {
     dir: TempDir,
     /// The database, unless it is the default file of a server.
     database: Option<String>,
     _cluster: Option<Arc<Cluster>>,
 }
 
-impl Ground {
+impl SiteEnvironment {
     /// Without any configuration: the server makes an SQLite file.
-    pub fn sqlite() -> Ground {
-        Ground { dir: tempfile::tempdir().unwrap(), database: None, _cluster: None }
+    pub fn sqlite() -> SiteEnvironment {
+        SiteEnvironment { dir: tempfile::tempdir().unwrap(), database: None, _cluster: None }
     }
 
     /// A real PostgreSQL; `None` with a message if it is not installed. All tests share one, which
     /// ends with the last test that uses it.
-    pub fn postgresql() -> Option<Ground> {
+    pub fn postgresql() -> Option<SiteEnvironment> {
         static RUNNING: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         let cluster = match running.upgrade() {
@@ -41,7 +41,7 @@ impl Ground {
         };
         *running = Arc::downgrade(&cluster);
         drop(running);
-        Some(Ground {
+        Some(SiteEnvironment {
             dir: tempfile::tempdir().unwrap(),
             database: Some(cluster.database().unwrap()),
             _cluster: Some(cluster),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use device::Filler;
+use device::DataGenerator;
 use host::loopdev::attach_with;
 use host::{Loop, LoopOptions};
 use record::Content;
@@ -71,7 +71,7 @@ impl Drop for OneProcessor {
 
 /// Loop device over a file that is wholly written, past the page cache. Dropping it detaches the
 /// device, then removes the file.
-pub struct Ground {
+pub struct LoopMedium {
     _processor: OneProcessor,
     // Before the folder: it must be detached first.
     medium: Loop,
@@ -79,9 +79,9 @@ pub struct Ground {
     on: On,
 }
 
-impl Ground {
+impl LoopMedium {
     /// Makes the loop device. Needs root.
-    pub fn make(root: &Path, on: On, bytes: u64) -> Result<Ground> {
+    pub fn make(root: &Path, on: On, bytes: u64) -> Result<LoopMedium> {
         let parent = match on {
             On::Disk => root.join("target"),
             On::Tmpfs => PathBuf::from("/dev/shm"),
@@ -98,7 +98,7 @@ impl Ground {
             "the file system under {} does not let a loop device past the page cache",
             parent.display()
         );
-        Ok(Ground { _processor: OneProcessor::keep()?, medium, folder, on })
+        Ok(LoopMedium { _processor: OneProcessor::keep()?, medium, folder, on })
     }
 
     pub fn device(&self) -> &Path {
@@ -152,10 +152,10 @@ impl Ground {
 /// allocate it.
 pub fn write_whole(path: &Path, bytes: u64) -> Result<()> {
     let mut file = File::create_new(path)?;
-    let filler = Filler::new(1);
+    let generator = DataGenerator::new(1);
     let mut piece = vec![0; PIECE_BYTES as usize];
     for offset in (0..bytes / PIECE_BYTES).map(|number| number * PIECE_BYTES) {
-        filler.fill(&mut piece, Content::Incompressible, 0, offset);
+        generator.fill(&mut piece, Content::Incompressible, 0, offset);
         file.write_all(&piece)?;
     }
     Ok(file.sync_all()?)
