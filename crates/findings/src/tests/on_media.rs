@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use device::{Device, ExtentGuard};
-use record::{Outcome, Record, TargetKind};
+use record::{Finding, Outcome, Record, Severity, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
@@ -85,6 +85,43 @@ fn a_sentence_has_one_system_of_units() {
                     && has(sentence, &["kB", "MB", "GB", "TB"]);
                 assert!(!is_mixed, "{name}, {}: {}", finding.id, finding.statement);
             }
+        }
+    }
+}
+
+/// True if a finding of this id is right about a medium of this profile.
+fn is_true_of(profile: &Profile, id: &str) -> bool {
+    let spec = profile.spec();
+    let log_block = spec.log_block.as_ref();
+    let small_writes = log_block.is_some_and(|mapping| mapping.bypass.is_some());
+    match id {
+        "compression" | "repeats-recognised" | "equal-rewrites-skipped" => {
+            spec.compression.is_some()
+        }
+        "pattern-cheat" => spec.pattern_cheat.is_some(),
+        "small-write-bypass" => spec.pattern_cheat.is_some() || small_writes,
+        // Open units take sequential and random writes alike.
+        "span-cache" | "small-span" => log_block.is_some_and(|mapping| mapping.log_merges < 1.0),
+        "slc-cache" => spec.page_mapped.as_ref().is_some_and(|mapping| !mapping.stages.is_empty()),
+        "throttling" => spec.heat.is_some(),
+        "front-area" => log_block.is_some_and(|mapping| mapping.front.is_some()),
+        "flush" => spec.cache.as_ref().is_some_and(|cache| !cache.honest),
+        "capacity" => spec.fake.is_some() || spec.wear.is_some(),
+        "verify" | "io-error" => spec.wear.is_some(),
+        // Merges take as long as stalls; garbage collection of single pages does not.
+        "stalls" => log_block.is_some(),
+        "standstill" | "counterfeit-hints" | "impossible" | "host" | "claim" | "class-claim"
+        | "health" => false,
+        _ => true,
+    }
+}
+
+#[test]
+fn no_medium_gets_an_adverse_finding_for_a_property_that_it_does_not_have() {
+    let is_adverse = |finding: &Finding| finding.severity > Severity::Info;
+    for (profile, (name, record)) in Profile::all().iter().zip(records()) {
+        for finding in conclude(record).iter().filter(|finding| is_adverse(finding)) {
+            assert!(is_true_of(profile, &finding.id), "{name}: {finding:?}");
         }
     }
 }
