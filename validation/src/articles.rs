@@ -7,44 +7,40 @@
 mod pairings;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use record::units::{Bytes, significant};
 use record::{Cell, Record};
 use report::column_figures::column_figures;
-use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::agree::loop_medium::{LoopMedium, On};
-use crate::agree_work::Mounted;
-use crate::{released, section};
+use crate::agree::loop_medium::LoopMedium;
+use crate::agree_work::mounted_on;
+use crate::pairs::{PairFlags, Pairs, in_turn};
+use crate::programs::{interrupts, output};
+use crate::released;
+use crate::section::Section;
 use pairings::{PAIRINGS, Pairing};
+
+const TABLE: Section<'static> = Section {
+    page: "docs/articles.md",
+    heading: "Beside the tools of the articles",
+    name: "cargo validation articles",
+};
 
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Pairs of runs of each tool.
-    #[arg(long, default_value_t = 5)]
-    pairs: usize,
-    /// Text in the commands of the tools to measure. Without it, all.
-    #[arg(long)]
-    only: Option<String>,
+    #[command(flatten)]
+    pairs: PairFlags,
     /// Size of the file under the loop device.
     #[arg(long, default_value = "1GiB")]
     size: Bytes,
-    /// Storage of the file under the loop device.
-    #[arg(long, value_delimiter = ',', default_value = "disk,tmpfs")]
-    on: Vec<On>,
     /// Program to measure. Without it, a release build is made.
     #[arg(long)]
     program: Option<PathBuf>,
-    /// Write the table to docs/articles.md.
-    #[arg(long)]
-    write: bool,
 }
 
 /// Figures by the name of their column, in its unit.
@@ -54,56 +50,26 @@ type Figures = BTreeMap<String, f64>;
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = released::given_or_built(flags.program.as_deref(), root, "flashmark")?;
     let tools = install(root)?;
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, interrupted.clone()).context("listening for Ctrl-C")?;
-    }
+    let interrupted = interrupts()?;
     let mut text = String::new();
-    for on in &flags.on {
+    for on in &flags.pairs.on {
         let loop_medium = LoopMedium::make(root, *on, flags.size.0)?;
-        let table = table(&program, &tools, &loop_medium, flags, &interrupted)?;
-        let _ = write!(text, "On {on}:\n\n{table}\n");
+        let mut bench = Bench {
+            program: &program,
+            tools: &tools,
+            loop_medium: &loop_medium,
+            interrupted: &interrupted,
+            directory: None,
+        };
+        let mut rows = bench.pairs(&flags.pairs)?;
+        let mounted = mounted_on(&loop_medium, root)?;
+        bench.directory = Some(mounted.point());
+        rows += &bench.pairs(&flags.pairs)?;
+        text += &format!(
+            "On {on}:\n\n| article | tool | column | flashmark | tool | ratio (smallest to largest) |\n|---|---|---|---:|---:|---:|\n{rows}\n"
+        );
     }
-    println!("\n{text}");
-    if flags.write {
-        let page = root.join("docs/articles.md");
-        section::keep(
-            &page,
-            "Beside the tools of the articles",
-            "cargo validation articles",
-            &text,
-        )?;
-    }
-    Ok(())
-}
-
-/// Measures all pairings on one loop device.
-fn table(
-    program: &Path,
-    tools: &Path,
-    loop_medium: &LoopMedium,
-    flags: &Flags,
-    interrupted: &AtomicBool,
-) -> Result<String> {
-    let chosen = |is_in_directory: bool| {
-        PAIRINGS.iter().filter(move |pairing| {
-            pairing.is_in_directory() == is_in_directory
-                && flags.only.as_ref().is_none_or(|only| pairing.tool.contains(only))
-        })
-    };
-    let mut table = String::from(
-        "| article | tool | column | flashmark | tool | ratio (smallest to largest) |\n|---|---|---|---:|---:|---:|\n",
-    );
-    let mut bench = Bench { program, tools, loop_medium, interrupted, directory: None };
-    for pairing in chosen(false) {
-        table += &bench.pairs(pairing, flags.pairs)?;
-    }
-    let mounted = Mounted::make(loop_medium)?;
-    bench.directory = Some(mounted.point());
-    for pairing in chosen(true) {
-        table += &bench.pairs(pairing, flags.pairs)?;
-    }
-    Ok(table)
+    TABLE.publish(root, &text, flags.pairs.write)
 }
 
 /// Installs hdparm, and iozone below target/ (Debian has it in non-free, on the same server as this
@@ -122,22 +88,12 @@ fn install(root: &Path) -> Result<PathBuf> {
         }}"#,
         folder.display()
     );
-    let output = shell(&script, root)?;
-    ensure!(
-        output.status.success(),
-        "hdparm and iozone could not be installed: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
+    output(Command::new("bash").args(["-c", &script]).env("LC_ALL", "C"))
+        .context("hdparm and iozone could not be installed")?;
     Ok(folder.join("usr/bin"))
 }
 
-fn shell(script: &str, directory: &Path) -> Result<std::process::Output> {
-    let mut command = Command::new("bash");
-    command.args(["-c", script]).current_dir(directory).env("LC_ALL", "C");
-    command.output().with_context(|| format!("{script} does not start"))
-}
-
-/// Ground and programs of both sides.
+/// LoopMedium and programs of both sides.
 struct Bench<'a> {
     program: &'a Path,
     tools: &'a Path,
@@ -148,23 +104,31 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Measures a pairing and returns its rows; one run of each side before them does not count.
-    fn pairs(&self, pairing: &Pairing, count: usize) -> Result<String> {
-        eprintln!("{}", pairing.tool);
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        self.ours(pairing)?;
-        self.theirs(pairing)?;
-        for pair in 0..count {
-            ensure!(!self.interrupted.load(Ordering::Relaxed), "interrupted");
-            if pair % 2 == 0 {
-                ours.push(self.ours(pairing)?);
-                theirs.push(self.theirs(pairing)?);
-            } else {
-                theirs.push(self.theirs(pairing)?);
-                ours.push(self.ours(pairing)?);
+    /// Measures the pairings of the device, or of the directory if there is one; returns their rows.
+    fn pairs(&self, flags: &PairFlags) -> Result<String> {
+        let mut rows = String::new();
+        let is_here = |pairing: &&Pairing| {
+            pairing.is_in_directory() == self.directory.is_some() && flags.is_wanted(pairing.tool)
+        };
+        for pairing in PAIRINGS.iter().filter(is_here) {
+            eprintln!("{}", pairing.tool);
+            // The first run of each side does not count.
+            self.ours(pairing)?;
+            self.theirs(pairing)?;
+            let (ours, theirs) = in_turn(
+                0,
+                flags.pairs,
+                self.interrupted,
+                || self.ours(pairing),
+                || self.theirs(pairing),
+            )?;
+            for column in pairing.columns {
+                let row = row(pairing, column, &ours, &theirs);
+                eprint!("{row}");
+                rows += &row;
             }
         }
-        Ok(pairing.columns.iter().map(|column| row(pairing, column, &ours, &theirs)).collect())
+        Ok(rows)
     }
 
     fn placed(&self, text: &str) -> String {
@@ -178,11 +142,9 @@ impl Bench<'_> {
         let directory = self.directory.unwrap_or(Path::new("/"));
         let script = format!("PATH=$PATH:/usr/sbin:/sbin:{}; {command} 2>&1", self.tools.display());
         let mut tool = self.loop_medium.pinned(Path::new("bash"));
-        let output =
-            tool.args(["-c", &script]).current_dir(directory).env("LC_ALL", "C").output()?;
-        ensure!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stdout));
+        tool.args(["-c", &script]).current_dir(directory).env("LC_ALL", "C");
         // As on a terminal: the command line tells what dd's three lines are of.
-        let text = format!("# {command}\n{}", String::from_utf8_lossy(&output.stdout));
+        let text = format!("# {command}\n{}", output(&mut tool)?);
         let records = import::read("terminal.txt", text.as_bytes())?;
         Ok(figures(records.iter().flat_map(|record| &record.cells)))
     }
@@ -203,11 +165,7 @@ impl Bench<'_> {
         if words[0] == "run" && self.directory.is_none() {
             program.arg("--erase").arg(self.loop_medium.device());
         }
-        let output = program.output()?;
-        if !output.status.success() {
-            bail!("{command}: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        let text = String::from_utf8(output.stdout)?;
+        let text = output(&mut program)?;
         let cells: Vec<Cell> = match words[0] {
             "work" => serde_json::from_str(&text)?,
             _ => Record::from_json(&text)?.cells,
@@ -222,24 +180,14 @@ fn figures<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Figures {
 }
 
 fn row(pairing: &Pairing, column: &str, ours: &[Figures], theirs: &[Figures]) -> String {
-    let values = |side: &[Figures]| -> Vec<f64> {
-        side.iter().map(|figures| figures.get(column).copied().unwrap_or(f64::NAN)).collect()
-    };
-    let (ours, theirs) = (values(ours), values(theirs));
-    let mut ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(own, other)| own / other).collect();
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = ratios.iter().copied().fold(0.0, f64::max);
-    let median = |mut values: Vec<f64>| stats::median(&mut values).unwrap_or(f64::NAN);
-    let mut line = String::new();
-    let _ = writeln!(
-        line,
-        "| {} | `{}` | {column} | {} | {} | {:.3} ({least:.3} to {most:.3}) |",
+    let figure = |figures: &Figures| figures.get(column).copied().unwrap_or(f64::NAN);
+    let pairs = Pairs::of(ours, theirs, figure);
+    let [own, other] = pairs.medians().map(significant);
+    format!(
+        "| {} | `{}` | {column} | {own} | {other} | {:.3} ({}) |\n",
         pairing.article,
         pairing.tool,
-        significant(median(ours)),
-        significant(median(theirs)),
-        stats::median(&mut ratios).unwrap_or(f64::NAN),
-    );
-    eprint!("{line}");
-    line
+        pairs.ratio(),
+        pairs.range(3)
+    )
 }

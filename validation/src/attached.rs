@@ -8,7 +8,6 @@
 
 mod busy;
 mod conclusions;
-mod coverage;
 pub mod load;
 pub mod medium;
 mod model;
@@ -16,18 +15,13 @@ mod tools;
 pub mod works;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use crate::section;
+use crate::section::Section;
 use medium::Program;
 use tools::Job;
-
-/// Page with the table, and the marks around it.
-const PAGE: &str = "docs/simulated-media.md";
-const NAME: &str = "attached";
-const HEADING: &str = "Attached, and measured by others";
 
 /// Largest difference between a measured figure and the modelled one, as a share.
 const TOLERANCE: f64 = 0.10;
@@ -55,12 +49,6 @@ pub struct Flags {
     /// Check instead the results while a program loads processors and disk in bursts.
     #[arg(long, conflicts_with_all = ["conclusions", "works"])]
     pub busy: bool,
-    /// Count instead how often printed intervals contain the truth, on an idle host.
-    #[arg(long, conflicts_with_all = ["conclusions", "works", "busy"])]
-    pub coverage: bool,
-    /// Directory of the results of --coverage: new ones are kept there, and kept ones are reused.
-    #[arg(long, requires = "coverage")]
-    pub keep: Option<PathBuf>,
 }
 
 /// One figure: modelled and measured by a tool.
@@ -197,28 +185,32 @@ const MEASUREMENTS: &[ProfileMeasurements] = &[
 /// Measures, prints the table, and fails if a figure is too far off.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = Program::build(root)?;
-    if flags.conclusions {
-        let (table, wrong) = conclusions::compare(&program)?;
-        return publish(root, flags, ("The same conclusions", "conclusions"), &table, &wrong);
-    }
-    if flags.works {
-        let (table, missed) = works::compare(&program, root, &flags.only)?;
-        return publish(root, flags, ("Verdicts against works", "works"), &table, &missed);
-    }
-    if flags.busy {
-        let (table, missed) = busy::compare(&program, root, &flags.only)?;
-        return publish(root, flags, ("Beside a busy host", "busy"), &table, &missed);
-    }
-    if flags.coverage {
-        let (table, missed) = coverage::compare(&program, &flags.only, flags.keep.as_deref())?;
-        return publish(root, flags, ("Intervals through the kernel", "coverage"), &table, &missed);
-    }
+    let (heading, name, (table, missed)) = if flags.conclusions {
+        ("The same conclusions", "conclusions", conclusions::compare(&program, &flags.only)?)
+    } else if flags.works {
+        ("Verdicts against works", "works", works::compare(&program, root, &flags.only)?)
+    } else if flags.busy {
+        ("Beside a busy host", "busy", busy::compare(&program, root, &flags.only)?)
+    } else {
+        ("Attached, and measured by others", "attached", by_others(&program, &flags.only)?)
+    };
+    Section { page: "docs/simulated-media.md", heading, name }.publish(
+        root,
+        &table,
+        flags.write,
+    )?;
+    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
+    Ok(())
+}
+
+/// Makes the table; returns it with the figures that are too far off.
+fn by_others(program: &Program, only: &[String]) -> Result<(String, Vec<String>)> {
     let mut rows = Vec::new();
     for measurements in
-        MEASUREMENTS.iter().filter(|measurements| is_wanted(&flags.only, measurements.profile))
+        MEASUREMENTS.iter().filter(|measurements| is_wanted(only, measurements.profile))
     {
         let begun = rows.len();
-        measure(&program, measurements, &mut rows)?;
+        measure(program, measurements, &mut rows)?;
         rows[begun..].iter().for_each(|row| eprintln!("{}", line(row)));
     }
     ensure!(
@@ -226,39 +218,14 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         "no such profile here; there are {}",
         MEASUREMENTS.iter().map(|measurements| measurements.profile).collect::<Vec<_>>().join(", ")
     );
-    let table = table(&rows)?;
-    print!("{table}");
-    if flags.write {
-        section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
-    }
-    let missed: Vec<String> = rows
-        .iter()
-        .filter(|row| !row.holds())
-        .map(|row| format!("{} {}: {}", row.profile, row.tool, row.what))
-        .collect();
-    ensure!(missed.is_empty(), "off by more than 10 %: {}", missed.join("; "));
-    Ok(())
+    let off = rows.iter().filter(|row| !row.holds());
+    let off = off.map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
+    Ok((table(&rows)?, off))
 }
 
 /// True if this profile or file system was requested; all are if none is named.
 fn is_wanted(only: &[String], name: &str) -> bool {
     only.is_empty() || only.iter().any(|wanted| wanted == name)
-}
-
-/// Prints a table, writes it into the page if requested, and fails if a goal is missed.
-fn publish(
-    root: &Path,
-    flags: &Flags,
-    (heading, name): (&str, &str),
-    table: &str,
-    missed: &[String],
-) -> Result<()> {
-    print!("{table}");
-    if flags.write {
-        section::keep(&root.join(PAGE), heading, name, table)?;
-    }
-    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
-    Ok(())
 }
 
 fn measure(

@@ -15,6 +15,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -24,7 +26,10 @@ use record::{Content, Histogram};
 use serde_json::Value;
 use stats::Random;
 
-use crate::{released, section};
+use crate::pairs::{Pairs, in_turn};
+use crate::programs::{fio_results, go_on, interrupts, output};
+use crate::section::Section;
+use crate::{machine, released};
 
 /// Bytes of an I/O of the read benches.
 const BLOCK_BYTES: u64 = 4096;
@@ -38,9 +43,8 @@ const BATCH: usize = 8;
 const FILL_BYTES: usize = 1 << 20;
 const SEED: u64 = 1;
 
-/// Page with the table, and its heading.
-const PAGE: &str = "docs/performance.md";
-const HEADING: &str = "Against fio";
+const TABLE: Section<'static> =
+    Section { page: "docs/performance.md", heading: "Against fio", name: "cargo validation bench" };
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -100,10 +104,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         rows.push(bench.against_tool(&released::build(root, "flashmark")?, tool)?);
     }
     let table = table(flags, &rows)?;
-    print!("{table}");
-    if flags.write {
-        section::keep(&root.join(PAGE), HEADING, "cargo validation bench", &table)?;
-    }
+    TABLE.publish(root, &table, flags.write)?;
     let missed: Vec<&str> = rows.iter().filter(|row| !row.holds()).map(|row| row.what).collect();
     ensure!(missed.is_empty(), "below target: {}", missed.join(", "));
     Ok(())
@@ -130,32 +131,15 @@ enum Target {
 struct Row {
     what: &'static str,
     unit: &'static str,
-    ours: Vec<f64>,
-    other: Vec<f64>,
     target: Target,
+    pairs: Pairs,
 }
 
 impl Row {
-    fn of(
-        what: &'static str,
-        unit: &'static str,
-        target: Target,
-        ours: &[Sample],
-        fio: &[Sample],
-        pick: fn(&Sample) -> f64,
-    ) -> Row {
-        let figures = |samples: &[Sample]| samples.iter().map(pick).collect();
-        Row { what, unit, target, ours: figures(ours), other: figures(fio) }
-    }
-
-    fn ratios(&self) -> Vec<f64> {
-        self.ours.iter().zip(&self.other).map(|(ours, fio)| ours / fio).collect()
-    }
-
     fn holds(&self) -> bool {
         match self.target {
-            Target::AtLeast(least) => median(&self.ratios()) >= least,
-            Target::AtMost(most) => median(&self.ratios()) <= most,
+            Target::AtLeast(least) => self.pairs.ratio() >= least,
+            Target::AtMost(most) => self.pairs.ratio() <= most,
         }
     }
 }
@@ -165,6 +149,7 @@ struct Bench {
     _dir: tempfile::TempDir,
     rounds: usize,
     time: Duration,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Bench {
@@ -178,6 +163,7 @@ impl Bench {
             _dir: dir,
             rounds: flags.rounds,
             time: Duration::from_secs(flags.seconds),
+            interrupted: interrupts()?,
         })
     }
 
@@ -194,78 +180,72 @@ impl Bench {
             &format!("--iodepth_batch_complete_max={BATCH}"),
         ];
         for _ in 0..self.rounds {
+            go_on(&self.interrupted)?;
             ours.push(self.read_randomly(EngineChoice::Uring, DEPTH, BATCH)?);
             plain.push(self.fio_reads("io_uring", &[&depth])?);
             tuned.push(self.fio_reads("io_uring", &[&[depth.as_str()], &best[..]].concat())?);
         }
-        let (rate, cpu) = (|sample: &Sample| sample.rate, |sample: &Sample| sample.cpu_ns);
+        let rate = |sample: &Sample| sample.rate;
+        let cpu = |sample: &Sample| sample.cpu_ns;
+        let row = |what, unit, target, pairs| Row { what, unit, target, pairs };
         Ok(vec![
-            Row::of(
+            row(
                 "4 KiB random reads, depth 32, against fio io_uring",
                 "IOPS",
                 Target::AtLeast(1.5),
-                &ours,
-                &plain,
-                rate,
+                Pairs::of(&ours, &plain, rate),
             ),
-            Row::of(
+            row(
                 "the same, processor time for each I/O",
                 "ns",
                 Target::AtMost(0.75),
-                &ours,
-                &plain,
-                cpu,
+                Pairs::of(&ours, &plain, cpu),
             ),
-            Row::of(
+            row(
                 "the same against fio registerfiles, fixedbufs, batches of 8",
                 "IOPS",
                 Target::AtLeast(1.1),
-                &ours,
-                &tuned,
-                rate,
+                Pairs::of(&ours, &tuned, rate),
             ),
-            Row {
-                what: "looking at the host, processor time for each I/O, against that of the I/O",
-                unit: "ns",
-                target: Target::AtMost(0.02),
-                ours: ours.iter().map(|sample| sample.looking_ns).collect(),
-                other: ours.iter().map(|sample| sample.cpu_ns).collect(),
-            },
+            row(
+                "looking at the host, processor time for each I/O, against that of the I/O",
+                "ns",
+                Target::AtMost(0.02),
+                Pairs {
+                    ours: ours.iter().map(|sample| sample.looking_ns).collect(),
+                    theirs: ours.iter().map(cpu).collect(),
+                },
+            ),
         ])
+    }
+
+    /// Rates of both sides in turn.
+    fn in_turn(
+        &self,
+        (what, unit, target): (&'static str, &'static str, Target),
+        ours: impl FnMut() -> Result<Sample>,
+        theirs: impl FnMut() -> Result<Sample>,
+    ) -> Result<Row> {
+        let (ours, theirs) = in_turn(0, self.rounds, &self.interrupted, ours, theirs)?;
+        Ok(Row { what, unit, target, pairs: Pairs::of(&ours, &theirs, |sample| sample.rate) })
     }
 
     /// Random reads of 4 KiB at queue depth 1 by pread.
     fn single_reads(&self) -> Result<Row> {
-        let (mut ours, mut fio) = (Vec::new(), Vec::new());
-        for _ in 0..self.rounds {
-            ours.push(self.read_randomly(EngineChoice::Psync, 1, 1)?);
-            fio.push(self.fio_reads("psync", &[])?);
-        }
-        Ok(Row::of(
-            "4 KiB random reads, pread, against fio psync",
-            "IOPS",
-            Target::AtLeast(1.0),
-            &ours,
-            &fio,
-            |sample| sample.rate,
-        ))
+        self.in_turn(
+            ("4 KiB random reads, pread, against fio psync", "IOPS", Target::AtLeast(1.0)),
+            || self.read_randomly(EngineChoice::Psync, 1, 1),
+            || self.fio_reads("psync", &[]),
+        )
     }
 
     /// Generation of incompressible data.
     fn incompressible_data(&self) -> Result<Row> {
-        let (mut ours, mut fio) = (Vec::new(), Vec::new());
-        for _ in 0..self.rounds {
-            ours.push(self.fill());
-            fio.push(self.fio_fills()?);
-        }
-        Ok(Row::of(
-            "incompressible data, against fio refill_buffers",
-            "B/s",
-            Target::AtLeast(2.0),
-            &ours,
-            &fio,
-            |sample| sample.rate,
-        ))
+        self.in_turn(
+            ("incompressible data, against fio refill_buffers", "B/s", Target::AtLeast(2.0)),
+            || Ok(self.fill()),
+            || self.fio_fills(),
+        )
     }
 
     /// Our loop as a suite runs it: through `dyn Device`, with every latency recorded.
@@ -317,15 +297,9 @@ impl Bench {
     /// Runs fio; returns the results of its only job.
     fn fio(&self, arguments: &[&str]) -> Result<Value> {
         let runtime = format!("--runtime={}", self.time.as_secs());
-        let output = Command::new("fio")
-            .args(["--name=bench", "--output-format=json", "--time_based", &runtime])
-            .args(arguments)
-            .output()
-            .context("fio does not start; install it (apt install fio)")?;
-        ensure!(output.status.success(), "fio failed: {}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8_lossy(&output.stdout);
-        let json = text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?;
-        Ok(serde_json::from_str::<Value>(json)?["jobs"][0].take())
+        let mut fio = Command::new("fio");
+        fio.args(["--name=bench", "--output-format=json", "--time_based", &runtime]);
+        Ok(fio_results(&output(fio.args(arguments))?)?["jobs"][0].take())
     }
 }
 
@@ -408,44 +382,31 @@ fn sample_of(job: &Value, direction: &str, rate: &str) -> Result<Sample> {
     Ok(Sample { rate: number(&job[direction], rate)?, cpu_ns: busy_ns / ios, looking_ns: 0.0 })
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
-}
-
 fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
     let mut text = format!(
-        "`cargo validation bench --rounds {} --seconds {}`, {}, Linux {}, {}; medians over the rounds.\n\n",
+        "`cargo validation bench --rounds {} --seconds {}`, {}, {}; medians over the rounds.\n\n",
         flags.rounds,
         flags.seconds,
-        processor()?,
-        kernel()?,
-        String::from_utf8(Command::new("fio").arg("--version").output()?.stdout)?.trim(),
+        machine::description()?,
+        output(Command::new("fio").arg("--version"))?.trim(),
     );
     text.push_str("| what | flashmark | against | ratio (smallest to largest) | target | |\n|---|---:|---:|---:|---:|---|\n");
     for row in rows {
-        let ratios = row.ratios();
-        let (least, most) = (
-            ratios.iter().copied().fold(f64::INFINITY, f64::min),
-            ratios.iter().copied().fold(0.0, f64::max),
-        );
         let target = match row.target {
             Target::AtLeast(least) => format!("≥ {least}"),
             Target::AtMost(most) => format!("≤ {most}"),
         };
-        writeln!(
-            text,
-            "| {} | {} | {} | {:.2} ({least:.2} to {most:.2}) | {target} | {} |",
-            row.what,
-            figure(median(&row.ours), row.unit),
-            figure(median(&row.other), row.unit),
-            median(&ratios),
-            if row.holds() { "holds" } else { "**missed**" },
-        )?;
+        let [ours, other] = row.pairs.medians().map(|median| figure(median, row.unit));
+        let (ratio, range, word) = (row.pairs.ratio(), row.pairs.range(2), word(row.holds()));
+        let what = row.what;
+        writeln!(text, "| {what} | {ours} | {other} | {ratio:.2} ({range}) | {target} | {word} |")?;
     }
     Ok(text)
+}
+
+/// Text of a target's last column.
+fn word(holds: bool) -> &'static str {
+    if holds { "holds" } else { "**missed**" }
 }
 
 /// Text of a figure to three digits with its unit: `1.57 M IOPS`, `72.0 GB/s`, `612 ns`.
@@ -466,26 +427,10 @@ fn figure(value: f64, unit: &str) -> String {
     format!("{scaled:.decimals$} {prefix}{apart}{unit}")
 }
 
-/// Version of the kernel without the suffix of its builder.
-fn kernel() -> Result<String> {
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease")?;
-    Ok(release.trim().split('-').next().unwrap_or_default().to_owned())
-}
-
-fn processor() -> Result<String> {
-    let text = fs::read_to_string("/proc/cpuinfo")?;
-    let model = text
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
-        .map_or("unknown processor", |(_, model)| model);
-    Ok(format!("{model}, {} cores", std::thread::available_parallelism()?))
-}
-
 /// File system of a directory, in the words of `stat`.
 fn file_system(dir: &Path) -> Result<String> {
-    let output = Command::new("stat").args(["--file-system", "--format=%T"]).arg(dir).output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+    let mut stat = Command::new("stat");
+    Ok(output(stat.args(["--file-system", "--format=%T"]).arg(dir))?.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -503,10 +448,5 @@ mod tests {
         ]
         .map(|(value, unit)| figure(value, unit));
         assert_eq!(shown, ["1.57 M IOPS", "612 ns", "14.0 k IOPS", "72.0 GB/s", "0.50 IOPS"]);
-    }
-
-    #[test]
-    fn a_median_is_in_the_middle() {
-        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0])), (2.0, 2.5));
     }
 }

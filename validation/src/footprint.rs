@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use record::units::{Bytes, MIB, Nanos};
 
-use crate::{released, section};
+use crate::released;
+use crate::section::Section;
 
-/// Page with the table, and its heading.
-const PAGE: &str = "docs/performance.md";
-const HEADING: &str = "Size, start and memory";
-const NAME: &str = "cargo validation footprint";
+const TABLE: Section<'static> = Section {
+    page: "docs/performance.md",
+    heading: "Size, start and memory",
+    name: "cargo validation footprint",
+};
 /// Number of timed starts; the median counts.
 const STARTS: usize = 21;
 /// Interval at which a run's memory is read.
@@ -35,7 +37,10 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = released::build(root, "flashmark")?;
     let size = fs::metadata(&program).context("the release build")?.len();
     let start = median_start(&program)?;
-    let memory = peak_memory(&program, &flags.dir)?;
+    let home = tempfile::tempdir()?;
+    let mut run = Command::new(&program);
+    run.args(["run", "--quiet", "--suite", "standard"]).arg(&flags.dir);
+    let memory = peak_memory(run.env("FLASHMARK_HOME", home.path()))?;
     let rows = [
         ("program, stripped", Bytes(size).to_string(), "under 25 MB", size < 25_000_000),
         (
@@ -51,17 +56,15 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
             memory < 64 * MIB,
         ),
     ];
-    let mut table = format!("`{NAME}`\n\n| what | measured | target | |\n|---|---:|---:|---|\n");
+    let mut table =
+        format!("`{}`\n\n| what | measured | target | |\n|---|---:|---|---|\n", TABLE.name);
     for (what, measured, target, holds) in &rows {
         table += &format!(
             "| {what} | {measured} | {target} | {} |\n",
             if *holds { "holds" } else { "missed" }
         );
     }
-    print!("{table}");
-    if flags.write {
-        section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
-    }
+    TABLE.publish(root, &table, flags.write)?;
     ensure!(rows.iter().all(|row| row.3), "a target is missed");
     Ok(())
 }
@@ -80,28 +83,31 @@ fn median_start(program: &Path) -> Result<Duration> {
     Ok(times[STARTS / 2])
 }
 
-/// Peak of the resident memory as the kernel keeps it (VmHWM), in bytes.
-fn peak_memory(program: &Path, dir: &Path) -> Result<u64> {
-    let home = tempfile::tempdir()?;
-    let mut child = Command::new(program)
-        .args(["run", "--quiet", "--suite", "standard"])
-        .arg(dir)
-        .env("FLASHMARK_HOME", home.path())
-        .stdout(Stdio::null())
-        .spawn()?;
-    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+/// Runs a program; returns the peak of its resident memory as the kernel keeps it (VmHWM), in
+/// bytes.
+///
+/// # Errors
+/// If it does not start or fails.
+pub fn peak_memory(command: &mut Command) -> Result<u64> {
+    let mut child = command.stdout(Stdio::null()).spawn()?;
+    let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
-    while child.try_wait()?.is_none() {
+    let ended = loop {
+        if let Some(ended) = child.try_wait()? {
+            break ended;
+        }
+        // The kernel keeps the peak only until the process ends.
         peak = peak
             .max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
         std::thread::sleep(LOOK);
-    }
-    ensure!(peak > 0, "the run ended before it was looked at");
+    };
+    ensure!(ended.success(), "{command:?}: {ended}");
+    ensure!(peak > 0, "{command:?} ended before its memory was read");
     Ok(peak)
 }
 
 /// Peak of the resident memory in `/proc/PID/status`, in bytes.
-pub fn high_water(status: &str) -> Option<u64> {
+fn high_water(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
 }

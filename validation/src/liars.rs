@@ -9,7 +9,7 @@ use collection::consensus::{Consensus, Vote};
 use record::collection::HeadlineFigure;
 use stats::Random;
 
-use crate::section;
+use crate::section::Section;
 
 const FIGURE: HeadlineFigure = HeadlineFigure::RandomWrite4k;
 /// Shares of liars among all senders, in percent.
@@ -22,7 +22,11 @@ const SPREAD: f64 = 0.1;
 const TRUTH: f64 = 1500.0;
 /// Largest error of the figure, as a share, if less than three in ten lie.
 const LIMIT: f64 = 0.1;
-const PAGE: &str = "docs/liars.md";
+const TABLE: Section<'static> = Section {
+    page: "docs/liars.md",
+    heading: "How far lies move a figure",
+    name: "cargo validation liars",
+};
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -62,13 +66,17 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     for share in SHARES {
         let mut cells = Vec::new();
         for lie in &LIES {
-            let worst = worst_of(flags, share, lie.name, |random| moved(random, share, lie));
+            let vote =
+                |random: &mut Random, at| vote(format!("liar {at}"), (lie.value)(random), at);
+            let worst = worst_of(flags, share, lie.name, |random| moved(random, share, vote));
             if share < 30 && worst > LIMIT {
                 too_far.push(format!("{share} %, {}: {:.1} %", lie.name, worst * 100.0));
             }
             cells.push(format!("{:.1} %", worst * 100.0));
         }
-        let alone = worst_of(flags, share, "one", |random| moved_by_one(random, share));
+        // One sender sends as many runs, each from a board of its own.
+        let vote = |_: &mut Random, at| vote("liar".to_owned(), TRUTH * 1.4, at);
+        let alone = worst_of(flags, share, "one", |random| moved(random, share, vote));
         cells.push(format!("{:.1} %", alone * 100.0));
         writeln!(table, "| {share} % | {} |", cells.join(" | "))?;
     }
@@ -79,15 +87,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         flags.draws,
         SPREAD * 100.0
     );
-    println!("{text}");
-    if flags.write {
-        section::keep(
-            &root.join(PAGE),
-            "How far lies move a figure",
-            "cargo validation liars",
-            &text,
-        )?;
-    }
+    TABLE.publish(root, &text, flags.write)?;
     ensure!(
         too_far.is_empty(),
         "moved by more than {:.0} %: {}",
@@ -105,21 +105,13 @@ fn worst_of(flags: &Flags, share: usize, way: &str, moved: impl Fn(&mut Random) 
     drawn.fold(0.0, f64::max)
 }
 
-/// Error of the figure, as a share of the figure of the honest senders alone.
-fn moved(random: &mut Random, share: usize, lie: &Lie) -> f64 {
+/// Error of the figure, as a share of the figure of the honest senders alone, if this share of the
+/// votes are lies.
+fn moved(random: &mut Random, share: usize, lie: impl Fn(&mut Random, usize) -> Vote) -> f64 {
     let lies = SENDERS * share / 100;
     let mut votes = honest(random, SENDERS - lies);
     let before = figure(&votes);
-    votes.extend((0..lies).map(|at| vote(format!("liar {at}"), (lie.value)(random), at)));
-    (figure(&votes) / before - 1.0).abs()
-}
-
-/// Error of the figure if one sender sends as many runs, each from a board of its own.
-fn moved_by_one(random: &mut Random, share: usize) -> f64 {
-    let lies = SENDERS * share / 100;
-    let mut votes = honest(random, SENDERS - lies);
-    let before = figure(&votes);
-    votes.extend((0..lies).map(|at| vote("liar".to_owned(), TRUTH * 1.4, at)));
+    votes.extend((0..lies).map(|at| lie(random, at)));
     (figure(&votes) / before - 1.0).abs()
 }
 

@@ -1,27 +1,31 @@
-//! Release builds of the programs.
+//! Builds of the programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result};
 
-/// Cargo's profile of released programs.
-const PROFILE: &str = "packaged";
+use crate::programs::succeed;
 
-/// Builds a program from the sources; returns its path.
+/// Builds a program from the sources as it is released; returns its path.
 ///
 /// # Errors
 /// If it does not build.
 pub fn build(root: &Path, package: &str) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--profile", PROFILE, "--quiet", "--package", package])
-        .current_dir(root)
-        .status()?;
-    ensure!(built.success(), "{package} does not build");
+    build_with("packaged", root, package)
+}
+
+/// Builds a program with a profile of cargo; returns its path.
+///
+/// # Errors
+/// If it does not build.
+pub fn build_with(profile: &str, root: &Path, package: &str) -> Result<PathBuf> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--profile", profile, "--quiet", "--package", package]);
+    succeed(cargo.current_dir(root)).with_context(|| format!("{package} does not build"))?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join(PROFILE).join(package))
+    Ok(target.join(if profile == "dev" { "debug" } else { profile }).join(package))
 }
 
 /// Path of the given program, or of one that is built.

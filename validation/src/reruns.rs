@@ -1,329 +1,210 @@
-//! `cargo validation reruns`: counts how often the 95 % interval of a run contains the figure of
-//! another run of the same command.
+//! `cargo validation reruns`: runs `flashmark check` again and again on a file system whose rate the
+//! kernel keeps steady, on a directory of the system's disk, and on both beside a program that
+//! loads processors and disk in bursts. It counts how often the 95 % interval of a run contains the
+//! figure of another run of the same command; with `--changes`, how often `compare` finds slower
+//! storage, of storage that was slowed down and of storage that was not.
 //!
-//! `flashmark check` runs again and again on a file system whose rate the kernel keeps steady, on a
-//! directory of the system's disk, and on both beside a program that loads processors and disk in
-//! bursts. Runs alternate between these, so that other load on the machine affects all.
+//! Runs alternate between the targets, so that other load on the machine affects all.
 
-pub mod checks;
+mod changes;
+mod checks;
+mod judged;
+mod repetitions;
 mod shares;
-pub mod storage;
-pub mod throttle;
+mod sides;
+mod storage;
+mod throttle;
 
-use std::fmt::{self, Write as _};
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use clap::ValueEnum;
-use serde_json::Value;
 
 use crate::attached::load::Load;
-use crate::section;
-use checks::{Checks, FIGURES, Figure, StudyFlags, figures, goals_missed, in_words};
-use shares::Agreement;
-use storage::{OnDisk, Storage, Throttled, scratch};
-use throttle::Caps;
+use crate::attached::medium::Program;
+use crate::programs::interrupts;
+use checks::{check, in_words};
+use storage::{Places, scratch};
 
-/// Page with the table, and the marks around it.
-pub const PAGE: &str = "docs/truth.md";
-const NAME: &str = "cargo validation reruns";
-const HEADING: &str = "Repetitions on real machines";
-
-/// Percent of the figures of other runs that a 95 % interval should contain.
-const EXPECTED: std::ops::RangeInclusive<f64> = 90.0..=98.0;
-/// Widest interval at a steady rate, in standard deviations.
-const WIDEST: f64 = 4.0;
+/// Page with the tables.
+const PAGE: &str = "docs/truth.md";
 
 /// Flags of the study.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Number of runs of each target.
-    #[arg(long, default_value_t = 20)]
-    runs: usize,
+    /// Number of runs of each target. Without it, 20, or 6 with --changes.
+    #[arg(long)]
+    runs: Option<usize>,
     /// Targets to check. Without it, all.
-    #[arg(long, value_delimiter = ',', value_name = "TARGET,..")]
-    only: Vec<Target>,
-    #[command(flatten)]
-    study: StudyFlags,
+    #[arg(long, value_delimiter = ',', value_name = "TARGET,..", conflicts_with = "changes",
+        value_parser = clap::builder::PossibleValuesParser::new(TARGETS.map(|target| target.name)))]
+    only: Vec<String>,
+    /// Count instead how often `compare --before --after` reports a slowdown, of storage whose rate
+    /// was lowered and of storage whose rate was not.
+    #[arg(long)]
+    changes: bool,
+    /// Seed of the draws of three runs for each side of --changes.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Program to measure with. Without it, one is built.
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+    /// Directory of the runs: existing ones are counted, missing ones are made and kept there.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Time limit of each check, for example 15s. Without it, the default of `check`.
+    #[arg(long, value_name = "DURATION")]
+    budget: Option<String>,
+    /// Write the table to docs/truth.md.
+    #[arg(long)]
+    write: bool,
+}
+
+impl Flags {
+    fn runs(&self) -> usize {
+        self.runs.unwrap_or(if self.changes { 6 } else { 20 })
+    }
+
+    /// Arguments that make the same measurement.
+    fn words(&self) -> String {
+        let budget = self.budget.as_ref().map(|budget| format!(" --budget {budget}"));
+        format!("--runs {}{}", self.runs(), budget.unwrap_or_default())
+    }
 }
 
 /// Storage that is checked again and again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Target {
-    /// File system on a loop device, throttled by the kernel.
-    Loop,
-    /// Directory on the disk of the checkout.
-    Directory,
-    /// File system on a loop device, during a load in bursts.
-    LoopBusy,
-    /// Directory on the disk, during a load in bursts.
-    DirectoryBusy,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Target {
+    name: &'static str,
+    /// Percent by which the caps on the rate of the throttled file system are lowered; `None` for a
+    /// directory on the disk of the checkout.
+    lowered: Option<u64>,
+    /// True during a load in bursts.
+    is_busy: bool,
 }
 
-impl Target {
-    fn is_throttled(self) -> bool {
-        matches!(self, Target::Loop | Target::LoopBusy)
-    }
-
-    fn is_busy(self) -> bool {
-        matches!(self, Target::LoopBusy | Target::DirectoryBusy)
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Target::Loop => "loop",
-            Target::Directory => "directory",
-            Target::LoopBusy => "loop-busy",
-            Target::DirectoryBusy => "directory-busy",
-        })
-    }
-}
-
-/// Figures of one run.
-type Run = [Option<Figure>; 4];
-
-/// The runs of one target.
-struct Series {
-    target: Target,
-    /// File with a line of JSON for each run, as `check` printed it.
-    kept: Option<PathBuf>,
-    runs: Vec<Run>,
-}
-
-impl Series {
-    /// Begins with the runs that an earlier call kept in `keep`.
-    fn begin(target: Target, keep: Option<&Path>) -> Result<Series> {
-        let kept = keep.map(|keep| keep.join(format!("{target}.jsonl")));
-        let runs = match kept.as_deref().filter(|kept| kept.exists()) {
-            Some(kept) => read(kept).with_context(|| format!("reading {}", kept.display()))?,
-            None => Vec::new(),
-        };
-        Ok(Series { target, kept, runs })
-    }
-
-    fn add(&mut self, printed: &Value) -> Result<()> {
-        if let Some(kept) = &self.kept {
-            let mut file = OpenOptions::new().create(true).append(true).open(kept)?;
-            writeln!(file, "{printed}").with_context(|| format!("writing {}", kept.display()))?;
-        }
-        self.runs.push(figures(printed));
-        eprintln!("{} run {}: {}", self.target, self.runs.len(), in_words(printed));
-        Ok(())
-    }
-
-    /// Agreement of its runs, in the order of [`FIGURES`].
-    fn agreements(&self) -> [Option<Agreement>; 4] {
-        let figure = |at: usize| self.runs.iter().filter_map(|run| run[at]).collect::<Vec<_>>();
-        std::array::from_fn(|at| Agreement::of(&figure(at)))
-    }
-}
-
-/// Reads the runs of a file of lines.
-fn read(kept: &Path) -> Result<Vec<Run>> {
-    let text = fs::read_to_string(kept)?;
-    text.lines().map(|line| Ok(figures(&serde_json::from_str(line)?))).collect()
-}
-
-/// Storage behind the targets, each made when it is first needed.
-struct Places {
-    throttled: Option<Throttled>,
-    on_disk: Option<OnDisk>,
-}
-
-impl Places {
-    fn make(root: &Path, series: &[Series]) -> Result<Places> {
-        let is_wanted = |throttled| series.iter().any(|of| of.target.is_throttled() == throttled);
-        Ok(Places {
-            throttled: is_wanted(true).then(|| Throttled::make(root, Caps::CARD)).transpose()?,
-            on_disk: is_wanted(false).then(|| OnDisk::make(root)).transpose()?,
-        })
-    }
-
-    fn of(&self, target: Target) -> Result<&dyn Storage> {
-        if target.is_throttled() {
-            Ok(self.throttled.as_ref().context("no throttled storage was made")?)
-        } else {
-            Ok(self.on_disk.as_ref().context("no directory was made")?)
-        }
-    }
-}
+const LOOP: Target = Target { name: "loop", lowered: Some(0), is_busy: false };
+const DIRECTORY: Target = Target { name: "directory", lowered: None, is_busy: false };
+const TARGETS: [Target; 4] = [
+    LOOP,
+    DIRECTORY,
+    Target { name: "loop-busy", is_busy: true, ..LOOP },
+    Target { name: "directory-busy", is_busy: true, ..DIRECTORY },
+];
 
 /// Makes the missing runs and prints the table. An error if a goal is missed, unless the table is
 /// written.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    let keep = flags.study.keep.as_deref();
-    keep.map_or(Ok(()), fs::create_dir_all)?;
-    let wanted = Target::value_variants().iter().copied();
-    let mut series = wanted
-        .filter(|target| flags.only.is_empty() || flags.only.contains(target))
-        .map(|target| Series::begin(target, keep))
-        .collect::<Result<Vec<_>>>()?;
-    measure(root, flags, &mut series)?;
-    let text = table(&series, flags);
-    print!("{text}");
-    let missed: Vec<String> = series.iter().flat_map(missed).collect();
-    if flags.study.write {
-        return section::keep(&root.join(PAGE), HEADING, NAME, &text);
-    }
-    ensure!(missed.is_empty(), "{} goals are missed", missed.len());
+    let own = scratch(root)?;
+    let directory = flags.keep.as_deref().unwrap_or(own.path());
+    fs::create_dir_all(directory)?;
+    let program = Program::given(root, flags.program.as_deref())?;
+    let is_wanted = |target: &Target| {
+        flags.only.is_empty() || flags.only.iter().any(|name| name == target.name)
+    };
+    let targets: Vec<Target> = match flags.changes {
+        true => changes::LEVELS.to_vec(),
+        false => TARGETS.into_iter().filter(is_wanted).collect(),
+    };
+    measure(root, &program, flags, directory, &targets)?;
+    let (section, text, missed) = if flags.changes {
+        changes::counted(&program, flags, directory)?
+    } else {
+        repetitions::counted(flags, directory, &targets)?
+    };
+    section.publish(root, &text, flags.write)?;
+    ensure!(flags.write || missed == 0, "{missed} goals are missed");
     Ok(())
 }
 
-/// Runs every target up to the requested number, in turn.
-fn measure(root: &Path, flags: &Flags, series: &mut [Series]) -> Result<()> {
-    if series.iter().all(|of| of.runs.len() >= flags.runs) {
+/// Path of the record of a run, numbered from 0.
+fn record_of(directory: &Path, target: Target, number: usize) -> PathBuf {
+    directory.join(format!("{}-{number}.json", target.name))
+}
+
+/// Makes the missing records, one of each target after the other. Each turn begins with another
+/// target, so that none always follows the same one.
+fn measure(
+    root: &Path,
+    program: &Program,
+    flags: &Flags,
+    directory: &Path,
+    targets: &[Target],
+) -> Result<()> {
+    let turn = |number: usize| {
+        (0..targets.len()).map(move |at| (targets[(at + number) % targets.len()], number))
+    };
+    let missing: Vec<(Target, usize)> = (0..flags.runs())
+        .flat_map(turn)
+        .filter(|(target, number)| !record_of(directory, *target, *number).exists())
+        .collect();
+    if missing.is_empty() {
         return Ok(());
     }
-    let checks = Checks::prepare(root, &flags.study)?;
-    let places = Places::make(root, series)?;
+    let interrupted = interrupts()?;
+    let mut places = Places::new(root);
     let beside = scratch(root)?;
-    for number in 0..flags.runs {
-        for of in series.iter_mut().filter(|of| of.runs.len() <= number) {
-            let load = of.target.is_busy().then(|| Load::begin(beside.path(), number as u64));
-            let load = load.transpose()?;
-            let checked = checks.run(places.of(of.target)?)?;
-            drop(load);
-            of.add(&checked.printed)?;
-        }
+    for (target, number) in missing {
+        let (storage, command) = places.of(target, program)?;
+        let load = target.is_busy.then(|| Load::begin(beside.path(), number as u64)).transpose()?;
+        let home = scratch(root)?;
+        let kept = check(command, &storage, home.path(), flags.budget.as_deref(), &interrupted)?;
+        drop(load);
+        let record = record_of(directory, target, number);
+        fs::copy(&kept, &record).with_context(|| format!("writing {}", record.display()))?;
+        eprintln!("{} run {}: {}", target.name, number + 1, in_words(&record)?);
     }
     Ok(())
 }
 
-fn table(series: &[Series], flags: &Flags) -> String {
-    let heads = FIGURES.map(|(head, _)| format!(" {head} |")).concat();
-    let Caps { read_bps, write_bps, read_iops, write_iops } = Caps::CARD;
-    let mut text = format!(
-        "`{NAME} --runs {}{}`: percent of the figures of other runs that lie inside\n\
-         the 95 % interval of a run; in parentheses the mean half-width of the intervals and the standard\n\
-         deviation of the runs, both in percent of the logarithm. `loop`: a file system on a loop device that\n\
-         the kernel keeps below {} MB/s and {read_iops} IOPS of reads, {} MB/s and {write_iops} IOPS of writes.\n\
-         `directory`: on the system's disk. `busy`: beside busy threads and synced writes, in bursts.\n\n\
-         | target | runs |{heads}\n|---|---:|---:|---:|---:|---:|\n",
-        flags.runs,
-        flags.study.words(),
-        read_bps / 1_000_000,
-        write_bps / 1_000_000,
-    );
-    for of in series {
-        let cells = of.agreements().map(|agreement| format!(" {} |", cell(agreement))).concat();
-        writeln!(text, "| {} | {} |{cells}", of.target, of.runs.len()).ok();
+/// Sentence that all goals are met, or a list of those that are missed.
+fn goals_missed(missed: &[String]) -> String {
+    match missed {
+        [] => "None is missed.".to_owned(),
+        missed => format!("Missed:\n\n- {}", missed.join("\n- ")),
     }
-    let missed: Vec<String> = series.iter().flat_map(missed).collect();
-    writeln!(
-        text,
-        "\nGoals: {} to {} % inside; on `loop` a half-width of at most {WIDEST} standard deviations. {}",
-        EXPECTED.start(),
-        EXPECTED.end(),
-        goals_missed(&missed)
-    )
-    .ok();
-    text
 }
 
-fn cell(agreement: Option<Agreement>) -> String {
-    agreement.map_or("-".to_owned(), |Agreement { inside, half_width, deviation }| {
-        format!("{inside:.0} ({half_width:.1}, {deviation:.1})")
-    })
-}
-
-/// Goals that a target misses.
-fn missed(series: &Series) -> Vec<String> {
-    let mut missed = Vec::new();
-    for ((figure, _), agreement) in FIGURES.into_iter().zip(series.agreements()) {
-        let target = series.target;
-        let Some(Agreement { inside, half_width, deviation }) = agreement else {
-            missed.push(format!("{target}, {figure}: no intervals to count"));
-            continue;
-        };
-        if !EXPECTED.contains(&inside) {
-            missed.push(format!("{target}, {figure}: {inside:.1} % inside"));
-        }
-        if target == Target::Loop && half_width > WIDEST * deviation {
-            let times = half_width / deviation;
-            missed.push(format!(
-                "{target}, {figure}: a half-width of {times:.1} standard deviations"
-            ));
+#[cfg(test)]
+impl Flags {
+    /// Flags without any choice.
+    fn of(runs: usize, budget: Option<&str>) -> Flags {
+        Flags {
+            runs: Some(runs),
+            only: Vec::new(),
+            changes: false,
+            seed: 1,
+            program: None,
+            keep: None,
+            budget: budget.map(str::to_owned),
+            write: false,
         }
     }
-    missed
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Makes runs of one figure, each with an interval of this factor on both sides.
-    fn series(target: Target, values: &[f64], factor: f64) -> Series {
-        let run = |value: &f64| {
-            let figure = Figure { value: *value, ci95: Some([value / factor, value * factor]) };
-            [Some(figure); 4]
-        };
-        Series { target, kept: None, runs: values.iter().map(run).collect() }
-    }
-
-    fn flags() -> Flags {
-        let study =
-            StudyFlags { program: None, keep: None, budget: Some("15s".to_owned()), write: false };
-        Flags { runs: 3, only: Vec::new(), study }
-    }
-
-    #[test]
-    fn the_table_has_a_line_a_target_and_the_goals_below() {
-        let mut bare = series(Target::DirectoryBusy, &[100.0, 101.0], 1.001);
-        bare.runs.iter_mut().for_each(|run| run[1] = None);
-        insta::assert_snapshot!(table(&[series(Target::Loop, &[100.0, 101.0, 103.0], 1.021), bare], &flags()), @r"
-    `cargo validation reruns --runs 3 --budget 15s`: percent of the figures of other runs that lie inside
-    the 95 % interval of a run; in parentheses the mean half-width of the intervals and the standard
-    deviation of the runs, both in percent of the logarithm. `loop`: a file system on a loop device that
-    the kernel keeps below 40 MB/s and 2000 IOPS of reads, 20 MB/s and 1000 IOPS of writes.
-    `directory`: on the system's disk. `busy`: beside busy threads and synced writes, in bursts.
-
-    | target | runs | sequential read | sequential write | random read, 4 KiB | random write, 4 KiB |
-    |---|---:|---:|---:|---:|---:|
-    | loop | 3 | 67 (2.1, 1.5) | 67 (2.1, 1.5) | 67 (2.1, 1.5) | 67 (2.1, 1.5) |
-    | directory-busy | 2 | 0 (0.1, 0.7) | - | 0 (0.1, 0.7) | 0 (0.1, 0.7) |
-
-    Goals: 90 to 98 % inside; on `loop` a half-width of at most 4 standard deviations. Missed:
-
-    - loop, sequential read: 66.7 % inside
-    - loop, sequential write: 66.7 % inside
-    - loop, random read, 4 KiB: 66.7 % inside
-    - loop, random write, 4 KiB: 66.7 % inside
-    - directory-busy, sequential read: 0.0 % inside
-    - directory-busy, sequential write: no intervals to count
-    - directory-busy, random read, 4 KiB: 0.0 % inside
-    - directory-busy, random write, 4 KiB: 0.0 % inside
-    ");
-    }
-
-    #[test]
-    fn intervals_that_are_too_wide_count_where_the_rate_is_steady() {
-        let values: Vec<f64> = (0..20).map(|number| 100.0 + f64::from(number % 3)).collect();
-        let mut odd = values;
-        odd[0] = 130.0;
-        // 18 of 19 others are inside for 19 runs, none for the odd one: 90 %; a deviation of 6 %.
-        assert_eq!(missed(&series(Target::Loop, &odd, 1.2)), [""; 0]);
-        assert_eq!(missed(&series(Target::Directory, &odd, 1.31)).len(), 4);
-        let wide = missed(&series(Target::Loop, &odd, 1.5));
-        assert_eq!(wide.len(), 8, "{wide:?}");
-        assert!(wide[1].contains("standard deviations"), "{wide:?}");
-    }
-
     #[test]
     fn a_study_goes_on_where_it_was_kept() -> Result<()> {
-        let keep = tempfile::tempdir()?;
-        let printed = |value: f64| serde_json::json!({"summary": {"sequential_read_bps": value}});
-        let mut first = Series::begin(Target::LoopBusy, Some(keep.path()))?;
-        first.add(&printed(1.0))?;
-        first.add(&printed(2.0))?;
-        let next = Series::begin(Target::LoopBusy, Some(keep.path()))?;
-        assert_eq!(next.runs, first.runs);
-        assert_eq!(next.runs.len(), 2);
-        assert!(Series::begin(Target::Loop, Some(keep.path()))?.runs.is_empty());
+        let (manifest, keep) = (Path::new(env!("CARGO_MANIFEST_DIR")), tempfile::tempdir()?);
+        for number in 0..2 {
+            let record = checks::recorded(record::Summary {
+                sequential_read_bps: Some(10.0),
+                sequential_read_bps_low: Some(9.0),
+                sequential_read_bps_high: Some(12.0),
+                ..record::Summary::default()
+            });
+            fs::write(record_of(keep.path(), LOOP, number), record.to_json())?;
+        }
+        // Nothing is missing, so that a program that cannot run is enough.
+        let program = Program::given(manifest, Some(&manifest.join("Cargo.toml")))?;
+        let flags = Flags::of(2, None);
+        measure(manifest, &program, &flags, keep.path(), &[LOOP])?;
+        let (_, table, _) = repetitions::counted(&flags, keep.path(), &[LOOP])?;
+        assert!(table.contains("\n| loop | 2 | 100 (14.4, 0.0) | - | - | - |\n"), "{table}");
+        assert!(repetitions::counted(&flags, keep.path(), &[DIRECTORY]).is_err());
         Ok(())
     }
 }

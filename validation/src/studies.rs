@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::Parser;
 
 use crate::{
-    agree, agree_work, articles, attached, before_after, bench, buses, fleet, footprint, liars,
-    packages, reruns, torture, truth,
+    agree, agree_work, articles, attached, bench, buses, fleet, footprint, liars, packages, reruns,
+    torture, truth,
 };
 
 /// Studies that compare the program with other tools and with known truth.
@@ -32,11 +32,9 @@ pub enum Study {
     /// docs/truth.md.
     Truth(truth::Flags),
     /// Repeat `check` on real storage and count how often a run's intervals contain the figures of
-    /// the other runs; the table of docs/truth.md. Needs root for the throttled targets.
+    /// the other runs, or how often `compare` finds a change of the rate; the tables of
+    /// docs/truth.md. Needs root for the throttled targets.
     Reruns(reruns::Flags),
-    /// Count how often `compare --before --after` reports a slowdown, of storage that was slowed
-    /// down and of storage that was not; the table of docs/truth.md. Needs root.
-    BeforeAfter(before_after::Flags),
     /// Kill, stop, unplug and cut the power, at random and often, and count what is lost; the table
     /// of docs/reliability.md. Needs root.
     Torture(torture::Flags),
@@ -67,7 +65,6 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::Bench(flags) => bench::run(root, &flags),
         Study::Truth(flags) => truth::run(root, &flags),
         Study::Reruns(flags) => reruns::run(root, &flags),
-        Study::BeforeAfter(flags) => before_after::run(root, &flags),
         Study::Torture(flags) => torture::run(root, &flags),
         Study::Buses(flags) => buses::run(root, &flags),
         Study::Fleet(flags) => fleet::run(root, &flags),

@@ -1,10 +1,20 @@
 //! The program with the tests, which studies run often or for long.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::programs::output;
+
+/// File of the reports.
+const REPORTS: &str = "reports";
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Builds the program with the tests.
 ///
@@ -13,20 +23,9 @@ use serde_json::Value;
 pub fn built(root: &Path) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // The whole workspace, so that nothing is built twice with different features.
-    cargo.args([
-        "test",
-        "--locked",
-        "--workspace",
-        "--test",
-        "it",
-        "--no-run",
-        "--message-format",
-        "json",
-    ]);
-    let output =
-        cargo.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-    ensure!(output.status.success(), "the tests cannot be built");
-    let text = String::from_utf8(output.stdout).context("cargo told something else than text")?;
+    cargo.args(["test", "--locked", "--workspace", "--test=it", "--no-run"]);
+    let text =
+        output(cargo.arg("--message-format=json").current_dir(root).stderr(Stdio::inherit()))?;
     let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let is_it = |built: &Value| {
         built["target"]["name"] == "it"
@@ -40,25 +39,134 @@ pub fn built(root: &Path) -> Result<PathBuf> {
     program.context("cargo built no tests of the program")
 }
 
-/// Command for these tests, including those that take minutes. They append their reports, a line of
-/// JSON each, to a file.
-pub fn about_to_try(root: &Path, program: &Path, tests: &[&str], reports_file: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.args(tests).arg("--include-ignored").current_dir(root.join("crates/flashmark"));
-    let path = std::env::var("PATH").unwrap_or_default();
-    command.env("FLASHMARK_TALLY", reports_file).env("PATH", format!("{path}:/usr/sbin:/sbin"));
-    command
+/// Running or ended tests. Dropping them removes everything they made, and their machines.
+pub struct Tests {
+    child: Child,
+    status: Option<ExitStatus>,
+    scratch: TempDir,
 }
 
-/// Reports of tests in a file; empty if the file is missing.
+impl Tests {
+    /// Starts these tests, including those that take minutes; `set` changes their command. They
+    /// append their reports, a line of JSON each, to a file in `scratch`.
+    ///
+    /// # Errors
+    /// If they do not start.
+    pub fn start(
+        root: &Path,
+        program: &Path,
+        tests: &[&str],
+        scratch: TempDir,
+        set: impl FnOnce(&mut Command, &Path) -> Result<()>,
+    ) -> Result<Tests> {
+        let mut command = Command::new(program);
+        command.args(tests).arg("--include-ignored").current_dir(root.join("crates/flashmark"));
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("FLASHMARK_TALLY", scratch.path().join(REPORTS));
+        set(command.env("PATH", format!("{path}:/usr/sbin:/sbin")), scratch.path())?;
+        Tests::started(&mut command, scratch)
+    }
+
+    fn started(command: &mut Command, scratch: TempDir) -> Result<Tests> {
+        let child = command.spawn().context("cannot start the tests")?;
+        Ok(Tests { child, status: None, scratch })
+    }
+
+    /// True if they have ended and passed.
+    pub fn passed(&self) -> bool {
+        self.status.is_some_and(|status| status.success())
+    }
+
+    /// Their reports; empty if there are none.
+    ///
+    /// # Errors
+    /// If the reports cannot be read.
+    pub fn reports<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
+        let text = match std::fs::read_to_string(self.scratch.path().join(REPORTS)) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            read => read.context("cannot read the reports of the tests")?,
+        };
+        let reports: serde_json::Result<Vec<T>> = text.lines().map(serde_json::from_str).collect();
+        reports.context("a report of a test cannot be read")
+    }
+}
+
+impl Drop for Tests {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Tries everything, at most this many at a time; `None` after a signal.
 ///
 /// # Errors
-/// If it cannot be read, or holds anything but lines of JSON.
-pub fn reports(file: &Path) -> Result<Vec<Value>> {
-    let text = match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read.context("cannot read what the tests told")?,
-    };
-    let lines: serde_json::Result<Vec<Value>> = text.lines().map(serde_json::from_str).collect();
-    lines.context("a test told something else than a line of JSON")
+/// If tests do not start.
+pub fn try_all<T>(
+    all: &[T],
+    most: usize,
+    interrupted: &AtomicBool,
+    start: impl Fn(&T) -> Result<Tests>,
+) -> Result<Option<Vec<Tests>>> {
+    let (mut waiting, mut tried) = (all.iter(), Vec::<Tests>::new());
+    loop {
+        if interrupted.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
+        let mut busy = 0;
+        for tests in tried.iter_mut().filter(|tests| tests.status.is_none()) {
+            tests.status = tests.child.try_wait().context("cannot wait for the tests")?;
+            busy += usize::from(tests.status.is_none());
+        }
+        match waiting.as_slice() {
+            [] if busy == 0 => break,
+            [next, ..] if busy < most => {
+                tried.push(start(next)?);
+                waiting.next();
+            }
+            _ => std::thread::sleep(LOOK),
+        }
+    }
+    // Ctrl-C at a terminal has already ended the tests.
+    Ok((!interrupted.load(Ordering::SeqCst)).then_some(tried))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tests_of(program: &str, word: &str) -> Result<Tests> {
+        Tests::started(Command::new(program).arg(word), tempfile::tempdir()?)
+    }
+
+    #[test]
+    fn all_are_tried_and_how_each_ended_is_known() -> Result<()> {
+        let buses = ["true", "false", "true", "true"];
+        let tried = try_all(&buses, 2, &AtomicBool::new(false), |bus| tests_of(bus, ""))?;
+        let good: Vec<bool> = tried.context("no signal came")?.iter().map(Tests::passed).collect();
+        assert_eq!(good, [true, false, true, true]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_signal_ends_the_tests_and_removes_what_they_made() -> Result<()> {
+        let (interrupted, places) = (AtomicBool::new(false), std::sync::Mutex::new(Vec::new()));
+        let tried = try_all(&["usb", "sd"], 2, &interrupted, |_| {
+            let tests = tests_of("sleep", "1000")?;
+            interrupted.store(true, Ordering::SeqCst);
+            places
+                .lock()
+                .expect("nobody panics")
+                .push((tests.scratch.path().to_owned(), tests.child.id()));
+            Ok(tests)
+        })?;
+        assert!(tried.is_none());
+        for (place, process) in places.into_inner().expect("nobody panics") {
+            assert!(!place.exists(), "{}", place.display());
+            assert!(!Path::new(&format!("/proc/{process}")).exists(), "{process}");
+        }
+        Ok(())
+    }
 }

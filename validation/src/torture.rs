@@ -6,13 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 
-use crate::tests_program;
+use crate::programs::interrupts;
+use crate::section::Section;
+use crate::tests_program::{Tests, built, try_all};
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -100,9 +102,11 @@ fn kills_each(kills: u64) -> u64 {
 /// Page with the table.
 const PAGE: &str = "docs/reliability.md";
 
-/// Counts of trials of one kind.
-#[derive(Default)]
+/// Trials of one kind and what was lost in them: a report of a test, or the sum of several.
+#[derive(serde::Deserialize)]
 struct Row {
+    part: String,
+    what: String,
     tries: u64,
     counts: BTreeMap<String, u64>,
     lost: Vec<String>,
@@ -110,7 +114,7 @@ struct Row {
 
 /// Rows by part and kind, in the order in which they were reported.
 #[derive(Default)]
-struct Rows(Vec<((String, String), Row)>);
+struct Rows(Vec<Row>);
 
 /// Runs the study and prints the table. An error if something was lost.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
@@ -120,21 +124,24 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     );
     let (mut rows, mut failed, mut seed) = (Rows::default(), Vec::new(), flags.seed);
     let (began, lasts) = (Instant::now(), Duration::from_secs_f64(flags.hours.max(0.0) * 3600.0));
-    let program = tests_program::built(root)?;
+    let program = built(root)?;
     let parts: Vec<&Part> = PARTS
         .iter()
         .filter(|part| flags.only.is_empty() || flags.only.iter().any(|name| name == part.name))
         .collect();
+    let interrupted = interrupts()?;
+    let most = if flags.at_once { parts.len() } else { 1 };
     loop {
-        let one = |part: &Part| torment(root, &program, part, flags, seed);
-        for (part, came) in
-            if flags.at_once { side_by_side(&parts, one) } else { one_by_one(&parts, one) }
-        {
-            let (passed, lines) = came?;
-            lines.iter().for_each(|line| rows.add(line));
-            if !passed {
+        let start = |part: &&Part| torment(root, &program, part, flags, seed);
+        let Some(tried) = try_all(&parts, most, &interrupted, start)? else {
+            bail!("interrupted");
+        };
+        for (part, tests) in parts.iter().zip(tried) {
+            let reports = tests.reports()?;
+            if !tests.passed() || reports.is_empty() {
                 failed.push(format!("{} (seed {seed})", part.name));
             }
+            reports.into_iter().for_each(|report| rows.add(report));
         }
         seed += 1;
         if began.elapsed() >= lasts {
@@ -142,100 +149,51 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         }
     }
     let table = rows.table(flags, seed - 1, began.elapsed());
-    print!("\n{table}");
-    for ((part, what), row) in &rows.0 {
-        row.lost.iter().for_each(|lost| println!("\n{part}, {what}: {lost}"));
+    // Tables of different calls are side by side.
+    let (which, name) = match flags.only.join(",") {
+        all if all.is_empty() => (String::new(), "cargo validation torture".to_owned()),
+        parts => (
+            format!(": {}", flags.only.join(", ")),
+            format!("cargo validation torture --only {parts}"),
+        ),
+    };
+    let heading = &format!("What was tried{which}");
+    Section { page: PAGE, heading, name: &name }.publish(root, &table, flags.write)?;
+    for row in &rows.0 {
+        row.lost.iter().for_each(|lost| println!("\n{}, {}: {lost}", row.part, row.what));
     }
-    if flags.write {
-        // Tables of different calls are side by side.
-        let (which, command) = match flags.only.join(", ") {
-            all if all.is_empty() => (String::new(), "cargo validation torture".to_owned()),
-            parts => (
-                format!(": {parts}"),
-                format!("cargo validation torture --only {}", flags.only.join(",")),
-            ),
-        };
-        crate::section::keep(
-            &root.join(PAGE),
-            &format!("What was tried{which}"),
-            &command,
-            &table,
-        )?;
-    }
-    if failed.is_empty() {
+    ensure!(failed.is_empty(), "something was lost, or could not be tried: {}", failed.join(", "));
+    Ok(())
+}
+
+/// Starts the tests of a part.
+fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -> Result<Tests> {
+    println!("== {}, seed {seed}", part.name);
+    let scratch =
+        tempfile::tempdir().context("cannot make a directory for the reports of the tests")?;
+    Tests::start(root, program, part.tests, scratch, |tests, _| {
+        let (name, count) = (part.environment_variable)(flags);
+        tests.env("FLASHMARK_SEED", seed.to_string());
+        tests.env(format!("FLASHMARK_{name}"), count.to_string());
+        if flags.at_once {
+            let logs = root.join("target/torture");
+            fs::create_dir_all(&logs).context("cannot make target/torture")?;
+            let log = fs::File::create(logs.join(format!("{}-{seed}.log", part.name)))?;
+            tests.stdout(log.try_clone()?).stderr(log);
+        }
         Ok(())
-    } else {
-        bail!("something was lost, or could not be tried: {}", failed.join(", "))
-    }
-}
-
-/// Result of the tests of a part: true if they passed, and their reports.
-type Came = Result<(bool, Vec<Value>)>;
-
-fn one_by_one<'a>(parts: &[&'a Part], torment: impl Fn(&Part) -> Came) -> Vec<(&'a Part, Came)> {
-    parts.iter().map(|part| (*part, torment(part))).collect()
-}
-
-fn side_by_side<'a>(
-    parts: &[&'a Part],
-    torment: impl Fn(&Part) -> Came + Sync,
-) -> Vec<(&'a Part, Came)> {
-    let torment = &torment;
-    std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            parts.iter().map(|part| (*part, scope.spawn(move || torment(part)))).collect();
-        let ended = threads.into_iter().map(|(part, thread)| (part, thread.join()));
-        ended
-            .map(|(part, came)| {
-                (part, came.unwrap_or_else(|_| bail!("{} was not tried to its end", part.name)))
-            })
-            .collect()
     })
 }
 
-/// Runs the tests of a part.
-fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -> Came {
-    println!("== {}, seed {seed}", part.name);
-    let scratch = tempfile::tempdir().context("cannot make a directory for what the tests tell")?;
-    let tally = scratch.path().join("tally");
-    let (name, count) = (part.environment_variable)(flags);
-    let mut tests = tests_program::about_to_try(root, program, part.tests, &tally);
-    tests
-        .env("FLASHMARK_SEED", seed.to_string())
-        .env(format!("FLASHMARK_{name}"), count.to_string());
-    if flags.at_once {
-        let logs = root.join("target/torture");
-        std::fs::create_dir_all(&logs).context("cannot make target/torture")?;
-        let log = std::fs::File::create(logs.join(format!("{}-{seed}.log", part.name)))
-            .context("cannot keep what a part prints")?;
-        tests.stdout(log.try_clone().context("cannot keep what a part prints")?).stderr(log);
-    }
-    let passed = tests.status().context("cannot start the tests")?.success();
-    let lines = tests_program::reports(&tally)?;
-    println!("== {}, seed {seed}: {}", part.name, if passed { "ended" } else { "FAILED" });
-    Ok((passed && !lines.is_empty(), lines))
-}
-
 impl Rows {
-    fn add(&mut self, report: &Value) {
-        let word = |key: &str| report[key].as_str().unwrap_or_default().to_owned();
-        let key = (word("part"), word("what"));
-        let at = self.0.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-            self.0.push((key, Row::default()));
-            self.0.len() - 1
-        });
-        let row = &mut self.0[at].1;
-        row.tries += report["tries"].as_u64().unwrap_or_default();
-        for (name, count) in report["counts"].as_object().into_iter().flatten() {
-            *row.counts.entry(name.clone()).or_default() += count.as_u64().unwrap_or_default();
+    fn add(&mut self, report: Row) {
+        let is_same = |row: &&mut Row| row.part == report.part && row.what == report.what;
+        let Some(row) = self.0.iter_mut().find(is_same) else { return self.0.push(report) };
+        row.tries += report.tries;
+        for (name, count) in report.counts {
+            *row.counts.entry(name).or_default() += count;
         }
-        row.lost.extend(
-            report["lost"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(|lost| Some(lost.as_str()?.to_owned())),
-        );
+        row.lost.extend(report.lost);
     }
 
     fn table(&self, flags: &Flags, last_seed: u64, took: Duration) -> String {
@@ -254,17 +212,11 @@ impl Rows {
         text.push_str(
             "| part | what | tries | of these | lost something |\n|---|---|---:|---|---:|\n",
         );
-        for ((part, what), row) in &self.0 {
+        for Row { part, what, tries, counts, lost } in &self.0 {
             let counts: Vec<String> =
-                row.counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-            writeln!(
-                text,
-                "| {part} | {what} | {} | {} | {} |",
-                row.tries,
-                counts.join(", "),
-                row.lost.len()
-            )
-            .ok();
+                counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            let (counts, lost) = (counts.join(", "), lost.len());
+            writeln!(text, "| {part} | {what} | {tries} | {counts} | {lost} |").ok();
         }
         text
     }
@@ -273,14 +225,19 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn two_reports_of_one_part_are_one_row() {
         let mut rows = Rows::default();
-        let report = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
-        rows.add(&report(&[]));
-        rows.add(&report(&["a cell"]));
+        let report = |lost: &[&str]| Row {
+            part: "kills".to_owned(),
+            what: "run".to_owned(),
+            tries: 5,
+            counts: [("alive".to_owned(), 4)].into(),
+            lost: lost.iter().map(ToString::to_string).collect(),
+        };
+        rows.add(report(&[]));
+        rows.add(report(&["a cell"]));
         let flags = Flags {
             only: vec!["kills".to_owned()],
             kills: 10,

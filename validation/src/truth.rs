@@ -6,7 +6,6 @@
 mod drawn;
 mod findings;
 mod held;
-mod labels;
 mod long_run;
 mod runs;
 #[cfg(test)]
@@ -16,9 +15,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-pub use held::Coverage;
-use held::{Effort, Held, Share, hold};
+pub use held::Share;
+use held::{Coverage, Effort, Held, hold};
 use sim::Profile;
+
+use crate::section::Section;
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -26,12 +27,9 @@ pub struct Flags {
     /// Profiles to measure, separated by commas. Without it, all.
     #[arg(long, value_delimiter = ',')]
     pub profiles: Vec<String>,
-    /// Number of runs of each profile. Without it, 200, or 5 with --labels.
-    #[arg(long)]
-    pub seeds: Option<u64>,
-    /// Compare instead the first sentence of every suite about every medium with the truth.
-    #[arg(long, conflicts_with = "findings")]
-    pub labels: bool,
+    /// Number of runs of each profile.
+    #[arg(long, default_value_t = 200)]
+    pub seeds: u64,
     /// Show every cell.
     #[arg(long)]
     pub cells: bool,
@@ -71,18 +69,13 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         flags.profiles.is_empty() || flags.profiles.iter().any(|name| name == profile.name())
     };
     let profiles: Vec<&Profile> = Profile::all().iter().filter(wanted).collect();
-    if flags.labels {
-        return labels::run(&profiles, 1, flags.seeds.unwrap_or(5));
-    }
-    let seeds = flags.seeds.unwrap_or(200);
+    let seeds = flags.seeds;
     let held = hold_all(&profiles, seeds);
     let table = table(&held, seeds, flags);
-    print!("{table}");
+    let section = Section { page: PAGE, heading: "The table", name: "cargo validation truth" };
+    section.publish(root, &table, flags.write)?;
     if flags.cells {
         held.iter().for_each(|held| print!("{}", cells(held)));
-    }
-    if flags.write {
-        crate::section::keep(&root.join(PAGE), "The table", "cargo validation truth", &table)?;
     }
     Ok(())
 }
@@ -113,48 +106,28 @@ fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {
         let lasting = format!("{too_fast}, {without_caveat}; {needless}");
         writeln!(text, "| {} | {iops} | {bps} | {p50} | {p99} | {minutes:.1} min | {small}, {worst} | {lasting} |", held.name).ok();
     }
-    let of_all: Vec<[Coverage; 4]> = held.iter().map(|held| held.coverage).collect();
-    let of_rounds: Vec<[Coverage; 4]> = held.iter().map(|held| held.of_rounds).collect();
-    for (name, of) in [("all", of_all), ("from rounds", of_rounds)] {
-        let mut sums = [Coverage::default(); 4];
-        of.iter().flat_map(|of| of.iter().enumerate()).for_each(|(at, of)| sums[at].add(*of));
+    let mut sum = Held::default();
+    held.iter().for_each(|held| sum.add(held));
+    for (name, sums) in [("all", sum.coverage), ("from rounds", sum.of_rounds)] {
         let [iops, bps, p50, p99] = sums.map(marked);
         writeln!(text, "| **{name}** | {iops} | {bps} | {p50} | {p99} | | | |").ok();
     }
-    let constant = held.iter().filter(|held| held.constant.all > 0);
-    let constant: Vec<String> = constant
-        .map(|held| format!("{} of {} {}", held.constant.of, held.constant.all, held.name))
-        .collect();
-    let failed: Vec<String> = held
-        .iter()
-        .filter(|held| held.failed > 0)
-        .map(|held| format!("{} {}", held.failed, held.name))
-        .collect();
-    let mixed: Vec<String> = held
-        .iter()
-        .filter(|held| held.mixed > 0)
-        .map(|held| format!("{} {}", held.mixed, held.name))
-        .collect();
-    text.push_str("\nOutside 93 to 97 % in italics.");
-    writeln!(
-        text,
-        " Figures in which chance has no part, right to three digits: {}.",
-        or_none(&constant)
-    )
-    .ok();
-    text.push_str("Cells not counted:");
-    writeln!(
-        text,
-        " failed by the medium: {}; measured while a cache filled up: {}.",
-        or_none(&failed),
-        or_none(&mixed)
-    )
-    .ok();
+    let listed = |of: fn(&Held) -> Option<String>| {
+        let of = |held: &Held| Some(format!("{} {}", of(held)?, held.name));
+        let list: Vec<String> = held.iter().filter_map(of).collect();
+        if list.is_empty() { "none".to_owned() } else { list.join(", ") }
+    };
+    let constant = listed(|held| {
+        let Share { of, all } = held.constant;
+        (all > 0).then(|| format!("{of} of {all}"))
+    });
+    let failed = listed(|held| (held.failed > 0).then(|| held.failed.to_string()));
+    let mixed = listed(|held| (held.mixed > 0).then(|| held.mixed.to_string()));
+    text += "\nOutside 93 to 97 % in italics.";
+    text += &format!(
+        " Figures in which chance has no part, right to three digits: {constant}.\nCells not counted: failed by the medium: {failed}; measured while a cache filled up: {mixed}.\n"
+    );
     text
-}
-
-fn or_none(list: &[String]) -> String {
-    if list.is_empty() { "none".to_owned() } else { list.join(", ") }
 }
 
 /// Text of a coverage; in italics outside the expected range.

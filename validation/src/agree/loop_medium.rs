@@ -76,7 +76,6 @@ pub struct LoopMedium {
     // Before the folder: it must be detached first.
     medium: Loop,
     folder: TempDir,
-    on: On,
 }
 
 impl LoopMedium {
@@ -98,7 +97,7 @@ impl LoopMedium {
             "the file system under {} does not let a loop device past the page cache",
             parent.display()
         );
-        Ok(LoopMedium { _processor: OneProcessor::keep()?, medium, folder, on })
+        Ok(LoopMedium { _processor: OneProcessor::keep()?, medium, folder })
     }
 
     pub fn device(&self) -> &Path {
@@ -112,39 +111,18 @@ impl LoopMedium {
         command
     }
 
-    /// Binds kernel threads to the same processor by the beginning of their names, such as the
-    /// journal thread of a file system on the device: its processor makes a factor of ten for
-    /// writes that wait for it.
-    pub fn bring(&self, name: &str) -> Result<()> {
+    /// Binds kernel threads to the same processor, such as those of the journal of a file system on
+    /// the device: their processor makes a factor of ten for writes that wait for them.
+    pub fn bring(&self, threads: &[Pid]) -> Result<()> {
         let mut here = CpuSet::new();
         here.set(OneProcessor::NUMBER);
-        for process in fs::read_dir("/proc")?.flatten() {
-            let Some(pid) = process
-                .file_name()
-                .to_str()
-                .and_then(|number| number.parse().ok())
-                .and_then(Pid::from_raw)
-            else {
-                continue;
-            };
-            if fs::read_to_string(process.path().join("comm"))
-                .is_ok_and(|comm| comm.starts_with(name))
-            {
-                sched_setaffinity(Some(pid), &here)
-                    .with_context(|| format!("keeping {name} on one processor"))?;
-            }
-        }
-        Ok(())
+        let bring = |pid: &Pid| sched_setaffinity(Some(*pid), &here);
+        threads.iter().try_for_each(bring).context("keeping kernel threads on one processor")
     }
 
     /// Directory for the records of the runs.
     pub fn scratch(&self) -> PathBuf {
         self.folder.path().join("runs")
-    }
-
-    /// Storage of the file.
-    pub fn on(&self) -> On {
-        self.on
     }
 }
 

@@ -1,173 +1,116 @@
 //! The two programs, and the commands by which each does the same.
 
-use std::cell::RefCell;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use record::{Direction, Record};
-use serde_json::Value;
 
 use super::cells::{Cell, Ends};
 use super::loop_medium::LoopMedium;
+use crate::pairs::Speed;
+use crate::programs::{fio_results, output};
 
-/// Figures of one run, and its amount of I/O.
-pub struct Measured {
-    /// Rate, in I/Os a second.
-    pub iops: f64,
-    /// Median latency in nanoseconds.
-    pub median_ns: f64,
-    pub ops: u64,
-    pub bytes: u64,
-    /// Command line for a repetition; the device is called DEVICE.
-    pub command: String,
-    direction: Direction,
-    span: (u64, u64),
+/// Figures of one turn.
+pub struct Turn {
+    speed: Speed,
+    ops: u64,
 }
 
-impl Measured {
-    /// Joins several turns to one run: all I/Os over all the time, and the median of the medians.
-    /// `None` without a turn.
-    pub fn together(turns: Vec<Measured>) -> Option<Measured> {
-        let ops: u64 = turns.iter().map(|turn| turn.ops).sum();
-        let bytes = turns.iter().map(|turn| turn.bytes).sum();
-        let seconds: f64 = turns.iter().map(|turn| turn.ops as f64 / turn.iops).sum();
-        let median_ns =
-            stats::median(&mut turns.iter().map(|turn| turn.median_ns).collect::<Vec<_>>())?;
-        let first = turns.into_iter().next()?;
-        Some(Measured { iops: ops as f64 / seconds, median_ns, ops, bytes, ..first })
-    }
-}
-
-#[cfg(test)]
-impl Measured {
-    /// Makes an invented figure, for tests.
-    pub fn made_up(iops: f64) -> Measured {
-        Measured {
-            iops,
-            median_ns: 1e9 / iops,
-            ops: 1,
-            bytes: 1,
-            command: String::new(),
-            direction: Direction::Read,
-            span: (0, 1),
-        }
-    }
+/// Joins several turns to one run: all I/Os over all the time, and the median of the medians.
+/// `None` without a turn.
+pub fn together(turns: &[Turn]) -> Option<Speed> {
+    let ops: u64 = turns.iter().map(|turn| turn.ops).sum();
+    let seconds: f64 = turns.iter().map(|turn| turn.ops as f64 / turn.speed.iops).sum();
+    let mut medians: Vec<f64> = turns.iter().map(|turn| turn.speed.median_ns).collect();
+    Some(Speed { iops: ops as f64 / seconds, median_ns: stats::median(&mut medians)? })
 }
 
 /// The program flashmark, measuring on one loop device.
 pub struct Flashmark<'a> {
     program: &'a Path,
     loop_medium: &'a LoopMedium,
-    machine: RefCell<String>,
 }
 
 impl<'a> Flashmark<'a> {
     /// Makes the program for this loop device.
     pub fn new(program: &'a Path, loop_medium: &'a LoopMedium) -> Result<Flashmark<'a>> {
         ensure!(program.is_file(), "there is no program at {}", program.display());
-        Ok(Flashmark { program, loop_medium, machine: RefCell::default() })
+        Ok(Flashmark { program, loop_medium })
     }
 
-    /// Description of the machine from the last record.
-    pub fn machine(&self) -> String {
-        self.machine.borrow().clone()
+    fn words(cell: &Cell, device: &str) -> Vec<String> {
+        let settings =
+            cell.settings.iter().map(|(name, value)| format!("--set={}.{name}={value}", cell.test));
+        let mut words = vec!["run".to_owned(), device.to_owned(), "--suite=seeds".into()];
+        words.push(format!("--only={}", cell.test));
+        words.extend(settings);
+        words.extend([format!("--erase={device}"), "--quiet".into(), "--json=-".into()]);
+        words
+    }
+
+    /// Command line for a repetition; the device is called DEVICE.
+    pub fn command(&self, cell: &Cell) -> String {
+        format!("flashmark {}", Flashmark::words(cell, "DEVICE").join(" "))
     }
 
     /// Runs one cell.
-    pub fn measure(&self, cell: &Cell) -> Result<Measured> {
+    pub fn measure(&self, cell: &Cell) -> Result<record::Cell> {
         let device = self.loop_medium.device().display().to_string();
-        let settings =
-            cell.settings.iter().map(|(name, value)| format!("--set={}.{name}={value}", cell.test));
-        let mut words = vec![
-            "run".to_owned(),
-            device.clone(),
-            "--suite=seeds".into(),
-            format!("--only={}", cell.test),
-        ];
-        words.extend(settings);
-        words.extend([format!("--erase={device}"), "--quiet".into(), "--json=-".into()]);
-        let output = self
-            .loop_medium
-            .pinned(self.program)
-            .args(&words)
-            .env("FLASHMARK_HOME", self.loop_medium.scratch())
-            .output()?;
-        ensure!(
-            output.status.success(),
-            "flashmark {}: {}",
-            words.join(" "),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-        let record = Record::from_json(&String::from_utf8(output.stdout)?)?;
-        *self.machine.borrow_mut() = machine(&record);
-        let command = format!("flashmark {}", words.join(" ").replace(&device, "DEVICE"));
-        measured(&record, cell, command)
+        let mut command = self.loop_medium.pinned(self.program);
+        command.args(Flashmark::words(cell, &device));
+        command.env("FLASHMARK_HOME", self.loop_medium.scratch());
+        let cells = Record::from_json(&output(&mut command)?)?.cells;
+        let Ok([found]) = <[record::Cell; 1]>::try_from(cells) else {
+            bail!("{}: not one cell", cell.name)
+        };
+        let reason = found.reason.as_deref().unwrap_or("interrupted");
+        ensure!(!found.stop.cut_short(), "{}: {reason}", cell.name);
+        if let Some(flag) = found.flags.iter().find(|flag| flag.is_impossible()) {
+            bail!("{}: {flag}", cell.name);
+        }
+        Ok(found)
     }
 }
 
-/// Figures of the only cell of a record.
-fn measured(record: &Record, cell: &Cell, command: String) -> Result<Measured> {
-    let [found] = &record.cells[..] else {
-        bail!("{}: {} cells instead of one", cell.name, record.cells.len())
-    };
-    ensure!(
-        !found.stop.cut_short(),
-        "{}: {}",
-        cell.name,
-        found.reason.as_deref().unwrap_or("interrupted")
-    );
-    if let Some(flag) = found.flags.iter().find(|flag| flag.is_impossible()) {
-        bail!("{}: {flag}", cell.name);
-    }
-    let span = found
-        .params
-        .span_offset_bytes
-        .zip(found.params.span_bytes)
-        .context("the cell has no span")?;
-    let iops = found.metrics.iops.context("the cell has no rate")?.value;
-    let direction = found.params.direction.context("the cell has no direction")?;
-    let median_ns = found
-        .metrics
-        .latency_ns
-        .as_ref()
-        .and_then(|latency| latency.p50)
-        .context("the cell has no median latency")? as f64;
-    Ok(Measured { iops, median_ns, ops: found.ops, bytes: found.bytes, command, direction, span })
+/// Rate and median latency of a cell of ours.
+pub fn speed(cell: &record::Cell) -> Result<Speed> {
+    let iops = cell.metrics.iops.with_context(|| format!("{} has no rate", cell.id))?.value;
+    let median = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50);
+    let median_ns = median.with_context(|| format!("{} has no median latency", cell.id))? as f64;
+    Ok(Speed { iops, median_ns })
 }
 
-/// Description in words: processor, its cores, and the version of the kernel.
-fn machine(record: &Record) -> String {
-    let host = record.host.clone().unwrap_or_default();
-    let kernel = host.kernel.unwrap_or_default();
-    let kernel = kernel.split('-').next().unwrap_or_default();
-    format!(
-        "{}, {} cores, Linux {kernel}",
-        host.cpu.as_deref().unwrap_or("unknown processor"),
-        host.cpus.unwrap_or(1)
-    )
+/// Figures of a cell of ours.
+pub fn turn(cell: &record::Cell) -> Result<Turn> {
+    Ok(Turn { speed: speed(cell)?, ops: cell.ops })
 }
 
 /// The program fio with the job that repeats a cell of ours.
 pub struct Fio<'a> {
     loop_medium: &'a LoopMedium,
     words: Vec<String>,
-    command: String,
-    direction: Direction,
-    span: (u64, u64),
+    /// Part of the results with its figures: "read".
+    side: &'static str,
 }
 
 impl<'a> Fio<'a> {
     /// Makes the job for the same I/O on the same span, with the same amount as `done`.
-    pub fn new(cell: &Cell, done: &Measured, loop_medium: &'a LoopMedium) -> Fio<'a> {
-        let device = loop_medium.device().display().to_string();
-        let (offset, size) = done.span;
+    pub fn new(cell: &Cell, done: &record::Cell, loop_medium: &'a LoopMedium) -> Result<Fio<'a>> {
+        let params = &done.params;
+        let span = params.span_offset_bytes.zip(params.span_bytes);
+        let (offset, size) = span.context("the cell has no span")?;
+        let side = match params.direction.context("the cell has no direction")? {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        };
         let mut words: Vec<String> =
             ["--name=agree", "--direct=1", "--thread", "--randrepeat=0", "--lat_percentiles=1"]
                 .map(str::to_owned)
                 .to_vec();
         words.extend(cell.fio.iter().map(|word| (*word).to_owned()));
         words.extend([
-            format!("--filename={device}"),
+            format!("--filename={}", loop_medium.device().display()),
             format!("--offset={offset}"),
             format!("--size={size}"),
         ]);
@@ -178,53 +121,34 @@ impl<'a> Fio<'a> {
                 words.extend(["--time_based".to_owned(), format!("--runtime={seconds}")])
             }
         }
-        let command = format!("fio {}", words.join(" ").replace(&device, "DEVICE"));
-        Fio { loop_medium, words, command, direction: done.direction, span: done.span }
+        Ok(Fio { loop_medium, words, side })
+    }
+
+    /// Command line for a repetition; the device is called DEVICE.
+    pub fn command(&self) -> String {
+        let device = self.loop_medium.device().display().to_string();
+        format!("fio {}", self.words.join(" ").replace(&device, "DEVICE"))
     }
 
     /// Runs fio once; an error if it fails or does no I/O.
-    pub fn measure(&self) -> Result<Measured> {
-        let output = self
-            .loop_medium
-            .pinned(Path::new("fio"))
-            .args(&self.words)
-            .arg("--output-format=json")
-            .output()
-            .context("taskset does not start")?;
-        ensure!(
-            output.status.success(),
-            "{}: {}",
-            self.command,
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-        let text = String::from_utf8_lossy(&output.stdout);
-        let json = text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?;
-        self.read(&serde_json::from_str(json)?)
+    pub fn measure(&self) -> Result<Turn> {
+        let mut command = self.loop_medium.pinned(Path::new("fio"));
+        command.args(&self.words);
+        let (speed, ops) = fio(&mut command, self.side)?;
+        Ok(Turn { speed, ops })
     }
+}
 
-    fn read(&self, results: &Value) -> Result<Measured> {
-        let side = match self.direction {
-            Direction::Read => "read",
-            Direction::Write => "write",
-        };
-        let found = &results["jobs"][0][side];
-        let number = |key: &str| {
-            found[key].as_f64().with_context(|| format!("fio's results have no {side}.{key}"))
-        };
-        let (iops, ops, bytes) =
-            (number("iops")?, number("total_ios")? as u64, number("io_bytes")? as u64);
-        let median_ns = found["lat_ns"]["percentile"]["50.000000"]
-            .as_f64()
-            .context("fio's results have no median latency")?;
-        ensure!(ops > 0 && iops > 0.0, "fio did no I/O: {}", self.command);
-        Ok(Measured {
-            iops,
-            median_ns,
-            ops,
-            bytes,
-            command: self.command.clone(),
-            direction: self.direction,
-            span: self.span,
-        })
-    }
+/// Runs fio; returns the sum of its jobs' rates, the median of their median latencies and the
+/// number of I/Os, of one direction ("read"). An error if it did no I/O.
+pub fn fio(command: &mut Command, side: &str) -> Result<(Speed, u64)> {
+    let results = fio_results(&output(command.arg("--output-format=json"))?)?;
+    let jobs = results["jobs"].as_array().context("fio's results have no jobs")?;
+    let sum = |key: &str| jobs.iter().filter_map(|job| job[side][key].as_f64()).sum::<f64>();
+    let (iops, ops) = (sum("iops"), sum("total_ios"));
+    ensure!(ops > 0.0 && iops > 0.0, "fio did no I/O: {command:?}");
+    let median = |job: &serde_json::Value| job[side]["lat_ns"]["percentile"]["50.000000"].as_f64();
+    let mut medians: Vec<f64> = jobs.iter().filter_map(median).collect();
+    let median_ns = stats::median(&mut medians).context("fio's results have no median latency")?;
+    Ok((Speed { iops, median_ns }, ops as u64))
 }

@@ -6,17 +6,16 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use record::units::significant;
-use record::{Fitness, Outcome};
-use record::{Record, Severity};
-use serde_json::Value;
+use record::{Fitness, Outcome, Record, Severity};
 
-use super::conclusions::CHEATS;
+use super::conclusions::{CHEATS, both_ways};
 use super::is_wanted;
 use super::load::Load;
-use super::medium::{Medium, Program};
+use super::medium::{Program, run};
 
 /// Cards, sticks, disks, fakes, a liar: from one write a second to thousands.
 const MEDIA: [&str; 20] = [
@@ -121,33 +120,26 @@ impl FirstLines {
                 None => Some(format!("{}: no level", finding.id)),
             }
         };
-        let verdicts = record
-            .findings
-            .iter()
-            .filter(|finding| finding.id.starts_with("verdict-"))
-            .filter_map(level);
-        let adverse = record.findings.iter().filter(is_adverse).map(|finding| finding.id.clone());
-        let not_at_all = record.findings.iter().find(|finding| {
+        let findings = || record.findings.iter();
+        let verdicts =
+            findings().filter(|finding| finding.id.starts_with("verdict-")).filter_map(level);
+        let adverse = findings().filter(is_adverse).map(|finding| finding.id.clone());
+        let is_unusable = |finding: &&record::Finding| {
             finding.id == "verdict" && matches!(finding.outcome, Some(Outcome::Unusable { .. }))
-        });
+        };
+        let not_at_all = findings().find(is_unusable).map(|_| "do not use it".to_owned());
         let is_headline = |cell: &&record::Cell| {
             cell.test == "random-write" && cell.params.block_bytes == Some(4096)
         };
         let headline =
             record.cells.iter().find(is_headline).and_then(|cell| Some(cell.metrics.iops?.value));
-        let still_ns: u64 = record
-            .cells
-            .iter()
-            .filter_map(|cell| Some(cell.host_state.as_ref()?.host_stall_ns))
-            .sum();
+        let stalls = |cell: &record::Cell| Some(cell.host_state.as_ref()?.host_stall_ns);
+        let stall_ns: u64 = record.cells.iter().filter_map(stalls).sum();
         let all_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
         FirstLines {
-            lines: verdicts
-                .chain(adverse)
-                .chain(not_at_all.map(|_| "do not use it".to_owned()))
-                .collect(),
+            lines: verdicts.chain(adverse).chain(not_at_all).collect(),
             headline,
-            host_stall_share: still_ns as f64 / all_ns.max(1) as f64,
+            host_stall_share: stall_ns as f64 / all_ns.max(1) as f64,
         }
     }
 }
@@ -184,19 +176,18 @@ impl Row {
         )
     }
 
-    /// Ratio of both headlines; `None` if there is no headline, as for a fake.
-    fn ratio(&self) -> Option<f64> {
-        Some(self.busy.headline? / self.truth()?)
+    /// Ratio of both headlines, and true if it is too far off; `None` if there is no headline, as
+    /// for a fake.
+    fn ratio(&self) -> Option<(f64, bool)> {
+        let ratio = self.busy.headline? / self.truth()?;
+        Some((ratio, (ratio - 1.0).abs() > TOLERANCE))
     }
 
     fn line(&self) -> String {
         let figure = |value: Option<f64>| value.map_or("-".to_owned(), significant);
-        let ratio = self.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
-        let mark = if self.ratio().is_some_and(|ratio| (ratio - 1.0).abs() > TOLERANCE) {
-            " **off**"
-        } else {
-            ""
-        };
+        let ratio = self.ratio().map_or("-".to_owned(), |(ratio, is_off)| {
+            format!("{ratio:.3}{}", if is_off { " **off**" } else { "" })
+        });
         let wrong = self.wrong();
         let difference = if wrong.is_empty() {
             "as quiet".to_owned()
@@ -205,7 +196,7 @@ impl Row {
         };
         let (busy, truth) = (figure(self.busy.headline), figure(self.truth()));
         format!(
-            "| {} | {truth} | {busy} | {ratio}{mark} | {difference} | {:.1} % |",
+            "| {} | {truth} | {busy} | {ratio} | {difference} | {:.1} % |",
             self.profile,
             self.busy.host_stall_share * 100.0
         )
@@ -218,20 +209,17 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
     let suite = home.path().join("busy.toml");
     fs::write(&suite, SUITE)?;
     let suite = format!("--suite={}", suite.display());
-    let run = |target: &[&str], seed: u64| -> Result<FirstLines> {
-        let record = look(program, home.path(), &[target, &[&suite]].concat(), seed)?;
-        Ok(FirstLines::of(&serde_json::from_value(record)?))
+    let run = |target: &[&str], seed: u64| {
+        // As a user would, at normal priority.
+        let program = Command::new(program.word());
+        run(program, home.path(), &[target, &[&suite]].concat(), seed)
     };
     let mut rows = Vec::new();
     for profile in MEDIA.iter().filter(|name| is_wanted(only, name)) {
-        let quiet = (1..=QUIET)
-            .map(|seed| run(&[&format!("sim:{profile}")], seed))
-            .collect::<Result<Vec<FirstLines>>>()?;
-        let medium = Medium::attach(program, profile)?;
-        let load = Load::begin(&root.join("target"), rows.len() as u64)?;
-        let busy = run(&[&medium.node, "--erase", &medium.node, "--yes"], 1)?;
-        drop(load);
-        let row = Row { profile, busy, quiet };
+        let load = || Load::begin(&root.join("target"), rows.len() as u64).map(Some);
+        let (quiet, busy) = both_ways(profile, 1..=QUIET, program, load, run)?;
+        let quiet = quiet.iter().map(FirstLines::of).collect();
+        let row = Row { profile, busy: FirstLines::of(&busy), quiet };
         eprintln!("{}", row.line());
         rows.push(row);
     }
@@ -251,26 +239,12 @@ fn table(rows: &[Row]) -> Result<String> {
 
 fn missed(rows: &[Row]) -> Vec<String> {
     let of = |row: &Row| {
-        let off = row
-            .ratio()
-            .filter(|ratio| (ratio - 1.0).abs() > TOLERANCE)
-            .map(|ratio| format!("headline {ratio:.3}"));
+        let off = row.ratio().filter(|(_, is_off)| *is_off);
+        let off = off.map(|(ratio, _)| format!("headline {ratio:.3}"));
         let wrong: Vec<String> = row.wrong().into_iter().chain(off).collect();
         (!wrong.is_empty()).then(|| format!("{}: {}", row.profile, wrong.join(", ")))
     };
     rows.iter().filter_map(of).collect()
-}
-
-/// Runs the program as a user would, at normal priority; returns its record.
-fn look(program: &Program, home: &Path, words: &[&str], seed: u64) -> Result<Value> {
-    let seed = format!("--seed={seed}");
-    let mut command = std::process::Command::new(program.word());
-    command.arg("run").args(words).args(["--quiet", "--json=-", &seed]).env("FLASHMARK_HOME", home);
-    let output = command.output()?;
-    // Exit code 1 says that the medium failed a check, 4 that it failed: both leave a record.
-    let found = matches!(output.status.code(), Some(0 | 1 | 4));
-    ensure!(found, "{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
-    serde_json::from_slice(&output.stdout).context("the record")
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
 //! Conclusions about the same medium, simulated and attached as a real block device, side by side;
 //! and about a loop device over a plain file, which is none of these media.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use anyhow::{Context, Result};
+use host::LoopOptions;
+use host::loopdev::attach_with;
+use record::{Finding, Record, Severity};
 
-use super::medium::{Medium, Program};
-use super::tools::run_flashmark;
+use super::load::Load;
+use super::medium::{Medium, Program, run, with_priority};
+use super::{SEED, is_wanted};
 
 /// Media with different conclusions: a simple card, one with a fast buffer for small writes, a
 /// page-mapped one, a fake.
@@ -39,20 +42,15 @@ pub const CHEATS: [&str; 11] = [
 const LOOP_BYTES: u64 = 1 << 30;
 const LOOKING: &str = "prime,random-write,sequential-write,zero-fill,random-fill,span-sweep,content-sweep,pattern,misalign,front-area,management-unit,flush-cost,capacity";
 
-/// Findings of a record about the medium: severity and statement by id.
-fn about_the_medium(record: &Value) -> BTreeMap<String, (String, String)> {
-    let findings = record["findings"].as_array().cloned().unwrap_or_default();
-    let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
-    let by_id = findings.iter().map(|finding| {
-        (text(finding, "id"), (text(finding, "severity"), text(finding, "statement")))
-    });
-    by_id
-        .filter(|(id, _)| {
-            !OF_THE_RUN.contains(&id.as_str())
-                && !id.starts_with("advice")
-                && !id.starts_with("verdict-")
-        })
-        .collect()
+/// Findings of a record about the medium, by their ids.
+fn about_the_medium(record: Record) -> BTreeMap<String, Finding> {
+    let is_one = |finding: &Finding| {
+        !OF_THE_RUN.contains(&finding.id.as_str())
+            && !finding.id.starts_with("advice")
+            && !finding.id.starts_with("verdict-")
+    };
+    let findings = record.findings.into_iter().filter(is_one);
+    findings.map(|finding| (finding.id.clone(), finding)).collect()
 }
 
 /// Sizes in a statement, which must be the same on both ways: "4 MiB", "8 GiB". Rates and counts
@@ -70,13 +68,33 @@ fn sizes(statement: &str) -> Vec<String> {
         .collect()
 }
 
+/// Runs a medium in virtual time with each of these seeds, then once attached with the seed
+/// [`SEED`], beside a load if there is one; returns the records.
+pub fn both_ways(
+    profile: &str,
+    seeds: RangeInclusive<u64>,
+    program: &Program,
+    load: impl FnOnce() -> Result<Option<Load>>,
+    run: impl Fn(&[&str], u64) -> Result<Record>,
+) -> Result<(Vec<Record>, Record)> {
+    let target = format!("sim:{profile}");
+    let simulated = seeds.map(|seed| run(&[&target], seed)).collect::<Result<Vec<_>>>()?;
+    let medium = Medium::attach(program, profile)?;
+    let _load = load()?;
+    Ok((simulated, run(&medium.target(), SEED)?))
+}
+
 /// Makes the table; returns it with the differences.
-pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
+pub fn compare(program: &Program, only: &[String]) -> Result<(String, Vec<String>)> {
     let home = tempfile::tempdir()?;
+    let run_with = |target: &[&str], words: &[&str], seed: u64| {
+        let words = [target, &["--suite=quick"], words].concat();
+        run(with_priority(program.word())?, home.path(), &words, seed)
+    };
     let mut wrong = Vec::new();
     let mut table =
         "| medium | conclusion | simulated | attached |\n|---|---|---|---|\n".to_owned();
-    for profile in MEDIA {
+    for profile in MEDIA.into_iter().filter(|name| is_wanted(only, name)) {
         let capacity = if profile.starts_with("fake") { ",capacity" } else { "" };
         let only = format!(
             "--only=prime,sequential-write,sequential-read,random-read,align-read,random-write,open-aus{capacity}"
@@ -89,40 +107,24 @@ pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
             "--set=open-aus.max_time=45s",
             "--time-limit=6m",
         ];
-        let simulated = run_flashmark(
-            program,
-            home.path(),
-            &[&[format!("sim:{profile}").as_str()], &words[..]].concat(),
-        )?;
-        let medium = Medium::attach(program, profile)?;
-        let attached = run_flashmark(
-            program,
-            home.path(),
-            &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], &words[..]].concat(),
-        )?;
-        drop(medium);
-        let (simulated, attached) = (about_the_medium(&simulated), about_the_medium(&attached));
-        let ids: std::collections::BTreeSet<&String> =
-            simulated.keys().chain(attached.keys()).collect();
+        let run = |target: &[&str], seed: u64| run_with(target, &words, seed);
+        let (simulated, attached) = both_ways(profile, SEED..=SEED, program, || Ok(None), run)?;
+        let simulated: BTreeMap<_, _> = simulated.into_iter().flat_map(about_the_medium).collect();
+        let attached = about_the_medium(attached);
+        let ids: BTreeSet<&String> = simulated.keys().chain(attached.keys()).collect();
         for id in ids {
-            let finding = |of: &BTreeMap<String, (String, String)>| {
-                of.get(id).map(|(severity, statement)| {
-                    (severity.clone(), sizes(statement), statement.clone())
-                })
-            };
-            let (here, there) = (finding(&simulated), finding(&attached));
-            if here.as_ref().map(|finding| (&finding.0, &finding.1))
-                != there.as_ref().map(|finding| (&finding.0, &finding.1))
-            {
+            let findings = [simulated.get(id), attached.get(id)];
+            let [here, there] =
+                findings.map(|it| it.map(|finding| (finding.severity, sizes(&finding.statement))));
+            if here != there {
                 wrong.push(format!("{profile}: {id}"));
             }
-            let cell = |finding: Option<(String, Vec<String>, String)>| {
-                finding.map_or("-".to_owned(), |finding| finding.2.replace('|', "/"))
-            };
-            writeln!(table, "| {profile} | {id} | {} | {} |", cell(here), cell(there))?;
+            let [here, there] =
+                findings.map(|it| it.map_or("-".to_owned(), |it| it.statement.replace('|', "/")));
+            writeln!(table, "| {profile} | {id} | {here} | {there} |")?;
         }
     }
-    let claimed = on_a_loop_device(program, home.path())?;
+    let claimed = on_a_loop_device(home.path(), |target, words| run_with(target, words, SEED))?;
     writeln!(
         table,
         "\nOn a loop device over a file, asked with all tests that look for cheats: {}.",
@@ -133,34 +135,24 @@ pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
 }
 
 /// Claims of cheats about a loop device, which are false.
-fn on_a_loop_device(program: &Program, home: &Path) -> Result<Vec<String>> {
+fn on_a_loop_device(
+    home: &Path,
+    run: impl FnOnce(&[&str], &[&str]) -> Result<Record>,
+) -> Result<Vec<String>> {
     let image = home.join("image");
     File::create(&image)?.set_len(LOOP_BYTES)?;
-    let run = |words: &[&str]| -> Result<String> {
-        let output = Command::new("losetup")
-            .args(words)
-            .output()
-            .context("losetup does not start; install it (apt install mount)")?;
-        ensure!(
-            output.status.success(),
-            "losetup: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-        Ok(String::from_utf8(output.stdout)?.trim().to_owned())
-    };
-    let node = run(&["--find", "--show", "--direct-io=on", &image.display().to_string()])?;
-    let ran = run_flashmark(
-        program,
-        home,
-        &[&node, "--erase", &node, "--yes", &format!("--only={LOOKING}")],
-    );
-    run(&["--detach", &node])?;
-    let findings = about_the_medium(&ran?);
+    let options = LoopOptions { direct_io: true, ..LoopOptions::default() };
+    let device = attach_with(&image, options).context("a loop device needs root")?;
+    let node = device.path().display().to_string();
+    let only = format!("--only={LOOKING}");
+    let findings = about_the_medium(run(&[&node, "--erase", &node, "--yes"], &[&only])?);
     // The claim that its capacity is real is not one of a cheat.
-    let cheats = findings.into_iter().filter(|(id, (severity, _))| {
-        CHEATS.contains(&id.as_str()) && (id != "capacity" || severity != "info")
-    });
-    Ok(cheats.map(|(id, (_, statement))| format!("{id}: {statement}")).collect())
+    let is_cheat = |finding: &Finding| {
+        CHEATS.contains(&finding.id.as_str())
+            && (finding.id != "capacity" || finding.severity != Severity::Info)
+    };
+    let cheats = findings.into_values().filter(is_cheat);
+    Ok(cheats.map(|finding| format!("{}: {}", finding.id, finding.statement)).collect())
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Program under test, and a medium that it has attached.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use record::Record;
 
 use super::SEED;
+use crate::programs::{output, output_if};
+use crate::released;
 
 /// Path of the built program.
 pub struct Program(PathBuf);
@@ -13,15 +16,7 @@ pub struct Program(PathBuf);
 impl Program {
     /// Builds `flashmark` with cargo's dev profile.
     pub fn build(root: &Path) -> Result<Program> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo)
-            .args(["build", "--package", "flashmark"])
-            .current_dir(root)
-            .status()?;
-        ensure!(built.success(), "the build failed");
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-        Ok(Program(target.join("debug/flashmark")))
+        Ok(Program(released::build_with("dev", root, "flashmark")?))
     }
 
     /// Program at this path, or else one that is built.
@@ -47,54 +42,48 @@ pub struct Medium<'a> {
 impl Medium<'_> {
     /// Attaches a medium: a built-in profile by its name, another by its file.
     pub fn attach<'a>(program: &'a Program, profile: &str) -> Result<Medium<'a>> {
-        Medium::with(program, profile, &[&format!("--seed={SEED}")])
+        let mut attach = Command::new(&program.0);
+        attach.args(["sim", "attach", profile, "--background", &format!("--seed={SEED}")]);
+        let node = output(attach.stdin(Stdio::null()))?.trim().to_owned();
+        Ok(Medium { program, node })
     }
 
-    /// Attaches a medium with other flags of `sim attach`.
-    pub fn with<'a>(program: &'a Program, profile: &str, flags: &[&str]) -> Result<Medium<'a>> {
-        let output = Command::new(&program.0)
-            .args(["sim", "attach", profile, "--background"])
-            .args(flags)
-            .stdin(Stdio::null())
-            .output()?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
-        Ok(Medium { program, node: String::from_utf8(output.stdout)?.trim().to_owned() })
+    /// Target of a run that may overwrite the medium.
+    pub fn target(&self) -> [&str; 4] {
+        [&self.node, "--erase", &self.node, "--yes"]
     }
 }
 
 impl Drop for Medium<'_> {
     fn drop(&mut self) {
-        let detached = Command::new(&self.program.0)
-            .args(["sim", "detach", &self.node])
-            .stdin(Stdio::null())
-            .output();
-        if !detached.is_ok_and(|output| output.status.success()) {
+        let mut detach = Command::new(&self.program.0);
+        if output(detach.args(["sim", "detach", &self.node]).stdin(Stdio::null())).is_err() {
             eprintln!("{} could not be detached; try `flashmark sim detach --all`", self.node);
         }
     }
 }
 
-/// Runs a tool with real-time priority, so that a busy machine does not change its figures; returns
-/// its output.
+/// Command with real-time priority, so that a busy machine does not change its figures.
 ///
 /// flashbench needs a standard input that it can write to, so every tool gets one.
+pub fn with_priority(program: &str) -> Result<Command> {
+    let mut command = Command::new("chrt");
+    command.args(["--fifo", "5", program]);
+    command.stdin(std::fs::File::options().read(true).write(true).open("/dev/null")?);
+    Ok(command)
+}
+
+/// Runs a tool with real-time priority; returns its output.
 pub fn tool(words: &[&str]) -> Result<String> {
-    let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-    let output: Output = Command::new("chrt")
-        .args(["--fifo", "5"])
-        .args(words)
-        .stdin(nothing)
-        .output()
-        .context("chrt does not start; install it (apt install util-linux)")?;
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    // f3probe's exit code is its result, not its success; so is 1 of flashmark, which runs in an
-    // environment of its own.
-    let found = words[0] == "f3probe" || (words[0] == "env" && output.status.code() == Some(1));
-    ensure!(
-        output.status.success() || found,
-        "{}: {}{stdout}",
-        words.join(" "),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(stdout)
+    // f3probe's exit code is its result, not its success.
+    output_if(with_priority(words[0])?.args(&words[1..]), |_| words[0] == "f3probe")
+}
+
+/// Completes the command of the program with these arguments of `run`; returns the record.
+pub fn run(mut program: Command, home: &Path, words: &[&str], seed: u64) -> Result<Record> {
+    program.arg("run").args(words).args(["--quiet", "--json=-", &format!("--seed={seed}")]);
+    program.env("FLASHMARK_HOME", home);
+    // 1 says that the medium failed a check, 4 that it failed: both leave a record.
+    let json = output_if(&mut program, |code| matches!(code, 1 | 4))?;
+    Record::from_json(&json).context("reading the record")
 }

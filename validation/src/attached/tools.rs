@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use device::Op;
-use serde_json::Value;
+use record::{Cell, Metrics};
 
-use super::medium::{Medium, Program, tool};
+use super::medium::{Medium, Program, run, tool, with_priority};
 use super::model::{Ask, Model};
 use super::{Row, SEED};
+use crate::programs::{fio_results, output_if};
 
 /// A job of fio in the second half of the medium.
 pub struct Job {
@@ -74,8 +74,7 @@ pub fn fio(program: &Program, profile: &'static str, job: &Job) -> Result<Row> {
         &format!("--number_ios={}", job.ios),
         &format!("--write_lat_log={}", log.display()),
     ])?;
-    let json = printed.find('{').map(|at| &printed[at..]).context("fio printed no JSON")?;
-    let results: Value = serde_json::from_str(json)?;
+    let results = fio_results(&printed)?;
     let direction = if job.op == Op::Write { "write" } else { "read" };
     let measured =
         results["jobs"][0][direction]["iops"].as_f64().context("fio's results have no iops")?;
@@ -314,81 +313,42 @@ pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Re
     let home = tempfile::tempdir()?;
     let variant = Variant::new(profile, without_outliers)?;
     let medium = Medium::attach(program, &variant.file)?;
-    let attached = run_flashmark(
-        program,
-        home.path(),
-        &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], words].concat(),
-    )?;
+    let run = |target: &[&str]| {
+        let program = with_priority(program.word())?;
+        run(program, home.path(), &[target, &["--suite=quick"], words].concat(), SEED)
+    };
+    let attached = run(&medium.target())?;
     drop(medium);
-    let simulated = run_flashmark(
-        program,
-        home.path(),
-        &[&[format!("sim:{}", variant.file).as_str()], words].concat(),
-    )?;
-    let cells = |record: &Value| record["cells"].as_array().cloned().unwrap_or_default();
-    let mut rows = Vec::new();
-    for (ours, model) in cells(&attached).iter().zip(&cells(&simulated)) {
-        rows.extend(same_cell(profile, ours, model));
-    }
+    let simulated = run(&[&format!("sim:{}", variant.file)])?;
+    let pairs = attached.cells.iter().zip(&simulated.cells);
+    let rows: Vec<Row> =
+        pairs.filter_map(|(ours, model)| same_cell(profile, ours, model)).collect();
     ensure!(!rows.is_empty(), "flashmark measured nothing on {profile}");
     Ok(rows)
 }
 
-/// Runs the program with these arguments; returns its record.
-pub fn run_flashmark(program: &Program, home: &Path, words: &[&str]) -> Result<Value> {
-    run_suite(program, home, Path::new("quick"), words, SEED)
-}
-
-/// Runs the program with this suite and this seed; returns its record.
-pub fn run_suite(
-    program: &Program,
-    home: &Path,
-    suite: &Path,
-    words: &[&str],
-    seed: u64,
-) -> Result<Value> {
-    let home = format!("FLASHMARK_HOME={}", home.display());
-    let start = ["env", &home, program.word(), "run"];
-    let end =
-        [&format!("--suite={}", suite.display()), "--quiet", "--json=-", &format!("--seed={seed}")];
-    Ok(serde_json::from_str(&tool(&[&start[..], words, &end[..]].concat())?)?)
-}
-
 /// Row of a cell that both measured: writes by their rate, random reads by the median, because a
 /// busy machine changes their mean.
-fn same_cell(profile: &'static str, attached: &Value, simulated: &Value) -> Option<Row> {
-    let test = attached["test"].as_str()?;
-    let block_bytes = attached["params"]["block_bytes"].as_u64()?;
-    let (metric, part, unit, scale) = match test {
-        "random-write" => ("iops", "value", "IOPS", 1.0),
-        "random-read" => ("latency_ns", "p50", "median ms", 1e-6),
-        _ => ("bps", "value", "MB/s", 1e-6),
+fn same_cell(profile: &'static str, attached: &Cell, simulated: &Cell) -> Option<Row> {
+    let test = attached.test.as_str();
+    let block_bytes = attached.params.block_bytes?;
+    let (unit, figure): (_, fn(&Metrics) -> Option<f64>) = match test {
+        "random-write" => ("IOPS", |metrics| Some(metrics.iops?.value)),
+        "random-read" => {
+            ("median ms", |metrics| Some(metrics.latency_ns.as_ref()?.p50? as f64 / 1e6))
+        }
+        _ => ("MB/s", |metrics| Some(metrics.bps?.value / 1e6)),
     };
-    let figure = |cell: &Value| Some(cell["metrics"][metric][part].as_f64()? * scale);
     let what = format!("{test} {} KiB", block_bytes >> 10);
-    Some(Row {
-        profile,
-        tool: "flashmark",
-        what,
-        unit,
-        model: figure(simulated)?,
-        measured: figure(attached)?,
-    })
+    let (model, measured) = (figure(&simulated.metrics)?, figure(&attached.metrics)?);
+    Some(Row { profile, tool: "flashmark", what, unit, model, measured })
 }
 
 /// Versions of the tools, for the table's heading.
 pub fn versions() -> Result<String> {
     let first_line = |words: &[&str]| -> Result<String> {
-        let output = Command::new(words[0])
-            .args(&words[1..])
-            .output()
-            .with_context(|| format!("{} does not start; install it", words[0]))?;
-        Ok(String::from_utf8_lossy(&output.stdout)
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_owned())
+        let text = output_if(Command::new(words[0]).args(&words[1..]), |_| true)?;
+        Ok(text.lines().next().unwrap_or_default().trim().to_owned())
     };
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
     Ok(format!(

@@ -3,21 +3,17 @@
 //! an ext4, and directories of real file systems.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::programs::output;
+use crate::mounted::Mounted;
+use record::Cell;
 use record::Fitness;
 use record::units::significant;
-use record::{Cell, Record};
-use tempfile::TempDir;
 
-use super::is_wanted;
-use super::medium::{Medium, Program, tool};
-use super::tools::run_flashmark;
+use super::medium::{Medium, Program, run, tool, with_priority};
+use super::{SEED, is_wanted};
 
 /// Largest factor between the figure of a verdict and that of the work, either way.
 const FACTOR: f64 = 1.5;
@@ -173,8 +169,9 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
 fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, profile)?;
     let turn = || {
-        let promised = verdicts(program, &[&medium.node, "--erase", &medium.node, "--yes"])?;
-        let mounted = Mounted::make(root, "ext4", Path::new(&medium.node))?;
+        let promised = verdicts(program, &medium.target())?;
+        let mounted =
+            Mounted::make(root, "ext4", Path::new(&medium.node))?.before_everything_ordinary()?;
         Ok((promised, works(&mounted)?))
     };
     rows(profile, (0..TURNS).map(|_| turn()))
@@ -183,7 +180,8 @@ fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
 /// Measures a real file system: verdicts on a directory there, then works in it, in turn.
 fn on_file_system(program: &Program, root: &Path, kind: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, BELOW)?;
-    let mounted = Mounted::make(root, kind, Path::new(&medium.node))?;
+    let mounted =
+        Mounted::make(root, kind, Path::new(&medium.node))?.before_everything_ordinary()?;
     let turn =
         || Ok((verdicts(program, &[&mounted.point().display().to_string()])?, works(&mounted)?));
     rows(&format!("a directory, {kind} on {BELOW}"), (0..TURNS).map(|_| turn()))
@@ -215,8 +213,8 @@ fn middle(rates: impl Iterator<Item = Rate>) -> Rate {
 /// figure.
 fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
     let home = tempfile::tempdir()?;
-    let words = [target, &["--only=commit,log-append"]].concat();
-    let record: Record = serde_json::from_value(run_flashmark(program, home.path(), &words)?)?;
+    let words = [target, &["--suite=quick", "--only=commit,log-append"]].concat();
+    let record = run(with_priority(program.word())?, home.path(), &words, SEED)?;
     let promised = |promise: &Promise| {
         let (test, form) = promise.test;
         let is_it = |cell: &&Cell| cell.test == test && cell.params.form.as_deref() == form;
@@ -260,63 +258,6 @@ fn works(mounted: &Mounted) -> Result<Vec<Rate>> {
         Rate::of(cell.with_context(|| format!("{work} has no {form}"))?)
     };
     PROMISES.iter().map(done).collect()
-}
-
-/// A fresh file system; unmounted when dropped.
-pub struct Mounted(TempDir);
-
-impl Mounted {
-    /// Makes a file system of this kind ("ext4") on a block device and mounts it below
-    /// `root`/target; needs root.
-    pub fn make(root: &Path, kind: &str, node: &Path) -> Result<Mounted> {
-        // Writes now what the kernel would otherwise write during a measurement; on a slow card
-        // only as much as is needed.
-        let options: &[&str] = match kind {
-            "ext4" => &[
-                "-q",
-                "-F",
-                "-b4096",
-                "-N65536",
-                "-Jsize=32",
-                "-Elazy_itable_init=0,lazy_journal_init=0,nodiscard",
-            ],
-            _ => &["-q", "-f", "-K"],
-        };
-        let point = tempfile::tempdir_in(root.join("target"))?;
-        output(Command::new(format!("mkfs.{kind}")).args(options).arg(node))?;
-        output(Command::new("mount").args(["-o", "noatime"]).arg(node).arg(point.path()))?;
-        let mounted = Mounted(point);
-        let device = node.file_name().unwrap_or_default().to_string_lossy();
-        before_everything_ordinary(&format!("jbd2/{device}-"))?;
-        Ok(mounted)
-    }
-
-    /// Directory that it is mounted on.
-    pub fn point(&self) -> PathBuf {
-        self.0.path().to_owned()
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        if let Err(error) = output(Command::new("umount").arg(self.0.path())) {
-            // The content of the mounted file system must not be removed with the directory.
-            self.0.disable_cleanup(true);
-            eprintln!("{} is still mounted: {error:#}", self.0.path().display());
-        }
-    }
-}
-
-/// Gives kernel threads whose name begins so the priority of the works: a commit waits for the file
-/// system's journal, and not for other users of the processor.
-fn before_everything_ordinary(name: &str) -> Result<()> {
-    for process in fs::read_dir("/proc")?.flatten() {
-        if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name))
-        {
-            output(Command::new("chrt").args(["--fifo", "--pid", "5"]).arg(process.file_name()))?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 #[path = "../../../crates/store/src/collection/tests/cluster.rs"]
 mod cluster;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -18,11 +17,14 @@ use store::collection::{Address, Collection};
 
 use super::made::{self, Made};
 use super::served::Served;
-use crate::{released, section};
+use crate::section::Section;
+use crate::{machine, released};
 
-/// Page with the table, and its heading.
-const PAGE: &str = "docs/performance.md";
-const HEADING: &str = "Collections";
+const TABLE: Section<'static> = Section {
+    page: "docs/performance.md",
+    heading: "Collections",
+    name: "cargo validation bench collection",
+};
 /// Runs that are added together while the collection is made.
 const BATCH: usize = 1000;
 /// Threads that send requests: as many as a small server has cores, and as many again that wait.
@@ -94,53 +96,36 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         None => eprintln!("PostgreSQL is left out"),
     }
     let table = table(flags, &rows)?;
-    print!("{table}");
-    if flags.write {
-        section::keep(&root.join(PAGE), HEADING, "cargo validation bench collection", &table)?;
-    }
-    let missed: Vec<String> = rows
-        .iter()
-        .filter(|row| !row.holds())
-        .map(|row| format!("{} on {}", row.what, row.on))
-        .collect();
+    TABLE.publish(root, &table, flags.write)?;
+    let missed: Vec<String> = rows.into_iter().filter_map(|row| row.missed).collect();
     ensure!(missed.is_empty(), "missed: {}", missed.join(", "));
     Ok(())
 }
 
 /// One line of the table.
 struct Row {
-    what: String,
-    on: &'static str,
-    /// Milliseconds in ascending order; or one figure in words.
-    found: Found,
-    target_ms: Option<f64>,
-}
-
-enum Found {
-    Times(Vec<f64>),
-    Words(String),
+    line: String,
+    /// What misses its target, if it does.
+    missed: Option<String>,
 }
 
 impl Row {
-    fn times(
-        what: impl Into<String>,
-        on: &'static str,
-        mut times: Vec<f64>,
-        target_ms: f64,
-    ) -> Row {
+    /// Times in milliseconds, and their target.
+    fn times(what: &str, on: &str, mut times: Vec<f64>, target_ms: f64) -> Row {
         times.sort_by(f64::total_cmp);
-        Row { what: what.into(), on, found: Found::Times(times), target_ms: Some(target_ms) }
-    }
-
-    fn figure(what: &str, on: &'static str, words: String) -> Row {
-        Row { what: what.to_owned(), on, found: Found::Words(words), target_ms: None }
-    }
-
-    fn holds(&self) -> bool {
-        match (&self.found, self.target_ms) {
-            (Found::Times(times), Some(target)) => quantile(times, 0.99) < target,
-            _ => true,
+        let [median, tail, slowest] = [0.5, 0.99, 1.0].map(|share| quantile(&times, share));
+        let holds = tail < target_ms;
+        Row {
+            line: format!(
+                "| {what} | {on} | {median:.2} ms | {tail:.2} ms | {slowest:.2} ms | < {target_ms} ms | {} |\n",
+                super::word(holds)
+            ),
+            missed: (!holds).then(|| format!("{what} on {on}")),
         }
+    }
+
+    fn figure(what: &str, on: &str, words: &str) -> Row {
+        Row { line: format!("| {what} | {on} | {words} | | | | |\n"), missed: None }
     }
 }
 
@@ -163,73 +148,43 @@ fn measure(
     size: impl Fn() -> std::io::Result<u64>,
 ) -> Result<Vec<Row>> {
     let collection = Collection::open(address)?;
-    let made = Made::new(flags.runs, flags.models, flags.cells);
+    let made = Made::new(flags.runs, flags.models, flags.cells)?;
     let begun = Instant::now();
-    let mut batch = Vec::with_capacity(BATCH);
-    for number in 0..flags.runs {
-        batch.push(made.submission(number));
-        if batch.len() == BATCH || number + 1 == flags.runs {
-            collection.submit_all(std::mem::take(&mut batch))?;
-        }
-    }
+    made::submit(&collection, (0..flags.runs).map(|number| made.submission(number)), BATCH)?;
     let loaded = begun.elapsed().as_secs_f64();
     settle()?;
     let bytes = size()?;
+    let (gigabytes, each) = (bytes as f64 / 1e9, bytes as f64 / 1e3 / flags.runs as f64);
+    let per_second = flags.runs as f64 / loaded;
+    let made_in = format!("{loaded:.0} s ({per_second:.0} runs a second)");
     let mut rows = vec![
-        Row::figure(
-            "made, a thousand runs a transaction",
-            on,
-            format!("{loaded:.0} s ({:.0} runs a second)", flags.runs as f64 / loaded),
-        ),
+        Row::figure("made, a thousand runs a transaction", on, &made_in),
         Row::figure(
             "size, with all indices",
             on,
-            format!(
-                "{:.2} GB ({:.1} kB a run)",
-                bytes as f64 / 1e9,
-                bytes as f64 / 1e3 / flags.runs as f64
-            ),
+            &format!("{gigabytes:.2} GB ({each:.1} kB a run)"),
         ),
     ];
+    let mut add = |what: &str, times, target_ms| rows.push(Row::times(what, on, times, target_ms));
     let lines = |query: &Query| Ok(collection.lines(query)?);
-    rows.push(Row::times(
-        "what a page of the table shows, one at a time",
-        on,
-        alone(flags, lines)?,
-        PAGE_MS,
-    ));
-    rows.push(Row::times(
-        "a submission to the store",
-        on,
-        submissions(&collection, &made, |dice| dice.below(flags.models))?,
-        SUBMISSION_MS,
-    ));
+    add("what a page of the table shows, one at a time", alone(flags, lines)?, PAGE_MS);
+    let times = submissions(&collection, &made, |dice| dice.below(flags.models))?;
+    add("a submission to the store", times, SUBMISSION_MS);
     let most = format!("a submission to the model with most runs ({})", made.most_runs());
-    rows.push(Row::times(most, on, submissions(&collection, &made, |_| 0)?, SUBMISSION_MS));
+    add(&most, submissions(&collection, &made, |_| 0)?, SUBMISSION_MS);
     drop(collection);
     let served = Served::start(program, &address.to_string())?;
     let table = |query: &Query| served.table(query);
-    rows.push(Row::times(
-        "the page of the table by HTTP, one at a time",
-        on,
-        alone(flags, table)?,
-        PAGE_MS,
-    ));
-    rows.push(Row::times(
-        format!("the page of the table by HTTP, {} a second", flags.rate),
-        on,
-        paced(flags, table)?,
-        PAGE_MS,
-    ));
-    rows.push(Row::figure("the largest of these pages, packed", on, largest(&served)?));
+    add("the page of the table by HTTP, one at a time", alone(flags, table)?, PAGE_MS);
+    let what = format!("the page of the table by HTTP, {} a second", flags.rate);
+    add(&what, paced(flags, table)?, PAGE_MS);
+    rows.push(Row::figure("the largest of these pages, packed", on, &largest(&served)?));
     if let Some(file) = &flags.record {
         let run = Published::from(&Record::from_json(&fs::read_to_string(file)?)?);
-        let what = format!(
-            "a submission by HTTP of a real run of {} cells, {} kB of JSON",
-            run.cells.len(),
-            serde_json::to_vec(&run)?.len() / 1000
-        );
-        rows.push(Row::times(what, on, real_submissions(&served, &run)?, SUBMISSION_MS));
+        let (cells, kilobytes) = (run.cells.len(), serde_json::to_vec(&run)?.len() / 1000);
+        let what =
+            format!("a submission by HTTP of a real run of {cells} cells, {kilobytes} kB of JSON");
+        rows.push(Row::times(&what, on, real_submissions(&served, &run)?, SUBMISSION_MS));
     }
     Ok(rows)
 }
@@ -319,34 +274,16 @@ fn real_submissions(served: &Served, run: &Published) -> Result<Vec<f64>> {
 
 fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
     let mut text = format!(
-        "`cargo validation bench collection --runs {} --models {} --cells {}`, {}, Linux {}. What is in it was drawn, not measured: runs of a model fall with the \
+        "`cargo validation bench collection --runs {} --models {} --cells {}`, {}. What is in it was drawn, not measured: runs of a model fall with the \
          root of its rank, 200 hosts, cells with rates, intervals and latencies but without histograms and curves. A query has any of the 14 orders, either \
          way round, and up to six filters; one of four is for a later page.\n\n",
         flags.runs,
         flags.models,
         flags.cells,
-        super::processor()?,
-        super::kernel()?,
+        machine::description()?,
     );
     text.push_str("| what | on | median | 99th percentile | slowest | target | |\n|---|---|---:|---:|---:|---:|---|\n");
-    for row in rows {
-        match (&row.found, row.target_ms) {
-            (Found::Times(times), Some(target)) => writeln!(
-                text,
-                "| {} | {} | {:.2} ms | {:.2} ms | {:.2} ms | < {target} ms | {} |",
-                row.what,
-                row.on,
-                quantile(times, 0.5),
-                quantile(times, 0.99),
-                quantile(times, 1.0),
-                if row.holds() { "holds" } else { "**missed**" },
-            )?,
-            (Found::Words(words), _) => {
-                writeln!(text, "| {} | {} | {words} | | | | |", row.what, row.on)?
-            }
-            (Found::Times(_), None) => {}
-        }
-    }
+    rows.iter().for_each(|row| text += &row.line);
     Ok(text)
 }
 
@@ -366,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_run_is_another_and_all_models_have_some() {
-        let made = Made::new(500, 20, 3);
+        let made = Made::new(500, 20, 3).unwrap();
         let runs: Vec<_> = (0..500).map(|number| made.submission(number)).collect();
         let models: std::collections::BTreeSet<_> =
             runs.iter().map(|one| one.run.model.clone()).collect();

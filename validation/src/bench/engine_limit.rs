@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{BLOCK_BYTES, Bench, DEPTH, Row, Sample, Target};
+use crate::programs::output;
 
 /// Name of the row.
 const WHAT: &str = "the program's random-read, depth 32, against t/io_uring";
@@ -17,27 +18,26 @@ impl Bench {
     /// Random reads of 4 KiB at depth 32, by the program and by `t/io_uring` with registered
     /// buffers, files and ring, without polling.
     pub(super) fn against_tool(&self, program: &Path, tool: &Path) -> Result<Row> {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for _ in 0..self.rounds {
-            ours.push(self.program_reads(program)?);
-            theirs.push(self.tool_reads(tool)?);
-        }
-        Ok(Row::of(WHAT, "IOPS", Target::AtLeast(1.0), &ours, &theirs, |sample| sample.rate))
+        self.in_turn(
+            (WHAT, "IOPS", Target::AtLeast(1.0)),
+            || self.program_reads(program),
+            || self.tool_reads(tool),
+        )
     }
 
     fn program_reads(&self, program: &Path) -> Result<Sample> {
         let home = tempfile::tempdir_in(self.file.parent().context("the file lies somewhere")?)?;
         let record = home.path().join("record.json");
         let time = format!("random-read.max_time={}s", self.time.as_secs());
-        let ran = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(["run", "--quiet", "--only", "random-read", "--set", "random-read.block=4KiB"])
             .args(["--set", &format!("random-read.threads={DEPTH}"), "--set", &time])
             .args(["--set", "random-read.iterations=1000000000", "--json"])
             .arg(&record)
             .arg(&self.file)
-            .env("FLASHMARK_HOME", home.path())
-            .output()?;
-        ensure!(ran.status.success(), "the program: {}", String::from_utf8_lossy(&ran.stderr));
+            .env("FLASHMARK_HOME", home.path());
+        output(&mut command)?;
         let record: Value = serde_json::from_slice(&fs::read(&record)?)?;
         let cell = &record["cells"][0];
         ensure!(cell["params"]["block_bytes"] == BLOCK_BYTES, "another cell: {cell}");
@@ -48,15 +48,14 @@ impl Bench {
     fn tool_reads(&self, tool: &Path) -> Result<Sample> {
         let (depth, time) = (format!("-d{DEPTH}"), format!("-r{}", self.time.as_secs()));
         let batches = [format!("-s{DEPTH}"), format!("-c{DEPTH}")];
-        let ran = Command::new(tool)
+        let mut command = Command::new(tool);
+        command
             .args([&depth, &batches[0], &batches[1], "-b4096", "-p0", "-B1", "-F1", "-R1", "-X1"])
             .arg(&time)
-            .arg(&self.file)
-            .output()
-            .with_context(|| format!("{} does not start", tool.display()))?;
-        let output = String::from_utf8_lossy(&ran.stdout);
-        let rate = of_lines(&output)
-            .with_context(|| format!("{} says no IOPS: {output}", tool.display()))?;
+            .arg(&self.file);
+        let text = output(&mut command)?;
+        let rate =
+            of_lines(&text).with_context(|| format!("{} says no IOPS: {text}", tool.display()))?;
         Ok(Sample { rate, cpu_ns: 0.0, looking_ns: 0.0 })
     }
 }

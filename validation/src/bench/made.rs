@@ -1,14 +1,10 @@
 //! Generated collections: the same for the same numbers.
 
-use std::collections::BTreeMap;
-
+use anyhow::Result;
 use record::collection::{HeadlineFigure, Origin, Query, RunHeadline, SortBy};
-use record::{
-    Cell, Claims, Content, Direction, Estimate, Latency, Link, MediumKind, Params, Pattern,
-    Published, Record, Region, Run, SCHEMA, Stop,
-};
+use record::{Cell, Claims, Link, MediumKind, Published, Record};
 use stats::Random;
-use store::collection::Submission;
+use store::collection::{Collection, Submission};
 
 /// Random numbers of a seed, independent also for consecutive seeds.
 pub fn random(seed: u64) -> Random {
@@ -44,27 +40,25 @@ const INTERFACES: [(&str, &str); 4] = [
     ("usb", "5000 Mbit/s"),
     ("ata", "SATA 6.0 Gbps"),
 ];
-const TESTS: [(&str, Direction, Pattern); 4] = [
-    ("random-write", Direction::Write, Pattern::Permutation),
-    ("random-read", Direction::Read, Pattern::Permutation),
-    ("sequential-write", Direction::Write, Pattern::Sequential),
-    ("sequential-read", Direction::Read, Pattern::Sequential),
-];
+/// Record of a run: generated runs have its cells and its headline, with other figures.
+const MEASURED: &str = include_str!("../../../fixtures/records/standard-class10.json");
 /// Number of hosts of the runs.
 const HOSTS: u64 = 200;
 
 /// Generated runs for a large collection; a number always gives the same run.
 pub struct Made {
     runs: u64,
-    cells: u64,
     /// Number of the first run of each model, and at the end the number of all runs.
     from: Vec<u64>,
+    /// The run with whose cells the others are made.
+    measured: Published,
+    headline: RunHeadline,
 }
 
 impl Made {
-    /// Makes `runs` runs of `models` models; the number of runs of a model falls with the root of
-    /// its rank.
-    pub fn new(runs: u64, models: u64, cells: u64) -> Made {
+    /// Makes `runs` runs of `models` models, of `cells` cells without histograms and curves; the
+    /// number of runs of a model falls with the root of its rank.
+    pub fn new(runs: u64, models: u64, cells: u64) -> Result<Made> {
         let weight = |model: u64| 1.0 / ((model + 1) as f64).sqrt();
         let all: f64 = (0..models).map(weight).sum();
         let spare = (runs - models) as f64;
@@ -75,7 +69,27 @@ impl Made {
             from.push(model + 1 + (spare * sum / all) as u64);
         }
         from[models as usize] = runs;
-        Made { runs, cells, from }
+        let (mut measured, headline) = published(MEASURED)?;
+        let short = |(at, cell): (usize, &Cell)| Cell {
+            id: format!("{}/{}", cell.test, at + 1),
+            histogram: None,
+            series: Vec::new(),
+            ..cell.clone()
+        };
+        let cells = measured.cells.iter().cycle().take(cells as usize).enumerate().map(short);
+        measured.cells = cells.collect();
+        Ok(Made { runs, from, measured, headline })
+    }
+
+    /// The same media with all cells of this record, with their histograms and curves.
+    pub fn measured_as(self, record: &str) -> Result<Made> {
+        let (measured, headline) = published(record)?;
+        Ok(Made { measured, headline, ..self })
+    }
+
+    /// The run with whose cells the others are made.
+    pub fn measured(&self) -> &Published {
+        &self.measured
     }
 
     pub fn runs(&self) -> u64 {
@@ -100,13 +114,12 @@ impl Made {
         let kind = *of_model.pick(&KINDS);
         let capacity_bytes = *of_model.pick(&CAPACITIES_GB) * 1_000_000_000;
         let (interface, mode) = *of_model.pick(&INTERFACES);
-        let speed = of_model.log_uniform(0.5, 5000.0);
-        let rate = of_model.log_uniform(2e6, 500e6);
+        let speed = of_model.log_uniform(0.1, 100.0);
         let app_class = of_model.below(3) as u32;
         let host = random.below(HOSTS);
         let vendor = *of_model.pick(&VENDORS);
-        let cells: Vec<Cell> =
-            (0..self.cells).map(|at| cell(at, speed, rate, &mut random)).collect();
+        let mut drawn = || speed * random.log_uniform(0.7, 1.4);
+        let cells = self.measured.cells.iter().map(|cell| scaled(cell, drawn())).collect();
         let run = Published {
             seed: number,
             kind,
@@ -128,7 +141,8 @@ impl Made {
             arch: Some(["aarch64", "x86_64", "armv7l"][host as usize % 3].to_owned()),
             board: Some(format!("board {host}")),
             cells,
-            ..blank()
+            profile: None,
+            ..self.measured.clone()
         };
         let month = 1 + number % 12;
         let received = format!(
@@ -137,97 +151,55 @@ impl Made {
             random.below(24),
             random.below(60)
         );
-        Submission::new(run, headline(speed, rate, &mut random), Origin::Measured, received)
+        Submission::new(run, self.headline(speed, &mut random), Origin::Measured, received)
     }
-}
 
-/// A published run without any facts.
-fn blank() -> Published {
-    let record = Record {
-        schema: SCHEMA.to_owned(),
-        run: Run { suite: "standard".to_owned(), elapsed_ns: 600_000_000_000, ..Run::default() },
-        medium: record::Medium::default(),
-        host: None,
-        target: record::Target::default(),
-        plan: Vec::new(),
-        cells: Vec::new(),
-        skipped: Vec::new(),
-        flags: Vec::new(),
-        findings: Vec::new(),
-        summary: None,
-    };
-    let software = record::Software {
-        name: "flashmark".to_owned(),
-        version: "0.1.0".to_owned(),
-        commit: None,
-    };
-    Published { software, ..Published::from(&record) }
-}
-
-fn estimate(value: f64, n: u64) -> Option<Estimate> {
-    Some(Estimate { value, ci95: Some([value * 0.97, value * 1.03]), n })
-}
-
-fn cell(at: u64, speed: f64, rate: f64, random: &mut Random) -> Cell {
-    let (test, direction, pattern) = TESTS[at as usize % TESTS.len()];
-    let block_bytes = 512 << (at / 4 % 8);
-    let (iops, bps) = match pattern {
-        Pattern::Sequential => (rate / block_bytes as f64, rate * random.log_uniform(0.8, 1.25)),
-        _ => (speed * random.log_uniform(0.7, 1.4), speed * block_bytes as f64),
-    };
-    let mean = 1e9 / iops;
-    let n = 100 + random.below(10_000);
-    let ns = |factor: f64| Some((mean * factor) as u64);
-    let params = Params {
-        direction: Some(direction),
-        pattern: Some(pattern),
-        block_bytes: Some(block_bytes),
-        region: Some(Region::Middle),
-        span_offset_bytes: Some(2_000_000_000),
-        span_bytes: Some(512 << 20),
-        queue_depth: 1,
-        threads: 1,
-        content: (direction == Direction::Write).then_some(Content::Incompressible),
-        ..Params::default()
-    };
-    let mut cell = Cell::begun(format!("{test}/{}", at + 1), test, params);
-    cell.metrics.iops = estimate(iops, n);
-    cell.metrics.bps = estimate(bps, n);
-    cell.metrics.latency_ns = Some(Latency {
-        n,
-        min: (mean * 0.3) as u64,
-        mean,
-        p50: ns(random.log_uniform(0.6, 0.9)),
-        p90: ns(random.log_uniform(1.5, 2.0)),
-        p95: ns(random.log_uniform(2.0, 3.0)),
-        p99: ns(random.log_uniform(4.0, 6.0)),
-        p99_9: None,
-        max: (mean * random.log_uniform(10.0, 200.0)) as u64,
-        ci95: BTreeMap::new(),
-    });
-    (cell.ops, cell.bytes, cell.written_bytes) =
-        (n, n * block_bytes, if direction == Direction::Write { n * block_bytes } else { 0 });
-    (cell.elapsed_ns, cell.stop) = ((n as f64 * mean) as u64, Stop::Converged);
-    cell
-}
-
-/// Headline with nine of ten figures; one of a hundred is of a fake.
-fn headline(speed: f64, rate: f64, random: &mut Random) -> RunHeadline {
-    let mut figures = BTreeMap::new();
-    for figure in HeadlineFigure::ALL {
-        let base = match figure.unit() {
-            record::collection::FigureUnit::Iops => speed,
-            record::collection::FigureUnit::Bps => rate,
-            record::collection::FigureUnit::Ns => 1e10 / speed,
-        };
-        if random.below(10) > 0 {
-            figures.insert(figure, base * random.log_uniform(0.5, 2.0));
+    /// Headline with nine of ten figures; one of a hundred is of a fake.
+    fn headline(&self, speed: f64, random: &mut Random) -> RunHeadline {
+        let mut headline = self.headline.clone();
+        headline.figures.retain(|_, _| random.below(10) > 0);
+        for (figure, value) in &mut headline.figures {
+            let drawn = speed * random.log_uniform(0.5, 2.0);
+            *value *= if figure.smaller_is_better() { 1.0 / drawn } else { drawn };
         }
+        RunHeadline { is_fake: random.below(100) == 0, ..headline }
     }
-    let verdict = Some(
-        "Good for a camera. Not suitable for a root disk because of its random writes.".to_owned(),
-    );
-    RunHeadline { figures, verdict, is_fake: random.below(100) == 0, ..RunHeadline::default() }
+}
+
+/// Adds submissions to a collection, `batch` of them together.
+pub fn submit(
+    collection: &Collection,
+    submissions: impl Iterator<Item = Submission>,
+    batch: usize,
+) -> Result<()> {
+    let mut submissions = submissions.peekable();
+    while submissions.peek().is_some() {
+        collection.submit_all(submissions.by_ref().take(batch).collect())?;
+    }
+    Ok(())
+}
+
+/// Published part of a record, and its headline.
+fn published(record: &str) -> Result<(Published, RunHeadline)> {
+    let run = Published::from(&Record::from_json(record)?);
+    let headline = findings::headline(&run.to_record("bench"));
+    Ok((run, headline))
+}
+
+/// The same cell, this many times as fast.
+fn scaled(cell: &Cell, factor: f64) -> Cell {
+    let mut cell = cell.clone();
+    let metrics = &mut cell.metrics;
+    for estimate in [&mut metrics.iops, &mut metrics.bps].into_iter().flatten() {
+        estimate.value *= factor;
+        estimate.ci95 = estimate.ci95.map(|ends| ends.map(|end| end * factor));
+    }
+    if let Some(latency) = &mut metrics.latency_ns {
+        latency.mean /= factor;
+        latency.p50 = latency.p50.map(|ns| (ns as f64 / factor) as u64);
+        latency.p99 = latency.p99.map(|ns| (ns as f64 / factor) as u64);
+    }
+    cell
 }
 
 /// A random query of the table.

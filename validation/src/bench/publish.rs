@@ -3,27 +3,26 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use record::collection::RunHeadline;
 use record::units::MIB;
-use record::{Published, Record};
 use store::collection::{Address, Collection, Submission};
 
-use super::made::Made;
-use crate::footprint::high_water;
-use crate::{released, section};
+use super::made::{Made, submit};
+use super::word;
+use crate::footprint::peak_memory;
+use crate::section::Section;
+use crate::{machine, released};
 
-/// Page with the table, and its heading.
-const PAGE: &str = "docs/performance.md";
-const HEADING: &str = "Publishing";
-const NAME: &str = "cargo validation bench publish";
+const TABLE: Section<'static> = Section {
+    page: "docs/performance.md",
+    heading: "Publishing",
+    name: "cargo validation bench publish",
+};
 /// Runs that are added together while the collection is made.
 const BATCH: usize = 500;
-/// Interval at which the memory is read.
-const LOOK: Duration = Duration::from_millis(10);
 /// Targets: longest time, and most memory.
 const LONGEST: Duration = Duration::from_secs(60);
 const MAX_BYTES: u64 = 1 << 30;
@@ -66,86 +65,45 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let published = publish(&program, &file, &site)?;
     let (files, bytes) = size(&site)?;
     let (seconds, memory) = (published.took.as_secs_f64(), published.memory);
-    let holds = |yes: bool| if yes { "holds" } else { "**missed**" };
     let table = format!(
-        "`{NAME} --media {} --runs {} --cells {}{}`, {}, Linux {}. {what}\n\n| what | measured | target | |\n|---|---:|---:|---|\n\
+        "`{} --media {} --runs {} --cells {}{}`, {}. {what}\n\n| what | measured | target | |\n|---|---:|---:|---|\n\
          | time | {seconds:.1} s | ≤ {} s | {} |\n| peak resident memory | {} MiB | ≤ {} MiB | {} |\n| files | {files} | | |\n| size | {:.2} GB | | |\n",
+        TABLE.name,
         flags.media,
         flags.runs,
         flags.cells,
         if flags.record.is_some() { " --record FILE" } else { "" },
-        super::processor()?,
-        super::kernel()?,
+        machine::description()?,
         LONGEST.as_secs(),
-        holds(published.took <= LONGEST),
+        word(published.took <= LONGEST),
         memory / MIB,
         MAX_BYTES / MIB,
-        holds(memory <= MAX_BYTES),
+        word(memory <= MAX_BYTES),
         bytes as f64 / 1e9,
     );
-    print!("{table}");
-    if flags.write {
-        section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
-    }
+    TABLE.publish(root, &table, flags.write)?;
     ensure!(published.took <= LONGEST && memory <= MAX_BYTES, "a target is missed");
     Ok(())
 }
 
 /// Makes the collection; returns its description.
 fn make(file: &Path, flags: &Flags) -> Result<String> {
-    let real = match &flags.record {
-        None => None,
-        Some(file) => {
-            let run = Published::from(&Record::from_json(&fs::read_to_string(file)?)?);
-            Some((findings::headline(&run.to_record("bench")), run))
-        }
-    };
     let collection = Collection::open(&Address::Sqlite(file.to_owned()))?;
-    let made = Made::new(flags.runs, flags.media, flags.cells);
-    let mut batch = Vec::with_capacity(BATCH);
-    let mut add = |submission: Submission, is_last: bool| -> Result<()> {
-        batch.push(submission);
-        if batch.len() == BATCH || is_last {
-            collection.submit_all(std::mem::take(&mut batch))?;
-        }
-        Ok(())
-    };
-    for number in 0..flags.runs {
-        add(made.submission(number), number + 1 == flags.runs)?;
-    }
+    let made = Made::new(flags.runs, flags.media, flags.cells)?;
+    submit(&collection, (0..flags.runs).map(|number| made.submission(number)), BATCH)?;
     let drawn = "Its runs were drawn, not measured: cells with rates, intervals and latencies but without histograms and curves.";
-    let Some((headline, run)) = real else { return Ok(drawn.to_owned()) };
-    for model in 0..flags.media {
-        add(
-            real_run(made.submission_of(model, flags.runs + model), &run, &headline),
-            model + 1 == flags.media,
-        )?;
-    }
-    let kilobytes = serde_json::to_vec(&run)?.len() / 1000;
-    Ok(format!(
-        "{drawn} Besides, each medium has one that was measured, of {} cells and {kilobytes} kB with all histograms and curves.",
-        run.cells.len()
-    ))
-}
-
-/// Submission of a generated medium with the cells of a measured run.
-fn real_run(drawn: Submission, run: &Published, headline: &RunHeadline) -> Submission {
-    let of = drawn.run;
-    let run = Published {
-        seed: of.seed,
-        kind: of.kind,
-        vendor: of.vendor,
-        model: of.model,
-        capacity_bytes: of.capacity_bytes,
-        profile: None,
-        ..run.clone()
-    };
-    Submission {
-        run,
-        headline: headline.clone(),
+    let Some(record) = &flags.record else { return Ok(drawn.to_owned()) };
+    let made = made.measured_as(&fs::read_to_string(record)?)?;
+    let newest = |model| Submission {
         received: "2027-01-01T00:00:00Z".to_owned(),
-        ..drawn
-    }
+        ..made.submission_of(model, flags.runs + model)
+    };
+    submit(&collection, (0..flags.media).map(newest), BATCH)?;
+    let kilobytes = serde_json::to_vec(made.measured())?.len() / 1000;
+    Ok(format!(
+        "{drawn} Besides, each medium has one with {} cells of a measured run and {kilobytes} kB with all histograms and curves.",
+        made.measured().cells.len()
+    ))
 }
 
 struct Measured {
@@ -154,28 +112,11 @@ struct Measured {
 }
 
 fn publish(program: &Path, file: &Path, site: &Path) -> Result<Measured> {
+    let mut command = Command::new(program);
+    command.arg("publish").arg(site).arg(format!("--database=sqlite:{}", file.display()));
     let begun = Instant::now();
-    let mut child = Command::new(program)
-        .arg("publish")
-        .arg(site)
-        .args(["--database", &format!("sqlite:{}", file.display())])
-        .stdout(Stdio::null())
-        .spawn()
-        .with_context(|| format!("cannot run {}", program.display()))?;
-    let status = format!("/proc/{}/status", child.id());
-    let mut memory = 0;
-    let ended = loop {
-        if let Some(ended) = child.try_wait()? {
-            break ended;
-        }
-        // The kernel keeps the peak only until the process ends.
-        memory = memory
-            .max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
-        std::thread::sleep(LOOK);
-    };
-    let took = begun.elapsed();
-    ensure!(ended.success(), "publish ended with {ended}");
-    Ok(Measured { took, memory })
+    let memory = peak_memory(&mut command)?;
+    Ok(Measured { took: begun.elapsed(), memory })
 }
 
 /// Number of files of a directory, and their bytes.

@@ -9,45 +9,50 @@ use host::Loop;
 use host::loopdev::attach;
 use tempfile::TempDir;
 
+use super::Target;
 use super::throttle::{Caps, Throttle};
 use crate::agree::loop_medium::write_whole;
 use crate::attached::medium::Program;
-use crate::attached::works::Mounted;
+use crate::mounted::Mounted;
 
 /// Size of the loop device.
 const DISK_BYTES: u64 = 2 << 30;
 
-/// A directory, throttled or not.
-pub trait Storage {
-    /// Target for `check`.
-    fn directory(&self) -> PathBuf;
-    /// Command of the program for this storage.
-    fn command(&self, program: &Program) -> Command;
+/// Storage behind the targets, each made when it is first needed.
+pub struct Places<'a> {
+    root: &'a Path,
+    throttled: Option<Throttled>,
+    on_disk: Option<TempDir>,
 }
 
-/// A new directory on the disk of the checkout; removed when dropped.
-pub struct OnDisk(TempDir);
-
-impl OnDisk {
-    /// Makes the directory below `root`/target.
-    pub fn make(root: &Path) -> Result<OnDisk> {
-        Ok(OnDisk(scratch(root)?))
-    }
-}
-
-impl Storage for OnDisk {
-    fn directory(&self) -> PathBuf {
-        self.0.path().to_owned()
+impl<'a> Places<'a> {
+    /// Nothing is made yet. `root`: the checkout, on whose disk all will be.
+    pub fn new(root: &'a Path) -> Places<'a> {
+        Places { root, throttled: None, on_disk: None }
     }
 
-    fn command(&self, program: &Program) -> Command {
-        Command::new(program.word())
+    /// Directory of a target, and command of the program that measures it.
+    pub fn of(&mut self, target: Target, program: &Program) -> Result<(PathBuf, Command)> {
+        let Some(percent) = target.lowered else {
+            let on_disk = match &mut self.on_disk {
+                Some(made) => made,
+                none => none.insert(scratch(self.root)?),
+            };
+            return Ok((on_disk.path().to_owned(), Command::new(program.word())));
+        };
+        let throttled = match &mut self.throttled {
+            Some(made) => made,
+            none => none.insert(Throttled::make(self.root)?),
+        };
+        throttled.throttle.set(Caps::CARD.lowered(percent))?;
+        let command = throttled.throttle.command(program.word());
+        Ok((throttled.mounted.point().to_owned(), command))
     }
 }
 
 /// An ext4 on a loop device whose rate is capped. Dropping it unmounts it, removes the group,
 /// detaches the device and removes the file, in this order.
-pub struct Throttled {
+struct Throttled {
     mounted: Mounted,
     throttle: Throttle,
     _disk: Loop,
@@ -55,30 +60,15 @@ pub struct Throttled {
 }
 
 impl Throttled {
-    /// Makes the file system on the disk of the checkout. Needs root.
-    pub fn make(root: &Path, caps: Caps) -> Result<Throttled> {
+    /// Makes the file system. Needs root.
+    fn make(root: &Path) -> Result<Throttled> {
         let folder = scratch(root)?;
         let file = folder.path().join("disk");
         write_whole(&file, DISK_BYTES).with_context(|| format!("writing {}", file.display()))?;
         let disk = attach(&file, true).context("a loop device needs root")?;
-        let throttle = Throttle::make(disk.number(), caps)?;
-        let mounted = Mounted::make(root, "ext4", disk.path())?;
+        let throttle = Throttle::make(disk.number(), Caps::CARD)?;
+        let mounted = Mounted::make(root, "ext4", disk.path())?.before_everything_ordinary()?;
         Ok(Throttled { mounted, throttle, _disk: disk, _folder: folder })
-    }
-
-    /// Replaces the caps.
-    pub fn set(&self, caps: Caps) -> Result<()> {
-        self.throttle.set(caps)
-    }
-}
-
-impl Storage for Throttled {
-    fn directory(&self) -> PathBuf {
-        self.mounted.point()
-    }
-
-    fn command(&self, program: &Program) -> Command {
-        self.throttle.command(program.word())
     }
 }
 

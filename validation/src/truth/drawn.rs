@@ -14,8 +14,9 @@ use super::findings::cache::Cache;
 use super::findings::dice::Dice;
 use super::findings::medium::Medium;
 use super::findings::{each, entropy};
-use super::held::{Coverage, Effort, Held, Share, hold_runs};
+use super::held::{Effort, Held, hold_runs};
 use super::{Flags, marked, percent, runs};
+use crate::section::Section;
 
 /// Number of runs of each medium.
 const RUNS: u64 = 4;
@@ -34,24 +35,6 @@ const TESTS: [&str; 7] = [
     "record-ops",
     "sector-write",
 ];
-
-/// Counts of one suite over all media with one kind of cache.
-#[derive(Default)]
-struct Sum {
-    coverage: [Coverage; 4],
-    constant: Share,
-    bounds: Share,
-    mixed: u32,
-}
-
-impl Sum {
-    fn add(&mut self, held: &Held) {
-        self.coverage.iter_mut().zip(held.coverage).for_each(|(sum, of)| sum.add(of));
-        self.constant.add(held.constant);
-        self.bounds.add(held.bounds);
-        self.mixed += held.mixed;
-    }
-}
 
 fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
     let mut dice = Dice::new(seed, "coverage", number);
@@ -109,7 +92,8 @@ pub fn run(root: &Path, media: u64, flags: &Flags) -> Result<()> {
     let seed = flags.findings.seed.unwrap_or_else(entropy);
     let all = each(media, |number| Drawn::hold(seed, number));
     let text = format!("`cargo validation truth --drawn {media} --seed {seed}`\n\n{}", table(&all));
-    print!("{text}");
+    let (heading, name) = ("Media drawn at random", "cargo validation truth --drawn");
+    Section { page: super::PAGE, heading, name }.publish(root, &text, flags.write)?;
     if flags.cells {
         for drawn in &all {
             println!(
@@ -123,24 +107,16 @@ pub fn run(root: &Path, media: u64, flags: &Flags) -> Result<()> {
     if flags.findings.wrong {
         all.iter().for_each(|drawn| print!("{}", drawn.wrong()));
     }
-    if flags.write {
-        crate::section::keep(
-            &root.join(super::PAGE),
-            "Media drawn at random",
-            "cargo validation truth --drawn",
-            &text,
-        )?;
-    }
     Ok(())
 }
 
 /// Makes a line for each cache and suite, and their sums.
 fn table(all: &[Drawn]) -> String {
     let mut text = "| cache | suite | IOPS | bytes/s | p50 | p99 | bounds on their side |\n|---|---|---:|---:|---:|---:|---:|\n".to_owned();
-    let mut total = Sum::default();
+    let mut total = Held::default();
     for cache in Cache::ALL {
         for (at, suite) in SUITES.iter().enumerate() {
-            let mut sum = Sum::default();
+            let mut sum = Held::default();
             for drawn in all.iter().filter(|drawn| drawn.cache == cache) {
                 sum.add(&drawn.held[at]);
                 total.add(&drawn.held[at]);
@@ -148,8 +124,8 @@ fn table(all: &[Drawn]) -> String {
             text += &line(cache.name(), suite, &sum);
         }
     }
-    let Sum { constant, mixed, .. } = total;
     text += &line("**all**", "", &total);
+    let Held { constant, mixed, .. } = total;
     text += &format!(
         "\nFigures in which chance has no part, right to three digits: {} of {}.",
         constant.of, constant.all
@@ -158,7 +134,7 @@ fn table(all: &[Drawn]) -> String {
     text
 }
 
-fn line(cache: &str, suite: &str, sum: &Sum) -> String {
+fn line(cache: &str, suite: &str, sum: &Held) -> String {
     let shares = sum
         .coverage
         .map(|coverage| format!("{} ({})", marked(coverage), coverage.runs))

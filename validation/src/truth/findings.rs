@@ -24,7 +24,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, ensure};
-use row::Row;
+use row::{Row, Target};
+
+use crate::section::Section;
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -56,6 +58,19 @@ pub struct Part {
     pub wrong: Vec<Wrong>,
 }
 
+impl Part {
+    /// Adds a row, with the wrong statement of each medium.
+    fn row(&mut self, what: impl Into<String>, target: Target, wrong: Vec<Option<Wrong>>) {
+        let counts_faults = !matches!(target, Target::AtLeast(_));
+        self.rows.push(Row::share(
+            what,
+            target,
+            wrong.iter().map(|wrong| wrong.is_some() == counts_faults),
+        ));
+        self.wrong.extend(wrong.into_iter().flatten());
+    }
+}
+
 /// A wrong statement about a medium.
 pub struct Wrong {
     what: String,
@@ -84,10 +99,8 @@ impl Wrong {
         let Some((medium, seed, tests)) = &self.medium else { return self.what.clone() };
         let record = look::look(medium, &look::suite(), *seed);
         let mut text = format!("{}:\n{}", self.what, medium.profile());
-        for finding in record.findings.iter().filter(|finding| {
-            trick::Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
-        }) {
-            text += &format!("said: {}: {}\n", finding.id, finding.evidence.join("; "));
+        for finding in record.findings.iter().filter(|finding| trick::is_claim(&finding.id)) {
+            text += &format!("finding {}: {}\n", finding.id, finding.evidence.join("; "));
         }
         for cell in record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())) {
             text += &look::cell_text(cell);
@@ -113,20 +126,17 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
         wrong.extend(part.wrong);
     }
     let text = page(&rows, seed, flags);
-    print!("{text}");
+    let (heading, name) = if flags.parts == ["troubled"] {
+        (
+            "Are they true whatever lies between?",
+            "cargo validation truth --findings --parts troubled",
+        )
+    } else {
+        ("Are the findings true?", "cargo validation truth --findings")
+    };
+    Section { page: super::PAGE, heading, name }.publish(root, &text, write)?;
     if flags.wrong {
         wrong.iter().for_each(|wrong| println!("{}", wrong.shown()));
-    }
-    if write {
-        let (heading, command) = if flags.parts == ["troubled"] {
-            (
-                "Are they true whatever lies between?",
-                "cargo validation truth --findings --parts troubled",
-            )
-        } else {
-            ("Are the findings true?", "cargo validation truth --findings")
-        };
-        crate::section::keep(&root.join(super::PAGE), heading, command, &text)?;
     }
     let missed = rows.iter().filter(|row| !row.holds()).count();
     ensure!(missed == 0, "{missed} of {} rows do not hold", rows.len());

@@ -78,7 +78,8 @@ pub struct Share {
 }
 
 impl Share {
-    fn count(&mut self, is_so: bool) {
+    /// Counts one more.
+    pub fn count(&mut self, is_so: bool) {
         self.all += 1;
         self.of += u32::from(is_so);
     }
@@ -96,6 +97,7 @@ impl Share {
 }
 
 /// One cell of a profile.
+#[derive(Default)]
 pub struct HeldCell {
     /// Id of the cell in the record.
     pub id: String,
@@ -146,6 +148,7 @@ impl Lasting {
 }
 
 /// Results of the runs on one profile, compared with the truth.
+#[derive(Default)]
 pub struct Held {
     /// Name of the profile, for example "sd-class4".
     pub name: String,
@@ -194,16 +197,9 @@ pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> He
 pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
     let mut held = Held {
         name: profile.name().to_owned(),
-        coverage: Default::default(),
-        of_rounds: Default::default(),
-        constant: Share::default(),
         longest_ns: ran.iter().map(|run| run.elapsed_ns).max().unwrap_or(0),
-        full_pass: Default::default(),
-        lasting: Lasting::default(),
-        mixed: 0,
-        bounds: Share::default(),
         failed: ran.iter().map(|run| run.failed).sum(),
-        cells: Vec::new(),
+        ..Held::default()
     };
     let mut by_cell: BTreeMap<&str, Vec<&CellFigures>> = BTreeMap::new();
     for (id, figures) in ran
@@ -284,6 +280,15 @@ impl Truths<'_> {
 }
 
 impl Held {
+    /// Adds the counts of another, but for those of single cells.
+    pub fn add(&mut self, other: &Held) {
+        self.coverage.iter_mut().zip(other.coverage).for_each(|(sum, of)| sum.add(of));
+        self.of_rounds.iter_mut().zip(other.of_rounds).for_each(|(sum, of)| sum.add(of));
+        self.constant.add(other.constant);
+        self.bounds.add(other.bounds);
+        self.mixed += other.mixed;
+    }
+
     fn hold_cell(&mut self, profile: &Profile, id: &str, runs: &[&CellFigures], effort: Effort) {
         let params = params_of(runs);
         let most = |of: &dyn Fn(&CellFigures) -> u64| {
@@ -361,20 +366,8 @@ impl Held {
 
 impl HeldCell {
     fn new(id: &str, params: &Params, truth: Truth) -> HeldCell {
-        HeldCell {
-            id: id.to_owned(),
-            block_bytes: params.block_bytes.unwrap_or(0),
-            truth,
-            lasts: None,
-            off: 0.0,
-            runs: 0,
-            coverage: Default::default(),
-            of_rounds: Default::default(),
-            constant: Share::default(),
-            lasting: Lasting::default(),
-            bounds: Share::default(),
-            wrong: Vec::new(),
-        }
+        let block_bytes = params.block_bytes.unwrap_or(0);
+        HeldCell { id: id.to_owned(), block_bytes, truth, ..HeldCell::default() }
     }
 
     /// Compares rate, p50 and p99 with the truth.

@@ -73,7 +73,7 @@ impl Circumstances {
 }
 
 /// Figures of a cell that is measured for ever.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Truth {
     /// Rate, in IOPS.
     pub rate: f64,

@@ -7,7 +7,7 @@ use device::{Device, Extent, ExtentGuard, WriteBudget};
 use record::{Bound, Cell, Flag, Params, Record, Stop, TargetKind};
 use sim::{FileForm, Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
-use suite::{Choice, FileStage, FileStageError, Plan, RunOptions, StagedFile, TargetInfo};
+use suite::{Choice, FileStage, FileStageError, Plan, RunEnd, RunOptions, StagedFile, TargetInfo};
 
 /// Figures of one cell of a run.
 #[derive(Clone, Debug)]
@@ -91,6 +91,24 @@ pub fn of(profile: &Profile, suite: &str, seed: u64, tests: &[&str]) -> Ran {
     ran
 }
 
+/// Runs a suite on a device within the writes of its plan; returns the plan and the results.
+pub fn run(
+    device: impl Device + 'static,
+    site: &TargetInfo,
+    suite: &Suite,
+    choice: &Choice,
+    stage: &mut dyn FileStage,
+    seed: u64,
+) -> (Plan, RunEnd) {
+    let plan = Plan::make(suite, choice, site).expect("a suite can be planned on any medium");
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let stop = AtomicBool::new(false);
+    let options = RunOptions::new(seed, site, &stop);
+    let end = suite::run(&mut guarded, stage, &plan, options, &mut ());
+    (plan, end)
+}
+
 fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bool) -> Ran {
     let medium =
         SimDevice::of_unit(profile, unit_of(seed), SimOptions { seed, capacity: None, keep_data });
@@ -106,13 +124,7 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
         only: tests.iter().filter(has).map(|test| (*test).to_owned()).collect(),
         ..Choice::default()
     };
-    let plan = Plan::make(suite, &choice, &site).expect("a suite can be planned on any medium");
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let mut files = Files { profile, seed };
-    let stop = AtomicBool::new(false);
-    let options = RunOptions::new(seed, &site, &stop);
-    let end = suite::run(&mut guarded, &mut files, &plan, options, &mut ());
+    let (_, end) = run(medium, &site, suite, &choice, &mut Files { profile, seed }, seed);
     let failed = end.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
     let (mut before_bytes, mut aged_bytes) = (0, 0);
     let mut cells = BTreeMap::new();

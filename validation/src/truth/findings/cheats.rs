@@ -7,7 +7,7 @@ use super::dice::Dice;
 use super::look::{line, look, number, suite};
 use super::medium::Medium;
 use super::row::{Row, Target};
-use super::trick::{Trick, Tricky};
+use super::trick::{SLC_CACHE, THROTTLING, TRICKS, Trick};
 use super::{Part, Wrong, each, some};
 
 /// Number of media without a trick.
@@ -17,19 +17,29 @@ const TRICKY: u64 = 200;
 /// Largest factor between a reported size and the true one.
 const WITHIN: f64 = 1.5;
 
-/// A clean medium and its findings.
-struct Clean {
+/// A medium, its trick if it has one, and its findings.
+struct Seen {
     medium: Medium,
+    trick: Option<&'static Trick>,
+    /// Size of cache or front in bytes, if there is one.
+    bytes: Option<u64>,
     seed: u64,
     findings: Vec<Finding>,
 }
 
-/// A medium with a trick and its findings.
-struct Seen {
-    trick: Trick,
-    tricky: Tricky,
-    seed: u64,
-    findings: Vec<Finding>,
+impl Seen {
+    fn claims(&self, trick: &Trick) -> bool {
+        trick.is_claimed(&self.findings)
+    }
+
+    fn has(&self, trick: &Trick) -> bool {
+        self.trick.is_some_and(|own| own.name == trick.name)
+    }
+
+    /// Makes a wrong statement about it, from these tests.
+    fn wrong(&self, what: String, tests: &'static [&'static str]) -> Wrong {
+        Wrong::of(what, &self.medium, self.seed, tests)
+    }
 }
 
 /// Draws a medium without any trick: half hybrid, the others mapped by pages, some with an honest
@@ -45,90 +55,72 @@ fn clean(number: u64, dice: &mut Dice) -> Medium {
 /// Makes the rows, with this share of the media.
 pub fn hold(seed: u64, share: f64) -> Part {
     let suite = suite();
-    let cleans = each(some(CLEAN, share), |number| {
-        let medium = clean(number, &mut Dice::new(seed, "clean", number));
+    let seen = |medium: Medium, trick, bytes, number| {
         let seed = seed.wrapping_add(number);
         let findings = look(&medium, &suite, seed).findings;
-        Clean { medium, seed, findings }
+        Seen { medium, trick, bytes, seed, findings }
+    };
+    let cleans = each(some(CLEAN, share), |number| {
+        seen(clean(number, &mut Dice::new(seed, "clean", number)), None, None, number)
     });
     let each_trick = some(TRICKY, share);
-    let seen = each(each_trick * Trick::ALL.len() as u64, |number| {
-        let trick = Trick::ALL[(number / each_trick) as usize];
-        let tricky = trick.draw(&mut Dice::new(seed, trick.name(), number % each_trick));
-        let seed = seed.wrapping_add(number);
-        let findings = look(&tricky.medium, &suite, seed).findings;
-        Seen { trick, tricky, seed, findings }
+    let tricky = each(each_trick * TRICKS.len() as u64, |number| {
+        let trick = TRICKS[(number / each_trick) as usize];
+        let drawn = trick.draw(&mut Dice::new(seed, trick.name, number % each_trick));
+        seen(drawn.medium, Some(trick), drawn.bytes, number)
     });
-    let mut part = geometry(&cleans);
-    for trick in Trick::ALL {
-        tricks(trick, &cleans, &seen, &mut part);
+    let mut part = Part::default();
+    geometry(&cleans, &mut part);
+    for trick in TRICKS {
+        tricks(trick, &cleans, &tricky, &mut part);
     }
-    confusions(&seen, &mut part);
+    confusions(&tricky, &mut part);
     part
 }
 
+fn allocation_unit(findings: &[Finding]) -> Option<u64> {
+    number(findings, "allocation-unit", "au_bytes")
+}
+
 /// Makes the rows on allocation unit and open units of the clean media.
-fn geometry(cleans: &[Clean]) -> Part {
-    let mut part = Part::default();
-    let au = |findings: &[Finding]| number(findings, "allocation-unit", "au_bytes");
-    let mut right = Vec::new();
-    for Clean { medium, seed, findings } in cleans {
-        if let Some((true_bytes, true)) = medium.au_shown_by_reads() {
-            let claimed = au(findings);
-            right.push(claimed == Some(true_bytes));
-            if claimed != Some(true_bytes) {
-                part.wrong.push(Wrong::of(
-                    format!("allocation unit of {true_bytes}, said {claimed:?}"),
-                    medium,
-                    *seed,
-                    &["align-read"],
-                ));
-            }
-        }
-    }
-    part.rows.push(Row::share(
+fn geometry(cleans: &[Seen], part: &mut Part) {
+    type Shown = fn(&Medium) -> Option<(u64, bool)>;
+    type Claimed = fn(&[Finding]) -> Option<u64>;
+    let mut exact =
+        |what: &str, percent, shown: Shown, claimed: Claimed, tests: &'static [&'static str]| {
+            let wrong = cleans.iter().filter_map(|seen| {
+                let (is, true) = shown(&seen.medium)? else { return None };
+                let claimed = claimed(&seen.findings);
+                let what = || format!("{what}: {is}, claimed {claimed:?}");
+                Some((claimed != Some(is)).then(|| seen.wrong(what(), tests)))
+            });
+            part.row(what, Target::AtLeast(percent), wrong.collect());
+        };
+    exact(
         "allocation unit exact, where reads can show it",
-        Target::AtLeast(95.0),
-        right,
-    ));
-    let mut right = Vec::new();
-    for Clean { medium, seed, findings } in cleans {
-        if let Some((true_count, true)) = medium.open_aus_shown_by_writes() {
-            let claimed = open_aus(findings);
-            right.push(claimed == Some(true_count));
-            if claimed != Some(true_count) {
-                let line = line(findings, "open-units", "open_aus");
-                part.wrong.push(Wrong::of(
-                    format!("{true_count} open units, said {line:?}"),
-                    medium,
-                    *seed,
-                    &["align-read", "open-aus"],
-                ));
-            }
-        }
-    }
-    part.rows.push(Row::share(
+        95.0,
+        Medium::au_shown_by_reads,
+        allocation_unit,
+        &["align-read"],
+    );
+    exact(
         "count of open units exact, where writes can show it",
-        Target::AtLeast(90.0),
-        right,
-    ));
-    let mapped = || {
-        cleans
-            .iter()
-            .filter(|clean| clean.medium.log_block().is_none() && !clean.medium.rotational())
-    };
-    let invisible = "not visible, on media that map pages";
-    part.rows.push(Row::share(
-        format!("allocation unit {invisible}"),
-        Target::AtLeast(95.0),
-        mapped().map(|clean| au(&clean.findings).is_none()),
-    ));
-    part.rows.push(Row::share(
-        format!("open units {invisible}"),
-        Target::AtLeast(95.0),
-        mapped().map(|clean| open_aus(&clean.findings).is_none()),
-    ));
-    part
+        90.0,
+        Medium::open_aus_shown_by_writes,
+        open_aus,
+        &["align-read", "open-aus"],
+    );
+    let maps_pages = |seen: &&Seen| seen.medium.log_block().is_none() && !seen.medium.rotational();
+    for (what, claimed) in
+        [("allocation unit", allocation_unit as Claimed), ("open units", open_aus)]
+    {
+        let mapped = cleans.iter().filter(maps_pages);
+        part.rows.push(Row::share(
+            format!("{what} not visible, on media that map pages"),
+            Target::AtLeast(95.0),
+            mapped.map(|seen| claimed(&seen.findings).is_none()),
+        ));
+    }
 }
 
 /// Number of open units in the findings; `None` if no limit was seen or found.
@@ -139,82 +131,44 @@ fn open_aus(findings: &[Finding]) -> Option<u64> {
     (first == open + 1).then_some(open)
 }
 
-/// True if the findings claim this trick.
-pub fn claims(trick: Trick, findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| trick.claims().contains(&finding.id.as_str()))
-}
-
 /// Makes the rows on a trick: found where it is, not found where it is not, right size.
-fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
-    let having = || seen.iter().filter(|seen| seen.trick == trick);
-    let found = |seen: &Seen| claims(trick, &seen.findings);
-    for seen in having().filter(|seen| !found(seen)) {
-        part.wrong.push(Wrong::of(
-            format!("{} not found", trick.name()),
-            &seen.tricky.medium,
-            seen.seed,
-            trick.tests(),
-        ));
-    }
-    let what = format!("{}: found ({})", trick.name(), trick.means());
-    part.rows.push(Row::share(what, Target::AtLeast(98.0), having().map(found)));
-    for clean in cleans.iter().filter(|clean| claims(trick, &clean.findings)) {
-        part.wrong.push(Wrong::of(
-            format!("{} falsely claimed", trick.name()),
-            &clean.medium,
-            clean.seed,
-            trick.tests(),
-        ));
-    }
-    let falsely = cleans.iter().map(|clean| claims(trick, &clean.findings));
-    part.rows.push(Row::share(
-        format!("{}: claimed of clean media", trick.name()),
-        Target::Below(1.0),
-        falsely,
-    ));
-    let Some(key) = trick.size_key() else { return };
-    let size = |seen: &Seen| trick.claims().iter().find_map(|id| number(&seen.findings, id, key));
-    let fits = |seen: &Seen| {
-        let factor =
-            size(seen).zip(seen.tricky.bytes).map(|(claimed, is)| claimed as f64 / is as f64);
-        factor.is_some_and(|factor| (1.0 / WITHIN..=WITHIN).contains(&factor))
+fn tricks(trick: &Trick, cleans: &[Seen], tricky: &[Seen], part: &mut Part) {
+    let having = || tricky.iter().filter(|seen| seen.has(trick));
+    let name = trick.name;
+    let missed = having().map(|seen| {
+        (!seen.claims(trick)).then(|| seen.wrong(format!("{name} not found"), trick.tests))
+    });
+    part.row(format!("{name}: found ({})", trick.means), Target::AtLeast(98.0), missed.collect());
+    let falsely = cleans.iter().map(|seen| {
+        seen.claims(trick).then(|| seen.wrong(format!("{name} falsely claimed"), trick.tests))
+    });
+    part.row(format!("{name}: claimed of clean media"), Target::Below(1.0), falsely.collect());
+    let Some(key) = trick.size_key else { return };
+    let wrong_size = |seen: &Seen| {
+        let claimed = trick.claims.iter().find_map(|id| number(&seen.findings, id, key));
+        let factor = claimed.zip(seen.bytes).map(|(claimed, is)| claimed as f64 / is as f64);
+        let fits = factor.is_some_and(|factor| (1.0 / WITHIN..=WITHIN).contains(&factor));
+        let what = || format!("{name} of {:?}, claimed {claimed:?}", seen.bytes);
+        (!fits).then(|| seen.wrong(what(), trick.tests))
     };
-    for seen in having().filter(|seen| found(seen) && !fits(seen)) {
-        let (claimed, is) = (size(seen), seen.tricky.bytes);
-        part.wrong.push(Wrong::of(
-            format!("{} of {is:?}, said {claimed:?}", trick.name()),
-            &seen.tricky.medium,
-            seen.seed,
-            trick.tests(),
-        ));
-    }
-    let sized = having().filter(|seen| found(seen)).map(fits);
-    part.rows.push(Row::share(
-        format!("{}: size within a factor of {WITHIN}", trick.name()),
+    part.row(
+        format!("{name}: size within a factor of {WITHIN}"),
         Target::AtLeast(95.0),
-        sized,
-    ));
+        having().filter(|seen| seen.claims(trick)).map(wrong_size).collect(),
+    );
 }
 
 /// Makes the rows on telling a cache from heat.
-fn confusions(seen: &[Seen], part: &mut Part) {
-    for (is, claimed) in
-        [(Trick::SlcCache, Trick::Throttling), (Trick::Throttling, Trick::SlcCache)]
-    {
-        let having = || seen.iter().filter(|seen| seen.trick == is);
-        for seen in having().filter(|seen| claims(claimed, &seen.findings)) {
-            part.wrong.push(Wrong::of(
-                format!("{} called {}", is.name(), claimed.name()),
-                &seen.tricky.medium,
-                seen.seed,
-                claimed.tests(),
-            ));
-        }
-        let taken = having().map(|seen| claims(claimed, &seen.findings));
-        part.rows.push(Row::share(
-            format!("{}: claimed of media with {}", claimed.name(), is.name()),
+fn confusions(tricky: &[Seen], part: &mut Part) {
+    for (is, claimed) in [(&SLC_CACHE, &THROTTLING), (&THROTTLING, &SLC_CACHE)] {
+        let confused = tricky.iter().filter(|seen| seen.has(is)).map(|seen| {
+            let what = || format!("{} called {}", is.name, claimed.name);
+            seen.claims(claimed).then(|| seen.wrong(what(), claimed.tests))
+        });
+        part.row(
+            format!("{}: claimed of media with {}", claimed.name, is.name),
             Target::Below(2.0),
-            taken,
-        ));
+            confused.collect(),
+        );
     }
 }

@@ -78,15 +78,11 @@ fn took(trials: &[Trial]) -> impl Iterator<Item = u64> + '_ {
 
 impl Part {
     fn count(&mut self, what: impl Into<String>, trials: &[Trial]) {
-        let wrong = trials.iter().filter_map(|trial| {
-            Some(Wrong::without_medium(format!("{}: {:#?}", trial.wrong.as_ref()?, trial.geometry)))
-        });
-        self.wrong.extend(wrong);
-        self.rows.push(Row::share(
-            what,
-            Target::AtLeast(100.0),
-            trials.iter().map(|trial| trial.wrong.is_none()),
-        ));
+        let wrong = |trial: &Trial| {
+            let what = trial.wrong.as_ref()?;
+            Some(Wrong::without_medium(format!("{what}: {:#?}", trial.geometry)))
+        };
+        self.row(what, Target::AtLeast(100.0), trials.iter().map(wrong).collect());
     }
 }
 

@@ -1,15 +1,14 @@
 //! Runs on media drawn at random, and their findings.
 
-use std::sync::atomic::AtomicBool;
-
-use device::{Device, ExtentGuard, WriteBudget};
+use device::Device;
 use record::{Cell, Finding, MediumKind, Record, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::{Suite, SuiteEntry};
-use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
+use suite::{Choice, NoStage, TargetInfo};
 
 use super::medium::Medium;
 use super::trouble::Trouble;
+use crate::truth::runs::run;
 
 /// Tests behind the findings, in the order and with the settings of the suite `full`.
 const TESTS: [&str; 11] = [
@@ -64,13 +63,7 @@ pub fn look_through(
         files,
         ..TargetInfo::unrestricted(TargetKind::Simulated, device.facts().clone())
     };
-    let plan = Plan::make(suite, &Choice::default(), &site)
-        .expect("the suite can be planned on any medium");
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let stop = AtomicBool::new(false);
-    let options = RunOptions::new(seed, &site, &stop);
-    let end = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+    let (plan, end) = run(device, &site, suite, &Choice::default(), &mut NoStage, seed);
     let largest_bytes = site.facts.max_transfer_bytes;
     let queue = largest_bytes.map(|bytes| record::Queue {
         max_sectors_kb: Some(bytes / 1024),
@@ -119,50 +112,9 @@ pub fn line<'a>(findings: &'a [Finding], id: &str, key: &str) -> Option<&'a str>
     lines.find(|line| line.starts_with(key)).map(String::as_str)
 }
 
-/// Text of a cell on one line, its curve of rates on the next.
+/// Text of a cell on one line, without its histogram.
 pub fn cell_text(cell: &Cell) -> String {
-    let params = &cell.params;
-    let number = |name: &str| {
-        params.other.get(name).map_or(String::new(), |value| format!(" {name} {value}"))
-    };
-    let asked: String =
-        ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"].map(number).concat();
-    let (form, block, span) = (
-        params.form.as_deref().unwrap_or("-"),
-        params.block_bytes.unwrap_or(0),
-        params.span_bytes.unwrap_or(0) >> 20,
-    );
-    let figure = |figure: &Option<record::Estimate>| {
-        figure.map_or("-".into(), |figure| {
-            let [low, high] = figure.ci95.unwrap_or([f64::NAN; 2]);
-            format!("{:.1} ({low:.1} to {high:.1})", figure.value)
-        })
-    };
-    let read = cell
-        .metrics
-        .other
-        .get("read_bps")
-        .map_or(String::new(), |figure| format!(", reads {:.0} B/s", figure.value));
-    let p50 = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50).unwrap_or(0);
-    let mut text = format!(
-        "{} {form} {block} B in {span} MiB{asked}: {} IOPS, {} B/s, p50 {p50} ns, n {}, {:?}{read}\n",
-        cell.id,
-        figure(&cell.metrics.iops),
-        figure(&cell.metrics.bps),
-        cell.ops,
-        cell.stop
-    );
-    let curves = cell
-        .series
-        .iter()
-        .filter(|series| ["rate along the fill", "diff", "rate"].contains(&series.name.as_str()));
-    for curve in curves.filter(|_| {
-        ["sustained", "align-read", "front-area", "pattern", "prime"].contains(&cell.test.as_str())
-    }) {
-        let points = curve.points.iter().map(|[x, y]| {
-            format!("{:.3}:{:.1}", x / 1e6, y / 1e6 * if curve.name == "diff" { 1e3 } else { 1.0 })
-        });
-        text += &format!("    {}: {}\n", curve.name, points.collect::<Vec<_>>().join(" "));
-    }
-    text
+    let short = Cell { histogram: None, ..cell.clone() };
+    let json = serde_json::to_string(&short);
+    json.expect("a cell has only string keys") + "\n"
 }

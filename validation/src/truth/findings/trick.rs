@@ -1,27 +1,95 @@
 //! Random media with one trick each, which is strong enough to matter.
 
+use record::Finding;
 use record::units::{GIB, KIB, MIB};
 
 use super::dice::Dice;
 use super::medium::{Mapping, Medium};
 
 /// A way in which a medium looks better than it is, or a property that it hides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trick {
-    /// Fast within a small span.
-    SpanCache,
-    /// Fast for compressible data.
-    Compression,
-    /// Fast for small writes.
-    Bypass,
-    /// Fast until a flash cache is full.
-    SlcCache,
-    /// Slow when it is hot.
-    Throttling,
-    /// Another rate at the front of the medium.
-    Front,
-    /// Fast for a benchmark's pattern.
-    Pattern,
+#[derive(Debug)]
+pub struct Trick {
+    /// Name in the table.
+    pub name: &'static str,
+    /// Ids of the findings that claim it.
+    pub claims: &'static [&'static str],
+    /// Tests behind these findings.
+    pub tests: &'static [&'static str],
+    /// Key of the size in the evidence of the finding.
+    pub size_key: Option<&'static str>,
+    /// Property of a medium with the trick, in words.
+    pub means: &'static str,
+    /// Draws a medium, with the trick if it is strong enough to matter.
+    try_to_draw: fn(&mut Dice) -> Option<Tricky>,
+}
+
+/// Fast until a flash cache is full.
+pub static SLC_CACHE: Trick = Trick {
+    name: "SLC cliff",
+    claims: &["slc-cache"],
+    tests: &["sustained", "prime"],
+    size_key: Some("cache_bytes"),
+    means: "one or two stages of 0.3 to 64 GB that are full within 8 minutes, 1.5 times or more the rate of the next",
+    try_to_draw: slc_cache,
+};
+/// Slow when it is hot.
+pub static THROTTLING: Trick = Trick {
+    name: "throttling",
+    claims: &["throttling"],
+    tests: &["sustained", "prime"],
+    size_key: None,
+    means: "hot after 15 s to 5 min of writing and before it is full, then 1.5 to 5 times slower",
+    try_to_draw: throttling,
+};
+/// All tricks, in the order of the table.
+pub static TRICKS: [&Trick; 7] = [
+    &Trick {
+        name: "span cache",
+        claims: &["span-cache"],
+        tests: &["open-aus", "span-sweep"],
+        size_key: Some("cache_bytes"),
+        means: "4 to 64 open units of 8 to 256 MiB in all that take writes in any order for a fifth of a merge or less, at least 4 times as fast as elsewhere",
+        try_to_draw: span_cache,
+    },
+    &Trick {
+        name: "compression",
+        claims: &["compression", "repeats-recognised", "equal-rewrites-skipped"],
+        tests: &["content-sweep"],
+        size_key: None,
+        means: "64 KiB of zeros in at most four fifths of the time of data",
+        try_to_draw: compression,
+    },
+    &Trick {
+        name: "small-write bypass",
+        claims: &["small-write-bypass"],
+        tests: &["random-write"],
+        size_key: None,
+        means: "writes of up to 4, 8 or 16 KiB in at most an eighth of the time that larger ones take",
+        try_to_draw: bypass,
+    },
+    &SLC_CACHE,
+    &THROTTLING,
+    &Trick {
+        name: "front area",
+        claims: &["front-area"],
+        tests: &["front-area"],
+        size_key: Some("front_bytes"),
+        means: "1 to 4 allocation units that take 64 KiB 1.6 times faster or slower, or more",
+        try_to_draw: front,
+    },
+    &Trick {
+        name: "pattern cheat",
+        claims: &["pattern-cheat"],
+        tests: &["pattern"],
+        size_key: None,
+        means: "aligned 4 KiB in 1 GiB at four times the medium's own rate or more, for 16 to 256 MiB",
+        try_to_draw: pattern,
+    },
+];
+
+/// True if a finding of this id claims any trick.
+pub fn is_claim(id: &str) -> bool {
+    TRICKS.iter().any(|trick| trick.claims.contains(&id))
 }
 
 /// A medium with a trick.
@@ -34,105 +102,18 @@ pub struct Tricky {
 }
 
 impl Trick {
-    /// All tricks, in the order of the table.
-    pub const ALL: [Trick; 7] = [
-        Trick::SpanCache,
-        Trick::Compression,
-        Trick::Bypass,
-        Trick::SlcCache,
-        Trick::Throttling,
-        Trick::Front,
-        Trick::Pattern,
-    ];
-
-    /// Name in the table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Trick::SpanCache => "span cache",
-            Trick::Compression => "compression",
-            Trick::Bypass => "small-write bypass",
-            Trick::SlcCache => "SLC cliff",
-            Trick::Throttling => "throttling",
-            Trick::Front => "front area",
-            Trick::Pattern => "pattern cheat",
-        }
-    }
-
-    /// Ids of the findings that claim it.
-    pub fn claims(self) -> &'static [&'static str] {
-        match self {
-            Trick::SpanCache => &["span-cache"],
-            Trick::Compression => &["compression", "repeats-recognised", "equal-rewrites-skipped"],
-            Trick::Bypass => &["small-write-bypass"],
-            Trick::SlcCache => &["slc-cache"],
-            Trick::Throttling => &["throttling"],
-            Trick::Front => &["front-area"],
-            Trick::Pattern => &["pattern-cheat"],
-        }
-    }
-
-    /// Tests behind these findings.
-    pub fn tests(self) -> &'static [&'static str] {
-        match self {
-            Trick::SpanCache => &["open-aus", "span-sweep"],
-            Trick::Compression => &["content-sweep"],
-            Trick::Bypass => &["random-write"],
-            Trick::SlcCache | Trick::Throttling => &["sustained", "prime"],
-            Trick::Front => &["front-area"],
-            Trick::Pattern => &["pattern"],
-        }
-    }
-
-    /// Key of the size in the evidence of the finding.
-    pub fn size_key(self) -> Option<&'static str> {
-        match self {
-            Trick::SpanCache | Trick::SlcCache => Some("cache_bytes"),
-            Trick::Front => Some("front_bytes"),
-            _ => None,
-        }
-    }
-
-    /// Property of a medium with the trick, in words.
-    pub fn means(self) -> &'static str {
-        match self {
-            Trick::SpanCache => {
-                "4 to 64 open units of 8 to 256 MiB in all that take writes in any order for a fifth of a merge or less, at least 4 times as fast as elsewhere"
-            }
-            Trick::Compression => "64 KiB of zeros in at most four fifths of the time of data",
-            Trick::Bypass => {
-                "writes of up to 4, 8 or 16 KiB in at most an eighth of the time that larger ones take"
-            }
-            Trick::SlcCache => {
-                "one or two stages of 0.3 to 64 GB that are full within 8 minutes, 1.5 times or more the rate of the next"
-            }
-            Trick::Throttling => {
-                "hot after 15 s to 5 min of writing and before it is full, then 1.5 to 5 times slower"
-            }
-            Trick::Front => {
-                "1 to 4 allocation units that take 64 KiB 1.6 times faster or slower, or more"
-            }
-            Trick::Pattern => {
-                "aligned 4 KiB in 1 GiB at four times the medium's own rate or more, for 16 to 256 MiB"
-            }
-        }
-    }
-
     /// Draws a medium with the trick.
-    pub fn draw(self, dice: &mut Dice) -> Tricky {
+    pub fn draw(&self, dice: &mut Dice) -> Tricky {
         loop {
-            let drawn = match self {
-                Trick::SpanCache => span_cache(dice),
-                Trick::Compression => compression(dice),
-                Trick::Bypass => bypass(dice),
-                Trick::SlcCache => slc_cache(dice),
-                Trick::Throttling => throttling(dice),
-                Trick::Front => front(dice),
-                Trick::Pattern => pattern(dice),
-            };
-            if let Some(tricky) = drawn {
+            if let Some(tricky) = (self.try_to_draw)(dice) {
                 return tricky;
             }
         }
+    }
+
+    /// True if one of the findings claims it.
+    pub fn is_claimed(&self, findings: &[Finding]) -> bool {
+        findings.iter().any(|finding| self.claims.contains(&finding.id.as_str()))
     }
 }
 

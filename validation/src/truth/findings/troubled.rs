@@ -11,12 +11,11 @@ use suite::catalogue::capacity::trial::{CapacityKind, Geometry};
 use suite::definition::Suite;
 
 use super::cache::Cache;
-use super::cheats::claims;
 use super::dice::Dice;
 use super::look::{cell_text, look_through, suite};
 use super::medium::Medium;
-use super::row::{Row, Target};
-use super::trick::Trick;
+use super::row::Target;
+use super::trick::{TRICKS, is_claim};
 use super::trouble::Trouble;
 use super::{Part, Wrong, each, some};
 
@@ -49,7 +48,7 @@ impl Drawn {
         let host_s = host.iter().map(|stall| stall.to_ns - stall.from_ns).max().unwrap_or(0) as f64
             / SECOND_NS as f64;
         Wrong::without_medium(format!(
-            "{what}: seed {}, {pausing:?}, the host up to {host_s:.2} s, {} times\n{}said: {detail}\n",
+            "{what}: seed {}, {pausing:?}, the host up to {host_s:.2} s, {} times\n{}finding: {detail}\n",
             self.seed,
             host.len(),
             self.profile
@@ -103,19 +102,6 @@ pub fn hold(seed: u64, share: f64) -> Part {
     adverse_findings(seed, many, &mut part);
     verdicts(seed, many, &mut part);
     part
-}
-
-impl Part {
-    /// Adds a row, with the wrong statement of each medium.
-    fn row(&mut self, what: impl Into<String>, target: Target, wrong: Vec<Option<Wrong>>) {
-        let counts_faults = !matches!(target, Target::AtLeast(_));
-        self.rows.push(Row::share(
-            what,
-            target,
-            wrong.iter().map(|wrong| wrong.is_some() == counts_faults),
-        ));
-        self.wrong.extend(wrong.into_iter().flatten());
-    }
 }
 
 /// Statement of the verdict.
@@ -183,9 +169,9 @@ fn fakes(seed: u64, many: u64, part: &mut Part) {
 /// Makes the rows on media with a trick, half of them behind a cache, honest or not.
 fn tricks(seed: u64, many: u64, part: &mut Part) {
     let suite = suite();
-    for trick in Trick::ALL {
+    for trick in TRICKS {
         let missed = each(many, |number| {
-            let mut dice = Dice::new(seed, &format!("troubled {}", trick.name()), number);
+            let mut dice = Dice::new(seed, &format!("troubled {}", trick.name), number);
             let cache = dice.one_of(&[
                 Cache::None,
                 Cache::None,
@@ -195,16 +181,16 @@ fn tricks(seed: u64, many: u64, part: &mut Part) {
             let medium = trick.draw(&mut dice).medium.behind(cache, &mut dice);
             let drawn = Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice);
             let record = drawn.look(&suite);
-            (!claims(trick, &record.findings)).then(|| {
+            (!trick.is_claimed(&record.findings)).then(|| {
                 drawn.misled(
-                    format!("{} not found", trick.name()),
+                    format!("{} not found", trick.name),
                     &record,
-                    trick.tests(),
+                    trick.tests,
                     first(&record),
                 )
             })
         });
-        part.row(format!("{}: found", trick.name()), Target::AtLeast(98.0), missed);
+        part.row(format!("{}: found", trick.name), Target::AtLeast(98.0), missed);
     }
 }
 
@@ -273,7 +259,7 @@ fn adverse_findings(seed: u64, many: u64, part: &mut Part) {
         let falsely = falsely.collect();
         part.row(format!("{what}: claimed of clean media"), Target::Below(1.0), falsely);
     };
-    Trick::ALL.iter().for_each(|trick| row(trick.name().to_owned(), trick.claims(), trick.tests()));
+    TRICKS.iter().for_each(|trick| row(trick.name.to_owned(), trick.claims, trick.tests));
     row(
         "a standstill, an error, an impossible number".into(),
         &["standstill", "io-error", "impossible", "counterfeit-hints"],
@@ -309,9 +295,7 @@ impl Verdict {
             let is_flat = !finding.statement.contains(FEW_SAMPLES);
             finding.level().filter(|level| is_flat && *level >= Fitness::NotSuitable)
         };
-        let is_blame = |finding: &&Finding| {
-            Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
-        };
+        let is_blame = |finding: &&Finding| is_claim(&finding.id);
         let use_levels = USES.map(|wanted| {
             of(wanted).map_or(String::new(), |it| {
                 format!("{} [{}]", it.statement, it.evidence.join("; "))

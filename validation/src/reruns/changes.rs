@@ -1,34 +1,32 @@
-//! `cargo validation before-after`: counts how often `compare --before --after --fail-if 10%` calls
-//! storage slower, for storage whose rate was lowered and for storage whose rate was not.
+//! Changes of the rate: how often `compare --before --after --fail-if 10%` calls storage slower,
+//! for storage whose rate was lowered and for storage whose rate was not.
 //!
-//! `flashmark check` runs on a file system whose rate the kernel caps, and below caps that are
-//! lowered by some shares. Levels alternate. Single runs and triples of these runs are compared:
-//! the caps tell the truth of each.
-
-mod judged;
-mod sides;
+//! The runs are those of `check` on a file system whose rate the kernel caps, and below caps that
+//! are lowered by some shares. Single runs and triples of these runs are compared: the caps tell
+//! the truth of each.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
+use super::judged::{ALLOWED, Counts, judge, picked};
+use super::sides::{Pools, Sides};
+use super::{Flags, LOOP, PAGE, Target, goals_missed, record_of};
 use crate::attached::medium::Program;
-use crate::reruns::PAGE;
-use crate::reruns::checks::{Checks, StudyFlags, goals_missed, in_words};
-use crate::reruns::storage::{Throttled, scratch};
-use crate::reruns::throttle::Caps;
-use crate::section;
-use judged::{ALLOWED, Count, Counts, judge, picked};
-use sides::{Pools, Sides};
+use crate::section::Section;
+use crate::truth::Share;
 
-/// Marks and heading of the table.
-const NAME: &str = "cargo validation before-after";
-const HEADING: &str = "Before and after";
+const TABLE: Section<'static> =
+    Section { page: PAGE, heading: "Before and after", name: "cargo validation reruns --changes" };
 
-/// Percent by which the caps are lowered; the first are the runs before.
-const LEVELS: [u64; 4] = [0, 10, 20, 40];
+/// Levels of the caps; the first are the runs before.
+pub const LEVELS: [Target; 4] = [
+    LOOP,
+    Target { name: "loop-10-percent-slower", lowered: Some(10), ..LOOP },
+    Target { name: "loop-20-percent-slower", lowered: Some(20), ..LOOP },
+    Target { name: "loop-40-percent-slower", lowered: Some(40), ..LOOP },
+];
 /// Level and percent of comparisons of three runs a side that must find each capped figure slower.
 const DETECTED: (u64, f64) = (20, 95.0);
 /// Most comparisons that may find something slower where nothing was lowered, in percent.
@@ -43,19 +41,6 @@ const CAPPED: [&str; 5] = [
     record::test::PRIME,
 ];
 
-/// Flags of the study.
-#[derive(clap::Args)]
-pub struct Flags {
-    /// Runs of each level.
-    #[arg(long, default_value_t = 6)]
-    runs: usize,
-    /// Seed of the draws of three runs for each side.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    #[command(flatten)]
-    study: StudyFlags,
-}
-
 /// Counts of one level.
 struct Level {
     percent: u64,
@@ -63,67 +48,25 @@ struct Level {
     counts: [Counts; 2],
 }
 
-/// Makes the missing runs, compares, and prints the table. An error if a goal is missed, unless the
-/// table is written.
-pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    let own = scratch(root)?;
-    let directory = flags.study.keep.as_deref().unwrap_or(own.path());
-    fs::create_dir_all(directory)?;
-    let checks = Checks::prepare(root, &flags.study)?;
-    measure(root, &checks, directory, flags.runs)?;
-    let levels = LEVELS
-        .iter()
-        .map(|percent| compare(&checks.program, directory, *percent, flags))
-        .collect::<Result<Vec<_>>>()?;
-    let text = table(&levels, flags);
-    print!("{text}");
-    if flags.study.write {
-        return section::keep(&root.join(PAGE), HEADING, NAME, &text);
-    }
-    let missed = missed(&levels);
-    ensure!(missed.is_empty(), "{} goals are missed", missed.len());
-    Ok(())
-}
-
-/// Path of the record of a run, numbered from 0.
-fn record_of(directory: &Path, percent: u64, number: usize) -> PathBuf {
-    directory.join(format!("lowered-{percent}-{number}.json"))
-}
-
-/// Makes the missing records, one of each level after the other. Each turn begins with another
-/// level, so that no level always follows the same one.
-fn measure(root: &Path, checks: &Checks<'_>, directory: &Path, runs: usize) -> Result<()> {
-    let turn =
-        |number: usize| (0..LEVELS.len()).map(move |at| LEVELS[(at + number) % LEVELS.len()]);
-    let missing: Vec<(u64, PathBuf)> = (0..runs)
-        .flat_map(|number| turn(number).map(move |percent| (percent, number)))
-        .map(|(percent, number)| (percent, record_of(directory, percent, number)))
-        .filter(|(_, record)| !record.exists())
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let storage = Throttled::make(root, Caps::CARD)?;
-    for (percent, record) in missing {
-        storage.set(Caps::CARD.lowered(percent))?;
-        let checked = checks.run(&storage)?;
-        fs::copy(checked.record()?, &record)
-            .with_context(|| format!("writing {}", record.display()))?;
-        eprintln!("lowered by {percent} %: {}", in_words(&checked.printed));
-    }
-    Ok(())
+/// Makes the table; returns it with its place and the number of missed goals.
+pub fn counted(
+    program: &Program,
+    flags: &Flags,
+    directory: &Path,
+) -> Result<(Section<'static>, String, usize)> {
+    let compare = |level: &Target| compare(program, directory, *level, flags);
+    let levels = LEVELS.iter().map(compare).collect::<Result<Vec<_>>>()?;
+    Ok((TABLE, table(&levels, flags), missed(&levels).len()))
 }
 
 /// Compares the runs of a level with those before it.
-fn compare(program: &Program, directory: &Path, percent: u64, flags: &Flags) -> Result<Level> {
-    let pool = |percent| -> Vec<PathBuf> {
-        (0..flags.runs).map(|number| record_of(directory, percent, number)).collect()
+fn compare(program: &Program, directory: &Path, level: Target, flags: &Flags) -> Result<Level> {
+    let (runs, percent) = (flags.runs(), level.lowered.unwrap_or_default());
+    let pool = |level| -> Vec<PathBuf> {
+        (0..runs).map(|number| record_of(directory, level, number)).collect()
     };
-    let (before, after) = (pool(LEVELS[0]), pool(percent));
-    let pools = match percent {
-        0 => Pools::Same(flags.runs),
-        _ => Pools::Two(flags.runs, flags.runs),
-    };
+    let (before, after) = (pool(LOOP), pool(level));
+    let pools = if level == LOOP { Pools::Same(runs) } else { Pools::Two(runs, runs) };
     let counted = |all: Vec<Sides>| -> Result<Counts> {
         let mut counts = Counts::new();
         for of in all {
@@ -138,12 +81,12 @@ fn compare(program: &Program, directory: &Path, percent: u64, flags: &Flags) -> 
 
 fn table(levels: &[Level], flags: &Flags) -> String {
     let mut text = format!(
-        "`{NAME} --runs {}{}`: percent of comparisons by\n\
+        "`{} {}`: percent of comparisons by\n\
          `compare --before --after --fail-if {ALLOWED}` that found the figure slower, by how much the caps on\n\
          the rate were lowered; with one run a side, and with three. At 0 % these are false alarms; at 10 %,\n\
          the limit itself, either answer is right.\n\n",
-        flags.runs,
-        flags.study.words(),
+        TABLE.name,
+        flags.words(),
     );
     let heads = |level: &Level| format!(" {0} %, one run | {0} %, three |", level.percent);
     writeln!(text, "| figure |{}", levels.iter().map(heads).collect::<String>()).ok();
@@ -177,12 +120,12 @@ fn row(levels: &[Level], cell: impl Fn(&Counts) -> String) -> String {
     cells.map(|cell| format!(" {cell} |")).collect()
 }
 
-fn cell(count: Count) -> String {
+fn cell(count: Share) -> String {
     count.percent().map_or("-".to_owned(), |percent| format!("{percent:.0} of {}", count.all))
 }
 
-fn sum(counts: &Counts) -> Count {
-    let mut sum = Count::default();
+fn sum(counts: &Counts) -> Share {
+    let mut sum = Share::default();
     counts.values().for_each(|count| sum.add(*count));
     sum
 }
@@ -220,26 +163,20 @@ fn missed(levels: &[Level]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use judged::Compared;
-
+    use super::super::judged::Compared;
     use super::*;
 
     /// Makes a level at which every figure has these counts.
-    fn level(percent: u64, single: Count, triple: Count) -> Level {
-        let counts = |count: Count| {
+    fn level(percent: u64, single: Share, triple: Share) -> Level {
+        let counts = |count: Share| {
             let figure = |test: &str| Compared { test: test.to_owned(), block_bytes: Some(4096) };
             CAPPED.iter().map(|test| (figure(test), count)).collect()
         };
         Level { percent, counts: [counts(single), counts(triple)] }
     }
 
-    fn count(found: u32, all: u32) -> Count {
-        Count { found, all }
-    }
-
-    fn flags() -> Flags {
-        let study = StudyFlags { program: None, keep: None, budget: None, write: false };
-        Flags { runs: 6, seed: 1, study }
+    fn count(found: u32, all: u32) -> Share {
+        Share { of: found, all }
     }
 
     #[test]
@@ -247,7 +184,7 @@ mod tests {
         let quiet = || level(0, count(0, 30), count(0, 20));
         assert_eq!(missed(&[quiet(), level(20, count(0, 36), count(19, 20))]), [""; 0]);
         let mut one = level(20, count(36, 36), count(20, 20));
-        one.counts[1].values_mut().next().unwrap().found = 18;
+        one.counts[1].values_mut().next().unwrap().of = 18;
         assert_eq!(missed(&[quiet(), one]), ["prime 4 KiB found in 90 % with three runs a side"]);
         let none = missed(&[quiet(), level(20, count(36, 36), count(0, 0))]);
         assert_eq!(none.len(), CAPPED.len(), "{none:?}");
@@ -259,7 +196,7 @@ mod tests {
         // One in fifty is allowed, two are not.
         let quiet = |found: u32| {
             let mut level = level(0, count(0, 10), count(0, 20));
-            level.counts[0].values_mut().next().unwrap().found = found;
+            level.counts[0].values_mut().next().unwrap().of = found;
             level
         };
         assert_eq!(missed(&[quiet(1), found()]), [""; 0]);
@@ -272,8 +209,8 @@ mod tests {
             [level(0, count(1, 30), count(0, 20)), level(20, count(30, 36), count(0, 0))];
         let other = Compared { test: "flush-cost".to_owned(), block_bytes: None };
         levels[0].counts[0].insert(other, count(0, 30));
-        insta::assert_snapshot!(table(&levels, &flags()), @r"
-    `cargo validation before-after --runs 6`: percent of comparisons by
+        insta::assert_snapshot!(table(&levels, &Flags::of(6, None)), @r"
+    `cargo validation reruns --changes --runs 6`: percent of comparisons by
     `compare --before --after --fail-if 10%` that found the figure slower, by how much the caps on
     the rate were lowered; with one run a side, and with three. At 0 % these are false alarms; at 10 %,
     the limit itself, either answer is right.

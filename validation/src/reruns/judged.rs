@@ -5,12 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
-use record::Record;
+use anyhow::{Context, Result};
 use record::units::Bytes;
 use serde::Deserialize;
 
+use super::checks::read;
 use crate::attached::medium::Program;
+use crate::programs::output_if;
+use crate::truth::Share;
 
 /// Share that a figure may lose.
 pub const ALLOWED: &str = "10%";
@@ -43,35 +45,16 @@ struct Lists {
     kept: Vec<Compared>,
 }
 
-/// Count of comparisons, and of those that found the figure slower.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    pub found: u32,
-    pub all: u32,
-}
-
-impl Count {
-    /// Percent of the comparisons; `None` without any.
-    pub fn percent(self) -> Option<f64> {
-        (self.all > 0).then(|| 100.0 * f64::from(self.found) / f64::from(self.all))
-    }
-
-    pub fn add(&mut self, other: Count) {
-        self.found += other.found;
-        self.all += other.all;
-    }
-}
-
-/// Count of each figure.
-pub type Counts = BTreeMap<Compared, Count>;
+/// Comparisons of each figure that found it slower, and all.
+pub type Counts = BTreeMap<Compared, Share>;
 
 /// Counts the JSON that `compare` printed.
 fn count(printed: &[u8], counts: &mut Counts) -> Result<()> {
     let Comparison { regression: Lists { slower, unclear, kept } } =
         serde_json::from_slice(printed).context("reading what compare printed")?;
     let of = |list: Vec<Compared>, found| list.into_iter().map(move |figure| (figure, found));
-    for (figure, found) in of(slower, 1).chain(of(unclear, 0)).chain(of(kept, 0)) {
-        counts.entry(figure).or_default().add(Count { found, all: 1 });
+    for (figure, found) in of(slower, true).chain(of(unclear, false)).chain(of(kept, false)) {
+        counts.entry(figure).or_default().count(found);
     }
     Ok(())
 }
@@ -90,14 +73,8 @@ pub fn judge(
     command.arg("--after").arg(side("after", after)?);
     command.args(["--fail-if", ALLOWED, "--json", "-"]);
     command.env("FLASHMARK_HOME", home.path()).stdin(Stdio::null());
-    let output = command.output()?;
     // Exit code 1 says that something is slower.
-    ensure!(
-        matches!(output.status.code(), Some(0 | 1)),
-        "{command:?}: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    count(&output.stdout, counts)
+    count(output_if(&mut command, |code| code == 1)?.as_bytes(), counts)
 }
 
 /// Argument for these runs: one by its file, several by a label that copies of them get in `home`.
@@ -114,11 +91,6 @@ fn side(home: &Path, label: &str, records: &[&Path]) -> Result<String> {
         fs::write(run.join("record.json"), serde_json::to_vec(&record)?)?;
     }
     Ok(format!("loop={label}"))
-}
-
-fn read(path: &Path) -> Result<Record> {
-    let text = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("reading {}", path.display()))
 }
 
 /// Paths at these indices.
@@ -143,11 +115,11 @@ mod tests {
         count(&printed(&write, &matrix, &[]), &mut counts).unwrap();
         count(&printed(&[], &write, &matrix), &mut counts).unwrap();
         count(&printed(&write, &[], &[]), &mut counts).unwrap();
-        let counts: Vec<(String, Count)> =
+        let counts: Vec<(String, Share)> =
             counts.into_iter().map(|(figure, count)| (figure.name(), count)).collect();
         let expected = [
-            ("commit".to_owned(), Count { found: 0, all: 2 }),
-            ("random-write 4 KiB".to_owned(), Count { found: 2, all: 3 }),
+            ("commit".to_owned(), Share { of: 0, all: 2 }),
+            ("random-write 4 KiB".to_owned(), Share { of: 2, all: 3 }),
         ];
         assert_eq!(counts, expected);
         assert!(count(b"{}", &mut Counts::new()).is_err());
