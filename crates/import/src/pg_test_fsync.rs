@@ -42,7 +42,7 @@ pub(super) const IMPORTER: Importer = Importer {
         };
         parts.iter().map(read_one).collect()
     },
-    chatter: |_| false,
+    is_ignored_line: |_| false,
 };
 
 fn of_row_at(
