@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use record::units::{Bytes, significant};
-use record::{Cell, Record};
+use record::{Cell, Flag, Record};
 use report::column_figures::column_figures;
 
 use crate::agree::loop_medium::LoopMedium;
@@ -175,7 +175,10 @@ impl Bench<'_> {
 }
 
 fn figures<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Figures {
-    let cells: Vec<Cell> = cells.into_iter().cloned().collect();
+    let mut cells: Vec<Cell> = cells.into_iter().cloned().collect();
+    // That the loop device is in memory is what was asked for.
+    let is_kept = |flag: &Flag| *flag != Flag::MemoryFilesystem;
+    cells.iter_mut().for_each(|cell| cell.flags.retain(is_kept));
     column_figures(&cells).into_iter().map(|(name, found)| (name, found.figure.value)).collect()
 }
 

@@ -23,7 +23,7 @@ impl Section<'_> {
     /// # Errors
     /// If the document cannot be written, or has only one of the marks.
     pub fn publish(self, root: &Path, text: &str, write: bool) -> Result<()> {
-        println!("\n{}:\n\n{}", self.heading, text.trim_end());
+        println!("\n{}\n\n{}", self.heading, text.trim_end());
         if write { self.keep(&root.join(self.page), text) } else { Ok(()) }
     }
 
