@@ -177,25 +177,6 @@ fn a_run_without_the_figures_is_reported_as_such() {
     assert!(fs::read_to_string(&file).unwrap().contains(message));
 }
 
-#[test]
-fn an_unknown_article_names_those_that_exist() {
-    let flashmark = Flashmark::new();
-    for name in ["4", "005", "morton", ""] {
-        let ran = flashmark.run(&["report", "--article", name]);
-        assert_eq!(ran.code, Some(2), "{ran}");
-        assert!(
-            ran.err.contains("000 (article-1)") && ran.err.contains("004 (article-5)"),
-            "{ran}"
-        );
-        assert!(ran.out.is_empty(), "{ran}");
-    }
-    let ran = flashmark.run(&["report", "--article", "004", "no-such-run"]);
-    assert_eq!(ran.code, Some(2), "{ran}");
-    let six = ["report", "--article", "004", "a", "b", "c", "d", "e", "f"];
-    let ran = flashmark.run(&six);
-    assert!(ran.code == Some(2) && ran.err.contains("at most 5"), "{ran}");
-}
-
 /// Two runs of one medium were two columns of one name.
 #[test]
 fn runs_of_one_medium_have_distinct_columns() {

@@ -221,12 +221,6 @@ fn in_a_script_a_medium_that_holds_something_needs_yes() {
 }
 
 #[test]
-fn yes_is_refused_without_erase() {
-    let ran = Flashmark::new().run(&["run", "sim:class10", "--yes"]);
-    assert!(ran.code == Some(2) && ran.err.contains("--erase"), "{ran}");
-}
-
-#[test]
 fn an_empty_medium_and_one_with_data_of_an_earlier_run_need_only_their_name() {
     if !has_root() {
         return;

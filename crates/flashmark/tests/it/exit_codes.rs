@@ -1,5 +1,5 @@
-//! Exit codes, on which scripts rely. One table of commands and codes, and a test for each code
-//! that needs more than a command.
+//! Exit codes, on which scripts rely: those that need more than a command.
+//! `cases/exit-codes.trycmd` has the others.
 
 use std::fs;
 use std::process::Command;
@@ -11,10 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::failing::{Answer, FailingMedium};
 use crate::support::{Flashmark, Ran, Scratch, eventually, has_root};
 
-/// Done, the medium failed a check, usage, refused, I/O error, internal, interrupted.
+/// Done, the medium failed a check, refused, I/O error, internal, interrupted.
 const DONE: i32 = 0;
 const FAILED: i32 = 1;
-const USAGE: i32 = 2;
 const REFUSED: i32 = 3;
 const IO: i32 = 4;
 const INTERNAL: i32 = 5;
@@ -22,66 +21,6 @@ const INTERRUPTED: i32 = 130;
 
 /// A suite with one read that lasts.
 const LONG: &str = "name = \"long\"\n\n[[test]]\nname = \"sequential-read\"\nspan = \"4MiB\"\nblock = \"64KiB\"\ntotal = \"100GiB\"\nmin_time = \"10m\"\nmax_time = \"10m\"\n";
-
-#[test]
-fn words_alone_lead_to_these_codes() {
-    let scratch = Scratch::new();
-    let iolog = scratch.file(
-        "trace.iolog",
-        "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n",
-    );
-    let (iolog, image) = (iolog.to_str().unwrap().to_owned(), scratch.image("image", 16 << 20));
-    let image = image.to_str().unwrap();
-    let dd = scratch.file("dd.txt", "1+0 records in\n1+0 records out\n1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n");
-    let text = scratch.file("nonsense.txt", "nothing that any tool prints\n");
-    let out = scratch.at("out.csv");
-    let out = out.to_str().unwrap();
-    // In this order: the later ones use the run of the first.
-    let table: &[(i32, &[&str])] = &[
-        (DONE, &["run", "sim:class10", "--suite", "quick", "--quiet"]),
-        (DONE, &["run", "sim:class10", "--plan"]),
-        (FAILED, &["run", "sim:fake-wrap", "--only", "capacity", "--quiet"]),
-        (
-            FAILED,
-            &["run", "sim:sd-class4", "--suite", "quick", "--claim", "class=10,app=A1", "--quiet"],
-        ),
-        // A flush that lies is no matter of databases alone.
-        (FAILED, &["check", "sim:flush-liar", "--for", "root-disk", "--quiet"]),
-        (DONE, &["check", "sim:a1", "--for", "root-disk", "--quiet"]),
-        (USAGE, &["run", "sim:nonsense"]),
-        (USAGE, &["run", "--no-such-flag"]),
-        (USAGE, &["run", "/nonexistent"]),
-        (USAGE, &["resume", "nonsense"]),
-        (USAGE, &["resume"]),
-        (DONE, &["show", "latest"]),
-        (USAGE, &["show", "nonsense"]),
-        (USAGE, &["matrix", "sim:class10"]),
-        (DONE, &["replay", &iolog, "sim:class10", "--speed", "max", "--quiet"]),
-        (USAGE, &["replay", "/nonexistent", "sim:class10"]),
-        (REFUSED, &["replay", &iolog, image]),
-        (USAGE, &["capture", "nonsense", "-o", out]),
-        (DONE, &["import", dd.to_str().unwrap()]),
-        (USAGE, &["import", text.to_str().unwrap()]),
-        (DONE, &["export", "latest", "--format", "csv", "-o", out]),
-        (USAGE, &["export", "nonsense", "--format", "csv"]),
-        (USAGE, &["submit", "nonsense", "--to", "http://127.0.0.1:1", "--yes"]),
-        (INTERNAL, &["submit", "latest", "--to", "http://127.0.0.1:1", "--yes"]),
-        (REFUSED, &["submit", "latest", "--to", "http://127.0.0.1:1"]),
-        (DONE, &["sim", "list"]),
-        (USAGE, &["sim", "show", "nonsense"]),
-        (USAGE, &["sim", "attach", "nonsense"]),
-    ];
-    let flashmark = Flashmark::new();
-    let wrong: Vec<String> = table
-        .iter()
-        .filter_map(|(code, words)| {
-            let ran = flashmark.run(words);
-            (ran.code != Some(*code))
-                .then(|| format!("{}: expected {code}\n{ran}", words.join(" ")))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-}
 
 #[test]
 fn results_that_cannot_be_kept_are_internal() {
@@ -219,11 +158,6 @@ fn runs_are_listed_with_columns_of_choice() {
     let runs: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
     let seeks = &runs[0]["columns"]["seeks"];
     assert!(seeks["unit"] == "seeks/s" && seeks["ci95"].is_array(), "{listed}");
-    let typo = flashmark.run(&["runs", "--columns", "seeks,dd-wirte-64k"]);
-    assert_eq!(typo.code, Some(USAGE), "{typo}");
-    assert!(typo.err.contains("'dd-wirte-64k'; did you mean dd-write-64k"), "{typo}");
-    let nothing = flashmark.run(&["runs", "--columns", ","]);
-    assert_eq!(nothing.code, Some(USAGE), "{nothing}");
 }
 
 /// Without /proc the mounts are not known: `list` called every disk free, and `check` ended with

@@ -125,38 +125,6 @@ fn a_plan_keeps_nothing() {
     assert_eq!(imported(&flashmark), [] as [PathBuf; 0]);
 }
 
-#[test]
-fn files_not_understood_are_reported_and_the_others_imported() {
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let strange = scratch.file("notes.txt", "Buy milk\n");
-    let cut = scratch
-        .file("cut.json", "{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ { \"jobname\" : \"a\"");
-    let broken = scratch.file("table.txt", "  KB reclen write rewrite\n");
-    let words = [strange, cut, broken].map(|path| path.to_str().unwrap().to_owned());
-    let ran = flashmark.run(&[
-        "import",
-        &words[0],
-        &words[1],
-        &words[2],
-        &fixture("seeker.txt"),
-        "/nowhere/at/all",
-        scratch.word(),
-    ]);
-    assert_eq!(ran.code, Some(1));
-    let transcript = ran.transcript(&[(&called(scratch.path()), "DIR")]);
-    insta::assert_snapshot!(transcript, @"
-    exit 1
-    flashmark: notes.txt: no output of a tool that is known is in it; `flashmark import --help` lists the tools
-    flashmark: cut.json: it looks like fio JSON, but line 1: its JSON is cut off here: the end is missing
-    flashmark: table.txt: it is not understood: it begins like iozone output, but lacks a line of results: KB, record length, then figures
-    flashmark: all: it cannot be read: No such file or directory (os error 2)
-    flashmark: DIR: it is a directory; name the files in it
-    --- and on standard output
-    seeker.txt: seeker 2.0 of loop1, 1 result (seek) -> seeker-a354ec45732f4da5
-    ");
-    assert_eq!(imported(&flashmark).len(), 1);
-}
-
 fn called(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }

@@ -9,6 +9,7 @@ mod capacity;
 mod capture;
 mod capture_files;
 mod card;
+mod cases;
 mod caveats;
 mod check;
 mod compare;

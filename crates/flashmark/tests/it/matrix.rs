@@ -73,33 +73,6 @@ fn device(scratch: &Scratch) -> LoopDevice {
 }
 
 #[test]
-fn what_cannot_be_tried_is_refused_before_anything_is_touched() {
-    let flashmark = Flashmark::new();
-    let refusal = |words: &[&str]| flashmark.run(words).transcript(&[]);
-    insta::assert_snapshot!(refusal(&["matrix", "sim:class10"]), @r"
-    exit 2
-    flashmark: sim:class10: a file system needs a block device; make it one with `flashmark sim attach class10`
-    ");
-    insta::assert_snapshot!(refusal(&["matrix", ".", "--fs", "ext4,ext5"]), @r"
-    exit 2
-    flashmark: --fs ext5: there is no such file system; there are ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, all
-    ");
-    insta::assert_snapshot!(refusal(&["matrix", ".", "--fs", "reiserfs"]), @r"
-    exit 2
-    flashmark: --fs reiserfs: Linux has none since 6.13; there are ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, all
-    ");
-    assert!(
-        refusal(&["matrix", ".", "--work", "nothing"])
-            .starts_with("exit 2\nflashmark: there is no work 'nothing'")
-    );
-    insta::assert_snapshot!(refusal(&["matrix", ".", "--set", "untar.files=3"]), @r"
-    exit 2
-    flashmark: --set untar: this work is not among those asked for: record-ops
-    ");
-    assert!(flashmark.runs().is_empty());
-}
-
-#[test]
 fn the_plan_needs_no_rights_and_writes_nothing() {
     let flashmark = Flashmark::new();
     let scratch = Scratch::new();

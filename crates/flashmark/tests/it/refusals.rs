@@ -24,25 +24,6 @@ fn refused_with_erase(device: &str, media: &[&Path], names: &[(&str, &str)]) -> 
 }
 
 #[test]
-fn a_target_that_does_not_exist() {
-    insta::assert_snapshot!(refused("/no/such/place", &[], &[], &[]), @r"
-    exit 2
-    flashmark: '/no/such/place' does not exist; `flashmark list` shows what is plugged in
-    ");
-}
-
-#[test]
-fn a_dangling_link() {
-    let scratch = Scratch::new();
-    symlink("../../sdq", scratch.at("usb-Gone")).unwrap();
-    let target = scratch.at("usb-Gone");
-    insta::assert_snapshot!(refused(target.to_str().unwrap(), &[], &[], &[(scratch.word(), "by-id")]), @r"
-    exit 2
-    flashmark: 'by-id/usb-Gone' is a link to '../../sdq', which does not exist; is the medium plugged in? `flashmark list` shows what is
-    ");
-}
-
-#[test]
 fn a_link_to_a_medium_is_resolved() {
     let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
     let link = scratch.at("usb-Stick_0123-0:0");
@@ -70,10 +51,6 @@ fn what_stores_nothing() {
     let names = [(scratch.word(), "SCRATCH")];
     let _listener = UnixListener::bind(scratch.at("socket")).unwrap();
     tool("mkfifo", &[scratch.at("pipe").to_str().unwrap()]);
-    insta::assert_snapshot!(refused("/dev/null", &[], &[], &[]), @r"
-    exit 2
-    flashmark: '/dev/null' is a character device, which stores nothing; name a directory, a file or a block device
-    ");
     insta::assert_snapshot!(refused(scratch.at("pipe").to_str().unwrap(), &[], &[], &names), @r"
     exit 2
     flashmark: 'SCRATCH/pipe' is a named pipe, which stores nothing; name a directory, a file or a block device
@@ -81,18 +58,6 @@ fn what_stores_nothing() {
     insta::assert_snapshot!(refused(scratch.at("socket").to_str().unwrap(), &[], &[], &names), @r"
     exit 2
     flashmark: 'SCRATCH/socket' is a socket, which stores nothing; name a directory, a file or a block device
-    ");
-    insta::assert_snapshot!(refused("/proc", &[], &[], &[]), @r"
-    exit 2
-    flashmark: '/proc' is a pseudo file system (proc), which stores nothing; name a directory, a file or a block device
-    ");
-    insta::assert_snapshot!(refused("/sys/kernel", &[], &[], &[]), @r"
-    exit 2
-    flashmark: '/sys/kernel' is a pseudo file system (sysfs), which stores nothing; name a directory, a file or a block device
-    ");
-    insta::assert_snapshot!(refused("/proc/version", &["--erase", "/proc/version"], &[], &[]), @r"
-    exit 2
-    flashmark: '/proc/version' is a pseudo file system (proc), which stores nothing; name a directory, a file or a block device
     ");
 }
 
@@ -210,20 +175,6 @@ fn a_span_beyond_the_end() {
     insta::assert_snapshot!(refused(word, &["--erase", word, "--span", "512KiB+1MiB"], &[&file], &names), @r"
     exit 3
     flashmark: --span ends at byte 1572864, beyond the 1 MiB of SCRATCH/file; name a range that ends before
-    ");
-    insta::assert_snapshot!(refused("sim:class10", &["--span", "3GiB+2GiB"], &[], &names), @r"
-    exit 3
-    flashmark: --span ends at byte 5368709120, beyond the 4 GiB of sim:class10; name a range that ends before
-    ");
-    let tiny = scratch.file("tiny", "content");
-    insta::assert_snapshot!(refused(tiny.to_str().unwrap(), &[], &[&tiny], &names), @r"
-    exit 2
-    flashmark: 'SCRATCH/tiny' is smaller than one block; name a larger file, or a directory
-    ");
-    let empty = scratch.file("empty", "");
-    insta::assert_snapshot!(refused(empty.to_str().unwrap(), &[], &[&empty], &names), @r"
-    exit 2
-    flashmark: 'SCRATCH/empty' is smaller than one block; name a larger file, or a directory
     ");
 }
 

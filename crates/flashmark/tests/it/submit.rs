@@ -9,7 +9,7 @@ use std::time::Duration;
 use flate2::read::GzDecoder;
 use record::{Published, Record};
 
-use crate::support::{Flashmark, Ran, Scratch, has_tool};
+use crate::support::{Flashmark, Ran, has_tool};
 
 pub const RECORD: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
@@ -429,44 +429,6 @@ fn an_unreachable_server_is_reported_with_the_reason() {
         submit(&[RECORD, "--to", &plain.address.replace("http:", "https:"), "--yes"], None);
     assert_eq!(encrypted.code, Some(5), "{encrypted}");
     assert!(encrypted.err.contains("the encrypted connection cannot be made"), "{encrypted}");
-}
-
-#[test]
-fn what_cannot_be_meant_is_refused_before_anything_is_sent() {
-    let scratch = Scratch::new();
-    let other = scratch.file("other.json", r#"{"schema":"other/1"}"#);
-    let all = [
-        submit(&[RECORD], None),
-        submit(&[RECORD, "--to", "cards.example.org", "--yes"], None),
-        submit(&[RECORD, "--to", "ftp://cards.example.org", "--yes"], None),
-        submit(&[RECORD, "--to", "https://jane:secret@cards.example.org/", "--yes"], None),
-        submit(&[RECORD, "--to", "https://cards.example.org", "--replace", "abc", "--yes"], None),
-        submit(
-            &[RECORD, "--to", "https://cards.example.org", "--replace", "../x", "--yes"],
-            Some(TOKEN),
-        ),
-        submit(&[RECORD, "--to", "https://cards.example.org", "--yes"], Some("a b")),
-        submit(&["no-such-run", "--to", "https://cards.example.org", "--yes"], None),
-        submit(&[other.to_str().unwrap(), "--to", "https://cards.example.org", "--yes"], None),
-    ];
-    assert!(all.iter().all(|ran| ran.code == Some(2)));
-    let messages: Vec<String> = all
-        .iter()
-        .map(|ran| {
-            ran.err.replace(other.to_str().unwrap(), "FILE").lines().next().unwrap_or("").to_owned()
-        })
-        .collect();
-    insta::assert_snapshot!(messages.join("\n"), @r"
-flashmark: name a collection with --to URL or FLASHMARK_COLLECTION; --show prints what would be sent
-flashmark: 'cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
-flashmark: 'ftp://cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
-flashmark: '..@cards.example.org/' is no address of a collection: it is more or less than a host and a path; write https://HOST
-flashmark: only who sent a run can change it: give the token that was printed then with --token or FLASHMARK_TOKEN
-flashmark: '../x' is no id of a run in a collection; its page ends with it
-flashmark: the token holds characters that no token has
-flashmark: there is no run 'no-such-run'; `flashmark runs` lists them
-flashmark: 'FILE': not a flashmark record: its schema is 'other/1', not 'flashmark/1'
-");
 }
 
 #[test]

@@ -216,31 +216,6 @@ fn time_is_spent_about_as_it_was_given() {
 }
 
 #[test]
-fn what_is_mistyped_names_what_may_have_been_meant() {
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:class10", "--only", "seek", "--quiet"]);
-    let message = |words: &[&str]| {
-        let ran = flashmark.run(words);
-        assert_eq!(ran.code, Some(2), "{words:?}: {ran}");
-        ran.err
-    };
-    for (words, meant) in [
-        (&["run", "sim:class10", "--for", "root-disc"][..], "did you mean root-disk?"),
-        (&["run", "sim:class10", "--set", "random-write.blok=4k"], "did you mean block?"),
-        (&["run", "sim:class10", "--suite", "standrad"], "did you mean standard?"),
-        (&["run", "sim:class10", "--only", "random-wrte"], "did you mean random-write"),
-        (&["run", "sim:clas10"], "did you mean class10"),
-        (&["show", "lates"], "did you mean latest"),
-        (&["show", "sim-clas10"], "did you mean sim-class10"),
-        (&["/dev/sdx"], "`flashmark run /dev/sdx`"),
-        (&["."], "`flashmark check .`"),
-    ] {
-        let message = message(words);
-        assert!(message.contains(meant), "{words:?}: {message}");
-    }
-}
-
-#[test]
 fn the_screens_of_a_check_and_of_a_comparison() {
     let flashmark = Flashmark::new();
     for profile in ["class10", "a1"] {
