@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use record::{Ended, TargetKind};
-use store::{Lock, Replayed, Resumed, RunDir, Store};
+use store::{Lock, LockError, Replayed, Resumed, RunDir, Store};
 
 use crate::cli::ResumeFlags;
 use crate::commands::run::software;
@@ -18,7 +18,10 @@ use crate::{consent, restore, signals};
 /// Goes on with a run or a matrix that was interrupted; a replay has to be started again.
 pub fn run(flags: &ResumeFlags) -> Result {
     let ResumeChoice { dir, target, by_itself } = choose(flags)?;
-    let lock = crate::run_lock::take(&dir).or_refuse()?;
+    let lock = match crate::run_lock::take(&dir) {
+        Err(error @ LockError::RecordOnly(_)) => return usage(error),
+        lock => lock.or_refuse()?,
+    };
     let replayed = dir.replay().or_usage()?;
     crate::damage::warn(&dir, replayed.reported_damage());
     match replayed.record.run.suite.as_str() {
