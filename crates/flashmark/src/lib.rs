@@ -20,6 +20,7 @@ pub mod io_accounting;
 pub mod keys;
 pub mod medium_identity;
 pub mod messages;
+pub mod mistyped;
 pub mod not_restored;
 pub mod open_target;
 pub mod outputs;

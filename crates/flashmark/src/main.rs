@@ -4,10 +4,10 @@ use record::text::printable;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
-use flashmark::cli::{self, Cli};
+use flashmark::cli::Cli;
 use flashmark::exit::OrExit;
 use flashmark::terminal::OutputStream;
-use flashmark::{commands, exit, progress_events, signals};
+use flashmark::{commands, exit, mistyped, progress_events, signals};
 
 fn main() -> ExitCode {
     // Help is as wide as what it is printed on.
@@ -16,20 +16,20 @@ fn main() -> ExitCode {
     let cli = match typed {
         Ok(cli) => cli,
         Err(error) => {
-            let left_out = cli::left_out(&error);
+            let left_out = mistyped::left_out(&error);
             if left_out.is_none()
                 && let Some(exit) = commands::explain::explain_word(&error)
             {
                 return exit.into();
             }
             match left_out
-                .or_else(|| cli::not_text(&error))
-                .or_else(|| cli::without_command(&error))
+                .or_else(|| mistyped::not_text(&error))
+                .or_else(|| mistyped::without_command(&error))
             {
                 Some(line) => flashmark::say!("flashmark: {line}"),
                 None => drop(error.print()),
             }
-            if let Some(hint) = cli::without_target(&error) {
+            if let Some(hint) = mistyped::without_target(&error) {
                 flashmark::say!("{hint}");
             }
             return if error.use_stderr() {

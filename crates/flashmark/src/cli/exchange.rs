@@ -1,0 +1,227 @@
+//! Flags of the commands that exchange runs: with other tools, collections and sites.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Flags of `import`.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_HELP)]
+pub struct ImportFlags {
+    /// Files with the output of other tools; - for standard input. The tool is recognised from the
+    /// content.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print what would be imported and keep nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// Label of these runs, any text.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Vendor of the medium, if the text does not name it.
+    #[arg(long)]
+    pub vendor: Option<String>,
+    /// Model of the medium.
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Capacity of the medium, for example 32GB.
+    #[arg(long, value_name = "SIZE")]
+    pub capacity: Option<String>,
+    /// Kind of medium: sd, emmc, usb, compact-flash, ssd, nvme, disk.
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// Unit of an iozone table whose head was cut off: ops or kB, per second.
+    #[arg(long, value_name = "UNIT", value_parser = ["ops", "kB"])]
+    pub iozone_unit: Option<String>,
+}
+
+/// Formats that `import` reads.
+const IMPORT_HELP: &str = "\
+Output of these tools is recognised: fio (JSON, text, terse), dd, iozone,
+hdparm, ioping, f3 (f3write, f3read, f3probe), H2testw, bonnie++, sysbench
+fileio, diskspd, elbencho, iostat -x, seeker, flashbench, CrystalDiskMark,
+KDiskMark, AS SSD, PiBenchmarks, YABS, pg_test_fsync, Raspberry Pi
+Diagnostics; also Flashmark's own records and tables. docs/importing.md
+describes the result of each.";
+
+/// Flags of `export`.
+#[derive(Debug, Args)]
+pub struct ExportFlags {
+    /// Runs to export; of a collection, by their ids there. With --database and without runs, all
+    /// of it.
+    #[arg(value_name = "RUN", required_unless_present_any = ["database", "all"])]
+    pub runs: Vec<String>,
+    /// Export all runs of this machine that measured something.
+    #[arg(long, conflicts_with_all = ["runs", "database"])]
+    pub all: bool,
+    /// Earliest end of a run: 2026-11-01, 2026-11-01T12:00:00Z, or 30d for the last thirty days.
+    /// Earlier runs, and runs without a time such as those of simulated media, are left out.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Format of the export. All but xlsx, parquet and dataset go to standard output if no file is
+    /// named.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub format: ExportFormat,
+    /// File or directory to write to. Parquet makes two files, runs.parquet and cells.parquet, in
+    /// the directory; a data set replaces an existing one.
+    #[arg(long, short, value_name = "FILE|DIR|-")]
+    pub output: Option<PathBuf>,
+    /// Collection to export: sqlite:FILE, or postgres://.. if this build supports it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub database: Option<String>,
+    /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
+    /// them, but not identify them.
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    pub keys: Option<PathBuf>,
+}
+
+/// Format of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// One row for each cell.
+    Csv,
+    /// Workbook with a sheet of runs and a sheet of cells.
+    Xlsx,
+    /// File of runs and file of cells.
+    Parquet,
+    /// Parquet of runs, cells, curves and histograms, in directories by kind and month.
+    Dataset,
+    /// Complete data, with histograms and curves.
+    Json,
+    /// Output format of fio (json+).
+    Fio,
+    /// Headline figures as gauges, for Prometheus.
+    Openmetrics,
+    /// Headline figures in Bencher Metric Format.
+    Bencher,
+}
+
+/// Flags of `publish`.
+#[derive(Debug, Args)]
+pub struct PublishFlags {
+    /// Directory of the site. A directory that is not empty and no such site is never changed.
+    pub dir: PathBuf,
+    /// Runs to publish. Without any, all runs of this machine that measured something.
+    #[arg(conflicts_with = "database")]
+    pub runs: Vec<String>,
+    /// Collection in a repository of records, instead of runs.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["database", "runs"])]
+    pub collection: Option<PathBuf>,
+    /// Collection in a database, instead of runs: sqlite:FILE, or postgres://.. if this build
+    /// supports it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub database: Option<String>,
+    /// Title of the site. Without it, the title of the repository, or "Flashmark collection".
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Public address of the site, for example https://example.org/cards/; feed readers need it.
+    /// Without it, the address of the repository's settings.
+    #[arg(long, value_name = "URL")]
+    pub address: Option<String>,
+    /// Leave out the built-in reference data.
+    #[arg(long)]
+    pub no_reference: bool,
+    /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
+    /// them, but not identify them.
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    pub keys: Option<PathBuf>,
+}
+
+/// Flags of `validate`.
+#[derive(Debug, Args)]
+#[command(override_usage = "flashmark validate FILE..")]
+pub struct ValidateFlags {
+    /// Records or published runs, plain or compressed with gzip; a directory stands for all files
+    /// below it.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print only doubtful and refused records, and the counts.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Commands for a collection in a repository of records.
+#[derive(Debug, Subcommand)]
+pub enum CollectionCommand {
+    /// Make a repository: settings, a page for contributors, workflows that check pull requests and
+    /// publish pages.
+    Init(CollectionInitFlags),
+    /// Check the records of a repository, or only those that changed.
+    Check(CollectionCheckFlags),
+}
+
+/// Flags of `collection init`.
+#[derive(Debug, Args)]
+#[command(override_usage = "flashmark collection init DIR")]
+pub struct CollectionInitFlags {
+    /// Directory of the repository: new, empty, or a fresh clone.
+    pub dir: PathBuf,
+    /// Title of the collection.
+    #[arg(long, default_value = "Flashmark collection")]
+    pub title: String,
+    /// Public address of its pages, for example https://example.org/cards/.
+    #[arg(long, value_name = "URL")]
+    pub address: Option<String>,
+}
+
+/// Flags of `collection check`.
+#[derive(Debug, Args)]
+#[command(override_usage = "flashmark collection check [DIR]")]
+pub struct CollectionCheckFlags {
+    /// Directory of the repository.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+    /// Check only changes since this git revision; changes outside the records are refused.
+    #[arg(long, value_name = "REVISION")]
+    pub since: Option<String>,
+    /// Account that sent these changes; it may change only its own records.
+    #[arg(long, value_name = "ACCOUNT", requires = "since")]
+    pub sender: Option<String>,
+}
+
+/// Flags of `submit`.
+#[derive(Debug, Args)]
+pub struct SubmitFlags {
+    /// Run: its id, the beginning of it, "latest", or a record file.
+    #[arg(value_name = "RUN", conflicts_with = "withdraw")]
+    pub run: Option<String>,
+    /// Address of the collection, for example https://cards.example.org; or a repository made by
+    /// `collection init`: its directory or git address.
+    #[arg(long, value_name = "URL", env = "FLASHMARK_COLLECTION")]
+    pub to: Option<String>,
+    /// Your account at the forge, if the collection is a repository. Without it, git's github.user.
+    #[arg(long, value_name = "ACCOUNT", conflicts_with_all = ["withdraw", "pending", "replace"])]
+    pub sender: Option<String>,
+    /// Print everything that would be sent, to the last digit, and send nothing.
+    #[arg(long, conflicts_with = "withdraw")]
+    pub show: bool,
+    /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
+    /// them, but not identify them.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["withdraw", "pending"])]
+    pub keys: Option<PathBuf>,
+    /// Send without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// Token of the collection, or the one printed when the run was sent. Other users can read a
+    /// command line; the environment variable is safer.
+    #[arg(long, value_name = "TOKEN", env = "FLASHMARK_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Replace this run of the collection; it stays readable as an earlier revision.
+    #[arg(long, value_name = "ID", conflicts_with = "withdraw")]
+    pub replace: Option<String>,
+    /// Send the runs that could not be sent before: to the collection of --to, or each to its own.
+    #[arg(long, conflicts_with_all = ["run", "show", "replace", "withdraw"])]
+    pub pending: bool,
+    /// Withdraw this run from the collection, permanently.
+    #[arg(long, value_name = "ID")]
+    pub withdraw: Option<String>,
+    /// Reason for the withdrawal, for the record of the collection.
+    #[arg(
+        long,
+        value_name = "WORDS",
+        requires = "withdraw",
+        default_value = "withdrawn by who sent it",
+        hide_default_value = true
+    )]
+    pub why: String,
+}

@@ -1,0 +1,196 @@
+//! Flags of the commands of the feature `workloads`: effects of the host, work on file systems,
+//! traces, and the present I/O of devices.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::AccessFlags;
+use crate::outputs::Outputs;
+
+/// Flags of `host-effects`.
+#[cfg(feature = "workloads")]
+#[derive(Debug, Args)]
+pub struct HostEffectsFlags {
+    /// Directory (its medium is read), file, or block device that is not in use.
+    #[arg(value_name = "DIR|DEVICE")]
+    pub target: String,
+    /// Number of rounds; each measures the setting as it is, changed, changed, as it is.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+    /// Duration of each read measurement.
+    #[arg(long, value_name = "DURATION", default_value = "500ms")]
+    pub time: String,
+    /// Label of the run, any text.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Outputs of the run.
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+/// Flags of `matrix`.
+#[derive(Debug, Args)]
+pub struct MatrixFlags {
+    /// Block device, regular file, or directory (a file is made in it and removed). Needs root:
+    /// file systems are made and mounted.
+    pub target: String,
+    /// File systems: ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2,
+    /// vfat, exfat, or all.
+    #[arg(long, value_delimiter = ',', value_name = "FS,..", default_value = "all")]
+    pub fs: Vec<String>,
+    /// I/O schedulers: none, mq-deadline, kyber, bfq, or all that the kernel offers.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..", default_value = "all")]
+    pub scheduler: Vec<String>,
+    /// Work to measure: record-ops, threads, rrd, untar, sqlite, logger, boot, trace:FILE (recorded
+    /// block I/O), files:TRACE (recorded operations on files).
+    #[arg(long, value_delimiter = ',', value_name = "WORK,..", default_value = "record-ops")]
+    pub work: Vec<String>,
+    /// Change a setting of a work. May be given several times.
+    #[arg(long, value_name = "WORK.SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// Set of mount options, separated by commas. May be given several times; each set is measured.
+    #[arg(long, value_name = "OPTION,..", default_value = "noatime")]
+    pub mount_options: Vec<String>,
+    /// Alignment of file systems to the medium's allocation unit by mkfs: no, yes, or both.
+    #[arg(long, value_delimiter = ',', value_name = "yes|no", default_value = "no", value_parser = ["yes", "no"])]
+    pub align: Vec<String>,
+    /// Size of the allocation unit, for --align yes. Without it, the size that the medium declares,
+    /// or else 4 MiB.
+    #[arg(long, value_name = "SIZE")]
+    pub au: Option<String>,
+    /// Minimum number of repeats of each combination.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeats: u32,
+    /// Maximum number of repeats of the combinations that may be best and do not differ
+    /// significantly.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub most_repeats: u32,
+    /// Time limit of all sessions together, for example 8h.
+    #[arg(long, value_name = "DURATION")]
+    pub time_limit: Option<String>,
+    /// Size of the file that is made in a directory.
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Allow the medium or file to be overwritten. ID is its serial number, CID or by-id name (its
+    /// path if it has none); of a partition, its own name or that of its medium.
+    #[arg(long, value_name = "ID")]
+    pub erase: Option<String>,
+    /// Confirm that the data on the medium may be overwritten. A medium that is not empty needs
+    /// this in a script; on a terminal, you are asked to type a word.
+    #[arg(long, requires = "erase")]
+    pub yes: bool,
+    /// Label of this run, any text.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Seed of all random choices. Without it, a new one is drawn and recorded; for a simulated
+    /// medium it is 1.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Write a workbook with raw values and formulas to this file.
+    #[arg(long, value_name = "FILE")]
+    pub xlsx: Option<PathBuf>,
+    /// Write the raw values to this file, as CSV.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Print the plan and do nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// Outputs of the run.
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+/// Flags of `replay`.
+#[derive(Debug, Args)]
+pub struct ReplayFlags {
+    /// Trace: a capture of flashmark, a file of blktrace (NAME.blktrace.0, or NAME for all
+    /// processors), text of blkparse, or a fio iolog (version 2 or 3).
+    pub trace: PathBuf,
+    /// Directory (a test file is made in it and removed), regular file, block device, or
+    /// sim:PROFILE.
+    pub target: String,
+    /// Speed of the replay. 1: each request at its recorded time; N: N times as fast (0.5: half as
+    /// fast); max: as fast as possible. Requests that waited for others when they were recorded
+    /// always wait.
+    #[arg(long, default_value = "1", value_name = "1|N|max")]
+    pub speed: String,
+    /// Adaptation of the trace to the size of the target: squeezed or stretched to it, wrapped
+    /// around at its end, or without the requests beyond it. Without this, a larger trace is
+    /// refused.
+    #[arg(long, value_name = "HOW")]
+    pub fit: Option<FitFlag>,
+    /// Queue depth of a trace that does not record which requests waited for others (a fio iolog).
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub depth: u32,
+    /// Leave out writes, flushes and discards, so that nothing on the target changes.
+    #[arg(long)]
+    pub reads_only: bool,
+    /// Label of this run, any text.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Seed of the data that is written.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Access to the target.
+    #[command(flatten)]
+    pub access: AccessFlags,
+    /// Print the content of the trace and the plan, and do nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// Outputs of the run.
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+/// `--fit` as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FitFlag {
+    /// Squeeze or stretch the whole trace to the target, each MiB as a whole.
+    Scale,
+    /// Continue at the beginning for places beyond the end.
+    Wrap,
+    /// Leave out requests beyond the end.
+    Skip,
+}
+
+/// Flags of `watch`.
+#[derive(Debug, Args)]
+pub struct WatchFlags {
+    /// Devices or partitions: kernel names (sda1), paths, or names under /dev/disk/by-id.
+    #[arg(required = true, value_name = "DEV")]
+    pub devices: Vec<String>,
+    /// Interval between reports, for example 1s or 100ms.
+    #[arg(long, default_value = "1s", value_name = "DURATION")]
+    pub interval: String,
+    /// Number of reports. Without it, until Ctrl-C.
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// Print a line of JSON for each device and report, with the names that iostat uses.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `capture`.
+#[derive(Debug, Args)]
+pub struct CaptureFlags {
+    /// Device or partition: kernel name (sda1), path, or name under /dev/disk/by-id.
+    #[arg(value_name = "DEV", required_unless_present = "files", conflicts_with = "files")]
+    pub device: Option<String>,
+    /// Record the file operations of programs below this directory instead, for `matrix --work
+    /// files:TRACE`.
+    #[arg(long, value_name = "DIR")]
+    pub files: Option<PathBuf>,
+    /// File of the trace, best on another medium.
+    #[arg(long, short, value_name = "TRACE")]
+    pub output: PathBuf,
+    /// Duration of the capture, for example 60s. Without it, until Ctrl-C.
+    #[arg(long, value_name = "DURATION")]
+    pub time: Option<String>,
+    /// Maximum size of the trace, for example 1GiB; the capture ends there.
+    #[arg(long, value_name = "SIZE")]
+    pub size_limit: Option<String>,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
