@@ -27,6 +27,7 @@
 
 mod backed_up;
 mod block_content;
+mod places;
 mod probe_stages;
 mod prober;
 mod recheck;

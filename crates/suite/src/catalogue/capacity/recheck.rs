@@ -7,7 +7,7 @@ use record::{Cell, Flag, PlannedCell, metric};
 
 use super::CapacitySpec;
 use super::block_content::BlockContent;
-use super::probe_stages::evenly_spaced_blocks;
+use super::places::evenly_spaced_blocks;
 use super::prober::block;
 use crate::cell_context::Guarded;
 use crate::place_read::{PlaceRead, read_places};

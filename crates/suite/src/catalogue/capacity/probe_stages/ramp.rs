@@ -1,0 +1,157 @@
+//! The ramp: sequential writes from the front, longer and longer, that fill every cache.
+
+use device::Extent;
+use record::units::{KIB, MIB};
+
+use super::{ProbeStages, ProbeTrouble};
+use crate::catalogue::capacity::block_content::BlockContent;
+use crate::catalogue::capacity::places::stratified;
+use crate::catalogue::capacity::prober::StepOutcome;
+
+/// Length in bytes of the ramp at its first doubling, without the bytes that are added to each:
+/// caches come in powers of two, and a ramp slightly longer than one detects it, where otherwise
+/// only the ramp of twice the length would.
+const FIRST_RAMP_BYTES: u64 = 4 * MIB;
+pub(super) const BEYOND_BYTES: u64 = MIB;
+/// Number of blocks of the ramp that are read at the end.
+const RAMP_SAMPLES: u64 = 256;
+const RAMP_SAMPLE_BYTES: u64 = 16 * KIB;
+/// Share of the cell's time that is reserved for the stages after the ramp: one part in this many.
+const RESERVE: u64 = 5;
+
+impl ProbeStages<'_, '_, '_> {
+    /// Lengths of the ramp at its steps, in bytes.
+    pub(super) fn steps(&self) -> Vec<u64> {
+        let doublings = std::iter::successors(Some(FIRST_RAMP_BYTES), |bytes| Some(bytes * 2))
+            .map(|bytes| bytes + BEYOND_BYTES);
+        let mut steps: Vec<u64> = [0]
+            .into_iter()
+            .chain(doublings.take_while(|bytes| *bytes < self.longest_ramp_bytes))
+            .collect();
+        steps.push(self.longest_ramp_bytes);
+        steps
+    }
+
+    /// Makes the ramp longer, step by step, until marks are lost, addresses fold, or it has its
+    /// full length.
+    pub(super) fn grow(
+        &mut self,
+        steps: &[u64],
+        groups: &[Vec<u64>],
+    ) -> StepOutcome<Option<ProbeTrouble>> {
+        let mut folding_sought = false;
+        for (step, &bytes) in steps.iter().enumerate() {
+            if !self.has_time_for(bytes) {
+                let affordable = self.affordable_bytes();
+                self.extend_ramp(affordable)?;
+                return Ok(None);
+            }
+            self.prober.context.part(
+                0.15 + 0.6 * step as f64 / steps.len() as f64,
+                0.15 + 0.6 * (step + 1) as f64 / steps.len() as f64,
+            );
+            // As soon as the ramp is long enough, and not when it has doubled: half a minute of a
+            // slow medium.
+            if !folding_sought && bytes >= self.folding_from_bytes {
+                folding_sought = true;
+                self.extend_ramp(self.folding_from_bytes)?;
+                self.seek_folding(0)?;
+                if !self.prober.folded.is_empty() {
+                    return Ok(Some(ProbeTrouble::Folded));
+                }
+            }
+            // The first piece tells how long the others take.
+            self.extend_ramp(bytes.min(FIRST_RAMP_BYTES))?;
+            if !self.has_time_for(bytes) {
+                let affordable = self.affordable_bytes();
+                self.extend_ramp(affordable)?;
+                return Ok(None);
+            }
+            self.extend_ramp(bytes)?;
+            let seen = self.read_marks(&groups[step])?;
+            if !self.prober.folded.is_empty() {
+                return Ok(Some(ProbeTrouble::Folded));
+            }
+            if !seen.iter().all(|(place, seen)| seen.is_present(*place, None)) {
+                return Ok(Some(ProbeTrouble::Vanished(step)));
+            }
+            self.found.filled_cache_bytes = bytes;
+        }
+        Ok(None)
+    }
+
+    /// True if the ramp can be made this long at the rate so far, with time left for the later
+    /// stages.
+    fn has_time_for(&mut self, bytes: u64) -> bool {
+        let (left_ns, all_ns) = (self.prober.left_ns(), self.prober.context.allotted_ns);
+        if self.ramp_bytes == 0 {
+            return left_ns > 0;
+        }
+        // What is kept is written once more.
+        let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
+        let needed_ns =
+            times * (bytes - self.ramp_bytes) as f64 / self.ramp_bytes as f64 * self.ramp_ns as f64;
+        needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
+    }
+
+    /// Length that the ramp can reach in half of the remaining time; the other half is for reading.
+    fn affordable_bytes(&mut self) -> u64 {
+        let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
+        let ns_per_byte = times * self.ramp_ns as f64 / self.ramp_bytes.max(1) as f64;
+        let more = self.prober.left_ns() as f64 / 2.0 / ns_per_byte.max(f64::MIN_POSITIVE);
+        let more =
+            if self.ramp_bytes == 0 { 0 } else { (more as u64).min(self.longest_ramp_bytes) };
+        (self.ramp_bytes + more).min(self.longest_ramp_bytes) / MIB * MIB
+    }
+
+    pub(super) fn extend_ramp(&mut self, bytes: u64) -> StepOutcome {
+        let first = self.prober.span.offset_bytes;
+        let pieces =
+            (self.ramp_bytes / MIB..bytes / MIB).map(|piece| Extent::new(first + piece * MIB, MIB));
+        let started_ns = self.prober.now_ns();
+        self.prober.write("filling caches", self.ramp_pass, MIB, pieces)?;
+        self.ramp_ns += self.prober.now_ns() - started_ns;
+        self.ramp_bytes = self.ramp_bytes.max(bytes);
+        Ok(())
+    }
+
+    /// Checks again with the ramp at its full length: all marks, the ramp itself, and folded
+    /// addresses at finer distances.
+    pub(super) fn recheck(
+        &mut self,
+        steps: &[u64],
+        groups: &[Vec<u64>],
+    ) -> StepOutcome<Option<ProbeTrouble>> {
+        self.prober.context.part(0.75, 1.0);
+        if self.combed_bytes == 0 || self.ramp_bytes >= 2 * self.combed_bytes {
+            self.seek_folding(0)?;
+        }
+        let mut places = groups.concat();
+        places.sort_unstable();
+        let seen = self.read_marks(&places)?;
+        self.found.filled_cache_bytes = self.ramp_bytes;
+        if !self.prober.folded.is_empty() {
+            return Ok(Some(ProbeTrouble::Folded));
+        }
+        let ramp = Extent::new(self.prober.span.offset_bytes, self.ramp_bytes);
+        let samples = stratified(
+            ramp,
+            RAMP_SAMPLES.min(self.ramp_bytes / RAMP_SAMPLE_BYTES),
+            RAMP_SAMPLE_BYTES,
+            &mut self.random,
+        );
+        let sampled = self.prober.read(
+            "reading what filled the caches",
+            self.ramp_pass,
+            &samples,
+            RAMP_SAMPLE_BYTES,
+            |_| false,
+        )?;
+        self.prober.keep(&sampled);
+        let lost = |seen: &[(u64, BlockContent)]| {
+            seen.iter().any(|(place, seen)| !seen.is_present(*place, None))
+        };
+        let last = steps.iter().rposition(|bytes| *bytes <= self.ramp_bytes).unwrap_or(0);
+        Ok((lost(&seen) || lost(&sampled)).then_some(ProbeTrouble::Vanished(last)))
+    }
+}
