@@ -124,16 +124,24 @@ impl fmt::Display for Use {
     /// Writes the use as in "good for ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Use::RootDisk => f.write_str("a root disk"),
-            Use::Camera => f.write_str("a camera"),
-            Use::Video { mbit } => write!(f, "video at {mbit} Mbit/s"),
-            Use::Logger => f.write_str("a data logger"),
-            Use::Database => f.write_str("a database"),
+            Use::Video { mbit } => write!(f, "{} at {mbit} Mbit/s", self.noun()),
+            _ => write!(f, "a {}", self.noun()),
         }
     }
 }
 
 impl Use {
+    /// Noun for the use, without an article and a rate: "root disk", "video".
+    pub fn noun(self) -> &'static str {
+        match self {
+            Use::RootDisk => "root disk",
+            Use::Camera => "camera",
+            Use::Video { .. } => "video",
+            Use::Logger => "data logger",
+            Use::Database => "database",
+        }
+    }
+
     /// Id of the finding with the verdict on this use.
     pub fn verdict_id(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! The first sheet: fits on one page of paper and is all that most readers need.
 
 use findings::UseLevel;
-use record::text::printable;
+use record::text::{capitalised, printable};
 use record::{Finding, Fitness, Record, Severity, Use, test};
 
 use super::{FiguresView, FindingView, headline_row, is_danger};
@@ -171,12 +171,8 @@ fn badge(record: &Record, use_level: &UseLevel) -> Badge {
         class,
         icon,
         use_name: match use_level.wanted {
-            Use::RootDisk => "Root disk".to_owned(),
-            Use::Camera => "Camera".to_owned(),
-            Use::Video { .. } if !has_rate => "Video".to_owned(),
-            Use::Video { mbit } => format!("Video, {mbit} Mbit/s"),
-            Use::Logger => "Data logger".to_owned(),
-            Use::Database => "Database".to_owned(),
+            Use::Video { mbit } if has_rate => format!("Video, {mbit} Mbit/s"),
+            wanted => capitalised(wanted.noun()),
         },
         word: use_level.level.word(),
         note: match use_level {

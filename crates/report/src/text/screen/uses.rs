@@ -1,7 +1,7 @@
 //! Suitability of the medium: its levels by use, and the verdict beside them.
 
 use findings::{UseLevel, use_levels};
-use record::text::printable;
+use record::text::{capitalised, printable};
 use record::{Finding, Fitness, Severity, Use};
 
 use super::Screen;
@@ -80,21 +80,18 @@ impl Screen<'_> {
 
 /// A sentence for each level, with the uses that have it.
 fn levels(all: &[UseLevel], notes: Notes) -> Vec<String> {
-    let mut kinds: Vec<String> = [
-        ("Good for", Fitness::Good),
-        ("Usable for", Fitness::Usable),
-        ("Poor for", Fitness::Poor),
-        ("Not suitable for", Fitness::NotSuitable),
-        ("Cannot be told here:", Fitness::CannotTell),
-        ("Not tested:", Fitness::NotTested),
-    ]
-    .into_iter()
-    .filter_map(|(lead, level)| {
+    let sentence = |level: Fitness| {
         let of_level = all.iter().filter(|one| one.level == level);
         let names: Vec<String> = of_level.map(|one| named(one, notes)).collect();
-        (!names.is_empty()).then(|| format!("{lead} {}.", names.join(", ")))
-    })
-    .collect();
+        let names = Some(names.join(", ")).filter(|names| !names.is_empty())?;
+        Some(match level {
+            Fitness::CannotTell | Fitness::NotTested => {
+                format!("{}: {names}.", capitalised(level.word()))
+            }
+            _ => format!("{}.", level.verdict(names)),
+        })
+    };
+    let mut kinds: Vec<String> = Fitness::ALL.into_iter().rev().filter_map(sentence).collect();
     if kinds.len() > 3 {
         let last = kinds.split_off(2).join(" ");
         kinds.push(last);
@@ -112,12 +109,8 @@ enum Notes {
 /// A use in a few words: "video (100 Mbit/s)", "database (if its flush is honest)".
 fn named(one: &UseLevel, notes: Notes) -> String {
     let name = match one.wanted {
-        Use::RootDisk => "root disk".to_owned(),
-        Use::Camera => "camera".to_owned(),
-        Use::Video { .. } if one.level == Fitness::NotTested => "video".to_owned(),
-        Use::Video { mbit } => format!("video at {mbit} Mbit/s"),
-        Use::Logger => "data logger".to_owned(),
-        Use::Database => "database".to_owned(),
+        Use::Video { .. } if one.level != Fitness::NotTested => one.wanted.to_string(),
+        wanted => wanted.noun().to_owned(),
     };
     let condition = one.condition.map(|condition| condition.short().to_owned());
     let few = one.few_samples.clone().filter(|_| notes == Notes::All);
