@@ -40,10 +40,12 @@ mod query;
 mod read;
 mod runs;
 mod sqlite;
+mod submission;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod write;
+mod writer;
 
 use std::sync::Arc;
 
@@ -56,8 +58,8 @@ pub use error::{CollectionError, DatabaseError};
 pub use facts::Facet;
 pub use listing::{ListedRun, RunFilter, RunOrder, reasons_of};
 pub use read::{Counts, Revision};
+pub use submission::{Submission, SubmissionReceipt};
 pub use tokens::{Token, TokenKind};
-pub use write::{Submission, SubmissionReceipt};
 
 /// A collection of published runs. A clone is another handle to the same collection; any thread may
 /// use any handle at any time.

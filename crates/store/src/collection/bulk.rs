@@ -4,9 +4,11 @@
 use record::collection::SubmissionStatus;
 
 use super::audit::AuditEvent;
+use super::columns::status_named;
 use super::connection::{Connection, SqlValue};
 use super::error::ErrorContext;
-use super::write::{SubmissionReceipt, Writer, status_named};
+use super::submission::SubmissionReceipt;
+use super::writer::Writer;
 use super::{Collection, CollectionError};
 
 /// Name in the audit of a judgement of many runs.

@@ -1,7 +1,7 @@
-//! Names of columns, as SQL has them.
+//! Names of columns and of values, as SQL has them.
 
 use record::MediumKind;
-use record::collection::Origin;
+use record::collection::{Origin, SubmissionStatus};
 
 use super::error::CollectionError;
 use std::fmt::Write as _;
@@ -40,6 +40,11 @@ pub(super) fn kind_named(name: &str) -> Result<MediumKind, CollectionError> {
 
 pub(super) fn origin_named(name: &str) -> Result<Origin, CollectionError> {
     Origin::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no origin")))
+}
+
+pub(super) fn status_named(name: &str) -> Result<SubmissionStatus, CollectionError> {
+    SubmissionStatus::named(name)
+        .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no status")))
 }
 
 #[cfg(test)]

@@ -2,10 +2,9 @@
 
 use record::collection::{HeadlineFigure, Origin, SubmissionStatus};
 
-use super::columns::origin_named;
+use super::columns::{origin_named, status_named};
 use super::connection::{SqlRow, SqlValue};
 use super::error::ErrorContext;
-use super::write::status_named;
 use super::{Collection, CollectionError, columns};
 
 /// Number of runs that are sorted by suspicion or sender: the newest that fit.

@@ -4,10 +4,10 @@ use std::io;
 
 use record::collection::{CollectionLine, CollectionRun, Model};
 
+use super::columns::status_named;
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::document::RevisionDocument;
 use super::error::ErrorContext;
-use super::write::status_named;
 use super::{Collection, CollectionError, columns, lines};
 
 /// Number, time, sender and reason of a revision.
