@@ -397,6 +397,10 @@ fn a_partition_is_given_away_by_its_own_name_and_never_gives_away_its_disk() {
         let ran = run(&second, erase);
         assert_eq!(ran.code, Some(0), "{erase}: {ran}");
     }
+    let flashmark = Flashmark::new();
+    let words = ["--only", "sequential-read", "--quiet", "--time-limit", "1s"];
+    flashmark.done(&[&["run", &second], &words[..]].concat());
+    assert_eq!(flashmark.record().medium.capacity_bytes, Some(30 * MIB));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
 
@@ -396,69 +396,4 @@ fn a_run_goes_on_with_the_same_medium_only() {
     flashmark: loopX holds no medium (size 0); put one in, or see `flashmark list`
     ");
     assert_eq!(acknowledged(&flashmark), before, "nothing was measured on a stranger");
-}
-
-/// Traces of a staged file system: mounts of the device or its partitions, its partitions, and
-/// devices made of it.
-fn traces(device: &LoopDevice) -> Vec<String> {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    let is_of_it = |line: &&str| {
-        let rest = line.strip_prefix(device.word());
-        rest.is_some_and(|rest| rest.starts_with([' ', 'p']))
-    };
-    let mounts = mounts.lines().filter(is_of_it).map(str::to_owned);
-    let devices = fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap().path());
-    let is_over = |path: &PathBuf| {
-        fs::read_to_string(path.join("loop/backing_file"))
-            .is_ok_and(|file| file.trim() == device.word())
-    };
-    let over = devices.filter(is_over).map(|path| path.display().to_string());
-    mounts.chain(over).chain(device.partitions()).collect()
-}
-
-#[test]
-fn a_killed_run_leaves_no_mount_and_no_device() {
-    if !has_root() {
-        return;
-    }
-    let flashmark = Flashmark::new();
-    if flashmark.run(&["tests", "record-ops"]).code != Some(0) {
-        return skipped("there is no test record-ops");
-    }
-    let scratch = Scratch::new();
-    let image = scratch.at("image");
-    fs::File::create(&image).unwrap().set_len(2 << 30).unwrap();
-    let device = LoopDevice::new(&image);
-    let words = [
-        "run",
-        device.word(),
-        "--erase",
-        device.word(),
-        "--only",
-        "record-ops",
-        "--suite",
-        "standard",
-    ];
-    let mut child = flashmark.start(&words);
-    let staged = || !traces(&device).is_empty();
-    let mounted = || traces(&device).iter().any(|trace| trace.starts_with("/dev/"));
-    eventually("a staged file system", || (mounted() || is_over(&mut child)).then_some(()));
-    std::thread::sleep(Duration::from_millis(100));
-    child.kill().unwrap();
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert!(staged(), "it was killed while the file system was there: {ran}");
-    flashmark.done(&[
-        "run",
-        device.word(),
-        "--only",
-        "sequential-read",
-        "--quiet",
-        "--time-limit",
-        "1s",
-    ]);
-    assert_eq!(traces(&device), Vec::<String>::new());
-    let notes = fs::read_dir(flashmark.home().join(".staged")).unwrap().count();
-    assert_eq!(notes, 0, "nothing is left to undo");
-    let runs = flashmark.done(&["runs"]).out;
-    assert_eq!(runs.lines().count(), 2, "the notes are no run: {runs}");
 }

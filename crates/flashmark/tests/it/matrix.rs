@@ -230,6 +230,8 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
     child.kill().unwrap();
     child.wait().unwrap();
 
+    let listed = flashmark.done(&["runs"]).out;
+    assert!(!listed.contains(".staged"), "what is to be undone is no run: {listed}");
     let resumed = flashmark.done(&["resume", "--quiet"]);
     let record = read_record(&flashmark.run_dir().join("record.json"));
     assert_eq!((record.run.ended, record.run.resumed), (Ended::Complete, 1), "{resumed}");

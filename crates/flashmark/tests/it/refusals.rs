@@ -7,8 +7,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use crate::support::{
-    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root,
-    loop_device, mounted, node_of_its_own, refused, skipped, tool,
+    EXT4, Flashmark, LoopDevice, MIB, Scratch, as_nobody, has_root, loop_device, mounted,
+    node_of_its_own, refused, skipped, tool,
 };
 
 /// Message to a user without rights.
@@ -215,146 +215,6 @@ fn a_mounted_medium() {
     exit 3
     flashmark: 'SCRATCH/image' is the content of loopX; name another file or a directory
     ");
-}
-
-#[test]
-fn every_part_of_a_disk_that_is_in_use() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 64 * MIB);
-    let device = LoopDevice::with(&image, &["--partscan", "--direct-io=on"]);
-    let [first, second] = [1, 2].map(|number| {
-        // Without a partition table: not every kernel reads one, but each takes a partition that it
-        // is told of.
-        let (start, length) = ((number - 1) * 32 + 1, 30);
-        tool(
-            "addpart",
-            &[
-                device.word(),
-                &number.to_string(),
-                &(start * 2048).to_string(),
-                &(length * 2048).to_string(),
-            ],
-        );
-        let node = format!("{}p{number}", device.word());
-        eventually("the node of a partition", || Path::new(&node).exists().then(|| node.clone()))
-    });
-    tool("mkfs.ext4", &["-q", "-F", &first]);
-    let mount = Mount::new(&["-o", "noatime", &first], &scratch.directory("mnt"));
-    tool("sync", &["-f", mount.word()]);
-    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
-    insta::assert_snapshot!(refused_with_erase(device.word(), &[&image], &names), @r"
-    exit 3
-    flashmark: '/dev/loopX' is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
-    ");
-    insta::assert_snapshot!(refused(&first, &["--erase", device.word()], &[&image], &names), @r"
-    exit 3
-    flashmark: '/dev/loopXp1' is a partition of loopX, which is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
-    ");
-    insta::assert_snapshot!(refused(&second, &["--erase", device.word()], &[&image], &names), @r"
-    exit 3
-    flashmark: '/dev/loopXp2' is a partition of loopX, which is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
-    ");
-    insta::assert_snapshot!(refused(&second, &[], &[&image], &names), @r"
-    exit 3
-    flashmark: '/dev/loopXp2' is a partition of loopX, which is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
-    ");
-    drop(mount);
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", &second, "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
-    assert_eq!(flashmark.record().medium.capacity_bytes, Some(30 * MIB));
-}
-
-/// Ends the swapping when dropped.
-struct Swapping<'a>(&'a str);
-
-impl Drop for Swapping<'_> {
-    fn drop(&mut self) {
-        tool("swapoff", &[self.0]);
-    }
-}
-
-#[test]
-fn swap_space() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    tool("mkswap", &[image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let on = Ran::of(std::process::Command::new("swapon").args(["--priority", "0", device.word()]));
-    if on.code != Some(0) {
-        return skipped(&format!("no swapping here: {}", on.err.trim()));
-    }
-    let _swapping = Swapping(device.word());
-    // The kernel writes there where memory is short, so its bytes prove nothing.
-    insta::assert_snapshot!(refused_with_erase(device.word(), &[], &[(device.name(), "loopX")]), @r"
-    exit 3
-    flashmark: '/dev/loopX' is in use: loopX is swap space; swapoff it first, or choose another medium
-    ");
-}
-
-#[test]
-fn a_medium_that_another_device_is_made_of() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    let lower = LoopDevice::new(&image);
-    let names = [(lower.name(), "loopX")];
-    {
-        let upper = LoopDevice::new(lower.path());
-        let names = [(upper.name(), "loopY"), (lower.name(), "loopX")];
-        insta::assert_snapshot!(refused_with_erase(lower.word(), &[&image], &names), @r"
-        exit 3
-        flashmark: '/dev/loopX' is in use: loopX is part of loopY (loop); release it first, or choose another medium
-        ");
-    }
-    let own = format!(
-        "{} (process {})",
-        std::env::current_exe().unwrap().file_name().unwrap().to_str().unwrap(),
-        std::process::id()
-    );
-    let names = [(own.as_str(), "THIS TEST"), names[0]];
-    let _held = rustix::fs::open(
-        lower.path(),
-        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL,
-        rustix::fs::Mode::empty(),
-    )
-    .unwrap();
-    let message = refused_with_erase(lower.word(), &[&image], &names);
-    // `mount` of a test beside this one opens every loop device for a moment and is named too.
-    let (before, names_and_after) = message.split_once(" (it is open in ").unwrap();
-    let (holders, after) = names_and_after.split_once("); ").unwrap();
-    assert!(holders.split(" and ").any(|holder| holder == "THIS TEST"), "{message}");
-    insta::assert_snapshot!(format!("{before}; {after}"), @r"
-    exit 3
-    flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight; release it first, or choose another medium
-    ");
-}
-
-#[test]
-fn the_disk_of_the_running_system() {
-    if !has_root() {
-        return;
-    }
-    let source = tool("findmnt", &["--noheadings", "--output", "SOURCE", "/"]);
-    if !source.starts_with("/dev/") || !Path::new(&source).exists() {
-        return skipped(&format!("the root file system is on {source}"));
-    }
-    let message = refused_with_erase(&source, &[], &[(&source, "ROOT")]);
-    assert!(
-        message.starts_with("exit 3\nflashmark: 'ROOT' is ")
-            && message.contains("the running system is on it (/)"),
-        "{message}"
-    );
-    assert_eq!(message.lines().count(), 2, "{message}");
-    let message = refused(&source, &[], &[], &[(&source, "ROOT")]);
-    assert!(message.starts_with("exit 3\n"), "{message}");
 }
 
 #[test]

@@ -11,6 +11,12 @@ use super::{Arranged, Case, Stage};
 pub const CASES: &[Case] = &[
     Case { name: "mounted", arrange: || mounted_medium(false) },
     Case { name: "a partition mounted", arrange: || mounted_medium(true) },
+    Case { name: "a partition mounted, itself named", arrange: || mounted_partition(1) },
+    Case { name: "a partition mounted, another one named", arrange: || mounted_partition(2) },
+    Case {
+        name: "a partition mounted, another one only read",
+        arrange: || mounted_partition(2).map(Stage::only_read),
+    },
     Case { name: "mounted in another mount namespace", arrange: || mounted_elsewhere(false) },
     Case {
         name: "a partition mounted in another mount namespace",
@@ -23,7 +29,11 @@ pub const CASES: &[Case] = &[
         arrange: || {
             held(
                 "f=os.open(path,os.O_RDONLY|os.O_EXCL)",
-                &["held open by another program or mounted out of sight"],
+                &[
+                    " is held open by another program or mounted out of sight (it is open in ",
+                    "python3",
+                    "); release it first, or choose another medium",
+                ],
             )
         },
     },
@@ -101,6 +111,10 @@ pub const CASES: &[Case] = &[
     Case { name: "another run that writes", arrange: || another_run(true) },
     Case { name: "another run that reads", arrange: || another_run(false) },
     Case { name: "the disk of the running system", arrange: running_system },
+    Case {
+        name: "the disk of the running system, only read",
+        arrange: || running_system().map(Stage::only_read),
+    },
     Case { name: "a file system in a process's hands (FUSE)", arrange: fuse },
 ];
 
@@ -121,7 +135,7 @@ pub fn medium() -> Result<(Stage, Attached), String> {
     let mut stage = Stage::file();
     let attached = Attached::over(&stage.target)?;
     attached.word().clone_into(&mut stage.target);
-    attached.word().clone_into(&mut stage.erase);
+    let stage = stage.erased_as(attached.word());
     Ok((stage, attached))
 }
 
@@ -146,7 +160,29 @@ fn mounted_medium(in_part: bool) -> Arranged {
     make_filesystem(&node);
     let at = stage.scratch.directory("mnt");
     let mount = mounted(&[QUIETLY, &[node.as_str()]].concat(), &at)?;
-    let reason = format!("{} is mounted at {}", node.trim_start_matches("/dev/"), at.display());
+    let reason = format!(
+        "'{}' is in use: {} is mounted at {}; unmount it first, or name a directory on it",
+        attached.word(),
+        node.trim_start_matches("/dev/"),
+        at.display()
+    );
+    Ok(stage.refused_with(reason).keeps(attached).keeps(mount))
+}
+
+/// The first partition is mounted, and this one is the target.
+fn mounted_partition(named: u32) -> Arranged {
+    let (mut stage, attached, partition) = partitioned()?;
+    attached.partition(2)?;
+    make_filesystem(&partition);
+    let at = stage.scratch.directory("mnt");
+    let mount = mounted(&[QUIETLY, &[partition.as_str()]].concat(), &at)?;
+    stage.target = format!("{}p{named}", attached.word());
+    let reason = format!(
+        "'{}' is a partition of {name}, which is in use: {name}p1 is mounted at {}; unmount it first, or name a directory on it",
+        stage.target,
+        at.display(),
+        name = attached.name()
+    );
     Ok(stage.refused_with(reason).keeps(attached).keeps(mount))
 }
 
@@ -185,7 +221,11 @@ fn swap() -> Arranged {
     tried("mkswap", &[attached.word()])?;
     tried("swapon", &["--priority", "0", attached.word()])?;
     let undo = Undo::by(&["swapoff", attached.word()]);
-    let reason = format!("{} is swap space", attached.name());
+    let reason = format!(
+        "'{}' is in use: {} is swap space; swapoff it first, or choose another medium",
+        attached.word(),
+        attached.name()
+    );
     Ok(stage.swapped_to().refused_with(reason).keeps(attached).keeps(undo))
 }
 
@@ -295,7 +335,9 @@ fn running_system() -> Arranged {
     if !source.starts_with("/dev/") || !Path::new(&source).exists() {
         return Err(format!("the root file system is on {source}"));
     }
-    Ok(Stage::new(Scratch::new(), &source).refused_with("the running system is on it (/)"))
+    let start = format!("flashmark: '{source}' is ");
+    let stage = Stage::new(Scratch::new(), &source).refused_with(start);
+    Ok(stage.refused_with("the running system is on it (/)"))
 }
 
 fn fuse() -> Arranged {

@@ -35,9 +35,9 @@ type Arranged = Result<Stage, String>;
 /// A target and its holders.
 struct Stage {
     scratch: Scratch,
-    /// Name of the target, and its name for `--erase`.
+    /// Name of the target, and its name for `--erase`; without one it is only read.
     target: String,
-    erase: String,
+    erase: Option<String>,
     /// Image that must not change.
     image: Option<PathBuf>,
     /// True if only its first page must not change, as the kernel writes to the rest.
@@ -53,7 +53,7 @@ impl Stage {
         let target = target.as_ref().to_str().unwrap().to_owned();
         Stage {
             scratch,
-            erase: target.clone(),
+            erase: Some(target.clone()),
             target,
             image: None,
             is_written_by_kernel: false,
@@ -94,7 +94,12 @@ impl Stage {
     }
 
     fn erased_as(mut self, name: &str) -> Stage {
-        name.clone_into(&mut self.erase);
+        self.erase = Some(name.to_owned());
+        self
+    }
+
+    fn only_read(mut self) -> Stage {
+        self.erase = None;
         self
     }
 
@@ -108,27 +113,19 @@ impl Stage {
         self
     }
 
-    /// Output and number of runs when the program is to overwrite the target.
-    fn overwritten(&self) -> (Ran, usize) {
+    /// Output and number of runs when the program is to measure the target.
+    fn measured(&self) -> (Ran, usize) {
         let flashmark = Flashmark::new();
-        let ran = flashmark.run(&[
-            "run",
-            &self.target,
-            "--suite",
-            "quick",
-            "--quiet",
-            "--erase",
-            &self.erase,
-            "--time-limit",
-            "2s",
-        ]);
+        let words = ["run", &self.target, "--suite", "quick", "--quiet", "--time-limit", "2s"];
+        let erase = self.erase.iter().flat_map(|name| ["--erase", name]);
+        let ran = flashmark.run(&words.into_iter().chain(erase).collect::<Vec<_>>());
         (ran, flashmark.runs().len())
     }
 
     /// Fault in the refusal of the target, if there is one.
     fn fault_in_refusal(&self) -> Option<String> {
         let before = self.kept();
-        let (ran, runs) = self.overwritten();
+        let (ran, runs) = self.measured();
         let missing = self.reasons.iter().find(|words| !ran.err.contains(words.as_str()));
         if self.kept() != before {
             return Some(format!("it was WRITTEN TO: {ran}"));

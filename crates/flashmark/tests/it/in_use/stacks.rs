@@ -39,7 +39,8 @@ fn looped(in_part: bool) -> Arranged {
     let below = if in_part { lower.partition(1)? } else { lower.node.clone() };
     let upper = Attached::over(&below)?;
     let reason = part_of(below.to_str().unwrap(), upper.word(), "loop");
-    Ok(stage.refused_with(reason).keeps(lower).keeps(upper))
+    let advice = "; release it first, or choose another medium";
+    Ok(stage.refused_with(reason + advice).keeps(lower).keeps(upper))
 }
 
 fn by_another_node() -> Arranged {
@@ -96,7 +97,7 @@ fn program_below() -> Arranged {
     let upper = Attached::over(&lower.node)?;
     let holder = Holder::python(&lower.node, "f=open(path,'r+b')")?;
     stage.target = upper.word().to_owned();
-    stage.erase.clone_from(&stage.target);
+    stage.erase = Some(stage.target.clone());
     let reason = format!("{} is held open for writing by python3", lower.name());
     let name = holder.name();
     Ok(stage.refused_with(reason).refused_with(name).keeps(lower).keeps(upper).keeps(holder))
