@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
 use record::text::is_hidden;
 use record::units::saturating_sum;
 use record::{
@@ -11,15 +12,6 @@ use record::{
 };
 
 use super::MAX_MEDIA;
-
-/// Most bytes a second of any medium.
-const MAX_BPS: f64 = 1e12;
-/// Most I/Os a second of any medium.
-const MAX_IOPS: f64 = 1e9;
-/// Longest time in nanoseconds, ten years: no I/O takes one year, and no test ten.
-const MAX_NS: f64 = 3.2e17;
-/// Most bytes of any medium.
-const MAX_BYTES: u64 = 1 << 60;
 
 /// The reason why a line or a whole output cannot be read, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -328,12 +320,12 @@ pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
         limit("a least latency", latency.min as f64, latency.max as f64)?;
     }
     for (name, estimate) in &metrics.other {
-        limit(name, estimate.value, most_of(name))?;
+        limit(name, estimate.value, most_of(name).unwrap_or(MAX_BYTES))?;
     }
     limit("elapsed_ns", cell.elapsed_ns as f64, MAX_NS)?;
-    limit("bytes", cell.bytes as f64, MAX_BYTES as f64)?;
-    limit("block_bytes", cell.params.block_bytes.unwrap_or(0) as f64, MAX_BYTES as f64)?;
-    limit("span_bytes", cell.params.span_bytes.unwrap_or(0) as f64, MAX_BYTES as f64)?;
+    limit("bytes", cell.bytes as f64, MAX_BYTES)?;
+    limit("block_bytes", cell.params.block_bytes.unwrap_or(0) as f64, MAX_BYTES)?;
+    limit("span_bytes", cell.params.span_bytes.unwrap_or(0) as f64, MAX_BYTES)?;
     check_params(&cell.params.other, cell)
 }
 
@@ -342,15 +334,6 @@ fn check_params(params: &BTreeMap<String, f64>, cell: &Cell) -> Result<(), Impor
     match params.values().chain(points).find(|value| !value.is_finite() || value.abs() > MAX_NS) {
         Some(value) => Err(ImportTrouble::new(format_args!("{}: {value:?} cannot be", cell.test))),
         None => Ok(()),
-    }
-}
-
-fn most_of(name: &str) -> f64 {
-    match name {
-        name if name.ends_with("_ns") => MAX_NS,
-        name if name.ends_with("bps") => MAX_BPS,
-        name if name.ends_with("iops") || name.ends_with("_per_s") => MAX_IOPS,
-        _ => MAX_BYTES as f64,
     }
 }
 

@@ -31,6 +31,7 @@ mod flag;
 mod histogram;
 mod host_state;
 mod io_accounting;
+pub mod limits;
 mod medium;
 pub mod metric;
 mod params;

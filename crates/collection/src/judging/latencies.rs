@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use record::limits::MAX_NS;
 use record::{Cell, CountUnit, Histogram, Latency};
 
 use super::Rejection;
-use super::range::{MAX_NS, MAX_OPS, contradiction, within};
+use super::range::{MAX_OPS, contradiction, within};
 
 /// Relative tolerance for the three digits of a histogram and the resolution of the clock.
 const DIGITS: f64 = 0.002;

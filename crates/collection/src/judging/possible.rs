@@ -10,16 +10,14 @@ use std::fmt;
 
 use findings::LINK_SLACK;
 use record::collection::Origin;
+use record::limits::{MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, most_of};
 use record::units::{Nanos, saturating_sum};
 use record::{
     Cell, Claims, Content, CountUnit, Flag, Params, Path, Published, Series, SeriesAxis, Stop,
     TargetKind, test,
 };
 
-use super::range::{
-    MAX_BPS, MAX_BYTES, MAX_IOPS, MAX_NS, MAX_OPS, MOST, contradiction, figure, most_of, within,
-    within_if,
-};
+use super::range::{MAX_OPS, MOST, contradiction, figure, within, within_if};
 use super::{Rejection, latencies, limits, rates};
 
 /// Hexadecimal digits in the key of a medium or a host: 128 bits.
@@ -237,9 +235,8 @@ fn check_metrics(place: CellPath, cell: &Cell) -> Result<(), Rejection> {
         figure(format_args!("{place}.metrics.bps"), bps, 0.0, MAX_BPS)?;
     }
     for (name, estimate) in &metrics.other {
-        let most = most_of(name);
         // A rate, a time or a size is never negative; a number without a unit may be a difference.
-        let least = if most < MOST { 0.0 } else { -MOST };
+        let (least, most) = most_of(name).map_or((-MOST, MOST), |most| (0.0, most));
         figure(format_args!("{place}.metrics.{name}"), estimate, least, most)?;
     }
     Ok(())

@@ -6,14 +6,6 @@ use record::Estimate;
 
 use super::Rejection;
 
-/// Largest rate in bytes per second: a hundred times that of the fastest link of a drive.
-pub(super) const MAX_BPS: f64 = 1e12;
-/// Largest rate in I/Os per second.
-pub(super) const MAX_IOPS: f64 = 1e9;
-/// Longest run in nanoseconds: ten years.
-pub(super) const MAX_NS: f64 = 3.2e17;
-/// Largest capacity, and largest amount written, in bytes.
-pub(super) const MAX_BYTES: f64 = (1u64 << 60) as f64;
 /// Largest number of I/Os.
 pub(super) const MAX_OPS: f64 = 1e15;
 /// Largest value of a number without a known meaning.
@@ -71,15 +63,4 @@ pub(super) fn figure(
 /// Rejection for two values of one document that cannot both be true.
 pub(super) fn contradiction(place: impl fmt::Display, what: impl fmt::Display) -> Rejection {
     Rejection::invalid("contradiction", format!("{place}: {what}"))
-}
-
-/// Largest value of a metric or a parameter, by the unit at the end of its name.
-pub(super) fn most_of(name: &str) -> f64 {
-    match name {
-        name if name.ends_with("_ns") => MAX_NS,
-        name if name.ends_with("bps") => MAX_BPS,
-        name if name.ends_with("iops") || name.ends_with("_per_s") => MAX_IOPS,
-        name if name.ends_with("_bytes") => MAX_BYTES,
-        _ => MOST,
-    }
 }
