@@ -20,9 +20,9 @@ use crate::verdict::{finding, is_sure, verdict_on};
 
 /// Media that are drawn; of 1000 five are praised wrongly, each by `check` for its 53 to 80 lines,
 /// of which none met a tail of one in 500.
-const DRAWN: u64 = 100;
+const DRAWN: u64 = 60;
 /// Praise that may be wrong: a level is said flatly from 95 % on.
-const WRONG: usize = 2;
+const WRONG: usize = 1;
 /// A medium fails at a use where it comes to less than this share of what the use needs, or is
 /// later than the limit by as much: near the border a level is a matter of chance.
 const CLEARLY: f64 = 0.6;

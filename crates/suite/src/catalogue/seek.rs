@@ -1,5 +1,5 @@
-//! `seek`: seeker's 512-byte reads at uniformly random sectors of the whole medium for 30 s
-//! (docs/field/classic-tools.md#seeker).
+//! `seek`: seeker's reads, of 512 bytes by default, at uniformly random places of the whole medium for
+//! 30 s (docs/field/classic-tools.md#seeker).
 //!
 //! seeker v2 reads through the page cache, which overstates small media that were read before. The
 //! reliable figure is that of `path=direct`, the published way; `path=buffered` (form "seeker v2",
@@ -19,11 +19,9 @@ settings! {
     SeekSettings {
         path: Words(["direct", "buffered"]) = "direct", "direct, buffered (as seeker v2 does it)";
         time: Time = "30s", "how long";
+        block: Block = "512", "size of a read; larger if the medium addresses larger units";
     }
 }
-
-/// Size of one read in bytes, as in seeker; larger if the medium addresses larger units.
-const SECTOR_BYTES: u64 = 512;
 
 /// Reads sectors at random places of the whole medium, a cell for each path.
 pub struct Seek;
@@ -50,7 +48,7 @@ impl Procedure for Seek {
                 continue;
             }
             let Some(span) = cells.region(Region::Whole, u64::MAX) else { continue };
-            let block_bytes = SECTOR_BYTES.max(facts.logical_block_bytes);
+            let block_bytes = settings.block.max(facts.logical_block_bytes);
             let params = Params {
                 path: if buffered { Path::Buffered } else { Path::Direct },
                 form: buffered.then(|| "seeker v2".into()),
@@ -84,7 +82,7 @@ impl Procedure for Seek {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
+    use record::units::{GIB, KIB, MILLISECOND_NS, SECOND_NS};
     use record::{Flag, Stop};
 
     use super::*;
@@ -123,9 +121,14 @@ mod tests {
             TestBench::file(GIB, |_, _| 1).left_out(&["seek"]),
             @"nothing to do: seek: needs a raw medium; name the device itself, for example /dev/sdX"
         );
-        let mut bench = TestBench::raw(GIB, |_, _| MILLISECOND_NS);
-        bench.target.facts.logical_block_bytes = 4096;
-        let ran = bench.run(&["seek time=1s"]);
+        let bench = || {
+            let mut bench = TestBench::raw(GIB, |_, _| MILLISECOND_NS);
+            bench.target.facts.logical_block_bytes = 4096;
+            bench
+        };
+        let ran = bench().run(&["seek time=1s"]);
         assert!(ran.requests.iter().all(|r| r.length_bytes == 4096 && r.offset_bytes % 4096 == 0));
+        let ran = bench().run(&["seek time=1s block=16KiB"]);
+        assert!(ran.requests.iter().all(|r| r.length_bytes == 16 * KIB));
     }
 }
