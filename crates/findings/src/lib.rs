@@ -10,8 +10,8 @@
 //!
 //! Every id has a page in `docs/findings/` with its evidence, its thresholds, and their source.
 //!
-//! Begin reading at `figure.rs` (access to the figures of a record) and `verdict.rs` (verdicts from
-//! them), then any other file.
+//! Begin reading at `figure.rs` (access to the figures of a record), `verdict.rs` (verdicts from
+//! them) and `verdict_findings.rs` (what they say), then any other file.
 
 mod advice;
 mod analysis;
@@ -72,6 +72,7 @@ mod uflip;
 pub mod usability;
 mod use_levels;
 mod verdict;
+mod verdict_findings;
 mod wear;
 mod write_unit;
 
@@ -101,7 +102,7 @@ pub use next_steps::{NextStep, next_steps};
 pub use primary::metrics_of;
 pub use stalls::{LongestWrite, longest_write};
 pub use use_levels::{UseLevel, beside_levels, use_levels};
-pub use verdict::repeats;
+pub use verdict_findings::repeats;
 pub use write_unit::{UnitFit, fit_unit};
 
 macro_rules! ids {
@@ -263,10 +264,12 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
         rest.retain(|finding| BESIDE_FAULTS.contains(&finding.id.as_str()));
     }
     let mut findings: Vec<Finding> = not_restored::conclude(record).into_iter().collect();
-    findings.extend(verdict::conclude(record, wanted, &faults));
+    findings.extend(verdict_findings::conclude(record, wanted, &faults));
     benchmark_bias::name(&mut findings, &rest);
     if !findings.iter().any(is_verdict) {
-        findings.extend(verdict::of_checks(&rest).or_else(|| verdict::of_reads(record)));
+        findings.extend(
+            verdict_findings::of_checks(&rest).or_else(|| verdict_findings::of_reads(record)),
+        );
     }
     findings.extend(rest);
     if faults.is_empty() {

@@ -3,7 +3,7 @@
 
 use record::{Condition, Finding, Fitness, Outcome, Record, Severity, Use};
 
-use crate::{conclude, is_verdict, verdict};
+use crate::{conclude, is_verdict, verdict, verdict_findings};
 
 /// Finding that sums up the verdicts.
 const SUMMARY: &str = "verdict";
@@ -86,7 +86,7 @@ pub fn beside_levels(verdict: &Finding) -> (String, Vec<Fitness>) {
     };
     let kept = sentences.iter().filter(|one| one.level.is_none() || one.has_reason);
     let levels = kept.clone().filter_map(|one| one.level).collect();
-    (verdict::in_order(&kept.cloned().collect::<Vec<_>>()), levels)
+    (verdict_findings::in_order(&kept.cloned().collect::<Vec<_>>()), levels)
 }
 
 /// True if the verdict says that the medium must not be used at all. A failure with verdicts on
@@ -119,7 +119,7 @@ mod tests {
             use_levels(&record).iter().map(|found| found.level).collect()
         };
         let slow = verdict::verdict_on(&system(5), Use::RootDisk).unwrap();
-        assert_eq!(levels(vec![verdict::finding(&slow, false)])[0], Fitness::NotSuitable);
+        assert_eq!(levels(vec![verdict_findings::finding(&slow, false)])[0], Fitness::NotSuitable);
         let unusable = Finding::new("verdict", Severity::Failure, "Do not use it.");
         assert_eq!(levels(vec![unusable]), [Fitness::NotSuitable; 5]);
         let silent: Vec<Fitness> = use_levels(&empty()).iter().map(|found| found.level).collect();

@@ -16,7 +16,8 @@ use suite::Choice;
 
 use super::on_media::measured_as;
 use crate::conditions;
-use crate::verdict::{finding, is_sure, verdict_on};
+use crate::verdict::{is_sure, verdict_on};
+use crate::verdict_findings::finding;
 
 /// Media that are drawn; of 1000 five are praised wrongly, each by `check` for its 53 to 80 lines,
 /// of which none met a tail of one in 500.
