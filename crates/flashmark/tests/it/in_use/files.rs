@@ -52,7 +52,10 @@ pub const CASES: &[Case] = &[
         arrange: || held("f=open(path,'ab')", "held open for writing by"),
     },
     Case { name: "open for writing by a hard link", arrange: by_hard_link },
-    Case { name: "shared writable mapping, descriptor closed", arrange: mapping },
+    Case {
+        name: "shared writable mapping, descriptor closed",
+        arrange: || held(MAPPED, "mapped for writing by"),
+    },
     Case {
         name: "flock, exclusive",
         arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)", "locked (flock) by"),
@@ -82,17 +85,20 @@ pub const CASES: &[Case] = &[
         },
     },
     Case { name: "write lease", arrange: || held(WRITE_LEASE, "by") },
-    Case { name: "a virtual machine", arrange: virtual_machine },
-    Case { name: "a virtual machine that only reads", arrange: reading_machine },
-    Case { name: "a process in a container", arrange: container },
+    Case { name: "a virtual machine", arrange: || virtual_machine(Stage::file(), "") },
+    Case {
+        name: "a virtual machine that only reads",
+        arrange: || virtual_machine(Stage::file(), ",readonly=on"),
+    },
+    Case { name: "a process in a container", arrange: || container(Stage::file()) },
     Case { name: "a process of another user", arrange: another_user },
     Case {
         name: "a process whose first thread has ended",
         arrange: || held(FIRST_THREAD_ENDED, "held open for writing by"),
     },
     Case { name: "a descriptor on its way from process to process", arrange: in_flight },
-    Case { name: "another run that writes", arrange: || another_run(true) },
-    Case { name: "another run that reads", arrange: || another_run(false) },
+    Case { name: "another run that writes", arrange: || another_run(Stage::file(), true) },
+    Case { name: "another run that reads", arrange: || another_run(Stage::file(), false) },
 ];
 
 /// Lines of Python that take an open file description lock; F_OFD_SETLK is 37.
@@ -102,7 +108,15 @@ const OFD_READ: &str =
 /// Lines of Python that take a lease; the signal that a broken lease sends must not end the holder.
 const WRITE_LEASE: &str = "import signal;signal.signal(signal.SIGIO,signal.SIG_IGN);f=open(path,'r+b');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_WRLCK)";
 
-const FIRST_THREAD_ENDED: &str = "f=open(path,'r+b')
+/// Lines of Python that map a page for writing; Python's own mmap keeps a descriptor, this one does
+/// not.
+pub const MAPPED: &str =
+    "c=ctypes.CDLL(None);c.mmap.restype=ctypes.c_void_p;f=os.open(path,os.O_RDWR)
+assert c.mmap(None,ctypes.c_size_t(4096),3,1,f,ctypes.c_long(0))
+os.close(f)";
+
+/// Lines of Python that open the file and end the first thread of the process.
+pub const FIRST_THREAD_ENDED: &str = "f=open(path,'r+b')
 def stay():
     main=threading.main_thread().native_id
     while open(f'/proc/self/task/{main}/stat').read().rsplit(')',1)[1].split()[0]!='Z': time.sleep(0.01)
@@ -214,24 +228,9 @@ fn by_hard_link() -> Arranged {
     Ok(stage.refused_with("held open for writing by").refused_with(name).keeps(holder))
 }
 
-fn mapping() -> Arranged {
-    // Python's own mmap keeps a descriptor; this one does not.
-    held(
-        "c=ctypes.CDLL(None);c.mmap.restype=ctypes.c_void_p;f=os.open(path,os.O_RDWR)\n\
-         assert c.mmap(None,ctypes.c_size_t(4096),3,1,f,ctypes.c_long(0))\nos.close(f)",
-        "mapped for writing by",
-    )
-}
-
-fn machine(stage: Stage, drive: &str, reason: &str) -> Arranged {
-    let holder = start_machine(drive)?;
-    let name = format!("qemu-system-x86_64 {}", holder.name());
-    Ok(stage.refused_with(reason).refused_with(name).keeps(holder))
-}
-
 /// A virtual machine with this drive; it does not boot. It has the drive, and its lock, as soon as
 /// it accepts commands.
-pub fn start_machine(drive: &str) -> Result<Holder, String> {
+fn start_machine(drive: &str) -> Result<Holder, String> {
     let script = "echo ready; exec qemu-system-x86_64 -S -display none -accel tcg -m 16 -serial none -monitor none \
                   -qmp unix:\"$2\",server=on,wait=off -drive \"$1\" >/dev/null";
     tried("qemu-system-x86_64", &["--version"])?;
@@ -243,20 +242,16 @@ pub fn start_machine(drive: &str) -> Result<Holder, String> {
     Ok(holder)
 }
 
-fn virtual_machine() -> Arranged {
-    let stage = Stage::file();
-    let drive = format!("file={},format=raw,if=virtio", stage.target);
-    machine(stage, &drive, "held open for writing by")
+/// A virtual machine that has the target as its drive, with these options of the drive.
+pub fn virtual_machine(stage: Stage, options: &str) -> Arranged {
+    let holder = start_machine(&format!("file={},format=raw,if=virtio{options}", stage.target))?;
+    let name = format!("qemu-system-x86_64 {}", holder.name());
+    let reason =
+        if options.is_empty() { "held open for writing by" } else { "locked (OFD lock) by" };
+    Ok(stage.refused_with(reason).refused_with(name).keeps(holder))
 }
 
-fn reading_machine() -> Arranged {
-    let stage = Stage::file();
-    let drive = format!("file={},format=raw,if=virtio,readonly=on", stage.target);
-    machine(stage, &drive, "locked (OFD lock) by")
-}
-
-fn container() -> Arranged {
-    let stage = Stage::file();
+pub fn container(stage: Stage) -> Arranged {
     let inner = python("f=open(path,'r+b')");
     let mut command = Command::new("unshare");
     command
@@ -293,10 +288,7 @@ fn in_flight() -> Arranged {
 }
 
 /// A child process that is killed when dropped.
-pub struct Run(
-    pub std::process::Child,
-    #[expect(dead_code, reason = "its runs live here")] pub Flashmark,
-);
+struct Run(std::process::Child, #[expect(dead_code, reason = "its runs live here")] pub Flashmark);
 
 impl Drop for Run {
     fn drop(&mut self) {
@@ -306,7 +298,7 @@ impl Drop for Run {
 }
 
 /// Another run on the same target, in the middle of its work.
-pub fn running(target: &str, more: &[&str]) -> Run {
+fn running(target: &str, more: &[&str]) -> Run {
     let flashmark = Flashmark::new();
     let suite = flashmark.home().join("suite.toml");
     let test = "[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"8MiB\"\ntotal = \"100GiB\"\nmin_time = \"15m\"\nmax_time = \"15m\"\n";
@@ -319,8 +311,7 @@ pub fn running(target: &str, more: &[&str]) -> Run {
     Run(child, flashmark)
 }
 
-fn another_run(writes: bool) -> Arranged {
-    let stage = Stage::file();
+pub fn another_run(stage: Stage, writes: bool) -> Arranged {
     let erase = ["--erase", &stage.target];
     let run = running(&stage.target, if writes { &erase } else { &[] });
     let name = format!("flashmark (process {})", run.0.id());

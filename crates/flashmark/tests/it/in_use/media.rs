@@ -1,11 +1,10 @@
 //! Block devices: a loop device stands for the medium.
 
 use std::path::Path;
-use std::process::Command;
 
 use super::super::support::{EXT4, Scratch, tool};
-use super::files::{running, start_machine};
-use super::holding::{Attached, Holder, Undo, driver, mounted, python, tried};
+use super::files::{FIRST_THREAD_ENDED, MAPPED, another_run, container, virtual_machine};
+use super::holding::{Attached, Holder, Undo, driver, mounted, tried};
 use super::{Arranged, Case, Stage};
 
 pub const CASES: &[Case] = &[
@@ -51,7 +50,7 @@ pub const CASES: &[Case] = &[
     Case { name: "open for writing by another node", arrange: by_another_node },
     Case {
         name: "shared writable mapping, descriptor closed",
-        arrange: || held(MAPPING, &["is mapped for writing by python3"]),
+        arrange: || held(MAPPED, &["is mapped for writing by python3"]),
     },
     Case {
         name: "a process whose first thread has ended",
@@ -92,9 +91,12 @@ pub const CASES: &[Case] = &[
         name: "the whole open for writing, the partition named",
         arrange: || partition_and_whole(false),
     },
-    Case { name: "a virtual machine", arrange: || virtual_machine("") },
-    Case { name: "a virtual machine that only reads", arrange: || virtual_machine(",readonly=on") },
-    Case { name: "a process in a container", arrange: container },
+    Case { name: "a virtual machine", arrange: || virtual_machine(attached_medium()?, "") },
+    Case {
+        name: "a virtual machine that only reads",
+        arrange: || virtual_machine(attached_medium()?, ",readonly=on"),
+    },
+    Case { name: "a process in a container", arrange: || container(attached_medium()?) },
     Case {
         name: "the file behind it open for writing",
         arrange: || behind("f=open(path,'r+b')", "image is held open for writing by python3"),
@@ -108,8 +110,8 @@ pub const CASES: &[Case] = &[
             )
         },
     },
-    Case { name: "another run that writes", arrange: || another_run(true) },
-    Case { name: "another run that reads", arrange: || another_run(false) },
+    Case { name: "another run that writes", arrange: || another_run(attached_medium()?, true) },
+    Case { name: "another run that reads", arrange: || another_run(attached_medium()?, false) },
     Case { name: "the disk of the running system", arrange: running_system },
     Case {
         name: "the disk of the running system, only read",
@@ -118,18 +120,6 @@ pub const CASES: &[Case] = &[
     Case { name: "a file system in a process's hands (FUSE)", arrange: fuse },
 ];
 
-const MAPPING: &str = "c=ctypes.CDLL(None);c.mmap.restype=ctypes.c_void_p;f=os.open(path,os.O_RDWR)
-assert c.mmap(None,ctypes.c_size_t(4096),3,1,f,ctypes.c_long(0))
-os.close(f)";
-
-const FIRST_THREAD_ENDED: &str = "f=open(path,'r+b')
-def stay():
-    time.sleep(0.3)
-    print('ready',flush=True)
-    while True: time.sleep(1)
-threading.Thread(target=stay).start()
-ctypes.CDLL(None).pthread_exit(None)";
-
 /// A loop device over a file of its own.
 pub fn medium() -> Result<(Stage, Attached), String> {
     let mut stage = Stage::file();
@@ -137,6 +127,11 @@ pub fn medium() -> Result<(Stage, Attached), String> {
     attached.word().clone_into(&mut stage.target);
     let stage = stage.erased_as(attached.word());
     Ok((stage, attached))
+}
+
+/// The same, detached last.
+fn attached_medium() -> Arranged {
+    medium().map(|(stage, attached)| stage.keeps(attached))
 }
 
 /// The same with the first partition.
@@ -284,50 +279,12 @@ fn partition_and_whole(named_whole: bool) -> Arranged {
         .keeps(holder))
 }
 
-fn virtual_machine(more: &str) -> Arranged {
-    let (stage, attached) = medium()?;
-    let holder = start_machine(&format!("file={},format=raw,if=virtio{more}", attached.word()))?;
-    let name = format!("qemu-system-x86_64 {}", holder.name());
-    let reason =
-        if more.is_empty() { "is held open for writing by" } else { "is locked (OFD lock) by" };
-    Ok(stage.refused_with(reason).refused_with(name).keeps(attached).keeps(holder))
-}
-
-fn container() -> Arranged {
-    let (stage, attached) = medium()?;
-    let inner = python("f=open(path,'r+b')");
-    let mut command = Command::new("unshare");
-    command
-        .args(["--fork", "--pid", "--mount-proc", "--kill-child"])
-        .arg(inner.get_program())
-        .args(inner.get_args())
-        .arg(&stage.target);
-    let holder = Holder::start(&mut command)?;
-    Ok(stage
-        .refused_with("is held open for writing by python3")
-        .refused_with("(process ")
-        .keeps(attached)
-        .keeps(holder))
-}
-
 /// A loop device whose backing file is held by a program, which then holds the device.
 fn behind(code: &str, reason: &str) -> Arranged {
     let (stage, attached) = medium()?;
     let holder = Holder::python(stage.image.as_deref().unwrap(), code)?;
     let name = holder.name();
     Ok(stage.refused_with(reason).refused_with(name).keeps(attached).keeps(holder))
-}
-
-fn another_run(writes: bool) -> Arranged {
-    let (stage, attached) = medium()?;
-    let erase = ["--erase", &stage.target];
-    let run = running(&stage.target, if writes { &erase } else { &[] });
-    let name = format!("flashmark (process {})", run.0.id());
-    Ok(stage
-        .refused_with(if writes { "is held open for writing by" } else { "is locked (flock) by" })
-        .refused_with(name)
-        .keeps(attached)
-        .keeps(run))
 }
 
 fn running_system() -> Arranged {
