@@ -82,7 +82,7 @@ pub struct SubmissionReceipt {
 }
 
 /// A submission with everything that can be computed without the database.
-pub(super) struct Prepared {
+pub(super) struct PreparedSubmission {
     pub(super) status: SubmissionStatus,
     pub(super) received: String,
     pub(super) who: String,
@@ -95,8 +95,8 @@ pub(super) struct Prepared {
     pub(super) body: Vec<u8>,
 }
 
-impl Prepared {
-    pub(super) fn of(submission: Submission) -> Result<Prepared, CollectionError> {
+impl PreparedSubmission {
+    pub(super) fn of(submission: Submission) -> Result<PreparedSubmission, CollectionError> {
         check(&submission)?;
         let Submission {
             run,
@@ -118,10 +118,21 @@ impl Prepared {
             Some(id) => (id.clone(), id),
             None => (hex(&content), id_of(&content)),
         };
-        Ok(Prepared { status, received, who, sender, why, edit_token, document, content, id, body })
+        Ok(PreparedSubmission {
+            status,
+            received,
+            who,
+            sender,
+            why,
+            edit_token,
+            document,
+            content,
+            id,
+            body,
+        })
     }
 
-    pub(super) fn of_entry(entry: &CollectionRun) -> Result<Prepared, CollectionError> {
+    pub(super) fn of_entry(entry: &CollectionRun) -> Result<PreparedSubmission, CollectionError> {
         let submission = Submission {
             who: "flashmark".to_owned(),
             model: Some(entry.model.clone()),
@@ -132,7 +143,7 @@ impl Prepared {
                 entry.received.clone(),
             )
         };
-        Prepared::of(submission)
+        PreparedSubmission::of(submission)
     }
 
     /// Id of a run if the id of its content is taken.

@@ -7,7 +7,7 @@ use record::collection::{CollectionRun, SubmissionStatus};
 
 use super::audit::AuditEvent;
 use super::error::ErrorContext;
-use super::submission::{Prepared, Submission, SubmissionReceipt};
+use super::submission::{PreparedSubmission, Submission, SubmissionReceipt};
 use super::writer::Writer;
 use super::{Collection, CollectionError, facts};
 
@@ -31,7 +31,8 @@ impl Collection {
         submissions: Vec<Submission>,
     ) -> Result<Vec<SubmissionReceipt>, CollectionError> {
         // Slow work is done before the transaction, for which other writers wait.
-        let prepared = submissions.into_iter().map(Prepared::of).collect::<Result<Vec<_>, _>>()?;
+        let prepared =
+            submissions.into_iter().map(PreparedSubmission::of).collect::<Result<Vec<_>, _>>()?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
             let receipts = prepared
@@ -53,7 +54,7 @@ impl Collection {
         submission: Submission,
         may: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Option<SubmissionReceipt>, CollectionError> {
-        let prepared = Prepared::of(submission)?;
+        let prepared = PreparedSubmission::of(submission)?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
             let is_known = writer.receipt_of(&prepared, "")?.is_some();
@@ -77,7 +78,7 @@ impl Collection {
         submission: Submission,
         may: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Option<SubmissionReceipt>, CollectionError> {
-        let prepared = Prepared::of(submission)?;
+        let prepared = PreparedSubmission::of(submission)?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
             let is_same = writer.changeable(id)?.content == prepared.content;
@@ -100,7 +101,7 @@ impl Collection {
         id: &str,
         submission: Submission,
     ) -> Result<SubmissionReceipt, CollectionError> {
-        let prepared = Prepared::of(submission)?;
+        let prepared = PreparedSubmission::of(submission)?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
             let receipt = writer.replace(id, &prepared)?;
@@ -162,8 +163,9 @@ impl Collection {
                 why: format!("'{}' is no id", entry.id),
             });
         }
-        let prepared =
-            entries.iter().map(|entry| Ok((entry.id.as_str(), Prepared::of_entry(entry)?)));
+        let prepared = entries
+            .iter()
+            .map(|entry| Ok((entry.id.as_str(), PreparedSubmission::of_entry(entry)?)));
         let prepared = prepared.collect::<Result<BTreeMap<_, _>, CollectionError>>()?;
         let present = "SELECT r.id FROM runs r JOIN lines l ON l.number = r.line WHERE l.origin = 'reference' AND r.status = 'accepted'";
         self.pool.write(|connection| {

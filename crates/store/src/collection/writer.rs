@@ -11,7 +11,7 @@ use super::audit::{self, AuditEvent};
 use super::columns::status_named;
 use super::connection::{Connection, SqlValue};
 use super::error::ErrorContext;
-use super::submission::{Prepared, SubmissionReceipt};
+use super::submission::{PreparedSubmission, SubmissionReceipt};
 use super::{CollectionError, columns, copies, facts, lines, tokens};
 
 /// A run as it is in the database.
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
     /// Adds a run; `wanted` is its id if that is free.
     pub(super) fn submit(
         &mut self,
-        one: &Prepared,
+        one: &PreparedSubmission,
         wanted: Option<&str>,
     ) -> Result<SubmissionReceipt, CollectionError> {
         if let Some(receipt) = self.receipt_of(one, "")? {
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
     pub(super) fn replace(
         &mut self,
         id: &str,
-        one: &Prepared,
+        one: &PreparedSubmission,
     ) -> Result<SubmissionReceipt, CollectionError> {
         let old = self.changeable(id)?;
         if old.content == one.content {
@@ -212,7 +212,7 @@ impl<'a> Writer<'a> {
         &mut self,
         run: u64,
         revision: u32,
-        one: &Prepared,
+        one: &PreparedSubmission,
     ) -> Result<(), CollectionError> {
         let sql = "INSERT INTO revisions (run, revision, content, received, who, why, body) VALUES ($1, $2, $3, $4, $5, $6, $7)";
         let values = [
@@ -234,7 +234,7 @@ impl<'a> Writer<'a> {
     /// one. The run with the id `except` does not count.
     pub(super) fn receipt_of(
         &mut self,
-        one: &Prepared,
+        one: &PreparedSubmission,
         except: &str,
     ) -> Result<Option<SubmissionReceipt>, CollectionError> {
         let sql = "SELECT r.id, l.slug, r.revision, r.status FROM revisions v JOIN runs r ON r.number = v.run \

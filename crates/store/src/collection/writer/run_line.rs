@@ -7,7 +7,7 @@ use sha2::Digest as _;
 use super::Writer;
 use crate::collection::connection::SqlValue;
 use crate::collection::error::ErrorContext;
-use crate::collection::submission::Prepared;
+use crate::collection::submission::PreparedSubmission;
 use crate::collection::{CollectionError, facts, lines};
 
 /// Key of the line to which a run belongs.
@@ -15,7 +15,10 @@ pub(super) type LineKey = (Model, Origin, bool);
 
 impl Writer<'_> {
     /// Line to which a run belongs: its number and its name in addresses.
-    pub(super) fn line(&mut self, one: &Prepared) -> Result<(u64, String), CollectionError> {
+    pub(super) fn line(
+        &mut self,
+        one: &PreparedSubmission,
+    ) -> Result<(u64, String), CollectionError> {
         let key = (one.document.model.clone(), one.document.origin, one.document.headline.is_fake);
         if let Some(known) = self.known_lines.get(&key) {
             return Ok(known.clone());
