@@ -130,7 +130,7 @@ pub fn read(
 pub fn read_run(mut run: Published, limits: &UploadLimits) -> Result<Upload, Rejection> {
     let curves = curves::take(&mut run, limits);
     let json = serde_json::to_vec(&run)
-        .map_err(|error| Rejection::invalid("not-a-run", scan::printable(&error.to_string())))?;
+        .map_err(|error| Rejection::invalid("not-a-run", scan::quoted_short(&error.to_string())))?;
     scan::scan(&unpack::unpack(&json, None, limits)?, limits)?;
     drop(json);
     curves::put_back(&mut run, curves);
@@ -179,7 +179,7 @@ fn parse(json: &[u8]) -> Result<Published, Rejection> {
     serde_path_to_error::deserialize(&mut text).map_err(|error| {
         let place = error.path().to_string();
         let place = if place == "." { String::new() } else { format!("{place}: ") };
-        let message = scan::printable(&error.into_inner().to_string());
+        let message = scan::quoted_short(&error.into_inner().to_string());
         Rejection::invalid("not-a-run", format!("{place}{message}"))
     })
 }

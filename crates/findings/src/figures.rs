@@ -3,7 +3,7 @@
 
 use record::collection::{Figure, FigureUnit, HeadlineFigure};
 use record::units::{KIB, MIB};
-use record::{Cell, Estimate, Record, metric, test};
+use record::{Bound, Cell, Estimate, Record, metric, test};
 
 use crate::figure::{self, Ratio, UsableEstimate};
 
@@ -66,9 +66,9 @@ impl<'a> Figures<'a> {
             .or_else(|| figure::bound_of(self.record, test, block_bytes?))
     }
 
-    /// Random writes of 4 and 16 KiB for verdicts, the weaker first, as it is named. Those of 16 KiB
-    /// come first only if they are significantly slower, or without intervals less than half as
-    /// fast: the slower of two similar figures is chance, and another run would name the other.
+    /// Random writes of 4 and 16 KiB for verdicts, the weaker first, as it is named. Those of 16
+    /// KiB come first only if they are significantly slower, or without intervals less than half
+    /// as fast: the slower of two similar figures is chance, and another run would name the other.
     /// Media exist with 261 IOPS at 4 KiB and 4 at 16 KiB
     /// (docs/field/published-figures.md#survey-of-microsd-cards).
     pub(crate) fn small_writes(self) -> Vec<UsableEstimate<'a>> {
@@ -77,7 +77,8 @@ impl<'a> Figures<'a> {
             sizes.into_iter().filter_map(|wanted| self.judged(wanted)).collect();
         if let [small, large] = &figures[..] {
             let ratio = Ratio::of(small, large);
-            if ratio.is_above(1.0) || ratio.ci95.is_none() && ratio.value > 2.0 {
+            let is_slower = ratio.value > 2.0 && large.bound != Some(Bound::AtLeast);
+            if ratio.is_above(1.0) || ratio.ci95.is_none() && is_slower {
                 figures.reverse();
             }
         }

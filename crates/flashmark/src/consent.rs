@@ -96,7 +96,8 @@ pub fn go_on() -> Result<()> {
     }
 }
 
-/// Contents as a part of a sentence: "; it holds ext4 'HOLIDAY'". Empty for an empty medium.
+/// Contents as a part of a sentence: "; it holds ext4 'HOLIDAY'", or that they cannot be told. Empty
+/// for an empty medium.
 pub fn holds(contents: Option<&Contents>) -> String {
     match contents.map(|contents| (contents, contents.is_empty())) {
         Some((contents, Some(false))) => format!("; it holds {}", contents.lines().join(", ")),

@@ -4,7 +4,7 @@ use crate::columns::{
     FigureColumn, THREAD_VIEWS, completion_column, cpu_column, dd_column, random_column,
     record_column, test_column, threads_column,
 };
-use crate::units::MIB;
+use crate::units::{KIB, MIB};
 use crate::{Cell, Content, Estimate, metric, test};
 
 /// One figure of a cell as a quantity: value and interval in the quantity's unit.
@@ -88,7 +88,7 @@ fn of_named(cell: &Cell) -> Vec<QuantityFigure> {
             vec![(None, other("mean_ms", 1.0).or_else(|| other(metric::ACCESS_TIME_NS, 1e6)))]
         }
         test::EXT2_FORMAT => vec![(form, other(metric::GROUPS_PER_S, 1.0))],
-        test::SEEK => vec![
+        test::SEEK if cell.params.block_bytes.is_none_or(|bytes| bytes <= 4 * KIB) => vec![
             (None, other(metric::SEEKS_PER_S, 1.0).or(cell.metrics.iops)),
             (Some(metric::ACCESS_TIME_NS), other(metric::ACCESS_TIME_NS, 1e6)),
         ],

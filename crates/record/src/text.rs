@@ -1,4 +1,5 @@
-//! Text that comes from a medium, a file or a sender, made safe to show.
+//! Text made safe to show: it may come from a medium, a file or a sender. Also capital letters, and
+//! bytes as digits.
 
 /// True for characters that change the direction of writing: with them a page can show text that
 /// differs from its bytes.
@@ -10,20 +11,32 @@ pub fn turns_direction(c: char) -> bool {
 /// two texts that differ only in these look the same.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
-/// Text for a terminal or a page: control characters become spaces, other hidden characters are
-/// dropped.
+/// Text for a terminal or a page: control characters and ends of lines become spaces, other hidden
+/// characters are dropped.
 pub fn printable(text: &str) -> String {
-    let shown = text.chars().filter(|c| c.is_control() || !is_hidden(*c));
-    let shown: String = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let is_space = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let shown = text.chars().filter(|c| is_space(*c) || !is_hidden(*c));
+    let shown: String = shown.map(|c| if is_space(c) { ' ' } else { c }).collect();
     shown.trim().to_owned()
+}
+
+/// A hidden character written out: `\r`, `\u{202e}`.
+pub fn escape(c: char) -> String {
+    if c.is_control() { c.escape_debug().to_string() } else { c.escape_unicode().to_string() }
 }
 
 /// Text with its hidden characters written out (`\u{202e}`); line breaks stay.
 pub fn escaped(text: &str) -> String {
-    replaced(text, |c| c.escape_debug().to_string())
+    replaced(text, escape)
 }
 
 /// Text with each hidden character but line breaks replaced by what `replace` returns.
@@ -67,6 +80,10 @@ mod tests {
         assert_eq!(printable(hostile), "SD [2Jcard  B");
         assert_eq!(escaped(hostile), "SD\\u{1b}[2J\\u{202e}card\\u{200b}\\u{ad}\\r\nB");
         assert_eq!(one_line(hostile, 9), "SD [2J ca");
+        assert_eq!(
+            (escaped("a\u{3164}"), printable("a\u{2028}b")),
+            ("a\\u{3164}".into(), "a b".into())
+        );
         assert!(hostile.chars().filter(|c| turns_direction(*c)).eq(['\u{202e}']));
     }
 

@@ -96,7 +96,7 @@ struct CellPath<'a> {
 
 impl fmt::Display for CellPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cells[{}] ({})", self.number, super::scan::printable(self.id))
+        write!(f, "cells[{}] ({})", self.number, super::scan::quoted_short(self.id))
     }
 }
 

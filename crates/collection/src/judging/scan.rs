@@ -61,7 +61,7 @@ pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> 
 }
 
 /// A text that may be shown anywhere: one line, no control characters, limited in length.
-pub(super) fn printable(text: &str) -> String {
+pub(super) fn quoted_short(text: &str) -> String {
     let shown: String = text.chars().take(160).map(|c| if is_plain(c) { c } else { ' ' }).collect();
     if shown.len() < text.len() { format!("{shown}..") } else { shown }
 }
@@ -132,7 +132,7 @@ impl ScanState<'_> {
                 Step::Number(number) => place += &format!("[{number}]"),
             }
         }
-        if place.is_empty() { "the document".to_owned() } else { printable(&place) }
+        if place.is_empty() { "the document".to_owned() } else { quoted_short(&place) }
     }
 
     /// Notes the reason and place of a rejection; returns the error that ends the parsing.
@@ -149,7 +149,7 @@ impl ScanState<'_> {
         if message.starts_with("recursion limit") {
             return Rejection::invalid("too-deep", format!("{}: {message}", self.place()));
         }
-        Rejection::not("not-json", format!("the body is not JSON: {}", printable(&message)))
+        Rejection::not("not-json", format!("the body is not JSON: {}", quoted_short(&message)))
     }
 
     fn count<E: Error>(&mut self) -> Result<(), E> {
@@ -211,7 +211,7 @@ impl ScanState<'_> {
     }
 
     fn schema<E: Error>(&mut self, text: &str) -> Result<(), E> {
-        let found = printable(text);
+        let found = quoted_short(text);
         match text {
             SCHEMA => {
                 self.schema = true;

@@ -19,8 +19,8 @@ use crate::conditions;
 use crate::verdict::{is_sure, verdict_on};
 use crate::verdict_findings::finding;
 
-/// Media that are drawn; of 1000 five are praised wrongly, each by `check` for its 53 to 80 lines,
-/// of which none met a tail of one in 500.
+/// Media that are drawn, as many as the gate has time for. Of 1000, five are praised wrongly, each
+/// by `check` for its 53 to 80 lines, of which none met a tail of one in 500.
 const DRAWN: u64 = 60;
 /// Praise that may be wrong: a level is said flatly from 95 % on.
 const WRONG: usize = 1;

@@ -72,7 +72,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
     MatrixSession { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
 }
 
-/// Mark that tells the journal of a matrix from that of a suite.
+/// Key of the request in the journal's `command`.
 const MARK: &str = "matrix";
 
 /// Resumes a matrix.
@@ -84,7 +84,8 @@ pub fn resume(
     flags: &ResumeFlags,
 ) -> Result {
     let Replayed { mut record, traces, mut command, .. } = replayed;
-    let request: MatrixRequest = serde_json::from_value(command[MARK].take()).or_usage()?;
+    let request = command.get_mut(MARK).map(serde_json::Value::take).unwrap_or_default();
+    let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
     let outputs = MatrixOutputs { run: flags.outputs.clone(), xlsx: None, csv: None };
     if record.run.ended == Ended::Complete {
         record.findings = findings::conclude(&record);

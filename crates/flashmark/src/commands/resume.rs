@@ -32,11 +32,11 @@ pub fn run(flags: &ResumeFlags) -> Result {
             ));
         }
         #[cfg(feature = "workloads")]
-        findings::matrix::SUITE => {
+        findings::matrix::SUITE if replayed.command.get("matrix").is_some() => {
             return crate::commands::matrix::resume(&dir, lock, replayed, target.as_deref(), flags);
         }
         #[cfg(not(feature = "workloads"))]
-        findings::matrix::SUITE => {
+        findings::matrix::SUITE if replayed.command.get("matrix").is_some() => {
             return usage(format_args!(
                 "{} is a matrix, and this build is without `matrix`; `cargo build --features workloads` brings it",
                 dir.name()

@@ -107,7 +107,7 @@ fn shown(text: &str) -> String {
 
 fn escaped(character: char) -> Vec<char> {
     if record::text::is_hidden(character) {
-        character.escape_debug().collect()
+        record::text::escape(character).chars().collect()
     } else {
         vec![character]
     }

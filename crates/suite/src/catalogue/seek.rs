@@ -1,5 +1,5 @@
-//! `seek`: seeker's reads, of 512 bytes by default, at uniformly random places of the whole medium for
-//! 30 s (docs/field/classic-tools.md#seeker).
+//! `seek`: seeker's reads, of 512 bytes by default, at uniformly random places of the whole medium
+//! for 30 s (docs/field/classic-tools.md#seeker).
 //!
 //! seeker v2 reads through the page cache, which overstates small media that were read before. The
 //! reliable figure is that of `path=direct`, the published way; `path=buffered` (form "seeker v2",
@@ -23,7 +23,7 @@ settings! {
     }
 }
 
-/// Reads sectors at random places of the whole medium, a cell for each path.
+/// Reads small blocks at random places of the whole medium, a cell for each path.
 pub struct Seek;
 
 impl Procedure for Seek {
@@ -33,7 +33,7 @@ impl Procedure for Seek {
     fn entry(&self) -> Entry {
         Entry {
             name: test::SEEK,
-            about: "random reads of single sectors over the whole medium: seeks per second, access time",
+            about: "random reads of small blocks over the whole medium: seeks per second, access time",
             source: "docs/field/classic-tools.md#seeker",
             needs: Needs::RAW,
         }
@@ -49,6 +49,10 @@ impl Procedure for Seek {
             }
             let Some(span) = cells.region(Region::Whole, u64::MAX) else { continue };
             let block_bytes = settings.block.max(facts.logical_block_bytes);
+            if block_bytes > span.bytes {
+                cells.skip_size(block_bytes, "larger than the medium");
+                continue;
+            }
             let params = Params {
                 path: if buffered { Path::Buffered } else { Path::Direct },
                 form: buffered.then(|| "seeker v2".into()),

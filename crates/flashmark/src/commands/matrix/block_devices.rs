@@ -190,7 +190,11 @@ impl MatrixTestArea {
         flags: &ResumeFlags,
     ) -> Result<bool> {
         let contents = host::contents_of(&Roots::default(), &self.block);
-        let ids = self.block.disk.ids_for(self.block.partition.as_ref());
+        // A loop device over a file may have another number the next time.
+        let ids = match self.target.kind {
+            TargetKind::Block => self.block.disk.ids_for(self.block.partition.as_ref()),
+            _ => Vec::new(),
+        };
         let medium = ReopenedMedium {
             path: &self.target.path,
             id: ids.into_iter().next().unwrap_or_else(|| self.target.path.clone()),
