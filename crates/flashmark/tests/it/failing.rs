@@ -163,13 +163,18 @@ struct Failing {
 impl Failing {
     /// Answer to a request of so many bytes, after the delay that was chosen.
     fn answer_to(&self, bytes: u64) -> Answer {
-        let answer = std::mem::replace(&mut *self.answer.lock().unwrap(), Answer::Well);
-        match answer {
-            Answer::Late(time) => {
-                self.late.store(true, Ordering::SeqCst);
-                std::thread::sleep(time);
+        let answer = {
+            // Under one lock: an answer that is chosen meanwhile must not be lost.
+            let mut chosen = self.answer.lock().unwrap();
+            let answer = *chosen;
+            if matches!(answer, Answer::Late(_)) {
+                *chosen = Answer::Well;
             }
-            lasting => *self.answer.lock().unwrap() = lasting,
+            answer
+        };
+        if let Answer::Late(time) = answer {
+            self.late.store(true, Ordering::SeqCst);
+            std::thread::sleep(time);
         }
         if let Answer::Slow(bps) = answer {
             std::thread::sleep(Duration::from_secs_f64(bytes as f64 / bps as f64));
