@@ -4,12 +4,11 @@
 //! enough: its contents are shown, and the user types the word at a terminal, or a script says
 //! `--yes`.
 
-use record::text;
-use record::text::printable;
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
 
 use host::Contents;
+use record::text::{self, printable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};

@@ -1,8 +1,8 @@
 //! Damage of a run's files, in a line or two on the terminal.
 
-use record::text::printable;
 use std::io::Write;
 
+use record::text::printable;
 use store::{Damage, RunDir};
 
 /// Most places of a journal that are named one by one.

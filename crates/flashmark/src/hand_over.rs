@@ -2,7 +2,6 @@
 //! user's rights, which keeps a copy in the user's home, so that `show` finds it without sudo. Root
 //! itself writes nothing in places that others can change.
 
-use record::text::printable;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufWriter, Read, Write};
@@ -10,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use record::text::printable;
 use store::RunDir;
 
 /// Hidden command of that process.

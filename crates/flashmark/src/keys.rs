@@ -1,9 +1,9 @@
 //! Keys by which a collection tells media and hosts apart without learning which they are.
 
-use record::text::printable;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use record::text::printable;
 use record::{Published, Record};
 use sha2::Sha256;
 

@@ -1,6 +1,5 @@
 //! Flashmark tells how storage really behaves.
 
-use record::text::printable;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -8,6 +7,7 @@ use flashmark::cli::Cli;
 use flashmark::exit::OrExit;
 use flashmark::terminal::OutputStream;
 use flashmark::{commands, exit, mistyped, progress_events, signals};
+use record::text::printable;
 
 fn main() -> ExitCode {
     // Help is as wide as what it is printed on.

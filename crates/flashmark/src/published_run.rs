@@ -1,9 +1,9 @@
 //! Part of a run that others get to see: the same for `submit`, `publish` and `export`, so that a
 //! run has one name everywhere.
 
-use record::text::printable;
 use std::mem;
 
+use record::text::printable;
 use record::{Cell, Histogram, Published, Record, Sample};
 use serde_json::Value;
 

@@ -5,12 +5,12 @@
 //! `records/SENDER/ID.json.gz`: the account of the sender, and the name that is made from the
 //! content. `accepted.txt` names doubtful records that a person has accepted.
 
-use record::text::printable;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use record::text::printable;
 use serde::{Deserialize, Serialize};
 
 pub mod built_in;

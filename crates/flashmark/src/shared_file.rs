@@ -1,7 +1,6 @@
 //! A file with runs that somebody shared: a whole record, a published run as `submit --show` prints
 //! it, or what `export --format json` writes; plain or packed with gzip.
 
-use record::text::printable;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
@@ -10,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use collection::{Rejection, Upload, UploadLimits};
 use record::Record;
+use record::text::printable;
 use serde_json::value::RawValue;
 
 use crate::published_run;

@@ -1,10 +1,11 @@
 //! Messages while a medium does not answer before its run has begun: the screen of the run, which
 //! prints them later, is not there yet.
 
-use record::text::printable;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use record::text::printable;
 
 /// Time before the first message; each further one comes after twice the time.
 const FIRST: Duration = Duration::from_secs(4);

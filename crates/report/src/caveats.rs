@@ -1,9 +1,9 @@
 //! Information that a reader needs before trusting the numbers: how the run ended, caveats, errors,
 //! and left-out tests.
 
-use record::text::{capitalised, printable};
 use std::collections::BTreeMap;
 
+use record::text::{capitalised, printable};
 use record::units::Nanos;
 use record::{Cell, Ended, Flag, Outcome, PlannedCell, Record, Skip, Stop};
 

@@ -6,9 +6,9 @@ mod curves;
 mod latency;
 mod spans;
 
-use record::text::{capitalised, printable};
 use std::collections::BTreeMap;
 
+use record::text::{capitalised, printable};
 use record::{Cell, Estimate, Record, metric, test};
 
 use crate::chart::{AxisUnit, Chart, ChartMark, Stroke, Style};

@@ -1,8 +1,8 @@
 //! Tables as data, printed on terminals and pages.
 
-use record::text::{capitalised, printable};
 use std::borrow::Cow;
 
+use record::text::{capitalised, printable};
 use record::units::Bytes;
 use record::{Cell, Flag, Record, Stop};
 

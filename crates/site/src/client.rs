@@ -7,12 +7,12 @@ use axum::extract::FromRequestParts;
 use axum::http::header::{ACCEPT_ENCODING, AUTHORIZATION, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
+use record::text::hex;
 use sha2::{Digest as _, Sha256};
 use store::collection::{Token, TokenKind};
 
 use crate::problem::Problem;
 use crate::state::App;
-use record::text::hex;
 
 /// Remote address of the connection, from the accept loop.
 #[derive(Clone, Copy, Debug)]

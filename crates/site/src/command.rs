@@ -1,6 +1,5 @@
 //! The command line of `flashmark-site`.
 
-use record::text::printable;
 use std::io::{self, BufRead as _, Write as _};
 use std::net::IpAddr;
 use std::process::ExitCode;
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use record::text::printable;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use store::collection::{Address, Collection, Token, TokenKind};
 use tokio::net::TcpListener;

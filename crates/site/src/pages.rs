@@ -1,7 +1,6 @@
 //! Pages for people: those of `report`, live. A page is rendered on request, compressed, and cached
 //! until the collection changes.
 
-use record::text::printable;
 use std::fmt::Write as _;
 use std::future::Future;
 use std::io::{Read as _, Write as _};
@@ -18,6 +17,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use record::collection::{CollectionLine, CollectionRun, Query, SubmissionStatus};
+use record::text::{hex, printable};
 use report::collection::{self as made, Item, MAX_COMPARED, MAX_RUNS, SiteInfo, is_slug, query};
 use sha2::{Digest as _, Sha256};
 use store::collection::{Collection, Revision};
@@ -27,7 +27,6 @@ use crate::client::ConditionalHeaders;
 use crate::newest_runs::with_newest_runs;
 use crate::problem::Problem;
 use crate::state::App;
-use record::text::hex;
 
 /// Entries in the feed.
 const FEED: usize = 50;

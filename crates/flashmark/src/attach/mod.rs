@@ -12,7 +12,6 @@ mod queue;
 mod server;
 mod timeline;
 
-use record::text::printable;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -23,6 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use device::Device;
 use host::{DeviceNumber, Loop, LoopOptions, OpenFiles, Process, Roots, loopdev};
+use record::text::printable;
 use sim::profile::spec::Blank;
 use sim::{Profile, SimDevice, SimOptions};
 

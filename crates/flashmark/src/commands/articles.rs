@@ -1,9 +1,9 @@
 //! `flashmark articles` and `flashmark report --article`: the five articles, and runs beside the
 //! figures of one.
 
-use record::text::printable;
 use std::path::Path;
 
+use record::text::printable;
 use record::{MediumKind, PublishedSource, Record};
 use report::articles::{self, ARTICLES};
 use report::collection::{MAX_PICKED, article_list, published_alone, published_text};

@@ -1,7 +1,6 @@
 //! `flashmark sim attach` and `flashmark sim detach`: a simulated medium as a block device of this
 //! machine.
 
-use record::text::printable;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -11,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use record::text::printable;
 use record::units::Bytes;
 use sim::{Profile, SimOptions};
 

@@ -1,9 +1,9 @@
 //! `flashmark collection`: a collection that is a repository of records and needs no server.
 
-use record::text::printable;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use record::text::printable;
 use report::words;
 
 use crate::cli::{CollectionCheckFlags, CollectionCommand, CollectionInitFlags};

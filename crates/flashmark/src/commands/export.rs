@@ -4,7 +4,6 @@ mod bencher;
 mod figures;
 mod openmetrics;
 
-use record::text::printable;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -15,6 +14,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use record::Record;
 use record::collection::{CollectionRun, Origin, SubmissionStatus};
+use record::text::printable;
 use store::collection::{Address, Collection, content_name};
 use store::export::{CsvSink, DatasetSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 use store::{RunDir, Store, atomic_write_with};

@@ -1,12 +1,12 @@
 //! `flashmark import`: output of other tools, kept as runs of the store.
 
-use record::text::printable;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use ::import::{Hints, Import, IozoneUnit, KnownMedium, MAX_BYTES, understand};
+use record::text::printable;
 use record::units::Bytes;
 use record::{MediumKind, Record};
 use store::{Batch, KeptHow, Store, stored_record};

@@ -1,11 +1,10 @@
 //! `flashmark list`: media, what they are, whether they are in use and why, whether testing is
 //! safe.
 
-use record::text;
-use record::text::printable;
 use std::thread;
 
 use host::{Contents, InventoryEntry, Roots};
+use record::text::{self, printable};
 use record::units::Bytes;
 use report::display::padded;
 

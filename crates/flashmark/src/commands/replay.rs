@@ -1,11 +1,10 @@
 //! `flashmark replay`: repeats a recorded trace on any target.
 
-use record::text;
-use record::text::printable;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
+use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Stop, TargetKind};
 use store::{Ending, Journal, RunDir};

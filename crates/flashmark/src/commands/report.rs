@@ -1,7 +1,8 @@
 //! `flashmark report`: the page of one run or several.
 
-use record::text::printable;
 use std::path::Path;
+
+use record::text::printable;
 
 use crate::cli::ReportFlags;
 use crate::commands::show::{find, load_from};

@@ -1,10 +1,10 @@
 //! `flashmark submit`: a run for a collection that others can read. Nothing leaves this machine
 //! that the user was not shown, or could not have been shown.
 
-use record::text::printable;
 use std::io::{BufRead, IsTerminal, Write};
 
 use record::Published;
+use record::text::printable;
 use record::units::{Bytes, Nanos};
 
 use crate::cli::SubmitFlags;

@@ -1,8 +1,8 @@
 //! `flashmark validate`: whether a collection would take these records, and why not.
 
-use record::text::printable;
 use std::path::{Path, PathBuf};
 
+use record::text::printable;
 use report::words;
 
 use crate::cli::ValidateFlags;

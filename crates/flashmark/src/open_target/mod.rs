@@ -6,7 +6,6 @@ mod simulated;
 mod stages;
 mod way_to_raw;
 
-use record::text::printable;
 pub use simulated::unknown_profile;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,6 +15,7 @@ use device::Device;
 use host::{
     Access, Claim, ClaimError, Contents, InventoryEntry, ResolvedTarget, Roots, TargetError,
 };
+use record::text::printable;
 use record::units::Bytes;
 use record::{
     Flag, Health, Host, Link, Medium, MediumKind, Record, Target, TargetKind, Temperature,

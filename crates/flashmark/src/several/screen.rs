@@ -1,10 +1,10 @@
 //! A line of progress for each of several media.
 
-use record::text::printable;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use record::PlannedCell;
+use record::text::printable;
 use record::units::Nanos;
 use serde_json::Value;
 

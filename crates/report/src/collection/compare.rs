@@ -1,11 +1,11 @@
 //! Comparison of up to eight media.
 
-use record::text::{capitalised, printable};
 use std::collections::BTreeMap;
 
 use askama::Template;
 use findings::{Curve, MediaComparison};
 use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Query};
+use record::text::{capitalised, printable};
 use record::units::Bytes;
 use record::{MediumKind, Record, metric};
 

@@ -1,10 +1,10 @@
 //! Figures of a medium besides the usual ones: those that have a column, and those of other tools
 //! and publications without one.
 
-use record::text::printable;
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionRun, Origin};
+use record::text::printable;
 use record::{Cell, quantities};
 
 use super::picks::newest;

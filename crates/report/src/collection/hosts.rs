@@ -1,9 +1,9 @@
 //! Hosts and links of runs in words, and differences between hosts.
 
-use record::text::printable;
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionRun, HeadlineFigure};
+use record::text::printable;
 use record::{Published, TargetKind};
 
 use super::figures;

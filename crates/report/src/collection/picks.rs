@@ -1,9 +1,9 @@
 //! Media that a reader selected, with every column that their runs have a figure for.
 
-use record::text::printable;
 use std::collections::BTreeMap;
 
 use record::collection::{CollectionLine, CollectionRun};
+use record::text::printable;
 
 use super::address::Links;
 use crate::column_figures::{ColumnFigure, RunFigures, column_figures};

@@ -1,10 +1,10 @@
 //! Unclear differences of a comparison: the number of further runs needed, and the result of
 //! `--fail-if`.
 
-use record::text::printable;
 use std::collections::BTreeMap;
 
 use findings::{ChangedFigure, MediaComparison, Regression};
+use record::text::printable;
 use record::units::Bytes;
 
 use super::times;

@@ -1,6 +1,7 @@
+use record::text::capitalised;
+
 use super::*;
 use crate::demo;
-use record::text::capitalised;
 
 /// Name of the run in `show`.
 const RUN: &str = "20261120-101500-5f3a";

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use import::{Hints, Import, ImportError, KnownMedium, understand};
 use record::collection::Origin;
-use record::text::printable;
+use record::text::{hex, printable};
 use record::{Published, Record};
 use report::words;
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,6 @@ use crate::problem::Problem;
 use crate::state::Quarantine;
 use crate::submissions::{self, Judged};
 use ::collection::UploadLimits;
-use record::text::hex;
 
 /// Name of a medium that the text does not name. It is not published.
 const NAME: &str = "pasted text";

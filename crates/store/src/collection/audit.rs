@@ -1,13 +1,13 @@
 //! Audit of a collection: each change with its author and reason. Lines are only added; each holds
 //! the hash of the one before it, which shows lines that were changed or removed.
 
+use record::text::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::ErrorContext;
 use super::{Collection, CollectionError};
-use record::text::hex;
 
 /// A line of the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

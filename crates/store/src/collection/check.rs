@@ -1,12 +1,12 @@
 //! Check of a collection for damage.
 
 use record::collection::CollectionLine;
+use record::text::hex;
 
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::document::{RevisionDocument, content};
 use super::error::ErrorContext;
 use super::{Collection, CollectionError, audit, lines};
-use record::text::hex;
 
 impl Collection {
     /// Lists all faults of the collection: breaks in the chain of the audit, runs that cannot be

@@ -2,13 +2,13 @@
 //! maker; the collection stores its SHA-256, which is enough for secrets nobody can guess
 //! (passwords would need more).
 
+use record::text::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Connection, SqlValue};
 use super::error::ErrorContext;
 use super::{Collection, CollectionError};
-use record::text::hex;
 
 /// Permission of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,13 +1,13 @@
 //! Sources of published pages: a collection, or runs that make one for the occasion; and the
 //! reference data beside it.
 
-use record::text::printable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use collection::Upload;
 use record::Cell;
 use record::collection::{CollectionLine, CollectionRun, Media, NO_TIME, Origin};
+use record::text::printable;
 use report::collection::SiteInfo;
 use store::collection::{Address, Collection, Submission};
 use store::{RunDir, Store};

@@ -1,7 +1,6 @@
 //! Runs that a collection could not take yet, kept below the directory of the runs until they are
 //! sent.
 
-use record::text::printable;
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,6 +8,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use record::text::printable;
 use serde::{Deserialize, Serialize};
 use store::{Store, atomic_write};
 

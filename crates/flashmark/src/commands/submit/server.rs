@@ -1,9 +1,9 @@
 //! Client of a collection's server. Its answers are not trusted: they are bounded, and shown as one
 //! printable line.
 
-use record::text::printable;
 use std::time::Duration;
 
+use record::text::printable;
 use serde::Deserialize;
 use ureq::http::{Response, StatusCode, Uri};
 use ureq::{Agent, Body};

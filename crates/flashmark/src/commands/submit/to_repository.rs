@@ -1,9 +1,10 @@
 //! Adding a run to a collection that is a repository: its record in the right place, and the
 //! commands that make a pull request of it.
 
-use record::text::printable;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use record::text::printable;
 
 use crate::cli::SubmitFlags;
 use crate::commands::submit::document::SubmissionDocument;

@@ -1,6 +1,7 @@
 //! A collection made by an earlier version: opened by this one, saved and restored.
 
 use record::collection::{HeadlineFigure, Origin, RunHeadline};
+use record::text::hex;
 
 use super::Database;
 use super::copies::measured;
@@ -8,7 +9,6 @@ use super::made::headline;
 use crate::collection::connection::{Connection, SqlValue};
 use crate::collection::document::{PackedRun, RevisionDocument, id_of};
 use crate::collection::{Collection, CollectionError, migrations, pool};
-use record::text::hex;
 
 /// Steps of the form that the earlier version knew.
 const STEPS: usize = 2;
