@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_what_differs() {
+    fn the_table_marks_rows_that_differ() {
         let rows = [
             row("works | read", &[(1010.0, 1000.0), (990.0, 1000.0), (1020.0, 1000.0)]),
             row("works | write", &[(80.0, 100.0)]),

@@ -15,8 +15,8 @@ use crate::clock::{cpu_ns, now_ns, run_delay_ns, sleep};
 use crate::directory::Directory;
 use crate::errors::io_error;
 use crate::expect::OpenError;
-use crate::flights::{InFlightTable, InFlightWatch, MAX_SLOTS};
 use crate::host_lateness;
+use crate::in_flight::{InFlightTable, InFlightWatch, MAX_SLOTS};
 use crate::ioctl;
 use crate::open::{
     AdoptedKind, EngineChoice, OpenOptions, OpenSettings, OpenedFile, adopt, open_path,
@@ -43,7 +43,7 @@ pub struct RealDevice {
     lost: bool,
     facts: Facts,
     target: Arc<Target>,
-    flights: Arc<InFlightTable>,
+    in_flight_table: Arc<InFlightTable>,
     choice: EngineChoice,
     uring_available: bool,
     stop: Option<Arc<AtomicBool>>,
@@ -119,16 +119,16 @@ impl RealDevice {
         }
         facts.max_in_flight = if uring_available { MAX_SLOTS } else { MAX_THREADS };
         facts.engine = engine_in_words(settings.engine, uring_available, target.direct.is_some());
-        let (target, flights) = (Arc::new(target), InFlightTable::new());
+        let (target, in_flight_table) = (Arc::new(target), InFlightTable::new());
         host_lateness::begin();
         Ok(RealDevice {
-            engine: Engine::Psync(Psync::new(target.clone(), flights.clone())),
+            engine: Engine::Psync(Psync::new(target.clone(), in_flight_table.clone())),
             buffers: Arc::new(Buffers::new(0, 0).expect("one page is always there")),
             busy: Vec::new(),
             lost: false,
             facts,
             target,
-            flights,
+            in_flight_table,
             choice: settings.engine,
             uring_available,
             stop: settings.stop.clone(),
@@ -142,14 +142,14 @@ impl RealDevice {
 
     /// A view of the I/Os in flight, for other threads.
     pub fn watch(&self) -> InFlightWatch {
-        InFlightWatch(self.flights.clone())
+        InFlightWatch(self.in_flight_table.clone())
     }
 
     fn make_engine(&self, buffers: &Arc<Buffers>) -> Result<Engine, IoError> {
         let slots = buffers.slots();
-        let (target, flights) = (self.target.clone(), self.flights.clone());
+        let (target, in_flight_table) = (self.target.clone(), self.in_flight_table.clone());
         if self.uring_available && (slots > 1 || self.choice == EngineChoice::Uring) {
-            let made = Uring::new(target, flights, buffers.clone());
+            let made = Uring::new(target, in_flight_table, buffers.clone());
             return made.map(|uring| Engine::Uring(Box::new(uring))).map_err(|error| {
                 IoError::general(
                     IoErrorKind::Other,
@@ -158,8 +158,8 @@ impl RealDevice {
             });
         }
         match slots {
-            0 | 1 => Ok(Engine::Psync(Psync::new(target, flights))),
-            _ => ThreadPool::new(target, flights, buffers.clone()).map(Engine::Pool),
+            0 | 1 => Ok(Engine::Psync(Psync::new(target, in_flight_table))),
+            _ => ThreadPool::new(target, in_flight_table, buffers.clone()).map(Engine::Pool),
         }
     }
 

@@ -13,10 +13,10 @@ mod exact;
 mod expect;
 mod extents;
 mod fanotify;
-mod flights;
 mod going;
 mod holes;
 mod host_lateness;
+mod in_flight;
 mod ioctl;
 mod loops;
 mod memory;
@@ -38,8 +38,8 @@ pub use extents::file_extents;
 pub use fanotify::{
     FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,
 };
-pub use flights::{InFlight, InFlightWatch};
 pub use holes::file_holes;
+pub use in_flight::{InFlight, InFlightWatch};
 pub use loops::{LoopBacking, loop_backing};
 pub use memory::memory_copy_bps;
 pub use open::{EngineChoice, OpenOptions, OpenSettings};

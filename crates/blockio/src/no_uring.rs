@@ -7,7 +7,7 @@ use std::sync::Arc;
 use device::{Completion, IoError, Request};
 
 use crate::buffers::Buffers;
-use crate::flights::InFlightTable;
+use crate::in_flight::InFlightTable;
 use crate::target::Target;
 
 /// Never created: [`Uring::new`] always fails here.

@@ -80,7 +80,7 @@ pub(crate) fn open_path(options: &OpenOptions) -> Result<OpenedFile, OpenError> 
     adopt(file, path, *writable, kind, settings)
 }
 
-/// Use of an open file.
+/// Kind of an open file that is adopted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdoptedKind {
     /// A regular file of which so many bytes are used.

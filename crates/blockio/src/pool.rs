@@ -11,7 +11,7 @@ use std::time::Duration;
 use device::{Completion, IoError, IoErrorKind, Request};
 
 use crate::buffers::Buffers;
-use crate::flights::InFlightTable;
+use crate::in_flight::InFlightTable;
 use crate::priority::RaisedPriority;
 use crate::psync::timed;
 use crate::target::Target;
@@ -34,7 +34,7 @@ pub(crate) struct ThreadPool {
 
 struct Shared {
     target: Arc<Target>,
-    flights: Arc<InFlightTable>,
+    in_flight_table: Arc<InFlightTable>,
     /// Owned by every thread, so that it outlives the pool if a thread hangs in the kernel.
     buffers: Arc<Buffers>,
     handoff: Handoff<Request, Completion>,
@@ -43,11 +43,11 @@ struct Shared {
 impl ThreadPool {
     pub fn new(
         target: Arc<Target>,
-        flights: Arc<InFlightTable>,
+        in_flight_table: Arc<InFlightTable>,
         buffers: Arc<Buffers>,
     ) -> Result<ThreadPool, IoError> {
         let threads = buffers.slots();
-        let shared = Arc::new(Shared { target, flights, buffers, handoff: Handoff::new() });
+        let shared = Arc::new(Shared { target, in_flight_table, buffers, handoff: Handoff::new() });
         let mut pool = ThreadPool { shared, threads: Vec::new(), in_flight: 0 };
         for _ in 0..threads {
             let shared = pool.shared.clone();
@@ -98,7 +98,7 @@ impl Shared {
             // nobody else uses the buffer.
             let buffer = unsafe { self.buffers.slot_mut(request.slot) };
             let length = buffer.len().min(request.length_bytes as usize);
-            timed(&self.target, &self.flights, &request, &mut buffer[..length])
+            timed(&self.target, &self.in_flight_table, &request, &mut buffer[..length])
         });
     }
 }

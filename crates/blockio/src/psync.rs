@@ -5,25 +5,25 @@ use std::sync::Arc;
 use device::{Completion, Request};
 
 use crate::clock::now_ns;
-use crate::flights::InFlightTable;
+use crate::in_flight::InFlightTable;
 use crate::target::Target;
 use crate::transfer::perform;
 
 /// Reads and writes by pread and pwrite on the caller's thread.
 pub(crate) struct Psync {
     target: Arc<Target>,
-    flights: Arc<InFlightTable>,
+    in_flight_table: Arc<InFlightTable>,
     ready: Vec<Completion>,
 }
 
 impl Psync {
-    pub fn new(target: Arc<Target>, flights: Arc<InFlightTable>) -> Psync {
-        Psync { target, flights, ready: Vec::new() }
+    pub fn new(target: Arc<Target>, in_flight_table: Arc<InFlightTable>) -> Psync {
+        Psync { target, in_flight_table, ready: Vec::new() }
     }
 
     #[inline]
     pub fn submit(&mut self, request: &Request, buffer: &mut [u8]) {
-        self.ready.push(timed(&self.target, &self.flights, request, buffer));
+        self.ready.push(timed(&self.target, &self.in_flight_table, request, buffer));
     }
 
     #[inline]
@@ -36,15 +36,15 @@ impl Psync {
 #[inline]
 pub(crate) fn timed(
     target: &Target,
-    flights: &InFlightTable,
+    in_flight_table: &InFlightTable,
     request: &Request,
     buffer: &mut [u8],
 ) -> Completion {
-    flights.announce(request);
+    in_flight_table.announce(request);
     let submitted_ns = now_ns();
-    flights.note_submission(request.slot, submitted_ns);
+    in_flight_table.note_submission(request.slot, submitted_ns);
     let result = perform(target, request, buffer);
     let completed_ns = now_ns();
-    flights.note_completion(request.slot);
+    in_flight_table.note_completion(request.slot);
     Completion { slot: request.slot, submitted_ns, completed_ns, result }
 }

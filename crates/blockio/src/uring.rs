@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use crate::buffers::Buffers;
 use crate::clock::now_ns;
 use crate::errors::{ended_early, io_error};
-use crate::flights::InFlightTable;
+use crate::in_flight::InFlightTable;
 use crate::target::Target;
 use crate::transfer::{discard, write_flags};
 
@@ -38,7 +38,7 @@ pub(crate) struct Uring {
     /// Dropped only when the kernel no longer writes into `buffers`.
     inner: ManuallyDrop<(IoUring, Arc<Buffers>)>,
     target: Arc<Target>,
-    flights: Arc<InFlightTable>,
+    in_flight_table: Arc<InFlightTable>,
     /// True if the buffers could be registered; the limit on locked memory may forbid it.
     fixed: bool,
     /// True if one call can wait for completions with a timeout (Linux 5.11).
@@ -71,17 +71,17 @@ impl Uring {
     /// Makes a ring for these buffers. It must be used on the thread that made it.
     pub fn new(
         target: Arc<Target>,
-        flights: Arc<InFlightTable>,
+        in_flight_table: Arc<InFlightTable>,
         buffers: Arc<Buffers>,
     ) -> io::Result<Uring> {
         let ring = build(buffers.slots().next_power_of_two())?;
-        Uring::with(ring, target, flights, buffers)
+        Uring::with(ring, target, in_flight_table, buffers)
     }
 
     fn with(
         ring: IoUring,
         target: Arc<Target>,
-        flights: Arc<InFlightTable>,
+        in_flight_table: Arc<InFlightTable>,
         buffers: Arc<Buffers>,
     ) -> io::Result<Uring> {
         let slots = buffers.slots();
@@ -96,7 +96,7 @@ impl Uring {
         Ok(Uring {
             inner: ManuallyDrop::new((ring, buffers)),
             target,
-            flights,
+            in_flight_table,
             fixed,
             waits_timed,
             pending: vec![nothing; slots as usize],
@@ -110,7 +110,7 @@ impl Uring {
     /// Queues one I/O; the next wait submits it.
     #[inline]
     pub fn submit(&mut self, request: &Request) {
-        self.flights.announce(request);
+        self.in_flight_table.announce(request);
         if request.op == Op::Discard {
             return self.discard(request);
         }
@@ -122,9 +122,9 @@ impl Uring {
     /// discards are not measured with queue depth.
     fn discard(&mut self, request: &Request) {
         let submitted_ns = now_ns();
-        self.flights.note_submission(request.slot, submitted_ns);
+        self.in_flight_table.note_submission(request.slot, submitted_ns);
         let result = discard(&self.target, request);
-        self.flights.note_completion(request.slot);
+        self.in_flight_table.note_completion(request.slot);
         self.ready.push(Completion {
             slot: request.slot,
             submitted_ns,
@@ -148,7 +148,7 @@ impl Uring {
         self.in_flight += self.queued.len();
         let now = now_ns();
         for slot in self.queued.drain(..) {
-            self.flights.note_submission(slot, now);
+            self.in_flight_table.note_submission(slot, now);
         }
     }
 
@@ -238,7 +238,7 @@ impl Uring {
             match pending.settle(&self.target, entry.result()) {
                 Some(result) => {
                     self.in_flight -= 1;
-                    let submitted_ns = self.flights.note_completion(slot);
+                    let submitted_ns = self.in_flight_table.note_completion(slot);
                     done.push(Completion { slot, submitted_ns, completed_ns, result });
                 }
                 None => self.unfinished.push(slot),

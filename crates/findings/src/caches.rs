@@ -139,7 +139,7 @@ fn span_cache(record: &Record) -> Option<Finding> {
             "span-cache",
             format!("{contrast} Benchmarks on a small file measure its cache ({extent}), not the medium."),
         )
-        .with_probability(ratio.above(SPAN_RATIO)),
+        .with_confidence(ratio.above(SPAN_RATIO)),
         None => FindingBuilder::info(
             "small-span",
             format!(

@@ -43,7 +43,7 @@ const FASTER_WHEN_DEEP: &str = "it reaches the figure at a higher queue depth, a
 
 /// Random I/O of 4 KiB against the requirement of an application class. The best value at any depth
 /// may reach it; only a value at the defined depth may miss it.
-fn random_need<'a>(
+fn random_requirement<'a>(
     record: &'a Record,
     test: &'a str,
     least: f64,
@@ -77,33 +77,34 @@ fn random_need<'a>(
 const GRAIN: f64 = 0.9975;
 
 /// The figures that one class requires.
-fn needs<'a>(record: &'a Record, class: &Class) -> Vec<ClassRequirement<'a>> {
+fn requirements<'a>(record: &'a Record, class: &Class) -> Vec<ClassRequirement<'a>> {
     let sequential = |measured, least| ClassRequirement { measured, least, excuse: None };
-    let mut needs = vec![sequential(figure::sustained_write(record), class.write_bps)];
+    let mut requirements = vec![sequential(figure::sustained_write(record), class.write_bps)];
     if let Some(bps) = class.read_bps {
-        needs.push(sequential(figure::sequential(record, test::SEQUENTIAL_READ), bps));
+        requirements.push(sequential(figure::sequential(record, test::SEQUENTIAL_READ), bps));
     }
     if let Some([reads, writes]) = class.random {
-        needs.push(random_need(record, test::RANDOM_READ, reads, class.is_queued));
-        needs.push(random_need(record, test::RANDOM_WRITE, writes, class.is_queued));
+        requirements.push(random_requirement(record, test::RANDOM_READ, reads, class.is_queued));
+        requirements.push(random_requirement(record, test::RANDOM_WRITE, writes, class.is_queued));
     }
-    needs
+    requirements
 }
 
 /// Result for a required figure.
-fn need_result(need: &ClassRequirement) -> ClassResult {
-    let Some(found) = &need.measured else { return ClassResult::Untested };
-    match (found.value >= need.least * GRAIN, found.above(need.least)) {
+fn requirement_result(required: &ClassRequirement) -> ClassResult {
+    let Some(found) = &required.measured else { return ClassResult::Untested };
+    match (found.value >= required.least * GRAIN, found.above(required.least)) {
         (true, Some(share)) if share < 0.9 => ClassResult::Unclear,
         (true, _) => ClassResult::Held,
-        (false, _) if need.excuse.is_some() => ClassResult::Untested,
+        (false, _) if required.excuse.is_some() => ClassResult::Untested,
         (false, Some(share)) if share > 0.1 => ClassResult::Unclear,
         (false, _) => ClassResult::Missed,
     }
 }
 
 fn class_result(record: &Record, class: &Class) -> ClassResult {
-    let all: Vec<ClassResult> = needs(record, class).iter().map(need_result).collect();
+    let all: Vec<ClassResult> =
+        requirements(record, class).iter().map(requirement_result).collect();
     let order = [ClassResult::Missed, ClassResult::Untested, ClassResult::Unclear];
     order.into_iter().find(|result| all.contains(result)).unwrap_or(ClassResult::Held)
 }
@@ -149,15 +150,17 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             statement += &format!(" {what}{gap} {}.", names.join(", "));
         }
     }
-    let figures =
-        needs(record, &ANDROID).into_iter().filter_map(|need| need.measured).collect::<Vec<_>>();
+    let figures = requirements(record, &ANDROID)
+        .into_iter()
+        .filter_map(|required| required.measured)
+        .collect::<Vec<_>>();
     let excused =
         || APP.iter().filter(|class| class_result(record, class) == ClassResult::Untested);
     let excuses = excused().flat_map(|class| {
-        let open = needs(record, class)
+        let open = requirements(record, class)
             .into_iter()
-            .filter(|need| need_result(need) == ClassResult::Untested);
-        let why = open.filter_map(|need| need.excuse).next();
+            .filter(|required| requirement_result(required) == ClassResult::Untested);
+        let why = open.filter_map(|required| required.excuse).next();
         why.map(|why| format!("{} cannot be told here: {why}", class.name))
     });
     let excuses: Vec<String> = excuses.collect();
@@ -319,7 +322,7 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     let iops = |value: f64| Iops(value).to_string();
     let random = |(test, what, least): (&'static str, &str, f64)| {
         let ClassRequirement { measured, least, excuse } =
-            random_need(record, test, least, class.is_queued);
+            random_requirement(record, test, least, class.is_queued);
         let measured = measured.map(ClassFigure::Figure);
         ClassCheck {
             claim: format!("A{number} ({least} random {what} IOPS)"),
@@ -390,7 +393,7 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
     };
     let draft = FindingBuilder::new(id, severity, statement)
         .outcome(Outcome::Claim { holds })
-        .with_probability(confidence);
+        .with_confidence(confidence);
     match &measured {
         ClassFigure::Figure(figure) => draft.figure(figure).done(),
         ClassFigure::Found(value) => draft.note(format!("size found: {}", show(*value))).done(),

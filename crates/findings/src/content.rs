@@ -159,7 +159,7 @@ fn finding(id: &str, pair: &ContentPair, statement: String) -> Finding {
     FindingBuilder::warning(id, statement)
         .figures([&pair.easy, &pair.hard])
         .note(asked)
-        .with_probability(pair.ratio.above(AT_LEAST))
+        .with_confidence(pair.ratio.above(AT_LEAST))
         .done()
 }
 

@@ -75,7 +75,7 @@ impl FindingBuilder {
     }
 
     /// Sets the probability of the statement, if one was computed.
-    pub fn with_probability(mut self, confidence: Option<f64>) -> FindingBuilder {
+    pub fn with_confidence(mut self, confidence: Option<f64>) -> FindingBuilder {
         self.0.confidence = confidence.and_then(rounded);
         self
     }

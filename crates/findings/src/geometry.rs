@@ -228,7 +228,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let au = if visible { au.note(format!("au_bytes {}", levels.size_bytes)) } else { au };
     let mut findings = vec![
         au.note("two levels; threshold: a step of 25 us, of 3 residuals and of 25 % (docs/field/allocation-units.md#size-from-reads)")
-            .with_probability(confidence)
+            .with_confidence(confidence)
             .done(),
     ];
     if let Some(page) = fit_page(points) {

@@ -223,7 +223,7 @@ fn usb_split(record: &Record) -> Option<Finding> {
         } else {
             FindingBuilder::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB. No split of commands explains it: the medium is the cause."))
         };
-        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").with_probability(ratio.above(1.0 / DIP)).done())
+        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").with_confidence(ratio.above(1.0 / DIP)).done())
     })
 }
 

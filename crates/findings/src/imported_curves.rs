@@ -117,7 +117,7 @@ fn open_units(record: &Record) -> Option<Finding> {
             .notes(evidence)
             .note("a listing of flashbench: two levels of rates; threshold 0.4 of the upper one")
             .note("docs/field/allocation-units.md#open-units")
-            .with_probability(confidence)
+            .with_confidence(confidence)
             .done(),
     )
 }
@@ -191,7 +191,7 @@ fn dd_write_unit(record: &Record) -> Option<Finding> {
             .notes(sizes)
             .note(format!("{quality}; dd wrote zeros, which a medium may leave out"))
             .note("docs/field/allocation-units.md#write-unit")
-            .with_probability(confidence)
+            .with_confidence(confidence)
             .done(),
     )
 }

@@ -4,7 +4,7 @@ use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
 use record::{Cell, Fitness, Record, Use, metric, test};
 
 use crate::figure::{self, UsableEstimate};
-use crate::need::{FigureLevel, UseVerdict, weakest_verdict};
+use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::stalls::{self, Stalls};
 use crate::usability;
 
@@ -40,14 +40,14 @@ pub(crate) fn lines(record: &Record) -> Option<Stalls<'_>> {
 
 pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
     let durable = durable_lines(record);
-    let mut needs: Vec<FigureLevel> = lateness(record, durable.as_ref()).into_iter().collect();
+    let mut needs: Vec<NeedLevel> = lateness(record, durable.as_ref()).into_iter().collect();
     match keeps_up(record, durable.as_ref()) {
         // The lateness then only depends on the duration of the test.
         Some(behind) if behind.level <= Fitness::Poor => {
             let late = needs.pop().map(|late| late.evidence).unwrap_or_default();
-            needs.push(FigureLevel { evidence: [behind.evidence, late].concat(), ..behind });
+            needs.push(NeedLevel { evidence: [behind.evidence, late].concat(), ..behind });
         }
-        Some(FigureLevel { confidence: Some(share), .. }) => needs.iter_mut().for_each(|late| {
+        Some(NeedLevel { confidence: Some(share), .. }) => needs.iter_mut().for_each(|late| {
             late.confidence = Some(late.confidence.map_or(share, |own| own.min(share)))
         }),
         _ => {}
@@ -72,7 +72,7 @@ fn stored(figure: &UsableEstimate) -> String {
 }
 
 /// Need for the lateness of lines.
-fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<FigureLevel> {
+fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<NeedLevel> {
     let mut need = at_most(&lines(record)?)?;
     if let Some(figure) = durable {
         need.reason = format!("{}; {}", need.reason, stored(figure));
@@ -81,15 +81,15 @@ fn lateness(record: &Record, durable: Option<&UsableEstimate>) -> Option<FigureL
     Some(need)
 }
 
-fn at_most(stalls: &Stalls) -> Option<FigureLevel> {
+fn at_most(stalls: &Stalls) -> Option<NeedLevel> {
     let reason =
         |third: &str, _: u64| format!("{third}; the logger must buffer records for that long");
-    FigureLevel::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
+    NeedLevel::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
 }
 
 /// Need to store as many lines as a logger writes: by their rate, or by the number of late ones if
 /// there were too few for a rate.
-fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<FigureLevel> {
+fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<NeedLevel> {
     let Some(figure) = durable else {
         return log_cells_without_host_stalls(record).find_map(falls_behind);
     };
@@ -97,13 +97,13 @@ fn keeps_up(record: &Record, durable: Option<&UsableEstimate>) -> Option<FigureL
         figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0)?;
     let reason = format!("{}, too few for a logger that writes {asked}", stored(figure));
     let source = "the lines per second of log-append";
-    FigureLevel::at_least(figure, [asked / 2.0, asked, asked], reason, source)
+    NeedLevel::at_least(figure, [asked / 2.0, asked, asked], reason, source)
 }
 
-fn falls_behind(cell: &Cell) -> Option<FigureLevel> {
+fn falls_behind(cell: &Cell) -> Option<NeedLevel> {
     let late = cell.metrics.other.get(metric::LATE_LINES)?;
     let n = cell.metrics.latency_ns.as_ref()?.n as f64;
-    (n >= MIN_LINES && late.value >= NEARLY_ALL * n).then(|| FigureLevel {
+    (n >= MIN_LINES && late.value >= NEARLY_ALL * n).then(|| NeedLevel {
         level: Fitness::Poor,
         reason: format!("{} of {n} lines were durable only after the next one was due", late.value),
         evidence: vec![figure::named(cell)],
@@ -114,7 +114,7 @@ fn falls_behind(cell: &Cell) -> Option<FigureLevel> {
 /// Need for pauses of at least a second in other writes of the run: a logger will meet them too,
 /// even if its lines of a few seconds did not. Shorter pauses of large blocks may be due to their
 /// size.
-fn pauses(record: &Record) -> Option<FigureLevel> {
+fn pauses(record: &Record) -> Option<NeedLevel> {
     let is_quick = |cell: &Cell| {
         let median_ns = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50);
         median_ns.is_some_and(|ns| ns <= USUALLY_NS)

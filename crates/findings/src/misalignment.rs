@@ -71,7 +71,7 @@ fn misalignment(record: &Record) -> Option<Finding> {
         FindingBuilder::warning("misalignment", statement)
             .figures([aligned, shifted])
             .note(format!("{ratio}; threshold {PENALTY}x (docs/field/cheats.md#cheats-and-caches)"))
-            .with_probability(ratio.above(PENALTY))
+            .with_confidence(ratio.above(PENALTY))
             .done(),
     )
 }

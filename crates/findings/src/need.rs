@@ -12,9 +12,8 @@ use crate::stalls::Stalls;
 /// spans more than two levels.
 const ANYTHING: f64 = 10.0;
 
-/// A figure compared with the least values for poor, usable and good; below the first it is not
-/// suitable.
-pub(crate) struct FigureLevel {
+/// Level that one need gives a use, with its reason.
+pub(crate) struct NeedLevel {
     pub level: Fitness,
     /// Reason, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
     pub reason: String,
@@ -50,7 +49,7 @@ impl OpenVerdict {
     }
 }
 
-impl FigureLevel {
+impl NeedLevel {
     /// Need for a figure of which more is better. `None` for a figure that may be anything, and for
     /// a bound that does not decide: a low lower bound, or a high upper bound.
     pub fn at_least(
@@ -58,7 +57,7 @@ impl FigureLevel {
         [poor, fair, good]: [f64; 3],
         reason: String,
         source: &str,
-    ) -> Option<FigureLevel> {
+    ) -> Option<NeedLevel> {
         let level_of = |value: f64| match value {
             value if value >= good => Fitness::Good,
             value if value >= fair => Fitness::Usable,
@@ -90,7 +89,7 @@ impl FigureLevel {
             quantity(figure.name, fair),
             quantity(figure.name, good)
         );
-        is_decided.then(|| FigureLevel {
+        is_decided.then(|| NeedLevel {
             level,
             reason,
             evidence: vec![figure.to_string(), asked],
@@ -107,7 +106,7 @@ impl FigureLevel {
         poor_ns: Option<u64>,
         reason: impl FnOnce(&str, u64) -> String,
         source: &str,
-    ) -> Option<FigureLevel> {
+    ) -> Option<NeedLevel> {
         let third = stalls.lasting()?;
         let level = match third.ns {
             ns if ns <= good_ns => Fitness::Good,
@@ -142,14 +141,14 @@ impl FigureLevel {
             .into_iter()
             .flatten()
             .collect();
-        Some(FigureLevel { level, reason: reason(&statement, third.ns), evidence, confidence })
+        Some(NeedLevel { level, reason: reason(&statement, third.ns), evidence, confidence })
     }
 }
 
 /// The verdict from these needs: the weakest decides. `None` if no need was measured.
 pub(crate) fn weakest_verdict(
     wanted: Use,
-    needs: Vec<FigureLevel>,
+    needs: Vec<NeedLevel>,
     untested: Vec<&'static str>,
 ) -> Option<UseVerdict> {
     let level = needs.iter().map(|need| need.level).min()?;

@@ -350,7 +350,7 @@ fn open_units(record: &Record, steps: &[SearchStep]) -> Option<Finding> {
             );
             FindingBuilder::warning("open-units", statement)
                 .note(format!("open_aus {open}, first that is too many {first}"))
-                .with_probability(before.rate.below(RATE * bps).zip(after.rate.below(RATE * bps)).map(|(early, late)| (1.0 - early) * late))
+                .with_confidence(before.rate.below(RATE * bps).zip(after.rate.below(RATE * bps)).map(|(early, late)| (1.0 - early) * late))
         }
         OpenAuLimit::Beyond(most) => FindingBuilder::info(
             "open-units",
@@ -377,7 +377,7 @@ fn order_matters(linear: &[SearchStep], random: &[SearchStep]) -> Option<Finding
     let ratio = figure::Ratio::of(ordered, mixed);
     ratio.is_above(3.0).then(|| {
         let statement = format!("Even within one erase block, random writes are {} slower: its log of an erase block must be ascending.", figure::times(ratio.value));
-        FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).with_probability(ratio.above(3.0)).done()
+        FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).with_confidence(ratio.above(3.0)).done()
     })
 }
 

@@ -93,7 +93,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             "It is tuned for a benchmark: {fact}, before and after it. Their figures do not hold for real work."
         );
         FindingBuilder::warning("pattern-cheat", statement)
-            .with_probability(least.ratio.above(CHEAT * least.explained))
+            .with_confidence(least.ratio.above(CHEAT * least.explained))
     } else {
         let why = "Only one order was measured, and the first load may have met an empty cache";
         FindingBuilder::info(

@@ -80,8 +80,8 @@ fn is_an_area(odd: &[&FrontPiece], all: &[FrontPiece]) -> bool {
 /// visible cache takes some more.
 const SET_WITHIN: f64 = 2.0;
 
-/// The units that were written. A unit in which the area ends has two levels and no lasting one,
-/// but is used if preceding writes defined its state.
+/// Cells of `front-area`, one for each unit that was written. A unit in which the area ends has two
+/// levels and no lasting one, but is used if preceding writes defined its state.
 fn front_area_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_set = |cell: &Cell| {
         let before = cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |before| before.n);

@@ -48,9 +48,9 @@ fn yardstick(record: &Record) -> Option<Finding> {
             "random-write",
             format!("{statement} At this rate every random write makes the medium rewrite a whole erase block."),
         )
-        .with_probability(below),
-        () if times < 1.0 => FindingBuilder::warning("random-write", statement).with_probability(below),
-        () => FindingBuilder::info("random-write", statement).with_probability(above),
+        .with_confidence(below),
+        () if times < 1.0 => FindingBuilder::warning("random-write", statement).with_confidence(below),
+        () => FindingBuilder::info("random-write", statement).with_confidence(above),
     };
     let over_disk = format!(
         "{} IOPS divided by the 90 IOPS of a laptop disk is {} (docs/field/published-figures.md#other-figures)",
@@ -111,7 +111,7 @@ fn bypass(record: &Record) -> Option<Finding> {
             .note(format!(
                 "{ratio}; threshold {limit}x (docs/field/statistics.md#sampling-random-writes)"
             ))
-            .with_probability(ratio.above(limit))
+            .with_confidence(ratio.above(limit))
             .done(),
     )
 }

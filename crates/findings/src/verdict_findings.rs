@@ -22,7 +22,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
                 .outcome(Outcome::Unusable { because: fault.id.clone() })
                 .notes(fault.evidence.iter().cloned())
                 .notes(others)
-                .with_probability(fault.confidence)
+                .with_confidence(fault.confidence)
                 .done(),
         ];
     }
@@ -127,7 +127,7 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     .outcome(Outcome::Use { wanted: *wanted, level: *level, condition: *condition })
     .notes(evidence.iter().cloned())
     .notes(few_samples_note(verdict))
-    .with_probability(*confidence)
+    .with_confidence(*confidence)
     .done()
 }
 
@@ -168,7 +168,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
             .outcome(Outcome::Uses { sentences })
             .notes(worst.evidence.iter().cloned())
             .notes(verdicts.iter().filter_map(few_samples_note))
-            .with_probability(worst.confidence)
+            .with_confidence(worst.confidence)
             .done(),
     )
 }

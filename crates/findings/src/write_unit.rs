@@ -139,7 +139,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .figures(&figures)
             .note(quality)
             .note("docs/field/allocation-units.md#write-unit")
-            .with_probability(Some(fit.confidence))
+            .with_confidence(Some(fit.confidence))
             .done(),
     )
 }

@@ -28,7 +28,7 @@ pub(super) const RUNS: Importer = Importer {
         },
         Sign { what: "a line '.. bytes .. copied, .. s, ..'", is_there: has_summary },
     ],
-    read: read_runs,
+    read: read_transcript,
     is_ignored_line: |_| false,
 };
 
@@ -149,7 +149,8 @@ struct FigureAtError {
     error: Errno,
 }
 
-fn read_runs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+/// Reads every run of dd in a transcript.
+fn read_transcript(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut state = Transcript::default();
     let mut next = source.begin();
     for (at, line) in source.numbered() {

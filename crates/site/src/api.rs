@@ -64,7 +64,7 @@ pub async fn run(
     bearer: Bearer,
     client: Client,
 ) -> Result<Response, Problem> {
-    let sees_all = matches!(app.who(bearer, client).await?, Identity::Moderator { .. });
+    let sees_all = matches!(app.identity(bearer, client).await?, Identity::Moderator { .. });
     let entry = app
         .make(move |collection| match shown(collection, &id) {
             Ok((entry, _)) => Ok(entry),

@@ -34,7 +34,7 @@ struct Generations {
 
 /// Cache of rendered pages by name, limited in bytes.
 pub struct PageCache {
-    halves: Mutex<Generations>,
+    generations: Mutex<Generations>,
     most_bytes: usize,
 }
 
@@ -44,12 +44,12 @@ const OVERHEAD: usize = 512;
 impl PageCache {
     /// A cache of at most `most_bytes`.
     pub fn new(most_bytes: usize) -> PageCache {
-        PageCache { halves: Mutex::default(), most_bytes }
+        PageCache { generations: Mutex::default(), most_bytes }
     }
 
-    fn halves(&self) -> MutexGuard<'_, Generations> {
+    fn generations(&self) -> MutexGuard<'_, Generations> {
         // A panic in another thread leaves the pages valid.
-        self.halves.lock().unwrap_or_else(PoisonError::into_inner)
+        self.generations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The page with this name, if it was made from this version and is not older than `most_age`.
@@ -60,46 +60,46 @@ impl PageCache {
         most_age: Duration,
         now: Instant,
     ) -> Option<Arc<CompressedPage>> {
-        let mut halves = self.halves();
+        let mut generations = self.generations();
         let fresh = |held: &CachedPage| {
             held.version == version && now.saturating_duration_since(held.made) <= most_age
         };
-        if let Some(held) = halves.young.get(name) {
+        if let Some(held) = generations.young.get(name) {
             return fresh(held).then(|| held.page.clone());
         }
-        let held = halves.old.remove(name).filter(fresh)?;
+        let held = generations.old.remove(name).filter(fresh)?;
         let page = held.page.clone();
-        self.keep(&mut halves, name.to_owned(), held);
+        self.keep(&mut generations, name.to_owned(), held);
         Some(page)
     }
 
     /// Stores a page made from this version at this time, unless it is too large.
     pub fn put(&self, name: String, version: u64, page: Arc<CompressedPage>, made: Instant) {
-        self.keep(&mut self.halves(), name, CachedPage { page, version, made });
+        self.keep(&mut self.generations(), name, CachedPage { page, version, made });
     }
 
-    fn keep(&self, halves: &mut Generations, name: String, held: CachedPage) {
+    fn keep(&self, generations: &mut Generations, name: String, held: CachedPage) {
         let bytes = |name: &str, held: &CachedPage| name.len() + held.page.body.len() + OVERHEAD;
         let more = bytes(&name, &held);
         if more > self.most_bytes / 2 {
             return;
         }
-        if halves.young_bytes + more > self.most_bytes / 2 {
-            halves.old = std::mem::take(&mut halves.young);
-            halves.young_bytes = 0;
+        if generations.young_bytes + more > self.most_bytes / 2 {
+            generations.old = std::mem::take(&mut generations.young);
+            generations.young_bytes = 0;
         }
-        let less = halves.young.get(&name).map_or(0, |before| bytes(&name, before));
-        halves.young_bytes = halves.young_bytes + more - less;
-        halves.young.insert(name, held);
+        let less = generations.young.get(&name).map_or(0, |before| bytes(&name, before));
+        generations.young_bytes = generations.young_bytes + more - less;
+        generations.young.insert(name, held);
     }
 
     /// Size of all pages in bytes, for the metrics.
     pub fn bytes(&self) -> usize {
-        let halves = self.halves();
+        let generations = self.generations();
         let bytes = |pages: &HashMap<String, CachedPage>| {
             pages.values().map(|held| held.page.body.len()).sum::<usize>()
         };
-        bytes(&halves.young) + bytes(&halves.old)
+        bytes(&generations.young) + bytes(&generations.old)
     }
 }
 

@@ -69,13 +69,13 @@ impl FromRequestParts<App> for Client {
 
 /// Pages that a client has already, and the encodings that it accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ConditionalHeaders {
+pub struct CachingHeaders {
     /// True if it accepts gzip.
     pub gzip: bool,
     known: String,
 }
 
-impl ConditionalHeaders {
+impl CachingHeaders {
     /// True if it has the page with this ETag.
     pub fn has(&self, etag: &str) -> bool {
         let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
@@ -83,13 +83,10 @@ impl ConditionalHeaders {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for ConditionalHeaders {
+impl<S: Sync> FromRequestParts<S> for CachingHeaders {
     type Rejection = Infallible;
 
-    async fn from_request_parts(
-        parts: &mut Parts,
-        _: &S,
-    ) -> Result<ConditionalHeaders, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<CachingHeaders, Infallible> {
         let text = |name| {
             parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
         };
@@ -102,7 +99,7 @@ impl<S: Sync> FromRequestParts<S> for ConditionalHeaders {
             });
             is_gzip && !is_refused
         });
-        Ok(ConditionalHeaders { gzip, known: text(IF_NONE_MATCH).to_owned() })
+        Ok(CachingHeaders { gzip, known: text(IF_NONE_MATCH).to_owned() })
     }
 }
 
@@ -185,7 +182,7 @@ impl App {
     ///
     /// # Errors
     /// If the token is unknown or was revoked.
-    pub async fn who(&self, bearer: Bearer, client: Client) -> Result<Identity, Problem> {
+    pub async fn identity(&self, bearer: Bearer, client: Client) -> Result<Identity, Problem> {
         let Some(secret) = bearer.0 else { return Ok(Identity::Anyone) };
         let asked = secret.clone();
         match self.read(move |collection| collection.token(&asked)).await? {
@@ -207,7 +204,7 @@ impl App {
     /// # Errors
     /// If it is not the token of a moderator.
     pub async fn moderator(&self, bearer: Bearer, client: Client) -> Result<String, Problem> {
-        match self.who(bearer, client).await? {
+        match self.identity(bearer, client).await? {
             Identity::Moderator { name } => Ok(name),
             Identity::Anyone => Err(Problem::unauthorized("this needs the token of a moderator")),
             _ => Err(Problem::forbidden(

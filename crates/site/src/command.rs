@@ -269,7 +269,7 @@ fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
     let (Some(kind), Some(label)) = (flags.kind, &flags.label) else {
         bail!("a token needs --kind and --label")
     };
-    let label = printable(label).trim().to_owned();
+    let label = printable(label);
     if label.is_empty() || label.chars().count() > 80 {
         bail!("the label must be a name of 1 to 80 characters; it is shown in the audit");
     }

@@ -264,7 +264,6 @@ fn shown(
 }
 
 fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, listed: ListedRun) -> Row {
-    let clean = |text: &str| printable(text);
     let run = &entry.run;
     let facts = [
         Some(entry.origin.name().to_owned()),
@@ -281,15 +280,15 @@ fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, listed: List
     };
     Row {
         id: entry.id.clone(),
-        name: clean(&run.name()),
+        name: printable(&run.name()),
         href: format!("{prefix}/run/{}", entry.id),
         medium,
         received: entry.received.clone(),
         who: listed.who,
-        facts: clean(&facts.into_iter().flatten().collect::<Vec<_>>().join(", ")),
+        facts: printable(&facts.into_iter().flatten().collect::<Vec<_>>().join(", ")),
         revision: entry.revision,
-        reasons: listed.reasons.iter().map(|reason| clean(reason)).collect(),
-        verdict: clean(entry.headline.verdict.as_deref().unwrap_or_default()),
+        reasons: listed.reasons.iter().map(|reason| printable(reason)).collect(),
+        verdict: printable(entry.headline.verdict.as_deref().unwrap_or_default()),
         figures: HeadlineFigure::ALL.into_iter().filter_map(head_and_text).collect(),
     }
 }

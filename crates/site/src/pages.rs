@@ -23,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 use store::collection::{Collection, Revision};
 
 use crate::cache::CompressedPage;
-use crate::client::ConditionalHeaders;
+use crate::client::CachingHeaders;
 use crate::newest_runs::with_newest_runs;
 use crate::problem::Problem;
 use crate::state::App;
@@ -53,7 +53,7 @@ impl RenderedPage {
 /// The page with this name, cached or rendered now. `version` is that of its data.
 pub(crate) async fn kept<F>(
     app: &App,
-    conditional: &ConditionalHeaders,
+    conditional: &CachingHeaders,
     name: String,
     version: u64,
     most_age: Duration,
@@ -79,7 +79,7 @@ where
 /// A page about the whole collection: rendered again after each change.
 pub(crate) async fn live(
     app: &App,
-    conditional: &ConditionalHeaders,
+    conditional: &CachingHeaders,
     name: String,
     make: impl FnOnce(&Collection, &SiteInfo) -> Result<RenderedPage, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
@@ -111,7 +111,7 @@ fn gzipped(text: &[u8]) -> Bytes {
         .into()
 }
 
-fn answer(page: &CompressedPage, conditional: &ConditionalHeaders) -> Response {
+fn answer(page: &CompressedPage, conditional: &CachingHeaders) -> Response {
     let mut response = match (conditional.has(&page.etag), conditional.gzip) {
         (true, _) => StatusCode::NOT_MODIFIED.into_response(),
         (false, true) => {
@@ -144,7 +144,7 @@ pub fn pairs(text: Option<&str>) -> Vec<(String, String)> {
 pub async fn table(
     State(app): State<App>,
     RawQuery(text): RawQuery,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     let mut asked = asked(text.as_deref());
     if !asked.columns.is_empty() {
@@ -169,7 +169,7 @@ pub async fn table(
 pub async fn medium(
     State(app): State<App>,
     Path(slug): Path<String>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     let (line, beside) = line_and_beside(&app, slug).await?;
     // It changes when its line does, which is looked up each time. Other changes of other processes
@@ -233,7 +233,7 @@ fn version_of(line: &CollectionLine, beside: &[CollectionLine], reworks: u64) ->
 pub async fn compare(
     State(app): State<App>,
     RawQuery(text): RawQuery,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     let mut slugs: Vec<String> = Vec::new();
     for (name, slug) in pairs(text.as_deref()) {
@@ -263,7 +263,7 @@ pub async fn compare(
 /// Page of the downloads.
 pub async fn about(
     State(app): State<App>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     live(&app, &conditional, "about".to_owned(), |collection, site| {
         let counts = collection.counts()?;
@@ -276,7 +276,7 @@ pub async fn about(
 pub async fn text(
     State(app): State<App>,
     Path(name): Path<String>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     let is_known = ["methodology", "findings"].contains(&name.as_str())
         || made::TEXTS.iter().any(|text| text.name == name);
@@ -300,7 +300,7 @@ pub async fn text(
 /// `/feed.atom`: the newest accepted runs as an Atom feed.
 pub async fn feed(
     State(app): State<App>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     live(&app, &conditional, "feed".to_owned(), |collection, site| {
         let entries = collection.latest(FEED)?;
@@ -340,7 +340,7 @@ pub fn line_of(
 pub async fn run(
     State(app): State<App>,
     Path(id): Path<String>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     report_of(&app, &conditional, id, None).await
 }
@@ -349,14 +349,14 @@ pub async fn run(
 pub async fn run_revision(
     State(app): State<App>,
     Path((id, revision)): Path<(String, u32)>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     report_of(&app, &conditional, id, Some(revision)).await
 }
 
 async fn report_of(
     app: &App,
-    conditional: &ConditionalHeaders,
+    conditional: &CachingHeaders,
     id: String,
     revision: Option<u32>,
 ) -> Result<Response, Problem> {
@@ -467,7 +467,7 @@ struct RevisionRow {
 pub async fn revisions(
     State(app): State<App>,
     Path(id): Path<String>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     live(&app, &conditional, format!("revisions {id}"), move |collection, site| {
         let (current, revisions) = shown(collection, &id)?;
@@ -507,7 +507,7 @@ pub fn status_words(status: SubmissionStatus) -> &'static str {
 pub async fn asset(
     State(app): State<App>,
     Path(name): Path<String>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     let asset =
         made::assets().iter().find(|asset| asset.path.strip_prefix("assets/") == Some(&name));

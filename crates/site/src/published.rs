@@ -9,7 +9,7 @@ use record::collection::{CollectionLine, CollectionRun, Query, SortBy};
 use report::collection::{self as made, MAX_PICKED, is_slug};
 use store::collection::{Collection, CollectionError};
 
-use crate::client::ConditionalHeaders;
+use crate::client::CachingHeaders;
 use crate::newest_runs::with_newest_runs;
 use crate::pages::{FOR_EVER, RenderedPage, kept, live, packed, pairs};
 use crate::problem::Problem;
@@ -23,7 +23,7 @@ static SOURCES: LazyLock<Vec<PublishedSource>> = LazyLock::new(import::reference
 /// `/published`: list of the publications.
 pub async fn index(
     State(app): State<App>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     kept(&app, &conditional, "published".to_owned(), 0, FOR_EVER, || {
         packed(&app, |_, site| Ok(RenderedPage::page(made::published_index(site, &SOURCES))))
@@ -36,7 +36,7 @@ pub async fn source(
     State(app): State<App>,
     Path(key): Path<String>,
     RawQuery(text): RawQuery,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     let source = SOURCES.iter().find(|source| source.key == key);
     let source =

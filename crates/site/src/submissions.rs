@@ -134,7 +134,7 @@ pub(crate) async fn submitter(
     bearer: Bearer,
     client: Client,
 ) -> Result<Identity, Problem> {
-    let who = app.who(bearer, client).await?;
+    let who = app.identity(bearer, client).await?;
     if let Identity::Editor { run } = &who {
         return Err(Problem::forbidden(format!(
             "this token is for run '{run}' alone: PUT replaces it; submit without a token"
@@ -308,7 +308,7 @@ async fn entitled(
     bearer: Bearer,
     client: Client,
 ) -> Result<Identity, Problem> {
-    let who = app.who(bearer, client).await?;
+    let who = app.identity(bearer, client).await?;
     let may = match &who {
         Identity::Anyone => {
             return Err(Problem::unauthorized(

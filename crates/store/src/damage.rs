@@ -10,7 +10,7 @@ pub struct Damage {
     /// Number of the last of several lines in succession; else the same as `first`.
     pub last: u64,
     /// Kind of the damage.
-    pub wrong: LineDamage,
+    pub kind: LineDamage,
     /// Ids of the cells that have no result because of it, as far as known. `resume` measures them
     /// again.
     pub cells: Vec<String>,
@@ -45,14 +45,14 @@ pub enum LineDamage {
 
 impl Damage {
     /// Damage of one line, by its number.
-    pub(crate) fn of_line(number: u64, wrong: LineDamage) -> Damage {
-        Damage { first: number, last: number, wrong, cells: Vec::new() }
+    pub(crate) fn of_line(number: u64, kind: LineDamage) -> Damage {
+        Damage { first: number, last: number, kind, cells: Vec::new() }
     }
 
     /// True if something that was acknowledged may be missing.
     pub fn is_loss(&self) -> bool {
         matches!(
-            self.wrong,
+            self.kind,
             LineDamage::Flipped(_)
                 | LineDamage::Missing
                 | LineDamage::Unknown(_)
@@ -62,7 +62,7 @@ impl Damage {
 
     /// True if a person should see it: a torn last line costs nothing that was acknowledged.
     pub fn is_reported(&self) -> bool {
-        self.wrong != LineDamage::Torn
+        self.kind != LineDamage::Torn
     }
 
     /// Adds to a list; damage that continues the last entry becomes part of it.
@@ -75,7 +75,7 @@ impl Damage {
 
     fn goes_on_with(&self, next: &Damage) -> bool {
         let may_join = matches!(
-            next.wrong,
+            next.kind,
             LineDamage::Missing
                 | LineDamage::Doubled
                 | LineDamage::Misplaced
@@ -83,7 +83,7 @@ impl Damage {
                 | LineDamage::Junk
         );
         may_join
-            && self.wrong == next.wrong
+            && self.kind == next.kind
             && (self.last..=self.last.saturating_add(1)).contains(&next.first)
     }
 
@@ -112,7 +112,7 @@ impl Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.wrong {
+        match &self.kind {
             LineDamage::Torn => f.write_str("the last line of the journal is incomplete: it was being written when the program was ended"),
             LineDamage::Flipped(_) => write!(f, "{}: {}", self.lines("is damaged", "are damaged"), self.cost()),
             LineDamage::Missing => write!(f, "{}: {}", self.lines("is missing", "are missing"), self.cost()),

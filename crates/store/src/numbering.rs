@@ -179,8 +179,8 @@ struct ByNumber<'a> {
 }
 
 impl ByNumber<'_> {
-    fn damaged(&mut self, number: u64, wrong: LineDamage) {
-        Damage::of_line(number, wrong).join(&mut self.ordered.damage);
+    fn damaged(&mut self, number: u64, kind: LineDamage) {
+        Damage::of_line(number, kind).join(&mut self.ordered.damage);
     }
 
     fn take(&mut self, line: Numbered) {
@@ -216,19 +216,19 @@ impl Ordered {
             }
             let Some(number) = number else { break };
             if before.saturating_add(1) < number {
-                let (first, wrong) = if before == 0 {
+                let (first, kind) = if before == 0 {
                     (2, LineDamage::Header)
                 } else {
                     (before + 1, LineDamage::Missing)
                 };
-                if wrong == LineDamage::Header {
-                    Damage::of_line(1, wrong).join(&mut found);
+                if kind == LineDamage::Header {
+                    Damage::of_line(1, kind).join(&mut found);
                 }
                 if first < number {
                     Damage {
                         first,
                         last: number - 1,
-                        wrong: LineDamage::Missing,
+                        kind: LineDamage::Missing,
                         cells: Vec::new(),
                     }
                     .join(&mut found);
@@ -247,11 +247,11 @@ impl Ordered {
 
 impl Gap<'_> {
     fn damage(&self, number: u64, is_line: bool) -> Damage {
-        let wrong = match (is_line, number) {
+        let kind = match (is_line, number) {
             (false, _) => return Damage::of_line(self.after, LineDamage::Junk),
             (true, 1) => return Damage::of_line(1, LineDamage::Header),
             (true, _) => LineDamage::Flipped(self.reason.to_owned()),
         };
-        Damage { cells: held_cell(self.bytes), ..Damage::of_line(number, wrong) }
+        Damage { cells: held_cell(self.bytes), ..Damage::of_line(number, kind) }
     }
 }

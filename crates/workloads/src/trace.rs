@@ -47,7 +47,7 @@ impl RequestFlags {
 
     /// The flags that are in either of the two.
     #[must_use]
-    pub fn and(self, other: RequestFlags) -> RequestFlags {
+    pub fn union(self, other: RequestFlags) -> RequestFlags {
         RequestFlags(self.0 | other.0)
     }
 

@@ -36,7 +36,7 @@ const REPLACED: [(&str, &str); 31] = [
     ("Sitting", "RunSession, MatrixSession or ReplaySession"),
     ("Stand", "MediumBackend"),
     ("Trouble", "what kind of trouble: ImportTrouble, ProbeTrouble"),
-    ("Wants", "ConditionalHeaders"),
+    ("Wants", "CachingHeaders"),
     ("Way", "MatrixCombination, DirectionStats"),
     ("Where", "WritePlacement"),
     ("While", "ErrorContext"),

@@ -150,7 +150,8 @@ fn function(line: &str) -> Option<&str> {
     (is_item && !name.is_empty()).then_some(name)
 }
 
-/// Names of test functions, which sources are read without, are in the field's words as well.
+/// Test functions are named in the field's words too: the rule on names reads sources without
+/// tests.
 pub fn tests_are_named_in_the_fields_words(project: &Project) -> Vec<Fault> {
     let why = "the name of a test is what is read when it fails";
     let is_ours = |path: &str| path.starts_with("crates/") || path.starts_with("validation/");

@@ -6,11 +6,11 @@ use record::{Bound, Condition, Fitness, Record, Use};
 use super::root_disk::{WRITES, WRITES_SOURCE, safety_need};
 use crate::caches::SpanContrast;
 use crate::flush::Flush;
-use crate::need::{FigureLevel, UseVerdict, weakest_verdict};
+use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::{commits, figure, stalls};
 
 pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
-    let mut needs: Vec<FigureLevel> =
+    let mut needs: Vec<NeedLevel> =
         commits_need(record).into_iter().chain(safety_need(record)).collect();
     if needs.is_empty() {
         return None;
@@ -18,7 +18,7 @@ pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
     needs.extend(stalls::of_tests(record, &stalls::COMMITTING).and_then(|stalls| {
         let reason = |wording: &str, _: u64| format!("{wording}; a commit waits that long");
         let source = "a locked database usually times out after five seconds; our choice";
-        FigureLevel::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
+        NeedLevel::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
     let verdict = weakest_verdict(Use::Database, needs, vec![])?;
     let honest = match Flush::of(record) {
@@ -37,9 +37,9 @@ pub(super) fn verdict(record: &Record) -> Option<UseVerdict> {
     Some(UseVerdict { condition, ..verdict })
 }
 
-fn commits_need(record: &Record) -> Option<FigureLevel> {
+fn commits_need(record: &Record) -> Option<NeedLevel> {
     let commits = commits::of(record)?;
-    let mut need = FigureLevel::at_least(
+    let mut need = NeedLevel::at_least(
         &commits.figure,
         WRITES.map(|writes| writes / commits::WRITES_PER_COMMIT),
         commits.reason,

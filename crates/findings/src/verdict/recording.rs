@@ -5,14 +5,14 @@ use record::units::{MIB, SECOND_NS};
 use record::{Fitness, Record, Use, metric, test};
 
 use crate::figure::{self, quantity};
-use crate::need::{FigureLevel, UseVerdict, weakest_verdict};
+use crate::need::{NeedLevel, UseVerdict, weakest_verdict};
 use crate::stalls::{self, EVENTS};
 use crate::usability;
 
 pub(super) fn camera(record: &Record) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let reason = format!("sequential writes reach {}", figure.with_interval());
-    let need = FigureLevel::at_least(
+    let need = NeedLevel::at_least(
         &figure,
         [SPEED[0], SPEED[1], SPEED[3]].map(|class| class.write_bps),
         reason,
@@ -32,7 +32,7 @@ pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     // A rate equal to the need leaves no reserve for the file system: 25 % more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
     let mut needs =
-        vec![FigureLevel::at_least(&figure, asked, reason, "the recording's rate, and 25 % more")?];
+        vec![NeedLevel::at_least(&figure, asked, reason, "the recording's rate, and 25 % more")?];
     let slow = slowest_stretch(record, need_bps)
         .filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Fitness::NotSuitable);
     if let Some((from, slowest, many)) = slow {
@@ -41,7 +41,7 @@ pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
             quantity(metric::BPS, slowest),
             quantity(metric::BPS, need_bps)
         );
-        needs.push(FigureLevel {
+        needs.push(NeedLevel {
             level: Fitness::Poor,
             reason,
             evidence: vec![from],
@@ -59,7 +59,7 @@ pub(super) fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
             format!("{wording}; the camera must buffer {} for that long", held(ns))
         };
         let source = "a camera buffers one or two seconds; our choice";
-        FigureLevel::at_most(
+        NeedLevel::at_most(
             &stalls,
             [SECOND_NS, 2 * SECOND_NS],
             Some(10 * SECOND_NS),

@@ -31,7 +31,7 @@ pub fn run(flags: &CaptureFlags) -> Result {
     let roots = Roots::default();
     let source =
         CaptureSource::find(&roots, flags.device.as_deref().unwrap_or_default()).or_usage()?;
-    check_output(&flags.output)?;
+    refuse_unless_file(&flags.output)?;
     prepare().map_err(failure)?;
     let stop = signals::listen()?;
     let out = create(&flags.output)?;
@@ -113,7 +113,7 @@ fn until(limits: &CaptureLimits) -> String {
 }
 
 /// Refuses an output that is no regular file: a typing error must not write a trace over a medium.
-fn check_output(path: &Path) -> Result<()> {
+fn refuse_unless_file(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => {
             usage(format_args!("{}: this is a directory; name a file in it", path.display()))

@@ -58,7 +58,7 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
     let (mut request, mut wanted) = request::read(&as_run(flags))?;
     wanted.suite = wanted.suite.within(budget_ns);
     wanted.choice.set.push(probe_time(budget_ns));
-    wanted.choice.skip = not_asked_for(&request.uses);
+    wanted.choice.skip = unneeded_tests(&request.uses);
     request.time_limit_ns = Some(budget_ns);
     // The probe of the capacity restores what it overwrites; nothing else writes a medium that was
     // not given away.
@@ -107,8 +107,8 @@ fn as_run(flags: &CheckFlags) -> RunFlags {
     }
 }
 
-/// Tests that only some uses need.
-fn not_asked_for(uses: &[Use]) -> Vec<String> {
+/// Tests that none of these uses needs.
+fn unneeded_tests(uses: &[Use]) -> Vec<String> {
     let needed = [
         (record::test::LOG_APPEND, uses.contains(&Use::Logger)),
         (record::test::COMMIT, uses.contains(&Use::Database)),

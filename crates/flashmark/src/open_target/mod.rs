@@ -278,7 +278,8 @@ impl OpenTarget {
             .find(|partition| Some(&partition.name) == self.target.device.as_ref())
     }
 
-    /// Its names and contents, for the question whether a run may go on with it.
+    /// Permits or refuses to resume on this medium; see [`ReopenedMedium::permit`]. `true` if it is
+    /// overwritten: then it was checked again.
     pub fn permit(
         &self,
         recognised: Recognition,

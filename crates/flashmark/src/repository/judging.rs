@@ -147,9 +147,9 @@ fn refuse_copies(
     for at in 0..judged.len() {
         let Ok(RunInShort { marks, .. }) = &judged[at].verdict else { continue };
         let id = &judged[at].file.id;
-        let is_reason =
+        let may_be_original =
             |first: &usize| !repository.has_accepted(id) || *id == judged[*first].file.id;
-        let Ok(found) = find_copy(&mut known, marks, is_reason);
+        let Ok(found) = find_copy(&mut known, marks, may_be_original);
         let Some(first) = found else {
             known.add(at, marks);
             continue;

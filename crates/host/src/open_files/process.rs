@@ -90,7 +90,7 @@ fn visit(
     on_hold: &mut dyn FnMut(DescriptorTarget, Option<Hold>),
 ) {
     for descriptor in names(&dir.join("fd")) {
-        let Some(target) = thing_of(&dir.join("fd").join(&descriptor)).filter(wanted) else {
+        let Some(target) = target_of(&dir.join("fd").join(&descriptor)).filter(wanted) else {
             continue;
         };
         let info = fs::read_to_string(dir.join("fdinfo").join(&descriptor)).unwrap_or_default();
@@ -109,7 +109,7 @@ fn visit(
 
 /// The block device or regular file of a descriptor; `None` for others. Opens nothing, and asks no
 /// server (a dead one would not answer).
-fn thing_of(link: &Path) -> Option<DescriptorTarget> {
+fn target_of(link: &Path) -> Option<DescriptorTarget> {
     let name = fs::read_link(link).ok()?;
     let name = name.as_os_str().as_encoded_bytes();
     let is_path = name.starts_with(b"/") || name.starts_with(b"(unreachable)");

@@ -91,7 +91,7 @@ pub enum TargetError {
         device: String,
     },
     /// The medium, or a partition of it, is mounted or otherwise in use.
-    #[error("'{target}' is in use: {}; {}", summary(uses), way_out_of(uses))]
+    #[error("'{target}' is in use: {}; {}", summary(uses), remedy_for(uses))]
     InUse {
         /// Target as the user typed it.
         target: String,
@@ -102,7 +102,7 @@ pub enum TargetError {
     #[error(
         "'{target}' is a partition of {disk}, which is in use: {}; {}",
         summary(uses),
-        way_out_of(uses)
+        remedy_for(uses)
     )]
     SiblingInUse {
         /// Target as the user typed it.
@@ -142,7 +142,8 @@ pub enum TargetError {
     },
 }
 
-fn way_out_of(uses: &[InUseReason]) -> &'static str {
+/// Advice on the most serious use, as the end of a message.
+fn remedy_for(uses: &[InUseReason]) -> &'static str {
     match uses.first() {
         Some(InUseReason::Root { .. }) => "choose another medium, or a directory on this one",
         Some(InUseReason::Mounted { .. }) => "unmount it first, or name a directory on it",

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use report::collection as made;
 
-use crate::client::ConditionalHeaders;
+use crate::client::CachingHeaders;
 use crate::pages::{FOR_EVER, RenderedPage, kept, packed, prefix_of};
 use crate::problem::Problem;
 use crate::state::App;
@@ -107,7 +107,7 @@ pub fn page(prefix: &str) -> String {
 /// Page of the API for people.
 pub async fn shown(
     State(app): State<App>,
-    conditional: ConditionalHeaders,
+    conditional: CachingHeaders,
 ) -> Result<Response, Problem> {
     kept(&app, &conditional, "api".to_owned(), 0, FOR_EVER, || {
         packed(&app, |_, site| {

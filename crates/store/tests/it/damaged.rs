@@ -347,7 +347,7 @@ fn a_result_that_is_only_partly_understood_is_shown_as_it_stands() {
     fs::write(run.journal_path(), journal).unwrap();
     let replayed = run.replay().unwrap();
     assert!(
-        matches!(replayed.damage[..], [Damage { first: 3, wrong: LineDamage::Unknown(_), .. }]),
+        matches!(replayed.damage[..], [Damage { first: 3, kind: LineDamage::Unknown(_), .. }]),
         "{:?}",
         replayed.damage
     );
@@ -394,7 +394,7 @@ fn a_journal_without_numbers_is_continued_without_numbers() {
     fs::write(run.journal_path(), bytes).unwrap();
     assert_eq!(
         run.replay().unwrap().damage,
-        [Damage { first: 1, last: 1, wrong: LineDamage::Header, cells: Vec::new() }]
+        [Damage { first: 1, last: 1, kind: LineDamage::Header, cells: Vec::new() }]
     );
 }
 

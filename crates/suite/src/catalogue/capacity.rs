@@ -264,7 +264,7 @@ fn add_findings(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, Bl
     }
 }
 
-/// Possible contents of a place, by name.
+/// Possible contents of a block, by name.
 type NamedContent = (&'static str, fn(&BlockContent) -> bool);
 const NAMES: [NamedContent; 6] = [
     ("good", |seen| matches!(seen, BlockContent::Good)),

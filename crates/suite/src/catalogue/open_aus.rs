@@ -246,7 +246,7 @@ fn number_of_units(cell: &TypedCell<OpenAusSpec>, done: &[&Cell]) -> Result<u64,
         return Ok(n_aus);
     }
     let searched_bytes = searched_block_bytes.unwrap_or(cell.block_bytes());
-    let found = SearchFindings::among(done, searched_bytes, most);
+    let found = SearchLimits::among(done, searched_bytes, most);
     match past {
         None => found
             .next(most)
@@ -260,18 +260,18 @@ fn number_of_units(cell: &TypedCell<OpenAusSpec>, done: &[&Cell]) -> Result<u64,
     }
 }
 
-/// Findings of a search so far.
+/// Limits that a search has found so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct SearchFindings {
+struct SearchLimits {
     /// Most units at which the rate held.
     held: Option<u64>,
     /// Fewest at which it collapsed.
     collapsed: Option<u64>,
 }
 
-impl SearchFindings {
-    /// Findings of cells over at most so many units; a journal may contain larger numbers.
-    fn among(done: &[&Cell], block_bytes: u64, most: u64) -> SearchFindings {
+impl SearchLimits {
+    /// Limits from cells over at most so many units; a journal may contain larger numbers.
+    fn among(done: &[&Cell], block_bytes: u64, most: u64) -> SearchLimits {
         let linear = done.iter().filter(|cell| {
             cell.params.form.as_deref() == Some(LINEAR)
                 && cell.params.block_bytes == Some(block_bytes)
@@ -280,14 +280,14 @@ impl SearchFindings {
             .map(|cell| (units_of(cell), *cell))
             .filter(|(units, _)| *units <= most)
             .collect();
-        let Some(one) = by_units.get(&1) else { return SearchFindings::default() };
+        let Some(one) = by_units.get(&1) else { return SearchLimits::default() };
         let collapsed = by_units.iter().find(|(_, cell)| has_collapsed(cell, one)).map(|(n, _)| *n);
         let held = by_units
             .keys()
             .copied()
             .filter(|n| collapsed.is_none_or(|collapsed| *n < collapsed))
             .max();
-        SearchFindings { held, collapsed }
+        SearchLimits { held, collapsed }
     }
 
     /// Next number of units to test.
@@ -375,7 +375,7 @@ mod tests {
     fn every_number_of_units_is_found_within_the_planned_steps() {
         for most in [2, 7, 24, 32, 64] {
             for truth in 1..=most {
-                let (mut found, mut tried) = (SearchFindings::default(), 0);
+                let (mut found, mut tried) = (SearchLimits::default(), 0);
                 while let Some(n) = found.next(most) {
                     tried += 1;
                     let side = if n <= truth { &mut found.held } else { &mut found.collapsed };
@@ -384,7 +384,7 @@ mod tests {
                 assert!(tried <= steps(most), "{truth} of {most}: {tried}");
                 assert_eq!(
                     found,
-                    SearchFindings {
+                    SearchLimits {
                         held: Some(truth),
                         collapsed: (truth < most).then_some(truth + 1)
                     }
@@ -416,7 +416,7 @@ mod tests {
 
     fn last_that_held(cells: &[Cell], block_bytes: u64) -> (Option<u64>, Option<u64>) {
         let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.test == "open-aus").collect();
-        let found = SearchFindings::among(&cells, block_bytes, 64);
+        let found = SearchLimits::among(&cells, block_bytes, 64);
         (found.held, found.collapsed)
     }
 

@@ -78,7 +78,7 @@ impl<S: TypedSettings> Procedure for Sweep<S> {
             WritePlacement::Span => cell.span(),
             WritePlacement::Part(bytes) => {
                 let bytes = bytes(cell, context.target.alignment_bytes());
-                part_of(cell.span(), bytes, stretch::earlier(cell, context).count() as u64)
+                part_for_turn(cell.span(), bytes, stretch::earlier(cell, context).count() as u64)
             }
             WritePlacement::Own(run) => return run(cell, context),
         };
@@ -108,7 +108,7 @@ fn places_in(
 /// A part of `span` for each cell of a test in turn, so that none begins in units that another has
 /// left open: `part_bytes` long, or the whole span if that is shorter. When the span is used up
 /// they start again at its front.
-fn part_of(span: Extent, part_bytes: u64, turn: u64) -> Extent {
+fn part_for_turn(span: Extent, part_bytes: u64, turn: u64) -> Extent {
     let parts = (span.bytes / part_bytes.max(1)).max(1);
     Extent::new(span.offset_bytes + turn % parts * part_bytes, part_bytes.min(span.bytes))
 }

@@ -265,10 +265,10 @@ fn what(action: u32, length_bytes: u64) -> RequestKind {
         () => Some(Op::Read),
     };
     let flags =
-        RequestFlags::FUA.when(has(bits::FUA)).and(RequestFlags::SYNC.when(has(bits::SYNC)));
+        RequestFlags::FUA.when(has(bits::FUA)).union(RequestFlags::SYNC.when(has(bits::SYNC)));
     let flags = flags
-        .and(RequestFlags::META.when(has(bits::META)))
-        .and(RequestFlags::AHEAD.when(has(bits::AHEAD)));
+        .union(RequestFlags::META.when(has(bits::META)))
+        .union(RequestFlags::AHEAD.when(has(bits::AHEAD)));
     let flush = has(bits::FLUSH);
     match data {
         None => RequestKind { op: flush.then_some(Op::Flush), preflush: false, flags },

@@ -47,7 +47,7 @@ pub fn rwbs(letters: &str) -> Option<RequestKind> {
     };
     let mut flags = RequestFlags::NONE;
     for letter in rest.chars().skip(1) {
-        flags = flags.and(match letter {
+        flags = flags.union(match letter {
             'F' => RequestFlags::FUA,
             'S' => RequestFlags::SYNC,
             'M' => RequestFlags::META,

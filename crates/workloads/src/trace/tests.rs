@@ -389,7 +389,7 @@ fn rwbs_letters_are_read() {
         Some((
             Some(Op::Write),
             false,
-            RequestFlags::FUA.and(RequestFlags::SYNC).and(RequestFlags::META)
+            RequestFlags::FUA.union(RequestFlags::SYNC).union(RequestFlags::META)
         ))
     );
     assert_eq!(parsed("FWS"), Some((Some(Op::Write), true, RequestFlags::SYNC)));

@@ -5,7 +5,7 @@ use std::path::Path;
 use record::units::{Bytes, Nanos, significant};
 use workloads::capture::{CaptureLimits, CapturedFiles, capture_files, prepare_files};
 
-use super::{Screen, check_output, create, failure, until};
+use super::{Screen, create, failure, refuse_unless_file, until};
 use crate::cli::CaptureFlags;
 use crate::exit::{Exit, Result, usage};
 use crate::outputs::print;
@@ -16,7 +16,7 @@ pub(super) fn run(directory: &Path, flags: &CaptureFlags, limits: CaptureLimits)
     if !directory.is_dir() {
         return usage(format_args!("{}: this is no directory", directory.display()));
     }
-    check_output(&flags.output)?;
+    refuse_unless_file(&flags.output)?;
     prepare_files().map_err(failure)?;
     let stop = signals::listen()?;
     // Every opening on the file system waits for this program.

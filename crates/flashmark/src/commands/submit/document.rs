@@ -24,7 +24,7 @@ pub struct SubmissionDocument {
 
 impl SubmissionDocument {
     /// Packs what a collection gets of a record; with the keys of medium and host if the collection
-    /// is to tell them apart.
+    /// is to distinguish them.
     pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<SubmissionDocument> {
         let (run, blanked) = published_run::of(record, keys)?;
         let mut json = serde_json::to_string_pretty(&run).or_internal()?;

@@ -1,15 +1,15 @@
-//! Contents of places after writing, and conclusions from many of them. Pure functions.
+//! Contents of blocks after writing, and conclusions from many of them. Pure functions.
 
 use device::stamp::SectorVerdict;
 
-/// Content of a place that was read back.
+/// Content of a block that was read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockContent {
     /// The last data written there.
     Good,
     /// The same with a few wrong bits.
     Changed,
-    /// Older data of this run for this place: the last write was accepted and not made.
+    /// Older data of this run for this block: the last write was accepted and not made.
     Stale,
     /// Data that this run wrote to another address: both addresses have the same flash.
     WrongAddress {

@@ -263,7 +263,7 @@ mod backed_up {
     fn backed_up(
         geometry: &Geometry,
         after: u32,
-    ) -> (crate::catalogue::capacity::trial::ProbeFinding, Option<usize>) {
+    ) -> (crate::catalogue::capacity::trial::ProbeResult, Option<usize>) {
         let mut device = used(geometry, 7);
         let before = image(&mut device);
         let stop = AtomicBool::new(false);

@@ -46,7 +46,7 @@ pub struct Geometry {
 
 /// The finding of the probe on a medium, and its time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProbeFinding {
+pub struct ProbeResult {
     /// Type of the medium; `None` if it was not found.
     pub kind: Option<CapacityKind>,
     /// Bytes of real flash that were found.
@@ -65,7 +65,7 @@ pub struct Trial {
     /// The true properties of the medium, which the probe does not know.
     pub geometry: Geometry,
     /// Finding of the probe.
-    pub ruling: ProbeFinding,
+    pub ruling: ProbeResult,
     /// Error of the finding, if there is one.
     pub wrong: Option<String>,
 }
@@ -227,7 +227,7 @@ impl Geometry {
     ///
     /// # Errors
     /// The type is wrong; or the real size or the wrap distance is wrong, to the byte.
-    pub fn judge(&self, ruling: &ProbeFinding) -> Result<(), String> {
+    pub fn judge(&self, ruling: &ProbeResult) -> Result<(), String> {
         if ruling.kind != Some(self.kind) {
             return Err(format!("is {:?}, was called {:?}", self.kind, ruling.kind));
         }
@@ -270,7 +270,7 @@ fn log_uniform(low: u64, high: u64, random: &mut Random) -> u64 {
 }
 
 /// Runs the probe on a device, with guard and budget as in a run.
-pub fn examine(device: Box<dyn Device>, seed: u64) -> ProbeFinding {
+pub fn examine(device: Box<dyn Device>, seed: u64) -> ProbeResult {
     probe(device, seed, None, &AtomicBool::new(false), &mut ()).0
 }
 
@@ -282,10 +282,10 @@ pub(crate) fn probe(
     must_restore: Option<String>,
     stop: &AtomicBool,
     listener: &mut dyn RunListener,
-) -> (ProbeFinding, Guarded) {
+) -> (ProbeResult, Guarded) {
     let (mut end, took_ns, guarded) = run_probe(device, seed, must_restore, stop, listener, None);
     let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
-    (ProbeFinding::of(cell, took_ns), guarded)
+    (ProbeResult::of(cell, took_ns), guarded)
 }
 
 /// The same with a log for backed-up data; returns the end of the run, its time in nanoseconds, and
@@ -326,11 +326,11 @@ pub(crate) fn run_probe(
     (end, took_ns, guarded)
 }
 
-impl ProbeFinding {
+impl ProbeResult {
     /// The finding in a cell of the probe.
-    pub(crate) fn of(cell: Cell, took_ns: u64) -> ProbeFinding {
+    pub(crate) fn of(cell: Cell, took_ns: u64) -> ProbeResult {
         let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
-        ProbeFinding {
+        ProbeResult {
             kind: figure("type").and_then(|code| CapacityKind::of_code(code as f64)),
             real_bytes: figure(metric::REAL_BYTES),
             wrap_bytes: figure(metric::WRAP_BYTES).unwrap_or(0),

@@ -155,10 +155,10 @@ impl<'a> FilePlayer<'a> {
                 read(&*self.file(*file)?, scratch, *offset, *bytes)?;
             }
             FileAction::Write { file, offset, bytes } => {
-                write(&*self.file(*file)?, &self.content, *offset, *bytes)?;
+                write_all_at(&*self.file(*file)?, &self.content, *offset, *bytes)?;
             }
             FileAction::Store { file, offset, bytes } => {
-                write(&*self.file(*file)?, &self.content, Some(*offset), *bytes)?;
+                write_all_at(&*self.file(*file)?, &self.content, Some(*offset), *bytes)?;
             }
             FileAction::Fsync { file } => fs::fsync(&*self.file(*file)?)?,
             FileAction::Fdatasync { file } => fs::fdatasync(&*self.file(*file)?)?,
@@ -233,7 +233,8 @@ fn read(file: &OwnedFd, scratch: &mut AlignedBuffer, offset: u64, bytes: u64) ->
     }
 }
 
-fn write(
+/// Writes `bytes` at the offset, or at the file's position.
+fn write_all_at(
     file: &OwnedFd,
     content: &AlignedBuffer,
     offset: Option<u64>,

@@ -11,7 +11,7 @@ use super::backed_up::{image, media, used};
 use super::*;
 use crate::backup::failing::{BackupCall, FailingBackup};
 use crate::backup::{Trust, restore};
-use crate::catalogue::capacity::trial::{ProbeFinding, run_probe};
+use crate::catalogue::capacity::trial::{ProbeResult, run_probe};
 use crate::{Backup, Guarded, RunEnd};
 
 const SEED: u64 = 7;
@@ -96,7 +96,7 @@ fn leaves_unrestored(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoError
             |now_ns| fault(FaultWindow::Ns(now_ns + second * SECOND_NS, now_ns + 1000 * SECOND_NS));
         let (end, mut guarded, before) = tried(&small(), Some(&during), &mut log);
         assert_eq!(end.error.map(|error| error.kind), Some(kind), "after {second} s");
-        let ruling = ProbeFinding::of(end.cells[0].clone(), 0);
+        let ruling = ProbeResult::of(end.cells[0].clone(), 0);
         assert_eq!(
             (ruling.kind, ruling.cell.stop),
             (None, Stop::Error),
@@ -162,7 +162,7 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
             &mut (),
             Some(&mut log),
         );
-        let ruling = ProbeFinding::of(end.cells[0].clone(), 0);
+        let ruling = ProbeResult::of(end.cells[0].clone(), 0);
         assert_eq!(
             ruling.kind, None,
             "to restore {must_restore}: {:#?}",
@@ -187,7 +187,7 @@ fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged()
         InjectedFault::FailsWritesDuring(FaultWindow::Ns(now_ns + 4 * SECOND_NS, u64::MAX));
     let device = Box::new(FaultInjection::new(device, [refuses]));
     let (end, _, _) = run_probe(device, SEED, None, &AtomicBool::new(false), &mut (), None);
-    let ruling = ProbeFinding::of(end.cells[0].clone(), 0);
+    let ruling = ProbeResult::of(end.cells[0].clone(), 0);
     assert_eq!(
         (ruling.kind, ruling.cell.stop),
         (None, Stop::Error),

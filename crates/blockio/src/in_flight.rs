@@ -92,21 +92,21 @@ mod tests {
 
     #[test]
     fn the_oldest_is_seen_until_it_is_back() {
-        let flights = InFlightTable::new();
-        let watch = InFlightWatch(flights.clone());
+        let table = InFlightTable::new();
+        let watch = InFlightWatch(table.clone());
         assert_eq!(watch.oldest(), None);
         for (slot, offset, now) in [(3, 4096, 20), (1, 512, 10), (2, 0, 30)] {
-            flights.announce(&Request::write(slot, offset, 512));
-            flights.note_submission(slot, now);
+            table.announce(&Request::write(slot, offset, 512));
+            table.note_submission(slot, now);
         }
         assert_eq!(
             watch.oldest(),
             Some(InFlight { submitted_ns: 10, op: Op::Write, offset_bytes: 512 })
         );
-        assert_eq!(flights.note_completion(1), 10);
+        assert_eq!(table.note_completion(1), 10);
         assert_eq!(watch.oldest().unwrap().submitted_ns, 20);
-        flights.note_completion(3);
-        flights.note_completion(2);
+        table.note_completion(3);
+        table.note_completion(2);
         assert_eq!(watch.oldest(), None);
     }
 
