@@ -1,13 +1,17 @@
 //! Detection of copies: runs that are one measurement, sent again under another name, from another
 //! board or with a few numbers changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod register;
+
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use record::collection::{Model, Origin};
-use record::{Histogram, MediumKind, Published};
+use record::{Histogram, Published};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+pub use register::CopyRegister;
 
 use crate::model_of;
 
@@ -275,8 +279,8 @@ pub trait KnownRuns {
 }
 
 /// Finds the run of which the run with these marks is a copy: one with exactly the latencies of a
-/// cell, under any name; or nearly these, of the same model. `is_reason` selects the runs that
-/// count: not the run itself, nor one that it replaces. `None` for runs with too few I/Os.
+/// cell, under any name; or nearly these, of the same model. `may_be_original` selects the runs
+/// that count: not the run itself, nor one that it replaces. `None` for runs with too few I/Os.
 /// Simulated runs repeat to the byte, so they are compared with measured ones only: a run that is
 /// marked simulated may be a copy of a measurement, and a measurement one of a simulation.
 ///
@@ -285,74 +289,25 @@ pub trait KnownRuns {
 pub fn find_copy<K: KnownRuns>(
     known: &mut K,
     marks: &RunMarks,
-    is_reason: impl Fn(&K::Name) -> bool,
+    may_be_original: impl Fn(&K::Name) -> bool,
 ) -> Result<Option<K::Name>, K::Error> {
     if !marks.exact.is_empty()
-        && let Some(found) = known.with_mark(marks, &mut |name| is_reason(name))?
+        && let Some(found) = known.with_mark(marks, &mut |name| may_be_original(name))?
     {
         return Ok(Some(found));
     }
     if marks.sketch.is_empty() {
         return Ok(None);
     }
-    known.of_model(marks, &mut |name, theirs| is_reason(name) && marks.sketch.is_copy_of(theirs))
-}
-
-/// Store of runs in memory, named by their numbers.
-#[derive(Debug, Default)]
-pub struct CopyRegister {
-    runs: BTreeMap<usize, RunMarks>,
-    exact: BTreeMap<String, Vec<usize>>,
-    /// Measured runs by kind, vendor and model.
-    near: BTreeMap<(MediumKind, String, String), Vec<usize>>,
-}
-
-/// A model without its capacity.
-fn of_any_size(model: &Model) -> (MediumKind, String, String) {
-    (model.kind, model.vendor.clone(), model.model.clone())
-}
-
-impl CopyRegister {
-    /// Adds a run.
-    pub fn add(&mut self, number: usize, marks: &RunMarks) {
-        for mark in &marks.exact {
-            self.exact.entry(mark.clone()).or_default().push(number);
-        }
-        if !marks.sketch.is_empty() && !marks.is_simulated {
-            self.near.entry(of_any_size(&marks.model)).or_default().push(number);
-        }
-        self.runs.insert(number, marks.clone());
-    }
-}
-
-impl KnownRuns for CopyRegister {
-    type Name = usize;
-    type Error = std::convert::Infallible;
-
-    fn with_mark(
-        &mut self,
-        marks: &RunMarks,
-        is_taken: &mut dyn FnMut(&usize) -> bool,
-    ) -> Result<Option<usize>, Self::Error> {
-        let found: BTreeSet<usize> =
-            marks.exact.iter().filter_map(|mark| self.exact.get(mark)).flatten().copied().collect();
-        let may_be = |number: &usize| marks.may_copy(self.runs[number].is_simulated);
-        Ok(found.into_iter().find(|number| may_be(number) && is_taken(number)))
-    }
-
-    fn of_model(
-        &mut self,
-        marks: &RunMarks,
-        is_taken: &mut dyn FnMut(&usize, &RunSketch) -> bool,
-    ) -> Result<Option<usize>, Self::Error> {
-        let mut known = self.near.get(&of_any_size(&marks.model)).into_iter().flatten();
-        let is_found = |number: &&usize| is_taken(number, &self.runs[*number].sketch);
-        Ok(known.find(is_found).copied())
-    }
+    known.of_model(marks, &mut |name, theirs| {
+        may_be_original(name) && marks.sketch.is_copy_of(theirs)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use record::MediumKind;
+
     use super::*;
 
     /// A run with three cells; the latencies depend on `seed`.

@@ -1,18 +1,19 @@
 //! Page of a medium: the verdict, its figures, charts, every run with its host, and differences
 //! between hosts.
 
+mod rows;
+
 use askama::Template;
 use record::Record;
 use record::collection::{
-    Apart, CONFIRMING_SENDERS, CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Media,
-    Origin,
+    Apart, CONFIRMING_SENDERS, CollectionLine, CollectionRun, HeadlineFigure, Media, Origin,
 };
-use record::metric;
 use record::text::printable;
 
+use self::rows::{beside_row, figure_rows, host_row, run_row};
 use super::address::{Links, SiteInfo};
 use super::every_figure::{FigureLine, every_figure};
-use super::hosts::{self, Host};
+use super::hosts;
 use super::media::{self, MediaView};
 use super::{SiteFrame, figures, table};
 use crate::html::view::{FindingView, PanelView, comes_first, panel};
@@ -73,6 +74,7 @@ struct MediumPage<'a> {
     compare: String,
 }
 
+/// Row of a headline figure of the medium.
 struct FigureRow {
     name: &'static str,
     value: String,
@@ -84,6 +86,7 @@ struct FigureRow {
     level: String,
 }
 
+/// Row of another line of the same model.
 struct ComparedLine {
     name: String,
     href: String,
@@ -91,6 +94,7 @@ struct ComparedLine {
     cells: Vec<(&'static str, String)>,
 }
 
+/// Row of a host.
 struct HostRow {
     name: String,
     link: String,
@@ -98,6 +102,7 @@ struct HostRow {
     cells: Vec<(&'static str, String)>,
 }
 
+/// Row of a run.
 struct RunRow {
     id: String,
     href: String,
@@ -115,6 +120,7 @@ struct RunRow {
     cells: Vec<(&'static str, String)>,
 }
 
+/// Note on a run.
 struct Note {
     text: String,
     /// Link of the note. Only built-in data have external links, or anyone could make us link to
@@ -313,116 +319,12 @@ fn findings_of(line: &CollectionLine, record: Option<&Record>, links: &Links) ->
     found
 }
 
-fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
-    let row = |figure: HeadlineFigure| {
-        let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
-        let range = match spread.low < spread.high {
-            true => words::interval(metric(figure), [spread.low, spread.high]),
-            false => String::new(),
-        };
-        Some(FigureRow {
-            name: figures::head(figure),
-            value: figures::with_unit(figure, spread.median),
-            range,
-            runs: spread.runs,
-            hosts: spread.hosts,
-            place: figures::place_in_full(figure, spread.median),
-            level: figures::grade_class(figure, spread),
-            senders: spread.senders,
-        })
-    };
-    HeadlineFigure::ALL.into_iter().filter_map(row).collect()
-}
-
-/// Name of a metric with the figure's unit, for [`words::interval`].
-fn metric(figure: HeadlineFigure) -> &'static str {
-    match figure.unit() {
-        FigureUnit::Iops => metric::IOPS,
-        FigureUnit::Bps => metric::BPS,
-        FigureUnit::Ns => "_ns",
-    }
-}
-
 /// Sentence about figures that nobody has measured of it.
 fn missing(line: &CollectionLine) -> String {
     let missing = HeadlineFigure::ALL
         .into_iter()
         .filter(|figure| !line.figures.get(figure).is_some_and(figures::sound));
     missing.map(figures::head).collect::<Vec<_>>().join(", ")
-}
-
-/// A few figures of a line, a run or a host, with the heads of their columns. The data downloads
-/// have the others.
-fn main_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static str, String)> {
-    let cell = |figure| {
-        value(figure)
-            .filter(|value| value.is_finite() && *value > 0.0)
-            .map(|value| figures::with_unit(figure, value))
-    };
-    let headed = |figure| (figures::head(figure), cell(figure).unwrap_or_else(|| "–".to_owned()));
-    figures::MAIN.into_iter().map(headed).collect()
-}
-
-fn beside_row(links: &Links, line: &CollectionLine) -> ComparedLine {
-    ComparedLine {
-        name: printable(&line.name),
-        href: links.medium(&line.slug),
-        what: if line.is_fake {
-            "fakes".to_owned()
-        } else {
-            table::origin_words(line.origin).to_owned()
-        },
-        cells: main_cells(|figure| line.figures.get(&figure).map(|spread| spread.median)),
-    }
-}
-
-fn host_row(host: &Host) -> HostRow {
-    let cells = main_cells(|figure| host.figures.get(&figure).copied());
-    HostRow { name: host.name.clone(), link: host.link.clone(), runs: host.runs, cells }
-}
-
-fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
-    let run = &entry.run;
-    let revision =
-        if entry.revision > 1 { format!(", revision {}", entry.revision) } else { String::new() };
-    let day = table::day(run.started.as_deref().unwrap_or(&entry.received));
-    // It is the text of a link, so it must not be empty.
-    let day = if day.is_empty() { "no date".to_owned() } else { day };
-    RunRow {
-        id: entry.id.clone(),
-        href: links.run(&entry.id),
-        when: day + &revision,
-        origin: table::origin_words(entry.origin).to_owned(),
-        machine: hosts::machine(run),
-        link: hosts::link(run),
-        way: hosts::way(run),
-        label: run.label.as_deref().map(printable).unwrap_or_default(),
-        suite: printable(&run.suite),
-        software: software(entry),
-        notes: run.flags.iter().map(|flag| note(&flag.to_string(), entry.origin)).collect(),
-        faults: entry
-            .headline
-            .faults
-            .iter()
-            .map(|fault| words::test(fault))
-            .collect::<Vec<_>>()
-            .join(", "),
-        cells: main_cells(|figure| entry.headline.figures.get(&figure).copied()),
-    }
-}
-
-fn note(text: &str, origin: Origin) -> Note {
-    let text = printable(text);
-    let is_address =
-        |word: &&str| ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
-    let address = text.split_whitespace().find(is_address).filter(|_| origin == Origin::Reference);
-    match address {
-        Some(address) => Note {
-            href: Some(address.to_owned()),
-            text: text.replace(address, "").trim_end_matches([' ', ':']).to_owned(),
-        },
-        None => Note { href: None, text },
-    }
 }
 
 /// Description of the run in the charts: "2026-11-21, suite standard, on Raspberry Pi 4".
