@@ -135,7 +135,7 @@ pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
 
 /// The four main figures in their usual order: sequential read and write, 4 KiB random read and
 /// write. Those that were not measured are mentioned.
-pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
+pub(crate) fn main_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
     [
         HeadlineFigure::SequentialRead,
         HeadlineFigure::SequentialWrite,
@@ -155,7 +155,7 @@ pub(crate) fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
     ];
     let others = sizes.map(|wanted| RowRequest::of(record, wanted));
     let measured = others.into_iter().filter(|ask| ask.known.is_some());
-    four_figures(record).into_iter().chain(measured.map(|ask| row(record, ask))).collect()
+    main_figures(record).into_iter().chain(measured.map(|ask| row(record, ask))).collect()
 }
 
 /// The rows after random write, if the run planned them: sustained write, random read, sequential

@@ -12,7 +12,7 @@ use record::text::printable;
 use record::{Finding, Record, Severity};
 
 use self::faults::CLAIMS;
-use self::figures::FigureRow;
+use self::figures::ScreenRow;
 use super::AnsiStyle;
 use super::wrap::cut;
 use crate::{caveats, display, figure, words};
@@ -243,12 +243,12 @@ impl<'s> Screen<'s> {
         let (rows, unplanned) = self.four();
         let wanted = self.others(&rows);
         let of_rows =
-            |rows: &[FigureRow<'_>]| rows.iter().map(|row| row.lines.len()).sum::<usize>();
+            |rows: &[ScreenRow<'_>]| rows.iter().map(|row| row.lines.len()).sum::<usize>();
         let heads = if rows.is_empty() && wanted.is_empty() { Vec::new() } else { self.heads() };
 
         let shown_cells =
-            |rows: &[FigureRow<'_>]| rows.iter().filter(|row| row.cell.is_some()).count();
-        let bottom_of = |rows: &[FigureRow<'_>]| {
+            |rows: &[ScreenRow<'_>]| rows.iter().filter(|row| row.cell.is_some()).count();
+        let bottom_of = |rows: &[ScreenRow<'_>]| {
             let ranked = self.caveats(rows, caps.caveats);
             let mut bottom = self.legend(rows);
             bottom.extend(ranked.0);
@@ -272,7 +272,7 @@ impl<'s> Screen<'s> {
             room -= row.lines.len();
             rows.push(row);
         }
-        let is_write = |row: &FigureRow<'_>| row.cell.is_some_and(|cell| cell.test == RANDOM_WRITE);
+        let is_write = |row: &ScreenRow<'_>| row.cell.is_some_and(|cell| cell.test == RANDOM_WRITE);
         let has_all = !wanted.any(|row| is_write(&row));
         let bottom = bottom_of(&rows);
         let mut lines = top;

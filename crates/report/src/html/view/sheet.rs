@@ -125,7 +125,7 @@ fn figures(record: &Record) -> Vec<headline::HeadlineRow<'_>> {
     if is_check(record) {
         headline::check_figures(record)
     } else {
-        headline::four_figures(record).into()
+        headline::main_figures(record).into()
     }
 }
 

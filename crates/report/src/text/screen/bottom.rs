@@ -1,6 +1,6 @@
 //! The lines below the figures: caveats, left-out tests, and where the rest is.
 
-use super::figures::FigureRow;
+use super::figures::ScreenRow;
 use super::{Screen, WIDTH};
 use crate::caveats::{self, RecordCaveat};
 use crate::display;
@@ -12,7 +12,7 @@ const DETAILS: &str = "Details";
 impl Screen<'_> {
     /// The most important caveats, a line each, and the number of the others: withheld figures and
     /// failures first, then caveats about the shown rows.
-    pub(super) fn caveats(&self, rows: &[FigureRow<'_>], most: usize) -> (Vec<String>, usize) {
+    pub(super) fn caveats(&self, rows: &[ScreenRow<'_>], most: usize) -> (Vec<String>, usize) {
         let of_row = |caveat: &RecordCaveat| {
             let mut cells = rows.iter().filter_map(|row| row.cell);
             cells.any(|cell| caveat.cells.contains(&cell.id))

@@ -63,7 +63,7 @@ impl RowTexts {
 }
 
 /// A row of figures with its cell.
-pub(super) struct FigureRow<'a> {
+pub(super) struct ScreenRow<'a> {
     pub(super) lines: Vec<String>,
     pub(super) cell: Option<&'a Cell>,
     pub(super) texts: RowTexts,
@@ -100,8 +100,8 @@ impl Screen<'_> {
     }
 
     /// The four main figures, and the names of those that were not in the plan.
-    pub(super) fn four(&self) -> (Vec<FigureRow<'_>>, Vec<String>) {
-        let rows = headline::four_figures(self.record);
+    pub(super) fn four(&self) -> (Vec<ScreenRow<'_>>, Vec<String>) {
+        let rows = headline::main_figures(self.record);
         let is_unplanned = |row: &HeadlineRow<'_>| {
             row.cell.is_none()
                 && matches!(&row.shown, Shown::Withheld(why) if why == caveats::NOT_PLANNED)
@@ -129,7 +129,7 @@ impl Screen<'_> {
 
     /// Other measured figures: random writes of other sizes, fills, then the main figure of every
     /// other test.
-    pub(super) fn others<'r>(&'r self, shown: &[FigureRow<'_>]) -> Vec<FigureRow<'r>> {
+    pub(super) fn others<'r>(&'r self, shown: &[ScreenRow<'_>]) -> Vec<ScreenRow<'r>> {
         let is_shown = |cell: &Cell| {
             shown.iter().any(|row| row.cell.is_some_and(|other| std::ptr::eq(other, cell)))
         };
@@ -138,7 +138,7 @@ impl Screen<'_> {
         let longest = longest.filter(|longest| !is_shown(longest.cell));
         let rows = headline::rows(self.record);
         let measured = rows.iter().filter(|row| row.cell.is_some_and(|cell| !is_shown(cell)));
-        let mut others: Vec<FigureRow<'r>> =
+        let mut others: Vec<ScreenRow<'r>> =
             longest.iter().map(|longest| self.of_longest(longest)).collect();
         others.extend(measured.map(|row| self.of_headline(row)));
         let is_row = |cell: &Cell| {
@@ -162,7 +162,7 @@ impl Screen<'_> {
     }
 
     /// The longest single write among all that are part of real work.
-    fn of_longest<'r>(&self, longest: &LongestWrite<'_>) -> FigureRow<'r> {
+    fn of_longest<'r>(&self, longest: &LongestWrite<'_>) -> ScreenRow<'r> {
         let shown = Shown::Number {
             value: longest.ns as f64,
             text: words::stall(longest.ns as f64),
@@ -172,7 +172,7 @@ impl Screen<'_> {
         self.row("Slowest small write", &shown, None)
     }
 
-    fn of_headline<'r>(&self, row: &HeadlineRow<'r>) -> FigureRow<'r> {
+    fn of_headline<'r>(&self, row: &HeadlineRow<'r>) -> ScreenRow<'r> {
         self.row(&row.label, &row.shown, row.cell)
     }
 
@@ -189,13 +189,13 @@ impl Screen<'_> {
         }
     }
 
-    fn row<'r>(&self, full: &str, shown: &Shown, cell: Option<&'r Cell>) -> FigureRow<'r> {
+    fn row<'r>(&self, full: &str, shown: &Shown, cell: Option<&'r Cell>) -> ScreenRow<'r> {
         let texts = RowTexts::of(full, shown, cell);
         let lines = match &texts.figure {
             Err(why) => self.withheld(&short(full, self.label()), why),
             Ok(figure) => self.of_figure(full, figure, cell),
         };
-        FigureRow { lines, cell, texts }
+        ScreenRow { lines, cell, texts }
     }
 
     fn of_figure(&self, full: &str, figure: &FigureTexts, cell: Option<&Cell>) -> Vec<String> {
@@ -224,7 +224,7 @@ impl Screen<'_> {
     }
 
     /// Explanation of "one run", if a row is marked so.
-    pub(super) fn legend(&self, rows: &[FigureRow<'_>]) -> Vec<String> {
+    pub(super) fn legend(&self, rows: &[ScreenRow<'_>]) -> Vec<String> {
         if !rows.iter().any(|row| row.texts.is_single) {
             return Vec::new();
         }
