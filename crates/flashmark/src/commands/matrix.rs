@@ -7,8 +7,7 @@ mod recognise;
 mod request;
 mod session;
 
-use record::text;
-use record::text::printable;
+use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
 use record::{Ended, Params, PlannedCell, Record, Run, Skip, Stop};
 use store::{Lock, Opening, Replayed, Resumed, RunDir};

@@ -23,21 +23,22 @@ struct Slot {
 impl Slot {
     /// A slot with the run's own card, on which a run was interrupted with two cells done.
     fn interrupted() -> Option<Slot> {
+        Slot::interrupted_in(|scratch, node| {
+            let suite = scratch.file("card.toml", SUITE);
+            let suite = suite.to_str().unwrap();
+            ["run", node, "--erase", node, "--suite", suite, "--quiet"].map(str::to_owned).into()
+        })
+    }
+
+    /// A slot with the card of a command, which was interrupted with two cells done.
+    fn interrupted_in(command: impl FnOnce(&Scratch, &str) -> Vec<String>) -> Option<Slot> {
         let scratch = has_root().then(Scratch::new)?;
         scratch.file("slot", card::used("mine"));
-        let suite = scratch.file("card.toml", SUITE);
         let mut slot =
             Slot { device: None, node: node_of_its_own(), flashmark: Flashmark::new(), scratch };
         slot.attach()?;
-        let child = slot.flashmark.start(&[
-            "run",
-            &slot.node,
-            "--erase",
-            &slot.node,
-            "--suite",
-            suite.to_str().unwrap(),
-            "--quiet",
-        ]);
+        let words = command(&slot.scratch, &slot.node);
+        let child = slot.flashmark.start(&words.iter().map(String::as_str).collect::<Vec<_>>());
         eventually("the second cell", || (acknowledged(&slot.flashmark).len() >= 2).then_some(()));
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
@@ -88,6 +89,34 @@ fn another_medium_in_the_same_slot_is_refused() {
     refused(&ran);
     let node = slot.node.clone();
     slot.ends(&["--erase", &node, "--yes"]);
+}
+
+/// A matrix makes file systems on all of its medium.
+#[test]
+fn another_medium_in_the_slot_of_a_matrix_is_refused() {
+    let words =
+        "--fs ext2 --scheduler none --repeats 99 --work logger --set logger.lines=40 --yes --quiet";
+    let matrix = |_: &Scratch, node: &str| {
+        ["matrix", node, "--erase", node]
+            .into_iter()
+            .chain(words.split(' '))
+            .map(str::to_owned)
+            .collect()
+    };
+    let Some(mut slot) = Slot::interrupted_in(matrix) else { return };
+    let photos = card::photos(&slot.scratch, "photos");
+    let before = fs::read(&photos).unwrap();
+    let Some(photos) = slot.swap(&photos) else { return };
+    let ran = slot.resume(&[]);
+    unchanged(&photos, &before, &ran);
+    refused(&ran);
+    let ran = slot.resume(&["--erase", "somebody's card", "--yes"]);
+    unchanged(&photos, &before, &ran);
+    assert!(ran.code == Some(3) && ran.err.contains("its own name is"), "{ran}");
+    let node = slot.node.clone();
+    let ran = slot.resume(&["--erase", &node]);
+    unchanged(&photos, &before, &ran);
+    assert_eq!(ran.code, Some(3), "nobody is there to be asked: {ran}");
 }
 
 #[test]
