@@ -13,7 +13,7 @@ use suite::catalogue::CATALOGUE;
 use suite::{Needs, Test};
 
 use crate::generated::{Flags, settle};
-use crate::tidy::headings;
+use crate::layers::headings;
 
 /// Writes or compares the pages.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {

@@ -4,12 +4,12 @@
 mod dist;
 mod docs;
 mod generated;
+mod layers;
 mod picture;
 mod reference;
 mod release_notes;
 mod schema;
 mod tasks;
-mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn the_project_keeps_its_rules() {
-        tidy::run(root()).unwrap();
+        layers::run(root(), &layers::Flags::default()).unwrap();
     }
 
     #[test]

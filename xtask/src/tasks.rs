@@ -4,14 +4,14 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{dist, docs, generated, picture, reference, release_notes, schema, tidy};
+use crate::{dist, docs, generated, layers, picture, reference, release_notes, schema};
 
 /// The workspace's own tools.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 pub enum Task {
-    /// Checks the walls between the crates and the documents beside the code.
-    Tidy,
+    /// Checks who imports whom, the size of each crate, and links and commands in documents.
+    Layers(layers::Flags),
     /// Writes the JSON Schema of the record to docs/record.schema.json.
     Schema(generated::Flags),
     /// Writes docs/command-line.md and docs/tests.md from the program itself.
@@ -29,7 +29,7 @@ pub enum Task {
 /// Does a task in the checkout at `root`.
 pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
     match task {
-        Task::Tidy => tidy::run(root),
+        Task::Layers(flags) => layers::run(root, &flags),
         Task::Schema(flags) => schema::run(root, &flags),
         Task::Docs(flags) => docs::run(root, &flags),
         Task::Reference(flags) => reference::run(root, &flags),

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fault;
 use super::project::Project;
-use super::sources::Token;
 
 /// From the top of the crate: empty for `lib.rs` and `main.rs`.
 type Module = Vec<String>;
@@ -95,8 +94,8 @@ fn module(file: &str) -> Module {
 }
 
 /// Code without strings, with blanks between tokens but not within paths.
-fn paths_joined(tokens: &[Token]) -> String {
-    let code = tokens.iter().map(|token| token.text.as_str()).filter(|text| !text.contains('"'));
+fn paths_joined(tokens: &[String]) -> String {
+    let code = tokens.iter().map(String::as_str).filter(|text| !text.contains('"'));
     code.collect::<Vec<_>>().join(" ").replace(" : : ", "::")
 }
 

@@ -81,10 +81,6 @@ const OWNED: &[(&str, &[&str], &str)] = &[
 /// All that the crate of pure numbers has from outside, for its tests.
 const OF_STATS: [&str; 3] = ["insta", "proptest", "tempfile"];
 
-/// `main.rs` composes and picks the exit code; what does not fit in this many lines is something
-/// else.
-const MAIN_LINES: usize = 70;
-
 /// A member of the workspace: manifest path, rules, manifest.
 struct Member<'a> {
     file: String,
@@ -136,7 +132,7 @@ pub fn every_crate_has_a_layer(project: &Project) -> Vec<Fault> {
     let fault = |name| {
         Fault::new(
             format!("crates/{name}/Cargo.toml"),
-            format!("'{name}' is not in LAYERS (xtask/src/tidy/layers.rs)"),
+            format!("'{name}' is not in LAYERS (xtask/src/layers/imports.rs)"),
             "the import table is only worth something if it is complete",
         )
     };
@@ -189,20 +185,4 @@ pub fn lints_are_inherited(project: &Project) -> Vec<Fault> {
         )
     };
     bare.map(fault).collect()
-}
-
-/// A program's `main.rs` is short enough to be read as its table of contents.
-pub fn main_only_composes(project: &Project) -> Vec<Fault> {
-    let mains = project.all().filter(|(path, _)| path.ends_with("src/main.rs"));
-    let long = mains
-        .map(|(path, text)| (path, text.lines().count()))
-        .filter(|(_, lines)| *lines >= MAIN_LINES);
-    long.map(|(path, lines)| {
-        Fault::new(
-            path,
-            format!("{lines} lines; must be under {MAIN_LINES}"),
-            "main composes and picks the exit code, nothing else",
-        )
-    })
-    .collect()
 }

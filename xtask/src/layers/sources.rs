@@ -4,21 +4,15 @@ use std::iter::Peekable;
 
 use proc_macro2::{TokenStream, TokenTree, token_stream::IntoIter};
 
-/// A token with its line; brackets are tokens of their own, a string stands with its quotes.
-pub struct Token {
-    pub line: usize,
-    pub text: String,
-}
-
 /// The tokens of a source, without comments and what is built for tests only; none of a file that
-/// is no Rust.
-pub fn tokens(source: &str) -> Vec<Token> {
+/// is no Rust. Brackets are tokens of their own, a string stands with its quotes.
+pub fn tokens(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     flatten(source.parse::<TokenStream>().unwrap_or_default().into_iter(), &mut found);
     found
 }
 
-fn flatten(stream: IntoIter, found: &mut Vec<Token>) {
+fn flatten(stream: IntoIter, found: &mut Vec<String>) {
     let mut trees = stream.peekable();
     while let Some(tree) = trees.next() {
         if tree.to_string() == "#" {
@@ -28,16 +22,13 @@ fn flatten(stream: IntoIter, found: &mut Vec<Token>) {
             skip_comment_or_test(&mut trees);
             continue;
         }
-        let line = tree.span().start().line;
         if let TokenTree::Group(group) = &tree {
             let text = tree.to_string();
-            let bracket =
-                |at: Option<char>| Token { line, text: at.map_or_else(String::new, String::from) };
-            found.push(bracket(text.chars().next()));
+            found.extend(text.chars().next().map(String::from));
             flatten(group.stream().into_iter(), found);
-            found.push(bracket(text.chars().next_back()));
+            found.extend(text.chars().next_back().map(String::from));
         } else {
-            found.push(Token { line, text: tree.to_string() });
+            found.push(tree.to_string());
         }
     }
 }
@@ -56,6 +47,8 @@ fn skip_comment_or_test(trees: &mut Peekable<IntoIter>) {
 
 /// True if a file holds nothing but tests.
 pub fn is_tests(path: &str) -> bool {
-    path.contains("/tests/")
-        || ["/tests.rs", "/testing.rs", "/trial.rs"].iter().any(|end| path.ends_with(end))
+    let name = path.rsplit('/').next().unwrap_or(path);
+    format!("/{path}").contains("/tests/")
+        || path.contains("/testing")
+        || ["tests.rs", "trial.rs"].contains(&name)
 }
