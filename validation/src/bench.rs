@@ -5,11 +5,8 @@
 //! alternate, so that other load on the machine affects both; the median ratio of several rounds
 //! counts, and the smallest and largest are shown beside it.
 
-mod collection;
 mod engine_limit;
-mod made;
-mod publish;
-mod served;
+mod footprint;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -74,18 +71,14 @@ pub struct Flags {
 /// Other benches.
 #[derive(clap::Subcommand)]
 pub enum Other {
-    /// Pages of the table and submissions on a large collection, on SQLite and PostgreSQL.
-    Collection(collection::Flags),
-    /// A site of files of a large collection: time and memory.
-    Publish(publish::Flags),
+    /// Size of the program, its start time, and the memory of a run.
+    Footprint(footprint::Flags),
 }
 
 /// Measures, prints the table, and fails if a target is missed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    match &flags.other {
-        Some(Other::Collection(flags)) => return collection::run(root, flags),
-        Some(Other::Publish(flags)) => return publish::run(root, flags),
-        None => {}
+    if let Some(Other::Footprint(flags)) = &flags.other {
+        return footprint::run(root, flags);
     }
     ensure!(
         flags.rounds > 0 && flags.seconds > 0,

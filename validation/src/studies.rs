@@ -4,10 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{
-    agree, agree_work, articles, attached, bench, buses, fleet, footprint, liars, packages, reruns,
-    torture, truth,
-};
+use crate::{agree, agree_work, articles, attached, bench, buses, torture, truth};
 
 /// Studies that compare the program with other tools and with known truth.
 #[derive(Parser)]
@@ -26,15 +23,12 @@ pub enum Study {
     /// Attach simulated media, measure them with fio, flashbench, f3probe and the program itself,
     /// and compare the figures with the models. Needs root.
     Attached(attached::Flags),
-    /// Measure the speed of the program, as ratios to fio.
+    /// Measure the speed of the program, as ratios to fio; `footprint`: its size, start time and
+    /// memory.
     Bench(bench::Flags),
-    /// Compare the results of `standard` on simulated media with the truth; the table of
-    /// docs/truth.md.
+    /// Compare the results of `standard` on simulated media with the truth; with --reruns, results
+    /// on real storage with each other (root); the tables of docs/truth.md.
     Truth(truth::Flags),
-    /// Repeat `check` on real storage and count how often a run's intervals contain the figures of
-    /// the other runs, or how often `compare` finds a change of the rate; the tables of
-    /// docs/truth.md. Needs root for the throttled targets.
-    Reruns(reruns::Flags),
     /// Kill, stop, unplug and cut the power, at random and often, and count what is lost; the table
     /// of docs/reliability.md. Needs root.
     Torture(torture::Flags),
@@ -42,16 +36,6 @@ pub enum Study {
     /// machines: they are pulled out, fail, stop answering and are exchanged; the table of
     /// docs/buses.md. Needs root.
     Buses(buses::Flags),
-    /// Run the Ansible role on three hosts in network namespaces, one of which is cut off and
-    /// crashes. Installs Ansible below target/. Needs root and openssh-server.
-    Fleet(fleet::Flags),
-    /// Measure the size of the program, its start time, and the memory of a run.
-    Footprint(footprint::Flags),
-    /// Measure how far false submissions move a figure of a collection; the table of docs/liars.md.
-    Liars(liars::Flags),
-    /// Check the Debian packages with lintian, and install, use, upgrade, remove and purge them in
-    /// a fresh Debian. Needs root, lintian, debootstrap and cargo-deb.
-    Packages(packages::Flags),
 }
 
 /// Does a study on the checkout that lies at `root`.
@@ -64,12 +48,7 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::Attached(flags) => attached::run(root, &flags),
         Study::Bench(flags) => bench::run(root, &flags),
         Study::Truth(flags) => truth::run(root, &flags),
-        Study::Reruns(flags) => reruns::run(root, &flags),
         Study::Torture(flags) => torture::run(root, &flags),
         Study::Buses(flags) => buses::run(root, &flags),
-        Study::Fleet(flags) => fleet::run(root, &flags),
-        Study::Footprint(flags) => footprint::run(root, &flags),
-        Study::Liars(flags) => liars::run(root, &flags),
-        Study::Packages(flags) => packages::run(root, &flags),
     }
 }

@@ -7,6 +7,7 @@ mod drawn;
 mod findings;
 mod held;
 mod long_run;
+mod reruns;
 mod runs;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,8 @@ pub struct Flags {
     pub drawn: Option<u64>,
     #[command(flatten)]
     findings: findings::Flags,
+    #[command(flatten)]
+    reruns: reruns::Flags,
 }
 
 /// Page with the table.
@@ -55,6 +58,9 @@ const EXPECTED: std::ops::RangeInclusive<f64> = 93.0..=97.0;
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     if flags.findings.findings {
         return findings::run(root, &flags.findings, flags.write);
+    }
+    if flags.reruns.reruns {
+        return reruns::run(root, &flags.reruns, flags.findings.seed.unwrap_or(1), flags.write);
     }
     if let Some(media) = flags.drawn {
         return drawn::run(root, media, flags);

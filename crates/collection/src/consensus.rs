@@ -4,7 +4,7 @@
 //! The votes for a figure are sorted. The [`WINDOW`] that holds most of them is the agreeing group,
 //! and the figure is its median. A slow interface makes a medium slower and never faster, so a
 //! smaller group is preferred if its interface is the faster one. While less than 30 % of the votes
-//! are false, the window is that of the honest senders (`cargo validation liars`).
+//! are false, the window is that of the honest senders.
 
 use std::collections::{BTreeMap, BTreeSet};
 

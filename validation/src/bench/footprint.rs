@@ -1,4 +1,4 @@
-//! `cargo validation footprint`: size of the program, its start time, and the memory of a run.
+//! `cargo validation bench footprint`: size of the program, its start time, and the memory of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::section::Section;
 const TABLE: Section<'static> = Section {
     page: "docs/performance.md",
     heading: "Size, start and memory",
-    name: "cargo validation footprint",
+    name: "cargo validation bench footprint",
 };
 /// Number of timed starts; the median counts.
 const STARTS: usize = 21;
@@ -85,10 +85,7 @@ fn median_start(program: &Path) -> Result<Duration> {
 
 /// Runs a program; returns the peak of its resident memory as the kernel keeps it (VmHWM), in
 /// bytes.
-///
-/// # Errors
-/// If it does not start or fails.
-pub fn peak_memory(command: &mut Command) -> Result<u64> {
+fn peak_memory(command: &mut Command) -> Result<u64> {
     let mut child = command.stdout(Stdio::null()).spawn()?;
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;

@@ -35,7 +35,7 @@ pub struct Flags {
     /// Compare instead the conclusions about media drawn at random with the truth.
     #[arg(long)]
     pub findings: bool,
-    /// Seed of the media, to draw the same ones again.
+    /// Seed of what is drawn, to draw the same again.
     #[arg(long)]
     pub seed: Option<u64>,
     /// Share of the media to draw, from 0 to 1.

@@ -1,4 +1,4 @@
-//! `cargo validation reruns`: runs `flashmark check` again and again on a file system whose rate the
+//! `cargo validation truth --reruns`: runs `flashmark check` again and again on a file system whose rate the
 //! kernel keeps steady, on a directory of the system's disk, and on both beside a program that
 //! loads processors and disk in bursts. It counts how often the 95 % interval of a run contains the
 //! figure of another run of the same command; with `--changes`, how often `compare` finds slower
@@ -31,33 +31,32 @@ const PAGE: &str = "docs/truth.md";
 
 /// Flags of the study.
 #[derive(clap::Args)]
+#[group(id = "of-reruns")]
 pub struct Flags {
+    /// Repeat `check` on real storage instead, and count how often a run's intervals contain the
+    /// figures of the other runs. Needs root.
+    #[arg(long, conflicts_with_all = ["profiles", "findings", "drawn"])]
+    pub reruns: bool,
     /// Number of runs of each target. Without it, 20, or 6 with --changes.
-    #[arg(long)]
+    #[arg(long, requires = "reruns")]
     runs: Option<usize>,
     /// Targets to check. Without it, all.
-    #[arg(long, value_delimiter = ',', value_name = "TARGET,..", conflicts_with = "changes",
+    #[arg(long, requires = "reruns", value_delimiter = ',', value_name = "TARGET,..", conflicts_with = "changes",
         value_parser = clap::builder::PossibleValuesParser::new(TARGETS.map(|target| target.name)))]
     only: Vec<String>,
     /// Count instead how often `compare --before --after` reports a slowdown, of storage whose rate
     /// was lowered and of storage whose rate was not.
-    #[arg(long)]
+    #[arg(long, requires = "reruns")]
     changes: bool,
-    /// Seed of the draws of three runs for each side of --changes.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
     /// Program to measure with. Without it, one is built.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, requires = "reruns", value_name = "PATH")]
     program: Option<PathBuf>,
     /// Directory of the runs: existing ones are counted, missing ones are made and kept there.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, requires = "reruns", value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Time limit of each check, for example 15s. Without it, the default of `check`.
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, requires = "reruns", value_name = "DURATION")]
     budget: Option<String>,
-    /// Write the table to docs/truth.md.
-    #[arg(long)]
-    write: bool,
 }
 
 impl Flags {
@@ -92,9 +91,9 @@ const TARGETS: [Target; 4] = [
     Target { name: "directory-busy", is_busy: true, ..DIRECTORY },
 ];
 
-/// Makes the missing runs and prints the table. An error if a goal is missed, unless the table is
-/// written.
-pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+/// Makes the missing runs and prints the table; `seed` draws the three runs for each side of
+/// `--changes`. An error if a goal is missed, unless the table is written.
+pub fn run(root: &Path, flags: &Flags, seed: u64, write: bool) -> Result<()> {
     let own = scratch(root)?;
     let directory = flags.keep.as_deref().unwrap_or(own.path());
     fs::create_dir_all(directory)?;
@@ -108,12 +107,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     };
     measure(root, &program, flags, directory, &targets)?;
     let (section, text, missed) = if flags.changes {
-        changes::counted(&program, flags, directory)?
+        changes::counted(&program, (flags, seed), directory)?
     } else {
         repetitions::counted(flags, directory, &targets)?
     };
-    section.publish(root, &text, flags.write)?;
-    ensure!(flags.write || missed == 0, "{missed} goals are missed");
+    section.publish(root, &text, write)?;
+    ensure!(write || missed == 0, "{missed} goals are missed");
     Ok(())
 }
 
@@ -170,14 +169,13 @@ impl Flags {
     /// Flags without any choice.
     fn of(runs: usize, budget: Option<&str>) -> Flags {
         Flags {
+            reruns: true,
             runs: Some(runs),
             only: Vec::new(),
             changes: false,
-            seed: 1,
             program: None,
             keep: None,
             budget: budget.map(str::to_owned),
-            write: false,
         }
     }
 }

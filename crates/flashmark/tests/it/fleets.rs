@@ -1,5 +1,4 @@
-//! The Ansible role for many machines: the program knows every command that it types. The role is
-//! run in `cargo validation fleet`.
+//! The Ansible role for many machines: the program knows every command that it types.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -17,8 +17,11 @@ use crate::attached::medium::Program;
 use crate::section::Section;
 use crate::truth::Share;
 
-const TABLE: Section<'static> =
-    Section { page: PAGE, heading: "Before and after", name: "cargo validation reruns --changes" };
+const TABLE: Section<'static> = Section {
+    page: PAGE,
+    heading: "Before and after",
+    name: "cargo validation truth --reruns --changes",
+};
 
 /// Levels of the caps; the first are the runs before.
 pub const LEVELS: [Target; 4] = [
@@ -51,17 +54,22 @@ struct Level {
 /// Makes the table; returns it with its place and the number of missed goals.
 pub fn counted(
     program: &Program,
-    flags: &Flags,
+    (flags, seed): (&Flags, u64),
     directory: &Path,
 ) -> Result<(Section<'static>, String, usize)> {
-    let compare = |level: &Target| compare(program, directory, *level, flags);
+    let compare = |level: &Target| compare(program, directory, *level, (flags.runs(), seed));
     let levels = LEVELS.iter().map(compare).collect::<Result<Vec<_>>>()?;
     Ok((TABLE, table(&levels, flags), missed(&levels).len()))
 }
 
 /// Compares the runs of a level with those before it.
-fn compare(program: &Program, directory: &Path, level: Target, flags: &Flags) -> Result<Level> {
-    let (runs, percent) = (flags.runs(), level.lowered.unwrap_or_default());
+fn compare(
+    program: &Program,
+    directory: &Path,
+    level: Target,
+    (runs, seed): (usize, u64),
+) -> Result<Level> {
+    let percent = level.lowered.unwrap_or_default();
     let pool = |level| -> Vec<PathBuf> {
         (0..runs).map(|number| record_of(directory, level, number)).collect()
     };
@@ -75,7 +83,7 @@ fn compare(program: &Program, directory: &Path, level: Target, flags: &Flags) ->
         }
         Ok(counts)
     };
-    let counts = [counted(pools.singles())?, counted(pools.triples(flags.seed + percent))?];
+    let counts = [counted(pools.singles())?, counted(pools.triples(seed + percent))?];
     Ok(Level { percent, counts })
 }
 
@@ -210,7 +218,7 @@ mod tests {
         let other = Compared { test: "flush-cost".to_owned(), block_bytes: None };
         levels[0].counts[0].insert(other, count(0, 30));
         insta::assert_snapshot!(table(&levels, &Flags::of(6, None)), @r"
-    `cargo validation reruns --changes --runs 6`: percent of comparisons by
+    `cargo validation truth --reruns --changes --runs 6`: percent of comparisons by
     `compare --before --after --fail-if 10%` that found the figure slower, by how much the caps on
     the rate were lowered; with one run a side, and with three. At 0 % these are false alarms; at 10 %,
     the limit itself, either answer is right.

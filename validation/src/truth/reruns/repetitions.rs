@@ -14,7 +14,7 @@ use crate::section::Section;
 const TABLE: Section<'static> = Section {
     page: PAGE,
     heading: "Repetitions on real machines",
-    name: "cargo validation reruns",
+    name: "cargo validation truth --reruns",
 };
 /// Percent of the figures of other runs that a 95 % interval should contain.
 const EXPECTED: std::ops::RangeInclusive<f64> = 90.0..=98.0;
@@ -132,7 +132,7 @@ mod tests {
         let mut bare = series(TARGETS[3], &[100.0, 101.0], 1.001);
         bare.runs.iter_mut().for_each(|run| run[1] = None);
         insta::assert_snapshot!(table(&[series(LOOP, &[100.0, 101.0, 103.0], 1.021), bare], &Flags::of(3, Some("15s"))), @r"
-    `cargo validation reruns --runs 3 --budget 15s`: percent of the figures of other runs that lie inside
+    `cargo validation truth --reruns --runs 3 --budget 15s`: percent of the figures of other runs that lie inside
     the 95 % interval of a run; in parentheses the mean half-width of the intervals and the standard
     deviation of the runs, both in percent of the logarithm. `loop`: a file system on a loop device that
     the kernel keeps below 40 MB/s and 2000 IOPS of reads, 20 MB/s and 1000 IOPS of writes.
