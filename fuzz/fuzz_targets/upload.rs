@@ -1,4 +1,4 @@
-//! Fuzz target of uploads to the server. The first byte selects packed or plain data. An accepted
+//! Fuzz target of uploads to a collection. The first byte selects packed or plain data. An accepted
 //! upload is accepted again, and is the same.
 #![no_main]
 

@@ -39,10 +39,8 @@ pub struct Program {
 const PROFILE: &str = "packaged";
 
 /// Released programs.
-pub const PROGRAMS: [Program; 2] = [
-    Program { name: "flashmark", command: flashmark::cli::Cli::command },
-    Program { name: "flashmark-site", command: site::command::Flags::command },
-];
+pub const PROGRAMS: [Program; 1] =
+    [Program { name: "flashmark", command: flashmark::cli::Cli::command }];
 
 /// Writes archive, packages and checksums to target/dist.
 ///
@@ -77,7 +75,7 @@ fn tree(dist: &Path, program: &Program) -> PathBuf {
     dist.join("tree").join(program.name)
 }
 
-/// Builds a program by itself: together, the server's features would be in the other one, too.
+/// Builds a program by itself.
 fn build(root: &Path, program: &Program, target: &str, zig: bool) -> Result<PathBuf> {
     let flags = format!("CARGO_TARGET_{}_RUSTFLAGS", target.to_uppercase().replace('-', "_"));
     succeed(
@@ -89,7 +87,7 @@ fn build(root: &Path, program: &Program, target: &str, zig: bool) -> Result<Path
     Ok(root.join("target").join(target).join(PROFILE).join(program.name))
 }
 
-/// Packs both trees into one archive. The same sources give the same bytes.
+/// Packs the trees into one archive. The same sources give the same bytes.
 fn archive(root: &Path, dist: &Path, target: &str) -> Result<()> {
     let name = format!("flashmark-{}-{target}", env!("CARGO_PKG_VERSION"));
     let mut tar = Command::new("tar");

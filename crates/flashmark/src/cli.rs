@@ -90,7 +90,7 @@ pub enum Command {
     /// Make a site of a collection, as static files: a table to sort, filter and compare, a page
     /// for each medium, all data.
     Publish(PublishFlags),
-    #[cfg(feature = "submit")]
+    #[cfg(feature = "export")]
     /// Send a run to a public collection: shows what would be sent, and asks.
     Submit(SubmitFlags),
     #[cfg(feature = "export")]

@@ -16,7 +16,7 @@ const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Fish, "share/fish/vendor_completions.d"),
 ];
 
-/// Files of the checkout that are in both packages.
+/// Files of the checkout that are in every package.
 const KEPT: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"];
 
 /// Writes everything that a program has below its prefix except the program itself, and its

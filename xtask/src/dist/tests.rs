@@ -1,6 +1,4 @@
-//! Packages contain the files that their manifests and units name.
-
-use std::collections::BTreeSet;
+//! Packages contain the files that their manifests name.
 
 use toml::Table;
 
@@ -8,8 +6,7 @@ use super::*;
 
 /// Sources and destinations of the files of a package, as its manifest has them.
 fn assets(program: &Program) -> Vec<(String, String)> {
-    let folder = if program.name == "flashmark" { "flashmark" } else { "site" };
-    let manifest = crate::root().join("crates").join(folder).join("Cargo.toml");
+    let manifest = crate::root().join("crates").join(program.name).join("Cargo.toml");
     let manifest: Table = fs::read_to_string(manifest).unwrap().parse().unwrap();
     let assets = manifest["package"]["metadata"]["deb"]["assets"].as_array().unwrap();
     let text = |asset: &toml::Value, at: usize| asset[at].as_str().unwrap().to_owned();
@@ -29,7 +26,7 @@ fn every_file_that_a_package_takes_is_there() {
         fs::write(tree.join("bin").join(program.name), "").unwrap();
         for (source, _) in assets(program) {
             let is_there = match source.strip_prefix("../../target/dist/tree/") {
-                None => crate::root().join("crates/site").join(&source).exists(),
+                None => crate::root().join("crates").join(program.name).join(&source).exists(),
                 Some(path) => match dist.path().join("tree").join(path) {
                     all if all.ends_with("*") => {
                         fs::read_dir(all.parent().unwrap()).unwrap().count() > 0
@@ -43,38 +40,4 @@ fn every_file_that_a_package_takes_is_there() {
         assert!(changelog.starts_with(&format!("{} (", program.name)), "{changelog}");
         assert!(changelog.contains("\n -- The Flashmark contributors <"), "{changelog}");
     }
-}
-
-#[test]
-fn the_unit_names_files_of_its_package_and_settings_of_its_program() {
-    let read = |name: &str| fs::read_to_string(crate::root().join("packaging").join(name)).unwrap();
-    let (unit, settings) = (read("flashmark-site.service"), read("flashmark-site.default"));
-    let installed: BTreeSet<String> = assets(&PROGRAMS[1])
-        .into_iter()
-        .map(|(source, to)| {
-            let name = if to.ends_with('/') { source.rsplit('/').next().unwrap() } else { "" };
-            format!("/{to}{name}")
-        })
-        .collect();
-    let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
-    let started = value("ExecStart=").split(' ').next().unwrap();
-    assert!(installed.contains(started), "{started}: {installed:?}");
-    let file = value("EnvironmentFile=-");
-    assert!(installed.contains(file), "{file}: {installed:?}");
-
-    let command = (PROGRAMS[1].command)();
-    let known: BTreeSet<&str> = command
-        .get_arguments()
-        .filter_map(|argument| argument.get_env()?.to_str())
-        .chain(["FLASHMARK_SITE_OPTIONS"])
-        .collect();
-    let named = format!("{unit}\n{settings}");
-    let named: BTreeSet<&str> = named
-        .split(|c: char| !c.is_ascii_uppercase() && c != '_')
-        .filter(|word| word.starts_with("FLASHMARK_"))
-        .collect();
-    assert!(named.is_subset(&known), "{named:?} {known:?}");
-    let options = settings.split_once("OPTIONS=\"").unwrap().1.split('"').next().unwrap();
-    let typed = std::iter::once("flashmark-site").chain(options.split(' '));
-    command.try_get_matches_from(typed).unwrap();
 }

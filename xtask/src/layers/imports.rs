@@ -49,17 +49,15 @@ pub const LAYERS: &[Layer] = &[
         "it does work and reports events; the program prints"),
     layer("import", &["record", "collection"], &[],
         "it turns bytes into records; whoever has a text can repeat it"),
-    layer("store", &["record", "collection"], &["stats", "import"], "it keeps what it is given; a server has its own crate"),
+    layer("store", &["record", "collection"], &["stats", "import"], "it keeps what it is given"),
     layer("collection", &["record", "findings"], &["import", "stats"],
         "a verdict on a run is a function of its bytes; whoever has them can repeat it"),
     layer("report", &["record", "findings", "stats"], &[],
         "a report is a function of records: same record, same bytes"),
-    layer("site", &["collection", "store", "import", "report", "findings", "record"], &["stats"],
-        "it faces the network; what could touch a medium is not linked into it"),
     layer("flashmark",
         &["record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "workloads", "store", "import", "collection", "report"],
         &[], "a program imports what it composes, and nobody imports a program"),
-    layer("xtask", &["flashmark", "site", "record", "suite", "findings", "report"], &[],
+    layer("xtask", &["flashmark", "record", "suite", "findings", "report"], &[],
         "the tools look at what the programs do, not at their parts"),
 ];
 
@@ -68,13 +66,9 @@ pub const LAYERS: &[Layer] = &[
 const OWNED: &[(&str, &[&str], &str)] = &[
     ("libc", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
     ("io-uring", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
-    ("clap", &["flashmark", "site", "xtask"], "only programs know a command line"),
+    ("clap", &["flashmark", "xtask"], "only programs know a command line"),
     ("indicatif", &["flashmark"], "only the program knows a terminal"),
-    (
-        "jiff",
-        &["collection", "flashmark", "import", "site", "store"],
-        "the wall clock is read by programs",
-    ),
+    ("jiff", &["collection", "flashmark", "import", "store"], "the wall clock is read by programs"),
     ("jsonschema", &["flashmark", "xtask"], "it is for tests, and large"),
 ];
 

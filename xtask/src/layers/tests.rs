@@ -45,8 +45,8 @@ fn an_import_over_a_wall_is_found_in_every_table() {
             "[target.'cfg(unix)'.dependencies]\nlab = { package = \"flashmark-host\", path = \"../host\" }\n",
         ),
         (
-            "crates/site/Cargo.toml",
-            "[dependencies]\nflashmark = { path = \"../flashmark\" }\nreport.workspace = true\n",
+            "crates/report/Cargo.toml",
+            "[dependencies]\nflashmark = { path = \"../flashmark\" }\nfindings.workspace = true\n",
         ),
         ("crates/host/Cargo.toml", "[build-dependencies]\nlibc = \"0.2\"\nserde = \"1\"\n"),
         (
@@ -57,7 +57,7 @@ fn an_import_over_a_wall_is_found_in_every_table() {
     ];
     insta::assert_snapshot!(check(imports::imports_follow_the_table, &files), @r"
     crates/host/Cargo.toml: 'host' has 'libc' in its build-dependencies
-    crates/site/Cargo.toml: 'site' has 'flashmark' in its dependencies
+    crates/report/Cargo.toml: 'report' has 'flashmark' in its dependencies
     crates/stats/Cargo.toml: 'stats' has 'serde' in its dependencies
     crates/store/Cargo.toml: 'store' has 'flashmark-host' in its dependencies
     crates/suite/Cargo.toml: 'suite' has 'sim' in its dependencies

@@ -183,45 +183,22 @@ pub struct CollectionCheckFlags {
 #[derive(Debug, Args)]
 pub struct SubmitFlags {
     /// Run: its id, the beginning of it, "latest", or a record file.
-    #[arg(value_name = "RUN", conflicts_with = "withdraw")]
+    #[arg(value_name = "RUN")]
     pub run: Option<String>,
-    /// Address of the collection, for example https://cards.example.org; or a repository made by
-    /// `collection init`: its directory or git address.
-    #[arg(long, value_name = "URL", env = "FLASHMARK_COLLECTION")]
+    /// Collection made by `collection init`: its directory or git address.
+    #[arg(long, value_name = "DIR|URL.git", env = "FLASHMARK_COLLECTION")]
     pub to: Option<String>,
-    /// Your account at the forge, if the collection is a repository. Without it, git's github.user.
-    #[arg(long, value_name = "ACCOUNT", conflicts_with_all = ["withdraw", "pending", "replace"])]
+    /// Your account at the forge. Without it, git's github.user.
+    #[arg(long, value_name = "ACCOUNT")]
     pub sender: Option<String>,
     /// Print everything that would be sent, to the last digit, and send nothing.
-    #[arg(long, conflicts_with = "withdraw")]
+    #[arg(long)]
     pub show: bool,
     /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
     /// them, but not identify them.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["withdraw", "pending"])]
+    #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,
     /// Send without asking.
     #[arg(long)]
     pub yes: bool,
-    /// Token of the collection, or the one printed when the run was sent. Other users can read a
-    /// command line; the environment variable is safer.
-    #[arg(long, value_name = "TOKEN", env = "FLASHMARK_TOKEN", hide_env_values = true)]
-    pub token: Option<String>,
-    /// Replace this run of the collection; it stays readable as an earlier revision.
-    #[arg(long, value_name = "ID", conflicts_with = "withdraw")]
-    pub replace: Option<String>,
-    /// Send the runs that could not be sent before: to the collection of --to, or each to its own.
-    #[arg(long, conflicts_with_all = ["run", "show", "replace", "withdraw"])]
-    pub pending: bool,
-    /// Withdraw this run from the collection, permanently.
-    #[arg(long, value_name = "ID")]
-    pub withdraw: Option<String>,
-    /// Reason for the withdrawal, for the record of the collection.
-    #[arg(
-        long,
-        value_name = "WORDS",
-        requires = "withdraw",
-        default_value = "withdrawn by who sent it",
-        hide_default_value = true
-    )]
-    pub why: String,
 }

@@ -35,7 +35,7 @@ pub mod run;
 pub mod runs;
 pub mod show;
 pub mod sim;
-#[cfg(feature = "submit")]
+#[cfg(feature = "export")]
 pub mod submit;
 pub mod tests;
 #[cfg(feature = "export")]
@@ -73,7 +73,7 @@ pub fn run_command(command: Command) -> Result {
         Command::Compare(flags) => compare::run(&flags),
         #[cfg(feature = "export")]
         Command::Publish(flags) => publish::run(&flags),
-        #[cfg(feature = "submit")]
+        #[cfg(feature = "export")]
         Command::Submit(flags) => submit::run(&flags),
         #[cfg(feature = "export")]
         Command::Collection(command) => collection::run(&command),

@@ -132,7 +132,7 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
     assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 0, "the test file is gone");
     let unflagged = record.cells.iter().find(|cell| !cell.flags.contains(&Flag::MemoryFilesystem));
     assert!(unflagged.is_none(), "{unflagged:?}");
-    let sent = flashmark.run(&["submit", "latest", "--to", "http://127.0.0.1:1", "--yes"]);
+    let sent = flashmark.run(&["submit", "latest", "--to", "cards.git", "--yes"]);
     assert!(
         sent.code == Some(2)
             && sent.err.contains("measured memory, not a medium")

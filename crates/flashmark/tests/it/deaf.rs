@@ -88,7 +88,7 @@ fn words_of_help_and_errors_end_as_they_should_where_nobody_reads_them() {
             (&["run", "--nonsense"][..], 2),
             (&["run", "sim:nonsense"], 2),
             (&["matrix", "sim:class10"], 2),
-            (&["submit", "latest", "--to", "http://127.0.0.1:1"], 2),
+            (&["submit", "latest", "--to", "cards.git"], 2),
         ];
         for (words, code) in codes {
             let done = without_stderr(&flashmark, words, deaf);

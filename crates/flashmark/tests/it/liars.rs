@@ -1,11 +1,7 @@
-//! Attempts to falsify the table of a collection, on a server and in a repository with published
-//! pages: each is refused, waits for a person, or is ranked below what honest senders agree on.
+//! Attempts to falsify the table of a collection: each record is refused, waits for a person, or is
+//! ranked below what honest senders agree on.
 
 use std::cell::RefCell;
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::Command;
 
 use record::{
     CapacityKind, Cell, Direction, Estimate, Histogram, MediumKind, Params, Pattern, Record, Stop,
@@ -14,8 +10,7 @@ use record::{
 use serde_json::Value;
 use stats::Random;
 
-use crate::journeys::site::Site;
-use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
+use crate::support::{Flashmark, Scratch, has_tool, tool};
 
 /// Random writes per second that all honest senders measure on the card.
 const HONEST_IOPS: f64 = 200.0;
@@ -31,16 +26,8 @@ enum Sent {
     Refused,
 }
 
-/// Form of the collection.
-enum Form {
-    Served(Box<Site>),
-    /// The directory of the repository, below the scratch directory.
-    Repository,
-}
-
 /// A collection in which five senders agree on a card.
 struct Lab {
-    form: Form,
     scratch: Scratch,
     flashmark: Flashmark,
     verdict: Value,
@@ -135,9 +122,15 @@ fn git(dir: &str, words: &[&str]) {
 }
 
 impl Lab {
-    fn new(form: Form, scratch: Scratch) -> Lab {
+    fn new() -> Lab {
+        let scratch = Scratch::new();
+        let dir = scratch.at("cards");
+        let dir = dir.to_str().unwrap();
+        Flashmark::new().done(&["collection", "init", dir, "--title", "Cards"]);
+        git(dir, &["init", "--quiet", "-b", "main"]);
+        git(dir, &["add", "-A"]);
+        git(dir, &["commit", "--quiet", "-m", "Begin a collection"]);
         let mut lab = Lab {
-            form,
             scratch,
             flashmark: Flashmark::new(),
             verdict: Value::Null,
@@ -151,21 +144,6 @@ impl Lab {
         lab
     }
 
-    fn served() -> Lab {
-        Lab::new(Form::Served(Box::new(Site::start())), Scratch::new())
-    }
-
-    fn repository() -> Lab {
-        let scratch = Scratch::new();
-        let dir = scratch.at("cards");
-        let dir = dir.to_str().unwrap();
-        Flashmark::new().done(&["collection", "init", dir, "--title", "Cards"]);
-        git(dir, &["init", "--quiet", "-b", "main"]);
-        git(dir, &["add", "-A"]);
-        git(dir, &["commit", "--quiet", "-m", "Begin a collection"]);
-        Lab::new(Form::Repository, scratch)
-    }
-
     fn word(&self, name: &str) -> String {
         self.scratch.at(name).to_str().unwrap().to_owned()
     }
@@ -176,67 +154,37 @@ impl Lab {
 
     /// Sends a run or a file as this account.
     fn send_file(&self, run: &str, sender: &str) -> Sent {
-        match &self.form {
-            Form::Served(site) => {
-                let words = ["submit", run, "--to", &site.address, "--yes"];
-                let mut command = self.flashmark.command(&words);
-                let ran = Ran::of(command.env("FLASHMARK_TOKEN", site.token(sender)));
-                match ran.code {
-                    Some(0) if ran.out.contains("Someone will look at it") => Sent::Waits,
-                    Some(0) => Sent::Taken,
-                    _ => Sent::Refused,
-                }
-            }
-            Form::Repository => {
-                let dir = self.word("cards");
-                let words = ["submit", run, "--to", &dir, "--sender", sender, "--yes"];
-                if self.flashmark.run(&words).code != Some(0) {
-                    return Sent::Refused;
-                }
-                let git = |words: &[&str]| git(&dir, words);
-                let words = ["collection", "check", &dir, "--sender", sender, "--since", "HEAD"];
-                let checked = self.flashmark.run(&words);
-                git(&["add", "-A"]);
-                if checked.code == Some(0) {
-                    git(&["commit", "--quiet", "--allow-empty", "-m", "Add a record"]);
-                    return Sent::Taken;
-                }
-                // The pull request is not merged.
-                git(&["reset", "--quiet", "--hard"]);
-                if checked.out.contains("doubtful: ") { Sent::Waits } else { Sent::Refused }
-            }
+        let dir = self.word("cards");
+        let words = ["submit", run, "--to", &dir, "--sender", sender, "--yes"];
+        if self.flashmark.run(&words).code != Some(0) {
+            return Sent::Refused;
         }
+        let git = |words: &[&str]| git(&dir, words);
+        let words = ["collection", "check", &dir, "--sender", sender, "--since", "HEAD"];
+        let checked = self.flashmark.run(&words);
+        git(&["add", "-A"]);
+        if checked.code == Some(0) {
+            git(&["commit", "--quiet", "--allow-empty", "-m", "Add a record"]);
+            return Sent::Taken;
+        }
+        // The pull request is not merged.
+        git(&["reset", "--quiet", "--hard"]);
+        if checked.out.contains("doubtful: ") { Sent::Waits } else { Sent::Refused }
     }
 
     /// Lines of the table in its order, as programs read them.
     fn lines(&self) -> Vec<Value> {
-        let text = match &self.form {
-            Form::Served(site) => {
-                let host = site.address.trim_start_matches("http://");
-                let mut stream = TcpStream::connect(host).unwrap();
-                let request = format!("GET /api/v1/lines HTTP/1.0\r\nHost: {host}\r\n\r\n");
-                stream.write_all(request.as_bytes()).unwrap();
-                let mut answer = String::new();
-                stream.read_to_string(&mut answer).unwrap();
-                answer.split_once("\r\n\r\n").unwrap().1.to_owned()
-            }
-            Form::Repository => {
-                let (site, dir) = (self.word("site"), self.word("cards"));
-                let words = ["publish", &site, "--collection", &dir, "--no-reference"];
-                self.flashmark.done(&words);
-                std::fs::read_to_string(self.scratch.at("site/data/collection.json")).unwrap()
-            }
-        };
+        let (site, dir) = (self.word("site"), self.word("cards"));
+        self.flashmark.done(&["publish", &site, "--collection", &dir, "--no-reference"]);
+        let text = std::fs::read_to_string(self.scratch.at("site/data/collection.json")).unwrap();
         let all: Value = serde_json::from_str(&text).unwrap();
         let mut lines = all["lines"].as_array().unwrap().clone();
-        if matches!(self.form, Form::Repository) {
-            let page = std::fs::read_to_string(self.scratch.at("site/index.html")).unwrap();
-            let place = |line: &Value| {
-                let link = format!("medium/{}.html", line["slug"].as_str().unwrap());
-                page.find(&link).unwrap_or(usize::MAX)
-            };
-            lines.sort_by_key(place);
-        }
+        let page = std::fs::read_to_string(self.scratch.at("site/index.html")).unwrap();
+        let place = |line: &Value| {
+            let link = format!("medium/{}.html", line["slug"].as_str().unwrap());
+            page.find(&link).unwrap_or(usize::MAX)
+        };
+        lines.sort_by_key(place);
         lines
     }
 
@@ -269,26 +217,6 @@ impl Lab {
             self.successes.borrow_mut().push(format!("{attack}: {sent:?}"));
         }
         self.look(attack);
-    }
-}
-
-impl Site {
-    /// The token of an account, as the owner of the collection makes one.
-    fn token(&self, name: &str) -> String {
-        let kept = self.dir().join(format!("{name}.token"));
-        if let Ok(token) = std::fs::read_to_string(&kept) {
-            return token;
-        }
-        let program = Path::new(assert_cmd::cargo::cargo_bin!("flashmark"));
-        let made = Command::new(program.with_file_name("flashmark-site"))
-            .args(["token", "--kind", "api", "--label", name])
-            .current_dir(self.dir())
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{made:?}");
-        let token = String::from_utf8(made.stdout).unwrap().trim().to_owned();
-        std::fs::write(kept, &token).unwrap();
-        token
     }
 }
 
@@ -401,23 +329,15 @@ fn simulations_move_nothing(lab: &Lab) {
     lab.note(sent, &[Sent::Waits, Sent::Refused], "a simulation through fio");
 }
 
-fn check(lab: &Lab) {
-    lies_move_nothing(lab);
-    three_accounts_move_nothing(lab);
-    simulations_move_nothing(lab);
-    let successes = lab.successes.borrow();
-    assert!(successes.is_empty(), "{}", successes.join("\n"));
-}
-
-#[test]
-fn lies_move_no_served_table() {
-    check(&Lab::served());
-}
-
 #[test]
 fn lies_move_no_published_table() {
     if !has_tool("git") {
         return;
     }
-    check(&Lab::repository());
+    let lab = Lab::new();
+    lies_move_nothing(&lab);
+    three_accounts_move_nothing(&lab);
+    simulations_move_nothing(&lab);
+    let successes = lab.successes.borrow();
+    assert!(successes.is_empty(), "{}", successes.join("\n"));
 }

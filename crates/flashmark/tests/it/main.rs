@@ -5,6 +5,7 @@
 mod articles;
 mod attach;
 mod bad_input;
+mod browser;
 mod capacity;
 mod capture;
 mod capture_files;

@@ -12,7 +12,7 @@ use crate::exit::{OrExit, Result, refuse, usage};
 use crate::outputs::print;
 use crate::repository::{MAX_PACKED, PackedRecord, Repository, is_sender, packed};
 
-/// Tells whether an address is that of a repository, and not of a server.
+/// Tells whether an address is that of a repository.
 pub fn is_repository(address: &str) -> bool {
     Path::new(address).is_dir()
         || address.ends_with(".git")

@@ -4,8 +4,6 @@
 
 mod consumers;
 mod names;
-mod pending;
-pub mod site;
 mod starts;
 mod steps;
 
@@ -21,10 +19,9 @@ use steps::{STEPS, Walk};
 
 /// Runs the journeys of one group with every step; lists all that failed.
 fn walk(group: &str) {
-    let site = site::Site::start();
     let mut failures = Vec::new();
     for start in STARTS.iter().filter(|start| start.group == group) {
-        let Some(walk) = Walk::begin(start, &site) else { continue };
+        let Some(walk) = Walk::begin(start) else { continue };
         for step in STEPS {
             if let Err(why) = (step.take)(&walk) {
                 failures.push(format!("{} -> {}: {why}", start.name(), step.name));

@@ -223,29 +223,3 @@ fn a_killed_replay_leaves_a_run_that_can_be_shown() {
     }
     tally.end();
 }
-
-#[test]
-#[ignore = "minutes: cargo validation torture --only kills"]
-fn a_killed_submission_can_be_sent_again() {
-    use crate::submit::{ACCEPTED, Listener, RECORD, command, receipt};
-    let (mut tally, mut chance) = (Tally::of("kills", "submit"), Random::new(seed(15)));
-    let record = fs::read(RECORD).unwrap();
-    for number in 0..times("KILLS", 5) {
-        tally.attempt(1, &format!("kill {number}"), |tally| {
-            let listener = Listener::answering(receipt(ACCEPTED));
-            let flashmark = Flashmark::new();
-            let words = ["submit", RECORD, "--to", &listener.address, "--yes"];
-            let mut child = command(&flashmark, &words).spawn().unwrap();
-            tally.count("alive when killed", kill_within(&mut child, 10_000, &mut chance).into());
-            let again = Listener::answering(receipt(ACCEPTED));
-            let ran = crate::support::Ran::of(&mut command(
-                &flashmark,
-                &["submit", RECORD, "--to", &again.address, "--yes"],
-            ));
-            assert_eq!(ran.code, Some(0), "{ran}");
-            assert!(!again.request().unpacked().is_empty());
-            assert!(fs::read(RECORD).unwrap() == record, "the record has changed");
-        });
-    }
-    tally.end();
-}
