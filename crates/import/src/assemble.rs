@@ -15,15 +15,7 @@ static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
 /// Makes one record for each medium. The id comes from the bytes, so the same file gives the same
 /// one again.
 pub(super) fn records(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
-    of_media(name, bytes, by_medium(found))
-}
-
-/// Makes one record for each of these runs, as for a table of runs.
-pub(super) fn one_by_one(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
-    of_media(name, bytes, found.into_iter().map(|one| vec![one]).collect())
-}
-
-fn of_media(name: &str, bytes: &[u8], media: Vec<Vec<ImportedRun>>) -> Vec<Record> {
+    let media = by_medium(found);
     let sum = CRC_64.checksum(bytes);
     let many = media.len() > 1;
     let id = |tool: &str, number: usize| {

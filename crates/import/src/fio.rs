@@ -1,22 +1,21 @@
-//! fio: JSON and json+, the normal text, terse text, and the report that Raspberry Pi Diagnostics
-//! makes from that.
+//! fio: JSON and json+, the normal text, and the report of Raspberry Pi Diagnostics.
 
 mod add_up;
+mod diagnostics;
 mod json;
 mod normal;
 mod options;
 mod same_job;
-mod terse;
 
 use record::{Cell, Direction, Latency, Params, Path, Pattern, test};
 
 use self::options::Job;
 use super::imported_run;
 
+pub(super) use self::diagnostics::JOBS;
 pub(super) use self::json::IMPORTER as JSON;
 pub(super) use self::normal::IMPORTER as NORMAL;
 pub(super) use self::same_job::keep_fullest_form;
-pub(super) use self::terse::{FULL as TERSE, JOBS};
 
 /// Makes the cell of a job and a direction. Its test is ours if the procedure is the same (one I/O
 /// at a time past the page cache, one thread), else fio's. Without a direction it covers reads and

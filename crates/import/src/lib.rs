@@ -9,7 +9,6 @@
 //! Nothing in a file is trusted: sizes are bounded, an impossible number (negative, not finite,
 //! more than any medium does) is refused with the reason, and no text of any kind makes this panic.
 
-mod as_ssd;
 mod assemble;
 mod bonnie;
 mod by_medium;
@@ -17,8 +16,6 @@ mod clean;
 mod completion;
 mod dd;
 mod diskmark;
-mod diskspd;
-mod elbencho;
 mod errno;
 mod f3;
 mod failed;
@@ -34,16 +31,13 @@ mod known_medium;
 mod media_list;
 mod morton_table;
 mod network;
-mod pg_test_fsync;
 mod pibenchmarks;
 mod rate_list;
 mod reading;
 pub mod reference;
 mod seeker;
 mod sysbench;
-mod table;
 mod text;
-mod yabs;
 
 use record::Record;
 
@@ -179,9 +173,8 @@ struct Importer {
 }
 
 /// All importers; a file may hold the output of several tools.
-const IMPORTERS: [&Importer; 29] = [
+const IMPORTERS: [&Importer; 22] = [
     &fio::JSON,
-    &fio::TERSE,
     &fio::JOBS,
     &fio::NORMAL,
     &iozone::TABLE,
@@ -198,24 +191,12 @@ const IMPORTERS: [&Importer; 29] = [
     &rate_list::IMPORTER,
     &morton_table::IMPORTER,
     &diskmark::IMPORTER,
-    &as_ssd::IMPORTER,
     &iostat::IMPORTER,
     &completion::IMPORTER,
     &bonnie::IMPORTER,
     &sysbench::IMPORTER,
     &pibenchmarks::IMPORTER,
-    &diskspd::IMPORTER,
-    &diskspd::XML,
-    &elbencho::IMPORTER,
-    &yabs::IMPORTER,
-    &pg_test_fsync::IMPORTER,
 ];
-
-/// Names of the outputs that are read: "iozone output".
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    IMPORTERS.iter().map(|importer| importer.name).chain([table::NAME]).collect()
-}
 
 /// Reads the records of a file. `name` is only for people: it names a medium without a name.
 ///
@@ -307,18 +288,14 @@ fn nothing(
     }
 }
 
-/// Reads a record of our own as JSON, or the CSV that `flashmark export` writes.
+/// Reads a record of our own.
 fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
-    let broken = |tool, what: String| Err(ImportError::Broken { tool, what });
     let head: String = text.chars().take(200).collect();
-    if head.starts_with('{') && head.contains("\"flashmark/") {
-        let read = Record::from_json(text).map_err(|error| error.to_string());
-        return Some(
-            read.map_or_else(|what| broken("a flashmark record", what), |record| Ok(vec![record])),
-        );
+    if !head.starts_with('{') || !head.contains("\"flashmark/") {
+        return None;
     }
-    let read = table::read(text)?;
-    Some(read.map_or_else(|trouble| broken(table::NAME, trouble.what), Ok))
+    let broken = |what| ImportError::Broken { tool: "a flashmark record", what };
+    Some(Record::from_json(text).map(|it| vec![it]).map_err(|error| broken(error.to_string())))
 }
 
 /// The importer whose first sign is there, if it is only one, and its missing signs: the first sign

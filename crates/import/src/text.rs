@@ -159,12 +159,6 @@ pub(super) fn looks_like_a_figure(line: &str) -> bool {
     false
 }
 
-/// Text between the first occurrence of `before` and the first of `after` behind it.
-pub(super) fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(before)?;
-    rest.split_once(after).map(|(inside, _)| inside)
-}
-
 /// Parses a number as these tools print it: digits with a decimal point, perhaps an exponent. No
 /// sign, no "nan", no "inf".
 pub(super) fn number(text: &str) -> Option<f64> {

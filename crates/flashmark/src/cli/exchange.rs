@@ -37,12 +37,11 @@ pub struct ImportFlags {
 
 /// Formats that `import` reads.
 const IMPORT_HELP: &str = "\
-Output of these tools is recognised: fio (JSON, text, terse), dd, iozone,
+Output of these tools is recognised: fio (JSON, normal text), dd, iozone,
 hdparm, ioping, f3 (f3write, f3read, f3probe), H2testw, bonnie++, sysbench
-fileio, diskspd, elbencho, iostat -x, seeker, flashbench, CrystalDiskMark,
-KDiskMark, AS SSD, PiBenchmarks, YABS, pg_test_fsync, Raspberry Pi
-Diagnostics; also Flashmark's own records and tables. docs/importing.md
-describes the result of each.";
+fileio, iostat -x, seeker, flashbench, CrystalDiskMark, KDiskMark,
+PiBenchmarks, Raspberry Pi Diagnostics; also Flashmark's own records.
+docs/importing.md describes the result of each.";
 
 /// Flags of `export`.
 #[derive(Debug, Args)]

@@ -21,7 +21,6 @@ fn single_rows(screen: &str) -> Vec<&str> {
 #[test]
 fn every_figure_of_an_import_has_a_distinct_row() {
     for (name, rows, unit) in [
-        ("as_ssd.txt", 8, "/s"),
         ("crystaldiskmark_4.txt", 8, "/s"),
         ("crystaldiskmark_7_fr.txt", 3, "/s"),
         ("crystaldiskmark_8.txt", 8, "/s"),

@@ -1,4 +1,4 @@
-//! Several forms of output of one job (`--output-format=normal,json+,terse`) as one result.
+//! Several forms of output of one job (`--output-format=normal,json+`) as one result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,33 +8,23 @@ use record::{Cell, Direction};
 use crate::imported_run::{ImportedRun, note};
 
 /// Forms of fio's output as notes name them, the one with most details first.
-pub(crate) const FORMS: [&str; 3] = ["JSON", "normal text", "terse text"];
+pub(crate) const FORMS: [&str; 2] = ["JSON", "normal text"];
 
 /// Place of a result: index of its run, and its index there.
 type ResultIndex = (usize, usize);
 
-/// Removes results that the text also has in a form with more details, and notes it there.
+/// Removes results of the normal text that the text also has as JSON, and notes it there.
 pub(crate) fn keep_fullest_form(found: &mut [ImportedRun]) {
-    let rank = |run: &ImportedRun| FORMS.iter().position(|form| *form == run.form);
-    let mut forms_by_place: BTreeMap<ResultIndex, BTreeSet<usize>> = BTreeMap::new();
-    let mut gone: BTreeSet<ResultIndex> = BTreeSet::new();
-    for lesser in 1..FORMS.len() {
-        for jobs in jobs_of(found, |run| rank(run) == Some(lesser)) {
-            let fuller = |run: &ImportedRun| rank(run).is_some_and(|rank| rank < lesser);
-            let is_free = |place: &ResultIndex| {
-                !gone.contains(place)
-                    && forms_by_place.get(place).is_none_or(|forms| !forms.contains(&lesser))
-            };
-            let same = fuller_form(found, &jobs, fuller, is_free);
-            for (job, place) in same {
-                forms_by_place.entry(place).or_default().insert(lesser);
-                gone.insert(job);
-            }
+    let is = |form: &'static str| move |run: &ImportedRun| run.form == form;
+    let (mut kept, mut gone) = (BTreeSet::<ResultIndex>::new(), BTreeSet::<ResultIndex>::new());
+    for jobs in jobs_of(found, is(FORMS[1])) {
+        for (job, place) in fuller_form(found, &jobs, is(FORMS[0]), |place| !kept.contains(place)) {
+            kept.insert(place);
+            gone.insert(job);
         }
     }
-    for ((run, at), forms) in forms_by_place {
-        let forms: Vec<&str> = forms.into_iter().map(|rank| FORMS[rank]).collect();
-        let text = format!("the same job is in the text as fio's {}, too", forms.join(" and "));
+    for (run, at) in kept {
+        let text = format!("the same job is in the text as fio's {}, too", FORMS[1]);
         note(&mut found[run].cells[at], text);
     }
     for (at, run) in found.iter_mut().enumerate() {
