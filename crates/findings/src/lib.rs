@@ -37,7 +37,6 @@ mod genuineness;
 mod geometry;
 mod headline;
 mod host;
-mod host_effects;
 mod hung_io;
 mod identity;
 mod imported_curves;
@@ -61,14 +60,12 @@ mod primary;
 mod random_write;
 mod span_sweep;
 mod stalls;
-mod steady_state;
 mod summary;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod throttling;
-mod uflip;
 pub mod usability;
 mod use_levels;
 mod verdict;
@@ -152,13 +149,6 @@ ids! {
     "equal-rewrites-skipped",
     "write-amplification",
     "idle-recovery",
-    "steady-state",
-    "random-locality",
-    "write-rows",
-    "write-order",
-    "pauses",
-    "start-up",
-    "parallel",
     "allocation-unit",
     "page",
     "write-unit",
@@ -174,7 +164,6 @@ ids! {
     "advice-scheduler",
     "advice-trim",
     "matrix",
-    "host-effects",
 }
 
 /// Tricks of a controller, detected by the ratio of two rates.
@@ -221,10 +210,6 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     // own.
     if let Some(matrix) = matrix::of(record) {
         return matrix.findings();
-    }
-    // Its cells are of settings of the host.
-    if let Some(effects) = host_effects::conclude(record) {
-        return effects;
     }
     // Numbers that are not a medium's lead to no conclusion about one.
     if let Some(findings) = not_of_a_medium::conclude(record, wanted) {
@@ -308,11 +293,9 @@ fn adverse_findings(record: &Record) -> Vec<Finding> {
     found.extend(throttling::conclude(&quiet));
     found.extend(pattern_cheat::conclude(&quiet));
     found.extend(misalignment::conclude(&quiet));
-    found.extend(steady_state::conclude(&quiet));
     found.extend(flush::conclude(&quiet));
     found.extend(places::conclude(&quiet));
     found.extend(geometry::conclude(&quiet));
-    found.extend(uflip::conclude(&quiet));
     found.extend(write_unit::conclude(&quiet));
     found.extend(open_aus::conclude(&quiet));
     // Answers from the host's memory look like a trick.

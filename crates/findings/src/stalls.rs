@@ -124,7 +124,7 @@ impl fmt::Display for Stalls<'_> {
 /// Tests with small writes like those of real work: random, sequential, in files. The others stress
 /// a medium on purpose (writes beside its units, more open units than it has, consecutive flushes),
 /// and their stalls say nothing about real work.
-pub(crate) const EVERYDAY: [&str; 9] = [
+pub(crate) const EVERYDAY: [&str; 8] = [
     test::RANDOM_WRITE,
     test::SECTOR_WRITE,
     test::SEQUENTIAL_WRITE,
@@ -133,7 +133,6 @@ pub(crate) const EVERYDAY: [&str; 9] = [
     "sqlite",
     "rrd",
     "untar",
-    "boot",
 ];
 /// Tests whose times are not of single writes: a commit may write back a thousand pages, and a line
 /// waits for all lines before it.

@@ -18,16 +18,12 @@ pub use exchange::{
     CollectionCheckFlags, CollectionCommand, CollectionInitFlags, ExportFlags, ExportFormat,
     ImportFlags, PublishFlags, SubmitFlags, ValidateFlags,
 };
-pub use measure::{
-    AccessFlags, CheckFlags, MoreTargets, RestoreFlags, ResumeFlags, RunFlags, StationFlags,
-};
+pub use measure::{AccessFlags, CheckFlags, MoreTargets, RestoreFlags, ResumeFlags, RunFlags};
 pub use results::{
     ByFlag, CompareFlags, ExplainFlags, ListFlags, OutcomeFormat, ReportFlags, RunsFlags,
     ShowFlags, TestsFlags,
 };
 pub use simulated::{AttachFlags, DetachFlags, SimCommand};
-#[cfg(feature = "workloads")]
-pub use workload::HostEffectsFlags;
 pub use workload::{CaptureFlags, FitFlag, MatrixFlags, ReplayFlags, WatchFlags};
 
 /// Tells how storage really behaves.
@@ -59,19 +55,12 @@ pub enum Command {
     /// Check in two minutes whether a medium is genuine, suitable for your use, and healthy: three
     /// answers and four figures.
     Check(Box<CheckFlags>),
-    /// Check every medium that is plugged in, until Ctrl-C: for a shop, or a drawer of sticks.
-    /// Media that are already plugged in at the start are left alone.
-    Station(StationFlags),
     /// List media: what each is, whether it is in use and why, and whether testing is safe.
     List(ListFlags),
     /// Measure a target.
     Run(Box<RunFlags>),
     /// Continue an interrupted run; no finished cell is repeated.
     Resume(ResumeFlags),
-    /// Measure the effect of host settings on reads: read-ahead, scheduler, largest command,
-    /// governor. Writes nothing to the medium, and restores every setting.
-    #[cfg(feature = "workloads")]
-    HostEffects(HostEffectsFlags),
     /// Restore data that a run overwrote and could not restore itself: it was killed, or the medium
     /// was pulled out.
     Restore(RestoreFlags),
@@ -148,15 +137,12 @@ impl Command {
     pub fn progress(&self) -> ProgressForm {
         match self {
             Command::Check(flags) => flags.progress,
-            Command::Station(flags) => flags.progress,
             Command::Run(flags) => flags.outputs.progress,
             Command::Resume(flags) => flags.outputs.progress,
             #[cfg(feature = "workloads")]
             Command::Matrix(flags) => flags.outputs.progress,
             #[cfg(feature = "workloads")]
             Command::Replay(flags) => flags.outputs.progress,
-            #[cfg(feature = "workloads")]
-            Command::HostEffects(flags) => flags.outputs.progress,
             _ => ProgressForm::Auto,
         }
     }

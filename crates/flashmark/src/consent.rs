@@ -72,20 +72,6 @@ pub fn ask(question: &Question<'_>) -> Result<()> {
     }
 }
 
-/// Asks for the word before anything is known of what will be overwritten; refuses without a
-/// terminal.
-pub fn ask_before_overwriting(what: &str) -> Result<()> {
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return refuse("--erase of a station needs a terminal to ask at; nothing was written");
-    }
-    let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
-    say_text!("{what}. Type the word {WORD} to go on, anything else to end: ");
-    match answer()?.as_deref() {
-        Some(WORD) => Ok(()),
-        _ => refuse("the word was not typed; nothing was written"),
-    }
-}
-
 /// Asks whether to go on with what was just named; refuses otherwise.
 pub fn go_on() -> Result<()> {
     say_text!("It is written to. Type yes to go on: ");

@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue};
 use record::text::printable;
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
-const OPTIONAL: [(&str, &str, bool); 14] = [
+const OPTIONAL: [(&str, &str, bool); 13] = [
     ("articles", "export", cfg!(feature = "export")),
     ("publish", "export", cfg!(feature = "export")),
     ("validate", "export", cfg!(feature = "export")),
@@ -13,7 +13,6 @@ const OPTIONAL: [(&str, &str, bool); 14] = [
     ("import", "export", cfg!(feature = "export")),
     ("submit", "export", cfg!(feature = "export")),
     ("matrix", "workloads", cfg!(feature = "workloads")),
-    ("host-effects", "workloads", cfg!(feature = "workloads")),
     ("replay", "workloads", cfg!(feature = "workloads")),
     ("watch", "workloads", cfg!(feature = "workloads")),
     ("capture", "workloads", cfg!(feature = "workloads")),
@@ -72,10 +71,6 @@ pub fn without_target(error: &clap::Error) -> Option<String> {
         "<TARGET>" => Some(format!(
             "TARGET is a directory on the medium (flashmark {command} /media/stick), a device \
              (/dev/sdX; `flashmark list` shows them) or a simulated medium (sim:a1)."
-        )),
-        "<DIR|DEVICE>" => Some(format!(
-            "Name a directory on the medium (flashmark {command} /media/stick) or a device that is \
-             not in use (/dev/sdX; `flashmark list` shows them)."
         )),
         "<DEV>..." | "<DEV>" => Some(
             "DEV is a device, by its name (sda, /dev/sda); `flashmark list` shows them.".to_owned(),

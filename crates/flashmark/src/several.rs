@@ -6,7 +6,6 @@ mod child;
 mod interference;
 mod one_end;
 mod screen;
-pub mod station;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

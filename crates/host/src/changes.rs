@@ -14,11 +14,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::inventory::InventoryEntry;
-use crate::io_limits::{IoLimit, io_limits};
 use crate::loopdev::{self, Backing, Loop, LoopError, LoopOptions};
 use crate::roots::Roots;
 use crate::scheduler::{QueueError, QueueOf, REMEMBERED};
-use crate::settings::{Policy, policies};
 use crate::stage::{NoteFile, StagingError, abandoned, boot_id};
 use crate::tool::ToolError;
 
@@ -41,10 +39,6 @@ enum Change {
         setting: String,
         before: String,
     },
-    /// The previous frequency governor of some processors.
-    Governor { policy: Policy, before: String },
-    /// The previous limit of a control group.
-    IoLimit { limit: IoLimit },
 }
 
 /// A line of the file.
@@ -70,17 +64,6 @@ pub enum ChangeError {
     /// A setting of a medium's queue could not be changed or restored.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// The frequency governor could not be changed or restored.
-    #[error("cannot set the frequency governor: {0}")]
-    Governor(io::Error),
-    /// A limit of a control group could not be changed or restored.
-    #[error("cannot set {}: {source}", file.display())]
-    IoLimit {
-        /// The file of the control group.
-        file: PathBuf,
-        /// Error of the write.
-        source: io::Error,
-    },
     /// An image file of this session (`flashmark-lab-*.img`) could not be made or removed.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
@@ -171,44 +154,6 @@ impl Changes {
         Ok(of.set(setting, value)?)
     }
 
-    /// Changes the frequency governor of all processors; notes the previous one first.
-    pub fn set_governor(&mut self, name: &str) -> Result<(), ChangeError> {
-        let roots = Roots::default();
-        for policy in policies(&roots) {
-            let is_known = |change: &Change| matches!(change, Change::Governor { policy: known, .. } if *known == policy);
-            let is_noted = self.made.iter().any(is_known);
-            if let Some(before) = policy.governor(&roots).filter(|_| !is_noted) {
-                self.note(Change::Governor { policy, before })?;
-            }
-            policy.set_governor(&roots, name).map_err(ChangeError::Governor)?;
-        }
-        Ok(())
-    }
-
-    /// Removes a limit of a control group, or restores it; notes the previous one first.
-    pub fn set_io_limit(
-        &mut self,
-        disk: &InventoryEntry,
-        name: &str,
-        value: &str,
-    ) -> Result<(), ChangeError> {
-        let is_it = |limit: &&IoLimit| limit.number == disk.number && limit.name() == name;
-        let noted = self.made.iter().find_map(|change| match change {
-            Change::IoLimit { limit } => Some(limit).filter(is_it).cloned(),
-            _ => None,
-        });
-        let limit = match noted {
-            Some(limit) => limit,
-            None => {
-                let found = io_limits(&Roots::default(), disk.number);
-                let Some(limit) = found.iter().find(is_it) else { return Ok(()) };
-                self.note(Change::IoLimit { limit: limit.clone() })?;
-                limit.clone()
-            }
-        };
-        set_limit(&limit, value.parse().ok())
-    }
-
     /// Undoes everything. Failed steps stay noted for [`clean_changes`].
     pub fn undo(mut self) -> Result<(), ChangeError> {
         self.undo_once()
@@ -267,19 +212,8 @@ impl Change {
             }
             Change::Queue { of, .. } if !of.is_there() => Ok(()),
             Change::Queue { of, setting, before } => Ok(of.set(setting, before)?),
-            // a group or a device that has gone has taken its limits along
-            Change::IoLimit { limit } if !limit.is_there() => Ok(()),
-            Change::IoLimit { limit } => set_limit(limit, Some(limit.per_second)),
-            Change::Governor { policy, before } => {
-                policy.set_governor(&Roots::default(), before).map_err(ChangeError::Governor)
-            }
         }
     }
-}
-
-fn set_limit(limit: &IoLimit, per_second: Option<u64>) -> Result<(), ChangeError> {
-    let failed = |source| ChangeError::IoLimit { file: limit.file.clone(), source };
-    limit.set(per_second).map_err(failed)
 }
 
 /// Removes a file that this module made.
@@ -326,9 +260,7 @@ fn clean_one(path: &Path, text: &str) -> io::Result<Option<Undone>> {
 fn in_words(change: &Change) -> Option<String> {
     match change {
         Change::File { path } => Some(format!("the file {}", path.display())),
-        Change::IoLimit { limit } => Some(format!("the limit in {}", limit.file.display())),
         Change::Loop { .. } => Some("a loop device".to_owned()),
-        Change::Governor { before, .. } => Some(format!("the frequency governor ({before})")),
         Change::Queue { of, setting, before } => {
             (setting == "scheduler").then(|| format!("the scheduler of {} ({before})", of.name()))
         }

@@ -2,33 +2,22 @@
 //! (docs/field/linux-io.md#control-groups).
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use record::{Flag, IoLimitKind};
-use serde::{Deserialize, Serialize};
 
 use crate::mounts::{Mount, mounts};
 use crate::roots::{DeviceNumber, Roots};
 
 /// File of cgroup version 2 that holds all limits of a group.
 const IO_MAX: &str = "io.max";
-/// Key of a limit on bytes read per second.
-pub const READ_BPS_LIMIT: &str = "rbps";
-/// Key of a limit on reads per second.
-pub const READ_IOPS_LIMIT: &str = "riops";
-
 /// A limit of one control group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoLimit {
     /// Kind of the limit.
-    pub kind: IoLimitKind,
+    kind: IoLimitKind,
     /// Bytes or requests per second.
-    pub per_second: u64,
-    /// The file of the control group that sets it.
-    pub file: PathBuf,
-    /// The device to which it applies.
-    pub number: DeviceNumber,
+    per_second: u64,
 }
 
 /// The limits that apply to this process on a device: the lowest of each kind. Groups above a
@@ -86,9 +75,9 @@ fn file_of_version_1(kind: IoLimitKind) -> &'static str {
 /// The key of a kind in `io.max`.
 fn key(kind: IoLimitKind) -> &'static str {
     match kind {
-        IoLimitKind::ReadBps => READ_BPS_LIMIT,
+        IoLimitKind::ReadBps => "rbps",
         IoLimitKind::WriteBps => "wbps",
-        IoLimitKind::ReadIops => READ_IOPS_LIMIT,
+        IoLimitKind::ReadIops => "riops",
         IoLimitKind::WriteIops => "wiops",
     }
 }
@@ -99,54 +88,25 @@ fn limits_of(file: &Path, number: DeviceNumber) -> Vec<IoLimit> {
         let (device, values) = line.split_once(' ')?;
         (device.parse() == Ok(number)).then_some(values)
     });
-    of_device.flat_map(str::split_whitespace).filter_map(|word| limit(file, number, word)).collect()
+    of_device.flat_map(str::split_whitespace).filter_map(|word| limit(file, word)).collect()
 }
 
 /// Parses `rbps=1048576` of version 2, or the bare number of version 1; `None` for "max", which is
 /// no limit.
-fn limit(file: &Path, number: DeviceNumber, word: &str) -> Option<IoLimit> {
+fn limit(file: &Path, word: &str) -> Option<IoLimit> {
     let is_kind = |kind: &IoLimitKind| match word.split_once('=') {
         Some((name, _)) => key(*kind) == name,
         None => file.ends_with(file_of_version_1(*kind)),
     };
     let kind = IoLimitKind::ALL.into_iter().find(is_kind)?;
     let per_second = word.rsplit('=').next()?.parse().ok()?;
-    Some(IoLimit { kind, per_second, file: file.to_owned(), number })
+    Some(IoLimit { kind, per_second })
 }
 
 impl IoLimit {
     /// The limit as a flag of the record.
     pub fn flag(&self) -> Flag {
         Flag::IoLimit { limit: self.kind, per_second: self.per_second }
-    }
-
-    /// The key in `io.max`, which is its name in `host-effects`.
-    pub fn name(&self) -> &'static str {
-        key(self.kind)
-    }
-
-    /// Sets the limit to `per_second`, or removes it.
-    ///
-    /// # Errors
-    /// Those of the write: the group is gone, or this user may not change it.
-    pub fn set(&self, per_second: Option<u64>) -> io::Result<()> {
-        let value = match per_second {
-            Some(value) => value.to_string(),
-            None if self.is_version_2() => "max".to_owned(),
-            None => "0".to_owned(),
-        };
-        let value = if self.is_version_2() { format!("{}={value}", key(self.kind)) } else { value };
-        fs::write(&self.file, format!("{} {value}", self.number))
-    }
-
-    /// True if its control group and its device still exist.
-    pub(crate) fn is_there(&self) -> bool {
-        let device = Roots::default().sys.join("dev/block").join(self.number.to_string());
-        self.file.exists() && device.exists()
-    }
-
-    fn is_version_2(&self) -> bool {
-        self.file.ends_with(IO_MAX)
     }
 }
 
@@ -190,10 +150,6 @@ mod tests {
             ],
         );
         assert_eq!(found(&roots), [(IoLimitKind::ReadBps, 4000), (IoLimitKind::WriteIops, 70)]);
-        let limits = io_limits(&roots, DEVICE);
-        limits[0].set(None).unwrap();
-        assert!(limits[0].file.ends_with("user/io.max"));
-        assert_eq!(fs::read_to_string(&limits[0].file).unwrap(), "8:16 rbps=max");
     }
 
     #[test]
@@ -204,11 +160,6 @@ mod tests {
         ];
         let mount = "31 1 0:28 /outer /cg rw - cgroup cgroup rw,blkio\n";
         let (_dir, roots) = tree("7:blkio:/outer/job\n3:cpu:/\n", mount, &files);
-        assert_eq!(found(&roots), [(IoLimitKind::ReadIops, 500)]);
-        let limit = &io_limits(&roots, DEVICE)[0];
-        limit.set(None).unwrap();
-        assert_eq!(fs::read_to_string(&limit.file).unwrap(), "8:16 0");
-        limit.set(Some(limit.per_second)).unwrap();
         assert_eq!(found(&roots), [(IoLimitKind::ReadIops, 500)]);
     }
 

@@ -26,7 +26,6 @@ mod recipes;
 mod reinserted;
 mod roots;
 mod scheduler;
-mod settings;
 mod smart;
 mod stage;
 mod target;
@@ -46,7 +45,6 @@ pub use filesystems::{FsClass, Space, fs_class};
 pub use identity::registers;
 pub use in_use::{InUseReason, exclusively_open, summary, uses};
 pub use inventory::{InventoryEntry, find, list};
-pub use io_limits::{IoLimit, READ_BPS_LIMIT, READ_IOPS_LIMIT, io_limits};
 pub use location::{Location, NotProved, device_of_directory, free_space, prove_on_device};
 pub use loopdev::{Loop, LoopError, LoopOptions};
 pub use mounts::{Mount, mount_of, mounts, sees_mounts};
@@ -56,7 +54,6 @@ pub use recipes::{RECIPES, Recipe, Unavailable, recipe, why_not_tried};
 pub use reinserted::nodes_like;
 pub use roots::{DeviceNumber, Node, Roots};
 pub use scheduler::{QueueError, written_bytes};
-pub use settings::{GOVERNOR, HostSetting, UNLIMITED, host_settings};
 pub use smart::{health, parse_sdmon, parse_smartctl};
 pub use stage::{
     Leftover, MkfsSpec, Staged, StagingError, boot_id, clean_leftovers, stage_filesystem,

@@ -91,11 +91,6 @@ impl QueueOf {
         same_number && number(&dir.join("diskseq")) == self.diskseq
     }
 
-    /// The file of a setting.
-    pub fn path(&self, setting: &str) -> PathBuf {
-        self.dir().join("queue").join(setting)
-    }
-
     fn dir(&self) -> PathBuf {
         Roots::default().sys.join("block").join(&self.disk)
     }

@@ -33,7 +33,6 @@ crate::names! {
     RESTORED_BYTES = "restored_bytes",
     RUN_DELAY_NS = "run_delay_ns",
     SEEKS_PER_S = "seeks_per_s",
-    START_UP_OPS = "start_up_ops",
     SUSTAINED_BPS = "sustained_bps",
     UNREADABLE_SECTORS = "unreadable_sectors",
     UNRESTORED_BYTES = "unrestored_bytes",

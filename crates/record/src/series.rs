@@ -15,7 +15,7 @@ pub enum SeriesAxis {
     Bytes,
     /// Position on the medium.
     OffsetBytes,
-    /// Number of the operation: of an I/O, a poll, or a round of `steady-state`.
+    /// Number of the operation: of an I/O or a poll.
     Ops,
     /// Rate in bytes a second.
     Bps,

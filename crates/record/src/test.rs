@@ -30,14 +30,9 @@ crate::names! {
     SEQUENTIAL_READ = "sequential-read",
     SEQUENTIAL_WRITE = "sequential-write",
     SPAN_SWEEP = "span-sweep",
-    STEADY_STATE = "steady-state",
     SUSTAINED = "sustained",
-    UFLIP = "uflip",
     VERIFY = "verify",
     WHOLE_VIEW = "whole-view",
     WRITE_UNIT = "write-unit",
     ZERO_FILL = "zero-fill",
 }
-
-/// Short reads under one setting of the host (`flashmark host-effects`); in no suite.
-pub const HOST_EFFECTS: &str = "host-effects";

@@ -2,8 +2,8 @@
 //! of the screens.
 
 use findings::MediaComparison;
+use record::Record;
 use record::text::printable;
-use record::{Record, test};
 
 use crate::tables::Table;
 use crate::text::{DetailsLocation, RowTexts, ScreenContent, content};
@@ -22,10 +22,6 @@ pub fn run(record: &Record, rest: &DetailsLocation<'_>, private: &[String]) -> S
     out.heading(&format!("{}{joint}{facts}", words::medium_line(record)));
     if let Some(found) = findings::matrix::of(record) {
         out.matrix(record, &found);
-    } else if record.run.suite == test::HOST_EFFECTS {
-        let state = caveats::state(record).into_iter();
-        let found = record.findings.iter().map(|finding| finding.statement.clone());
-        out.list(state.chain(found));
     } else {
         out.content(&content(record, rest));
     }

@@ -2,7 +2,6 @@
 
 mod explained;
 pub mod glossary;
-mod host_effects;
 mod matrix;
 mod screen;
 mod wrap;
@@ -32,9 +31,6 @@ pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String
     let width = width.max(MIN_WIDTH);
     if let Some(found) = findings::matrix::of(record) {
         return self::matrix::details(record, &found, width);
-    }
-    if host_effects::is_one(record) {
-        return host_effects::text(record, width, true);
     }
     let mut out = Page { text: String::new(), width, style: AnsiStyle(colour) };
     out.opening(record);

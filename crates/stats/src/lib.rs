@@ -17,8 +17,6 @@ mod random;
 mod rate;
 mod repetition;
 mod sample;
-mod series;
-mod steady;
 mod stop;
 mod student;
 #[cfg(test)]
@@ -30,7 +28,7 @@ pub use apart::{MIN_OTHERS, Outlier, outliers};
 pub use change::{Segment, change_points};
 pub use compare::{LargerRate, RatioEstimate, RunRate, compare, compare_runs};
 pub use contest::{ContestRank, RankedGroup, contest, is_open};
-pub use drift::{Drift, drift};
+pub use drift::Drift;
 pub use factors::{
     CombinationMean, CrossEffect, EffectBasis, FactorEffect, FactorFit, FactorRun, Interaction,
     LevelEffects, SimpleEffect, factor_effects, least_squares,
@@ -42,8 +40,6 @@ pub use random::Random;
 pub use rate::{RareEvents, RateEstimate, RateEstimator};
 pub use repetition::{Repetition, RoundRate, repetition, repetition_half_width};
 pub use sample::{geometric_mean, mean_interval, median, pairwise_median};
-pub use series::mser5;
-pub use steady::{Rounds, SteadyState};
 pub use stop::{StopRule, StopVerdict};
 pub use student::student_t;
 pub use trend::has_trend;

@@ -2,7 +2,6 @@
 
 pub mod capture;
 pub mod fragmentation;
-pub mod host_effects;
 pub mod matrix;
 pub mod replay;
 pub mod trace;

@@ -7,7 +7,6 @@
 //! removed when it ends, however it ends. It never prints: it reports progress to a listener. It
 //! times the kernel's file interface by the clock of the real devices (`CLOCK_MONOTONIC_RAW`).
 
-mod boot;
 mod clock;
 mod error;
 mod files;
@@ -115,15 +114,8 @@ pub struct WorkloadKind {
 }
 
 /// Every kind of work, in the order in which they are listed.
-pub static KINDS: &[WorkloadKind] = &[
-    record_ops::KIND,
-    threads::KIND,
-    rrd::KIND,
-    untar::KIND,
-    sqlite::KIND,
-    logger::KIND,
-    boot::KIND,
-];
+pub static KINDS: &[WorkloadKind] =
+    &[record_ops::KIND, threads::KIND, rrd::KIND, untar::KIND, sqlite::KIND, logger::KIND];
 
 /// The work of this name, with the published settings except those given (name and value, as
 /// typed). `files:TRACE` repeats a recording of operations on files.

@@ -322,9 +322,8 @@ fn assert_concludes(number: u64) {
         let confidence = finding.confidence.unwrap_or(0.5);
         assert!((0.0..=1.0).contains(&confidence), "{shown}");
     }
-    // Runs of many file systems, and of settings of the host, judge no use.
-    let judges =
-        crate::matrix::of(&record).is_none() && !found.iter().any(|it| it.id == "host-effects");
+    // Runs of many file systems judge no use.
+    let judges = crate::matrix::of(&record).is_none();
     let asked = wanted.iter().filter(|_| judges);
     for of in asked.filter(|_| !found.iter().any(|one| one.severity == Severity::Failure)) {
         assert!(found.iter().any(|one| one.id == of.verdict_id()), "record {number}: no {of}");

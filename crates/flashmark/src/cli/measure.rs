@@ -74,33 +74,6 @@ Examples:
 Exit codes are those of run: 0 done, 1 it failed (fake, broken, poor or not
 suitable for a --for, below a --claim).";
 
-/// Flags of `station`.
-#[derive(Debug, Args)]
-pub struct StationFlags {
-    /// Devices to check, for example sdb,sdc for the slots of a reader; others are ignored.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
-    pub slot: Vec<String>,
-    /// Intended uses of the media, as for `check`.
-    #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
-    pub uses: Vec<String>,
-    /// Time limit of each check.
-    #[arg(long, value_name = "DURATION", default_value = "2m")]
-    pub budget: String,
-    /// Prefix of the labels; the number of the check follows it.
-    #[arg(long, default_value = "station ")]
-    pub label: String,
-    /// Overwrite every medium that is plugged in: faster, and finds larger caches. Asks once for
-    /// confirmation, at the start.
-    #[arg(long)]
-    pub erase: bool,
-    /// Form of the progress on standard error, as for `run`.
-    #[arg(long, value_enum, default_value_t = ProgressForm::Auto, value_name = "FORM")]
-    pub progress: ProgressForm,
-    /// Show no progress.
-    #[arg(long, short)]
-    pub quiet: bool,
-}
-
 /// Flags of `run`.
 #[derive(Debug, Args)]
 #[command(override_usage = "flashmark run TARGET [OPTIONS]")]

@@ -1,5 +1,5 @@
-//! Flags of the commands of the feature `workloads`: effects of the host, work on file systems,
-//! traces, and the present I/O of devices.
+//! Flags of the commands of the feature `workloads`: work on file systems, traces, and the present
+//! I/O of devices.
 
 use std::path::PathBuf;
 
@@ -7,27 +7,6 @@ use clap::{Args, ValueEnum};
 
 use super::AccessFlags;
 use crate::outputs::Outputs;
-
-/// Flags of `host-effects`.
-#[cfg(feature = "workloads")]
-#[derive(Debug, Args)]
-pub struct HostEffectsFlags {
-    /// Directory (its medium is read), file, or block device that is not in use.
-    #[arg(value_name = "DIR|DEVICE")]
-    pub target: String,
-    /// Number of rounds; each measures the setting as it is, changed, changed, as it is.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub rounds: u32,
-    /// Duration of each read measurement.
-    #[arg(long, value_name = "DURATION", default_value = "500ms")]
-    pub time: String,
-    /// Label of the run, any text.
-    #[arg(long)]
-    pub label: Option<String>,
-    /// Outputs of the run.
-    #[command(flatten)]
-    pub outputs: Outputs,
-}
 
 /// Flags of `matrix`.
 #[derive(Debug, Args)]
@@ -42,7 +21,7 @@ pub struct MatrixFlags {
     /// I/O schedulers: none, mq-deadline, kyber, bfq, or all that the kernel offers.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..", default_value = "all")]
     pub scheduler: Vec<String>,
-    /// Work to measure: record-ops, threads, rrd, untar, sqlite, logger, boot, trace:FILE (recorded
+    /// Work to measure: record-ops, threads, rrd, untar, sqlite, logger, trace:FILE (recorded
     /// block I/O), files:TRACE (recorded operations on files).
     #[arg(long, value_delimiter = ',', value_name = "WORK,..", default_value = "record-ops")]
     pub work: Vec<String>,

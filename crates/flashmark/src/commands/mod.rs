@@ -13,8 +13,6 @@ pub mod compare;
 pub mod explain;
 #[cfg(feature = "export")]
 pub mod export;
-#[cfg(feature = "workloads")]
-pub mod host_effects;
 #[cfg(feature = "export")]
 pub mod import;
 mod keep_copy;
@@ -49,7 +47,6 @@ use crate::cli::{Command, SimCommand};
 use crate::exit::Result;
 use crate::messages;
 use crate::outputs::ProgressForm;
-use crate::several;
 
 /// Runs what was typed.
 pub fn run_command(command: Command) -> Result {
@@ -58,12 +55,9 @@ pub fn run_command(command: Command) -> Result {
     }
     match command {
         Command::Check(flags) => check::run(*flags),
-        Command::Station(flags) => several::station::run(&flags),
         Command::List(flags) => list::run(&flags),
         Command::Run(flags) => run::run(*flags),
         Command::Resume(flags) => resume::run(&flags),
-        #[cfg(feature = "workloads")]
-        Command::HostEffects(flags) => host_effects::run(&flags),
         Command::Restore(flags) => restore::run(&flags),
         Command::Show(flags) => show::run(&flags),
         Command::Runs(flags) => runs::run(&flags),

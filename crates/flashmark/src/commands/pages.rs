@@ -74,6 +74,6 @@ mod tests {
             assert!(own.contains(".SH NAME") && own.contains(&name), "{own}");
         }
         let error = page(&["toast".to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("there are check, station, list"), "{error}");
+        assert!(error.contains("there are check, list"), "{error}");
     }
 }

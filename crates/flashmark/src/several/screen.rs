@@ -9,7 +9,6 @@ use record::units::Nanos;
 use serde_json::Value;
 
 use super::one_end::OneEnd;
-use crate::exit::Result;
 use crate::terminal::OutputStream;
 use crate::{messages, say, words};
 
@@ -81,24 +80,12 @@ impl SeveralScreen {
         }
     }
 
-    /// Removes the line of a medium that has its row in the table.
-    pub fn remove(&self, nth: usize) {
-        if let Some(bar) = self.lock().get_mut(nth).and_then(|line| line.bar.take()) {
-            bar.finish_and_clear();
-        }
-    }
-
-    /// Prints above the lines.
-    pub fn print(&self, print: impl FnOnce() -> Result<()>) -> Result<()> {
-        self.all.suspend(print)
-    }
-
     fn lock(&self) -> MutexGuard<'_, Vec<TargetLine>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prints a message above the lines.
-    pub fn print_line(&self, text: &str) {
+    fn print_line(&self, text: &str) {
         if !self.is_quiet {
             self.all.suspend(|| say!("{text}"));
         }

@@ -6,16 +6,6 @@ use std::fs;
 use crate::support::{Flashmark, Scratch};
 
 #[test]
-fn patterns_of_uflip_are_put_in_words() {
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:class6", "--only", "uflip", "--quiet"]);
-    let screen = flashmark.done(&["show", "--findings"]).out;
-    for page in ["random-locality", "write-rows", "write-order", "pauses"] {
-        assert!(screen.contains(&format!("flashmark explain {page}")), "{page}: {screen}");
-    }
-}
-
-#[test]
 fn not_suitable_for_the_wanted_use_is_a_failed_check() {
     let flashmark = Flashmark::new();
     let run = |wanted: &str| {

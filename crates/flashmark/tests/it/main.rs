@@ -25,7 +25,6 @@ mod failing;
 mod figures;
 mod findings;
 mod fleets;
-mod host_effects;
 mod import;
 mod in_use;
 mod journeys;

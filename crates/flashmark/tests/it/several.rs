@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use crate::support::{
-    Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, node_of_its_own, skipped,
-};
+use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root};
 
 fn lines_of_json(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -97,45 +95,4 @@ fn ctrl_c_ends_all_in_order() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let records = flashmark.runs().into_iter().map(|run| run.join("record.json"));
     assert!(records.into_iter().all(|record| record.exists()), "every record is kept");
-}
-
-#[test]
-fn a_station_checks_what_is_plugged_in_and_nothing_else() {
-    if !has_root() {
-        return;
-    }
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let images = ["before", "later"].map(|name| scratch.image(name, 32 * MIB));
-    let nodes = [node_of_its_own(), node_of_its_own()];
-    let taken = || skipped("another program took the loop device");
-    let Some(before) = LoopDevice::at(&nodes[0], &images[0]) else { return taken() };
-    let slots = nodes.each_ref().map(|node| node.trim_start_matches("/dev/")).join(",");
-    let mut station = flashmark.start(&["station", "--slot", &slots, "--budget", "5s"]);
-    // it says so when it has seen what is there
-    let mut stderr = std::io::BufReader::new(station.stderr.take().unwrap());
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
-    assert!(line.contains("1 that are plugged in now are left as they are"), "{line}");
-    let Some(later) = LoopDevice::at(&nodes[1], &images[1]) else {
-        station.kill().and_then(|()| station.wait()).unwrap();
-        return taken();
-    };
-    let record =
-        || flashmark.runs().first().map(|run| run.join("record.json")).filter(|it| it.exists());
-    let record = crate::support::read_record(&eventually("a record of its check", record));
-    rustix::process::kill_process(
-        rustix::process::Pid::from_child(&station),
-        rustix::process::Signal::INT,
-    )
-    .unwrap();
-    let ended = station.wait_with_output().unwrap();
-    let screen = String::from_utf8(ended.stdout).unwrap();
-    assert_eq!(ended.status.code(), Some(0), "{screen}");
-    assert!(screen.contains(&format!("station 1 {}", nodes[1])), "{screen}");
-    assert_eq!(record.run.label.as_deref(), Some("station 1"));
-    assert_eq!(flashmark.runs().len(), 1);
-    drop((before, later));
-    rustix::fs::sync();
-    let pattern = Scratch::pattern(32 * MIB);
-    assert!(images.iter().all(|image| fs::read(image).unwrap() == pattern), "nothing is lost");
 }

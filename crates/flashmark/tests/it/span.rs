@@ -107,22 +107,6 @@ const WRITING: &[(&str, Choices)] = &[
             ("rest", &["1ms"]),
         ],
     ),
-    ("steady-state", &[("span", SPANS), ("rounds", &["5"])]),
-    (
-        "uflip",
-        &[
-            (
-                "form",
-                &[
-                    "granularity",
-                    "alignment,locality",
-                    "partitioning,order",
-                    "parallelism,mix,burst",
-                ],
-            ),
-            ("span", SPANS),
-        ],
-    ),
     (
         "capacity",
         &[

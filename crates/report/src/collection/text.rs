@@ -65,7 +65,7 @@ texts! {
     "field-peers": "field/peers",
     "field-published-figures": "field/published-figures",
     "field-rrdtool": "field/rrdtool",
-    "field-snia-and-uflip": "field/snia-and-uflip",
+    "field-steady-state": "field/steady-state",
     "field-statistics": "field/statistics",
 }
 

@@ -50,10 +50,6 @@ pub fn one_screen(
     let width = width.max(super::MIN_WIDTH);
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
     let screen = Screen::of(record, width, colour, rest);
-    if super::host_effects::is_one(record) {
-        let text = super::host_effects::text(record, width, false);
-        return format!("{text}\n{}\n", screen.elsewhere(&[]).join("\n"));
-    }
     // A path is not broken, but may take several rows of the terminal.
     let rows = |line: &String| display::width(line).div_ceil(width).saturating_sub(1);
     let more: usize = screen.elsewhere(&[]).iter().map(rows).sum();

@@ -22,13 +22,11 @@ mod rewrite_check;
 mod sector_write;
 mod seek;
 mod sequential;
-mod steady_state;
 mod stretch;
 mod sustained;
 mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
-mod uflip;
 pub(crate) mod verify;
 mod whole_view;
 
@@ -67,8 +65,6 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &commit::Commit,
     &log_append::LogAppend,
     &whole_view::WholeView,
-    &steady_state::SteadyStateTest,
-    &uflip::Uflip,
     &capacity::Capacity,
     &verify::Verify,
 ];

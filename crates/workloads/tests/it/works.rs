@@ -19,7 +19,6 @@ pub fn small(name: &str) -> Vec<(String, String)> {
         "untar" => &[("files", "60")],
         "sqlite" => &[("commits", "40")],
         "logger" => &[("lines", "40")],
-        "boot" => &[("files", "80"), ("steps", "300"), ("caches", "files")],
         other => panic!("no settings for '{other}'"),
     };
     settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -236,7 +235,7 @@ fn unknown_works_and_settings_are_named() {
         };
         find(name, &settings).err().map(|error| error.to_string()).unwrap_or_default()
     };
-    insta::assert_snapshot!(error("compile", "", ""), @"there is no work 'compile'; there are record-ops, threads, rrd, untar, sqlite, logger, boot, trace:FILE, and files:TRACE");
+    insta::assert_snapshot!(error("compile", "", ""), @"there is no work 'compile'; there are record-ops, threads, rrd, untar, sqlite, logger, trace:FILE, and files:TRACE");
     insta::assert_snapshot!(error("logger", "lnes", "3"), @"logger has no setting 'lnes'; did you mean lines or line? it has line, lines, max_time, sync");
     insta::assert_snapshot!(error("record-ops", "block", "1000"), @"record-ops.block: 1000 bytes is no block: use a multiple of 512 bytes up to 128 MiB");
     insta::assert_snapshot!(error("threads", "threads", "0"), @"threads.threads: '0' is not a whole number of at least 1");
