@@ -8,15 +8,12 @@
 //! itself. The run's directory also holds the backup of what the run overwrote, until it is
 //! restored ([`BackupLog`]).
 //!
-//! This crate knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections
-//! of published runs are in [`collection`]; [`Store`] only knows single runs.
+//! This crate knows nothing of devices, HTML or HTTP, and never asks what time it is.
 
 mod atomic;
 mod backup;
-#[cfg(feature = "collections")]
-pub mod collection;
 mod damage;
-#[cfg(feature = "collections")]
+#[cfg(feature = "export")]
 pub mod export;
 mod find;
 mod imported;

@@ -17,11 +17,11 @@ use crate::replay::{Replayed, replay};
 use crate::salvage::{Salvage, salvage};
 
 /// Longest unpacked record that is read, in bytes: one that claims more is a trap.
-#[cfg(feature = "collections")]
+#[cfg(feature = "export")]
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Bytes of a record; those of a site are unpacked from gzip.
-#[cfg(feature = "collections")]
+#[cfg(feature = "export")]
 fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
@@ -32,7 +32,7 @@ fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     Ok(plain)
 }
 
-#[cfg(not(feature = "collections"))]
+#[cfg(not(feature = "export"))]
 fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
         return Err(io::Error::other("it is packed: gunzip it first; this build cannot"));

@@ -46,12 +46,11 @@ docs/importing.md describes the result of each.";
 /// Flags of `export`.
 #[derive(Debug, Args)]
 pub struct ExportFlags {
-    /// Runs to export; of a collection, by their ids there. With --database and without runs, all
-    /// of it.
-    #[arg(value_name = "RUN", required_unless_present_any = ["database", "all"])]
+    /// Runs to export.
+    #[arg(value_name = "RUN", required_unless_present = "all")]
     pub runs: Vec<String>,
     /// Export all runs of this machine that measured something.
-    #[arg(long, conflicts_with_all = ["runs", "database"])]
+    #[arg(long, conflicts_with = "runs")]
     pub all: bool,
     /// Earliest end of a run: 2026-11-01, 2026-11-01T12:00:00Z, or 30d for the last thirty days.
     /// Earlier runs, and runs without a time such as those of simulated media, are left out.
@@ -65,12 +64,9 @@ pub struct ExportFlags {
     /// the directory; a data set replaces an existing one.
     #[arg(long, short, value_name = "FILE|DIR|-")]
     pub output: Option<PathBuf>,
-    /// Collection to export: sqlite:FILE, or postgres://.. if this build supports it.
-    #[arg(long, value_name = "ADDRESS")]
-    pub database: Option<String>,
     /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
     /// them, but not identify them.
-    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,
 }
 
@@ -101,15 +97,10 @@ pub struct PublishFlags {
     /// Directory of the site. A directory that is not empty and no such site is never changed.
     pub dir: PathBuf,
     /// Runs to publish. Without any, all runs of this machine that measured something.
-    #[arg(conflicts_with = "database")]
     pub runs: Vec<String>,
     /// Collection in a repository of records, instead of runs.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["database", "runs"])]
+    #[arg(long, value_name = "DIR", conflicts_with = "runs")]
     pub collection: Option<PathBuf>,
-    /// Collection in a database, instead of runs: sqlite:FILE, or postgres://.. if this build
-    /// supports it.
-    #[arg(long, value_name = "ADDRESS")]
-    pub database: Option<String>,
     /// Title of the site. Without it, the title of the repository, or "Flashmark collection".
     #[arg(long)]
     pub title: Option<String>,
@@ -122,7 +113,7 @@ pub struct PublishFlags {
     pub no_reference: bool,
     /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
     /// them, but not identify them.
-    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,
 }
 

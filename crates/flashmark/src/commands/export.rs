@@ -1,4 +1,4 @@
-//! `flashmark export`: runs, or a whole collection, for other tools.
+//! `flashmark export`: runs for other tools.
 
 mod bencher;
 mod figures;
@@ -9,13 +9,12 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use collection::content_name;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use record::Record;
 use record::collection::{CollectionRun, Origin, SubmissionStatus};
-use record::text::printable;
-use store::collection::{Address, Collection, content_name};
 use store::export::{CsvSink, DatasetSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 use store::{RunDir, Store, atomic_write_with};
 
@@ -156,34 +155,12 @@ enum Source {
     Named(Vec<CollectionRun>),
     /// All runs of this machine that measured something, since then.
     Machine { store: Store, keys: Option<KeyFile>, since: Option<Timestamp>, is_single: bool },
-    /// All runs of a collection, since then.
-    Collection(Collection, Option<Timestamp>),
 }
 
 impl Source {
     fn of(flags: &ExportFlags) -> Result<Source> {
         let since = flags.since.as_deref().map(read_since).transpose()?;
-        let Some(address) = &flags.database else {
-            return if flags.all { Source::machine(flags, since) } else { named(flags, since) };
-        };
-        let address = Address::parse(address).or_usage()?;
-        if let Address::Sqlite(path) = &address
-            && !path.is_file()
-        {
-            // Opening would make an empty one.
-            return usage(format_args!("there is no collection at '{}'", path.display()));
-        }
-        let collection = Collection::open(&address).or_usage()?;
-        if flags.runs.is_empty() {
-            return Ok(Source::Collection(collection, since));
-        }
-        let entry = |id: &String| match collection.entry(id).or_internal()? {
-            Some(entry) => Ok(entry),
-            None => usage(format_args!("there is no run '{}' in the collection", printable(id))),
-        };
-        let mut entries = flags.runs.iter().map(entry).collect::<Result<Vec<_>>>()?;
-        entries.retain(|entry| is_since(entry, since));
-        Ok(Source::Named(entries))
+        if flags.all { Source::machine(flags, since) } else { named(flags, since) }
     }
 
     fn machine(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
@@ -201,7 +178,6 @@ impl Source {
         match self {
             Source::Named(entries) => entries.len() != 1,
             Source::Machine { is_single, .. } => !is_single,
-            Source::Collection(..) => true,
         }
     }
 
@@ -217,19 +193,6 @@ impl Source {
                     if is_wanted { take(&entry) } else { Ok(()) }
                 })?;
                 if taken == 0 { nothing_kept() } else { Ok(()) }
-            }
-            Source::Collection(collection, since) => {
-                let mut failure = None;
-                let read = collection.each_entry(&mut |entry| {
-                    if !is_since(&entry, *since) {
-                        return Ok(());
-                    }
-                    take(&entry).map_err(|it| {
-                        failure = Some(it);
-                        io::ErrorKind::Other.into()
-                    })
-                });
-                failure.map_or_else(|| read.or_internal(), Err)
             }
         }
     }
@@ -289,7 +252,7 @@ fn nothing_kept<T>() -> Result<T> {
 fn own(dir: &RunDir, record: &Record, keys: Option<&KeyFile>) -> Result<CollectionRun> {
     let (run, _) = published_run::of(record, keys)?;
     Ok(CollectionRun {
-        id: content_name(&run).or_usage()?,
+        id: content_name(&run),
         local_name: Some(local_name(dir, record)),
         received: record.run.finished.clone().or(record.run.started.clone()).unwrap_or_default(),
         origin: Origin::of(&run),

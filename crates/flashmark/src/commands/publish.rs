@@ -34,12 +34,11 @@ pub fn run(flags: &PublishFlags) -> Result {
     tree::begin(place.scratch(), &made).or_internal()?;
     let tree = Tree::new(place.scratch(), &flags.dir).or_internal()?;
     let now = crate::clock::now();
-    let source = match (&flags.database, &repository) {
-        (None, Some(repository)) => {
+    let source = match &repository {
+        Some(repository) => {
             PublishedLines::of_repository(repository, flags.no_reference, &tree, &now)?
         }
-        (Some(address), _) => PublishedLines::of_database(address, flags.no_reference)?,
-        (None, None) => {
+        None => {
             let own = OwnRuns { names: &flags.runs, keys: flags.keys.as_deref() };
             PublishedLines::of_runs(&own, flags.no_reference, &tree, &now)?
         }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use collection::Upload;
-use collection::copies::{CopyRegister, RunMarks, find_copy};
+use collection::copies::{CopyRegister, RunMarks};
 use record::collection::RunHeadline;
 use record::{Cell, Published};
 use serde::{Deserialize, Serialize};
@@ -33,17 +33,14 @@ pub struct RunInShort {
 
 impl RunInShort {
     /// Takes the cells out of a run; returns both.
-    ///
-    /// # Errors
-    /// A number of it is not finite.
-    pub fn of(upload: Upload) -> Result<(RunInShort, Vec<Cell>)> {
+    pub fn of(upload: Upload) -> (RunInShort, Vec<Cell>) {
         let Upload { mut run, headline, caveats } = upload;
-        let id = store::collection::content_name(&run)?;
+        let id = collection::content_name(&run);
         let mut marks = RunMarks::of(&run);
         marks.exact.insert(id.clone());
         let cells = std::mem::take(&mut run.cells);
         let (when, source) = (run.started.clone(), String::new());
-        Ok((RunInShort { id, run, headline, when, source, caveats, marks }, cells))
+        (RunInShort { id, run, headline, when, source, caveats, marks }, cells)
     }
 }
 
@@ -92,7 +89,7 @@ pub fn judge(
 
 /// Reads a record of a repository.
 pub fn look_at(file: &RecordFile) -> InShort {
-    RunInShort::of(read(file)?).map(|(run, _)| run).map_err(refused)
+    Ok(RunInShort::of(read(file)?).0)
 }
 
 /// Bytes of a record, if they are no more than a repository takes.
@@ -148,9 +145,8 @@ fn refuse_copies(
         let Ok(RunInShort { marks, .. }) = &judged[at].verdict else { continue };
         let id = &judged[at].file.id;
         let may_be_original =
-            |first: &usize| !repository.has_accepted(id) || *id == judged[*first].file.id;
-        let Ok(found) = find_copy(&mut known, marks, may_be_original);
-        let Some(first) = found else {
+            |first: usize| !repository.has_accepted(id) || *id == judged[first].file.id;
+        let Some(first) = known.find(marks, may_be_original) else {
             known.add(at, marks);
             continue;
         };
@@ -195,7 +191,7 @@ mod tests {
             (run.profile, run.engine) = (None, Some("io_uring".into()));
         }
         let headline = findings::headline(&run.to_record("a"));
-        RunInShort::of(Upload { run, headline, caveats: Vec::new() }).unwrap().0
+        RunInShort::of(Upload { run, headline, caveats: Vec::new() }).0
     }
 
     /// Senders who are left out, of `ada`, who measured, and `abe`, who sends the same as

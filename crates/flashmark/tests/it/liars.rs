@@ -249,18 +249,6 @@ fn lies_move_nothing(lab: &Lab) {
         copy.host.get_or_insert_default().board = Some(format!("Board {board}"));
         lab.attack("copies from other boards", &copy, "mallory", &[Waits]);
     }
-    let mut noisy = card(2, 1.0);
-    let mut random = Random::for_purpose(1, "noise");
-    for cell in &mut noisy.cells {
-        let mut histogram = Histogram::default();
-        for (ns, count) in cell.histogram.take().unwrap().buckets() {
-            for _ in 0..count {
-                histogram.record((ns as f64 * (1.0 + 0.005 * random.normal())) as u64);
-            }
-        }
-        cell.histogram = Some(histogram);
-    }
-    lab.attack("a copy with noise", &noisy, "mallory", &[Waits]);
     let mut simulated = card(3, 1.0);
     simulated.medium.profile = Some("class10".to_owned());
     lab.attack("a copy called simulated", &simulated, "mallory", &[Waits]);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Flashmark, Scratch, has_tool, tool};
+use crate::support::{Flashmark, Scratch};
 
 /// All files of a tree by their path in it.
 fn files(root: &Path) -> BTreeMap<String, PathBuf> {
@@ -357,8 +357,7 @@ fn a_site_is_replaced_and_nothing_else_is() {
     let refused = flashmark.run(&["publish", theirs.to_str().unwrap(), &record]);
     assert_eq!(refused.code, Some(3), "{refused}");
     assert_eq!(files(&theirs).len(), 1, "it is as it was");
-    let nothing =
-        flashmark.run(&["publish", site, "--database", "sqlite:/nonexistent/collection.db"]);
+    let nothing = flashmark.run(&["publish", site, "--collection", "/nonexistent"]);
     assert_eq!(nothing.code, Some(2), "{nothing}");
     assert!(
         fs::read_to_string(scratch.at("site/index.html")).unwrap().contains("Another"),
@@ -372,31 +371,4 @@ fn a_site_is_replaced_and_nothing_else_is() {
             .unwrap()
             .starts_with(".flashmark"))
     );
-}
-
-/// Nothing serves the files: the browser opens them from the disk.
-#[test]
-fn a_tree_on_a_disk_is_searched_by_any_name_and_compared() {
-    if !has_tool("chromium") {
-        return;
-    }
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let card = as_measured(&flashmark, &scratch, "a1", "Ada");
-    let site = scratch.at("site");
-    flashmark.done(&["publish", site.to_str().unwrap(), &card]);
-    let opened = |page: &str| {
-        let address = format!("file://{}/{page}", site.display());
-        let profile = format!("--user-data-dir={}", scratch.at("profile").display());
-        let words = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000"];
-        tool("chromium", &[words.as_slice(), &[&profile, "--dump-dom", &address]].concat())
-    };
-    // The name in a card's register, of which nothing stands in the row itself.
-    let found = opened("index.html?q=eb1qt");
-    let rows = found.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
-    assert!(rows.contains("Samsung EVO Plus 64 GB"), "{rows}");
-    assert!(!rows.contains("SanDisk"), "{rows}");
-    let side = opened(
-        "compare.html?m=samsung-evo-plus-64-gb-reference&m=samsung-evo-plus-32-gb-reference",
-    );
-    assert!(side.contains("Media side by side") && side.contains("EVO Plus 32 GB"), "{side}");
 }

@@ -115,14 +115,13 @@ impl<'a> Tree<'a> {
     }
 
     /// Makes files unless the old tree has them under the same `key`, the digest of their sources.
-    /// Without a key they are made every time.
     pub fn make(
         &self,
         paths: &[&str],
-        key: Option<TextDigest>,
+        key: TextDigest,
         make: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let Some(key) = key.map(TextDigest::text) else { return make() };
+        let key = key.text();
         let is_same = |path: &&str| self.old.files.get(*path) == Some(&key);
         let has_all = paths.iter().all(is_same) && paths.iter().all(|path| self.take_over(path));
         if !has_all {

@@ -37,7 +37,7 @@ pub fn take<E>(
         Ok(upload) => upload,
         Err(error) => return Ok(Err(error)),
     };
-    let (mut short, cells) = RunInShort::of(upload)?;
+    let (mut short, cells) = RunInShort::of(upload);
     keep(tree, &short.id, &short.run, cells)?;
     short.source = source;
     Ok(Ok(short))

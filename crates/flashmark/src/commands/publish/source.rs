@@ -1,15 +1,14 @@
-//! Sources of published pages: a collection, or runs that make one for the occasion; and the
-//! reference data beside it.
+//! Sources of published pages: a repository of records, or runs of this machine; and the reference
+//! data beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use collection::Upload;
+use collection::{LineRuns, Lines, SentRun, Upload, medium_runs};
 use record::Cell;
 use record::collection::{CollectionLine, CollectionRun, Media, NO_TIME, Origin};
 use record::text::printable;
 use report::collection::SiteInfo;
-use store::collection::{Address, Collection, Submission};
 use store::{RunDir, Store};
 
 use super::filling::{TextDigest, Tree};
@@ -24,29 +23,24 @@ use crate::repository::judging::{self, JudgedRecord, MISPLACED, RunInShort, judg
 use crate::repository::{RecordFile, Repository};
 use crate::shared_file;
 
-/// Lines to publish, and the collections that hold their runs.
+/// Most results in the feed.
+const FEED: usize = 50;
+
+/// Lines to publish.
 pub struct PublishedLines {
     lines: Vec<Line>,
-    sources: Vec<LineSource>,
+    /// Origins of runs by id, if their cells are in files of the tree.
+    origins: BTreeMap<String, RunOrigin>,
+    /// The newest runs, the newest first.
+    latest: Vec<CollectionRun>,
 }
 
-/// A line, and the index of the collection that holds its runs.
+/// A line with its runs, the newest first.
 struct Line {
     line: CollectionLine,
-    source: usize,
-    /// Its runs without their cells, the newest first; `None` if the collection has the runs with
-    /// their cells, and no files of the tree do.
-    short: Option<Vec<CollectionRun>>,
-}
-
-/// A collection.
-struct LineSource {
-    collection: Collection,
-    /// Origins of its runs by id, if their cells are in files of the tree and not in the
-    /// collection.
-    origins: Option<BTreeMap<String, RunOrigin>>,
-    /// True if it is small enough to be read once more to find out what has changed.
-    is_small: bool,
+    runs: Vec<CollectionRun>,
+    /// True if the runs are without their cells, which are in files of the tree.
+    is_short: bool,
 }
 
 /// Place that a run came from.
@@ -74,32 +68,10 @@ pub struct OwnRuns<'a> {
 }
 
 impl PublishedLines {
-    /// Key of a page of these media; `None` if one of them has no key.
-    pub fn page_key(
-        &self,
-        site: &SiteInfo,
-        places: &[usize],
-    ) -> anyhow::Result<Option<TextDigest>> {
-        places.iter().try_fold(Some(TextDigest::default().with(format!("{site:?}"))), |key, at| {
-            let (Some(key), Some(medium)) = (key, self.key(*at)?) else { return Ok(None) };
-            Ok(Some(key.with(medium.text())))
-        })
-    }
-
-    /// The collection at an address. Nothing is written to it.
-    pub fn of_database(address: &str, no_reference: bool) -> Result<PublishedLines> {
-        let address = Address::parse(address).or_usage()?;
-        if let Address::Sqlite(path) = &address
-            && !path.is_file()
-        {
-            // Opening would make an empty one.
-            return usage(format_args!("there is no collection at '{}'", path.display()));
-        }
-        let theirs = Collection::open(&address).or_usage()?;
-        let has_reference =
-            theirs.all_lines().or_internal()?.iter().any(|line| line.origin == Origin::Reference);
-        let theirs = LineSource { collection: theirs, origins: None, is_small: false };
-        PublishedLines::of(theirs, no_reference || has_reference)
+    /// Key of a page of these media.
+    pub fn page_key(&self, site: &SiteInfo, places: &[usize]) -> anyhow::Result<TextDigest> {
+        let site = TextDigest::default().with(format!("{site:?}"));
+        places.iter().try_fold(site, |key, at| Ok(key.with(self.key(*at)?.text())))
     }
 
     /// Runs of this machine.
@@ -160,7 +132,7 @@ impl PublishedLines {
                 runs.push((Sender::Own, short?, RunOrigin::Run(dir)));
             }
         }
-        PublishedLines::of(LineSource::of(runs, tree, now)?, no_reference)
+        PublishedLines::of(runs, tree, now, no_reference)
     }
 
     /// The records of a repository that count; the others are named on standard error.
@@ -201,29 +173,49 @@ impl PublishedLines {
             }
         }
         let has_reference = !repository.settings.reference.is_empty();
-        PublishedLines::of(LineSource::of(runs, tree, now)?, no_reference || has_reference)
+        PublishedLines::of(runs, tree, now, no_reference || has_reference)
     }
 
-    fn of(theirs: LineSource, no_reference: bool) -> Result<PublishedLines> {
-        let mut sources = vec![theirs];
-        if !no_reference {
-            let collection = Collection::open(&Address::Memory).or_internal()?;
-            collection.keep_reference(&import::reference::entries(), NO_TIME).or_internal()?;
-            sources.push(LineSource { collection, origins: None, is_small: true });
+    /// Lines of runs whose files are in the tree, each with its sender, and the built-in reference
+    /// data beside them. Files of other runs are removed from the tree.
+    fn of(
+        runs: Vec<(Sender, RunInShort, RunOrigin)>,
+        tree: &Tree,
+        now: &str,
+        no_reference: bool,
+    ) -> Result<PublishedLines> {
+        let (mut sent, mut origins) = (Vec::new(), BTreeMap::new());
+        for (sender, short, origin) in runs {
+            tree.note(|made| {
+                made.runs.insert(short.source.clone(), short.clone());
+            });
+            sent.push(sent_run(sender, &short, now));
+            origins.insert(short.id, origin);
         }
+        tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
+        let theirs = (Lines::of(sent, FEED), true);
+        let built_in = || (Lines::of_reference(import::reference::entries(), FEED), false);
+        let sources = std::iter::once(theirs).chain((!no_reference).then(built_in));
+        let mut latest = Vec::new();
         let mut taken = BTreeSet::new();
         let mut lines = Vec::new();
+        let sources: Vec<_> = sources
+            .map(|(of, is_short)| {
+                latest.extend(of.latest);
+                (of.lines, is_short)
+            })
+            .collect();
+        latest.sort_by(|a, b| b.received.cmp(&a.received));
+        latest.truncate(FEED);
         // Published data keep their addresses, whatever somebody calls a medium.
-        for (source, LineSource { collection, origins, .. }) in sources.iter().enumerate().rev() {
-            let found = collection.all_lines().or_internal()?.into_iter();
-            for line in found.filter(|line| report::collection::is_slug(&line.slug)) {
-                if taken.insert(line.slug.clone()) {
-                    let short = origins.as_ref().map(|_| collection.runs_of(&line.slug));
-                    lines.push(Line { short: short.transpose().or_internal()?, line, source });
+        for (found, is_short) in sources.into_iter().rev() {
+            for LineRuns { line, runs } in found {
+                if report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone()) {
+                    lines.push(Line { line, runs, is_short });
                 }
             }
         }
-        Ok(PublishedLines { lines, sources })
+        Ok(PublishedLines { lines, origins, latest })
     }
 
     /// True if there are no lines.
@@ -246,10 +238,6 @@ impl PublishedLines {
         self.lines.iter().map(|it| &it.line)
     }
 
-    fn source(&self, at: usize) -> (&Line, &LineSource) {
-        (&self.lines[at], &self.sources[self.lines[at].source])
-    }
-
     /// A line by its place among [`PublishedLines::lines`], with its runs, the newest first.
     pub fn medium(
         &self,
@@ -265,40 +253,27 @@ impl PublishedLines {
     }
 
     /// Media that the runs of a line measured, if the runs say so.
-    pub fn media_of_line(&self, at: usize) -> anyhow::Result<Media> {
-        let (Line { line, .. }, source) = self.source(at);
-        Ok(findings::media(&source.collection.medium_runs(&line.slug)?))
+    pub fn media_of_line(&self, at: usize) -> Media {
+        findings::media(&medium_runs(&self.lines[at].runs))
     }
 
-    /// Digest of a line and its runs: the same digest gives the same page. `None` if reading all of
-    /// them takes as long as making the page.
-    pub fn key(&self, at: usize) -> anyhow::Result<Option<TextDigest>> {
-        let (Line { line, short, .. }, source) = self.source(at);
-        let mut key = TextDigest::default().with(serde_json::to_string(line)?);
-        match short {
-            Some(runs) => key = key.with(serde_json::to_string(runs)?),
-            None if source.is_small => {
-                key = key.with(serde_json::to_string(&source.collection.runs_of(&line.slug)?)?);
-            }
-            None => return Ok(None),
-        }
-        Ok(Some(key))
+    /// Digest of a line and its runs: the same digest gives the same page.
+    pub fn key(&self, at: usize) -> anyhow::Result<TextDigest> {
+        let Line { line, runs, .. } = &self.lines[at];
+        let key = TextDigest::default().with(serde_json::to_string(line)?);
+        Ok(key.with(serde_json::to_string(runs)?))
     }
 
     /// Names of the runs of a line whose files are made with its page.
-    pub fn made_with_page(&self, at: usize) -> anyhow::Result<Vec<String>> {
-        match self.source(at) {
-            (Line { short: None, line, .. }, source) if source.is_small => {
-                let runs = source.collection.runs_of(&line.slug)?;
-                Ok(runs.into_iter().map(|run| run.id).collect())
-            }
-            _ => Ok(Vec::new()),
-        }
+    pub fn made_with_page(&self, at: usize) -> Vec<&str> {
+        let Line { runs, is_short, .. } = &self.lines[at];
+        runs.iter().filter(|_| !is_short).map(|run| run.id.as_str()).collect()
     }
 
     /// The runs of a line without their cells, where these are in files of the tree.
     pub fn in_short(&self, at: usize) -> Option<&[CollectionRun]> {
-        self.lines[at].short.as_deref()
+        let Line { runs, is_short, .. } = &self.lines[at];
+        is_short.then_some(runs)
     }
 
     /// Calls `take` with each run of a line, the newest first.
@@ -308,56 +283,23 @@ impl PublishedLines {
         at: usize,
         take: &mut dyn FnMut(CollectionRun) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let (Line { line, short, .. }, source) = self.source(at);
-        let Some(short) = short else {
-            let each = &mut |run| take(run).map_err(std::io::Error::other);
-            return Ok(source.collection.each_run_of(&line.slug, each)?);
-        };
-        short.iter().try_for_each(|run| take(whole(tree, run)?))
+        let Line { runs, is_short, .. } = &self.lines[at];
+        runs.iter()
+            .try_for_each(|run| take(if *is_short { whole(tree, run)? } else { run.clone() }))
     }
 
     /// The cells of a run with all points of their curves, where its file in the tree has fewer.
-    pub fn whole_cells(&self, at: usize, id: &str) -> Option<Vec<Cell>> {
-        let (_, source) = self.source(at);
-        let run = match source.origins.as_ref()?.get(id)? {
+    pub fn whole_cells(&self, id: &str) -> Option<Vec<Cell>> {
+        let run = match self.origins.get(id)? {
             RunOrigin::Record(file) => judging::read(file).ok()?.run,
             RunOrigin::Run(dir) => published_run::of(&dir.load().ok()?, None).ok()?.0,
         };
         Some(run.cells)
     }
 
-    /// The `n` runs received last, the newest first. Some are without their cells.
-    pub fn latest(&self, n: usize) -> anyhow::Result<Vec<CollectionRun>> {
-        let mut latest = Vec::new();
-        for source in &self.sources {
-            latest.extend(source.collection.latest(n)?);
-        }
-        latest.sort_by(|a, b| b.received.cmp(&a.received));
-        latest.truncate(n);
-        Ok(latest)
-    }
-}
-
-impl LineSource {
-    /// Collection of runs whose files are in the tree, each with its sender. Files of other runs
-    /// are removed from the tree.
-    fn of(
-        runs: Vec<(Sender, RunInShort, RunOrigin)>,
-        tree: &Tree,
-        now: &str,
-    ) -> Result<LineSource> {
-        let collection = Collection::open(&Address::Memory).or_internal()?;
-        let (mut submissions, mut origins) = (Vec::new(), BTreeMap::new());
-        for (sender, short, origin) in runs {
-            tree.note(|made| {
-                made.runs.insert(short.source.clone(), short.clone());
-            });
-            submissions.push(submission(sender, &short, now));
-            origins.insert(short.id, origin);
-        }
-        collection.submit_all(submissions).or_internal()?;
-        tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
-        Ok(LineSource { collection, origins: Some(origins), is_small: true })
+    /// The runs received last, the newest first. Some are without their cells.
+    pub fn latest(&self) -> &[CollectionRun] {
+        &self.latest
     }
 }
 
@@ -368,28 +310,23 @@ pub fn whole(tree: &Tree, short: &CollectionRun) -> anyhow::Result<CollectionRun
     Ok(run)
 }
 
-/// Submission of a run. It counts as received when it was measured, as far as that is known: a
-/// checkout keeps no times, and a run from a clock that was wrong would stay first in the list for
-/// ever.
-fn submission(sender: Sender, short: &RunInShort, now: &str) -> Submission {
+/// A run on its way into a collection. It counts as received when it was measured, as far as that
+/// is known: a checkout keeps no times, and a run from a clock that was wrong would stay first in
+/// the list for ever.
+fn sent_run(sender: Sender, short: &RunInShort, now: &str) -> SentRun {
     let has_been = |time: &String| (NO_TIME..=now).contains(&time.as_str());
     let received = short.when.as_deref().and_then(utc).filter(has_been);
     let received = received.unwrap_or_else(|| NO_TIME.to_owned());
-    let RunInShort { run, headline, .. } = short.clone();
+    let RunInShort { id, run, headline, .. } = short.clone();
     let (origin, headline) = match sender {
         Sender::Published => (Origin::Reference, collection::reference_headline(&run, headline)),
         Sender::Own | Sender::Account(_) => (Origin::of(&run), headline),
     };
-    let account = match sender {
+    let sender = match sender {
         Sender::Account(account) => Some(account),
         Sender::Own | Sender::Published => None,
     };
-    Submission {
-        who: account.clone().unwrap_or_else(|| "anonymous".to_owned()),
-        sender: account,
-        id: Some(short.id.clone()),
-        ..Submission::new(run, headline, origin, received)
-    }
+    SentRun { id, run, headline, origin, received, sender }
 }
 
 /// A time of a record in UTC, to the second.

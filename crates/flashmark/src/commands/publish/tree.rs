@@ -30,9 +30,6 @@ pub struct SiteSummary {
     pub has_published: bool,
 }
 
-/// Most results in the feed.
-const FEED: usize = 50;
-
 /// Makes the directories of a site.
 pub fn begin(dir: &Path, made: &SiteSummary) -> Result<()> {
     let folders = ["assets", "medium", "compare", "data", "data/medium", "data/run"];
@@ -237,11 +234,11 @@ fn feed(
 ) -> Result<()> {
     let by_model: HashMap<(&Model, Origin, bool), &CollectionLine> =
         lines.iter().map(|line| ((&line.model, line.origin, line.is_fake), *line)).collect();
-    let latest = source.latest(FEED)?;
     let line_of = |entry: &CollectionRun| {
         by_model.get(&(&entry.model, entry.origin, entry.headline.is_fake)).copied()
     };
-    let items: Vec<Item> = latest
+    let items: Vec<Item> = source
+        .latest()
         .iter()
         .filter_map(|entry| {
             line_of(entry).map(|line| Item { entry, slug: &line.slug, name: &line.name })
@@ -308,15 +305,13 @@ fn media(
             others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
         let page = format!("medium/{}.html", line.slug);
         let data = format!("data/medium/{}.json", line.slug);
-        let key = source.page_key(site, &[at])?;
-        let key =
-            key.map(|key| Ok::<_, serde_json::Error>(key.with(serde_json::to_string(&beside)?)));
-        let files = source.made_with_page(at)?;
+        let key = source.page_key(site, &[at])?.with(serde_json::to_string(&beside)?);
+        let files = source.made_with_page(at);
         let files: Vec<String> = files.iter().map(|id| intake::path_of(id)).collect();
         let paths: Vec<&str> = files.iter().map(String::as_str).chain([&*page, &*data]).collect();
-        tree.make(&paths, key.transpose()?, || {
+        tree.make(&paths, key, || {
             let entries = runs(tree, source, at, line)?;
-            let apart = source.media_of_line(at)?;
+            let apart = source.media_of_line(at);
             tree.write(&page, pages::medium_beside(site, line, &entries, &beside, &apart))
         })
     })
@@ -361,7 +356,7 @@ fn runs(
     file.flush().with_context(|| format!("cannot write {path}"))?;
     for (best, bulk) in whole.into_iter().flatten() {
         let entry = &mut entries[best];
-        match source.whole_cells(at, &entry.id) {
+        match source.whole_cells(&entry.id) {
             Some(cells) => entry.run.cells = cells,
             None => bulk.put_back(entry),
         }

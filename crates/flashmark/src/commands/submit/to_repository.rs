@@ -70,7 +70,7 @@ impl RepositoryTarget {
                 ));
             }
         };
-        let id = store::collection::content_name(&upload.run).or_internal()?;
+        let id = collection::content_name(&upload.run);
         let path = self.repository.place(&self.sender, &id);
         if path.exists() {
             return refuse(format_args!(
