@@ -7,7 +7,7 @@
 //! from. A run that is unusual but possible gets a caveat for manual review (`caveats`). Conclusions
 //! in the document are discarded: they are drawn anew from its cells.
 
-use record::collection::{CollectionLine, RunHeadline};
+use record::collection::RunHeadline;
 use record::{Published, Record};
 
 mod caveats;
@@ -157,16 +157,6 @@ pub fn judge(mut run: Published) -> Result<Upload, Rejection> {
 /// If one of them cannot be true; the rejection names its place.
 pub fn check(run: &Published) -> Result<(), Rejection> {
     possible::check(run)
-}
-
-/// Sentences about figures that are outliers among those of the same model. Empty while fewer than
-/// five runs or hosts are known.
-///
-/// A line has the median and the extremes of its model. A figure is an outlier if its ratio to the
-/// median is larger than 4, and on a logarithmic scale more than twice as far as the farthest known
-/// figure: media of one name differ by a factor of up to 4 (docs/field/classes.md#speed-classes).
-pub fn outliers(upload: &Upload, line: &CollectionLine) -> Vec<String> {
-    caveats::outliers(&upload.headline, line)
 }
 
 /// Parses the document as the type that names all published fields. All other fields are dropped.

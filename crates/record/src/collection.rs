@@ -1,5 +1,5 @@
 //! Plain data types of a collection of published runs, shared by the crates: `findings` draws a
-//! headline from a run, `store` keeps and finds runs, `report` makes pages, `site` serves them.
+//! headline from a run, `collection` makes lines of runs, `report` makes pages of them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,6 @@ mod naming;
 /// Headline of one run for the line of its medium: only sound figures, each from its representative
 /// cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Headline"))]
 #[serde(default)]
 pub struct RunHeadline {
     /// Figures; one that was not measured, or is not sound, is absent.
@@ -50,7 +49,6 @@ pub const NO_TIME: &str = "1970-01-01T00:00:00Z";
 /// Key by which runs of one model of a medium are grouped: capacity as labelled, words without case
 /// and odd spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// Kind of medium: SD card, USB stick, SSD.
     pub kind: MediumKind,
@@ -66,7 +64,6 @@ pub struct Model {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// Measured by Flashmark on a real medium.
@@ -105,7 +102,6 @@ impl Origin {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Status"))]
 #[serde(rename_all = "kebab-case")]
 pub enum SubmissionStatus {
     /// Part of the collection: it is shown, and counts in the figures.
@@ -146,7 +142,6 @@ impl SubmissionStatus {
 
 /// One run of a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Entry"))]
 pub struct CollectionRun {
     /// Name of the run in every collection, made of its content: lower-case letters, digits and
     /// hyphens.
@@ -173,7 +168,6 @@ pub struct CollectionRun {
 
 /// Median of several units or hosts, and their range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Spread"))]
 pub struct HostSpread {
     /// Median over senders that agree, or over hosts if senders are not distinguished; each of
     /// these counts with the median of its runs.
@@ -203,7 +197,6 @@ impl HostSpread {
 
 /// Senders that agree with each other on figures of a model, and with nobody else.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Apart {
     /// Number of these senders.
     pub senders: u64,
@@ -227,7 +220,6 @@ impl Apart {
 
 /// One line of the table: a model of a medium, with figures over all of its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Line"))]
 pub struct CollectionLine {
     /// Name in addresses: lower-case letters, digits and hyphens, unique in a collection.
     pub slug: String,
@@ -264,8 +256,7 @@ pub struct CollectionLine {
 }
 
 /// Order of lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortBy {
     /// The median of a figure; lines without it come last, either way round.
     Figure(HeadlineFigure),
@@ -286,43 +277,23 @@ impl Default for SortBy {
     }
 }
 
-/// Filter and order of lines. Everything is optional; all given conditions apply together (and).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+/// The lines of a page, and their order. All given conditions apply together (and).
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
-    /// Words that the name contains, in any order, without regard to case.
-    pub words: String,
     /// Kinds of media; empty: all kinds.
     pub kinds: Vec<MediumKind>,
     /// Origins; empty: measured, imported and reference, but no simulated media.
     pub origins: Vec<Origin>,
-    /// Least capacity, in GB.
-    pub capacity_from_gb: Option<u64>,
-    /// Largest capacity, in GB.
-    pub capacity_to_gb: Option<u64>,
-    /// A claimed class the line must have: "A1".
-    pub class: Option<String>,
-    /// Words of the interface: "usb".
-    pub interface: Option<String>,
-    /// Thresholds: the median is at least this good.
-    pub at_least: Vec<(HeadlineFigure, f64)>,
     /// True: only fakes (in lines of their own), false: none. `None`: both.
     pub fakes: Option<bool>,
     /// Order; by default the first figure, best first.
     pub sort: Option<SortBy>,
-    /// True for the reverse order.
-    pub reversed: bool,
-    /// Lines of a page, 50 by default, at most 500.
-    pub per_page: Option<u32>,
     /// Number of the page, from 0.
     pub page: u32,
-    /// Columns to show instead of the usual ones: names, families, or "all"
-    /// ([`crate::chosen_columns`]). They filter no lines.
-    pub columns: Vec<String>,
 }
 
 /// A page of lines.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The lines of this page, in the order that was asked for.
     pub lines: Vec<CollectionLine>,

@@ -1,14 +1,14 @@
-//! The pages of a collection: the same functions make them for a tree of files and for a server.
+//! The pages of a collection, a tree of files.
 //!
-//! [`table`] is the wide table, [`medium`] the page of a medium, [`compare`] a comparison of up to
-//! eight media, [`text_page`] an explanation, [`feed`] the list of new results; [`data`] has the
-//! same as JSON and CSV. All are functions of lines and entries: they do not know where these are
-//! stored, and how pages reach a reader. A [`SiteInfo`] says how pages refer to each other.
+//! [`table`] is the wide table, [`medium_beside`] the page of a medium, [`compare_kind`] a comparison
+//! of up to eight media, [`text_page`] an explanation, [`feed`] the list of new results; [`data`]
+//! has the same as JSON and CSV. All are functions of lines and entries: they do not know where
+//! these are stored, and how pages reach a reader. A [`SiteInfo`] says what all pages show.
 //!
-//! Reading needs no script. In a tree, sorting leads to pages sorted beforehand, on a server to
-//! another query. The script sorts and filters in the page, counts the media ticked for comparison,
-//! and remembers hidden columns. No text of a record is treated as markup, and the content security
-//! policy ([`POLICY`]) only allows files of the site.
+//! Reading needs no script: sorting leads to pages sorted beforehand. The script sorts and filters
+//! in the page, counts the media ticked for comparison, and remembers hidden columns. No text of a
+//! record is treated as markup, and the content security policy ([`POLICY`]) only allows files of
+//! the site.
 
 mod address;
 mod compare;
@@ -22,25 +22,22 @@ mod medium;
 mod picks;
 mod published;
 pub mod query;
-mod run;
 mod table;
-mod table_columns;
 mod text;
 
 pub use address::{
-    Asset, Category, POLICY, SiteInfo, SiteKind, assets, categories, file_of, is_slug, orders,
+    Asset, Category, POLICY, SiteInfo, assets, categories, file_of, is_slug, orders,
 };
-pub use compare::{choose, compare, compare_kind, ready_file};
+pub use compare::{choose, compare_kind, ready_file};
 pub use feed::{Item, feed};
 pub use figures::head as figure_head;
-pub use medium::{MAX_RUNS, medium, medium_beside};
+pub use medium::medium_beside;
 pub use picks::MAX_PICKED;
 pub use published::{
     article_list, published, published_alone, published_file, published_index, published_text,
 };
-pub use run::run;
-pub use table::{MAX_COMPARED, lies_on, order, table, table_with_runs};
-pub use text::{TEXTS, about, anchor, framed, framed_at, linked_path, methodology, text_page};
+pub use table::{MAX_COMPARED, lies_on, order, table};
+pub use text::{TEXTS, about, anchor, linked_path, methodology, text_page};
 
 use address::Links;
 use record::text::{capitalised, printable};
@@ -86,18 +83,12 @@ impl<'a> SiteFrame<'a> {
                 item("table", "Media", home.clone()),
                 item("compare", "Compare", links.text("compare")),
                 item("published", "Published", links.text("published")),
-                item("import", "Import", links.text("import")),
                 item("methodology", "Methodology", links.text("methodology")),
                 item("about", "Data", links.text("about")),
                 item("feed", "Feed", links.file("feed.atom")),
             ]
             .into_iter()
-            .filter(|item| match item.text {
-                "Published" => links.site.has_published,
-                // A tree of files cannot import anything.
-                "Import" => links.live(),
-                _ => true,
-            })
+            .filter(|item| item.text != "Published" || links.site.has_published)
             .collect(),
             home,
         }

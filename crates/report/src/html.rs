@@ -49,15 +49,5 @@ pub fn page(record: &Record) -> String {
     RunPage::of(record).render().expect("a template that compiled renders into memory")
 }
 
-/// The report as a part of another page, which has the style sheet and the script, and offers the
-/// record as a separate file.
-pub(crate) fn body(record: &Record) -> String {
-    let body = match findings::matrix::of(record) {
-        Some(matrix) => MatrixPage::part_of(record, &matrix).as_main().render(),
-        None => RunPage::part_of(record).as_main().render(),
-    };
-    body.expect("a template that compiled renders into memory")
-}
-
 #[cfg(test)]
 mod tests;

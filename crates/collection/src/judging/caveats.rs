@@ -1,23 +1,13 @@
 //! Caveats about a run that is unusual but possible: a person reviews it before it is public. Each
 //! caveat is a sentence that says what was found.
 
-use record::collection::{
-    CollectionLine, FigureUnit, HeadlineFigure, HostSpread, Origin, RunHeadline,
-};
+use record::collection::{FigureUnit, HeadlineFigure, Origin, RunHeadline};
 use record::units::{BytesPerSecond, Iops, Nanos, significant};
 use record::{Cell, MediumKind, Published, test};
 
 use super::possible::PLAIN;
 use super::{limits, simulated};
 
-/// Least number of runs or hosts of a model that define what is usual.
-const ENOUGH: u64 = 5;
-/// Factor by which media of one name differ (docs/field/classes.md#speed-classes: one label,
-/// several controllers).
-const USUAL_FACTOR: f64 = 4.0;
-/// Largest distance of a run from the median, on a logarithmic scale, as a multiple of that of the
-/// farthest known run (or sender, where senders are distinguished).
-const BEYOND_THE_FARTHEST: f64 = 2.0;
 /// Longest plausible run: a test of a month is not a test of a medium.
 const LONG_NS: u64 = 31 * 86_400 * 1_000_000_000;
 /// Least share of a cell's time in which I/Os are in flight; in 542 cells of simulated and real
@@ -141,41 +131,6 @@ fn simulated(run: &Published) -> Option<String> {
         "latencies of {first} and {} other cells have one shape, as those of a simulated medium have",
         others.len()
     ))
-}
-
-/// Figures of a run that are outliers among those of its model.
-pub(super) fn outliers(headline: &RunHeadline, line: &CollectionLine) -> Vec<String> {
-    if headline.is_fake != line.is_fake {
-        return Vec::new();
-    }
-    let outlier = |(figure, value): (&HeadlineFigure, &f64)| {
-        let spread = line.figures.get(figure)?;
-        let allowed = allowed_factor(spread)?;
-        let factor = (value / spread.median).max(spread.median / value);
-        (factor > allowed).then(|| {
-            format!(
-                "{} is {}, and the median of {} runs is {}: a factor of {}, where {} would be usual at most",
-                figure.name(),
-                in_words(*figure, *value),
-                spread.runs,
-                in_words(*figure, spread.median),
-                significant(factor),
-                significant(allowed),
-            )
-        })
-    };
-    headline.figures.iter().filter_map(outlier).collect()
-}
-
-/// Largest usual ratio to the median. Only the extremes of a line are known, so the farther of them
-/// is the measure of its spread.
-fn allowed_factor(spread: &HostSpread) -> Option<f64> {
-    let is_known = (spread.runs >= ENOUGH || spread.hosts >= ENOUGH)
-        && spread.is_confirmed()
-        && spread.low > 0.0
-        && spread.median >= spread.low;
-    let farthest = (spread.high / spread.median).max(spread.median / spread.low);
-    (is_known && farthest.is_finite()).then(|| farthest.powf(BEYOND_THE_FARTHEST).max(USUAL_FACTOR))
 }
 
 fn in_words(figure: HeadlineFigure, value: f64) -> String {

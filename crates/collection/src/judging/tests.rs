@@ -6,7 +6,7 @@ use std::path::Path as FilePath;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use record::collection::{HeadlineFigure, HostSpread, Model, Origin};
+use record::collection::{HeadlineFigure, Origin};
 use record::units::{GIB, KIB};
 use record::{
     Cell, Content, Direction, Estimate, Flag, Histogram, Latency, Link, MediumKind, Params,
@@ -713,59 +713,6 @@ fn a_simulated_medium_is_marked_as_one_and_has_no_caveat() {
     run.cells = vec![measured("random-write/1", &[1_000_000; 100])];
     let upload = read_plain(&json_of(&run)).unwrap();
     assert_eq!((Origin::of(&upload.run), upload.caveats), (Origin::Simulated, Vec::new()));
-}
-
-fn line(spread: HostSpread, is_fake: bool) -> CollectionLine {
-    CollectionLine {
-        slug: "sandisk-sd32g-32-gb".into(),
-        name: "SanDisk SD32G 32 GB".into(),
-        other_names: String::new(),
-        model: Model {
-            kind: MediumKind::Sd,
-            vendor: "sandisk".into(),
-            model: "sd32g".into(),
-            capacity_gb: 32,
-        },
-        origin: Origin::Measured,
-        interface: None,
-        classes: Vec::new(),
-        runs: spread.runs,
-        fakes: 0,
-        is_fake,
-        figures: [(HeadlineFigure::RandomWrite4k, spread)].into(),
-        verdict: None,
-        apart: None,
-        latest: String::new(),
-    }
-}
-
-#[test]
-fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
-    let mut upload = read_plain(&json_of(&honest())).unwrap();
-    let mut outliers_at = |value: f64, spread: HostSpread| {
-        upload.headline.figures = [(HeadlineFigure::RandomWrite4k, value)].into();
-        outliers(&upload, &line(spread, false))
-    };
-    let close = HostSpread { median: 10.0, low: 9.0, high: 11.0, runs: 5, hosts: 2, senders: 0 };
-    assert!(
-        outliers_at(39.0, close).is_empty() && outliers_at(2.6, close).is_empty(),
-        "a factor of 4 is usual"
-    );
-    insta::assert_snapshot!(outliers_at(41.0, close).join("\n"), @r"random-write-4k is 41.0 IOPS, and the median of 5 runs is 10.0 IOPS: a factor of 4.10, where 4.00 would be usual at most");
-    assert_eq!(outliers_at(2.4, close).len(), 1, "too slow is as strange");
-    let wide = HostSpread { low: 2.0, ..close };
-    assert!(
-        outliers_at(240.0, wide).is_empty(),
-        "others are a factor of 5 away, so a factor of 25 is usual"
-    );
-    assert_eq!(outliers_at(260.0, wide).len(), 1);
-    assert!(outliers_at(1e6, HostSpread { runs: 4, ..close }).is_empty(), "four know nothing");
-    assert!(
-        outliers_at(1e6, HostSpread { low: 0.0, ..close }).is_empty()
-            && outliers_at(1e6, HostSpread { median: f64::NAN, ..close }).is_empty()
-    );
-    upload.headline.figures = [(HeadlineFigure::RandomWrite4k, 1000.0)].into();
-    assert!(outliers(&upload, &line(close, true)).is_empty(), "fakes are another line");
 }
 
 /// Records that the importers make from real outputs of other tools are accepted, and so are

@@ -22,7 +22,6 @@ pub struct MediumRun {
 
 /// The media of a line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Media {
     /// Number of media that have a key.
     pub media: u64,
@@ -34,7 +33,6 @@ pub struct Media {
 
 /// A medium that differs from its siblings, which are the other media of its line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MediumApart {
     /// Key of the medium.
     pub medium_key: String,
@@ -49,7 +47,6 @@ pub struct MediumApart {
 
 /// A figure of a medium that lies apart from those of its siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MediumFigure {
     /// Name of the figure.
     pub figure: HeadlineFigure,

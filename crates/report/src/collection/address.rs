@@ -1,5 +1,4 @@
-//! Addresses of pages: file names in a static tree, or paths of a server that makes pages on
-//! request.
+//! Addresses of pages: file names in a tree.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,11 +16,9 @@ use crate::words;
 pub struct SiteInfo {
     /// Title of the site.
     pub title: String,
-    /// Kind of references between its pages.
-    pub place: SiteKind,
     /// Full address with a slash at its end, if known: feeds need it.
     pub base: Option<String>,
-    /// Time when the pages were made, RFC 3339; `None` for a live site.
+    /// Time when the pages were made, RFC 3339, if they say it.
     pub made: Option<String>,
     /// Categories that are not empty; `None` to offer all.
     pub categories: Option<Vec<Query>>,
@@ -35,15 +32,6 @@ impl SiteInfo {
         *category == Query::default()
             || self.categories.as_ref().is_none_or(|known| known.contains(category))
     }
-}
-
-/// Kind of references between pages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SiteKind {
-    /// Files that refer to each other by relative paths, wherever they are stored.
-    Tree,
-    /// Paths of a server that answers queries, below this prefix ("" or "/storage").
-    Live(String),
 }
 
 /// Orders for which a tree has pages: all orders of the table.
@@ -118,8 +106,6 @@ pub struct Asset {
     /// Path below the site: the name has the beginning of its hash, so that it may be cached
     /// forever.
     pub path: String,
-    /// Media type as in HTTP.
-    pub media_type: &'static str,
     /// Content: a style sheet or a script.
     pub text: &'static str,
 }
@@ -160,18 +146,14 @@ fn script() -> String {
 
 /// The style sheet and the script.
 pub fn assets() -> &'static [Asset; 2] {
-    static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
-        [
-            asset("css", "text/css; charset=utf-8", style().leak()),
-            asset("js", "text/javascript; charset=utf-8", script().leak()),
-        ]
-    });
+    static ASSETS: LazyLock<[Asset; 2]> =
+        LazyLock::new(|| [asset("css", style().leak()), asset("js", script().leak())]);
     &ASSETS
 }
 
-fn asset(ending: &str, media_type: &'static str, text: &'static str) -> Asset {
+fn asset(ending: &str, text: &'static str) -> Asset {
     let hash = record::text::hex(&Sha256::digest(text)[..4]);
-    Asset { path: format!("assets/site-{hash}.{ending}"), media_type, text }
+    Asset { path: format!("assets/site-{hash}.{ending}"), text }
 }
 
 /// Content security policy of every page: only files of the site, no inline script or style, no
@@ -182,55 +164,42 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links<'a> {
     pub site: &'a SiteInfo,
-    /// Depth of the page in directories, in a tree.
+    /// Depth of the page in directories.
     pub depth: usize,
 }
 
 impl Links<'_> {
-    fn to(&self, tree: &str, live: &str) -> String {
-        match &self.site.place {
-            SiteKind::Tree => "../".repeat(self.depth) + tree,
-            SiteKind::Live(prefix) => format!("{prefix}/{live}"),
-        }
-    }
-
-    /// True if a server answers queries.
-    pub fn live(&self) -> bool {
-        matches!(self.site.place, SiteKind::Live(_))
-    }
-
     /// The table for this query. If a tree has no page for it, this is the first page with the
     /// query string, which its script applies.
     pub fn table(&self, asked: &Query) -> String {
-        let behind = |text: String| if text.is_empty() { text } else { format!("?{text}") };
-        let live = behind(query::to_text(asked));
-        let tree = file_of(asked).unwrap_or_else(|| format!("index.html{live}"));
-        self.to(&tree, &live)
+        let file =
+            file_of(asked).unwrap_or_else(|| format!("index.html?{}", query::to_text(asked)));
+        self.file(&file)
     }
 
     /// The page of a medium.
     pub fn medium(&self, slug: &str) -> String {
-        self.to(&format!("medium/{slug}.html"), &format!("medium/{slug}"))
+        self.file(&format!("medium/{slug}.html"))
     }
 
-    /// The page or, in a tree, the record of a run.
+    /// The record of a run.
     pub fn run(&self, id: &str) -> String {
-        self.to(&format!("data/run/{id}.json.gz"), &format!("run/{id}"))
+        self.file(&format!("data/run/{id}.json.gz"))
     }
 
     /// The page of a publication.
     pub fn published(&self, key: &str) -> String {
-        self.to(&format!("published/{key}.html"), &format!("published/{key}"))
+        self.file(&format!("published/{key}.html"))
     }
 
-    /// A file with the same name on both kinds of sites: data, assets, the feed.
+    /// A file of the tree: data, assets, the feed.
     pub fn file(&self, path: &str) -> String {
-        self.to(path, path)
+        "../".repeat(self.depth) + path
     }
 
     /// A page of text.
     pub fn text(&self, name: &str) -> String {
-        self.to(&format!("{name}.html"), name)
+        self.file(&format!("{name}.html"))
     }
 }
 
@@ -249,56 +218,25 @@ pub fn is_slug(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn site(place: SiteKind) -> SiteInfo {
-        SiteInfo {
+    #[test]
+    fn pages_are_files_and_other_orders_are_queries() {
+        let site = SiteInfo {
             title: "Test".into(),
-            place,
             base: None,
             made: None,
             categories: None,
             has_published: true,
-        }
-    }
-
-    #[test]
-    fn a_tree_has_files_and_a_server_addresses() {
-        let (tree, live) = (site(SiteKind::Tree), site(SiteKind::Live("/cards".into())));
-        let (tree, live) = (Links { site: &tree, depth: 1 }, Links { site: &live, depth: 1 });
-        let stalls = Query {
-            sort: Some(SortBy::Figure(HeadlineFigure::WorstStall)),
-            page: 1,
-            ..Query::default()
         };
-        let words = Query { words: "a b".into(), ..Query::default() };
-        let shown: Vec<String> = [&tree, &live]
-            .iter()
-            .flat_map(|at| {
-                [
-                    at.table(&Query::default()),
-                    at.table(&stalls),
-                    at.table(&words),
-                    at.medium("x-1"),
-                    at.run("r"),
-                    at.text("about"),
-                ]
-            })
-            .collect();
-        insta::assert_debug_snapshot!(shown, @r#"
-        [
-            "../index.html",
-            "../by-worst-stall-2.html",
-            "../index.html?q=a%20b",
-            "../medium/x-1.html",
-            "../data/run/r.json.gz",
-            "../about.html",
-            "/cards/",
-            "/cards/?sort=worst-stall&page=2",
-            "/cards/?q=a%20b",
-            "/cards/medium/x-1",
-            "/cards/run/r",
-            "/cards/about",
-        ]
-        "#);
+        let links = Links { site: &site, depth: 1 };
+        let sort = Some(SortBy::Figure(HeadlineFigure::WorstStall));
+        let stalls = Query { sort, page: 1, ..Query::default() };
+        let cards = Query { kinds: vec![MediumKind::Sd], sort, ..Query::default() };
+        assert_eq!(links.table(&Query::default()), "../index.html");
+        assert_eq!(links.table(&stalls), "../by-worst-stall-2.html");
+        assert_eq!(links.table(&cards), "../index.html?kind=sd&sort=worst-stall");
+        assert_eq!(links.medium("x-1"), "../medium/x-1.html");
+        assert_eq!(links.run("r"), "../data/run/r.json.gz");
+        assert_eq!(links.text("about"), "../about.html");
     }
 
     #[test]
@@ -314,7 +252,8 @@ mod tests {
         files.sort();
         files.dedup();
         assert_eq!(files.len(), all);
-        assert_eq!(file_of(&Query { reversed: true, ..Query::default() }), None);
+        let two = vec![MediumKind::Sd, MediumKind::Usb];
+        assert_eq!(file_of(&Query { kinds: two, ..Query::default() }), None);
     }
 
     #[test]

@@ -22,19 +22,9 @@ use crate::panels::Panel;
 use crate::tables::Table;
 use crate::{words, yardstick};
 
-/// Comparison of at most [`MAX_COMPARED`] media: figures with their spread, the best for each use,
-/// curves against block size, and the significant differences. The entries of a line are its runs;
-/// fakes are skipped unless the line is one of fakes.
-pub fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
-    let compared = &media[..media.len().min(MAX_COMPARED)];
-    let heading = match compared {
-        [] => "Compare media".to_owned(),
-        media => media.iter().map(|(line, _)| printable(&line.name)).collect::<Vec<_>>().join(", "),
-    };
-    page(site, heading, 0, compared, media.len().saturating_sub(MAX_COMPARED))
-}
-
-/// Comparison of the best media of a kind, for a tree: `compare/KIND.html`.
+/// Comparison of the best media of a kind, at most [`MAX_COMPARED`], `compare/KIND.html`: figures with
+/// their spread, the best for each use, curves against block size, and the significant differences.
+/// The entries of a line are its runs; fakes are skipped unless the line is one of fakes.
 pub fn compare_kind(
     site: &SiteInfo,
     kind: MediumKind,
@@ -42,7 +32,7 @@ pub fn compare_kind(
 ) -> String {
     let name = kind_head(kind);
     let compared = &media[..media.len().min(MAX_COMPARED)];
-    page(site, format!("{name}: the best at random writes"), 1, compared, 0)
+    page(site, format!("{name}: the best at random writes"), compared)
 }
 
 /// Page of a tree on which the script compares the ticked media; without a script, it links to the
@@ -79,7 +69,6 @@ struct ChoosePage<'a> {
 struct ComparePage<'a> {
     shell: SiteFrame<'a>,
     heading: String,
-    left_out: usize,
     media: Vec<MediumHead>,
     rows: Vec<Row>,
     differences: Vec<String>,
@@ -88,7 +77,6 @@ struct ComparePage<'a> {
     /// Media without a curve in any chart.
     uncharted: String,
     tests: Vec<(String, Vec<CurveView>)>,
-    home: String,
 }
 
 struct MediumHead {
@@ -116,18 +104,15 @@ struct Cell {
 fn page(
     site: &SiteInfo,
     heading: String,
-    depth: usize,
     media: &[(CollectionLine, Vec<CollectionRun>)],
-    left_out: usize,
 ) -> String {
-    let links = Links { site, depth };
+    let links = Links { site, depth: 1 };
     let records = records(media);
     let found = findings::compare_curves(&records);
     let panels = charts(media, &records);
     let page = ComparePage {
         shell: SiteFrame::new(links, format!("{heading} - {}", site.title), "compare"),
         heading,
-        left_out,
         media: media.iter().map(|(line, _)| head(&links, line, media)).collect(),
         rows: HeadlineFigure::ALL.into_iter().filter_map(|figure| row(figure, media)).collect(),
         differences: found.differences.iter().map(|difference| printable(difference)).collect(),
@@ -135,7 +120,6 @@ fn page(
         uncharted: uncharted(media, &panels),
         panels: panels.into_iter().filter(|panel| !panel.chart.is_empty()).map(panel).collect(),
         tests: curves(&found),
-        home: links.table(&Query::default()),
     };
     page.render().expect("a template that compiled renders into memory")
 }

@@ -13,20 +13,8 @@ pub fn line_json(line: &CollectionLine) -> String {
     serde_json::to_string(line).expect("a line has only string keys")
 }
 
-/// A medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`.
-/// The runs are entries with every figure and interval. Histograms, curves and kernel counters are
-/// only in each run's own file ([`run_json`]); they are removed here, so the function takes the
-/// entries by value.
-pub fn medium_json(line: &CollectionLine, entries: Vec<CollectionRun>) -> String {
-    let mut all = medium_json_head(line);
-    for (at, mut entry) in entries.into_iter().enumerate() {
-        Bulk::of(&mut entry);
-        all += &medium_json_run(at, &entry);
-    }
-    all + MEDIUM_JSON_END
-}
-
-/// Beginning of [`medium_json`], for writing one run at a time.
+/// Beginning of a medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": ..,
+/// "runs": [..]}`. Histograms, curves and kernel counters are only in each run's own file.
 pub fn medium_json_head(line: &CollectionLine) -> String {
     format!("{{\"schema\":\"flashmark-medium/1\",\"line\":{},\"runs\":[", line_json(line))
 }
@@ -37,7 +25,7 @@ pub fn medium_json_run(at: usize, lean: &CollectionRun) -> String {
     between.to_owned() + &serde_json::to_string(lean).expect("an entry has only string keys")
 }
 
-/// End of [`medium_json`].
+/// End of the runs.
 pub const MEDIUM_JSON_END: &str = "\n]}\n";
 
 /// Histograms, curves and kernel counters of each cell: nine tenths of a run.
@@ -62,18 +50,6 @@ impl Bulk {
             (cell.histogram, cell.series, cell.activity) = bulk;
         }
     }
-}
-
-/// A run on one line, as a record that `flashmark show`, `report` and `compare` read, with
-/// everything published of it.
-pub fn run_json(entry: &mut CollectionRun) -> String {
-    // The cells are most of it: they are moved, not copied.
-    let cells = std::mem::take(&mut entry.run.cells);
-    let mut record = entry.run.to_record(&entry.id);
-    record.cells = cells;
-    let text = serde_json::to_string(&record).expect("a record has only string keys") + "\n";
-    entry.run.cells = record.cells;
-    text
 }
 
 /// Header of [`line_csv`]: properties of the medium, then six columns for each figure (median, low,

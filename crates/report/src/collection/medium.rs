@@ -20,16 +20,11 @@ use crate::html::view::{FindingView, PanelView, comes_first, panel};
 use crate::{figure, panels, words};
 
 /// Most runs listed on a page; the medium's JSON has all.
-pub const MAX_RUNS: usize = 200;
+const MAX_RUNS: usize = 200;
 /// Most charts on a page; `flashmark report` makes the others from the run's record.
 const MAX_PANELS: usize = 6;
 
-/// The page of a medium with its runs, the newest first.
-pub fn medium(site: &SiteInfo, line: &CollectionLine, entries: &[CollectionRun]) -> String {
-    medium_beside(site, line, entries, &[], &Media::default())
-}
-
-/// Page of a medium with the other lines of its model: fakes, published figures, results of other
+/// Page of a medium with its runs, the newest first, and the other lines of its model: fakes, published figures, results of other
 /// tools. They are shown beside it and never mixed with it. `media` are the individual media of its
 /// runs, if known.
 pub fn medium_beside(
@@ -185,7 +180,7 @@ impl<'a> MediumPage<'a> {
 }
 
 /// The record of a run with new conclusions: its own may have been written by the sender.
-pub(super) fn concluded(entry: &CollectionRun) -> Record {
+fn concluded(entry: &CollectionRun) -> Record {
     let mut record = entry.run.to_record(&entry.id);
     // Published figures are too few and too different from ours to conclude from.
     record.findings =

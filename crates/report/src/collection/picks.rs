@@ -8,12 +8,11 @@ use record::text::printable;
 use super::address::Links;
 use crate::column_figures::{ColumnFigure, RunFigures, column_figures};
 
-/// The most media on a page of columns.
+/// The most media beside a publication.
 pub const MAX_PICKED: usize = 5;
 
 /// A medium with its figures, by the name of the column.
 pub(super) struct Pick {
-    pub slug: String,
     pub name: String,
     pub href: String,
     found: BTreeMap<String, ColumnFigure>,
@@ -21,18 +20,12 @@ pub(super) struct Pick {
 
 impl Pick {
     pub fn of(links: &Links, line: &CollectionLine, runs: &[CollectionRun]) -> Pick {
-        Pick {
-            slug: line.slug.clone(),
-            name: printable(&line.name),
-            href: links.medium(&line.slug),
-            found: newest(runs),
-        }
+        Pick { name: printable(&line.name), href: links.medium(&line.slug), found: newest(runs) }
     }
 
     /// A run without a page to link to.
     pub fn of_run((name, found): &RunFigures) -> Pick {
-        let (slug, href) = (String::new(), String::new());
-        Pick { slug, name: printable(name), href, found: found.clone() }
+        Pick { name: printable(name), href: String::new(), found: found.clone() }
     }
 
     /// The figure of that name.

@@ -20,7 +20,7 @@ pub use text::{article_list, published_text};
 
 use figures::{MeasureCommand, MediumFigures, commands, groups, without_any};
 
-/// The list of publications: `/published`.
+/// The list of publications.
 pub fn published_index(site: &SiteInfo, sources: &[PublishedSource]) -> String {
     let links = Links { site, depth: 0 };
     let entry = |source: &PublishedSource| IndexRow {
@@ -44,12 +44,11 @@ pub fn published_file(source: &PublishedSource) -> String {
 }
 
 /// The page of one publication. `picked` are up to [`MAX_PICKED`] media with their runs, newest
-/// first; `offered` are the names of lines that can be picked.
+/// first.
 pub fn published(
     site: &SiteInfo,
     source: &PublishedSource,
     picked: &[(CollectionLine, Vec<CollectionRun>)],
-    offered: &[(String, String)],
 ) -> String {
     let links = Links { site, depth: 1 };
     let picks: Vec<Pick> =
@@ -57,10 +56,7 @@ pub fn published(
     let page = SourcePage {
         shell: SiteFrame::new(links, format!("{} - {}", source.title, site.title), ""),
         index: links.text("published"),
-        own: links.published(&source.key),
-        is_live: links.live(),
-        table: SourceTable::of(source, &picks, heads(&links, source, &picks)),
-        offered,
+        table: SourceTable::of(source, &picks),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -86,10 +82,7 @@ struct IndexRow {
 struct SourcePage<'a> {
     shell: SiteFrame<'a>,
     index: String,
-    own: String,
-    is_live: bool,
     table: SourceTable<'a>,
-    offered: &'a [(String, String)],
 }
 
 /// The part that is the same within a site and alone: the finding, every figure, and the command
@@ -106,11 +99,12 @@ struct SourceTable<'a> {
 }
 
 impl<'a> SourceTable<'a> {
-    fn of(source: &'a PublishedSource, picks: &[Pick], heads: Vec<PickHead>) -> SourceTable<'a> {
+    fn of(source: &'a PublishedSource, picks: &[Pick]) -> SourceTable<'a> {
         let groups = groups(source, picks);
+        let head = |pick: &Pick| PickHead { name: pick.name.clone(), href: pick.href.clone() };
         SourceTable {
             article: articles::named(&source.key),
-            heads,
+            heads: picks.iter().map(head).collect(),
             without_any: without_any(&groups, picks),
             groups,
             commands: commands(source),
@@ -157,30 +151,8 @@ impl<'a> SourceTable<'a> {
     }
 }
 
+/// Head of the column of a medium; without an address if it has no page.
 struct PickHead {
-    slug: String,
     name: String,
     href: String,
-    without: String,
-}
-
-fn heads(links: &Links, source: &PublishedSource, picks: &[Pick]) -> Vec<PickHead> {
-    let head = |pick: &Pick| {
-        let others = picks.iter().filter(|other| other.slug != pick.slug);
-        let rest: Vec<String> = others.map(|other| format!("m={}", other.slug)).collect();
-        let own = links.published(&source.key);
-        // Only a server can make a page with other media.
-        let without = match rest.is_empty() {
-            _ if !links.live() => String::new(),
-            true => own,
-            false => format!("{own}?{}", rest.join("&")),
-        };
-        PickHead {
-            slug: pick.slug.clone(),
-            name: pick.name.clone(),
-            href: pick.href.clone(),
-            without,
-        }
-    };
-    picks.iter().map(head).collect()
 }

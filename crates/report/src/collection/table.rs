@@ -2,16 +2,12 @@
 
 use askama::Template;
 use record::MediumKind;
-use record::collection::{
-    CollectionLine, CollectionRun, HeadlineFigure, NO_TIME, Origin, Page, Query, SortBy,
-};
+use record::collection::{CollectionLine, HeadlineFigure, NO_TIME, Origin, Page, Query, SortBy};
 use record::text::printable;
-use record::units::significant;
 
 use super::address::{self, Links, SiteInfo};
-use super::table_columns::{self, ChosenColumns, FamilyChoice};
 use super::{SiteFrame, figures, query};
-use crate::{display, figure, words};
+use crate::{display, words};
 
 /// Most media that can be compared at once.
 pub const MAX_COMPARED: usize = 8;
@@ -22,32 +18,15 @@ pub fn table(site: &SiteInfo, page: &Page, asked: &Query) -> String {
     TablePage::of(site, page, asked).render().expect("a template that compiled renders into memory")
 }
 
-/// A page of the table with the columns that `asked` names instead of the usual ones. `lines` are
-/// those of the page with their runs, the newest first; `total` is the number of matches.
-pub fn table_with_runs(
-    site: &SiteInfo,
-    lines: &[(CollectionLine, Vec<CollectionRun>)],
-    total: u64,
-    asked: &Query,
-) -> String {
-    let page = Page { lines: lines.iter().map(|(line, _)| line.clone()).collect(), total };
-    let chosen = table_columns::chosen(&Links { site, depth: 0 }, asked, lines);
-    let page = TablePage { chosen: Some(chosen), ..TablePage::of(site, &page, asked) };
-    page.render().expect("a template that compiled renders into memory")
-}
-
 #[derive(Template)]
 #[template(path = "collection/table.html")]
 struct TablePage<'a> {
     shell: SiteFrame<'a>,
-    words: String,
     total: u64,
     heading: String,
     categories: Vec<CategoryLink>,
     heads: Vec<Head>,
     rows: Vec<Row>,
-    /// Columns chosen instead of the usual ones.
-    chosen: Option<ChosenColumns>,
     form: Form,
     pages: Vec<PageLink>,
     summary: String,
@@ -55,10 +34,9 @@ struct TablePage<'a> {
     downloads: Vec<(&'static str, String)>,
     /// Query of this page without its page number, for the script.
     own: String,
-    /// Address of all lines for the script; `None` on a live site, which answers queries itself.
-    source: Option<String>,
+    /// Address of all lines for the script.
+    source: String,
     simulated: String,
-    one_run: &'static str,
 }
 
 struct CategoryLink {
@@ -116,18 +94,10 @@ struct Form {
     action: String,
     kinds: Vec<(&'static str, String, bool)>,
     origins: Vec<(&'static str, &'static str, bool)>,
-    classes: Vec<(&'static str, bool)>,
-    from_gb: String,
-    to_gb: String,
-    interface: String,
+    classes: [&'static str; 13],
     thresholds: Vec<Threshold>,
     fakes: &'static str,
     sort: &'static str,
-    families: Vec<FamilyChoice>,
-    /// True if every column is requested.
-    all: bool,
-    /// The requested columns in one text.
-    columns: String,
     /// Number of filled fields in the collapsed part.
     folded: usize,
 }
@@ -136,7 +106,6 @@ struct Threshold {
     name: &'static str,
     label: String,
     unit: &'static str,
-    value: String,
     first: bool,
 }
 
@@ -150,48 +119,29 @@ impl<'a> TablePage<'a> {
             }
             _ => printable(&site.title),
         };
-        let data = |name: &str| {
-            let lines = Query { page: 0, per_page: None, columns: Vec::new(), ..asked.clone() };
-            let behind = query::to_text(&lines);
-            let tail = if links.live() && !behind.is_empty() {
-                format!("?{behind}")
-            } else {
-                String::new()
-            };
-            links.file(&format!("data/collection.{name}")) + &tail
-        };
+        let data = |name: &str| links.file(&format!("data/collection.{name}"));
         TablePage {
             shell: SiteFrame::new(links, heading.clone(), "table"),
-            words: printable(&asked.words),
             total: page.total,
             heading,
             categories: category_links(&links, asked),
             heads: heads(&links, asked),
             rows: page.lines.iter().map(|line| row(&links, line)).collect(),
-            chosen: None,
             form: form(&links, asked),
             pages: page_links(&links, page, asked),
             summary: summary(page, asked),
             compare: links.text("compare"),
             downloads: vec![("CSV", data("csv")), ("JSON", data("json"))],
             own: query::to_text(&Query { page: 0, ..asked.clone() }),
-            source: (!links.live()).then(|| links.file("data/table.json")),
+            source: links.file("data/table.json"),
             simulated: links.table(&Query { origins: vec![Origin::Simulated], ..Query::default() }),
-            one_run: figure::ONE_RUN_MEANS,
         }
     }
 }
 
 /// Category of a query, whatever its page and order.
 fn category_of(asked: &Query) -> Option<address::Category> {
-    let plain = Query {
-        page: 0,
-        sort: None,
-        reversed: false,
-        per_page: None,
-        columns: Vec::new(),
-        ..asked.clone()
-    };
+    let plain = Query { page: 0, sort: None, ..asked.clone() };
     address::categories().into_iter().find(|category| category.query == plain)
 }
 
@@ -202,7 +152,7 @@ fn category_links(links: &Links, asked: &Query) -> Vec<CategoryLink> {
         .filter(|category| links.site.has(&category.query))
         .map(|category| CategoryLink {
             here: here.as_ref() == Some(&category),
-            href: links.table(&Query { columns: asked.columns.clone(), ..category.query }),
+            href: links.table(&category.query),
             name: category.name,
         })
         .collect()
@@ -225,10 +175,8 @@ fn heads(links: &Links, asked: &Query) -> Vec<Head> {
     let now = sort_of(asked);
     let head = |sort: SortBy, class: String, name, unit, numeric| {
         let here = sort == now;
-        // A second click on a head reverses the order; in a tree only the script can do that.
-        let turned = here && !asked.reversed && links.live();
-        let wanted = Query { sort: Some(sort), reversed: turned, page: 0, ..asked.clone() };
-        let sorted = match (here, falls(sort) != asked.reversed) {
+        let wanted = Query { sort: Some(sort), page: 0, ..asked.clone() };
+        let sorted = match (here, falls(sort)) {
             (false, _) => "",
             (true, true) => "descending",
             (true, false) => "ascending",
@@ -330,37 +278,18 @@ pub(crate) fn short_verdict(verdict: &str) -> String {
 }
 
 fn form(links: &Links, asked: &Query) -> Form {
-    let shown = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     let first = |figure: &HeadlineFigure| figures::MAIN[..2].contains(figure);
-    let threshold = |figure: HeadlineFigure| {
-        let unit = query::unit_name(figure.unit());
-        let set = asked
-            .at_least
-            .iter()
-            .find(|(known, _)| *known == figure)
-            .map(|(_, value)| value / query::unit_factor(figure.unit()));
-        Threshold {
-            name: figure.name(),
-            label: format!(
-                "{}, at {}",
-                figures::head(figure),
-                if figure.smaller_is_better() { "most" } else { "least" }
-            ),
-            unit,
-            value: set.map(significant_or_whole).unwrap_or_default(),
-            first: first(&figure),
-        }
+    let threshold = |figure: HeadlineFigure| Threshold {
+        name: figure.name(),
+        label: format!(
+            "{}, at {}",
+            figures::head(figure),
+            if figure.smaller_is_better() { "most" } else { "least" }
+        ),
+        unit: query::unit_name(figure.unit()),
+        first: first(&figure),
     };
-    let folded = [
-        !asked.kinds.is_empty(),
-        !asked.origins.is_empty(),
-        asked.capacity_from_gb.is_some(),
-        asked.capacity_to_gb.is_some(),
-        asked.class.is_some(),
-        asked.interface.is_some(),
-        asked.fakes.is_some(),
-    ];
-    let thresholds = asked.at_least.iter().filter(|(figure, _)| !first(figure)).count();
+    let folded = [!asked.kinds.is_empty(), !asked.origins.is_empty(), asked.fakes.is_some()];
     let kind =
         |kind: MediumKind| (kind.name(), super::kind_head(kind), asked.kinds.contains(&kind));
     let origin =
@@ -373,31 +302,17 @@ fn form(links: &Links, asked: &Query) -> Form {
             .map(kind)
             .collect(),
         origins: Origin::ALL.into_iter().map(origin).collect(),
-        classes: CLASSES
-            .iter()
-            .map(|class| (*class, asked.class.as_deref() == Some(*class)))
-            .collect(),
-        from_gb: shown(asked.capacity_from_gb),
-        to_gb: shown(asked.capacity_to_gb),
-        interface: asked.interface.as_deref().map(printable).unwrap_or_default(),
+        classes: CLASSES,
         thresholds: HeadlineFigure::ALL.into_iter().map(threshold).collect(),
         fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
         sort: query::sort_name(sort_of(asked)),
-        families: table_columns::families(links, asked),
-        all: table_columns::asks_for_all(asked),
-        columns: asked.columns.join(", "),
-        folded: thresholds + folded.into_iter().filter(|is_set| *is_set).count(),
+        folded: folded.into_iter().filter(|is_set| *is_set).count(),
     }
 }
 
 /// Classes in the form.
 const CLASSES: [&str; 13] =
     ["C2", "C4", "C6", "C10", "U1", "U3", "V6", "V10", "V30", "V60", "V90", "A1", "A2"];
-
-/// Whole numbers as they are, others to three digits.
-fn significant_or_whole(value: f64) -> String {
-    if value.fract() == 0.0 { value.to_string() } else { significant(value) }
-}
 
 /// Origin of figures in words.
 pub(crate) fn origin_words(origin: Origin) -> &'static str {
@@ -409,13 +324,11 @@ pub(crate) fn origin_words(origin: Origin) -> &'static str {
     }
 }
 
-fn per_page(asked: &Query) -> u64 {
-    u64::from(asked.per_page.unwrap_or(query::LINES).max(1))
-}
+const PER_PAGE: u64 = query::LINES as u64;
 
 /// Links to the first and the last page, those around this one, and the next and previous one.
 fn page_links(links: &Links, page: &Page, asked: &Query) -> Vec<PageLink> {
-    let (here, pages) = (u64::from(asked.page), page.total.div_ceil(per_page(asked)));
+    let (here, pages) = (u64::from(asked.page), page.total.div_ceil(PER_PAGE));
     if pages < 2 {
         return Vec::new();
     }
@@ -439,33 +352,26 @@ fn summary(page: &Page, asked: &Query) -> String {
         1 => "1 medium".to_owned(),
         n => format!("{n} media"),
     };
-    let first = u64::from(asked.page) * per_page(asked) + 1;
+    let first = u64::from(asked.page) * PER_PAGE + 1;
     let part = match page.lines.len() as u64 {
         0 => String::new(),
         shown if shown == page.total => String::new(),
         shown => format!(", number {first} to {}", first + shown - 1),
     };
-    format!("{media}{part}, {}", order_words(sort_of(asked), asked.reversed))
+    format!("{media}{part}, {}", order_words(sort_of(asked)))
 }
 
 /// Sort order in words.
-fn order_words(sort: SortBy, reversed: bool) -> String {
-    let pick = |usual: &str, other: &str| if reversed { other } else { usual }.to_owned();
+fn order_words(sort: SortBy) -> String {
     match sort {
-        SortBy::Figure(figure) if figure.smaller_is_better() => {
-            pick("shortest stall first", "longest stall first")
-        }
+        SortBy::Figure(figure) if figure.smaller_is_better() => "shortest stall first".to_owned(),
         SortBy::Figure(figure) => {
-            format!(
-                "{} {} first",
-                pick("fastest", "slowest"),
-                figures::head(figure).to_lowercase().replace("kib", "KiB")
-            )
+            format!("fastest {} first", figures::head(figure).to_lowercase().replace("kib", "KiB"))
         }
-        SortBy::Name => pick("by name", "by name, from the end"),
-        SortBy::Capacity => pick("largest first", "smallest first"),
-        SortBy::Runs => pick("most runs first", "fewest runs first"),
-        SortBy::Latest => pick("latest first", "oldest first"),
+        SortBy::Name => "by name".to_owned(),
+        SortBy::Capacity => "largest first".to_owned(),
+        SortBy::Runs => "most runs first".to_owned(),
+        SortBy::Latest => "latest first".to_owned(),
     }
 }
 

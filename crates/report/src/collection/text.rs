@@ -3,7 +3,7 @@
 
 use askama::Template;
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
-use record::collection::{HeadlineFigure, Query};
+use record::collection::HeadlineFigure;
 use record::text::printable;
 
 use super::address::{Links, SiteInfo};
@@ -115,27 +115,6 @@ fn page(links: &Links, file: &str, title: &str, markdown: &str) -> String {
             .map(|(other, title)| (title, links.text(other)))
             .collect(),
     };
-    page.render().expect("a template that compiled renders into memory")
-}
-
-#[derive(Template)]
-#[template(path = "collection/framed.html")]
-struct FramedPage<'a> {
-    shell: SiteFrame<'a>,
-    body: &'a str,
-}
-
-/// A page of the site's operator, with the usual frame. `body` is markup: the caller escapes its
-/// content.
-pub fn framed(site: &SiteInfo, title: &str, body: &str) -> String {
-    framed_at(site, title, "", body)
-}
-
-/// A page with the usual frame that has a place in the navigation: "import".
-pub fn framed_at(site: &SiteInfo, title: &str, here: &str, body: &str) -> String {
-    let links = Links { site, depth: 0 };
-    let shell = SiteFrame::new(links, format!("{title} - {}", site.title), here);
-    let page = FramedPage { shell, body };
     page.render().expect("a template that compiled renders into memory")
 }
 
@@ -320,10 +299,8 @@ fn name_of(file: &str) -> Option<&'static str> {
 struct AboutPage<'a> {
     shell: SiteFrame<'a>,
     site: String,
-    live: bool,
     files: Vec<(&'static str, String, &'static str)>,
     columns: Vec<(String, &'static str)>,
-    home: String,
     media: u64,
     runs: u64,
 }
@@ -334,63 +311,28 @@ pub fn about(site: &SiteInfo, media: u64, runs: u64) -> String {
     let head = data::csv_head();
     let columns =
         head.trim_end().split(',').map(|name| (name.to_owned(), column_meaning(name))).collect();
-    let mut files = vec![
-        (
-            "data/collection.csv",
-            links.file("data/collection.csv"),
-            "every medium a line, for spreadsheets and R",
-        ),
-        (
-            "data/collection.json",
-            links.file("data/collection.json"),
-            "the same as JSON, with verdicts",
-        ),
+    let named = |name, what| (name, links.file(name), what);
+    let files = vec![
+        named("data/collection.csv", "every medium a line, for spreadsheets and R"),
+        named("data/collection.json", "the same as JSON, with verdicts"),
         (
             "data/medium/NAME.json",
             String::new(),
-            if links.live() {
-                "a medium with all of its runs: hosts, parameters, every figure with its interval"
-            } else {
-                "a medium with all of its runs: hosts and headline figures"
-            },
+            "a medium with all of its runs: hosts and headline figures",
         ),
         (
-            if links.live() { "data/run/ID.json" } else { "data/run/ID.json.gz" },
+            "data/run/ID.json.gz",
             String::new(),
             "a run with every figure, interval, histogram and curve, as a record that flashmark show, report and compare read",
         ),
-        ("feed.atom", links.file("feed.atom"), "new results, for feed readers"),
+        named("feed.atom", "new results, for feed readers"),
+        named("data/table.json", "the short form that the page's own script reads"),
     ];
-    if links.live() {
-        files.extend([
-            (
-                "data/all/runs.parquet",
-                links.file("data/all/runs.parquet"),
-                "every run a row, for DuckDB, pandas and R",
-            ),
-            (
-                "data/all/cells.parquet",
-                links.file("data/all/cells.parquet"),
-                "every cell of every run a row; run_id joins them",
-            ),
-            ("data/all/cells.csv", links.file("data/all/cells.csv"), "the same as CSV"),
-            ("data/all/runs.json", links.file("data/all/runs.json"), "every run whole"),
-            ("api", links.text("api"), "the interface for programs"),
-        ]);
-    } else {
-        files.push((
-            "data/table.json",
-            links.file("data/table.json"),
-            "the short form that the page's own script reads",
-        ));
-    }
     let page = AboutPage {
         shell: SiteFrame::new(links, format!("Data - {}", site.title), "about"),
         site: printable(&site.title),
-        live: links.live(),
         files,
         columns,
-        home: links.table(&Query::default()),
         media,
         runs,
     };

@@ -26,7 +26,7 @@ pub(crate) use table::TableView;
 
 /// Page of one run: a first sheet, and the rest collapsed.
 #[derive(Template)]
-#[template(path = "run.html", blocks = ["main"])]
+#[template(path = "run.html")]
 pub(super) struct RunPage {
     cover: Cover,
     sheet: Sheet,
@@ -144,12 +144,6 @@ impl PanelView {
 impl RunPage {
     /// The whole page of a record.
     pub fn of(record: &Record) -> RunPage {
-        let page = RunPage::part_of(record);
-        RunPage { cover: page.cover.with_record(record), ..page }
-    }
-
-    /// The page without the embedded record.
-    pub fn part_of(record: &Record) -> RunPage {
         let nothing = record.cells.is_empty() && record.plan.is_empty();
         let finding = |finding: &Finding| FindingView::of(finding, "#about-");
         let (reasons, findings): (Vec<&Finding>, Vec<&Finding>) =

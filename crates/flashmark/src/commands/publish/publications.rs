@@ -22,7 +22,7 @@ pub fn write(
     on_all_processors(sources.len(), |at| {
         let file = pages::published_file(&sources[at]);
         tree.make(&[&file], source.page_key(site, &places)?, || {
-            tree.write(&file, pages::published(site, &sources[at], &beside, &[]))
+            tree.write(&file, pages::published(site, &sources[at], &beside))
         })
     })
 }

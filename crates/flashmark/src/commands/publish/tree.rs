@@ -64,7 +64,6 @@ pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
     let filled = |category: &Query| lines.iter().any(|line| pages::lies_on(line, category));
     SiteInfo {
         title: made.title.clone(),
-        place: pages::SiteKind::Tree,
         base: made.address.clone(),
         // The same data make the same pages, whenever they are made.
         made: None,

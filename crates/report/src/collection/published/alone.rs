@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use record::PublishedSource;
 use sha2::{Digest as _, Sha256};
 
-use super::{PickHead, SourceTable};
+use super::SourceTable;
 use crate::collection::address::assets;
 use crate::collection::picks::{MAX_PICKED, Pick};
 use crate::column_figures::RunFigures;
@@ -23,13 +23,6 @@ struct AlonePage<'a> {
 /// The page of one publication with up to [`MAX_PICKED`] runs beside it, self-contained HTML.
 pub fn published_alone(source: &PublishedSource, runs: &[RunFigures]) -> String {
     let picks: Vec<Pick> = runs.iter().take(MAX_PICKED).map(Pick::of_run).collect();
-    let head = |pick: &Pick| PickHead {
-        slug: String::new(),
-        name: pick.name.clone(),
-        href: String::new(),
-        without: String::new(),
-    };
-    let heads = picks.iter().map(head).collect();
     let style = assets()[0].text;
     let hash = STANDARD.encode(Sha256::digest(style));
     let page = AlonePage {
@@ -37,7 +30,7 @@ pub fn published_alone(source: &PublishedSource, runs: &[RunFigures]) -> String 
             "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
         ),
         style,
-        table: SourceTable::of(source, &picks, heads),
+        table: SourceTable::of(source, &picks),
     };
     page.render().expect("a template that compiled renders into memory")
 }

@@ -62,7 +62,7 @@ fn indented(text: &str, first: &str, width: usize) -> String {
 /// column; at most `width` columns wide where possible.
 pub fn published_text(source: &PublishedSource, runs: &[RunFigures], width: usize) -> String {
     let picks: Vec<Pick> = runs.iter().take(MAX_PICKED).map(Pick::of_run).collect();
-    let page = SourceTable::of(source, &picks, Vec::new());
+    let page = SourceTable::of(source, &picks);
     let names: Vec<&str> = picks.iter().map(|pick| pick.name.as_str()).collect();
     let remedy = if page.commands.is_empty() { "" } else { "; the commands below measure them" };
     let without = page.without_any.iter();

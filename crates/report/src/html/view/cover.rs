@@ -34,13 +34,12 @@ pub(super) struct Cover {
     pub run: String,
     /// File name of the record.
     pub file_name: String,
-    /// The compressed record, if the page has it.
-    pub embedded_record: Option<String>,
+    /// The compressed record.
+    pub embedded_record: String,
 }
 
 impl Cover {
-    /// Frame of a page of this kind ("report"), for a run in this state. It does not have the
-    /// record.
+    /// Frame of a page of this kind ("report"), for a run in this state.
     pub fn of(record: &Record, kind: &str, state: Option<String>) -> Cover {
         Cover {
             eyebrow: format!("Flashmark {kind}"),
@@ -55,12 +54,7 @@ impl Cover {
             private: facts::is_private(record),
             run: printable(&record.run.id),
             file_name: facts::file_name(record),
-            embedded_record: None,
+            embedded_record: embedded_record(record),
         }
-    }
-
-    /// Adds the record.
-    pub fn with_record(self, record: &Record) -> Cover {
-        Cover { embedded_record: Some(embedded_record(record)), ..self }
     }
 }

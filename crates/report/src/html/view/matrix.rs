@@ -12,7 +12,7 @@ use crate::{matrix, words};
 
 /// Data of `matrix.html`, the page of a matrix.
 #[derive(Template)]
-#[template(path = "matrix.html", blocks = ["main"])]
+#[template(path = "matrix.html")]
 pub(in crate::html) struct MatrixPage {
     cover: Cover,
     statements: Vec<String>,
@@ -50,12 +50,6 @@ struct HeatCell {
 impl MatrixPage {
     /// The whole page.
     pub fn of(record: &Record, matrix: &Matrix) -> MatrixPage {
-        let page = MatrixPage::part_of(record, matrix);
-        MatrixPage { cover: page.cover.with_record(record), ..page }
-    }
-
-    /// The page without the embedded record.
-    pub fn part_of(record: &Record, matrix: &Matrix) -> MatrixPage {
         let overall = matrix.overall.first().map(findings::matrix::Overall::statement);
         let (recommended, commands) = matrix::commands(record, matrix).unwrap_or_default();
         MatrixPage {
