@@ -20,8 +20,7 @@ pub use exchange::{
 };
 pub use measure::{AccessFlags, CheckFlags, MoreTargets, RestoreFlags, ResumeFlags, RunFlags};
 pub use results::{
-    ByFlag, CompareFlags, ExplainFlags, ListFlags, OutcomeFormat, ReportFlags, RunsFlags,
-    ShowFlags, TestsFlags,
+    ByFlag, CompareFlags, ExplainFlags, ListFlags, ReportFlags, RunsFlags, ShowFlags, TestsFlags,
 };
 pub use simulated::{AttachFlags, DetachFlags, SimCommand};
 pub use workload::{CaptureFlags, FitFlag, MatrixFlags, ReplayFlags, WatchFlags};
@@ -97,8 +96,7 @@ pub enum Command {
     /// possible.
     Replay(Box<ReplayFlags>),
     #[cfg(feature = "export")]
-    /// Export runs, or a whole collection: CSV, JSON, a workbook, Parquet, the output format of
-    /// fio, or figures for Prometheus and Bencher.
+    /// Export runs, or a whole collection: CSV, JSON, Parquet, or figures for Prometheus.
     Export(ExportFlags),
     #[cfg(feature = "export")]
     /// Import the output of other tools as runs: fio, iozone, dd, f3, flashbench, hdparm, ioping

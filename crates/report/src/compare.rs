@@ -20,7 +20,6 @@ mod names;
 mod screens;
 mod works;
 
-pub(crate) use check::{named as figure_name, ratio as figure_ratio, result as regression_result};
 use names::Names;
 
 /// The comparison for a terminal, in lines of at most `width` columns.

@@ -23,7 +23,6 @@ mod headline;
 pub mod html;
 pub mod markdown;
 mod matrix;
-pub mod outcomes;
 pub mod panels;
 pub mod summaries;
 pub mod tables;

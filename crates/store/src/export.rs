@@ -1,16 +1,13 @@
-//! Export of a collection for other tools: CSV, JSON, workbooks, Parquet, and fio's JSON.
+//! Export of a collection for other tools: CSV, JSON and Parquet.
 //!
 //! All formats have the same columns, defined once in [`columns`]; docs/collection.md explains
 //! each. Sinks take one entry at a time, so that a collection of any size needs a few megabytes of
-//! memory (a workbook is the exception: its format needs all of it).
+//! memory.
 
 pub mod columns;
 mod csv;
 mod dataset;
-mod fio;
-mod fio_fields;
 mod parquet;
-mod xlsx;
 
 use std::io::{self, Write};
 
@@ -18,9 +15,7 @@ use record::collection::CollectionRun;
 
 pub use self::csv::CsvSink;
 pub use self::dataset::DatasetSink;
-pub use self::fio::fio;
 pub use self::parquet::{ParquetSink, groups_of, in_memory};
-pub use self::xlsx::XlsxSink;
 
 /// Something could not be exported.
 #[derive(Debug, thiserror::Error)]
@@ -31,17 +26,9 @@ pub enum ExportError {
     /// JSON cannot represent a value.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// The format of workbooks cannot represent a value.
-    #[error("a workbook cannot hold this: {0}; --format parquet or csv can")]
-    Workbook(#[from] rust_xlsxwriter::XlsxError),
     /// Parquet cannot represent a value.
     #[error("Parquet cannot hold this: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),
-    /// A sheet has fewer rows than the runs have cells.
-    #[error(
-        "a sheet of a workbook has 1,048,576 rows, and these runs have more cells; --format parquet or csv has no limit"
-    )]
-    TooManyRows,
 }
 
 impl From<ExportError> for io::Error {
@@ -94,46 +81,6 @@ impl<W: Write> Sink for JsonSink<W> {
     }
 }
 
-/// Writes fio's JSON, one document for each run, in an array if there are several.
-pub struct FioSink<W: Write> {
-    to: W,
-    /// First document, held back until it is known that more follow.
-    first: Option<String>,
-    is_array: bool,
-}
-
-impl<W: Write> FioSink<W> {
-    /// A sink that writes fio's JSON to `to`; an array where it gets several runs.
-    pub fn new(to: W) -> FioSink<W> {
-        FioSink { to, first: None, is_array: false }
-    }
-}
-
-impl<W: Write> Sink for FioSink<W> {
-    fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
-        let document = fio(entry);
-        if let Some(first) = self.first.take() {
-            write!(self.to, "[\n{}", first.trim_end())?;
-            self.is_array = true;
-        }
-        if self.is_array {
-            write!(self.to, ",\n{}", document.trim_end())?;
-        } else {
-            self.first = Some(document);
-        }
-        Ok(())
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
-        match self.first.take() {
-            Some(only) => self.to.write_all(only.as_bytes())?,
-            None if self.is_array => self.to.write_all(b"\n]\n")?,
-            None => self.to.write_all(b"[]\n")?,
-        }
-        Ok(self.to.flush()?)
-    }
-}
-
 fn all(mut sink: impl Sink, entries: &[CollectionRun]) -> Result<(), ExportError> {
     entries.iter().try_for_each(|entry| sink.add(entry))?;
     Box::new(sink).finish()
@@ -153,14 +100,6 @@ pub fn csv(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError>
 /// If it cannot be written.
 pub fn json(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
     all(JsonSink::new(to), entries)
-}
-
-/// Writes a workbook with the sheets "Runs" and "Cells".
-///
-/// # Errors
-/// If there are more cells than a sheet has rows.
-pub fn xlsx(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
-    all(XlsxSink::new(to)?, entries)
 }
 
 /// Writes two files of Parquet: one row for each run, and one for each cell.

@@ -56,8 +56,7 @@ pub struct ExportFlags {
     /// Earlier runs, and runs without a time such as those of simulated media, are left out.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Format of the export. All but xlsx, parquet and dataset go to standard output if no file is
-    /// named.
+    /// Format of the export. All but parquet and dataset go to standard output if no file is named.
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,
     /// File or directory to write to. Parquet makes two files, runs.parquet and cells.parquet, in
@@ -75,20 +74,14 @@ pub struct ExportFlags {
 pub enum ExportFormat {
     /// One row for each cell.
     Csv,
-    /// Workbook with a sheet of runs and a sheet of cells.
-    Xlsx,
     /// File of runs and file of cells.
     Parquet,
     /// Parquet of runs, cells, curves and histograms, in directories by kind and month.
     Dataset,
     /// Complete data, with histograms and curves.
     Json,
-    /// Output format of fio (json+).
-    Fio,
     /// Headline figures as gauges, for Prometheus.
     Openmetrics,
-    /// Headline figures in Bencher Metric Format.
-    Bencher,
 }
 
 /// Flags of `publish`.

@@ -44,12 +44,8 @@ pub struct ShowFlags {
     /// Print a short Markdown table for a forum or an issue, without paths and serial numbers.
     #[arg(long, conflicts_with_all = ["all", "details", "findings", "json"])]
     pub markdown: bool,
-    /// Print the outcome of its checks for a program instead: JUnit XML or annotations of a GitHub
-    /// workflow. Figures for Bencher: `flashmark export --format bencher`.
-    #[arg(long, value_enum, conflicts_with_all = ["all", "details", "findings", "json", "markdown"])]
-    pub format: Option<OutcomeFormat>,
     /// Print the readable part of a damaged run, and name what is lost. Writes nothing.
-    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses", "format"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses"])]
     pub salvage: bool,
 }
 
@@ -162,10 +158,6 @@ pub struct CompareFlags {
     /// Print Markdown tables for a forum or an issue, without paths and serial numbers.
     #[arg(long, conflicts_with_all = ["json", "fail_if"])]
     pub markdown: bool,
-    /// Print the outcome of --fail-if for a program instead: JUnit XML, annotations of a GitHub
-    /// workflow, or the ratios in Bencher Metric Format.
-    #[arg(long, value_enum, requires = "fail_if", conflicts_with_all = ["json", "markdown"])]
-    pub format: Option<OutcomeFormat>,
 }
 
 const COMPARE_HELP: &str = "\
@@ -185,17 +177,6 @@ If a figure cannot be decided, the output gives the number of runs to add.
 Exit codes with --fail-if: 0 passed, 1 slower, or no figure could be decided
 (with --strict: or any could not). With --by: 0 separated, 1 nothing could be
 separated.";
-
-/// Form of the outcome of checks, for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OutcomeFormat {
-    /// JUnit XML.
-    Junit,
-    /// Annotations of a GitHub workflow.
-    Github,
-    /// Bencher Metric Format.
-    Bencher,
-}
 
 /// `--by` as typed.
 #[derive(Clone, Copy, Debug, ValueEnum)]

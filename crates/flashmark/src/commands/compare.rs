@@ -4,10 +4,9 @@ use std::path::Path;
 
 use findings::{ComparedBy, ComparisonSide, MediaComparison, Regression};
 use record::Record;
-use report::outcomes;
 use store::{Store, atomic_write};
 
-use crate::cli::{ByFlag, CompareFlags, OutcomeFormat};
+use crate::cli::{ByFlag, CompareFlags};
 use crate::commands::show::load_from;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{print, print_document};
@@ -34,8 +33,6 @@ pub fn run(flags: &CompareFlags) -> Result {
     }
     if flags.markdown {
         print_document(&report::markdown::comparison(&comparison, &private(flags)?))?;
-    } else if let (Some(format), Some(regression)) = (flags.format, &regression) {
-        print_document(&outcome(format, regression, flags.strict))?;
     } else if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
         let width = OutputStream::Output.width();
         print(&match &regression {
@@ -47,14 +44,6 @@ pub fn run(flags: &CompareFlags) -> Result {
         return Ok(Exit::MediumFailed);
     }
     regression.map_or(Ok(Exit::Done), |regression| passed(&regression, flags.strict))
-}
-
-fn outcome(format: OutcomeFormat, found: &Regression, strict: bool) -> String {
-    match format {
-        OutcomeFormat::Junit => outcomes::junit(&outcomes::of_comparison(found, strict)),
-        OutcomeFormat::Github => outcomes::github(&outcomes::of_comparison(found, strict)),
-        OutcomeFormat::Bencher => outcomes::bencher(found),
-    }
 }
 
 fn comparison_json(

@@ -1,6 +1,5 @@
 //! `flashmark export`: runs for other tools.
 
-mod bencher;
 mod figures;
 mod openmetrics;
 
@@ -15,19 +14,17 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use record::Record;
 use record::collection::{CollectionRun, Origin, SubmissionStatus};
-use store::export::{CsvSink, DatasetSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
+use store::export::{CsvSink, DatasetSink, JsonSink, ParquetSink, Sink};
 use store::{RunDir, Store, atomic_write_with};
 
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::own_runs::{each_measured, measured};
-use crate::commands::report::file_name;
 use crate::commands::show::{find, load_from};
 use crate::commands::whole_dir::{DATASET, WholeDir};
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
 use crate::keys::KeyFile;
 use crate::outputs::print_document;
 use crate::published_run;
-use bencher::BencherSink;
 use openmetrics::OpenMetricsSink;
 
 /// Runs the command. Only the published subset of a run is exported.
@@ -36,21 +33,11 @@ pub fn run(flags: &ExportFlags) -> Result {
     match (flags.format, target(flags)) {
         (ExportFormat::Parquet, Some(dir)) => parquet(&source, dir)?,
         (ExportFormat::Dataset, Some(dir)) => dataset(&source, dir)?,
-        (ExportFormat::Xlsx, Some(file)) => workbook(&source, file)?,
         (ExportFormat::Parquet, None) => {
             return usage("Parquet is two files; name a directory for them with -o");
         }
         (ExportFormat::Dataset, None) => {
             return usage("a data set is many files; name a directory for them with -o");
-        }
-        (ExportFormat::Xlsx, None) => {
-            return usage("a workbook is no text; name a file for it with -o");
-        }
-        (ExportFormat::Fio, Some(dir)) if source.is_of_several() => fio_files(&source, dir)?,
-        (ExportFormat::Fio, None) if source.is_of_several() => {
-            return usage(
-                "fio's tools read one run a file; name a directory for several runs with -o",
-            );
         }
         (format, Some(file)) => {
             whole_file(file, |to| source.write(text_sink(format, BufWriter::new(to))))?;
@@ -73,9 +60,7 @@ fn target(flags: &ExportFlags) -> Option<&Path> {
 fn text_sink<'a>(format: ExportFormat, to: impl Write + 'a) -> Box<dyn Sink + 'a> {
     match format {
         ExportFormat::Json => Box::new(JsonSink::new(to)),
-        ExportFormat::Fio => Box::new(FioSink::new(to)),
         ExportFormat::Openmetrics => Box::new(OpenMetricsSink::new(to)),
-        ExportFormat::Bencher => Box::new(BencherSink::new(to)),
         _ => Box::new(CsvSink::new(to)),
     }
 }
@@ -108,10 +93,6 @@ fn whole_file(path: impl AsRef<Path>, fill: impl FnOnce(&mut File) -> Result<()>
     of_source.map_or_else(|| written.or_internal(), Err)
 }
 
-fn workbook(source: &Source, file: &Path) -> Result<()> {
-    whole_file(file, |to| source.write(Box::new(XlsxSink::new(BufWriter::new(to)).or_internal()?)))
-}
-
 /// Writes both Parquet files or none.
 fn parquet(source: &Source, dir: &Path) -> Result<()> {
     make_dir(dir)?;
@@ -130,19 +111,6 @@ fn dataset(source: &Source, dir: &Path) -> Result<()> {
     place.appear()
 }
 
-/// Writes a file for each run, named after the run.
-fn fio_files(source: &Source, dir: &Path) -> Result<()> {
-    make_dir(dir)?;
-    source.each(&mut |entry| {
-        // A record from elsewhere may call itself anything, and two the same.
-        let own = entry.local_name.as_deref().map_or(String::new(), |it| file_name(it) + "-");
-        whole_file(dir.join(format!("{own}{}.json", entry.id)), |to| {
-            let mut sink: Box<dyn Sink> = Box::new(FioSink::new(BufWriter::new(to)));
-            sink.add(entry).and_then(|()| sink.finish()).map_err(io::Error::from).or_internal()
-        })
-    })
-}
-
 fn make_dir(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir)
         .map_err(|error| anyhow::anyhow!("cannot make the directory '{}': {error}", dir.display()))
@@ -154,7 +122,7 @@ enum Source {
     /// Runs that were named.
     Named(Vec<CollectionRun>),
     /// All runs of this machine that measured something, since then.
-    Machine { store: Store, keys: Option<KeyFile>, since: Option<Timestamp>, is_single: bool },
+    Machine { store: Store, keys: Option<KeyFile>, since: Option<Timestamp> },
 }
 
 impl Source {
@@ -170,15 +138,7 @@ impl Source {
             return nothing_kept();
         }
         let keys = KeyFile::given(flags.keys.as_deref())?;
-        Ok(Source::Machine { store, keys, since, is_single: runs == 1 })
-    }
-
-    /// True if there may be more than one run.
-    fn is_of_several(&self) -> bool {
-        match self {
-            Source::Named(entries) => entries.len() != 1,
-            Source::Machine { is_single, .. } => !is_single,
-        }
+        Ok(Source::Machine { store, keys, since })
     }
 
     /// Hands out the runs one by one.

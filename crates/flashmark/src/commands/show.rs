@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use record::Record;
-use report::outcomes;
 use report::text::DetailsLocation;
 use store::{Loaded, RunDir, Store};
 
-use crate::cli::{OutcomeFormat, ShowFlags};
+use crate::cli::ShowFlags;
 use crate::commands::check;
-use crate::exit::{Exit, OrExit, Result, usage};
+use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
 use crate::session::{complete, concluded_for};
@@ -26,7 +25,7 @@ pub fn run(flags: &ShowFlags) -> Result {
         return salvage::show(&dir);
     }
     let Loaded { mut record, damage } = dir.load_with_damage().or_usage()?;
-    let is_document = flags.json || flags.markdown || flags.format.is_some();
+    let is_document = flags.json || flags.markdown;
     let is_in_findings = record.findings.iter().any(|finding| finding.id == "not-put-back");
     match not_restored::line(&dir)
         .filter(|_| is_document || flags.all || flags.findings || !is_in_findings)
@@ -41,9 +40,7 @@ pub fn run(flags: &ShowFlags) -> Result {
     if !uses.is_empty() {
         concluded_for(&mut record, &uses);
     }
-    if let Some(format) = flags.format {
-        print_document(&outcome(format, &record)?)?;
-    } else if flags.findings {
+    if flags.findings {
         print(&report::text::findings(&record, OutputStream::Output.width()))?;
     } else if flags.json {
         print_document(&record.to_json())?;
@@ -58,16 +55,6 @@ pub fn run(flags: &ShowFlags) -> Result {
         outputs::show(&record, &run, &files, flags.details, OutputStream::Output)?;
     }
     Ok(Exit::Done)
-}
-
-fn outcome(format: OutcomeFormat, record: &Record) -> Result<String> {
-    match format {
-        OutcomeFormat::Junit => Ok(outcomes::junit(&outcomes::of_run(record))),
-        OutcomeFormat::Github => Ok(outcomes::github(&outcomes::of_run(record))),
-        OutcomeFormat::Bencher => {
-            usage("figures of a run for Bencher: flashmark export RUN --format bencher")
-        }
-    }
 }
 
 /// Name of the run, and the files that it left; a record that somebody sent has no files beside it.

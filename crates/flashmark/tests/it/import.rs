@@ -1,9 +1,9 @@
 //! Import of other tools' output, as a user sees it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::support::{Flashmark, Ran, Scratch, read_record, skipped};
+use crate::support::{Flashmark, Ran, read_record};
 
 fn fixture(name: &str) -> String {
     format!("{}/../../fixtures/import/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -152,26 +152,6 @@ fn the_yardstick_of_the_charts_is_the_published_one() {
     let published = import::reference::yardsticks();
     let disk = published.iter().find(|one| one.name == report::yardstick::DISK).unwrap();
     assert_eq!(disk.value, report::yardstick::DISK_IOPS);
-}
-
-/// fio's own tool makes tables of an export, and finds the histograms in it.
-#[test]
-fn fios_tool_reads_what_is_exported_for_it() {
-    const TOOL: &str = "fio_jsonplus_clat2csv";
-    if Command::new(TOOL).arg("--help").output().is_err() {
-        return skipped("needs fio_jsonplus_clat2csv");
-    }
-    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--seed", "3"]);
-    let out = scratch.path().join("out.json");
-    flashmark.done(&["export", "latest", "--format", "fio", "-o", out.to_str().unwrap()]);
-    let tables = scratch.path().join("out.csv");
-    for check in [&[][..], &["--validate"]] {
-        let ran = Command::new(TOOL).args([&out, &tables]).args(check).output().unwrap();
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    }
-    let table = std::fs::read_to_string(scratch.path().join("out_job0.csv")).unwrap();
-    assert!(table.lines().count() > 1, "{table}");
 }
 
 /// Two cards of a published survey: the conclusions from flashbench's output are in words.

@@ -310,11 +310,8 @@ fn simulations_move_nothing(lab: &Lab) {
     (called.medium, called.target) = (card.medium, card.target);
     called.medium.capacity_bytes = Some(250_000_000_000);
     lab.attack("a simulation called a card", &called, "mallory", &[Sent::Waits]);
-    let fio = lab.word("fio.json");
-    lab.flashmark.done(&["export", "latest", "--format", "fio", "-o", &fio]);
-    lab.flashmark.done(&["import", &fio, "--kind", "sd", "--label", "HERO 2"]);
-    let sent = lab.send_file("latest", "mallory");
-    lab.note(sent, &[Sent::Waits, Sent::Refused], "a simulation through fio");
+    let through_fio = named(by(called, "fio"), "Acme", "HERO 2");
+    lab.attack("a simulation through fio", &through_fio, "mallory", &[Sent::Waits, Sent::Refused]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use std::io::{Cursor, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -92,17 +92,15 @@ fn csv_has_a_row_a_cell() {
 
 #[test]
 fn nothing_is_a_file_too() {
-    let (table, array, document) = (Kept::default(), Kept::default(), Kept::default());
+    let (table, array) = (Kept::default(), Kept::default());
     csv(&[], table.clone()).unwrap();
     json(&[], array.clone()).unwrap();
-    all(FioSink::new(document.clone()), &[]).unwrap();
     assert_eq!(table.text().lines().count(), 1);
-    assert_eq!((array.text().as_str(), document.text().as_str()), ("[]\n", "[]\n"));
+    assert_eq!(array.text(), "[]\n");
     let (runs, cells) = (Kept::default(), Kept::default());
     parquet(&[], runs.clone(), cells).unwrap();
     let reader = SerializedFileReader::new(bytes_of(&runs)).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
-    xlsx(&[], Kept::default()).unwrap();
 }
 
 #[test]
@@ -168,147 +166,6 @@ fn parquet_is_written_in_groups() {
     let groups: Vec<i64> =
         reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
     assert_eq!(groups, [65_536, 65_536, 150_000 - 2 * 65_536]);
-}
-
-#[test]
-fn a_workbook_is_a_zip_with_two_sheets_that_can_be_filtered() {
-    let kept = Kept::default();
-    xlsx(&entries(), kept.clone()).unwrap();
-    let mut archive = zip::ZipArchive::new(Cursor::new(kept.bytes())).unwrap();
-    let mut part = |name: &str| io::read_to_string(archive.by_name(name).unwrap()).unwrap();
-    assert!(part("xl/workbook.xml").contains("name=\"Cells\""));
-    assert!(part("xl/tables/table2.xml").contains("autoFilter ref=\"A1:"));
-    let texts = part("xl/sharedStrings.xml");
-    assert!(texts.contains("=HYPERLINK"), "a text stays one");
-    assert!(!part("xl/worksheets/sheet1.xml").contains("<f>"), "and is no formula");
-}
-
-#[test]
-fn the_fio_json_is_as_fio_would_write_it() {
-    let mut one = entry("first", "");
-    let document: serde_json::Value = serde_json::from_str(&fio(&one)).unwrap();
-    assert_eq!(document["fio version"], "flashmark-0.1.0");
-    let jobs = document["jobs"].as_array().unwrap();
-    assert_eq!(jobs.len(), 1, "what failed before its first I/O is no job");
-    let job = &jobs[0];
-    assert_eq!(
-        (job["job options"]["rw"].as_str(), job["job options"]["bs"].as_str()),
-        (Some("randwrite"), Some("4096"))
-    );
-    assert_eq!(
-        (job["write"]["total_ios"].as_u64(), job["write"]["iops"].as_f64()),
-        (Some(100), Some(200.0))
-    );
-    assert_eq!(job["write"]["clat_ns"]["percentile"]["50.000000"], 2_000_000);
-    assert_eq!(job["read"]["total_ios"], 0);
-    let bins = job["write"]["clat_ns"]["bins"].as_object().unwrap();
-    assert_eq!(bins.values().filter_map(serde_json::Value::as_u64).sum::<u64>(), 100);
-    one.run.cells[1].params.pattern = Some(record::Pattern::Strided);
-    let document: serde_json::Value = serde_json::from_str(&fio(&one)).unwrap();
-    assert!(document["jobs"].as_array().unwrap().is_empty(), "fio has no word for it");
-}
-
-/// fio-plot 1.1.21 reads these and does not ask whether they exist; fio's own tool reads all three
-/// directions, and never ends where a bucket is beyond fio's last.
-#[test]
-fn fios_json_has_what_its_tools_read() {
-    let mut one = entry("first", "");
-    let histogram = one.run.cells[1].histogram.as_mut().unwrap();
-    histogram.record(40_000_000_000);
-    histogram.record(50_000_000_000);
-    let document: serde_json::Value = serde_json::from_str(&fio(&one)).unwrap();
-    let job = &document["jobs"][0];
-    for key in ["latency_ns", "latency_us", "latency_ms", "usr_cpu", "sys_cpu", "trim"] {
-        assert!(job.get(key).is_some(), "{key}");
-    }
-    for key in ["rw", "bs", "iodepth", "numjobs"] {
-        assert!(job["job options"].get(key).is_some(), "{key}");
-    }
-    for key in ["bw", "iops", "iops_stddev"] {
-        assert!(job["read"].get(key).is_some() && job["write"].get(key).is_some(), "{key}");
-    }
-    let times = &job["write"]["lat_ns"];
-    // 97 of 2 ms, 2 of 53, one of 200, and two that are longer than fio knows.
-    assert!(times["mean"].as_f64().unwrap() > 0.0 && times["stddev"].as_f64().unwrap() > 0.0);
-    assert_eq!(job["write"]["clat_ns"]["bins"]["17112760320"], 2);
-    let share = |class: &str| job["latency_ms"][class].as_f64().unwrap();
-    // A bucket of 2 ms reaches a little beyond.
-    let short = share("2") + share("4");
-    assert!((short - 9700.0 / 102.0).abs() < 1e-6, "{short}");
-    assert!((share(">=2000") - 200.0 / 102.0).abs() < 1e-6);
-    let rate = &job["write"];
-    // Its curve: 350 and 50 I/Os a second.
-    assert_eq!((rate["iops_min"].as_f64(), rate["iops_max"].as_f64()), (Some(50.0), Some(350.0)));
-    assert!((rate["iops_stddev"].as_f64().unwrap() - 212.132).abs() < 0.001);
-}
-
-/// Fields of a cell that must survive export and import.
-fn gist(cell: &record::Cell) -> (Option<u64>, u32, Option<f64>, u64, Option<u64>, Option<u64>) {
-    let latency = cell.metrics.latency_ns.as_ref();
-    let iops = cell.metrics.iops.map(|found| found.value);
-    (
-        cell.params.block_bytes,
-        cell.params.queue_depth,
-        iops,
-        cell.ops,
-        latency.and_then(|found| found.p50),
-        latency.map(|found| found.max),
-    )
-}
-
-#[test]
-fn our_importer_reads_what_fio_would_have_printed() {
-    let one = entry("first", "");
-    let records = import::read("export.json", fio(&one).as_bytes()).unwrap();
-    assert_eq!((records.len(), records[0].cells.len()), (1, 1));
-    let (sent, back) = (&one.run.cells[1], &records[0].cells[0]);
-    assert_eq!((back.test.as_str(), gist(back)), ("random-write", gist(sent)));
-    assert_eq!(
-        back.histogram.as_ref().map(record::Histogram::len),
-        sent.histogram.as_ref().map(record::Histogram::len)
-    );
-    // Several runs are an array.
-    let kept = Kept::default();
-    all(FioSink::new(kept.clone()), &entries()).unwrap();
-    let records = import::read("export.json", kept.text().as_bytes()).unwrap();
-    assert_eq!(records.iter().map(|record| record.cells.len()).sum::<usize>(), 2);
-}
-
-#[test]
-fn our_importer_reads_our_csv() {
-    let kept = Kept::default();
-    csv(&entries(), kept.clone()).unwrap();
-    let records = import::read("export.csv", kept.text().as_bytes()).unwrap();
-    assert_eq!(records.len(), 2, "one a run");
-    for (record, entry) in records.iter().zip(entries()) {
-        let (sent, back) = (&entry.run.cells[1], &record.cells[1]);
-        assert_eq!(
-            (&back.test, gist(back), &back.params.content),
-            (&sent.test, gist(sent), &sent.params.content)
-        );
-        assert_eq!(
-            back.metrics.iops.and_then(|found| found.ci95),
-            sent.metrics.iops.and_then(|found| found.ci95)
-        );
-        assert_eq!(record.medium.capacity_bytes, entry.run.capacity_bytes);
-    }
-}
-
-#[test]
-fn the_reference_collection_comes_back_from_csv() {
-    let mut bytes = Vec::new();
-    let entries = import::reference::entries();
-    csv(&entries, &mut bytes).unwrap();
-    let records = import::read("export.csv", &bytes).unwrap();
-    assert_eq!(records.len(), entries.len());
-    for (record, entry) in records.iter().zip(&entries) {
-        assert_eq!(record.run.software.name, entry.run.software.name);
-        assert_eq!(
-            (record.medium.kind, &record.medium.vendor, &record.medium.model),
-            (entry.run.kind, &entry.run.vendor, &entry.run.model)
-        );
-        assert_eq!(record.cells, entry.run.cells);
-    }
 }
 
 #[test]

@@ -1,17 +1,14 @@
-"""Opens what `flashmark export` wrote as its readers do: DuckDB, pandas, openpyxl, fio's own converter,
-fio-plot, and the parsers of Prometheus. Arguments: the directory with the exports, the number of cells of the run, the top of
+"""Opens what `flashmark export` wrote as its readers do: DuckDB, pandas, and the parsers of Prometheus. Arguments: the directory with the exports, the number of cells of the run, the top of
 the checkout. Ends with 0 where each of them finds what is there."""
 
 import csv
 import datetime
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
-import openpyxl
 import pandas
 import prometheus_client.openmetrics.parser
 import prometheus_client.parser
@@ -49,26 +46,6 @@ expect("DuckDB: form of the record", metadata["flashmark.schema"], "flashmark/1"
 frame = pandas.read_parquet(folder / "parquet/cells.parquet")
 expect("pandas: rows", len(frame), cells)
 expect("pandas: IOPS as in CSV", sorted(frame["iops"].dropna()), iops)
-
-book = openpyxl.load_workbook(folder / "cells.xlsx", read_only=True)
-sheet = book["cells"] if "cells" in book.sheetnames else book[book.sheetnames[-1]]
-expect("openpyxl: rows below the head", sum(1 for _ in sheet.iter_rows(min_row=2)), cells)
-
-fio = folder / "fio.json"
-subprocess.run(["fio_jsonplus_clat2csv", fio, folder / "clat.csv"], check=True, stdout=subprocess.DEVNULL)
-converted = sorted(path.name for path in folder.glob("clat_job*.csv"))
-expect("fio_jsonplus_clat2csv: a file a job", len(converted) > 0, True)
-
-jobs = folder / "jobs"
-jobs.mkdir()
-(jobs / "run.json").write_bytes(fio.read_bytes())
-plot = folder / "plot.png"
-subprocess.run(
-    [Path(sys.executable).parent / "fio-plot", "-i", jobs, "-T", "journey", "-r", "write", "-l",
-     "-n", "1", "-d", "1", "-o", plot],
-    check=True, stdout=subprocess.DEVNULL,
-)
-expect("fio-plot: a chart", plot.read_bytes()[:4], b"\x89PNG")
 
 text = (folder / "figures.prom").read_text()
 families = list(prometheus_client.openmetrics.parser.text_string_to_metric_families(text))

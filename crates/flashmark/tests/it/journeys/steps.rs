@@ -37,13 +37,10 @@ pub const STEPS: &[Step] = &[
     Step { name: "compare itself", take: compare_itself },
     Step { name: "compare", take: compare },
     Step { name: "export csv", take: export_csv },
-    Step { name: "export xlsx", take: export_xlsx },
     Step { name: "export parquet", take: export_parquet },
     Step { name: "export dataset", take: export_dataset },
     Step { name: "export json", take: export_json },
-    Step { name: "export fio", take: export_fio },
     Step { name: "export openmetrics", take: export_openmetrics },
-    Step { name: "export bencher", take: export_bencher },
     Step { name: "publish", take: publish },
     Step { name: "validate", take: validate },
     Step { name: "submit", take: submit },
@@ -246,20 +243,6 @@ fn export_openmetrics(walk: &Walk<'_>) -> Result<(), String> {
     ensure(infos == 1 && text.ends_with("# EOF\n"), || text)
 }
 
-fn export_bencher(walk: &Walk<'_>) -> Result<(), String> {
-    let benchmarks = parsed(&walk.done(&["export", "latest", "--format", "bencher"])?)?;
-    let metrics = benchmarks.as_object().into_iter().flatten().flat_map(|(_, it)| it.as_object());
-    let mut values = metrics.flat_map(|measures| measures.values().map(|it| &it["value"]));
-    ensure(benchmarks.is_object() && values.all(Value::is_number), || benchmarks.to_string())
-}
-
-fn export_xlsx(walk: &Walk<'_>) -> Result<(), String> {
-    let file = walk.at("cells.xlsx");
-    walk.done(&["export", "latest", "--format", "xlsx", "-o", word(&file)])?;
-    let bytes = fs::read(file).map_err(|error| error.to_string())?;
-    ensure(bytes.starts_with(b"PK"), || "it is no workbook".into())
-}
-
 fn export_parquet(walk: &Walk<'_>) -> Result<(), String> {
     let dir = walk.at("parquet");
     walk.done(&["export", "latest", "--format", "parquet", "-o", word(&dir)])?;
@@ -292,19 +275,6 @@ fn export_json(walk: &Walk<'_>) -> Result<(), String> {
     ensure(exported_cells == cells, || format!("{exported_cells} cells of {cells}"))
 }
 
-/// Checks that fio's format has a job for each cell that did I/O, and that `import` reads it back.
-fn export_fio(walk: &Walk<'_>) -> Result<(), String> {
-    let file = walk.at("fio.json");
-    let has_io = walk.measured_cells()?.iter().any(|cell| cell["metrics"]["iops"].is_object());
-    let ran = walk.flashmark.run(&["export", "latest", "--format", "fio", "-o", word(&file)]);
-    if !has_io {
-        return ensure(ran.code.is_some_and(|code| code < 3), || ran.to_string());
-    }
-    ensure(ran.code == Some(0), || ran.to_string())?;
-    let read = Flashmark::new().run(&["import", word(&file)]);
-    ensure(read.code == Some(0), || format!("our own fio export is not read: {read}"))
-}
-
 /// Checks that the site has a page of the medium.
 fn publish(walk: &Walk<'_>) -> Result<(), String> {
     let dir = walk.at("site");
@@ -322,13 +292,12 @@ fn validate(walk: &Walk<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the run can be written into a collection.
+/// Checks that the run can be written into a collection; a large one goes without its curves, and
+/// so has another name than its export.
 fn submit(walk: &Walk<'_>) -> Result<(), String> {
-    let (dir, csv) = (walk.at("cards"), walk.done(&["export", "latest", "--format", "csv"])?);
+    let dir = walk.at("cards");
     walk.done(&["collection", "init", word(&dir)])?;
     walk.done(&["submit", "latest", "--to", word(&dir), "--sender", "ada", "--yes"])?;
-    let id = csv.lines().nth(1).and_then(|row| row.split(',').next()).unwrap_or_default();
-    // The name that an export has is the one that every collection gives it.
-    let written = dir.join(format!("records/ada/{id}.json.gz"));
-    ensure(written.is_file(), || format!("{} is missing", written.display()))
+    let written = fs::read_dir(dir.join("records/ada")).map_err(|error| error.to_string())?.count();
+    ensure(written == 1, || format!("{written} records in {}", dir.display()))
 }
