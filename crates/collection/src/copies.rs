@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(found(&known, &run(1, false)), Some(0));
     }
 
-    /// Regression: a measurement sent again as simulated put the measurement in quarantine.
+    /// Regression: a measurement sent again as simulated kept the measurement out.
     #[test]
     fn a_measurement_called_simulated_is_a_copy_of_it() {
         assert_eq!(found(&[run(1, false)], &run(1, true)), Some(0));

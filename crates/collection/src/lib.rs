@@ -1,6 +1,6 @@
-//! An open collection of runs. Every run that is sent, published or served passes [`read`] or
-//! [`check`], which say what cannot be true of it; the program that measures asks the same
-//! functions before it sends anything.
+//! An open collection of runs. Every run that is sent or published passes [`read`] or [`check`],
+//! which say what cannot be true of it; the program that measures asks the same functions before it
+//! sends anything. [`Lines`] computes the table from the runs that count.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
 

@@ -40,18 +40,6 @@ pub(super) fn clean(bytes: &[u8]) -> CleanText {
     cleaned
 }
 
-/// Decodes the bytes of a file to a text with the same meaning, without NUL, which web forms do not
-/// transmit.
-#[must_use]
-pub fn plain_text(bytes: &[u8]) -> String {
-    let bytes = unmarked(bytes);
-    let mut text = String::with_capacity(bytes.len());
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        text.extend(latin_or_utf8(line).chars().filter(|letter| *letter != '\0'));
-    }
-    text
-}
-
 /// Removes the byte order mark, and decodes UTF-16.
 fn unmarked(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes {

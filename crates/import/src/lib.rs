@@ -45,7 +45,6 @@ use self::imported_run::ImportedRun;
 use self::reading::Reading;
 use self::text::ImportText;
 
-pub use self::clean::plain_text;
 pub use self::known_medium::KnownMedium;
 
 /// Longest file that is read, in bytes.

@@ -219,7 +219,7 @@ impl ScanState<'_> {
             }
             newer if newer.starts_with(FAMILY) => Err(self.refuse(
                 "newer-schema",
-                format_args!("'{found}' is newer than what this server reads, '{SCHEMA}'"),
+                format_args!("'{found}' is newer than what this version reads, '{SCHEMA}'"),
             )),
             _ => Err(self.refuse(
                 "wrong-schema",

@@ -246,8 +246,8 @@ wrong-schema: the document does not say what it is; a run begins with "schema": 
 wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
 wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
 wrong-schema: schema: 'fio/3' is no run of Flashmark; that would be 'flashmark/1'
-newer-schema: schema: 'flashmark/2' is newer than what this server reads, 'flashmark/1'
-newer-schema: schema: 'flashmark/17' is newer than what this server reads, 'flashmark/1'
+newer-schema: schema: 'flashmark/2' is newer than what this version reads, 'flashmark/1'
+newer-schema: schema: 'flashmark/17' is newer than what this version reads, 'flashmark/1'
 not-a-run: missing field `elapsed_ns` at line 1 column 25
 not-a-run: the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends
 422 not-a-run: cells: there is none, so nothing was measured

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use import::{
-    Hints, Import, ImportError, IozoneUnit, MAX_BYTES, plain_text, read, read_with, understand,
-};
+use import::{Hints, Import, ImportError, IozoneUnit, MAX_BYTES, read, read_with, understand};
 use proptest::prelude::*;
 use record::Record;
 
@@ -182,26 +180,6 @@ fn old_bytes_and_other_encodings_are_text_too() {
     let plain = read("x", text.as_bytes()).unwrap()[0].cells.clone();
     assert_eq!(read("x", &latin).unwrap()[0].cells, plain);
     assert_eq!(read("x", &wide).unwrap()[0].cells, plain);
-}
-
-/// A web form transmits text alone, and ends its lines as mail does.
-#[test]
-fn a_text_sent_through_a_form_gives_the_same_results() {
-    let mut texts: Vec<Vec<u8>> = names().iter().map(|path| std::fs::read(path).unwrap()).collect();
-    let dd = text("dd_write_1M_direct.txt");
-    let wide = dd.encode_utf16().flat_map(u16::to_le_bytes);
-    texts.push([0xff, 0xfe].into_iter().chain(wide).collect());
-    texts.push(dd.replace("copied", "co\0pied").into_bytes());
-    texts.push(b"\xb5\n".iter().copied().chain(dd.bytes()).collect());
-    for text in texts {
-        let carried = plain_text(&text).replace("\r\n", "\n").replace(['\r', '\n'], "\r\n");
-        let read = |bytes: &[u8]| {
-            let found = understand("x", bytes, &Hints::default()).map_err(|e| e.to_string())?;
-            let parts = found.records.into_iter().map(|record| (record.medium, record.cells));
-            Ok::<_, String>((parts.collect::<Vec<_>>(), found.left_count))
-        };
-        assert_eq!(read(&text), read(carried.as_bytes()), "{carried}");
-    }
 }
 
 /// Summary of dd with other figures, with a decimal comma if the language has one.

@@ -110,7 +110,7 @@
       });
     });
 
-    // In a tree of files the script sorts and filters; a server does it itself.
+    // Files answer no queries: the script sorts and filters.
     var source = table.dataset.source;
     if (source) {
       var heads = Array.from(table.querySelectorAll("thead th[data-key]"));
@@ -263,7 +263,7 @@
     }
   }
 
-  // Side by side, in a tree of files.
+  // Side by side.
   var side = document.getElementById("chosen");
   if (side) {
     var slugs = new URLSearchParams(location.search).getAll("m").slice(0, MOST);
