@@ -195,3 +195,76 @@ fn runs_of_one_medium_have_distinct_columns() {
         assert!(screen.contains(&format!("class10 (simulated) ({label})")), "{screen}");
     }
 }
+
+/// Commands that the rows of docs/articles.md have.
+const TYPED: [&str; 10] = [
+    "run", "compare", "report", "runs", "matrix", "watch", "import", "publish", "explain",
+    "capture",
+];
+
+/// Commands of a row of docs/articles.md. A row may add to the command of the row before ("the same
+/// with `--set ..`") or change the value of its last setting (`.. forms=rewrite`).
+fn commands_of(column: &str, before: &str) -> Vec<String> {
+    let quoted = column.split('`').skip(1).step_by(2);
+    let command = |text: &str| match text.split_once(' ').map_or((text, ""), |it| it) {
+        ("..", change) => {
+            let key = change.split('=').next().unwrap_or_default();
+            before.rsplit_once(&format!("{key}=")).map(|(head, _)| format!("{head}{change}"))
+        }
+        ("--set", _) => Some(format!("{before} {text}")),
+        (first, _) if TYPED.contains(&first) => Some(text.to_owned()),
+        _ => None,
+    };
+    quoted.filter_map(command).collect()
+}
+
+/// Each of the 72 rows is typed: a run as a plan on a simulated card; what needs a device, with
+/// `--help` behind it.
+#[test]
+fn the_command_of_every_row_of_the_document_is_a_command() {
+    let (flashmark, scratch) = (with_card(), Scratch::new());
+    flashmark.done(&["run", "sim:class6", "--only", "random-read", "--quiet"]);
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/hdparm_t.txt");
+    let (page, site) = (scratch.at("a.html"), scratch.at("site"));
+    let run = |at: usize| flashmark.runs()[at].file_name().unwrap().to_str().unwrap().to_owned();
+    let stand_in = |word: &str| match word {
+        "T" | "D" => "sim:a1".to_owned(),
+        "A" | "A2" => run(0),
+        "B" | "B2" => run(1),
+        "FILE" => fixture.to_owned(),
+        "DIR" => site.to_str().unwrap().to_owned(),
+        other => other.to_owned(),
+    };
+    let document =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/articles.md"));
+    let document = document.unwrap();
+    let rows = document.lines().take_while(|line| !line.starts_with("## Beside the tools"));
+    let rows = rows.filter(|line| line.starts_with("| ") && !line.starts_with("| what |"));
+    let (mut count, mut before) = (0, String::new());
+    for row in rows {
+        count += 1;
+        for command in commands_of(row.split(" | ").nth(1).unwrap_or_default(), &before) {
+            let command = command.replace("A B C D", "A B");
+            let mut words: Vec<String> = command.split(' ').map(&stand_in).collect();
+            let more: &[&str] = match words[0].as_str() {
+                "run" if words[1].starts_with("/dev/") => &["--help"],
+                "run" => &["--plan"],
+                "matrix" | "watch" | "capture" => &["--help"],
+                _ => &[],
+            };
+            words.extend(more.iter().map(|&word| word.to_owned()));
+            if let Some(at) = words.iter().position(|word| word == "--html") {
+                words[at + 1] = page.to_str().unwrap().to_owned();
+            }
+            words.dedup_by(|a, b| a == b && a == "--plan");
+            let ran = flashmark.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            // Simulated media have no host to compare by (exit code 1) and no page cache.
+            let is_taken = ran.code == Some(0)
+                || words[0] == "compare" && ran.code == Some(1)
+                || ran.err.contains("needs a page cache; there is none here");
+            assert!(is_taken, "{row}\n{}: {ran}", words.join(" "));
+            before = command;
+        }
+    }
+    assert_eq!(count, 72, "rows of docs/articles.md");
+}
