@@ -12,10 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Flashmark, Scratch, has_tool};
-
-/// Time limit for any step, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(600);
+use crate::support::{Flashmark, PATIENCE, Scratch, has_tool};
 
 /// A browser with one page and a profile of its own.
 struct Browser {

@@ -292,12 +292,24 @@ fn validate(walk: &Walk<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the run can be written into a collection; a large one goes without its curves, and
-/// so has another name than its export.
+/// Checks that the run can be written into a collection, under the name of its content: that of its
+/// export, unless curves were thinned to fit a repository.
 fn submit(walk: &Walk<'_>) -> Result<(), String> {
     let dir = walk.at("cards");
     walk.done(&["collection", "init", word(&dir)])?;
     walk.done(&["submit", "latest", "--to", word(&dir), "--sender", "ada", "--yes"])?;
-    let written = fs::read_dir(dir.join("records/ada")).map_err(|error| error.to_string())?.count();
-    ensure(written == 1, || format!("{written} records in {}", dir.display()))
+    let entries = fs::read_dir(dir.join("records/ada")).map_err(|error| error.to_string())?;
+    let [written] = &entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()[..] else {
+        return Err(format!("not one record in {}", dir.display()));
+    };
+    let packed = fs::read(written).map_err(|error| error.to_string())?;
+    let limits = collection::UploadLimits::default();
+    let upload = collection::read(&packed, Some("gzip"), &limits);
+    let run = upload.map_err(|error| error.to_string())?.run;
+    let id = collection::content_name(&run);
+    ensure(written.ends_with(format!("{id}.json.gz")), || format!("{}: {id}", written.display()))?;
+    let exported = parsed(&walk.done(&["export", "latest", "--format", "json"])?)?;
+    let cells = serde_json::to_value(&run.cells).map_err(|error| error.to_string())?;
+    let is_whole = exported[0]["run"]["cells"] == cells;
+    ensure(!is_whole || exported[0]["id"] == id, || format!("exported as {}", exported[0]["id"]))
 }
