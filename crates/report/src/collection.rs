@@ -45,10 +45,9 @@ use record::text::{capitalised, printable};
 use crate::words;
 
 /// Parts that surround every page: head, navigation, foot.
-pub(crate) struct SiteFrame<'a> {
+pub(crate) struct SiteFrame {
     pub title: String,
     pub site: String,
-    pub made: Option<&'a str>,
     pub style: String,
     pub script: String,
     pub home: String,
@@ -64,16 +63,15 @@ pub(crate) struct NavItem {
     pub here: bool,
 }
 
-impl<'a> SiteFrame<'a> {
+impl SiteFrame {
     /// Frame of a page; `here` is the page's place in the navigation.
-    pub fn new(links: Links<'a>, title: String, here: &str) -> SiteFrame<'a> {
+    pub fn new(links: Links<'_>, title: String, here: &str) -> SiteFrame {
         let [style, script] = assets();
         let home = links.table(&record::collection::Query::default());
         let item = |name, text, href| NavItem { text, href, here: name == here };
         SiteFrame {
             title: printable(&title),
             site: printable(&links.site.title),
-            made: links.site.made.as_deref(),
             style: links.file(&style.path),
             script: links.file(&script.path),
             feed: links.file("feed.atom"),

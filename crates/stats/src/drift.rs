@@ -13,13 +13,8 @@ pub struct Drift {
 pub(crate) const ROUNDS: usize = 5;
 
 impl Drift {
-    /// SNIA's definition of steady state: range within 20 %, slope within 10 %.
-    pub fn is_steady(&self) -> bool {
-        self.is_steady_within(0.0)
-    }
-
-    /// The same for windows that are fifths of a run whose mean is known to `relative_half_width`
-    /// (95 %) only: what that uncertainty explains is no drift. A fifth then has the relative
+    /// SNIA's definition of steady state (range within 20 %, slope within 10 %) for windows that are
+    /// fifths of a run whose mean is known to `relative_half_width` (95 %) only: what that uncertainty explains is no drift. A fifth then has the relative
     /// standard error s = half-width / 1.96 x sqrt(5); 95 % of the ranges of five such values are
     /// below 3.86 s (studentised range), and of the slopes below 1.96 x 4 / sqrt(10) s. Without
     /// this, noise alone would fail every other look at a rate known to 10 %.
@@ -54,7 +49,7 @@ mod tests {
         let found = drift(&rates).expect("five rates");
         assert!((found.range - range).abs() < 1e-12, "{rates:?}: {found:?}");
         assert!((found.slope - slope).abs() < 1e-12, "{rates:?}: {found:?}");
-        assert_eq!(found.is_steady(), steady, "{rates:?}: {found:?}");
+        assert_eq!(found.is_steady_within(0.0), steady, "{rates:?}: {found:?}");
     }
 
     /// SNIA's rule at its edges, by hand: the line of 95..105 gains exactly 10 % from end to end.
@@ -79,7 +74,7 @@ mod tests {
     #[test]
     fn differences_within_the_noise_are_no_drift() {
         let wandering = Drift { range: 0.3, slope: 0.15 };
-        assert!(!wandering.is_steady());
+        assert!(!wandering.is_steady_within(0.0));
         assert!(!wandering.is_steady_within(0.05));
         assert!(wandering.is_steady_within(0.10));
         // A rate known to 10 %: s = 0.1 / 1.96 x sqrt(5) = 0.11408, 3.86 s = 0.44036, 2.48 s =

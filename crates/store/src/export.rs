@@ -81,38 +81,5 @@ impl<W: Write> Sink for JsonSink<W> {
     }
 }
 
-fn all(mut sink: impl Sink, entries: &[CollectionRun]) -> Result<(), ExportError> {
-    entries.iter().try_for_each(|entry| sink.add(entry))?;
-    Box::new(sink).finish()
-}
-
-/// Writes CSV with one row for each cell.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn csv(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
-    all(CsvSink::new(to), entries)
-}
-
-/// Writes a JSON array of entries.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn json(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
-    all(JsonSink::new(to), entries)
-}
-
-/// Writes two files of Parquet: one row for each run, and one for each cell.
-///
-/// # Errors
-/// If they cannot be written.
-pub fn parquet(
-    entries: &[CollectionRun],
-    runs: impl Write + Send,
-    cells: impl Write + Send,
-) -> Result<(), ExportError> {
-    all(ParquetSink::new(runs, cells)?, entries)
-}
-
 #[cfg(test)]
 mod tests;

@@ -133,8 +133,7 @@ impl Source {
 
     fn machine(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
         let store = Store::open(Store::default_root());
-        let runs = store.directories().or_usage()?.len();
-        if runs == 0 {
+        if store.directories().or_usage()?.is_empty() {
             return nothing_kept();
         }
         let keys = KeyFile::given(flags.keys.as_deref())?;
@@ -145,7 +144,7 @@ impl Source {
     fn each(&self, take: &mut dyn FnMut(&CollectionRun) -> Result<()>) -> Result<()> {
         match self {
             Source::Named(entries) => entries.iter().try_for_each(take),
-            Source::Machine { store, keys, since, .. } => {
+            Source::Machine { store, keys, since } => {
                 let mut seen = BTreeSet::new();
                 let entry = |dir: &RunDir| own(dir, &measured(dir)?, keys.as_ref());
                 let taken = each_measured(store, entry, |_, entry| {

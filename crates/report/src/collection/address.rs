@@ -18,8 +18,6 @@ pub struct SiteInfo {
     pub title: String,
     /// Full address with a slash at its end, if known: feeds need it.
     pub base: Option<String>,
-    /// Time when the pages were made, RFC 3339, if they say it.
-    pub made: Option<String>,
     /// Categories that are not empty; `None` to offer all.
     pub categories: Option<Vec<Query>>,
     /// True if it has pages of published figures.
@@ -220,13 +218,8 @@ mod tests {
 
     #[test]
     fn pages_are_files_and_other_orders_are_queries() {
-        let site = SiteInfo {
-            title: "Test".into(),
-            base: None,
-            made: None,
-            categories: None,
-            has_published: true,
-        };
+        let site =
+            SiteInfo { title: "Test".into(), base: None, categories: None, has_published: true };
         let links = Links { site: &site, depth: 1 };
         let sort = Some(SortBy::Figure(HeadlineFigure::WorstStall));
         let stalls = Query { sort, page: 1, ..Query::default() };

@@ -57,8 +57,8 @@ pub fn ready_file(kind: MediumKind) -> String {
 
 #[derive(Template)]
 #[template(path = "collection/choose.html")]
-struct ChoosePage<'a> {
-    shell: SiteFrame<'a>,
+struct ChoosePage {
+    shell: SiteFrame,
     source: String,
     home: String,
     ready: Vec<(String, String)>,
@@ -66,8 +66,8 @@ struct ChoosePage<'a> {
 
 #[derive(Template)]
 #[template(path = "collection/compare.html")]
-struct ComparePage<'a> {
-    shell: SiteFrame<'a>,
+struct ComparePage {
+    shell: SiteFrame,
     heading: String,
     media: Vec<MediumHead>,
     rows: Vec<Row>,

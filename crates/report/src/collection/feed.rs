@@ -61,7 +61,6 @@ pub fn feed(site: &SiteInfo, items: &[Item]) -> String {
             items
                 .first()
                 .map(|item| item.entry.received.as_str())
-                .or(site.made.as_deref())
                 // A feed needs a time of its last change, even without results.
                 .unwrap_or(NO_TIME),
         ),

@@ -41,8 +41,8 @@ pub fn medium_beside(
 
 #[derive(Template)]
 #[template(path = "collection/medium.html")]
-struct MediumPage<'a> {
-    shell: SiteFrame<'a>,
+struct MediumPage {
+    shell: SiteFrame,
     name: String,
     facts: String,
     badges: Vec<(&'static str, &'static str)>,
@@ -123,14 +123,14 @@ struct Note {
     href: Option<String>,
 }
 
-impl<'a> MediumPage<'a> {
+impl MediumPage {
     fn of(
-        site: &'a SiteInfo,
+        site: &SiteInfo,
         line: &CollectionLine,
         entries: &[CollectionRun],
         beside: &[CollectionLine],
         media: &Media,
-    ) -> MediumPage<'a> {
+    ) -> MediumPage {
         let links = Links { site, depth: 1 };
         let (fakes, sound): (Vec<&CollectionRun>, Vec<&CollectionRun>) =
             entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);

@@ -63,8 +63,8 @@ pub fn published(
 
 #[derive(Template)]
 #[template(path = "collection/published.html")]
-struct IndexPage<'a> {
-    shell: SiteFrame<'a>,
+struct IndexPage {
+    shell: SiteFrame,
     count: usize,
     rows: Vec<IndexRow>,
 }
@@ -80,7 +80,7 @@ struct IndexRow {
 #[derive(Template)]
 #[template(path = "collection/source.html")]
 struct SourcePage<'a> {
-    shell: SiteFrame<'a>,
+    shell: SiteFrame,
     index: String,
     table: SourceTable<'a>,
 }

@@ -20,8 +20,8 @@ pub fn table(site: &SiteInfo, page: &Page, asked: &Query) -> String {
 
 #[derive(Template)]
 #[template(path = "collection/table.html")]
-struct TablePage<'a> {
-    shell: SiteFrame<'a>,
+struct TablePage {
+    shell: SiteFrame,
     total: u64,
     heading: String,
     categories: Vec<CategoryLink>,
@@ -109,8 +109,8 @@ struct Threshold {
     first: bool,
 }
 
-impl<'a> TablePage<'a> {
-    fn of(site: &'a SiteInfo, page: &Page, asked: &Query) -> TablePage<'a> {
+impl TablePage {
+    fn of(site: &SiteInfo, page: &Page, asked: &Query) -> TablePage {
         let links = Links { site, depth: 0 };
         let category = category_of(asked);
         let heading = match &category {

@@ -77,8 +77,8 @@ const COLLECTION: &str = include_str!("../../templates/collection/methodology.md
 
 #[derive(Template)]
 #[template(path = "collection/text.html")]
-struct TextPage<'a> {
-    shell: SiteFrame<'a>,
+struct TextPage {
+    shell: SiteFrame,
     /// HTML made from our own text: safe.
     body: String,
     more: Vec<(&'static str, String)>,
@@ -296,8 +296,8 @@ fn name_of(file: &str) -> Option<&'static str> {
 
 #[derive(Template)]
 #[template(path = "collection/about.html")]
-struct AboutPage<'a> {
-    shell: SiteFrame<'a>,
+struct AboutPage {
+    shell: SiteFrame,
     site: String,
     files: Vec<(&'static str, String, &'static str)>,
     columns: Vec<(String, &'static str)>,

@@ -35,6 +35,11 @@ impl Write for Kept {
     }
 }
 
+fn all(mut sink: impl Sink, entries: &[CollectionRun]) {
+    entries.iter().try_for_each(|entry| sink.add(entry)).unwrap();
+    Box::new(sink).finish().unwrap();
+}
+
 fn entry(id: &str, label: &str) -> CollectionRun {
     let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
     let run = Published {
@@ -65,7 +70,7 @@ fn entries() -> Vec<CollectionRun> {
 #[test]
 fn csv_has_a_row_a_cell() {
     let kept = Kept::default();
-    csv(&entries(), kept.clone()).unwrap();
+    all(CsvSink::new(kept.clone()), &entries());
     let bytes = kept.bytes();
     let mut reader = ::csv::Reader::from_reader(bytes.as_slice());
     let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -93,12 +98,12 @@ fn csv_has_a_row_a_cell() {
 #[test]
 fn nothing_is_a_file_too() {
     let (table, array) = (Kept::default(), Kept::default());
-    csv(&[], table.clone()).unwrap();
-    json(&[], array.clone()).unwrap();
+    all(CsvSink::new(table.clone()), &[]);
+    all(JsonSink::new(array.clone()), &[]);
     assert_eq!(table.text().lines().count(), 1);
     assert_eq!(array.text(), "[]\n");
     let (runs, cells) = (Kept::default(), Kept::default());
-    parquet(&[], runs.clone(), cells).unwrap();
+    all(ParquetSink::new(runs.clone(), cells).unwrap(), &[]);
     let reader = SerializedFileReader::new(bytes_of(&runs)).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
 }
@@ -106,7 +111,7 @@ fn nothing_is_a_file_too() {
 #[test]
 fn json_comes_back_as_it_was() {
     let kept = Kept::default();
-    json(&entries(), kept.clone()).unwrap();
+    all(JsonSink::new(kept.clone()), &entries());
     let back: Vec<CollectionRun> = serde_json::from_str(&kept.text()).unwrap();
     assert!(back == entries());
 }
@@ -120,8 +125,8 @@ fn parquet_has_the_values_of_every_column() {
     let (runs, cells) = (Kept::default(), Kept::default());
     let mut broken = entry("third", "");
     broken.run.cells[1].metrics.iops = Some(Estimate { value: f64::NAN, ci95: None, n: 0 });
-    let all: Vec<CollectionRun> = entries().into_iter().chain([broken]).collect();
-    parquet(&all, runs.clone(), cells.clone()).unwrap();
+    let runs_sent: Vec<CollectionRun> = entries().into_iter().chain([broken]).collect();
+    all(ParquetSink::new(runs.clone(), cells.clone()).unwrap(), &runs_sent);
     let of_runs = SerializedFileReader::new(bytes_of(&runs)).unwrap();
     assert_eq!(
         of_runs.metadata().file_metadata().schema_descr().num_columns(),
@@ -216,7 +221,7 @@ fn a_data_set_has_a_directory_for_each_kind_and_month() {
     let mut undated = entry("undated", "");
     (undated.run.started, undated.received) = (None, String::new());
     let runs = [measured_in("2026-11"), undated, measured_in("2026-11"), measured_in("2025-01")];
-    all(DatasetSink::new(dir.path()), &runs).unwrap();
+    all(DatasetSink::new(dir.path()), &runs);
     let cells: Vec<String> =
         files_below(dir.path()).into_iter().filter(|name| name.starts_with("cells/")).collect();
     assert_eq!(
@@ -249,7 +254,7 @@ fn a_data_set_opens_few_files_at_a_time() {
             one
         })
         .collect();
-    all(DatasetSink::new(dir.path()), &months).unwrap();
+    all(DatasetSink::new(dir.path()), &months);
     let runs: Vec<String> =
         files_below(dir.path()).into_iter().filter(|name| name.starts_with("runs/")).collect();
     assert_eq!(runs.len(), 61, "the first month was closed and got a second part");

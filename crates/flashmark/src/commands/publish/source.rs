@@ -193,22 +193,15 @@ impl PublishedLines {
             origins.insert(short.id, origin);
         }
         tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
-        let theirs = (Lines::of(sent, FEED), true);
-        let built_in = || (Lines::of_reference(import::reference::entries(), FEED), false);
-        let sources = std::iter::once(theirs).chain((!no_reference).then(built_in));
-        let mut latest = Vec::new();
-        let mut taken = BTreeSet::new();
-        let mut lines = Vec::new();
-        let sources: Vec<_> = sources
-            .map(|(of, is_short)| {
-                latest.extend(of.latest);
-                (of.lines, is_short)
-            })
-            .collect();
+        let theirs = Lines::of(sent, FEED);
+        let built_in = if no_reference { Vec::new() } else { import::reference::entries() };
+        let built_in = Lines::of_reference(built_in, FEED);
+        let mut latest = [theirs.latest, built_in.latest].concat();
         latest.sort_by(|a, b| b.received.cmp(&a.received));
         latest.truncate(FEED);
+        let (mut taken, mut lines) = (BTreeSet::new(), Vec::new());
         // Published data keep their addresses, whatever somebody calls a medium.
-        for (found, is_short) in sources.into_iter().rev() {
+        for (found, is_short) in [(built_in.lines, false), (theirs.lines, true)] {
             for LineRuns { line, runs } in found {
                 if report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone()) {
                     lines.push(Line { line, runs, is_short });

@@ -65,8 +65,6 @@ pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
     SiteInfo {
         title: made.title.clone(),
         base: made.address.clone(),
-        // The same data make the same pages, whenever they are made.
-        made: None,
         categories: Some(
             pages::categories().into_iter().map(|category| category.query).filter(filled).collect(),
         ),
