@@ -12,7 +12,6 @@ mod errors;
 mod exact;
 mod expect;
 mod extents;
-mod fanotify;
 mod going;
 mod holes;
 mod host_lateness;
@@ -35,9 +34,6 @@ pub use device::RealDevice;
 pub use directory::Directory;
 pub use expect::{ExpectedFile, FileIdentity, OpenError};
 pub use extents::file_extents;
-pub use fanotify::{
-    FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,
-};
 pub use holes::file_holes;
 pub use in_flight::{InFlight, InFlightWatch};
 pub use loops::{LoopBacking, loop_backing};

@@ -23,7 +23,7 @@ pub use results::{
     ByFlag, CompareFlags, ExplainFlags, ListFlags, ReportFlags, RunsFlags, ShowFlags, TestsFlags,
 };
 pub use simulated::{AttachFlags, DetachFlags, SimCommand};
-pub use workload::{CaptureFlags, FitFlag, MatrixFlags, ReplayFlags, WatchFlags};
+pub use workload::{FitFlag, MatrixFlags, ReplayFlags, WatchFlags};
 
 /// Tells how storage really behaves.
 #[derive(Debug, Parser)]
@@ -92,7 +92,7 @@ pub enum Command {
     /// Compare file systems and schedulers with real work, and recommend which to use.
     Matrix(Box<MatrixFlags>),
     #[cfg(feature = "workloads")]
-    /// Replay recorded I/O (captures, blktrace, fio iologs) as recorded, faster, or as fast as
+    /// Replay recorded I/O (blktrace, fio iologs) as recorded, faster, or as fast as
     /// possible.
     Replay(Box<ReplayFlags>),
     #[cfg(feature = "export")]
@@ -107,9 +107,6 @@ pub enum Command {
     #[cfg(feature = "workloads")]
     /// Show the present I/O of devices, as `iostat -x` does. Needs no root.
     Watch(WatchFlags),
-    #[cfg(feature = "workloads")]
-    /// Record the block I/O or the file operations of your own work, for replay. Needs root.
-    Capture(CaptureFlags),
     /// Explain a finding, or a word such as p99: its meaning, and the evidence for it.
     Explain(ExplainFlags),
     /// Simulated media, to try commands on.

@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue};
 use record::text::printable;
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
-const OPTIONAL: [(&str, &str, bool); 13] = [
+const OPTIONAL: [(&str, &str, bool); 12] = [
     ("articles", "export", cfg!(feature = "export")),
     ("publish", "export", cfg!(feature = "export")),
     ("validate", "export", cfg!(feature = "export")),
@@ -15,7 +15,6 @@ const OPTIONAL: [(&str, &str, bool); 13] = [
     ("matrix", "workloads", cfg!(feature = "workloads")),
     ("replay", "workloads", cfg!(feature = "workloads")),
     ("watch", "workloads", cfg!(feature = "workloads")),
-    ("capture", "workloads", cfg!(feature = "workloads")),
     ("attach", "attach", cfg!(feature = "attach")),
     ("detach", "attach", cfg!(feature = "attach")),
 ];

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::exit::{Exit, OrExit, Result};
@@ -35,11 +35,5 @@ pub fn listen() -> Result<Arc<AtomicBool>> {
 /// one starts, the signal keeps its usual effect.
 pub fn outlast_file_size_limit() -> Result<()> {
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).or_internal()?;
-    Ok(())
-}
-
-/// Makes Ctrl-Z do nothing: a process for which others wait must not be stopped.
-pub fn ignore_stop_key() -> Result<()> {
-    flag::register(SIGTSTP, Arc::new(AtomicBool::new(false))).or_internal()?;
     Ok(())
 }

@@ -32,9 +32,6 @@ mod target;
 mod tool;
 mod topology;
 
-pub use blockio::{
-    FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,
-};
 pub use bus::buses;
 pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};

@@ -156,7 +156,8 @@ impl TestSettings {
         self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 
-    fn text(&self, name: &str) -> &str {
+    /// A text as it was given.
+    pub fn text(&self, name: &str) -> &str {
         self.values.get(name).unwrap_or_else(|| {
             panic!("{} asks for its setting '{name}', which it does not declare", self.test)
         })

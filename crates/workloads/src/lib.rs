@@ -1,6 +1,5 @@
 //! Real work: on mounted file systems, under each scheduler, recorded and replayed.
 
-pub mod capture;
 pub mod fragmentation;
 pub mod matrix;
 pub mod replay;

@@ -1,17 +1,15 @@
 //! Recorded block I/O: what was issued when, and when it was done.
 //!
 //! A trace is read as a stream of [`TraceEvent`]s in the order of time, never as a whole: a
-//! recording of a day fits in no memory. [`open`] tells by the content what wrote a file (blktrace
-//! and our captures, which are such files; blkparse text, fio's iologs); [`TraceWriter`] writes
-//! captures.
+//! recording of a day fits in no memory. [`open`] tells by the content what wrote a file (blktrace,
+//! blkparse, fio).
 
 mod blkparse;
 mod blktrace;
-mod blktrace_writer;
 mod error;
 pub mod files;
 mod iolog;
-pub(crate) mod kernel;
+mod kernel;
 mod lines;
 mod open;
 mod pairs;
@@ -21,12 +19,8 @@ mod tests;
 
 use device::Op;
 
-pub use blktrace::siblings;
-pub use blktrace_writer::{TraceHeader, TraceWriter};
 pub use error::TraceError;
-pub use kernel::{RequestKind, rwbs};
 pub use open::{Trace, TraceFormat, open};
-pub use pairs::{Pairs, RequestKey};
 pub use survey::{LatencyTimeline, Recorded, Span, TraceSurvey, op_index};
 
 /// Flags of a request beside its operation.
@@ -111,8 +105,6 @@ impl TraceEvent {
 /// What is to be said about a recording beside its events; complete when the stream has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Events that the recorder says it lost.
-    pub lost: u64,
     /// Where and how the recording breaks off, if it does; everything before was read.
     pub cut_off: Option<String>,
     /// Names of recorded files, by their number in [`Issue::device`]; empty where they are devices.

@@ -22,7 +22,7 @@ pub struct MatrixFlags {
     #[arg(long, value_delimiter = ',', value_name = "NAME,..", default_value = "all")]
     pub scheduler: Vec<String>,
     /// Work to measure: record-ops, threads, rrd, untar, sqlite, logger, trace:FILE (recorded
-    /// block I/O), files:TRACE (recorded operations on files).
+    /// block I/O), files:TRACE (what strace wrote of a program; `strace -f -ttt -y -s 0 -e trace=%file,%desc -o TRACE PROGRAM`; writes through a mapping are not in it).
     #[arg(long, value_delimiter = ',', value_name = "WORK,..", default_value = "record-ops")]
     pub work: Vec<String>,
     /// Change a setting of a work. May be given several times.
@@ -83,7 +83,7 @@ pub struct MatrixFlags {
 /// Flags of `replay`.
 #[derive(Debug, Args)]
 pub struct ReplayFlags {
-    /// Trace: a capture of flashmark, a file of blktrace (NAME.blktrace.0, or NAME for all
+    /// Trace: a file of blktrace (NAME.blktrace.0, or NAME for all
     /// processors), text of blkparse, or a fio iolog (version 2 or 3).
     pub trace: PathBuf,
     /// Directory (a test file is made in it and removed), regular file, block device, or
@@ -148,28 +148,4 @@ pub struct WatchFlags {
     /// Print a line of JSON for each device and report, with the names that iostat uses.
     #[arg(long)]
     pub json: bool,
-}
-
-/// Flags of `capture`.
-#[derive(Debug, Args)]
-pub struct CaptureFlags {
-    /// Device or partition: kernel name (sda1), path, or name under /dev/disk/by-id.
-    #[arg(value_name = "DEV", required_unless_present = "files", conflicts_with = "files")]
-    pub device: Option<String>,
-    /// Record the file operations of programs below this directory instead, for `matrix --work
-    /// files:TRACE`.
-    #[arg(long, value_name = "DIR")]
-    pub files: Option<PathBuf>,
-    /// File of the trace, best on another medium.
-    #[arg(long, short, value_name = "TRACE")]
-    pub output: PathBuf,
-    /// Duration of the capture, for example 60s. Without it, until Ctrl-C.
-    #[arg(long, value_name = "DURATION")]
-    pub time: Option<String>,
-    /// Maximum size of the trace, for example 1GiB; the capture ends there.
-    #[arg(long, value_name = "SIZE")]
-    pub size_limit: Option<String>,
-    /// Show no progress.
-    #[arg(long, short)]
-    pub quiet: bool,
 }

@@ -4,8 +4,6 @@
 pub mod articles;
 #[cfg(feature = "attach")]
 pub mod attach;
-#[cfg(feature = "workloads")]
-pub mod capture;
 pub mod check;
 #[cfg(feature = "export")]
 pub mod collection;
@@ -84,8 +82,6 @@ pub fn run_command(command: Command) -> Result {
         Command::Tests(flags) => tests::run(&flags),
         #[cfg(feature = "workloads")]
         Command::Watch(flags) => watch::run(&flags),
-        #[cfg(feature = "workloads")]
-        Command::Capture(flags) => capture::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
         Command::Completions { shell } => pages::completions(shell),
         Command::KeepCopy { name } => keep_copy::run(&name),

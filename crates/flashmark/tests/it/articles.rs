@@ -197,10 +197,8 @@ fn runs_of_one_medium_have_distinct_columns() {
 }
 
 /// Commands that the rows of docs/articles.md have.
-const TYPED: [&str; 10] = [
-    "run", "compare", "report", "runs", "matrix", "watch", "import", "publish", "explain",
-    "capture",
-];
+const TYPED: [&str; 9] =
+    ["run", "compare", "report", "runs", "matrix", "watch", "import", "publish", "explain"];
 
 /// Commands of a row of docs/articles.md. A row may add to the command of the row before ("the same
 /// with `--set ..`") or change the value of its last setting (`.. forms=rewrite`).
@@ -221,7 +219,7 @@ fn commands_of(column: &str, before: &str) -> Vec<String> {
 /// The words of a command of the document, with media, runs and files in place of its letters: a run
 /// is planned on a simulated card, and what needs a device gets `--help`.
 fn typed(command: &str, runs: &[String; 2], scratch: &Scratch) -> Vec<String> {
-    let on_device = ["matrix", "watch", "capture", "run /dev/"];
+    let on_device = ["matrix", "watch", "run /dev/"];
     let more = match command {
         command if on_device.iter().any(|start| command.starts_with(start)) => " --help",
         command if command.starts_with("run ") && !command.ends_with("--plan") => " --plan",

@@ -10,9 +10,7 @@ use device::tracing::TracedIo;
 use device::{Device, Extent, Op, Tracing};
 use sim::{Profile, SimDevice, SimOptions};
 use workloads::replay::{CapacityFit, Pace, Placing, Player, ReplayProgress, ReplaySettings};
-use workloads::trace::{
-    self, Issue, RequestFlags, TraceEvent, TraceHeader, TraceSurvey, TraceWriter,
-};
+use workloads::trace::{self, Issue, TraceEvent, TraceSurvey};
 
 use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, skipped, sum};
 
@@ -172,27 +170,26 @@ fn a_replay_on_a_simulated_medium_repeats() {
     assert_eq!(record("1"), record("1"));
 }
 
+/// A line of blkparse's text: what happened when to a request (operation, offset, length).
+fn blkparse(
+    action: char,
+    time_ns: u64,
+    (op, offset_bytes, length_bytes): (Op, u64, u64),
+) -> String {
+    let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
+    let letter = &format!("{op:?}")[..1];
+    let (sector, sectors) = (offset_bytes / 512, length_bytes / 512);
+    format!("0,1 0 1 {seconds}.{ns:09} 0 {action} {letter} {sector} + {sectors} [x]\n")
+}
+
 /// A trace of these requests one after the other, `apart_ns` apart.
 fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(Op, u64, u64)]) -> PathBuf {
-    let path = scratch.at(name);
-    let mut writer =
-        TraceWriter::new(fs::File::create(&path).unwrap(), &TraceHeader::default(), 0).unwrap();
-    for (at, &(op, offset_bytes, length_bytes)) in rows.iter().enumerate() {
-        let time_ns = at as u64 * apart_ns;
-        let issue = Issue {
-            time_ns,
-            op,
-            flags: RequestFlags::NONE,
-            offset_bytes,
-            length_bytes,
-            device: 1,
-            pid: 0,
-        };
-        writer.issued(&issue).unwrap();
-        writer.completed(time_ns + apart_ns / 2, &issue).unwrap();
+    let mut text = String::new();
+    for (time_ns, row) in (0..).step_by(apart_ns as usize).zip(rows) {
+        text += &blkparse('D', time_ns, *row);
+        text += &blkparse('C', time_ns + apart_ns / 2, *row);
     }
-    writer.finish().unwrap();
-    path
+    scratch.file(name, text)
 }
 
 #[test]
@@ -203,7 +200,6 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     let cases = [
         scratch.file("empty", b""),
         scratch.file("picture", b"\x89PNG\r\n\x1a\n"),
-        scratch.file("early", b"flashmark-trace\n\x01\0"),
         scratch.file("iolog", [&log[..500], b"\nrubbish\n"].concat()),
         large,
         scratch.at("none"),
@@ -219,9 +215,7 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     exit 2
     flashmark: the trace 'DIR/empty' is empty
     exit 2
-    flashmark: 'DIR/picture' is not a trace: it begins with the bytes 89 50 4e 47 0d 0a 1a 0a; a capture of flashmark's, a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
-    exit 2
-    flashmark: the trace 'DIR/early' is a capture in an old form, which is not read any more: record it again with `flashmark capture`
+    flashmark: 'DIR/picture' is not a trace: it begins with the bytes 89 50 4e 47 0d 0a 1a 0a; a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
     exit 2
     flashmark: the trace 'DIR/iolog' is damaged at line 18: write has no length
     exit 3
@@ -473,8 +467,7 @@ fn the_kernel_sees_the_recorded_io() {
 /// A trace of forty groups of three requests at once, all at different offsets, with a flush after
 /// each group; returns (operation, offset, length, group) of each.
 fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
-    let mut writer =
-        TraceWriter::new(fs::File::create(path).unwrap(), &TraceHeader::default(), 0).unwrap();
+    let mut text = String::new();
     let mut requests = Vec::new();
     let mut chance = stats::Random::new(5);
     let mut places: Vec<u64> = (0..200).map(|place| 8 * MIB + place * 65_536 * 3).collect();
@@ -487,35 +480,17 @@ fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
             let offset_bytes = places.swap_remove(chance.below(places.len() as u64) as usize);
             let length_bytes =
                 if op == Op::Discard { 65_536 } else { (1 + chance.below(16)) * 4096 };
-            let issue = Issue {
-                time_ns: base_ns + at,
-                op,
-                flags: RequestFlags::NONE,
-                offset_bytes,
-                length_bytes,
-                device: 1,
-                pid: 0,
-            };
-            writer.issued(&issue).unwrap();
-            issued.push(issue);
+            let request = (op, offset_bytes, length_bytes);
+            text += &blkparse('D', base_ns + at, request);
+            issued.push(request);
             requests.push((op, offset_bytes, length_bytes, group));
         }
-        for (at, issue) in issued.iter().enumerate() {
-            writer.completed(base_ns + 500_000 + at as u64, issue).unwrap();
+        for (at, request) in (0..).zip(&issued) {
+            text += &blkparse('C', base_ns + 500_000 + at, *request);
         }
-        let time_ns = base_ns + 600_000;
-        let flush = Issue {
-            time_ns,
-            op: Op::Flush,
-            flags: RequestFlags::NONE,
-            offset_bytes: 0,
-            length_bytes: 0,
-            device: 1,
-            pid: 0,
-        };
-        writer.issued(&flush).unwrap();
-        writer.completed(time_ns + 100_000, &flush).unwrap();
+        text += &blkparse('D', base_ns + 600_000, (Op::Flush, 0, 0));
+        text += &blkparse('C', base_ns + 700_000, (Op::Flush, 0, 0));
     }
-    writer.finish().unwrap();
+    fs::write(path, text).unwrap();
     requests
 }

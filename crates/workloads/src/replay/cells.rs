@@ -253,9 +253,6 @@ fn flags(survey: &TraceSurvey, outcome: &ReplayOutcome, worst_ns: u64) -> Vec<Fl
             .cut_off
             .as_ref()
             .map(|how| format!("the trace is not whole: {how}; what comes before was replayed")),
-        (notes.lost > 0).then(|| {
-            format!("the recorder lost {} events; what they were is not known", notes.lost)
-        }),
         (survey.completions == 0).then(|| {
             "the trace does not say when requests were done: nothing to compare with".to_owned()
         }),

@@ -6,16 +6,13 @@ use device::{Device, Extent, MemoryDevice, Op, Request, Tracing};
 use proptest::prelude::*;
 
 use super::*;
-use crate::trace::{Issue, RequestFlags, Trace, TraceHeader, TraceSurvey, TraceWriter, open};
+use crate::trace::{Trace, TraceSurvey, open};
 
 const MIB: u64 = 1 << 20;
 
-/// A trace in a file: requests as (issued, done, operation, offset, length).
+/// Text of blkparse's in a file: requests as (issued, done, operation, offset, length).
 fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) -> Trace {
     let path = folder.join("trace");
-    let mut writer =
-        TraceWriter::new(std::fs::File::create(&path).unwrap(), &TraceHeader::default(), 0)
-            .unwrap();
     let mut events: Vec<(u64, usize, bool)> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         events.push((row.0, at, false));
@@ -23,15 +20,15 @@ fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) ->
     }
     // A request that is done when another is issued is done before it.
     events.sort_by_key(|&(time, at, ends)| (time, !ends, at));
-    for (time_ns, at, ends) in events {
-        let (issued_ns, _, op, offset_bytes, length_bytes) = rows[at];
-        let flags = RequestFlags::NONE;
-        let (device, pid) = (1, 0);
-        let issue =
-            Issue { time_ns: issued_ns, op, flags, offset_bytes, length_bytes, device, pid };
-        if ends { writer.completed(time_ns, &issue) } else { writer.issued(&issue) }.unwrap();
-    }
-    writer.finish().unwrap();
+    let line = |(time_ns, at, ends): (u64, usize, bool)| {
+        let (_, _, op, offset_bytes, length_bytes) = rows[at];
+        let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
+        let action = if ends { "C" } else { "D" };
+        let letter = &format!("{op:?}")[..1];
+        let (sector, sectors) = (offset_bytes / 512, length_bytes / 512);
+        format!("0,1 0 1 {seconds}.{ns:09} 0 {action} {letter} {sector} + {sectors} [x]\n")
+    };
+    std::fs::write(&path, events.into_iter().map(line).collect::<String>()).unwrap();
     open(&path).unwrap()
 }
 

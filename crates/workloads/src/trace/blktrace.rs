@@ -1,8 +1,7 @@
 //! blktrace's binary files: one for each processor, merged by time.
 //!
 //! The record is `struct blk_io_trace` of the kernel's `blktrace_api.h`: 48 bytes in the byte order
-//! of the machine that recorded, and behind it as many bytes of payload as it says. A capture of
-//! ours is such a file; its messages say that it is one, what was lost, and that it was ended.
+//! of the machine that recorded, and behind it as many bytes of payload as it says.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,14 +13,9 @@ use super::{Notes, RequestFlags, Steps, TraceError, TraceEvent};
 use device::Op;
 
 /// "eat", and the version in the lowest byte.
-pub(super) const MAGIC: u32 = 0x6561_7400;
-pub(super) const VERSION: u32 = 7;
-pub(super) const RECORD_BYTES: usize = 48;
-
-/// Messages of a capture: the first, one for each loss, the last.
-pub(super) const CAPTURE: &str = "flashmark capture";
-pub(super) const LOST: &str = "flashmark lost";
-pub(super) const ENDED: &str = "flashmark ended";
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+const RECORD_BYTES: usize = 48;
 
 /// Records of one file that are looked at together: a processor writes them in nearly the order of
 /// time, but an interrupt may slip in.
@@ -32,14 +26,10 @@ const AHEAD: usize = 32;
 const SAMPLE: usize = 50_000;
 
 /// `action`: what happened in the lower half, what kind of request in the upper one.
-pub(super) mod bits {
-    /// A message, among what is no request.
-    pub const MESSAGE: u32 = 2;
-    pub const READ: u32 = 1 << 16;
+mod bits {
     pub const WRITE: u32 = 1 << 17;
     pub const FLUSH: u32 = 1 << 18;
     pub const SYNC: u32 = 1 << 19;
-    pub const FILE_SYSTEM: u32 = 1 << 24;
     pub const PASSTHROUGH: u32 = 1 << 25;
     pub const NOTIFY: u32 = 1 << 26;
     pub const AHEAD: u32 = 1 << 27;
@@ -53,11 +43,6 @@ pub(super) mod bits {
 /// True if these are the first bytes of such a file.
 pub(super) fn is_begun(head: &[u8]) -> bool {
     head.len() >= 4 && byte_order(head).is_some()
-}
-
-/// True if these are the first bytes of a capture of ours.
-pub(super) fn is_capture(head: &[u8]) -> bool {
-    head.get(RECORD_BYTES..).is_some_and(|payload| payload.starts_with(CAPTURE.as_bytes()))
 }
 
 /// True if the numbers are big-endian; `None` if it is no such file.
@@ -99,10 +84,6 @@ struct Source {
     big_endian: bool,
     at: u64,
     payload: Vec<u8>,
-    /// A capture says when it is ended.
-    is_capture: bool,
-    is_ended: bool,
-    lost: u64,
     cut_off: Option<String>,
 }
 
@@ -138,9 +119,6 @@ impl Source {
             big_endian,
             at: 0,
             payload: Vec::new(),
-            is_capture: false,
-            is_ended: false,
-            lost: 0,
             cut_off: None,
         }))
     }
@@ -169,9 +147,6 @@ impl Source {
                 self.end(RECORD_BYTES);
                 return Ok(None);
             }
-            if record.u32(28) == bits::NOTIFY | bits::MESSAGE {
-                self.take_message();
-            }
             self.at += (RECORD_BYTES + self.payload.len()) as u64;
             if let Some(event) = record.event() {
                 return Ok(Some(event));
@@ -180,25 +155,12 @@ impl Source {
         Ok(None)
     }
 
-    /// Takes in a message.
-    fn take_message(&mut self) {
-        let text = String::from_utf8_lossy(&self.payload);
-        self.is_capture |= text.starts_with(CAPTURE);
-        self.is_ended |= text == ENDED;
-        let lost = text.strip_prefix(LOST).and_then(|events| events.trim().parse().ok());
-        self.lost = self.lost.saturating_add(lost.unwrap_or(0));
-    }
-
     /// Notes how the file ends, where there are so many bytes of a record that is not whole.
     fn end(&mut self, bytes: usize) {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let subject = match (self.is_capture && !self.is_ended, bytes) {
-            (true, _) => "the recording was not ended; it".to_owned(),
-            (false, 0) => return,
-            (false, _) => name,
-        };
-        let within = if bytes > 0 { "within the record " } else { "" };
-        self.cut_off = Some(format!("{subject} breaks off {within}at byte {}", self.at));
+        if bytes > 0 {
+            let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+            self.cut_off = Some(format!("{name} breaks off within the record at byte {}", self.at));
+        }
     }
 }
 
@@ -360,7 +322,6 @@ impl Steps for Blktrace {
 
     fn notes(&self) -> Notes {
         Notes {
-            lost: self.merged.sources.iter().map(|source| source.lost).sum(),
             cut_off: self.merged.sources.iter().find_map(|source| source.cut_off.clone()),
             ..Notes::default()
         }

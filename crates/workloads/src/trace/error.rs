@@ -27,8 +27,8 @@ pub enum TraceError {
     },
     /// Not a trace that anybody here knows.
     #[error(
-        "'{}' is not a trace: it begins with {begins}; a capture of flashmark's, a file of blktrace's (NAME.blktrace.0), \
-         blkparse's text, or a fio iolog (version 2 or 3) can be replayed", path.display()
+        "'{}' is not a trace: it begins with {begins}; a file of blktrace's (NAME.blktrace.0), blkparse's text, \
+         or a fio iolog (version 2 or 3) can be replayed", path.display()
     )]
     Unknown {
         /// File that was to be a trace.
@@ -36,17 +36,12 @@ pub enum TraceError {
         /// Its first bytes, 16 at most, as quoted text or in hexadecimal.
         begins: String,
     },
-    /// A capture as earlier ones were, in a form of our own.
-    #[error(
-        "the trace '{}' is a capture in an old form, which is not read any more: record it again with `flashmark capture`", .0.display()
-    )]
-    OldCapture(PathBuf),
     /// Of a version that this program does not read.
     #[error("the trace '{}' is {found}; this flashmark reads {reads}", path.display())]
     Version {
         /// File of the trace, or one of several.
         path: PathBuf,
-        /// Form and version that were found: "a capture of version 2".
+        /// Form and version that were found: "a fio iolog of version 1".
         found: String,
         /// Versions that can be read: "versions 2 and 3".
         reads: &'static str,

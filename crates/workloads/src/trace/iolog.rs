@@ -137,6 +137,6 @@ impl Steps for Iolog {
     }
 
     fn notes(&self) -> Notes {
-        Notes { lost: 0, cut_off: self.cut_off.clone(), files: self.files.clone() }
+        Notes { cut_off: self.cut_off.clone(), files: self.files.clone() }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use device::Op;
 
-use super::{Issue, Pairs, RequestFlags, RequestKey, TraceEvent};
+use super::pairs::{Pairs, RequestKey};
+use super::{Issue, RequestFlags, TraceEvent};
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,14 +10,10 @@ use super::{Notes, Steps, TraceError, TraceEvent};
 
 /// As much of a file as is looked at to tell what it is.
 const HEAD_BYTES: usize = 16 << 10;
-/// Begin of a capture before captures were files of blktrace's form.
-const OLD_CAPTURE: &[u8] = b"flashmark-trace\n";
 
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceFormat {
-    /// A file of blktrace's form that `flashmark capture` wrote.
-    Capture,
     /// blktrace, binary, a file for each processor.
     Blktrace,
     /// blkparse, text with one event a line.
@@ -30,7 +26,6 @@ impl TraceFormat {
     /// What wrote it, for people: "blktrace", "a fio iolog".
     pub fn in_words(self) -> &'static str {
         match self {
-            TraceFormat::Capture => "a capture of flashmark's",
             TraceFormat::Blktrace => "blktrace",
             TraceFormat::Blkparse => "text of blkparse's",
             TraceFormat::Iolog => "a fio iolog",
@@ -60,9 +55,6 @@ pub fn open(path: &Path) -> Result<Trace, TraceError> {
     let mut head = vec![0; HEAD_BYTES];
     let got = fill(&mut File::open(path).map_err(unreadable)?, &mut head, path)?;
     head.truncate(got);
-    if head.starts_with(OLD_CAPTURE) {
-        return Err(TraceError::OldCapture(path.to_owned()));
-    }
     let idle_processor = head.is_empty() && blktrace::siblings(path).len() > 1;
     if head.is_empty() && !idle_processor {
         return Err(TraceError::Empty(path.to_owned()));
@@ -76,8 +68,7 @@ pub fn open(path: &Path) -> Result<Trace, TraceError> {
 
 fn recognise(head: &[u8]) -> Option<TraceFormat> {
     if blktrace::is_begun(head) {
-        let is_capture = blktrace::is_capture(head);
-        return Some(if is_capture { TraceFormat::Capture } else { TraceFormat::Blktrace });
+        return Some(TraceFormat::Blktrace);
     }
     let text = String::from_utf8_lossy(head);
     if text.lines().next().is_some_and(|line| iolog::version(line).is_some()) {
@@ -115,7 +106,7 @@ impl Trace {
     pub fn steps(&self) -> Result<Box<dyn Steps>, TraceError> {
         let path = &self.path;
         let steps: Box<dyn Steps> = match self.form {
-            TraceFormat::Capture | TraceFormat::Blktrace => Box::new(Blktrace::open(path)?),
+            TraceFormat::Blktrace => Box::new(Blktrace::open(path)?),
             TraceFormat::Blkparse => Box::new(Blkparse::open(path)?),
             TraceFormat::Iolog => Box::new(Iolog::open(path)?),
         };

@@ -84,9 +84,4 @@ impl Pairs {
         self.count -= 1;
         Some(open.number)
     }
-
-    /// Requests that are open.
-    pub fn open(&self) -> usize {
-        self.count
-    }
 }

@@ -1,6 +1,6 @@
-//! `files:TRACE`: the recorded file operations of a program, repeated with the same system calls.
-//! Files that existed before are made beforehand, with random contents, as only lengths are
-//! recorded. Operations follow each other as they were recorded; those that overlapped run in
+//! `files:TRACE`: the file operations of a program, as strace recorded them, repeated with the same
+//! system calls. Files that existed before are made beforehand, as long as they were read, with
+//! random contents. Operations follow each other as they were recorded; those that overlapped run in
 //! parallel, in a thread for each recorded one. The time counts until all is durable.
 
 mod player;
@@ -24,16 +24,23 @@ use super::ledger::{Ledger, figure, sys};
 use super::run::WorkloadRun;
 use super::{InspectionPoint, WorkError, Workload, WorkloadContext};
 use crate::trace::TraceError;
-use crate::trace::files::{FileAction, FileTrace, FileTraceSurvey};
+use crate::trace::files::{FileAction, FileTrace, FileTraceEnd, FileTraceSurvey};
 
 /// Prefix of such a work on the command line.
 pub const PREFIX: &str = "files:";
 pub(super) const NAME: &str = "files";
-pub(super) const SETTINGS: &[Setting] = &[Setting {
-    name: "pace",
-    default: "max",
-    about: "max: without the pauses of the recording; recorded: no operation earlier than then",
-}];
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "pace",
+        default: "max",
+        about: "max: without the pauses of the recording; recorded: no operation earlier than then",
+    },
+    Setting {
+        name: "below",
+        default: "/",
+        about: "directory of the recorded program whose files count",
+    },
+];
 
 /// Operations that are read from the trace at once; reading them is not timed.
 const BATCH: usize = 4096;
@@ -58,11 +65,11 @@ impl FilesWork {
     pub fn open(name: &str, settings: &TestSettings) -> Result<FilesWork, WorkError> {
         let recorded_pace = settings.choice("pace", &["max", "recorded"])? == "recorded";
         let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
-        let read = FileTrace::open(path)
+        let read = FileTrace::open(path, settings.text("below"))
             .and_then(|trace| FileTraceSurvey::of(&trace).map(|survey| (trace, survey)));
         let (trace, survey) = read.map_err(|error| impossible(&error.to_string()))?;
         if survey.operations() == 0 {
-            return Err(impossible("the recording has no operations"));
+            return Err(impossible("the recording has no operations there"));
         }
         Ok(FilesWork { name: name.to_owned(), trace, survey, recorded_pace })
     }
@@ -85,9 +92,6 @@ impl FilesWork {
     fn play(&self, run: &mut WorkloadRun<'_, '_>) -> Result<Vec<Cell>, WorkError> {
         let mut operations = self.trace.operations().map_err(broken)?;
         let player = FilePlayer::new(run.folder(), run.context.stop, self.survey.longest_bytes);
-        for opened in &self.survey.was_open {
-            player.open_before(opened).map_err(failed)?;
-        }
         let begun_ns = now_ns();
         let (all, mut account) = (self.survey.operations(), Account::default());
         loop {
@@ -95,9 +99,7 @@ impl FilesWork {
             while batch.len() < BATCH
                 && let Some(operation) = operations.next_operation().map_err(broken)?
             {
-                if !matches!(operation.action, FileAction::WasOpen { .. }) {
-                    batch.push(operation);
-                }
+                batch.push(operation);
             }
             if batch.is_empty() {
                 break;
@@ -131,7 +133,7 @@ impl FilesWork {
             ("final_sync_ns", sync_ns),
             ("recorded_ns", self.survey.recorded_ns),
             ("unattributed", self.survey.end.unattributed),
-            ("lost", self.survey.end.lost),
+            ("mappings", self.survey.end.mappings),
             ("cut", u64::from(self.survey.end.cut)),
         ];
         let figures = figures.map(|(name, value)| (name.to_owned(), figure(value as f64, 1)));
@@ -185,7 +187,7 @@ impl Account {
 fn params(form: &str) -> Params {
     let (direction, sync) = match form {
         "read" => (Some(Direction::Read), Sync::None),
-        "write" | "store" => (Some(Direction::Write), Sync::None),
+        "write" => (Some(Direction::Write), Sync::None),
         "fsync" => (None, Sync::File),
         "fdatasync" => (None, Sync::Data),
         _ => (None, Sync::None),
@@ -228,15 +230,18 @@ impl Workload for FilesWork {
     }
 
     fn note(&self) -> Option<String> {
-        let end = self.survey.end;
-        let why = if end.cut {
-            "it has no end, as its recorder was killed or the file was cut".to_owned()
-        } else if end.lost > 0 {
-            format!("{} events were lost when it was recorded", end.lost)
-        } else {
-            return None;
+        let FileTraceEnd { unattributed, mappings, cut } = self.survey.end;
+        let are = |count: u64, one: &str, many: &str| {
+            (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }))
         };
-        Some(format!("{}: {why}; the {} operations in it are done", self.name, end.operations))
+        let said = [
+            cut.then(|| "its last line is not whole".to_owned()),
+            are(mappings, "mapping was not recorded", "mappings were not recorded")
+                .map(|said| said + ": strace does not show what is written through them"),
+            are(unattributed, "call cannot be repeated", "calls cannot be repeated"),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| format!("{}: {}", self.name, said.join("; ")))
     }
 
     /// Cells: `all` (its `elapsed_ns`, until all is durable, is the figure), then one for the

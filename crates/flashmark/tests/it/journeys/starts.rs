@@ -90,7 +90,6 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("tests", "exit_codes"),
     ("collection", "repository"),
     ("watch", "watch"),
-    ("capture", "capture"),
     ("explain", "findings"),
     ("sim", "attach"),
     ("completions", "terminals"),

@@ -8,11 +8,8 @@ use std::time::Duration;
 
 use stats::Random;
 
-use crate::capture::{self, Tracefs};
 use crate::crash::{acknowledged, check_record};
-use crate::support::{
-    Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times, tool,
-};
+use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times};
 use crate::torture::Tally;
 
 /// Kills it after a random time, at most `most_us`; true if it was still running.
@@ -161,36 +158,6 @@ fn check_kept(
     for (id, cell) in before {
         assert_eq!(now.get(id), Some(cell), "{id} was acknowledged and is gone or changed");
     }
-}
-
-/// A trace holds everything until a second before the capture was killed.
-#[test]
-#[ignore = "minutes: cargo validation torture --only kills"]
-fn a_killed_capture_keeps_its_trace() {
-    let scratch = Scratch::new();
-    let Some(tracefs) = Tracefs::new(&scratch) else { return };
-    let (mut tally, mut chance) =
-        (Tally::of("kills", "capture of a loop device"), Random::new(seed(13)));
-    for number in 0..times("KILLS", 5).div_ceil(5) {
-        tally.attempt(1, &format!("kill {number}"), |_| {
-            let scratch = Scratch::new();
-            let medium = LoopDevice::new(&scratch.image("image", MIB));
-            let flashmark = Flashmark::new();
-            let mut capture =
-                capture::Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &[]);
-            let input = format!("if={}", medium.word());
-            tool(
-                "dd",
-                &[&input, "of=/dev/null", "bs=4k", "count=200", "iflag=direct", "status=none"],
-            );
-            std::thread::sleep(Duration::from_millis(2000 + chance.below(1000)));
-            capture.child.kill().unwrap();
-            capture.child.wait().unwrap();
-            let requests = capture::whatever_is_in(&capture.trace);
-            assert!(requests >= 200, "{requests} of 200 requests were kept");
-        });
-    }
-    tally.end();
 }
 
 #[test]

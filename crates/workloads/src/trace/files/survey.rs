@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use rustix::fs::OFlags;
+
 use super::{FileAction, FileOperation, FileOperations, FileTrace, FileTraceEnd};
 use crate::trace::TraceError;
 
@@ -10,10 +12,9 @@ use crate::trace::TraceError;
 /// operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileTraceSurvey {
-    /// What was there before, by path: the length of a file in bytes, none for a directory.
+    /// What was there before, by path: the length of a file in bytes, as far as it was read, none for
+    /// a directory.
     pub before: BTreeMap<String, Option<u64>>,
-    /// Files that were open before ([`FileAction::WasOpen`]).
-    pub was_open: Vec<FileAction>,
     /// How many operations there are of each name.
     pub counts: BTreeMap<&'static str, u64>,
     /// Bytes that were read.
@@ -28,7 +29,7 @@ pub struct FileTraceSurvey {
     pub longest_bytes: u64,
     /// The end of the last operation, in nanoseconds since the recording began.
     pub recorded_ns: u64,
-    /// What the recorder says of it.
+    /// What is to be said about it.
     pub end: FileTraceEnd,
 }
 
@@ -44,7 +45,7 @@ impl FileTraceSurvey {
         while let Some(operation) = operations.next_operation()? {
             model.take(&operation, &operations)?;
         }
-        model.survey.end = operations.end().unwrap_or_default();
+        model.survey.end = operations.end();
         Ok(model.survey)
     }
 
@@ -66,6 +67,8 @@ struct Name {
 #[derive(Default)]
 struct Inode {
     bytes: u64,
+    /// What it was called before the recording, if it was there.
+    before: Option<String>,
     names: u32,
     opens: u32,
 }
@@ -84,11 +87,9 @@ struct Model {
 impl Model {
     fn take(&mut self, operation: &FileOperation, at: &FileOperations) -> Result<(), TraceError> {
         let action = &operation.action;
-        self.act(action).map_err(|what| at.damaged(&what))?;
+        self.act(action).map_err(|what| at.damaged(operation.line, &what))?;
         let survey = &mut self.survey;
-        if !matches!(action, FileAction::WasOpen { .. }) {
-            *survey.counts.entry(action.name()).or_default() += 1;
-        }
+        *survey.counts.entry(action.name()).or_default() += 1;
         survey.longest_bytes = survey.longest_bytes.max(action.moved_bytes());
         survey.recorded_ns =
             survey.recorded_ns.max(operation.at_ns.saturating_add(operation.took_ns));
@@ -99,19 +100,14 @@ impl Model {
 
     fn act(&mut self, action: &FileAction) -> Result<(), String> {
         match action {
-            FileAction::Open { path, file, flags, new, bytes } => {
-                self.open(path, *file, flags, (*new, *bytes))?;
-            }
-            FileAction::WasOpen { path, file, flags, bytes } => {
-                self.open(path, *file, flags, (false, *bytes))?;
-                self.survey.was_open.push(action.clone());
-            }
+            FileAction::Open { path, file, flags } => self.open(path, *file, *flags)?,
             FileAction::Close { file } => {
                 let inode = self.open.remove(file).ok_or_else(|| not_open(*file))?;
                 self.change(inode, |inode| inode.opens -= 1);
             }
-            FileAction::Read { file, bytes, .. } => {
-                self.opened(*file)?;
+            FileAction::Read { file, offset, bytes } => {
+                let inode = self.opened(*file)?;
+                self.was_there(inode, offset + bytes);
                 self.survey.read_bytes += bytes;
             }
             FileAction::Write { file, offset, bytes } => {
@@ -122,11 +118,6 @@ impl Model {
                 });
                 self.survey.written_bytes += bytes;
             }
-            FileAction::Store { file, offset, bytes } => {
-                let inode = self.opened(*file)?;
-                self.change(inode, |inode| inode.bytes = inode.bytes.max(offset + bytes));
-                self.survey.written_bytes += bytes;
-            }
             FileAction::Truncate { file, bytes } => {
                 let inode = self.opened(*file)?;
                 self.change(inode, |inode| inode.bytes = *bytes);
@@ -134,16 +125,18 @@ impl Model {
             FileAction::Fsync { file } | FileAction::Fdatasync { file } => {
                 self.opened(*file)?;
             }
-            FileAction::Rename { from, to, directory } => {
-                if *directory {
-                    self.directory(from)?;
-                } else {
-                    self.file(from, 0)?;
-                }
+            FileAction::Rename { from, to } => {
+                self.file(from)?;
                 self.rename(from, to)?;
             }
+            FileAction::Link { from, to } => {
+                let inode = self.file(from)?;
+                self.parent(to)?;
+                self.change(inode, |inode| inode.names += 1);
+                self.names.insert(to.clone(), Name { inode, before: None });
+            }
             FileAction::Unlink { path } => {
-                self.file(path, 0)?;
+                self.file(path)?;
                 self.forget(path);
             }
             FileAction::Rmdir { path } => {
@@ -158,32 +151,30 @@ impl Model {
         Ok(())
     }
 
-    fn open(
-        &mut self,
-        path: &str,
-        file: u64,
-        flags: &str,
-        (new, bytes): (bool, u64),
-    ) -> Result<(), String> {
-        let has = |word: &str| flags.split('+').any(|flag| flag == word);
-        let inode = if has("temporary") {
+    fn open(&mut self, path: &str, file: u64, flags: OFlags) -> Result<(), String> {
+        let has = |flag| flags.contains(flag);
+        let is_there = self.names.contains_key(path);
+        let inode = if has(OFlags::TMPFILE) {
             self.directory(path)?;
             Some(self.make(Inode::default()))
-        } else if has("directory") || path == "." {
+        } else if has(OFlags::DIRECTORY) || path == "." {
             self.directory(path)?;
             None
-        } else if new {
+        } else if has(OFlags::CREATE) && (!is_there || has(OFlags::EXCL)) {
             self.parent(path)?;
             self.forget(path);
-            let inode = self.make(Inode { names: 1, ..Inode::default() });
+            // It may have been there; then something is read from it that nothing wrote.
+            let is_new = has(OFlags::EXCL) || has(OFlags::TRUNC);
+            let before = if is_new { None } else { self.before(path).ok() };
+            let inode = self.make(Inode { names: 1, before, ..Inode::default() });
             self.names.insert(path.to_owned(), Name { inode: Some(inode), before: None });
             Some(inode)
         } else {
-            self.file(path, bytes)?
+            self.file(path)?
         };
         self.change(inode, |inode| {
             inode.opens += 1;
-            inode.bytes = if has("truncate") { 0 } else { inode.bytes };
+            inode.bytes = if has(OFlags::TRUNC) { 0 } else { inode.bytes };
         });
         if self.open.insert(file, inode).is_some() {
             return Err(format!("the open file {file} is opened once more"));
@@ -191,22 +182,37 @@ impl Model {
         Ok(())
     }
 
-    /// The number of a file by its path. One that nothing made was there before, so long.
-    fn file(&mut self, path: &str, bytes: u64) -> Result<Option<u64>, String> {
-        if !self.names.contains_key(path) {
+    /// The number of a file by its path. One that nothing made was there before.
+    fn file(&mut self, path: &str) -> Result<Option<u64>, String> {
+        if path != "." && !self.names.contains_key(path) {
             let before = self.before(path)?;
-            self.survey.before.insert(before.clone(), Some(bytes));
-            let inode = self.make(Inode { names: 1, ..Inode::default() });
-            self.change(Some(inode), |inode| inode.bytes = bytes);
+            self.survey.before.insert(before.clone(), Some(0));
+            let there = Some(before.clone());
+            let inode = self.make(Inode { names: 1, before: there, ..Inode::default() });
             self.names.insert(path.to_owned(), Name { inode: Some(inode), before: Some(before) });
         }
-        Ok(self.names[path].inode)
+        Ok(self.names.get(path).and_then(|name| name.inode))
+    }
+
+    /// Notes that a file is at least so long; what nothing wrote was there before.
+    fn was_there(&mut self, number: Option<u64>, bytes: u64) {
+        let Some(inode) = number.and_then(|number| self.inodes.get(&number)) else { return };
+        if bytes > inode.bytes
+            && let Some(before) = inode.before.as_ref()
+        {
+            self.survey.before.insert(before.clone(), Some(bytes));
+            self.change(number, |inode| inode.bytes = bytes);
+        }
     }
 
     /// Makes sure that a directory is there; one that nothing made was there before.
     fn directory(&mut self, path: &str) -> Result<(), String> {
-        if path != "." && !self.names.contains_key(path) {
-            let before = self.before(path)?;
+        // It may have been taken for a file.
+        let is_there = self.names.get(path).is_some_and(|name| name.inode.is_none());
+        if path != "." && !is_there {
+            let known = self.names.get(path).and_then(|name| name.before.clone());
+            let before = known.map_or_else(|| self.before(path), Ok)?;
+            self.forget(path);
             self.survey.before.insert(before.clone(), None);
             self.names.insert(path.to_owned(), Name { inode: None, before: Some(before) });
         }

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::fs::{self, Mode, OFlags};
+use rustix::fs::{self, Mode};
 use rustix::io::Errno;
 use stats::Random;
 
 use self::side::side_by_side;
 use super::super::clock::now_ns;
-use crate::trace::files::{FileAction, FileOperation, open_flags};
+use crate::trace::files::{FileAction, FileOperation};
 
 /// Bytes of a piece into which longer transfers are split.
 const PIECE_BYTES: u64 = 16 << 20;
@@ -69,11 +69,6 @@ impl<'a> FilePlayer<'a> {
             part.copy_from_slice(&random.bits().to_ne_bytes()[..part.len()]);
         });
         FilePlayer { root: root.to_owned(), files: Mutex::default(), stop, content }
-    }
-
-    /// Opens a file that was open before the recording.
-    pub fn open_before(&self, action: &FileAction) -> Result<(), FileReplayError> {
-        self.perform(action, &mut AlignedBuffer::new(0)).map_err(|error| refused(action, error))
     }
 
     /// Repeats operations; those that overlapped in the recording run in parallel.
@@ -142,13 +137,8 @@ impl<'a> FilePlayer<'a> {
         let at = |path: &str| self.root.join(path);
         match action {
             FileAction::Open { path, file, flags, .. } => {
-                let opened = fs::open(at(path), open_flags(flags).ok_or(Errno::INVAL)?, MODE)?;
+                let opened = fs::open(at(path), *flags, MODE)?;
                 self.files().insert(*file, Arc::new(opened));
-            }
-            FileAction::WasOpen { path, file, flags, .. } => {
-                let made = OFlags::CREATE | OFlags::EXCL | OFlags::TRUNC;
-                let flags = open_flags(flags).ok_or(Errno::INVAL)? - made;
-                self.files().insert(*file, Arc::new(fs::open(at(path), flags, MODE)?));
             }
             FileAction::Close { file } => drop(self.files().remove(file)),
             FileAction::Read { file, offset, bytes } => {
@@ -157,13 +147,11 @@ impl<'a> FilePlayer<'a> {
             FileAction::Write { file, offset, bytes } => {
                 write_all_at(&*self.file(*file)?, &self.content, *offset, *bytes)?;
             }
-            FileAction::Store { file, offset, bytes } => {
-                write_all_at(&*self.file(*file)?, &self.content, Some(*offset), *bytes)?;
-            }
             FileAction::Fsync { file } => fs::fsync(&*self.file(*file)?)?,
             FileAction::Fdatasync { file } => fs::fdatasync(&*self.file(*file)?)?,
             FileAction::Truncate { file, bytes } => fs::ftruncate(&*self.file(*file)?, *bytes)?,
-            FileAction::Rename { from, to, .. } => fs::rename(at(from), at(to))?,
+            FileAction::Rename { from, to } => fs::rename(at(from), at(to))?,
+            FileAction::Link { from, to } => fs::link(at(from), at(to))?,
             FileAction::Symlink { path, target } => fs::symlink(target.as_str(), at(path))?,
             FileAction::Unlink { path } => fs::unlink(at(path))?,
             FileAction::Mkdir { path } => fs::mkdir(at(path), Mode::RWXU)?,
@@ -176,12 +164,13 @@ impl<'a> FilePlayer<'a> {
 fn refused(action: &FileAction, error: io::Error) -> FileReplayError {
     let doing = match action {
         FileAction::Open { path, .. }
-        | FileAction::WasOpen { path, .. }
         | FileAction::Symlink { path, .. }
         | FileAction::Unlink { path }
         | FileAction::Mkdir { path }
         | FileAction::Rmdir { path } => format!("{} of '{path}'", action.name()),
-        FileAction::Rename { from, to, .. } => format!("rename of '{from}' to '{to}'"),
+        FileAction::Rename { from, to } | FileAction::Link { from, to } => {
+            format!("{} of '{from}' to '{to}'", action.name())
+        }
         _ => action.name().to_owned(),
     };
     FileReplayError::Operation { doing, error }
