@@ -16,8 +16,7 @@ use stats::RunRate;
 use crate::figure::{self, UsableEstimate};
 
 mod by;
-mod experiment;
-mod factors;
+mod equal;
 mod groups;
 mod hosts;
 mod matrices;
@@ -29,10 +28,7 @@ mod regression;
 mod works;
 
 pub use by::ComparedBy;
-pub use experiment::{
-    CombinationFigure, Experiment, Explained, ExplainedFigure, RatioInterval, SimpleRatio,
-};
-pub use factors::ExperimentFactor;
+pub use equal::{LevelComparison, LevelFigure};
 pub use groups::with_medium_named;
 use groups::{RunGroup, distinct, groups, identity};
 pub use matrices::{CombinationRow, MatrixComparison};
@@ -60,9 +56,9 @@ pub struct MediaComparison {
     /// Matrices of file systems and schedulers, one entry for each work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matrices: Vec<MatrixComparison>,
-    /// Causes of the differences, if runs form a grid of media and hosts.
+    /// Levels of the factor that the user named, each compared with the first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub experiment: Option<Experiment>,
+    pub levels: Option<LevelComparison>,
     /// Curves of each pair at each kind of work.
     pub curves: Vec<Curve>,
     /// Ranking of the media for each use.
@@ -159,22 +155,18 @@ pub fn compare(records: &[Record]) -> MediaComparison {
 }
 
 /// Compares runs from several hosts: a medium in another reader, under another kernel or with
-/// another setting is not a repeat, but a medium of its own. At least four runs that differ in at
-/// least two things are an experiment.
+/// another setting is not a repeat, but a medium of its own.
 pub fn compare_runs(records: &[Record]) -> MediaComparison {
     let groups = naming::by_host(groups(records));
-    MediaComparison {
-        experiment: experiment::experiment(&distinct(records)),
-        ..ranked(&groups, held_against_each_other(&groups))
-    }
+    ranked(&groups, held_against_each_other(&groups))
 }
 
-/// Compares the runs as one experiment: effects of the medium and of a factor that the user names,
-/// and their interaction.
+/// Compares each level of a factor that the user names with the first, over runs that are equal in
+/// everything else.
 pub fn compare_by(records: &[Record], by: ComparedBy) -> MediaComparison {
     let groups = naming::by_level(groups(records), by);
     MediaComparison {
-        experiment: Some(experiment::crossed(&distinct(records), by)),
+        levels: Some(equal::levels(records, by)),
         ..ranked(&groups, held_against_each_other(&groups))
     }
 }
@@ -184,11 +176,7 @@ pub fn compare_by(records: &[Record], by: ComparedBy) -> MediaComparison {
 pub fn compare_sides(sides: &[ComparisonSide]) -> MediaComparison {
     let mut groups = as_typed(sides);
     naming::by_what_differs(&mut groups);
-    let all: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
-    MediaComparison {
-        experiment: experiment::experiment(&distinct(&all)),
-        ..held_against_each_other(&groups)
-    }
+    held_against_each_other(&groups)
 }
 
 fn as_typed(sides: &[ComparisonSide]) -> Vec<RunGroup<'_>> {
@@ -248,7 +236,7 @@ fn curves_of(groups: &[RunGroup]) -> MediaComparison {
             })
             .collect(),
         is_change: false,
-        experiment: None,
+        levels: None,
         differences: hosts::differences(groups),
         works: works::works(groups, &curves),
         curves,

@@ -83,12 +83,11 @@ pub use asked::undecided;
 pub use benchmark_bias::is_overstated;
 pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
-    BlockSizePoint, ChangedFigure, CombinationFigure, CombinationRow, Compared, ComparedBy,
-    ComparedFigure, ComparisonSide, Crossing, Curve, Experiment, ExperimentFactor, Explained,
-    ExplainedFigure, FasterMedium, FastestMedium, FigureRow, MatrixComparison, MediaComparison,
-    MediaRatio, MoreRuns, Rank, RankPlace, RatioInterval, Regression, SimpleRatio, WorkComparison,
-    WorkRow, compare, compare_by, compare_change, compare_curves, compare_runs, compare_sides,
-    is_one_medium, letters, regression, unclear, with_medium_named,
+    BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedBy, ComparedFigure,
+    ComparisonSide, Crossing, Curve, FasterMedium, FastestMedium, FigureRow, LevelComparison,
+    LevelFigure, MatrixComparison, MediaComparison, MediaRatio, MoreRuns, Rank, RankPlace,
+    Regression, WorkComparison, WorkRow, compare, compare_by, compare_change, compare_curves,
+    compare_runs, compare_sides, is_one_medium, letters, regression, unclear, with_medium_named,
 };
 pub use failing::is_failing;
 pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};

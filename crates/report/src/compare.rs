@@ -11,9 +11,8 @@ use crate::tables::Table;
 use crate::{figure, text, words};
 
 mod check;
-mod crossed;
-mod experiment;
 mod figures;
+mod levels;
 mod matrices;
 mod names;
 #[cfg(test)]
@@ -47,8 +46,8 @@ fn in_lines(comparison: &MediaComparison, more_runs: &[String], width: usize) ->
             out += &text::paragraph(&format!("- {}", printable(difference)), width);
         }
     }
-    if let Some(found) = &comparison.experiment {
-        out += &explained(found, width);
+    if let Some(found) = &comparison.levels {
+        out += &of_levels(found, width);
     }
     if !comparison.ranks.is_empty() {
         out += "\nBest for\n";
@@ -180,7 +179,7 @@ pub(crate) fn content(comparison: &MediaComparison) -> ComparisonContent {
         media: names.media(comparison).into_iter().chain(faults(comparison)).collect(),
         differ: differ(comparison),
         differences: comparison.differences.clone(),
-        parts: explained_part(comparison)
+        parts: level_part(comparison)
             .into_iter()
             .chain(parts(comparison, &names, Ranges::With))
             .collect(),
@@ -190,36 +189,30 @@ pub(crate) fn content(comparison: &MediaComparison) -> ComparisonContent {
     }
 }
 
-/// Causes of the differences, for forms without aligned columns.
-fn explained_part(comparison: &MediaComparison) -> Option<ComparisonPart> {
-    comparison.experiment.as_ref().map(|found| ComparisonPart {
-        title: EXPLAINS.to_owned(),
-        sentences: [experiment::factors(found), experiment::sentences(found)].concat(),
-        table: experiment::table(found),
+/// Levels of a factor, for forms without aligned columns.
+fn level_part(comparison: &MediaComparison) -> Option<ComparisonPart> {
+    comparison.levels.as_ref().map(|found| ComparisonPart {
+        title: levels::title(found),
+        sentences: levels::sentences(found),
+        table: levels::table(found),
     })
 }
 
-/// Causes of the differences, for a terminal.
-fn explained(found: &findings::Experiment, width: usize) -> String {
-    let mut out = format!("\n{EXPLAINS}\n");
-    for line in experiment::factors(found) {
-        out += &text::paragraph(&format!("- {line}"), width);
-    }
-    for sentence in experiment::sentences(found) {
+/// Levels of a factor, for a terminal.
+fn of_levels(found: &findings::LevelComparison, width: usize) -> String {
+    let mut out = format!("\n{}\n", levels::title(found));
+    for sentence in levels::sentences(found) {
         out += &text::paragraph(&sentence, width);
     }
-    let table = experiment::table(found);
+    let table = levels::table(found);
     if !table.rows.is_empty() {
         out += &text::plain(&table, width);
-        out += &text::paragraph(experiment::note(found), width);
     }
     for why in &found.left_out {
         out += &text::paragraph(&format!("- left out: {}", printable(why)), width);
     }
     out
 }
-
-const EXPLAINS: &str = "What explains the differences";
 
 /// For a single medium only other conditions differ.
 fn differ(comparison: &MediaComparison) -> &'static str {
@@ -248,7 +241,7 @@ pub fn page(comparison: &MediaComparison) -> String {
             .iter()
             .map(|difference| printable(difference))
             .collect(),
-        experiment: comparison.experiment.as_ref().map(ExperimentView::of),
+        levels: comparison.levels.as_ref().map(LevelView::of),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
         not_compared: comparison.not_compared.iter().map(|why| printable(why)).collect(),
         works: comparison
@@ -292,7 +285,7 @@ struct ComparisonPage {
     faults: Vec<String>,
     differ: &'static str,
     differences: Vec<String>,
-    experiment: Option<ExperimentView>,
+    levels: Option<LevelView>,
     ranks: Vec<(String, String)>,
     not_compared: Vec<String>,
     works: Vec<WorkView>,
@@ -302,28 +295,22 @@ struct ComparisonPage {
     more_runs: Vec<String>,
 }
 
-/// Causes of the differences on a page.
-struct ExperimentView {
-    title: &'static str,
-    factors: Vec<String>,
+/// Levels of a factor on a page.
+struct LevelView {
+    title: String,
     sentences: Vec<String>,
-    panels: Vec<PanelView>,
     table: Option<TableView>,
-    note: &'static str,
     left_out: Vec<String>,
 }
 
-impl ExperimentView {
-    fn of(found: &findings::Experiment) -> ExperimentView {
-        ExperimentView {
-            title: EXPLAINS,
-            factors: experiment::factors(found),
-            sentences: experiment::sentences(found),
-            panels: crossed::panels(found).into_iter().map(view::panel).collect(),
-            table: Some(experiment::table(found))
+impl LevelView {
+    fn of(found: &findings::LevelComparison) -> LevelView {
+        LevelView {
+            title: levels::title(found),
+            sentences: levels::sentences(found),
+            table: Some(levels::table(found))
                 .filter(|table| !table.rows.is_empty())
-                .map(|table| TableView::new(table, "What explains each figure".to_owned())),
-            note: experiment::note(found),
+                .map(|table| TableView::new(table, levels::title(found))),
             left_out: found.left_out.iter().map(|why| printable(why)).collect(),
         }
     }

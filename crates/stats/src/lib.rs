@@ -9,8 +9,8 @@ mod compare;
 mod contest;
 pub mod coverage;
 mod drift;
-mod factors;
 mod interval;
+mod linear;
 mod percentile;
 mod quantile;
 mod random;
@@ -29,11 +29,8 @@ pub use change::{Segment, change_points};
 pub use compare::{LargerRate, RatioEstimate, RunRate, compare, compare_runs};
 pub use contest::{ContestRank, RankedGroup, contest, is_open};
 pub use drift::Drift;
-pub use factors::{
-    CombinationMean, CrossEffect, EffectBasis, FactorEffect, FactorFit, FactorRun, Interaction,
-    LevelEffects, SimpleEffect, factor_effects, least_squares,
-};
 pub use interval::Interval;
+pub use linear::least_squares;
 pub use percentile::{QuantileEstimate, QuantileEstimator};
 pub use quantile::{quantile_ranks, smallest_sample};
 pub use random::Random;

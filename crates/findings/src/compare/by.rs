@@ -1,5 +1,5 @@
-//! Factor named by the user: hosts, readers, kernels, schedulers or settings with which several
-//! media were measured.
+//! Factor named by the user: hosts, readers, kernels, schedulers or settings with which media were
+//! measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::others::STOP_RULES;
 use super::{WORK, block_sizes};
 use crate::figure;
 
-/// Factor to separate from the effect of the medium.
+/// Factor whose levels are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedBy {
@@ -38,6 +38,30 @@ impl ComparedBy {
             ComparedBy::Scheduler => "the scheduler",
             ComparedBy::Setting => "the setting",
         }
+    }
+
+    /// True for facts that are part of this factor or may follow from it: they need not be equal at
+    /// its levels.
+    pub(super) fn brings(self, fact: &str) -> bool {
+        let host = ["the board", "the processor", "virtualisation"].contains(&fact);
+        let kernel = ["the kernel", "the frequency governor", "the engine"].contains(&fact);
+        let queue = [
+            "the driver",
+            "the link to the medium",
+            "the scheduler",
+            "the read-ahead",
+            "the largest command",
+            "the command queue",
+        ];
+        let queue = queue.contains(&fact);
+        fact == self.words()
+            || fact == "the version of the program"
+            || match self {
+                ComparedBy::Host => host || kernel || queue,
+                ComparedBy::Kernel => kernel || queue,
+                ComparedBy::Reader => queue,
+                ComparedBy::Scheduler | ComparedBy::Setting => false,
+            }
     }
 
     /// Level of this factor in each run; `None` if the record does not have it.

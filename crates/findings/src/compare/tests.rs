@@ -100,47 +100,20 @@ fn lines(found: &MediaComparison) -> Vec<String> {
         format!("rank {}: {}{}", rank.wanted, order.join(", "), left_out.collect::<String>())
     }));
     lines.extend(found.not_compared.iter().map(|line| format!("not compared: {line}")));
-    lines.extend(found.experiment.iter().flat_map(experiment_lines));
+    lines.extend(found.levels.iter().flat_map(level_lines));
     lines
 }
 
-fn experiment_lines(found: &Experiment) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for factor in &found.factors {
-        let with = if factor.with.is_empty() { String::new() } else { factor.with.join(", ") };
-        lines.push(format!("factor {}: {}; with {with}", factor.name, factor.levels.join(", ")));
-    }
-    for figure in &found.figures {
-        let ExplainedFigure { test, runs, range, repeats, interacts, limited_by_link, .. } = figure;
-        let interaction = figure.interaction.map_or_else(
-            || "none".to_owned(),
-            |it| format!("{:.3} ({})", it.ratio, interval(it.ci95)),
-        );
-        lines.push(format!(
-            "{test}: {runs} runs, range {range:.3}, repeats {repeats:?}, interacts {interacts:?}, \
-             interaction {interaction}, {limited_by_link} limited by the link"
-        ));
-        for (factor, effect) in found.factors.iter().zip(&figure.effects) {
-            lines.push(match effect {
-                Explained::Known { ratio, ci95, simple, .. } => {
-                    let simple = simple.iter().map(|it| format!("; {:.3} at {}", it.ratio, it.at));
-                    let simple: String = simple.collect();
-                    format!("{test} by {}: {ratio:.3} ({}){simple}", factor.name, interval(*ci95))
-                }
-                Explained::Confounded { with } => {
-                    format!("{test} by {}: not told from {}", factor.name, with.join(", "))
-                }
-                Explained::Constant => format!("{test} by {}: the same", factor.name),
-            });
-        }
-        lines.extend(figure.combinations.iter().map(|of| {
-            let CombinationFigure { medium, level, value, ci95, runs } = of;
-            format!("{test}, {medium} with {level}: {value:.1} ({}) of {runs}", interval(*ci95))
-        }));
-    }
-    lines.extend(found.hides_cards.then(|| "readers may hide cards".to_owned()));
+fn level_lines(found: &LevelComparison) -> Vec<String> {
+    let mut lines =
+        vec![format!("levels {}; with {}", found.levels.join(", "), found.with.join(", "))];
+    lines.extend(found.figures.iter().map(|figure| {
+        let LevelFigure { test, level, of, found, .. } = figure;
+        format!("{test}, {level} [{of}]: {}", ratio(found))
+    }));
     lines.extend(found.left_out.iter().map(|line| format!("left out: {line}")));
-    lines.extend(found.unsplit.iter().map(|why| format!("unsplit: {why}")));
+    lines.extend(found.refusal.iter().map(|why| format!("refused: {why}")));
+    lines.extend(found.hides_cards.then(|| "readers may hide cards".to_owned()));
     lines
 }
 
@@ -166,6 +139,7 @@ fn answer(asked: &str, given: &str) -> RowAnswer {
     let by = || match of {
         "host" => ComparedBy::Host,
         "reader" => ComparedBy::Reader,
+        "kernel" => ComparedBy::Kernel,
         "scheduler" => ComparedBy::Scheduler,
         "setting" => ComparedBy::Setting,
         _ => panic!("nothing is compared by {of:?}"),
@@ -238,18 +212,4 @@ fn runs_that_agree_with_their_rounds_are_pooled_with_them() {
     };
     let (pooled, apart) = (width("rounds=0.98,0.99,1,1.01,1.02"), width(""));
     assert!(pooled < 0.7 * apart, "{pooled} {apart}");
-}
-
-#[test]
-fn fifty_runs_are_a_matter_of_moments() {
-    let run = |at: i32| {
-        let (card, reader) = (at % 10, at / 10);
-        let rate = 100.0 * 1.1_f64.powi(card) * 1.3_f64.powi(reader);
-        let of = "medium.kind=sd medium.behind_reader=true target.link.usb_id";
-        format!("card{card}: {of}=\"{reader}:0\"; random-read 4KiB {rate}/s ci=3%")
-    };
-    let found = compare_runs(&records(&(0..50).map(run).collect::<Vec<_>>().join(" // ")));
-    let by_card = format!("by the card: {:.3} ", 1.1_f64.powi(9));
-    assert!(lines(&found).iter().any(|line| line.contains(&by_card)), "{:?}", found.experiment);
-    assert_eq!(found.media.len(), 50);
 }

@@ -131,9 +131,8 @@ pub struct CompareFlags {
     /// reader hides it: runs with the same MEDIUM are of one medium.
     #[arg(required_unless_present = "before", value_name = "[MEDIUM=]RUN|LABEL")]
     pub runs: Vec<String>,
-    /// Factor to separate from the medium: the runs are one experiment, which gives the effect of
-    /// the medium, the effect of this factor, and their interaction. Exit code 1 if nothing can be
-    /// separated.
+    /// Factor of which each level is compared with the first, by runs that are equal in everything
+    /// else. Exit code 1, with the reason, if there are none.
     #[arg(long, value_enum, conflicts_with = "before")]
     pub by: Option<ByFlag>,
     /// Runs of one medium before a change: a run or a label.
@@ -165,9 +164,9 @@ Examples:
   flashmark compare latest card-b.json
       which of two media is faster at what
   flashmark compare a=RUN a=RUN b=RUN b=RUN
-      two cards in two readers: the effect of the card and of the reader
-  flashmark compare --by host pi-a.json pi-b.json laptop-a.json laptop-b.json
-      two cards in two hosts: the effect of each, and their interaction
+      two cards in two readers: which is faster in which
+  flashmark compare --by host pi.json laptop.json
+      the same card in two hosts: how many times faster the second is
   flashmark compare --before before --after after --fail-if 10%
       after `run --label before`, a change, and `run --label after`
 
@@ -175,8 +174,8 @@ Make three runs of each label: a single run does not show changes between runs.
 If a figure cannot be decided, the output gives the number of runs to add.
 
 Exit codes with --fail-if: 0 passed, 1 slower, or no figure could be decided
-(with --strict: or any could not). With --by: 0 separated, 1 nothing could be
-separated.";
+(with --strict: or any could not). With --by: 0 compared, 1 no runs are equal
+in everything else.";
 
 /// `--by` as typed.
 #[derive(Clone, Copy, Debug, ValueEnum)]

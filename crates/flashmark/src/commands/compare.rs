@@ -14,7 +14,7 @@ use crate::published_run;
 use crate::terminal::OutputStream;
 
 /// Compares runs: as text, as Markdown (`--markdown`), as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
-/// `--fail-if` 1 where something became slower than allowed or nothing could be told, with `--by` 1 where nothing could be split.
+/// `--fail-if` 1 where something became slower than allowed or nothing could be told, with `--by` 1 without runs that are equal in everything else.
 pub fn run(flags: &CompareFlags) -> Result {
     let allowed = flags.fail_if.as_deref().map(read_percent).transpose()?;
     let comparison = match (&flags.before, &flags.after) {
@@ -40,7 +40,7 @@ pub fn run(flags: &CompareFlags) -> Result {
             None => report::compare::summary(&comparison, width),
         })?;
     }
-    if comparison.experiment.is_some_and(|found| found.unsplit.is_some()) {
+    if comparison.levels.is_some_and(|found| found.refusal.is_some()) {
         return Ok(Exit::MediumFailed);
     }
     regression.map_or(Ok(Exit::Done), |regression| passed(&regression, flags.strict))

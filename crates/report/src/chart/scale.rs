@@ -40,8 +40,6 @@ pub enum AxisUnit {
     Iops,
     /// A share of all I/Os, 0 to 1: "1 in 100".
     OneIn,
-    /// Ordinal numbers: "1", "2".
-    Nth,
     /// A plain number with a unit after it.
     Plain(&'static str),
 }
@@ -65,7 +63,6 @@ impl AxisUnit {
             AxisUnit::Rate => scaled(value, &RATES, decimals),
             AxisUnit::Time => scaled(value, &TIMES, decimals),
             AxisUnit::Iops => short(value, decimals),
-            AxisUnit::Nth => format!("{value:.0}"),
             AxisUnit::OneIn if value >= 0.999 => "all".to_owned(),
             AxisUnit::OneIn => format!("1 in {}", short((1.0 / value).round(), 0)),
             AxisUnit::Plain(unit) => {
@@ -225,7 +222,6 @@ impl AxisScale {
             .into_iter()
             .find(|&step| step >= rough * 0.999)
             .unwrap_or(decade * 10.0);
-        let step = if self.unit == AxisUnit::Nth { step.ceil() } else { step };
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
         // The ends of a range over a single value may be outside the values that an axis can show.
         (first..=last).map(|n| n as f64 * step).filter(|&tick| self.holds(tick)).collect()

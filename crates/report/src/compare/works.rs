@@ -146,7 +146,7 @@ fn points(work: &WorkComparison, medium: usize, name: &str) -> Vec<ChartPoint> {
 }
 
 /// Six colours, then the same again with another stroke and mark.
-pub(super) fn look(nth: usize) -> Style {
+fn look(nth: usize) -> Style {
     let (stroke, mark) = if nth < HUES {
         (Stroke::Solid, ChartMark::Disc)
     } else {
