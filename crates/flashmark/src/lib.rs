@@ -12,7 +12,6 @@ pub mod cli;
 pub mod clock;
 pub mod commands;
 pub mod consent;
-pub mod damage;
 pub mod effort;
 pub mod exit;
 pub mod hand_over;

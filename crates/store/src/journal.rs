@@ -2,8 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use record::{
     Cell, Ended, Fingerprint, FingerprintMark, Flag, Health, Host, Medium, PlannedCell, Run, Skip,
@@ -11,12 +10,11 @@ use record::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::atomic::{WriteError, atomic_write};
+use crate::atomic::WriteError;
 use crate::journal_form::{FORM, JournalError};
-use crate::line::frame;
+use crate::line::{checksum, frame, numbered};
 use crate::lock::Lock;
-use crate::numbering::Numbering;
-use crate::reading::{self, JournalContents, Tail};
+use crate::reading::{self, JournalContents};
 
 /// Description of a run, known before its first cell: the first line of its journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,8 +35,7 @@ pub struct Opening {
     pub flags: Vec<Flag>,
     /// Request of the caller, with which it plans the rest again; this crate does not read it.
     pub command: serde_json::Value,
-    /// Content by which `resume` recognises the medium; `None` where there is no raw medium, and in
-    /// journals of earlier versions.
+    /// Content by which `resume` recognises the medium; `None` where there is no raw medium.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
 }
@@ -145,10 +142,10 @@ pub(crate) fn header(opening: &Opening) -> Result<String, serde_json::Error> {
 
 /// Makes the line of an event. It is parsed once, because JSON has no infinities: a line that
 /// nobody can read would spoil the journal.
-fn line(entry: &JournalEntry, numbering: Numbering) -> Result<String, serde_json::Error> {
+fn line(entry: &JournalEntry, number: u64, of: u32) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(entry)?;
     serde_json::from_str::<JournalEntry>(&json)?;
-    Ok(frame(&numbering.number(&json)))
+    Ok(frame(&numbered(&json, number, of)))
 }
 
 /// A journal being written. Holds the run's lock.
@@ -158,22 +155,25 @@ pub struct Journal {
     path: PathBuf,
     /// Length that is known to be durable, in bytes.
     sound_bytes: u64,
-    numbering: Numbering,
+    /// Number of the next line.
+    next: u64,
+    /// Checksum of the first line.
+    of: u32,
     closed: bool,
     _lock: Lock,
 }
 
 impl Journal {
-    /// Opens the journal at its end. A torn last line is cut off; damage before it stays.
+    /// Opens the journal behind the last line that counts; what follows it is cut off.
     pub(crate) fn continued(path: PathBuf, lock: Lock) -> Result<Journal, JournalError> {
-        let JournalContents { tail, numbering, header, .. } =
-            reading::read::<serde::de::IgnoredAny, serde::de::IgnoredAny>(&path)?;
+        let JournalContents { sound_bytes, next, header, .. } =
+            reading::read::<serde::de::IgnoredAny, JournalEntry>(&path)?;
         let at = WriteError::at(&path);
-        let sound_bytes = repair_tail(&path, tail).map_err(&at)?;
-        let file = OpenOptions::new().append(true).open(&path).map_err(&at)?;
+        let mut file = OpenOptions::new().append(true).open(&path).map_err(&at)?;
+        let sound_bytes = cut(&mut file, sound_bytes, &header).map_err(&at)?;
         drop(at);
-        keep_header(&path, &header)?;
-        Ok(Journal { file, path, sound_bytes, numbering, closed: false, _lock: lock })
+        let of = checksum(header.as_bytes());
+        Ok(Journal { file, path, sound_bytes, next, of, closed: false, _lock: lock })
     }
 
     /// Adds an event. When this returns `Ok`, the event is durable and survives kill -9 and power
@@ -186,9 +186,9 @@ impl Journal {
         if self.closed {
             return Err(JournalError::Closed(self.path.clone()));
         }
-        let line = line(entry, self.numbering)?;
+        let line = line(entry, self.next, self.of)?;
         if let Err(error) = self.file.write_all(line.as_bytes()) {
-            // A later reader would take half a line in the middle for damage.
+            // Nothing that follows half a line is read.
             self.closed = self.file.set_len(self.sound_bytes).is_err();
             return Err(WriteError::at(&self.path)(error).into());
         }
@@ -199,36 +199,21 @@ impl Journal {
             return Err(WriteError::at(&self.path)(error).into());
         }
         self.sound_bytes += line.len() as u64;
-        self.numbering.advance();
+        self.next += 1;
         Ok(())
     }
 }
 
-/// Makes the journal end with a newline: cuts a torn line off, and rewrites a damaged newline
-/// behind a whole line. Returns the length in bytes.
-fn repair_tail(path: &Path, tail: Tail) -> io::Result<u64> {
-    if !tail.torn {
-        return Ok(tail.sound_bytes);
+/// Makes the journal end behind the lines that count. If not even the first one does, it is written
+/// anew from its copy. Returns the length in bytes.
+fn cut(file: &mut File, sound_bytes: u64, header: &str) -> io::Result<u64> {
+    if sound_bytes > 0 && file.metadata()?.len() == sound_bytes {
+        return Ok(sound_bytes);
     }
-    let file = OpenOptions::new().write(true).open(path)?;
-    let mut length = tail.sound_bytes;
-    if tail.open {
-        // First the newline, then the cut: between the two the line before it must not look torn.
-        file.write_all_at(b"\n", length)?;
-        file.sync_all()?;
-        length += 1;
+    file.set_len(sound_bytes)?;
+    if sound_bytes == 0 {
+        file.write_all(frame(header).as_bytes())?;
     }
-    file.set_len(length)?;
     file.sync_all()?;
-    Ok(length)
-}
-
-/// Writes the copy of the first line if there is none that can be read: journals of earlier
-/// versions have none.
-fn keep_header(journal: &Path, header: &[u8]) -> Result<(), WriteError> {
-    let line = frame(&String::from_utf8_lossy(header));
-    if reading::copy_of_header(journal) == line.as_bytes() {
-        return Ok(());
-    }
-    atomic_write(reading::header_path(journal), line.as_bytes())
+    Ok(file.metadata()?.len())
 }

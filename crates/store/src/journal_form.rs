@@ -5,13 +5,9 @@ use std::path::PathBuf;
 
 use crate::atomic::WriteError;
 
-/// Version of the journal's form: lines carry numbers. A change of [`record::SCHEMA`] is a change
-/// of this too: the lines hold parts of a record.
+/// Version of the journal's form. A change of [`record::SCHEMA`] is a change of this too: the lines
+/// hold parts of a record.
 pub const FORM: &str = "flashmark-journal/2";
-
-/// The form before: lines without numbers. A journal of that form is continued in it, so that the
-/// version that began it can go on, too.
-pub(crate) const FORM_1: &str = "flashmark-journal/1";
 
 pub(crate) const FORM_FAMILY: &str = "flashmark-journal/";
 
@@ -34,7 +30,7 @@ pub enum JournalError {
     #[error("'{}' is a record without its journal; it can be shown, not resumed", .0.display())]
     RecordOnly(PathBuf),
     /// Neither its first line nor the copy of it can be read.
-    #[error("the journal '{}' does not say what was run: {reason}; start a new run, `flashmark show --salvage` shows what is left of this one", path.display())]
+    #[error("the journal '{}' does not say what was run: {reason}; start a new run", path.display())]
     NoHeader {
         /// Path of the journal file.
         path: PathBuf,

@@ -70,7 +70,7 @@ impl JournalProgress {
 pub(crate) fn is_whole_record(record: &Record, journal: &Path) -> bool {
     let Ok(contents) = reading::read::<Opening, EntryOutline>(journal) else { return false };
     let JournalProgress { cells, ended, resumed } = JournalProgress::of(contents.entries);
-    contents.damage.is_empty()
+    contents.unread.is_none()
         && (cells.len(), ended, resumed)
             == (record.cells.len(), Some(record.run.ended), record.run.resumed)
 }

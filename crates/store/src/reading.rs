@@ -1,5 +1,7 @@
-//! Reading of a journal's events from its bytes, also of a damaged one.
+//! Reading of a journal's events from its bytes, up to the first line that does not check.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -8,10 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::damage::{Damage, LineDamage};
-use crate::journal_form::{FORM, FORM_1, FORM_FAMILY, HEADER_FILE, JournalError};
-use crate::line::{LinePiece, checksum, scan};
-use crate::numbering::{Numbering, Ordered, by_number, by_place, looks_like_header};
+use crate::journal_form::{FORM, FORM_FAMILY, HEADER_FILE, JournalError};
+use crate::line::{checksum, event, unframe};
 
 /// Content of a journal, in as much detail as the types `H` (of the header) and `E` (of each event)
 /// have.
@@ -20,22 +20,58 @@ pub(crate) struct JournalContents<H, E> {
     pub opening: H,
     /// Events in the order in which they were written.
     pub entries: Vec<E>,
-    pub damage: Vec<Damage>,
-    pub tail: Tail,
-    pub numbering: Numbering,
-    /// Text of the first line.
-    pub header: Vec<u8>,
+    /// Whole lines that are not used.
+    pub unread: Option<Unread>,
+    /// Length of the lines that count, in bytes; 0 if the first line was read from its copy.
+    pub sound_bytes: u64,
+    /// Number of the next line.
+    pub next: u64,
+    /// JSON text of the first line.
+    pub header: String,
 }
 
-/// State of the end of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tail {
-    /// Length without a torn line, in bytes.
-    pub sound_bytes: u64,
-    /// True if a torn line follows.
-    pub torn: bool,
-    /// True if the newline behind the last line is damaged.
-    pub open: bool,
+/// Lines of a journal that are not used: the first one that does not check, and all after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Number of the first of them, from 1.
+    pub line: u64,
+    /// Number of lines.
+    pub lines: u64,
+    /// Ids of cells that have no result because of it, as far as known.
+    pub cells: BTreeSet<String>,
+}
+
+impl Unread {
+    /// Lines that are not used, the first of this number; `None` without any. An incomplete last
+    /// line is none: it was being written when the program was ended, and never acknowledged.
+    fn of(bytes: &[u8], line: u64) -> Option<Unread> {
+        let whole = bytes.split_inclusive(|byte| *byte == b'\n').filter(|it| it.ends_with(b"\n"));
+        let cells = whole.clone().filter_map(held_cell).collect();
+        let lines = whole.count() as u64;
+        (lines > 0).then_some(Unread { line, lines, cells })
+    }
+}
+
+/// Id of the cell whose result a line holds.
+fn held_cell(line: &[u8]) -> Option<String> {
+    let (line, start) = (String::from_utf8_lossy(line), "\"cell\":{\"id\":\"");
+    Some(line.split_once(start)?.1.split('"').next()?.to_owned())
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} of the journal is damaged: ", self.line)?;
+        match self.lines - 1 {
+            0 => f.write_str("it is not used; ")?,
+            1 => f.write_str("it and the line after it are not used; ")?,
+            more => write!(f, "it and the {more} lines after it are not used; ")?,
+        }
+        match self.cells.len() {
+            0 => f.write_str("no cell is measured again"),
+            1 => f.write_str("1 cell is measured again by resume"),
+            cells => write!(f, "{cells} cells are measured again by resume"),
+        }
+    }
 }
 
 /// The first line, once its form is known.
@@ -57,10 +93,10 @@ pub(crate) fn read<H: DeserializeOwned, E: DeserializeOwned>(
     parse(&bytes, &copy_of_header(path), path)
 }
 
-/// Reads the bytes of a journal. Pages that its disk cannot read become zeros and cost the lines in
-/// them: a bad sector, or the end of a file whose size was written before a power cut and whose
-/// data was not (FAT).
-pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, JournalError> {
+/// Reads the bytes of a journal. Pages that its disk cannot read become zeros, which do not check:
+/// a bad sector, or the end of a file whose size was written before a power cut and whose data was
+/// not (FAT).
+fn bytes_of(path: &Path) -> Result<Vec<u8>, JournalError> {
     let read = match read_regular(path) {
         Err(error) if is_of_the_disk(&error) => what_can_be_read(path),
         read => read,
@@ -95,13 +131,13 @@ fn what_can_be_read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Path of the copy of a journal's first line.
-pub(crate) fn header_path(journal: &Path) -> PathBuf {
+fn header_path(journal: &Path) -> PathBuf {
     journal.with_file_name(HEADER_FILE)
 }
 
 /// Bytes of the copy; empty where it is missing, which is no error: only a damaged first line needs
 /// it.
-pub(crate) fn copy_of_header(journal: &Path) -> Vec<u8> {
+fn copy_of_header(journal: &Path) -> Vec<u8> {
     read_regular(&header_path(journal)).unwrap_or_default()
 }
 
@@ -114,147 +150,52 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Reads the bytes of a journal and of the copy of its first line; `path` is only for the messages.
-pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(
+fn parse<H: DeserializeOwned, E: DeserializeOwned>(
     bytes: &[u8],
     copy: &[u8],
     path: &Path,
 ) -> Result<JournalContents<H, E>, JournalError> {
-    let found = scan(bytes);
-    let header = find_header(&found.pieces, copy).map_err(|missing| missing.error(path))?;
-    let HeaderIn { opening } = serde_json::from_slice(header.json)
-        .map_err(|error| HeaderError::reason(without_place(&error)).error(path))?;
-    let Ordered { events, mut damage, next } = header.order(&found.pieces);
-    let mut entries = Vec::with_capacity(events.len());
-    for (number, json) in events {
-        match serde_json::from_slice(&json) {
-            Ok(entry) => entries.push(entry),
-            Err(error) => {
-                damage.push(Damage::of_line(number, LineDamage::Unknown(without_place(&error))))
-            }
+    let without = |reason: String| JournalError::NoHeader { path: path.to_owned(), reason };
+    let first = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    let (header, mut sound) = match (header(first, path)?, header(copy, path)?) {
+        (Some(header), _) => (header, first.len()),
+        (None, Some(header)) => (header, 0),
+        (None, None) => {
+            return Err(without("its first line and the copy of it are damaged".to_owned()));
         }
+    };
+    let HeaderIn { opening } =
+        serde_json::from_str(header).map_err(|error| without(without_place(&error)))?;
+    let (of, mut next, mut entries) = (checksum(header.as_bytes()), 2, Vec::new());
+    let counting = if sound > 0 { &bytes[sound..] } else { &[] };
+    for line in counting.split_inclusive(|byte| *byte == b'\n') {
+        let read = event(line, next, of).and_then(|json| serde_json::from_slice(&json).ok());
+        let Some(entry) = read else { break };
+        entries.push(entry);
+        sound += line.len();
+        next += 1;
     }
-    if found.torn_tail {
-        damage.push(Damage::of_line(next, LineDamage::Torn));
+    let unread = Unread::of(&bytes[sound..], if sound == 0 { 1 } else { next });
+    let header = header.to_owned();
+    Ok(JournalContents { opening, entries, unread, sound_bytes: sound as u64, next, header })
+}
+
+/// JSON text of the first line of a journal of this form, if that is what the line is; a newer form
+/// is an error.
+fn header<'a>(line: &'a [u8], path: &Path) -> Result<Option<&'a str>, JournalError> {
+    let Some(json) = unframe(line).and_then(|json| std::str::from_utf8(json).ok()) else {
+        return Ok(None);
+    };
+    let form = serde_json::from_str::<FormOnly>(json).map(|header| header.form).unwrap_or_default();
+    if form != FORM && form.starts_with(FORM_FAMILY) {
+        return Err(JournalError::Newer { path: path.to_owned(), found: form });
     }
-    damage.sort_by_key(|damage| damage.first);
-    let tail = Tail { sound_bytes: found.sound_bytes, torn: found.torn_tail, open: found.open_end };
-    Ok(JournalContents {
-        opening,
-        entries,
-        damage,
-        tail,
-        numbering: header.numbering(next),
-        header: header.json.to_owned(),
-    })
+    Ok((form == FORM).then_some(json))
 }
 
 /// Text of the error without the line that serde_json counts: it parses one line at a time, so that
 /// is always the first.
-pub(crate) fn without_place(error: &serde_json::Error) -> String {
+fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line 1 column").map_or(text.as_str(), |(what, _)| what).to_owned()
-}
-
-/// First line of a journal, or its copy.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JournalHeader<'a> {
-    /// JSON text, without checksum and newline.
-    pub json: &'a [u8],
-    /// True if the lines behind it carry numbers.
-    is_numbered: bool,
-}
-
-impl<'a> JournalHeader<'a> {
-    /// Events behind it, in order.
-    pub fn order(&self, pieces: &[LinePiece<'_>]) -> Ordered {
-        if self.is_numbered { by_number(pieces, self.json) } else { by_place(pieces, self.json) }
-    }
-
-    fn numbering(&self, next: u64) -> Numbering {
-        if self.is_numbered {
-            Numbering::Number { of: checksum(self.json), next }
-        } else {
-            Numbering::Place
-        }
-    }
-
-    /// Recognises the first line of a journal of a form that this version reads; a newer form is an
-    /// error.
-    fn of(json: &'a [u8]) -> Result<Option<JournalHeader<'a>>, HeaderError> {
-        let form =
-            serde_json::from_slice::<FormOnly>(json).map(|header| header.form).unwrap_or_default();
-        let version = |form: &str| form.strip_prefix(FORM_FAMILY)?.parse::<u32>().ok();
-        match version(&form) {
-            _ if form == FORM || form == FORM_1 => {
-                Ok(Some(JournalHeader { json, is_numbered: form == FORM }))
-            }
-            found if found > version(FORM) => Err(HeaderError::Newer(form)),
-            _ => Ok(None),
-        }
-    }
-}
-
-/// Reason why there is no header.
-#[derive(Debug)]
-pub(crate) enum HeaderError {
-    /// A newer version wrote it; with its form.
-    Newer(String),
-    /// Neither the line nor its copy can be read; with the reason.
-    Unreadable(String),
-}
-
-impl HeaderError {
-    fn reason(text: impl Into<String>) -> HeaderError {
-        HeaderError::Unreadable(text.into())
-    }
-
-    /// Error about the journal at `path`.
-    pub fn error(self, path: &Path) -> JournalError {
-        let path = path.to_owned();
-        match self {
-            HeaderError::Newer(found) => JournalError::Newer { path, found },
-            HeaderError::Unreadable(reason) => JournalError::NoHeader { path, reason },
-        }
-    }
-}
-
-/// Finds the header: the copy, if the journal holds the same line anywhere; else the line that
-/// comes first; else the copy; else any line that looks like one.
-pub(crate) fn find_header<'a>(
-    pieces: &[LinePiece<'a>],
-    copy: &'a [u8],
-) -> Result<JournalHeader<'a>, HeaderError> {
-    let lines = || pieces.iter().filter_map(line_of);
-    let copied = scan(copy).pieces.iter().find_map(line_of).map(JournalHeader::of).transpose();
-    if let Ok(Some(Some(header))) = copied
-        && lines().any(|line| line == header.json)
-    {
-        return Ok(header);
-    }
-    let first = pieces.first().and_then(line_of);
-    if let Some(header) = first.map(JournalHeader::of).transpose()?.flatten() {
-        return Ok(header);
-    }
-    if let Some(header) = copied?.flatten() {
-        return Ok(header);
-    }
-    let later = lines()
-        .filter(|line| looks_like_header(line))
-        .find_map(|line| JournalHeader::of(line).ok().flatten());
-    later.ok_or_else(|| {
-        HeaderError::reason(match pieces.first() {
-            None => "its first line is missing".to_owned(),
-            Some(LinePiece::Line(_)) => {
-                "it does not begin with the first line of a flashmark journal".to_owned()
-            }
-            Some(LinePiece::Bad { reason, .. }) => format!("its first line is damaged ({reason})"),
-        })
-    })
-}
-
-fn line_of<'a>(piece: &LinePiece<'a>) -> Option<&'a [u8]> {
-    match *piece {
-        LinePiece::Line(json) => Some(json),
-        LinePiece::Bad { .. } => None,
-    }
 }

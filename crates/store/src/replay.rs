@@ -1,14 +1,13 @@
 //! Replay of a journal to the record so far.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use record::{
     Cell, Ended, Fingerprint, FingerprintMark, Flag, Host, Record, SCHEMA, Software, Temperature,
 };
 
-use crate::damage::Damage;
 use crate::journal::{Ending, JournalEntry, Opening, Resumed};
-use crate::reading::JournalContents;
+use crate::reading::{JournalContents, Unread};
 
 /// Result of replaying a journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,19 +24,15 @@ pub struct Replayed {
     pub command: serde_json::Value,
     /// Content by which the medium is recognised.
     pub traces: JournalFingerprints,
-    /// True if the last line was incomplete. It was never acknowledged, and is cut off when the
-    /// journal is continued.
-    pub torn_tail: bool,
-    /// Damage of the journal, by line. A cell that is lost by it is not finished, and a run that
-    /// lacks one is not complete, whatever its ending says. None of it is a caveat about the
-    /// numbers: each comes from a line that passed its checksum.
-    pub damage: Vec<Damage>,
+    /// Lines of the journal that are not used. None of it is a caveat about the numbers: each comes
+    /// from a line that passed its checksum.
+    pub unread: Option<Unread>,
 }
 
 /// Content of the medium as the journal describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JournalFingerprints {
-    /// Content before the run wrote anything; `None` in journals of earlier versions.
+    /// Content before the run wrote anything; `None` where there is no raw medium.
     pub fingerprint: Option<Fingerprint>,
     /// Content of places that the run had written, in the order of reading: for each place the last
     /// counts.
@@ -109,70 +104,17 @@ pub(crate) fn replay(contents: JournalContents<Opening, JournalEntry>) -> Replay
             }
         }
     }
-    let mut damage = contents.damage;
-    name_lost_cells(&mut record, &mut damage);
-    Replayed { record, command, traces, torn_tail: contents.tail.torn, damage }
-}
-
-/// Adds to each damage the cells that have no result because of it. A run that lacks such a cell is
-/// not complete.
-fn name_lost_cells(record: &mut Record, damage: &mut [Damage]) {
-    let mut named = HashSet::new();
-    for damage in damage.iter_mut() {
-        damage.cells.retain(|id| is_unfinished(record, id) && named.insert(id.clone()));
+    let mut unread = contents.unread;
+    if let Some(unread) = &mut unread {
+        unread.cells.retain(|id| is_unfinished(&record, id));
     }
-    let lost = cells_passed_over(record);
-    // The content of a missing line is not known: it is taken for the cells that nothing else
-    // accounts for, unless those are more than the line can have held.
-    let rest: Vec<String> = lost.iter().filter(|id| !named.contains(*id)).cloned().collect();
-    if let Some(unnamed) =
-        damage.iter_mut().find(|damage| damage.cells.is_empty() && damage.is_loss())
-        && rest.len() as u64 <= (unnamed.last - unnamed.first).saturating_add(1)
-    {
-        unnamed.cells = rest;
-    }
-    if !lost.is_empty() && damage.iter().any(Damage::is_loss) && record.run.ended == Ended::Complete
-    {
-        record.run.ended = Ended::Interrupted;
-        record.run.finished = None;
-    }
+    Replayed { record, command, traces, unread }
 }
 
 /// True if a planned cell has to be measured.
 fn is_unfinished(record: &Record, id: &str) -> bool {
-    let is_finished = record.cells.iter().any(|cell| cell.id == id && !cell.stop.cut_short());
-    !is_finished && is_planned(record, id) && !is_skipped(record, id)
-}
-
-fn is_planned(record: &Record, id: &str) -> bool {
     record.plan.iter().any(|planned| planned.id == id)
-}
-
-fn is_skipped(record: &Record, id: &str) -> bool {
-    record.skipped.iter().any(|skip| skip.test == id)
-}
-
-/// Planned cells that have no result, although a later cell of the plan has one or the run's ending
-/// says that it is complete.
-fn cells_passed_over(record: &Record) -> Vec<String> {
-    let has_result: HashSet<&str> = record.cells.iter().map(|cell| cell.id.as_str()).collect();
-    let last = record.plan.iter().rposition(|planned| has_result.contains(planned.id.as_str()));
-    let reached = if record.run.ended == Ended::Complete {
-        record.plan.len()
-    } else {
-        last.map_or(0, |last| last + 1)
-    };
-    let ids = record.plan[..reached].iter().map(|planned| planned.id.as_str());
-    ids.filter(|id| !has_result.contains(id) && !is_skipped(record, id))
-        .map(str::to_owned)
-        .collect()
-}
-
-impl Replayed {
-    /// Damage that a person should see.
-    pub fn reported_damage(&self) -> impl Iterator<Item = &Damage> {
-        self.damage.iter().filter(|damage| damage.is_reported())
-    }
+        && !record.cells.iter().any(|cell| cell.id == id && !cell.stop.cut_short())
 }
 
 /// Adds an item unless the list has it: a resumed run finds again what it had found before.

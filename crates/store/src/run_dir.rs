@@ -7,14 +7,12 @@ use record::{Cell, Ended, MediumKind, Published, Record, RecordError, TargetKind
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
 use crate::backup::{self, BackupError, BackupLog, Unrestored};
-use crate::damage::{Damage, LineDamage};
 use crate::journal::Journal;
 use crate::journal_form::JournalError;
 use crate::lock::{self, Lock, LockError};
 use crate::reached::is_whole_record;
 use crate::reading::{self, read_regular};
 use crate::replay::{Replayed, replay};
-use crate::salvage::{Salvage, salvage};
 
 /// Longest unpacked record that is read, in bytes: one that claims more is a trap.
 #[cfg(feature = "export")]
@@ -84,8 +82,8 @@ pub enum LoadError {
 pub struct Loaded {
     /// The written record, or the replayed journal if that has more.
     pub record: Record,
-    /// Damage that a person should see.
-    pub damage: Vec<Damage>,
+    /// Damage of the journal, in words.
+    pub damage: Option<String>,
 }
 
 impl RunDir {
@@ -143,37 +141,44 @@ impl RunDir {
         self.has_journal && lock::is_taken(&self.dir)
     }
 
-    /// Opens the journal to add to it; a torn last line is cut off first. The lock is held until
-    /// the journal is dropped.
+    /// Opens the journal to add to it; what follows the last line that counts is cut off first. Cells
+    /// that only a complete record holds are put back. The lock is held until the journal is dropped.
     pub fn journal(&self, lock: Lock) -> Result<Journal, JournalError> {
-        Journal::continued(self.journal_path(), lock)
+        let Replayed { record, unread, .. } = self.replay()?;
+        let mut journal = Journal::continued(self.journal_path(), lock)?;
+        if unread.is_some() && record.run.ended == Ended::Complete {
+            record.cells.into_iter().try_for_each(|cell| journal.append(&cell.into()))?;
+        }
+        Ok(journal)
     }
 
-    /// Replays the journal to the record so far. Changes nothing on disk.
+    /// Replays the journal to the record so far, up to the first line that does not check. Changes
+    /// nothing on disk.
     ///
-    /// Only if lines of the journal are damaged and the written record says that the run is
+    /// Only if lines of the journal are not used and the written record says that the run is
     /// complete, the written record is taken: finished cells are not measured again.
     pub fn replay(&self) -> Result<Replayed, JournalError> {
         if !self.has_journal {
             return Err(JournalError::RecordOnly(self.record.clone()));
         }
         let mut replayed = replay(reading::read(&self.journal_path())?);
-        if replayed.damage.iter().any(Damage::is_loss)
+        if let Some(unread) = &mut replayed.unread
             && let Ok(written) = self.written_record()
             && is_the_whole_of(&written, &replayed.record)
         {
-            replayed.damage.iter_mut().for_each(|damage| damage.cells.clear());
+            unread.cells.clear();
             replayed.record = Record { findings: Vec::new(), ..written };
         }
-        Ok(replayed)
-    }
-
-    /// Reads all that is left of this run. Fails only if no journal can be opened; changes nothing.
-    pub fn salvage(&self) -> Result<Salvage, JournalError> {
-        if !self.has_journal {
-            return Err(JournalError::RecordOnly(self.record.clone()));
+        if self.unrestored().is_some() {
+            // A backup proves that the cell which made it had begun, whatever is left of the journal;
+            // of a run that keeps one no other cell writes.
+            let Replayed { record, traces, .. } = &mut replayed;
+            let writers = record.plan.iter().filter(|planned| planned.max_written_bytes > 0);
+            let unsaid = writers.filter(|planned| !traces.begun.contains(&planned.id));
+            let unsaid: Vec<String> = unsaid.map(|planned| planned.id.clone()).collect();
+            traces.begun.extend(unsaid);
         }
-        salvage(&self.journal_path())
+        Ok(replayed)
     }
 
     /// The record to show: the written one with its findings if it has as much as the journal, else
@@ -190,23 +195,20 @@ impl RunDir {
         let written = self.written_record();
         let is_all = |record: &Record| is_whole_record(record, &self.journal_path());
         if !self.has_journal || written.as_ref().is_ok_and(is_all) {
-            return written.map(|record| Loaded { record, damage: Vec::new() });
+            return written.map(|record| Loaded { record, damage: None });
         }
         match (written, self.replay()) {
             (written, Ok(replayed)) => {
-                let damage = replayed.reported_damage().cloned().collect();
+                let damage = replayed.unread.as_ref().map(ToString::to_string);
                 let written =
                     written.ok().filter(|written| has_all_of_journal(written, &replayed.record));
                 Ok(Loaded { record: written.unwrap_or_else(|| self.now(replayed.record)), damage })
             }
             // An imported run never had a journal.
-            (Ok(record), Err(JournalError::Read { .. })) => {
-                Ok(Loaded { record, damage: Vec::new() })
+            (Ok(record), Err(JournalError::Read { .. })) => Ok(Loaded { record, damage: None }),
+            (Ok(record), Err(journal)) => {
+                Ok(Loaded { record, damage: Some(format!("{journal}; its record stands alone")) })
             }
-            (Ok(record), Err(journal)) => Ok(Loaded {
-                record,
-                damage: vec![Damage::of_line(1, LineDamage::Unreadable(journal.to_string()))],
-            }),
             // The error of a record that exists says more than that of a missing journal.
             (Err(written @ LoadError::Record { .. }), Err(JournalError::Read { .. })) => {
                 Err(written)
@@ -309,12 +311,12 @@ fn is_as_measured(written: &Cell, journal: &Cell) -> bool {
 /// True if a written record is of the same run, is complete, and holds every finished cell of the
 /// journal as it was measured. Flags may differ: some are given when the run is over.
 fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
-    let who = |record: &Record| {
-        (record.run.id.clone(), record.run.seed, record.run.started.clone(), record.run.resumed)
-    };
+    let who =
+        |record: &Record| (record.run.id.clone(), record.run.seed, record.run.started.clone());
     let finished = journal.cells.iter().filter(|cell| !cell.stop.cut_short());
     written.run.ended == Ended::Complete
         && who(written) == who(journal)
+        && written.run.resumed >= journal.run.resumed
         && written.plan == journal.plan
         && finished.into_iter().all(|cell| written.cells.iter().any(|it| is_as_measured(it, cell)))
 }

@@ -4,7 +4,6 @@ use record::{Ended, Medium, Record, Run, Stop, Target};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::damage::Damage;
 use crate::journal_form::JournalError;
 use crate::reached::{EntryOutline, JournalProgress};
 use crate::reading::{self, JournalContents};
@@ -17,8 +16,8 @@ pub struct RunSummary {
     pub dir: RunDir,
     /// Description of the run, or the reason why it cannot be read.
     pub overview: Result<Overview, String>,
-    /// Damage of its journal that a person should see.
-    pub damage: Vec<Damage>,
+    /// Damage of its journal, in words.
+    pub damage: Option<String>,
     /// True if its written record exists and has as much as the journal.
     pub has_its_record: bool,
 }
@@ -68,14 +67,10 @@ struct RunOutline {
 }
 
 pub(crate) fn summary(dir: RunDir) -> RunSummary {
-    let alone = |dir: RunDir, overview| RunSummary {
-        dir,
-        overview,
-        damage: Vec::new(),
-        has_its_record: true,
-    };
+    let alone =
+        |dir: RunDir, overview| RunSummary { dir, overview, damage: None, has_its_record: true };
     match reading::read::<Outline, EntryOutline>(&dir.journal_path()) {
-        Ok(contents) if contents.damage.iter().any(Damage::is_reported) => of_damaged(dir),
+        Ok(contents) if contents.unread.is_some() => of_damaged(dir),
         Ok(contents) => of_journal(contents, dir),
         // A record that was imported or whose journal is gone is not a damaged run.
         Err(JournalError::Read { .. }) if dir.record_path().exists() => {
@@ -94,7 +89,7 @@ fn of_damaged(dir: RunDir) -> RunSummary {
             RunSummary { dir, overview: Ok(of_record(record)), damage, has_its_record }
         }
         Err(error) => {
-            RunSummary { dir, overview: Err(error.to_string()), damage: Vec::new(), has_its_record }
+            RunSummary { dir, overview: Err(error.to_string()), damage: None, has_its_record }
         }
     }
 }
@@ -107,7 +102,7 @@ fn of_journal(contents: JournalContents<Outline, EntryOutline>, dir: RunDir) -> 
     RunSummary {
         overview: Ok(overview(contents.opening, ended, cells.into_values())),
         dir,
-        damage: Vec::new(),
+        damage: None,
         has_its_record,
     }
 }

@@ -44,9 +44,6 @@ pub struct ShowFlags {
     /// Print a short Markdown table for a forum or an issue, without paths and serial numbers.
     #[arg(long, conflicts_with_all = ["all", "details", "findings", "json"])]
     pub markdown: bool,
-    /// Print the readable part of a damaged run, and name what is lost. Writes nothing.
-    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses"])]
-    pub salvage: bool,
 }
 
 const SHOW_HELP: &str = "\

@@ -52,7 +52,10 @@ pub fn run(flags: &RestoreFlags) -> Result {
         },
     )?;
     let Some(put) = put else { return Ok(Exit::Done) };
-    restore::note(&mut dir.journal(lock).or_internal()?, &put)?;
+    // A damaged journal is left as it is: opening it would cut it off.
+    if replayed.unread.is_none() {
+        restore::note(&mut dir.journal(lock).or_internal()?, &put)?;
+    }
     judged_and_written(&dir, &request)?;
     let (text, exit) = restore::outcome(&put, &dir);
     print(&format!("{}: {text}\n", dir.name()))?;

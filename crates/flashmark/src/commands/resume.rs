@@ -7,6 +7,7 @@ use store::{Lock, LockError, Replayed, Resumed, RunDir, Store};
 
 use crate::cli::ResumeFlags;
 use crate::commands::run::software;
+use crate::commands::show;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::open_target::OpenTarget;
 use crate::outputs::{keepable, print};
@@ -23,7 +24,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
         lock => lock.or_refuse()?,
     };
     let replayed = dir.replay().or_usage()?;
-    crate::damage::warn(&dir, replayed.reported_damage());
+    replayed.unread.iter().for_each(|unread| show::warn(&dir, &unread.to_string()));
     match replayed.record.run.suite.as_str() {
         record::test::REPLAY => {
             return usage(format_args!(

@@ -8,9 +8,9 @@ use store::{RunSummary, Store};
 
 use crate::cli::RunsFlags;
 use crate::exit::{Exit, OrExit, Result};
+use crate::not_restored;
 use crate::outputs::{print, print_document};
 use crate::terminal::OutputStream;
-use crate::{damage, not_restored};
 
 /// Lists the runs that are kept, what they have not restored and what of them is damaged; exit code
 /// 0.
@@ -51,8 +51,8 @@ pub fn run(flags: &RunsFlags) -> Result {
             format!("{}  {overview}\n", display::padded(name, longest))
         };
         print(&lines)?;
-        for line in damage::lines(run.damage.iter()) {
-            print(&format!("    {line}\n"))?;
+        if let Some(damage) = &run.damage {
+            print(&format!("    {}\n", printable(damage)))?;
         }
     }
     Ok(Exit::Done)
@@ -83,8 +83,8 @@ fn json(run: &RunSummary) -> serde_json::Value {
         Ok(overview) => serde_json::json!({ "name": run.dir.name(), "run": overview }),
         Err(reason) => serde_json::json!({ "name": run.dir.name(), "damaged": reason }),
     };
-    if !run.damage.is_empty() {
-        value["damage"] = run.damage.iter().map(ToString::to_string).collect();
+    if let Some(damage) = &run.damage {
+        value["damage"] = damage.as_str().into();
     }
     if let Some(unrestored) = run.dir.unrestored() {
         value["owed"] = not_restored::json(&unrestored);

@@ -1,8 +1,10 @@
 //! `flashmark show`: the summary of a run.
 
+use std::io::Write;
 use std::path::Path;
 
 use record::Record;
+use record::text::printable;
 use report::text::DetailsLocation;
 use store::{Loaded, RunDir, Store};
 
@@ -13,28 +15,22 @@ use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
 use crate::session::{complete, concluded_for};
 use crate::terminal::OutputStream;
-use crate::{damage, not_restored, published_run};
+use crate::{not_restored, published_run};
 
-mod salvage;
-
-/// Prints a run: its summary, all cells, findings, JSON, Markdown, or what can be salvaged; exit
-/// code 0.
+/// Prints a run: its summary, all cells, findings, JSON or Markdown; exit code 0.
 pub fn run(flags: &ShowFlags) -> Result {
     let dir = find(&flags.run)?;
-    if flags.salvage {
-        return salvage::show(&dir);
-    }
     let Loaded { mut record, damage } = dir.load_with_damage().or_usage()?;
     let is_document = flags.json || flags.markdown;
     let is_in_findings = record.findings.iter().any(|finding| finding.id == "not-put-back");
     match not_restored::line(&dir)
         .filter(|_| is_document || flags.all || flags.findings || !is_in_findings)
     {
-        Some(line) if is_document => damage::print_line(&dir, &line),
+        Some(line) if is_document => warn(&dir, &line),
         Some(line) => print(&format!("{line}\n"))?,
         None => {}
     }
-    damage::warn(&dir, damage.iter());
+    damage.iter().for_each(|line| warn(&dir, line));
     let uses = read_uses(&flags.uses)?;
     record = concluded(&dir, record);
     if !uses.is_empty() {
@@ -87,11 +83,14 @@ pub fn load(name: &str) -> Result<Record> {
 /// Loads the record of a run that was found, with its conclusions.
 pub fn load_from(dir: &RunDir) -> Result<Record> {
     let Loaded { record, damage } = dir.load_with_damage().or_usage()?;
-    not_restored::line(dir)
-        .iter()
-        .chain(&damage::line(&damage))
-        .for_each(|line| damage::print_line(dir, line));
+    not_restored::line(dir).iter().chain(&damage).for_each(|line| warn(dir, line));
     Ok(completed(dir, record))
+}
+
+/// Prints a line about a run on standard error. Errors of printing are ignored.
+pub fn warn(dir: &RunDir, line: &str) {
+    let _ =
+        writeln!(std::io::stderr(), "flashmark: {}: {}", printable(dir.name()), printable(line));
 }
 
 /// Record of a run, completed if the run itself did not end. A record that somebody sent as a file

@@ -164,3 +164,17 @@ fn a_killed_run_is_restored_onto_its_own_medium_only() {
     }
     case.restored();
 }
+
+#[test]
+fn a_killed_run_is_restored_though_its_journal_is_damaged() {
+    for line in [1, 2] {
+        let Some(mut case) = RestoreCase::in_the_middle() else { return };
+        case.killed();
+        let path = case.flashmark.run_dir().join("journal.jsonl");
+        let journal = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<String> = journal.split_inclusive('\n').map(str::to_owned).collect();
+        lines[line - 1].replace_range(..8, "00000000");
+        fs::write(&path, lines.concat()).unwrap();
+        case.restored();
+    }
+}

@@ -114,7 +114,7 @@ fn no_screen_is_wider_than_its_terminal() {
     for profile in ["class10", "a1"] {
         flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "quick", "--quiet"]);
     }
-    let screens: [&[&str]; 18] = [
+    let screens: [&[&str]; 17] = [
         &["runs"],
         &["tests"],
         &["tests", "random-write"],
@@ -123,7 +123,6 @@ fn no_screen_is_wider_than_its_terminal() {
         &["show", "--findings"],
         &["show", "--all"],
         &["show", "--details"],
-        &["show", "--salvage"],
         &["run", "sim:class10", "--plan"],
         &["compare", "sim-class10-quick-1", "sim-a1-quick-1"],
         &["check", "sim:class10", "--quiet"],

@@ -288,7 +288,7 @@ fn a_limit_on_the_size_of_files_is_refused_before_anything_is_kept() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -f 4096; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
     shell
-        .args(["--ignored", "--exact", "undo::limited_keeper"])
+        .args(["--ignored", "--exact", "backup::limited_keeper"])
         .env("FLASHMARK_TEST_ROOT", sandbox.store.root());
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -4,7 +4,6 @@
 mod backup;
 mod common;
 mod damaged;
-mod fixtures;
 mod journal;
 mod replay;
 mod runs;

@@ -135,7 +135,7 @@ fn the_list_shows_the_state_of_each_run_and_damaged_ones_too() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     1-done: sim:card quick Complete 3/3
     2-live: sim:card quick Running 0/3
-    3-damaged: the journal 'DIR/runs/3-damaged/journal.jsonl' does not say what was run: its first line is damaged (it is too short); start a new run, `flashmark show --salvage` shows what is left of this one
+    3-damaged: the journal 'DIR/runs/3-damaged/journal.jsonl' does not say what was run: its first line and the copy of it are damaged; start a new run
     4-killed: sim:card quick Interrupted 1/3
     5-empty: cannot read the journal 'DIR/runs/5-empty/journal.jsonl': No such file or directory (os error 2); name another run, `flashmark runs` lists them
     "#);
