@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::Published;
 use record::collection::{
-    CollectionLine, CollectionRun, MediumRun, Model, Origin, RunHeadline, SubmissionStatus,
+    CollectionLine, CollectionRun, Model, Origin, RunHeadline, SubmissionStatus,
 };
 use record::text::{hex, one_line};
 use sha2::{Digest, Sha256};
@@ -193,31 +193,14 @@ fn usual<'a>(texts: impl Iterator<Item = (String, Option<&'a str>)>) -> String {
     found.into_iter().next().map(|(text, _)| text).unwrap_or_default()
 }
 
-/// Runs that carry the key of their medium.
-pub fn medium_runs(runs: &[CollectionRun]) -> Vec<MediumRun> {
-    let medium_run = |entry: &CollectionRun| {
-        Some(MediumRun {
-            id: entry.id.clone(),
-            medium_key: entry.run.medium_key.clone()?,
-            host: host_key(&entry.run),
-            figures: entry.headline.figures.clone(),
-        })
-    };
-    runs.iter().filter_map(medium_run).collect()
-}
-
 /// Interface of the medium: "usb 2.0".
 fn interface(run: &Published) -> Option<String> {
     run.interface_words().map(|text| one_line(&text, 80)).filter(|text| !text.is_empty())
 }
 
-/// Key of a run's host, the same for all its runs: the published key, else a hash of architecture,
-/// board and processors. Two boards of one make then count as one host, and so do two kernels on
+/// Key of a run's host, the same for all its runs: a hash of architecture, board and processors. Two boards of one make then count as one host, and so do two kernels on
 /// one board. `None` where none of these is known.
 fn host_key(run: &Published) -> Option<String> {
-    if run.host_key.is_some() {
-        return run.host_key.clone();
-    }
     let facts = (&run.arch, &run.board, &run.cpu, &run.cpus);
     if matches!(facts, (None, None, None, None)) {
         return None;

@@ -163,7 +163,7 @@ fn is_nameless(run: &Published) -> bool {
 
 /// A 32-bit hash (FNV-1a) that two measurements are unlikely to share.
 fn mark_of(run: &Published) -> u32 {
-    let text = format!("{} {} {:?} {:?}", run.seed, run.elapsed_ns, run.started, run.medium_key);
+    let text = format!("{} {} {:?}", run.seed, run.elapsed_ns, run.started);
     text.bytes()
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619))
 }

@@ -16,7 +16,6 @@ pub mod effort;
 pub mod exit;
 pub mod hand_over;
 pub mod io_accounting;
-pub mod keys;
 pub mod medium_identity;
 pub mod messages;
 pub mod mistyped;

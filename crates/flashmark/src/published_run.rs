@@ -8,7 +8,6 @@ use record::{Cell, Histogram, Published, Record, Sample};
 use serde_json::Value;
 
 use crate::exit::{OrExit, Result, usage};
-use crate::keys::KeyFile;
 
 /// Replacement of private text.
 const BLANK: &str = "[not published]";
@@ -19,11 +18,11 @@ const SHORTEST: usize = 5;
 /// The published part of a record, and the number of its texts in which something was blanked. A
 /// test may have put a path into the words for an error, or a medium its serial number into its
 /// name: the record's own private words are blanked in every text. Characters that cannot be
-/// printed are removed. Keys of medium and host are added only if `keys` is given.
+/// printed are removed.
 ///
 /// # Errors
 /// A number of it is not finite.
-pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)> {
+pub fn of(record: &Record) -> Result<(Published, usize)> {
     let mut run = Published::from(record);
     let numbers: Vec<CellNumbers> = run.cells.iter_mut().map(CellNumbers::take).collect();
     let mut value = serde_json::to_value(&run).or_internal()?;
@@ -43,9 +42,6 @@ pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<(Published, usize)>
         );
     };
     run.cells.iter_mut().zip(numbers).for_each(|(cell, numbers)| numbers.put_back(cell));
-    if let Some(keys) = keys {
-        keys.add(record, &mut run);
-    }
     Ok((run, blanked))
 }
 
@@ -127,7 +123,7 @@ mod tests {
         record.medium.serial = Some("S1234567".to_owned());
         record.cells[0].labels.insert("note".to_owned(), "seen on S1234567".to_owned());
         record.cells[0].series[0].name = "rate of S1234567".to_owned();
-        let (run, blanked) = of(&record, None).unwrap();
+        let (run, blanked) = of(&record).unwrap();
         assert_eq!(blanked, 2);
         assert_eq!(run.cells[0].labels["note"], "seen on [not published]");
         assert_eq!(run.cells[0].series[0].name, "rate of [not published]");
@@ -154,7 +150,7 @@ mod tests {
         let rate = figure.cells.iter_mut().find_map(|cell| cell.metrics.bps.as_mut()).unwrap();
         rate.value = f64::INFINITY;
         for record in [curve, figure] {
-            assert_eq!(of(&record, None).unwrap_err().exit, Exit::Usage);
+            assert_eq!(of(&record).unwrap_err().exit, Exit::Usage);
         }
     }
 }

@@ -92,8 +92,7 @@ fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
             return Ok(Err(Rejection { status: 422, code: "not-a-run", reason }));
         }
     };
-    let (run, _) =
-        published_run::of(&record, None).map_err(|failure| anyhow::anyhow!("{failure}"))?;
+    let (run, _) = published_run::of(&record).map_err(|failure| anyhow::anyhow!("{failure}"))?;
     // As if it had been sent: what a person wrote into a record is looked through too.
     Ok(collection::read_run(run, limits))
 }

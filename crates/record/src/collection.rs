@@ -7,11 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MediumKind, Published};
 
-pub use media::{Media, MediumApart, MediumFigure, MediumRun};
-
 pub use crate::figures::{FIGURES, Figure, FigureUnit, HeadlineFigure, ReferenceMark};
 
-mod media;
 mod naming;
 
 /// Headline of one run for the line of its medium: only sound figures, each from its representative

@@ -9,9 +9,6 @@ use crate::{
 };
 
 /// The published subset of a record. A field that is not named here is not published.
-///
-/// Only `medium_key` and `host_key` are not fields of a record: 32 hexadecimal digits each. With a
-/// secret key their owner can distinguish media and hosts, and nobody can identify them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "each field is the record's field of the same name")]
@@ -49,10 +46,6 @@ pub struct Published {
     pub cpu: Option<String>,
     pub cpus: Option<u32>,
     pub governor: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub medium_key: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host_key: Option<String>,
     pub cells: Vec<Cell>,
     pub skipped: Vec<Skip>,
     pub flags: Vec<Flag>,
@@ -98,8 +91,6 @@ impl From<&Record> for Published {
             cpu: host.cpu,
             cpus: host.cpus,
             governor: host.governor,
-            medium_key: None,
-            host_key: None,
             cells: record.cells.clone(),
             skipped: record.skipped.clone(),
             flags: record.flags.clone(),

@@ -17,7 +17,6 @@ mod every_figure;
 mod feed;
 mod figures;
 mod hosts;
-mod media;
 mod medium;
 mod picks;
 mod published;

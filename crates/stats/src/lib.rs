@@ -3,7 +3,6 @@
 //! Pure numbers in, pure numbers out: this crate knows neither media nor clocks nor files. The
 //! methods and the reasons for them are described in docs/methodology.md, "How certain a rate is".
 
-mod apart;
 mod change;
 mod compare;
 mod contest;
@@ -24,7 +23,6 @@ mod tests;
 mod trend;
 mod windows;
 
-pub use apart::{MIN_OTHERS, Outlier, outliers};
 pub use change::{Segment, change_points};
 pub use compare::{LargerRate, RatioEstimate, RunRate, compare, compare_runs};
 pub use contest::{ContestRank, RankedGroup, contest, is_open};

@@ -20,8 +20,6 @@ use record::{
 use super::range::{MAX_OPS, MOST, contradiction, figure, within, within_if};
 use super::{Rejection, latencies, limits, rates};
 
-/// Hexadecimal digits in the key of a medium or a host: 128 bits.
-const KEY_DIGITS: usize = 32;
 /// Tests of Flashmark in which every I/O is one block of one kind, with as many in flight as the
 /// parameters say.
 pub(super) const PLAIN: [&str; 7] = [
@@ -45,18 +43,6 @@ const TAIL: u64 = 1;
 /// Tolerance in ns: the clocks of a cell and of the run are read at different moments.
 const SUM_SLACK_NS: u64 = 1_000_000_000;
 
-/// Rejects a key that is not 32 hexadecimal digits, such as a serial number.
-fn is_key(name: &str, key: Option<&str>) -> Result<(), Rejection> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    match key {
-        Some(key) if key.len() != KEY_DIGITS || !key.bytes().all(is_digit) => {
-            let reason = format!("{name}: a key has {KEY_DIGITS} digits, 0 to 9 and a to f");
-            Err(Rejection::invalid("not-a-run", reason))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Rejects a run that cannot be true.
 pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     if run.cells.is_empty() {
@@ -64,9 +50,6 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
             "not-a-run",
             "cells: there is none, so nothing was measured".to_owned(),
         ));
-    }
-    for (name, key) in [("medium_key", &run.medium_key), ("host_key", &run.host_key)] {
-        is_key(name, key.as_deref())?;
     }
     if let Some(why) = record::not_medium_reason(&run.flags, &run.cells) {
         return Err(Rejection::invalid("impossible", format!("flags: the run {why}")));

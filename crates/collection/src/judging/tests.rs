@@ -855,18 +855,6 @@ proptest! {
     }
 }
 
-#[test]
-fn a_key_is_no_serial_number() {
-    let key = "0123456789abcdef".repeat(2);
-    let taken = outcome_of(|run| (run.medium_key, run.host_key) = (Some(key.clone()), Some(key)));
-    assert_eq!(taken, "taken, caveats: []");
-    let refused = "422 not-a-run: medium_key: a key has 32 digits, 0 to 9 and a to f";
-    for bad in ["", "4C530001240801112214", &"g".repeat(32), &"A".repeat(32), &"a".repeat(64)] {
-        assert_eq!(outcome_of(|run| run.medium_key = Some(bad.to_owned())), refused, "{bad}");
-    }
-    assert!(outcome_of(|run| run.host_key = Some("0x1".into())).contains("host_key: a key has"));
-}
-
 /// Lognormal latencies in nanoseconds, at evenly spaced shares.
 fn lognormal(median_ns: f64, sigma: f64, ios: u32) -> Vec<u64> {
     let normal = |share: f64| {

@@ -182,25 +182,6 @@ fn hostile_texts_are_only_texts() {
 }
 
 #[test]
-fn media_are_distinguished_by_their_keys() {
-    let mut keyed = sent(2, "SD32G", Some("Raspberry Pi 4"), 7.0);
-    keyed.run.medium_key = Some("0123456789abcdef0123456789abcdef".into());
-    keyed.run.host_key = Some("fedcba9876543210fedcba9876543210".into());
-    // The keys are part of the run, and of its name.
-    let bare = keyed.id.clone();
-    keyed.id = content_name(&keyed.run);
-    assert_ne!(keyed.id, bare);
-    let expected = MediumRun {
-        id: keyed.id.clone(),
-        medium_key: "0123456789abcdef0123456789abcdef".into(),
-        host: keyed.run.host_key.clone(),
-        figures: keyed.headline.figures.clone(),
-    };
-    let lines = lines(vec![sent(1, "SD32G", None, 5.0), keyed]);
-    assert_eq!(medium_runs(&lines[0].runs), [expected]);
-}
-
-#[test]
 fn a_name_of_a_run_is_made_of_its_content_without_findings() {
     let mut content = [0u8; 32];
     assert_eq!(id_of(&content), "aaaaaaaaaaaaaaaa");

@@ -63,10 +63,6 @@ pub struct ExportFlags {
     /// the directory; a data set replaces an existing one.
     #[arg(long, short, value_name = "FILE|DIR|-")]
     pub output: Option<PathBuf>,
-    /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
-    /// them, but not identify them.
-    #[arg(long, value_name = "FILE")]
-    pub keys: Option<PathBuf>,
 }
 
 /// Format of an export.
@@ -104,10 +100,6 @@ pub struct PublishFlags {
     /// Leave out the built-in reference data.
     #[arg(long)]
     pub no_reference: bool,
-    /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
-    /// them, but not identify them.
-    #[arg(long, value_name = "FILE")]
-    pub keys: Option<PathBuf>,
 }
 
 /// Flags of `validate`.
@@ -177,10 +169,6 @@ pub struct SubmitFlags {
     /// Print everything that would be sent, to the last digit, and send nothing.
     #[arg(long)]
     pub show: bool,
-    /// Add keys of medium and host, made with the secret in this file: a collection can distinguish
-    /// them, but not identify them.
-    #[arg(long, value_name = "FILE")]
-    pub keys: Option<PathBuf>,
     /// Send without asking.
     #[arg(long)]
     pub yes: bool,

@@ -22,7 +22,6 @@ use crate::commands::own_runs::{each_measured, measured};
 use crate::commands::show::{find, load_from};
 use crate::commands::whole_dir::{DATASET, WholeDir};
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::keys::KeyFile;
 use crate::outputs::print_document;
 use crate::published_run;
 use openmetrics::OpenMetricsSink;
@@ -122,31 +121,30 @@ enum Source {
     /// Runs that were named.
     Named(Vec<CollectionRun>),
     /// All runs of this machine that measured something, since then.
-    Machine { store: Store, keys: Option<KeyFile>, since: Option<Timestamp> },
+    Machine { store: Store, since: Option<Timestamp> },
 }
 
 impl Source {
     fn of(flags: &ExportFlags) -> Result<Source> {
         let since = flags.since.as_deref().map(read_since).transpose()?;
-        if flags.all { Source::machine(flags, since) } else { named(flags, since) }
+        if flags.all { Source::machine(since) } else { named(flags, since) }
     }
 
-    fn machine(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
+    fn machine(since: Option<Timestamp>) -> Result<Source> {
         let store = Store::open(Store::default_root());
         if store.directories().or_usage()?.is_empty() {
             return nothing_kept();
         }
-        let keys = KeyFile::given(flags.keys.as_deref())?;
-        Ok(Source::Machine { store, keys, since })
+        Ok(Source::Machine { store, since })
     }
 
     /// Hands out the runs one by one.
     fn each(&self, take: &mut dyn FnMut(&CollectionRun) -> Result<()>) -> Result<()> {
         match self {
             Source::Named(entries) => entries.iter().try_for_each(take),
-            Source::Machine { store, keys, since } => {
+            Source::Machine { store, since } => {
                 let mut seen = BTreeSet::new();
-                let entry = |dir: &RunDir| own(dir, &measured(dir)?, keys.as_ref());
+                let entry = |dir: &RunDir| own(dir, &measured(dir)?);
                 let taken = each_measured(store, entry, |_, entry| {
                     let is_wanted = is_since(&entry, *since) && seen.insert(entry.id.clone());
                     if is_wanted { take(&entry) } else { Ok(()) }
@@ -190,12 +188,11 @@ fn named(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
     if flags.runs.is_empty() {
         return nothing_kept();
     }
-    let keys = KeyFile::given(flags.keys.as_deref())?;
     let mut seen = BTreeSet::new();
     let mut entries = Vec::new();
     for name in &flags.runs {
         let dir = find(name)?;
-        let entry = own(&dir, &load_from(&dir)?, keys.as_ref())?;
+        let entry = own(&dir, &load_from(&dir)?)?;
         if is_since(&entry, since) && seen.insert(entry.id.clone()) {
             entries.push(entry);
         }
@@ -208,8 +205,8 @@ fn nothing_kept<T>() -> Result<T> {
 }
 
 /// A run of this machine, as an entry of a collection would be made of it.
-fn own(dir: &RunDir, record: &Record, keys: Option<&KeyFile>) -> Result<CollectionRun> {
-    let (run, _) = published_run::of(record, keys)?;
+fn own(dir: &RunDir, record: &Record) -> Result<CollectionRun> {
+    let (run, _) = published_run::of(record)?;
     Ok(CollectionRun {
         id: content_name(&run),
         local_name: Some(local_name(dir, record)),

@@ -16,7 +16,7 @@ mod source;
 mod tree;
 
 use filling::Tree;
-use source::{OwnRuns, PublishedLines};
+use source::PublishedLines;
 
 /// Makes a static site of a collection or of runs; exit code 2 if there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
@@ -38,10 +38,7 @@ pub fn run(flags: &PublishFlags) -> Result {
         Some(repository) => {
             PublishedLines::of_repository(repository, flags.no_reference, &tree, &now)?
         }
-        None => {
-            let own = OwnRuns { names: &flags.runs, keys: flags.keys.as_deref() };
-            PublishedLines::of_runs(&own, flags.no_reference, &tree, &now)?
-        }
+        None => PublishedLines::of_runs(&flags.runs, flags.no_reference, &tree, &now)?,
     };
     if source.is_empty() {
         return usage(

@@ -10,7 +10,6 @@ use record::units::{Bytes, Nanos};
 use crate::cli::SubmitFlags;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::keys::KeyFile;
 use crate::outputs::print_document;
 
 mod document;
@@ -28,8 +27,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
             printable(name)
         ));
     }
-    let keys = KeyFile::given(flags.keys.as_deref())?;
-    let document = SubmissionDocument::of(&record, keys.as_ref())?;
+    let document = SubmissionDocument::of(&record)?;
     if let Err(rejection) = collection::check(&document.run) {
         return usage(format_args!(
             "{} would be refused by every collection, and is not sent: {}",
@@ -52,26 +50,21 @@ pub fn run(flags: &SubmitFlags) -> Result {
             printable(address)
         ));
     }
-    add(address, flags, &document, keys.as_ref())
+    add(address, flags, &document)
 }
 
 /// Writes a run into a repository of records.
-fn add(
-    address: &str,
-    flags: &SubmitFlags,
-    document: &SubmissionDocument,
-    keys: Option<&KeyFile>,
-) -> Result {
+fn add(address: &str, flags: &SubmitFlags, document: &SubmissionDocument) -> Result {
     let target = to_repository::RepositoryTarget::of(address, flags)?;
     let what = format!("This would be written to {}, for everyone to read:", target.name());
-    crate::say_text!("{}", announced(document, &what, keys));
+    crate::say_text!("{}", announced(document, &what));
     agreed("Write it?", flags.yes)?;
     target.add(document)?;
     Ok(Exit::Done)
 }
 
 /// Summary of what would be sent; `what` names the receiver.
-fn announced(document: &SubmissionDocument, what: &str, keys: Option<&KeyFile>) -> String {
+fn announced(document: &SubmissionDocument, what: &str) -> String {
     let run = &document.run;
     let mut lines = vec![
         ("Medium", medium(run)),
@@ -80,7 +73,6 @@ fn announced(document: &SubmissionDocument, what: &str, keys: Option<&KeyFile>) 
     ];
     lines.push(("Host", host(run)));
     lines.push(("Results", results(run)));
-    lines.extend(keys.map(|keys| ("Keys", keys.announced(run))));
     lines.push((
         "Size",
         format!("{}, {} packed", Bytes(document.json.len() as u64), Bytes(document.packed_bytes)),

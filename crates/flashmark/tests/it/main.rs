@@ -30,7 +30,6 @@ mod journeys;
 mod keeping;
 mod liars;
 mod matrix;
-mod media;
 mod metrics;
 mod models;
 mod next_steps;

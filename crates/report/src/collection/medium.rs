@@ -6,7 +6,7 @@ mod rows;
 use askama::Template;
 use record::Record;
 use record::collection::{
-    Apart, CONFIRMING_SENDERS, CollectionLine, CollectionRun, HeadlineFigure, Media, Origin,
+    Apart, CONFIRMING_SENDERS, CollectionLine, CollectionRun, HeadlineFigure, Origin,
 };
 use record::text::printable;
 
@@ -14,7 +14,6 @@ use self::rows::{beside_row, figure_rows, host_row, run_row};
 use super::address::{Links, SiteInfo};
 use super::every_figure::{FigureLine, every_figure};
 use super::hosts;
-use super::media::{self, MediaView};
 use super::{SiteFrame, figures, table};
 use crate::html::view::{FindingView, PanelView, comes_first, panel};
 use crate::{figure, panels, words};
@@ -25,16 +24,14 @@ const MAX_RUNS: usize = 200;
 const MAX_PANELS: usize = 6;
 
 /// Page of a medium with its runs, the newest first, and the other lines of its model: fakes, published figures, results of other
-/// tools. They are shown beside it and never mixed with it. `media` are the individual media of its
-/// runs, if known.
+/// tools. They are shown beside it and never mixed with it.
 pub fn medium_beside(
     site: &SiteInfo,
     line: &CollectionLine,
     entries: &[CollectionRun],
     beside: &[CollectionLine],
-    media: &Media,
 ) -> String {
-    MediumPage::of(site, line, entries, beside, media)
+    MediumPage::of(site, line, entries, beside)
         .render()
         .expect("a template that compiled renders into memory")
 }
@@ -57,7 +54,6 @@ struct MediumPage {
     one_run: &'static str,
     missing: String,
     beside: Vec<ComparedLine>,
-    media: Option<MediaView>,
     hosts: Vec<HostRow>,
     effects: Vec<String>,
     charted_run: String,
@@ -129,7 +125,6 @@ impl MediumPage {
         line: &CollectionLine,
         entries: &[CollectionRun],
         beside: &[CollectionLine],
-        media: &Media,
     ) -> MediumPage {
         let links = Links { site, depth: 1 };
         let (fakes, sound): (Vec<&CollectionRun>, Vec<&CollectionRun>) =
@@ -142,7 +137,6 @@ impl MediumPage {
             of.iter().take(MAX_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>()
         };
         MediumPage {
-            media: media::view(&links, line, media),
             shell: SiteFrame::new(links, format!("{name} - {}", site.title), ""),
             facts: facts(line),
             badges: table::badges(line),

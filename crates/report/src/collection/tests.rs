@@ -1,6 +1,6 @@
 use record::collection::{
-    CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Media, MediumApart, MediumFigure,
-    Model, Origin, Page, Query, RunHeadline, SortBy, SubmissionStatus,
+    CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Model, Origin, Page, Query,
+    RunHeadline, SortBy, SubmissionStatus,
 };
 use record::{MediumKind, Published, Record};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn tree() -> SiteInfo {
 }
 
 fn medium(site: &SiteInfo, line: &CollectionLine, entries: &[CollectionRun]) -> String {
-    medium_beside(site, line, entries, &[], &Media::default())
+    medium_beside(site, line, entries, &[])
 }
 
 fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
@@ -214,7 +214,6 @@ fn the_page_of_a_medium_begins_with_its_verdict_and_lists_every_run() {
         &CollectionLine { fakes: 1, ..line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5) },
         &entries,
         &[beside],
-        &Media::default(),
     );
     markup::check(&page);
     let verdict = page.find("fine as a camera card").or(page.find("class=\"findings verdict\""));
@@ -417,7 +416,7 @@ fn nothing_that_is_published_is_taken_for_markup() {
         let item = Item { entry: &entries[0], slug: "a", name: HOSTILE };
         let pages = [
             table(&site, &all, &Query::default()),
-            medium_beside(&site, &all.lines[0], &entries, &all.lines, &hostile_media()),
+            medium_beside(&site, &all.lines[0], &entries, &all.lines),
             compare(&site, &[(of("a"), entries.clone()), (of("b"), entries.clone())]),
             methodology(&site),
             about(&site, 1, 1),
@@ -574,47 +573,4 @@ fn addresses_on_pages_below_lead_up_again() {
     let links = Links { site: &site, depth: 1 };
     assert_eq!(links.table(&Query::default()), "../index.html");
     assert!(medium(&site, &line("a", "a", 1.0), &[]).contains("href=\"../assets/site-"));
-}
-
-fn hostile_media() -> Media {
-    let figure = MediumFigure {
-        figure: HeadlineFigure::RandomWrite4k,
-        value: 12.0,
-        runs: 1,
-        siblings_median: 36.0,
-        siblings_low: 34.0,
-        siblings_high: 39.0,
-        siblings: 29,
-        ratio: 1.0 / 3.0,
-    };
-    let apart = MediumApart {
-        medium_key: HOSTILE.into(),
-        runs: vec![HOSTILE.into()],
-        has_own_hosts: true,
-        figures: vec![figure],
-    };
-    Media { media: 30, runs: 31, apart: vec![apart] }
-}
-
-#[test]
-fn a_medium_that_differs_is_named_with_what_it_rests_on() {
-    let mut media = hostile_media();
-    media.apart[0].medium_key = "0123456789abcdef0123456789abcdef".into();
-    media.apart[0].runs = vec!["run-1".into(), "run-2".into()];
-    let all = CollectionLine { runs: 33, ..line("sandisk-32", "SanDisk SD32G 32 GB", 36.0) };
-    let page = medium_beside(&tree(), &all, &[entry("run-1", &demo::good())], &[], &media);
-    markup::check(&page);
-    insta::assert_snapshot!(read(&page, "id=\"media\"", "</section>"), @"
-    Media
-    30 media of this model, in 31 runs. 2 runs do not say which medium they are of. 1 differs from the others:
-    Medium 01234567 run-1 run-2Random write, 4 KiB: 12.0 IOPS (1 run), 3.0x slower than the median of 29 others, 36.0 IOPS (the middle of them: 34.0 IOPS to 39.0 IOPS).No other medium was measured on its host: it may be the host that differs.
-    A medium is known by its key, which only who sent its runs can trace to a serial number.
-    ");
-    media.apart.clear();
-    let page = medium_beside(&tree(), &all, &[], &[], &media);
-    assert!(page.contains("30 media of this model, in 31 runs. 2 runs do not say which medium they are of. None differs"));
-    media = Media { media: 5, runs: 33, ..Media::default() };
-    let page = medium_beside(&tree(), &all, &[], &[], &media);
-    assert!(page.contains("in 33 runs. Fewer than 6: too few to say"), "{page}");
-    assert!(!medium_beside(&tree(), &all, &[], &[], &Media::default()).contains("id=\"media\""));
 }

@@ -195,8 +195,6 @@ columns! {
     "verdict" Text |e| text(e.headline.verdict.as_deref()),
     "faults" Text |e| text(Some(&e.headline.faults.join(" "))),
     "local_name" Text |e| text(e.local_name.as_deref()),
-    "medium_key" Text |e| text(run(e).medium_key.as_deref()),
-    "host_key" Text |e| text(run(e).host_key.as_deref()),
 }
 
 /// Columns of a run that are repeated in each row of its cells, in formats with a single table.
@@ -226,8 +224,6 @@ pub const REPEATED: &[&str] = &[
     "arch",
     "board",
     "local_name",
-    "medium_key",
-    "host_key",
 ];
 
 fn rate(estimate: Option<&Estimate>, part: fn(&Estimate) -> Option<f64>) -> ColumnValue {

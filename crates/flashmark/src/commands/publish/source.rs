@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use collection::{LineRuns, Lines, SentRun, Upload, medium_runs};
+use collection::{LineRuns, Lines, SentRun, Upload};
 use record::Cell;
-use record::collection::{CollectionLine, CollectionRun, Media, NO_TIME, Origin};
+use record::collection::{CollectionLine, CollectionRun, NO_TIME, Origin};
 use record::text::printable;
 use report::collection::SiteInfo;
 use store::{RunDir, Store};
@@ -16,7 +16,6 @@ use super::intake;
 use crate::commands::own_runs::{each_measured, measured};
 use crate::commands::show::{find, load_from};
 use crate::exit::{Failure, OrExit, Result, usage};
-use crate::keys::KeyFile;
 use crate::parallel::each_of;
 use crate::published_run;
 use crate::repository::judging::{self, JudgedRecord, MISPLACED, RunInShort, judge};
@@ -59,14 +58,6 @@ enum Sender {
     Published,
 }
 
-/// Runs of this machine.
-pub struct OwnRuns<'a> {
-    /// Names of the runs; if it is empty, all runs that measured something.
-    pub names: &'a [String],
-    /// A file with a key, to tell media and hosts apart.
-    pub keys: Option<&'a Path>,
-}
-
 impl PublishedLines {
     /// Key of a page of these media.
     pub fn page_key(&self, site: &SiteInfo, places: &[usize]) -> anyhow::Result<TextDigest> {
@@ -74,18 +65,16 @@ impl PublishedLines {
         places.iter().try_fold(site, |key, at| Ok(key.with(self.key(*at)?.text())))
     }
 
-    /// Runs of this machine.
+    /// Runs of this machine of these names; if there are none, all that measured something.
     pub fn of_runs(
-        own: &OwnRuns,
+        names: &[String],
         no_reference: bool,
         tree: &Tree,
         now: &str,
     ) -> Result<PublishedLines> {
-        let keys = KeyFile::given(own.keys)?;
-        let secret = own.keys.map(std::fs::read).transpose().or_usage()?.unwrap_or_default();
         let home = std::env::var("HOME").unwrap_or_default();
         let read = |dir: &RunDir, record| {
-            let (run, _) = published_run::of(&record, keys.as_ref())?;
+            let (run, _) = published_run::of(&record)?;
             match collection::check(&run) {
                 Ok(()) => {
                     let headline = findings::headline(&record);
@@ -99,7 +88,7 @@ impl PublishedLines {
             }
         };
         let take = |dir: &RunDir, record: &dyn Fn() -> Result<record::Record>| {
-            let mut source = TextDigest::default().with("run").with(&secret).with(&home);
+            let mut source = TextDigest::default().with("run").with(&home);
             // What is not there is no part of the run.
             for path in [dir.record_path(), &dir.journal_path()] {
                 source = source.with(shared_file::read(path).unwrap_or_default());
@@ -115,7 +104,7 @@ impl PublishedLines {
             Ok::<_, Failure>(short)
         };
         let mut runs = Vec::new();
-        if own.names.is_empty() {
+        if names.is_empty() {
             let store = Store::open(Store::default_root());
             each_measured(
                 &store,
@@ -126,7 +115,7 @@ impl PublishedLines {
                 },
             )?;
         } else {
-            let dirs = own.names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
+            let dirs = names.iter().map(|name| find(name)).collect::<Result<Vec<_>>>()?;
             let taken = each_of(dirs.len(), |at| Ok(take(&dirs[at], &|| load_from(&dirs[at]))));
             for (dir, short) in dirs.into_iter().zip(taken.or_internal()?) {
                 runs.push((Sender::Own, short?, RunOrigin::Run(dir)));
@@ -245,11 +234,6 @@ impl PublishedLines {
         Ok((self.lines[at].line.clone(), runs))
     }
 
-    /// Media that the runs of a line measured, if the runs say so.
-    pub fn media_of_line(&self, at: usize) -> Media {
-        findings::media(&medium_runs(&self.lines[at].runs))
-    }
-
     /// Digest of a line and its runs: the same digest gives the same page.
     pub fn key(&self, at: usize) -> anyhow::Result<TextDigest> {
         let Line { line, runs, .. } = &self.lines[at];
@@ -285,7 +269,7 @@ impl PublishedLines {
     pub fn whole_cells(&self, id: &str) -> Option<Vec<Cell>> {
         let run = match self.origins.get(id)? {
             RunOrigin::Record(file) => judging::read(file).ok()?.run,
-            RunOrigin::Run(dir) => published_run::of(&dir.load().ok()?, None).ok()?.0,
+            RunOrigin::Run(dir) => published_run::of(&dir.load().ok()?).ok()?.0,
         };
         Some(run.cells)
     }

@@ -308,8 +308,7 @@ fn media(
         let paths: Vec<&str> = files.iter().map(String::as_str).chain([&*page, &*data]).collect();
         tree.make(&paths, key, || {
             let entries = runs(tree, source, at, line)?;
-            let apart = source.media_of_line(at);
-            tree.write(&page, pages::medium_beside(site, line, &entries, &beside, &apart))
+            tree.write(&page, pages::medium_beside(site, line, &entries, &beside))
         })
     })
 }

@@ -7,7 +7,6 @@ use flate2::write::GzEncoder;
 use record::{Published, Record};
 
 use crate::exit::{OrExit, Result};
-use crate::keys::KeyFile;
 use crate::published_run;
 
 /// A run as it is sent to a collection.
@@ -23,10 +22,9 @@ pub struct SubmissionDocument {
 }
 
 impl SubmissionDocument {
-    /// Packs what a collection gets of a record; with the keys of medium and host if the collection
-    /// is to distinguish them.
-    pub fn of(record: &Record, keys: Option<&KeyFile>) -> Result<SubmissionDocument> {
-        let (run, blanked) = published_run::of(record, keys)?;
+    /// Packs what a collection gets of a record.
+    pub fn of(record: &Record) -> Result<SubmissionDocument> {
+        let (run, blanked) = published_run::of(record)?;
         let mut json = serde_json::to_string_pretty(&run).or_internal()?;
         json.push('\n');
         let mut packer = GzEncoder::new(Vec::new(), Compression::default());
@@ -50,7 +48,7 @@ mod tests {
     #[test]
     fn what_is_sent_is_what_is_published_and_reads_back() {
         let record = record();
-        let document = SubmissionDocument::of(&record, None).unwrap();
+        let document = SubmissionDocument::of(&record).unwrap();
         assert_eq!(document.run, Published::from(&record));
         assert_eq!(serde_json::from_str::<Published>(&document.json).unwrap(), document.run);
         assert_eq!(document.blanked, 0);
@@ -66,7 +64,7 @@ mod tests {
         record.cells[0].reason = Some("cannot write /media/jane/card/test: no space".into());
         record.cells[0].on = Some("mmc-SD32G_0xDEADBEEF42".into());
         record.flags.push(Flag::Note { text: "by jane".into() });
-        let document = SubmissionDocument::of(&record, None).unwrap();
+        let document = SubmissionDocument::of(&record).unwrap();
         assert_eq!(document.run.model.as_deref(), Some("SD32G [not published]"));
         assert_eq!(
             document.run.cells[0].reason.as_deref(),
@@ -87,7 +85,7 @@ mod tests {
         record.medium.serial = Some("1".into());
         record.target.path = "/dev/sda".into();
         record.cells[0].reason = Some("1 error on /dev/sda".into());
-        assert_eq!(SubmissionDocument::of(&record, None).unwrap().blanked, 0);
+        assert_eq!(SubmissionDocument::of(&record).unwrap().blanked, 0);
     }
 
     #[test]
@@ -95,7 +93,7 @@ mod tests {
         let mut record = record();
         record.medium.model = Some(" STORE\u{0}N\nGO\u{202e} ".into());
         assert_eq!(
-            SubmissionDocument::of(&record, None).unwrap().run.model.as_deref(),
+            SubmissionDocument::of(&record).unwrap().run.model.as_deref(),
             Some("STORE N GO")
         );
     }
@@ -104,7 +102,7 @@ mod tests {
     fn a_number_that_is_not_finite_is_refused_before_sending() {
         let mut record = record();
         record.cells[1].metrics.iops.as_mut().unwrap().value = f64::NAN;
-        let Err(failure) = SubmissionDocument::of(&record, None) else { panic!("it was made") };
+        let Err(failure) = SubmissionDocument::of(&record) else { panic!("it was made") };
         assert!(failure.to_string().contains("not finite"), "{failure}");
     }
 }
