@@ -1,27 +1,29 @@
-//! Compresses the tables of the reference collection. Uncompressed they would be a twentieth of the
-//! program.
+//! Packs the records of `reference/` into one file: a record is a line of it.
 
-use std::io::Write as _;
-use std::path::Path;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::DeflateEncoder;
 
+const RECORDS: &str = "../../reference/records/flashmark";
+
 fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-changed=reference");
+    println!("cargo::rerun-if-changed={RECORDS}");
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    for entry in fs::read_dir("reference")? {
-        let path = entry?.path();
-        let (Some(name), Some("csv")) =
-            (path.file_stem(), path.extension().and_then(|extension| extension.to_str()))
-        else {
-            continue;
-        };
-        let file = fs::File::create(Path::new(&out).join(name).with_extension("deflate"))?;
-        let mut encoder = DeflateEncoder::new(file, Compression::best());
-        encoder.write_all(&fs::read(&path)?)?;
-        encoder.finish()?;
+    let entries = fs::read_dir(RECORDS)?.map(|entry| Ok(entry?.path()));
+    let mut paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
+    paths.sort();
+    let file = fs::File::create(Path::new(&out).join("reference.deflate"))?;
+    let mut encoder = DeflateEncoder::new(file, Compression::best());
+    for path in paths {
+        let mut record = String::new();
+        GzDecoder::new(fs::File::open(path)?).read_to_string(&mut record)?;
+        encoder.write_all(record.trim_end().as_bytes())?;
+        encoder.write_all(b"\n")?;
     }
+    encoder.finish()?;
     Ok(())
 }

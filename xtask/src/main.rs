@@ -6,7 +6,6 @@ mod docs;
 mod generated;
 mod layers;
 mod picture;
-mod reference;
 mod release_notes;
 mod schema;
 mod tasks;
@@ -44,6 +43,5 @@ mod tests {
     fn the_generated_documents_are_up_to_date() {
         schema::run(root(), &Flags { check: true }).unwrap();
         docs::run(root(), &Flags { check: true }).unwrap();
-        reference::run(root(), &Flags { check: true }).unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{dist, docs, generated, layers, picture, reference, release_notes, schema};
+use crate::{dist, docs, generated, layers, picture, release_notes, schema};
 
 /// The workspace's own tools.
 #[derive(Parser)]
@@ -16,8 +16,6 @@ pub enum Task {
     Schema(generated::Flags),
     /// Writes docs/command-line.md and docs/tests.md from the program itself.
     Docs(generated::Flags),
-    /// Writes the built-in reference data as a repository of records to reference/.
-    Reference(generated::Flags),
     /// Draws the terminal of the README from what the program prints.
     Picture,
     /// Prints what a release says of itself, from CHANGELOG.md.
@@ -32,7 +30,6 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Layers(flags) => layers::run(root, &flags),
         Task::Schema(flags) => schema::run(root, &flags),
         Task::Docs(flags) => docs::run(root, &flags),
-        Task::Reference(flags) => reference::run(root, &flags),
         Task::Picture => picture::run(root),
         Task::ReleaseNotes(flags) => release_notes::run(root, &flags),
         Task::Dist(flags) => dist::run(root, &flags),

@@ -62,12 +62,6 @@ impl Lines {
         Lines::of_entries(sent.into_iter().map(entry), latest)
     }
 
-    /// Lines of runs whose models are known, without senders: the built-in reference data.
-    pub fn of_reference(mut entries: Vec<CollectionRun>, latest: usize) -> Lines {
-        entries.sort_by(|a, b| a.id.cmp(&b.id));
-        Lines::of_entries(entries.into_iter().map(|entry| (entry, None)), latest)
-    }
-
     fn of_entries(
         entries: impl Iterator<Item = (CollectionRun, Option<String>)>,
         latest: usize,

@@ -13,7 +13,6 @@ use anyhow::{Context, Result, bail};
 use record::text::printable;
 use serde::{Deserialize, Serialize};
 
-pub mod built_in;
 pub mod judging;
 mod packing;
 

@@ -1,7 +1,9 @@
 //! The five articles that Flashmark is based on: authors, measurements and findings.
 //!
-//! Their figures are stored elsewhere (`import::reference`); a test of the program checks each
-//! number of a finding against them.
+//! Their figures are records elsewhere (`import::reference`); a test of the program checks each
+//! number of a finding against them and the page that it cites.
+
+use record::Published;
 
 /// An article in a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,28 @@ pub struct Article {
     pub file: &'static str,
     /// The section of that file.
     pub section: &'static str,
+}
+
+/// An article with the records of its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArticleFigures {
+    /// The article.
+    pub article: &'static Article,
+    /// A record for each medium on a host.
+    pub runs: Vec<Published>,
+}
+
+impl ArticleFigures {
+    /// Number of figures.
+    pub fn count(&self) -> usize {
+        self.runs.iter().map(|run| run.cells.len()).sum()
+    }
+
+    /// Day of the publication, as far as it is known: "2012-01-25", "2011".
+    pub fn date(&self) -> String {
+        let day = self.runs.iter().find_map(|run| run.started.as_deref()?.get(..10));
+        day.map_or_else(|| self.article.year.to_string(), str::to_owned)
+    }
 }
 
 impl Article {

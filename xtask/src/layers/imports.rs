@@ -47,7 +47,7 @@ pub const LAYERS: &[Layer] = &[
     layer("host", &["record", "blockio"], &[], "it says what is there; the program prints"),
     layer("workloads", &["host", "device", "suite", "record", "stats"], &[],
         "it does work and reports events; the program prints"),
-    layer("import", &["record", "collection"], &[],
+    layer("import", &["record"], &[],
         "it turns bytes into records; whoever has a text can repeat it"),
     layer("store", &["record", "collection"], &["stats"], "it keeps what it is given"),
     layer("collection", &["record", "findings"], &["import"],

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use record::text::printable;
-use record::{MediumKind, PublishedSource, Record};
-use report::articles::{self, ARTICLES};
+use record::{MediumKind, Record};
+use report::articles::{self, ARTICLES, Article, ArticleFigures};
 use report::collection::{MAX_PICKED, article_list, published_alone, published_text};
 use report::column_figures::{RunFigures, column_figures};
 use report::words;
@@ -17,17 +17,16 @@ use crate::terminal::{OutputStream, letters};
 
 /// Prints the articles, each with what it found and the command that shows it; exit code 0.
 pub fn list() -> Result {
-    print_document(&letters(&article_list(
-        &import::reference::sources(),
-        OutputStream::Output.width(),
-    )))?;
+    let articles = ARTICLES.each_ref().map(figures_of);
+    print_document(&letters(&article_list(&articles, OutputStream::Output.width())))?;
     Ok(Exit::Done)
 }
 
 /// Prints the figures of an article with runs beside them, or writes them as a page; exit code 2
 /// where there is no such article or run.
 pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
-    let source = source(name)?;
+    let Some(article) = articles::named(name) else { return usage(unknown(name)) };
+    let article = figures_of(article);
     if runs.len() > MAX_PICKED {
         return usage(format_args!(
             "{} runs are named; at most {MAX_PICKED} stand beside an article",
@@ -36,21 +35,18 @@ pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
     }
     let runs = beside(runs)?;
     match html {
-        Some(path) => write_page(path, &published_alone(&source, &runs))?,
+        Some(path) => write_page(path, &published_alone(&article, &runs))?,
         None => {
-            let text = published_text(&source, &runs, OutputStream::Output.width());
+            let text = published_text(&article, &runs, OutputStream::Output.width());
             print_document(&letters(&text))?
         }
     }
     Ok(Exit::Done)
 }
 
-/// The article of that number; exit code 2 with what may be named where there is none.
-fn source(name: &str) -> Result<PublishedSource> {
-    let sources = import::reference::sources().into_iter();
-    let found = articles::named(name)
-        .and_then(|article| sources.into_iter().find(|source| source.key == article.key));
-    found.map_or_else(|| usage(unknown(name)), Ok)
+/// An article with its figures.
+pub fn figures_of(article: &'static Article) -> ArticleFigures {
+    ArticleFigures { article, runs: import::reference::article(article.key) }
 }
 
 /// Message about a name that is no article's.

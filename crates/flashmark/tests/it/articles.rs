@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use record::PublishedSource;
+use record::Cell;
 use report::articles::{ARTICLES, Article};
 
 use crate::support::{Flashmark, Scratch};
@@ -17,9 +17,8 @@ fn with_card() -> Flashmark {
     flashmark
 }
 
-fn source(article: &Article) -> PublishedSource {
-    let mut sources = import::reference::sources().into_iter();
-    sources.find(|source| source.key == article.key).unwrap()
+fn cells(article: &Article) -> Vec<Cell> {
+    import::reference::article(article.key).into_iter().flat_map(|run| run.cells).collect()
 }
 
 /// Every number in a text: "107", "21.5".
@@ -50,7 +49,7 @@ fn the_list_has_five_articles_and_each_is_shown_by_its_command() {
             assert!(screen.contains(text), "{text}: {screen}");
         }
         assert!(joined(&list).contains(article.found), "{list}");
-        let count = format!("{} figures", source(article).figures.len());
+        let count = report::words::count(cells(article).len(), "figure");
         assert!(screen.contains(&count) && joined(&list).contains(&count), "{count}");
     }
     let copied = |line: &&str| line.trim().starts_with("flashmark ");
@@ -82,16 +81,14 @@ fn every_printed_command_is_taken() {
 /// A sentence of a finding is only as good as its numbers.
 #[test]
 fn every_number_of_a_finding_is_a_figure_of_the_article() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/field");
     for article in ARTICLES {
-        let numbers_of = |figure: &record::SourceFigure| {
-            numbers(&format!("{} {} {}", figure.printed, figure.what, figure.medium))
-        };
-        let source = source(&article);
-        let known: BTreeSet<String> = source.figures.iter().flat_map(numbers_of).collect();
+        let cited = numbers(&fs::read_to_string(docs.join(article.file)).unwrap());
+        let printed =
+            cells(&article).iter().flat_map(|it| numbers(it.label("published"))).collect();
+        let known: BTreeSet<String> = &cited | &printed;
         let missing: Vec<String> = numbers(article.found).difference(&known).cloned().collect();
         assert!(missing.is_empty(), "{}: {missing:?}", article.number);
-        let address = source.address;
-        assert!(address.is_empty() || address == article.address, "{address}");
     }
 }
 
@@ -114,13 +111,13 @@ fn a_medium_stands_beside_the_figures_of_an_article_on_the_screen() {
     let row = |what: &str| group.lines().find(|line| line.trim().starts_with(what)).unwrap();
     assert!(row("").contains("Transcend"), "{group}");
     assert!(group.contains("class10 (simulated)"), "{group}");
-    let zeros = row("write, zeroes");
+    let zeros = row("Zero fill");
     let number = |text: &str| text.trim().split(' ').next().unwrap().parse::<f64>().unwrap();
     let (published, own) = zeros.split_once("16.65 MB/s").unwrap();
-    assert!(published.contains("whole device"), "{zeros}");
+    assert!(published.contains("whole medium"), "{zeros}");
     let ratio: f64 = own.trim().rsplit(' ').next().unwrap().trim_end_matches('x').parse().unwrap();
     assert!((ratio - number(own) / 16.65).abs() < 0.01, "{zeros}");
-    assert!(row("write, random data").ends_with('-'), "not measured: {group}");
+    assert!(row("Random fill").ends_with('-'), "not measured: {group}");
     assert!(screen.contains("\n    flashmark run TARGET --only sector-write\n"), "{screen}");
     // The name of its page names it as well.
     assert_eq!(flashmark.done(&["report", "--article", "article-5", "latest"]).out, screen);
@@ -149,8 +146,9 @@ fn the_page_is_one_file_with_every_figure_and_its_run() {
         assert_eq!(ran.out, format!("{html}\n"));
         let page = fs::read_to_string(&file).unwrap();
         assert!(page.len() < 300_000, "{}: {} bytes", article.number, page.len());
-        for figure in source(&article).figures {
-            assert!(page.contains(&format!("id=\"{}\"", figure.id)), "{}", figure.id);
+        for cell in cells(&article) {
+            let row = cell.label("row");
+            assert!(page.contains(&format!("id=\"{row}\"")), "{row}");
         }
         assert!(page.contains("class10 (simulated)</th>"), "{page}");
         assert!(page.contains("<code>flashmark "), "{page}");

@@ -147,13 +147,6 @@ fn a_fake_that_f3_found_is_one_here_too() {
     assert!(screen.contains("It is a fake"), "{screen}");
 }
 
-#[test]
-fn the_yardstick_of_the_charts_is_the_published_one() {
-    let published = import::reference::yardsticks();
-    let disk = published.iter().find(|one| one.name == report::yardstick::DISK).unwrap();
-    assert_eq!(disk.value, report::yardstick::DISK_IOPS);
-}
-
 /// Two cards of a published survey: the conclusions from flashbench's output are in words.
 #[test]
 fn what_a_listing_of_a_real_card_shows_is_concluded() {

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use import::reference;
-use record::quantities;
 use record::units::significant;
+use record::{Published, quantities};
+use report::articles::ARTICLES;
 use report::column_figures::{ColumnFigure, column_figures};
 
 use crate::support::Flashmark;
@@ -15,12 +15,12 @@ use crate::support::Flashmark;
 /// Largest deviation of a model, in percent of the published figure.
 const FIT_PERCENT: f64 = 25.0;
 
-/// A medium of the articles: profile, model and interface as the published rows name them.
+/// A medium of the articles: profile, model and interface as the published records name them.
 const MEDIA: [(&str, &str, &str); 9] = [
     ("cf-lexar-300x", "Professional 300x (LEXAR ATA FLASH CARD, FW 20090202)", ""),
     ("cf-kingston-266x", "Ultimate 266x (ULTIMATE CF CARD, FW Ver7.02K)", ""),
     ("cf-sandisk-ultra", "Ultra (SDCFH-004G, FW HDX 7.07)", ""),
-    ("usb3-extreme", "Extreme USB 3.0", "USB 3.0"),
+    ("usb3-extreme", "Extreme USB 3.0", "usb 3.0"),
     ("class6", "Class 6 4GB", ""),
     ("class10", "Class 10 4GB", ""),
     ("usb2-voyager", "Voyager 16GB (blue)", ""),
@@ -68,17 +68,14 @@ fn measured(profile: &str) -> BTreeMap<String, ColumnFigure> {
 /// Every published column of a medium beside its model.
 fn fits(&(profile, model, interface): &(&'static str, &str, &str)) -> Vec<Fit> {
     let figures = measured(profile);
-    let is_of_it = |id: &str| {
-        reference::row(id).is_some_and(|row| {
-            row.table == "articles"
-                && row.device_model == model
-                && (interface.is_empty() || row.device_interface == interface)
-        })
-    };
-    let sources = reference::sources();
-    let published = sources.iter().flat_map(|source| &source.figures);
-    let cells = published.filter(|it| is_of_it(&it.id)).filter_map(|it| it.cell.as_ref());
-    cells
+    let articles = ARTICLES.iter().flat_map(|article| import::reference::article(article.key));
+    let of_it: Vec<Published> = articles
+        .filter(|run| run.model.as_deref() == Some(model))
+        .filter(|run| interface.is_empty() || run.interface.as_deref() == Some(interface))
+        .collect();
+    of_it
+        .iter()
+        .flat_map(|run| &run.cells)
         .flat_map(quantities)
         .filter(|(column, _)| column.family != "cpu")
         .map(|(column, figure)| Fit {

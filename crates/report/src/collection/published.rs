@@ -1,18 +1,17 @@
-//! Published figures of others, a page for each publication: every figure as printed, beside the
-//! same quantities of media that a reader selects, with the command that measures it.
+//! The figures of the five articles, a page for each: every figure as printed, beside the same
+//! quantities of media that a reader selects, with the command that measures it.
 
 mod alone;
 mod figures;
 mod text;
 
 use askama::Template;
-use record::PublishedSource;
 use record::collection::{CollectionLine, CollectionRun};
 
 use super::SiteFrame;
 use super::address::{Links, SiteInfo};
 use super::picks::{MAX_PICKED, Pick};
-use crate::articles::{self, Article};
+use crate::articles::{Article, ArticleFigures};
 use crate::{figure, words};
 
 pub use alone::published_alone;
@@ -20,43 +19,43 @@ pub use text::{article_list, published_text};
 
 use figures::{MeasureCommand, MediumFigures, commands, groups, without_any};
 
-/// The list of publications.
-pub fn published_index(site: &SiteInfo, sources: &[PublishedSource]) -> String {
+/// The list of articles.
+pub fn published_index(site: &SiteInfo, articles: &[ArticleFigures]) -> String {
     let links = Links { site, depth: 0 };
-    let entry = |source: &PublishedSource| IndexRow {
-        title: source.title.clone(),
-        href: links.published(&source.key),
-        date: source.date.clone(),
-        address: source.address.clone(),
-        figures: source.figures.len(),
+    let entry = |of: &ArticleFigures| IndexRow {
+        title: format!("Article {}: {}", of.article.number, of.article.title),
+        href: links.published(of.article.key),
+        date: of.date(),
+        address: of.article.address,
+        figures: of.count(),
     };
     let page = IndexPage {
         shell: SiteFrame::new(links, format!("Published figures - {}", site.title), "published"),
-        count: sources.iter().map(|source| source.figures.len()).sum(),
-        rows: sources.iter().map(entry).collect(),
+        count: articles.iter().map(ArticleFigures::count).sum(),
+        rows: articles.iter().map(entry).collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
 
-/// The file of a publication's page in a tree.
-pub fn published_file(source: &PublishedSource) -> String {
-    format!("published/{}.html", source.key)
+/// The file of an article's page in a tree.
+pub fn published_file(article: &Article) -> String {
+    format!("published/{}.html", article.key)
 }
 
-/// The page of one publication. `picked` are up to [`MAX_PICKED`] media with their runs, newest
-/// first.
+/// The page of one article. `picked` are up to [`MAX_PICKED`] media with their runs, newest first.
 pub fn published(
     site: &SiteInfo,
-    source: &PublishedSource,
+    of: &ArticleFigures,
     picked: &[(CollectionLine, Vec<CollectionRun>)],
 ) -> String {
     let links = Links { site, depth: 1 };
     let picks: Vec<Pick> =
         picked.iter().take(MAX_PICKED).map(|(line, runs)| Pick::of(&links, line, runs)).collect();
+    let title = format!("Article {} - {}", of.article.number, site.title);
     let page = SourcePage {
-        shell: SiteFrame::new(links, format!("{} - {}", source.title, site.title), ""),
+        shell: SiteFrame::new(links, title, ""),
         index: links.text("published"),
-        table: SourceTable::of(source, &picks),
+        table: SourceTable::of(of, &picks),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -73,23 +72,24 @@ struct IndexRow {
     title: String,
     href: String,
     date: String,
-    address: String,
+    address: &'static str,
     figures: usize,
 }
 
 #[derive(Template)]
 #[template(path = "collection/source.html")]
-struct SourcePage<'a> {
+struct SourcePage {
     shell: SiteFrame,
     index: String,
-    table: SourceTable<'a>,
+    table: SourceTable,
 }
 
 /// The part that is the same within a site and alone: the finding, every figure, and the command
 /// for each column.
-struct SourceTable<'a> {
-    source: &'a PublishedSource,
-    article: Option<&'static Article>,
+struct SourceTable {
+    article: &'static Article,
+    date: String,
+    count: usize,
     heads: Vec<PickHead>,
     groups: Vec<MediumFigures>,
     /// Names of selected media without any of the figures.
@@ -98,18 +98,19 @@ struct SourceTable<'a> {
     one_run: &'static str,
 }
 
-impl<'a> SourceTable<'a> {
-    fn of(source: &'a PublishedSource, picks: &[Pick]) -> SourceTable<'a> {
-        let groups = groups(source, picks);
+impl SourceTable {
+    fn of(of: &ArticleFigures, picks: &[Pick]) -> SourceTable {
+        let groups = groups(of, picks);
         let head = |pick: &Pick| PickHead { name: pick.name.clone(), href: pick.href.clone() };
         SourceTable {
-            article: articles::named(&source.key),
+            article: of.article,
+            date: of.date(),
+            count: of.count(),
             heads: picks.iter().map(head).collect(),
             without_any: without_any(&groups, picks),
             groups,
-            commands: commands(source),
+            commands: commands(of),
             one_run: figure::ONE_RUN_MEANS,
-            source,
         }
     }
 
@@ -121,33 +122,18 @@ impl<'a> SourceTable<'a> {
 
     /// Number of columns of the table.
     fn columns(&self) -> usize {
-        4 + usize::from(self.has_ours()) + self.heads.len()
+        2 + usize::from(self.has_ours()) + self.heads.len()
     }
 
     /// "Article 004: Flash storage devices and how slow they are".
     fn heading(&self) -> String {
-        let title = self.article.map_or(String::new(), |article| format!(": {}", article.title));
-        format!("{}{title}", self.source.title)
+        format!("Article {}: {}", self.article.number, self.article.title)
     }
 
-    /// Author of an article; then its date (without one, the year), and the number of figures.
+    /// Author, date, and the number of figures.
     fn facts(&self) -> String {
-        let date = &self.source.date;
-        let count = words::count(self.source.figures.len(), "figure");
-        let Some(article) = self.article else { return format!("{date} · {count}") };
-        let date = match date.starts_with(|c: char| c.is_ascii_digit()) {
-            true => date.clone(),
-            false => article.year.to_string(),
-        };
-        format!("{} · {date} · {count}", article.author)
-    }
-
-    /// Address of the publication; empty if unknown.
-    fn address(&self) -> &str {
-        match self.article {
-            Some(article) => article.address,
-            None => &self.source.address,
-        }
+        let count = words::count(self.count, "figure");
+        format!("{} · {} · {count}", self.article.author, self.date)
     }
 }
 

@@ -1,28 +1,30 @@
-//! Pages of what others have published, beside the latest media of the tree.
+//! Pages of the five articles, beside the latest media of the tree.
 
 use anyhow::Result;
 use record::collection::{CollectionLine, Origin};
+use report::articles::ARTICLES;
 use report::collection::{self as pages, MAX_PICKED, SiteInfo};
 
 use super::filling::Tree;
 use super::source::PublishedLines;
+use crate::commands::articles::figures_of;
 use crate::parallel::on_all_processors;
 
-/// Writes the list of publications and a page of each.
+/// Writes the list of the articles and a page of each.
 pub fn write(
     tree: &Tree,
     site: &SiteInfo,
     source: &PublishedLines,
     lines: &[&CollectionLine],
 ) -> Result<()> {
-    let sources = import::reference::sources();
+    let articles = ARTICLES.each_ref().map(figures_of);
     let places = measured_last(lines);
     let beside = places.iter().map(|at| source.medium(tree, *at)).collect::<Result<Vec<_>>>()?;
-    tree.write("published.html", pages::published_index(site, &sources))?;
-    on_all_processors(sources.len(), |at| {
-        let file = pages::published_file(&sources[at]);
+    tree.write("published.html", pages::published_index(site, &articles))?;
+    on_all_processors(articles.len(), |at| {
+        let file = pages::published_file(articles[at].article);
         tree.make(&[&file], source.page_key(site, &places)?, || {
-            tree.write(&file, pages::published(site, &sources[at], &beside))
+            tree.write(&file, pages::published(site, &articles[at], &beside))
         })
     })
 }

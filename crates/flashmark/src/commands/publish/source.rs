@@ -183,8 +183,14 @@ impl PublishedLines {
         }
         tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
         let theirs = Lines::of(sent, FEED);
-        let built_in = if no_reference { Vec::new() } else { import::reference::entries() };
-        let built_in = Lines::of_reference(built_in, FEED);
+        let built_in = if no_reference { Vec::new() } else { import::reference::runs() };
+        let built_in = built_in.into_iter().map(|run| {
+            let (short, cells) = RunInShort::of(collection::judge(run).or_internal()?);
+            let mut sent = sent_run(Sender::Published, &short, now);
+            sent.run.cells = cells;
+            Ok::<_, Failure>(sent)
+        });
+        let built_in = Lines::of(built_in.collect::<Result<Vec<_>>>()?, FEED);
         let mut latest = [theirs.latest, built_in.latest].concat();
         latest.sort_by(|a, b| b.received.cmp(&a.received));
         latest.truncate(FEED);

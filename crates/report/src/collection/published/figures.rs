@@ -1,12 +1,13 @@
-//! Figures of a publication beside those of the selected media.
+//! Figures of an article beside those of the selected media.
 
+use record::text::printable;
 use record::units::significant;
-use record::{
-    Cell, Estimate, FigureColumn, PublishedSource, SourceFigure, nearest_command, quantities,
-};
+use record::{Cell, Estimate, FigureColumn, Published, nearest_command, quantities};
 
+use crate::articles::ArticleFigures;
 use crate::collection::picks::Pick;
 use crate::column_figures::{mean_of_repeats, repeats};
+use crate::words;
 
 /// The figures of one medium on one host.
 pub(super) struct MediumFigures {
@@ -23,8 +24,6 @@ pub(super) struct Row {
     pub ours: String,
     /// Mean with its repeats, if its source measured the same several times.
     pub repeats: String,
-    pub kind: &'static str,
-    pub place: String,
     pub picks: Vec<PickCell>,
 }
 
@@ -37,42 +36,58 @@ pub(super) struct PickCell {
 }
 
 /// Every figure, by medium and host, in the order of the source.
-pub(super) fn groups(source: &PublishedSource, picks: &[Pick]) -> Vec<MediumFigures> {
+pub(super) fn groups(of: &ArticleFigures, picks: &[Pick]) -> Vec<MediumFigures> {
     let mut groups: Vec<MediumFigures> = Vec::new();
-    for figure in &source.figures {
-        let name = match (figure.medium.as_str(), figure.host.as_str()) {
-            ("", "") => "Of no one medium".to_owned(),
-            ("", host) => format!("Medium not named, on {host}"),
-            (medium, "") => medium.to_owned(),
-            (medium, host) => format!("{medium}, on {host}"),
-        };
-        let row = Row { repeats: repeats_of(figure, source), ..row(figure, picks) };
+    for run in &of.runs {
+        let row = |cell| Row { repeats: repeats_of(cell, &run.cells), ..row(cell, picks) };
+        let rows: Vec<Row> = run.cells.iter().map(row).collect();
+        let host = [&run.board, &run.kernel].into_iter().flatten().map(|text| printable(text));
+        let name = std::iter::once(medium(run)).chain(host).collect::<Vec<_>>().join(", ");
         match groups.iter_mut().find(|group| group.name == name) {
-            Some(group) => group.rows.push(row),
-            None => groups.push(MediumFigures { name, rows: vec![row] }),
+            Some(group) => group.rows.extend(rows),
+            None => groups.push(MediumFigures { name, rows }),
         }
     }
     groups
 }
 
+/// "SanDisk Extreme Pro 8 GB", or what the source says of a medium without a name.
+pub(super) fn medium(run: &Published) -> String {
+    let unnamed = run.label.as_deref().filter(|_| run.vendor.is_none() && run.model.is_none());
+    unnamed.map_or_else(|| printable(&run.name()), printable)
+}
+
+/// Procedure in words: "Sequential write, 4 KiB, zeros", "Monitor, await".
+fn what(cell: &Cell) -> String {
+    let (label, _) = words::row_label(&cell.test, &cell.params);
+    let is_rate = cell.metrics.iops.is_some() || cell.metrics.bps.is_some();
+    let metric = cell.metrics.other.keys().next().filter(|_| !is_rate);
+    let metric = metric.map(|name| words::metric(name)).unwrap_or_default();
+    let of = ["filesystem", "scheduler"].map(|name| printable(cell.label(name)));
+    let parts = [label, metric].into_iter().chain(of).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// Flashmark column of a published figure, with the value: the first of its quantities.
-fn own_quantity(figure: &SourceFigure) -> Option<(FigureColumn, f64)> {
-    let cell = figure.cell.as_ref()?;
+fn own_quantity(cell: &Cell) -> Option<(FigureColumn, f64)> {
     let (quantity, estimate) = quantities(cell).into_iter().find(|(quantity, _)| {
         // Seeks are printed as times or as rates.
-        !figure.printed.ends_with(" ms") || quantity.unit == "ms"
+        !cell.label(PRINTED).ends_with(" ms") || quantity.unit == "ms"
     })?;
     Some((quantity, estimate.value))
 }
 
+/// Label with the figure as its source prints it, with its unit: "1.7 MB/s".
+const PRINTED: &str = "published";
+
 /// Mean and interval of a figure and its repeats in the same source: "3 runs: 20.9 MB/s (14.8 to
 /// 27.1)"; empty for a single measurement.
-fn repeats_of(figure: &SourceFigure, source: &PublishedSource) -> String {
-    let Some(cell) = &figure.cell else { return String::new() };
-    let is_of = |other: &&SourceFigure| other.medium == figure.medium && other.host == figure.host;
-    let cells = source.figures.iter().filter(is_of).filter_map(|other| other.cell.as_ref());
-    let values: Vec<f64> =
-        cells.filter(|other| repeats(cell, other)).filter_map(|it| Some(value(it)?.0)).collect();
+fn repeats_of(cell: &Cell, all: &[Cell]) -> String {
+    let values: Vec<f64> = all
+        .iter()
+        .filter(|other| repeats(cell, other))
+        .filter_map(|it| Some(value(it)?.0))
+        .collect();
     match (mean_of_repeats(&values), value(cell)) {
         (Some(Estimate { value, ci95: Some(ends), n }), Some((_, unit))) => {
             let [low, high] = ends.map(significant);
@@ -88,10 +103,11 @@ fn value(cell: &Cell) -> Option<(f64, &'static str)> {
     of_column.or_else(|| cell.metrics.bps.as_ref().map(|bps| (bps.value / 1e6, "MB/s")))
 }
 
-fn row(figure: &SourceFigure, picks: &[Pick]) -> Row {
-    let own = own_quantity(figure);
+fn row(cell: &Cell, picks: &[Pick]) -> Row {
+    let own = own_quantity(cell);
+    let printed = printable(cell.label(PRINTED));
     let in_our_unit = own.as_ref().filter(|(quantity, _)| {
-        figure.printed.rsplit(' ').next().is_none_or(|unit| unit != quantity.unit)
+        printed.rsplit(' ').next().is_none_or(|unit| unit != quantity.unit)
     });
     let ours = in_our_unit
         .map(|(quantity, value)| format!("{} {}", significant(*value), quantity.unit))
@@ -101,14 +117,12 @@ fn row(figure: &SourceFigure, picks: &[Pick]) -> Row {
         own.map_or_else(PickCell::none, |(quantity, value)| PickCell::of(pick, quantity, *value))
     });
     Row {
-        id: figure.id.clone(),
-        what: figure.what.clone(),
-        tool: figure.tool.clone(),
-        printed: figure.printed.clone(),
+        id: printable(cell.label("row")),
+        what: what(cell),
+        tool: printable(cell.label("tool")),
+        printed,
         ours,
         repeats: String::new(),
-        kind: figure.kind,
-        place: figure.place.clone(),
         picks: picks.collect(),
     }
 }
@@ -157,13 +171,13 @@ pub(super) struct MeasureCommand {
     pub columns: Vec<String>,
 }
 
-/// Commands that measure the columns of a publication, each once, in the order of its figures.
-pub(super) fn commands(source: &PublishedSource) -> Vec<MeasureCommand> {
+/// Commands that measure the columns of an article, each once, in the order of its figures.
+pub(super) fn commands(of: &ArticleFigures) -> Vec<MeasureCommand> {
     let mut found: Vec<MeasureCommand> = Vec::new();
-    for figure in &source.figures {
+    for cell in of.runs.iter().flat_map(|run| &run.cells) {
         let own =
-            own_quantity(figure).map(|(it, _)| (it.command, format!("{} ({})", it.head, it.unit)));
-        let Some((command, column)) = own.or_else(|| nearest(figure)) else { continue };
+            own_quantity(cell).map(|(it, _)| (it.command, format!("{} ({})", it.head, it.unit)));
+        let Some((command, column)) = own.or_else(|| nearest(cell)) else { continue };
         match found.iter_mut().find(|it| it.command == command) {
             Some(known) if known.columns.contains(&column) => {}
             Some(known) => known.columns.push(column),
@@ -173,8 +187,7 @@ pub(super) fn commands(source: &PublishedSource) -> Vec<MeasureCommand> {
     found
 }
 
-fn nearest(figure: &SourceFigure) -> Option<(String, String)> {
-    let command = nearest_command(figure.cell.as_ref()?)?;
-    let head = format!("{}: {}", figure.tool, figure.what);
-    Some((command.to_owned(), head.trim_start_matches(": ").to_owned()))
+fn nearest(cell: &Cell) -> Option<(String, String)> {
+    let command = nearest_command(cell)?;
+    Some((command.to_owned(), format!("{}: {}", printable(cell.label("tool")), what(cell))))
 }

@@ -1,31 +1,27 @@
-//! Publications on a terminal: the list of the articles, and the figures of one as a table, or as
+//! Articles on a terminal: their list, and the figures of one as a table, or as
 //! one block per figure if the table does not fit.
 
-use record::PublishedSource;
-
 use super::SourceTable;
-use super::figures::{MeasureCommand, MediumFigures, Row};
-use crate::articles::{ARTICLES, Article};
+use super::figures::{MeasureCommand, MediumFigures, Row, medium};
+use crate::articles::{Article, ArticleFigures};
 use crate::collection::picks::{MAX_PICKED, Pick};
 use crate::column_figures::{RunFigures, table};
 use crate::display;
 use crate::text::{fold, wrapped};
 use crate::words;
 
-/// List of the articles among publications, each with its quantities, its media, its finding, and
-/// the command that shows it; at most `width` columns wide where possible.
-pub fn article_list(sources: &[PublishedSource], width: usize) -> String {
-    let of = |article: &Article| sources.iter().find(|source| source.key == article.key);
-    let entries = ARTICLES.iter().filter_map(|article| Some(entry(article, of(article)?, width)));
-    entries.collect::<Vec<_>>().join("\n")
+/// List of the articles, each with its quantities, its media, its finding, and the command that
+/// shows it; at most `width` columns wide where possible.
+pub fn article_list(articles: &[ArticleFigures], width: usize) -> String {
+    articles.iter().map(|of| entry(of, width)).collect::<Vec<_>>().join("\n")
 }
 
-fn entry(article: &Article, source: &PublishedSource, width: usize) -> String {
-    let media = media(source);
+fn entry(of: &ArticleFigures, width: usize) -> String {
+    let article = of.article;
     let paragraphs = [
         format!("{}, {}", article.author, article.year),
         format!("Measures {}.", article.measures),
-        format!("{} of {}.", words::count(source.figures.len(), "figure"), media.join("; ")),
+        format!("{} of {}.", words::count(of.count(), "figure"), media(of).join("; ")),
         format!("Found: {}", article.found),
     ];
     let mut text = indented(article.title, &format!("{}  ", article.number), width);
@@ -40,12 +36,12 @@ fn entry(article: &Article, source: &PublishedSource, width: usize) -> String {
 /// Indentation of the text that belongs to a number.
 const MARGIN: &str = "     ";
 
-/// Media of a publication without duplicates.
-fn media(source: &PublishedSource) -> Vec<&str> {
-    let mut media: Vec<&str> = Vec::new();
-    for figure in &source.figures {
-        if !figure.medium.is_empty() && !media.contains(&figure.medium.as_str()) {
-            media.push(&figure.medium);
+/// Media of an article without duplicates.
+fn media(of: &ArticleFigures) -> Vec<String> {
+    let mut media: Vec<String> = Vec::new();
+    for name in of.runs.iter().map(medium) {
+        if !media.contains(&name) {
+            media.push(name);
         }
     }
     media
@@ -58,20 +54,19 @@ fn indented(text: &str, first: &str, width: usize) -> String {
     lines.map(|(at, line)| format!("{}{line}\n", if at == 0 { first } else { &margin })).collect()
 }
 
-/// Figures of one publication with up to [`MAX_PICKED`] runs beside them, and the command for each
+/// Figures of one article with up to [`MAX_PICKED`] runs beside them, and the command for each
 /// column; at most `width` columns wide where possible.
-pub fn published_text(source: &PublishedSource, runs: &[RunFigures], width: usize) -> String {
+pub fn published_text(of: &ArticleFigures, runs: &[RunFigures], width: usize) -> String {
     let picks: Vec<Pick> = runs.iter().take(MAX_PICKED).map(Pick::of_run).collect();
-    let page = SourceTable::of(source, &picks);
+    let page = SourceTable::of(of, &picks);
     let names: Vec<&str> = picks.iter().map(|pick| pick.name.as_str()).collect();
     let remedy = if page.commands.is_empty() { "" } else { "; the commands below measure them" };
     let without = page.without_any.iter();
     let without = without.map(|name| format!("{name} has none of these figures{remedy}.\n"));
     let mut text = fold(&(head(&page) + &without.collect::<String>()), width, false);
-    if let Some(article) = page.article {
-        text += "\nAll of it, in its order:\n";
-        text += &article.again.iter().map(|it| format!("    flashmark {it}\n")).collect::<String>();
-    }
+    text += "\nAll of it, in its order:\n";
+    text +=
+        &page.article.again.iter().map(|it| format!("    flashmark {it}\n")).collect::<String>();
     for group in &page.groups {
         text += &fold(&format!("\n{}\n", titled(group)), width, false);
         text += &rows(group, &names, width).unwrap_or_else(|| block(group, &names, width));
@@ -86,15 +81,9 @@ const RATIO_MEANS: &str =
     "0.50x: half of the published figure. Of times (ms, s) less is better, of rates more.";
 
 fn head(page: &SourceTable) -> String {
-    let mut text = format!("{}\n{}\n", page.heading(), page.facts());
-    if !page.address().is_empty() {
-        text += &format!("{}\n", page.address());
-    }
-    if let Some(article) = page.article {
-        let (measures, found, cited) = (article.measures, article.found, article.cited());
-        text += &format!("\nMeasured: {measures}.\nFound: {found} ({cited})\n");
-    }
-    text
+    let Article { address, measures, found, .. } = page.article;
+    let (heading, facts, cited) = (page.heading(), page.facts(), page.article.cited());
+    format!("{heading}\n{facts}\n{address}\n\nMeasured: {measures}.\nFound: {found} ({cited})\n")
 }
 
 /// Tool of all rows of a medium, if it is the same.
@@ -119,12 +108,10 @@ fn what(group: &MediumFigures, row: &Row) -> String {
     }
 }
 
-/// The figure as printed, with its kind if it was not measured, and in Flashmark's unit if that
-/// differs.
+/// The figure as printed, and in Flashmark's unit if that differs.
 fn printed(row: &Row) -> String {
-    let kind = if row.kind == "measured" { String::new() } else { format!(" ({})", row.kind) };
     let ours = if row.ours.is_empty() { String::new() } else { format!(" = {}", row.ours) };
-    format!("{}{kind}{ours}", row.printed)
+    format!("{}{ours}", row.printed)
 }
 
 /// The figure of a run with its interval and its ratio: "12.3 MB/s (11.9 to 12.6), 3.20x".
