@@ -151,7 +151,6 @@ pub struct CollectionRun {
     /// Origin of its figures.
     pub origin: Origin,
     /// Accepted, waiting for a moderator, refused or withdrawn.
-    #[serde(alias = "standing")] // as it was called first
     pub status: SubmissionStatus,
     /// Number of the revision: 1, and one more with each replacement.
     pub revision: u32,

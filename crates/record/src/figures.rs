@@ -108,7 +108,7 @@ impl Figure {
 }
 
 macro_rules! figures {
-    ($($(#[$meta:meta])* $variant:ident $name:literal $column:literal $label:literal
+    ($($variant:ident $name:literal $column:literal $label:literal
         $test:ident $block:expr, $metrics:expr, $unit:ident $yardstick:ident $classes:expr;)*) => {
         /// The figures by which a collection is sorted and filtered, in the order in which they are
         /// shown: random write first, worst stall second.
@@ -119,7 +119,6 @@ macro_rules! figures {
         pub enum HeadlineFigure {
             $(
                 #[doc = concat!($label, ".")]
-                $(#[$meta])*
                 #[serde(rename = $name)]
                 $variant,
             )*
@@ -151,23 +150,18 @@ const SEQUENTIAL: &[&str] = &[metric::SUSTAINED_BPS, metric::BPS];
 const STALL: &[&str] = &[metric::WORST_STALL_NS];
 
 figures! {
-    #[serde(alias = "random-write4k")]
     RandomWrite4k "random-write-4k" "random_write_4k" "Random write, 4 KiB"
         RANDOM_WRITE Some(4 * KIB), IOPS, Iops IOPS_OF_DISK RANDOM_WRITE_CLASSES;
     WorstStall "worst-stall" "worst_stall" "Slowest small write"
         RANDOM_WRITE None, STALL, Ns BUSY &[];
-    #[serde(alias = "random-write512")]
     RandomWrite512 "random-write-512" "random_write_512" "Random write, 512 B"
         RANDOM_WRITE Some(512), IOPS, Iops IOPS_OF_DISK &[];
-    #[serde(alias = "random-write16k")]
     RandomWrite16k "random-write-16k" "random_write_16k" "Random write, 16 KiB"
         RANDOM_WRITE Some(16 * KIB), IOPS, Iops IOPS_OF_DISK &[];
-    #[serde(alias = "random-write64k")]
     RandomWrite64k "random-write-64k" "random_write_64k" "Random write, 64 KiB"
         RANDOM_WRITE Some(64 * KIB), IOPS, Iops IOPS_OF_DISK &[];
     SequentialWrite "sequential-write" "sequential_write" "Sequential write"
         SEQUENTIAL_WRITE None, SEQUENTIAL, Bps RATE_OF_DISK WRITE_CLASSES;
-    #[serde(alias = "random-read4k")]
     RandomRead4k "random-read-4k" "random_read_4k" "Random read, 4 KiB"
         RANDOM_READ Some(4 * KIB), IOPS, Iops IOPS_OF_DISK RANDOM_READ_CLASSES;
     SequentialRead "sequential-read" "sequential_read" "Sequential read"

@@ -92,15 +92,6 @@ impl RecordCaveat {
     }
 }
 
-/// Obsolete metric of cells whose intervals were widened by the host's lateness.
-const HOST_LATENESS: &str = "host_lateness_ns";
-const EARLIER_INTERVALS: &str = "95 % intervals as an earlier version drew them: where the long-run rate lies, the fast end widened by what a late host may have added";
-
-/// True if the intervals of a record have their earlier definition.
-fn has_earlier_intervals(record: &Record) -> bool {
-    record.cells.iter().any(|cell| cell.metrics.other.contains_key(HOST_LATENESS))
-}
-
 /// Errors and impossible numbers first, then the run's own flags, then the cells', one line for
 /// each kind and test.
 pub(crate) fn of_record(record: &Record) -> Vec<RecordCaveat> {
@@ -118,9 +109,6 @@ pub(crate) fn of_record(record: &Record) -> Vec<RecordCaveat> {
         severe: flag.is_impossible(),
         ..RecordCaveat::of_run(words::caveat(flag))
     }));
-    lines.extend(
-        has_earlier_intervals(record).then(|| RecordCaveat::of_run(EARLIER_INTERVALS.to_owned())),
-    );
     lines.extend(grouped(record, |cell| {
         figure::caveats(cell).filter(|flag| !flag.is_impossible()).collect()
     }));
@@ -228,22 +216,4 @@ pub(crate) fn run_facts(record: &Record) -> Vec<String> {
         bytes => facts.push(format!("{} written", record::units::Bytes(bytes))),
     }
     facts
-}
-
-#[cfg(test)]
-mod tests {
-    use record::Estimate;
-
-    use super::*;
-
-    #[test]
-    fn intervals_of_an_earlier_version_are_called_that() {
-        let has_caveat =
-            |record: &Record| of_record(record).iter().any(|one| one.text == EARLIER_INTERVALS);
-        let mut record = crate::demo::good();
-        assert!(!has_caveat(&record));
-        let late = Estimate { value: 54_000.0, ci95: None, n: 400 };
-        record.cells[0].metrics.other.insert(HOST_LATENESS.to_owned(), late);
-        assert!(has_caveat(&record));
-    }
 }

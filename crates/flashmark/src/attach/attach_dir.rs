@@ -211,16 +211,12 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Reads the text of a lock file; files of earlier versions hold the process only.
+    /// Reads the text of a lock file.
     fn parse(text: &str) -> Option<Owner> {
         let mut words = text.split_whitespace();
         let server = words.next()?.parse().ok()?;
-        let user = words.next().map_or(Some(user()), |user| user.parse().ok())?;
-        Some(Owner {
-            server,
-            user,
-            in_background: words.next().is_none_or(|word| word == "background"),
-        })
+        let user = words.next()?.parse().ok()?;
+        Some(Owner { server, user, in_background: words.next()? == "background" })
     }
 
     /// Server of the medium, for messages: "process 4711 of user 1000 serves it".

@@ -94,12 +94,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use record::units::MILLISECOND_NS;
-    use record::{PlannedCell, Record};
 
-    use super::testing::{TestBench, spec};
+    use super::testing::TestBench;
     use super::*;
     use crate::PlanError;
-    use crate::spec::CellSpec;
 
     /// A matrix and a replay are not tests of a suite; their cells are in records too.
     #[test]
@@ -117,30 +115,6 @@ mod tests {
             let planned = TestBench::raw(4 << 30, |_, _| 1).plan(&[asked.as_str()]);
             assert!(!matches!(planned, Err(PlanError::Setting(_))), "{asked}: {planned:?}");
         }
-    }
-
-    /// Plans of earlier versions stay valid: the numbers of a cell of 0.1.0 can be read.
-    #[test]
-    fn plans_that_exist_are_read() {
-        let text = include_str!("../../../../fixtures/records/check-unplugged.json");
-        let plan = Record::from_json(text).unwrap().plan;
-        fn read<S: CellSpec>(planned: &PlannedCell) {
-            let _: S = spec(planned);
-        }
-        for planned in &plan {
-            match planned.test.as_str() {
-                test::CAPACITY => read::<capacity::CapacitySpec>(planned),
-                test::FLUSH_COST => read::<flush_cost::FlushCostSpec>(planned),
-                test::RANDOM_READ => read::<random_read::RandomReadSpec>(planned),
-                test::RANDOM_WRITE => read::<random_write::RandomWriteSpec>(planned),
-                test::SEQUENTIAL_READ | test::SEQUENTIAL_WRITE => {
-                    read::<sequential::SequentialSpec>(planned)
-                }
-                test::PRIME => read::<()>(planned),
-                other => panic!("{other}"),
-            }
-        }
-        assert_eq!(plan.len(), 9);
     }
 
     #[test]

@@ -13,16 +13,10 @@ use device::{
 use record::{Cell, PlannedCell, TargetKind};
 
 use crate::definition::{Suite, SuiteEntry};
-use crate::spec::CellSpec;
 use crate::{
     Choice, FileStage, FileStageError, NoStage, Plan, PlanError, RunEnd, RunOptions, StagedFile,
     TargetInfo, run,
 };
-
-/// The numbers that a test has planned for this cell.
-pub fn spec<S: CellSpec>(planned: &PlannedCell) -> S {
-    S::read(&planned.params.other).unwrap()
-}
 
 /// Time of a request in nanoseconds; its number counts from 0.
 pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
