@@ -2,8 +2,7 @@
 //! and SCSI, in virtual machines: it must name them correctly, and report media that are pulled
 //! out, fail, stop answering or are exchanged.
 //!
-//! The trials are tests of the program (`crates/flashmark/tests/it/vm/buses/`), which report the
-//! result of each.
+//! The trials are tests (`validation/tests/torture/vm/buses/`), which report the result of each.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::programs::interrupts;
 use crate::section::Section;
-use crate::tests_program::{Tests, built, try_all};
+use crate::tests_program::{TestPrograms, Tests, built, try_all};
 
 /// Names of the buses in the tests.
 const BUSES: [&str; 6] = ["usb", "uas", "sd", "emmc", "nvme", "scsi"];
@@ -38,7 +37,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         rustix::process::geteuid().is_root(),
         "buses starts virtual machines on this machine's files: start it as root"
     );
-    let program = built(root)?;
+    let programs = built(root)?;
     let interrupted = interrupts()?;
     let buses: Vec<&str> = BUSES
         .into_iter()
@@ -47,7 +46,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let began = Instant::now();
     // As many at a time as there are processors.
     let most = std::thread::available_parallelism().map_or(1, usize::from);
-    let start = |bus: &&str| try_on(root, &program, bus);
+    let start = |bus: &&str| try_on(root, &programs, bus);
     let Some(tried) = try_all(&buses, most, &interrupted, start)? else {
         bail!("interrupted; the virtual machines are gone");
     };
@@ -63,10 +62,10 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-fn try_on(root: &Path, program: &Path, bus: &str) -> Result<Tests> {
+fn try_on(root: &Path, programs: &TestPrograms, bus: &str) -> Result<Tests> {
     let scratch = tempfile::Builder::new().prefix("flashmark-buses-").tempdir_in("/var/tmp");
     let scratch = scratch.context("cannot make a directory for the media")?;
-    Tests::start(root, program, &[TESTS], scratch, |tests, scratch| {
+    Tests::start(root, programs, &[TESTS], scratch, |tests, scratch| {
         tests.env("FLASHMARK_BUSES", bus).env("FLASHMARK_SCRATCH", scratch);
         Ok(())
     })

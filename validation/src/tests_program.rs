@@ -16,27 +16,30 @@ use crate::programs::output;
 const REPORTS: &str = "reports";
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Builds the program with the tests.
+/// Builds the program and the tests.
 ///
 /// # Errors
 /// If cargo cannot build it.
-pub fn built(root: &Path) -> Result<PathBuf> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // The whole workspace, so that nothing is built twice with different features.
-    cargo.args(["test", "--locked", "--workspace", "--test=it", "--no-run"]);
-    let text =
-        output(cargo.arg("--message-format=json").current_dir(root).stderr(Stdio::inherit()))?;
-    let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let is_it = |built: &Value| {
-        built["target"]["name"] == "it"
-            && built["manifest_path"]
-                .as_str()
-                .is_some_and(|path| path.ends_with("crates/flashmark/Cargo.toml"))
+pub fn built(root: &Path) -> Result<TestPrograms> {
+    let build = |words: &[&str], name: &str| {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(words).args(["--locked", "--target-dir=target", "--message-format=json"]);
+        let text = output(cargo.current_dir(root).stderr(Stdio::inherit()))?;
+        let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let executable = artifacts
+            .filter(|built| built["target"]["name"] == name)
+            .find_map(|built| Some(PathBuf::from(built["executable"].as_str()?)));
+        executable.with_context(|| format!("cargo built no {name}"))
     };
-    let program = artifacts
-        .filter(is_it)
-        .find_map(|built| Some(PathBuf::from(built["executable"].as_str()?)));
-    program.context("cargo built no tests of the program")
+    let words = ["test", "--manifest-path=validation/Cargo.toml", "--test=torture", "--no-run"];
+    let program = build(&["build", "--workspace", "--bin=flashmark"], "flashmark")?;
+    Ok(TestPrograms { program, tests: build(&words, "torture")? })
+}
+
+/// The program, and the tests that torture it.
+pub struct TestPrograms {
+    program: PathBuf,
+    tests: PathBuf,
 }
 
 /// Running or ended tests. Dropping them removes everything they made, and their machines.
@@ -54,13 +57,14 @@ impl Tests {
     /// If they do not start.
     pub fn start(
         root: &Path,
-        program: &Path,
+        programs: &TestPrograms,
         tests: &[&str],
         scratch: TempDir,
         set: impl FnOnce(&mut Command, &Path) -> Result<()>,
     ) -> Result<Tests> {
-        let mut command = Command::new(program);
-        command.args(tests).arg("--include-ignored").current_dir(root.join("crates/flashmark"));
+        let mut command = Command::new(&programs.tests);
+        command.args(tests).arg("--include-ignored").current_dir(root.join("validation"));
+        command.env("FLASHMARK_PROGRAM", &programs.program);
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("FLASHMARK_TALLY", scratch.path().join(REPORTS));
         set(command.env("PATH", format!("{path}:/usr/sbin:/sbin")), scratch.path())?;

@@ -1,8 +1,8 @@
 //! `cargo validation torture`: provokes forbidden losses at random and often, and counts them.
 //!
-//! The trials are tests of the program (`crates/flashmark/tests/it/torture/`, and those of `crash`
-//! and `span`), which `./test` runs a few times each. Here they run often, and report what they
-//! tried and what was lost.
+//! The trials are tests (`validation/tests/torture/`), and those of `crash` and `span`, which
+//! `./test` runs a few times each. Here they run often, and report what they tried and what was
+//! lost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::programs::interrupts;
 use crate::section::Section;
-use crate::tests_program::{Tests, built, try_all};
+use crate::tests_program::{TestPrograms, Tests, built, try_all};
 
 /// Flags of the study.
 #[derive(clap::Args)]
@@ -57,7 +57,7 @@ struct Part {
 const PARTS: &[Part] = &[
     Part {
         name: "kills",
-        tests: &["crash::no_finished_cell", "torture::kills"],
+        tests: &["crash::no_finished_cell", "kills::"],
         environment_variable: |flags| ("KILLS", kills_each(flags.kills)),
     },
     Part {
@@ -67,22 +67,22 @@ const PARTS: &[Part] = &[
     },
     Part {
         name: "stops",
-        tests: &["torture::stops"],
+        tests: &["stops::"],
         environment_variable: |flags| ("STOPS", flags.times),
     },
     Part {
         name: "results",
-        tests: &["torture::results"],
+        tests: &["results::"],
         environment_variable: |flags| ("RESULTS", flags.times),
     },
     Part {
         name: "medium",
-        tests: &["torture::medium", "vm::away"],
+        tests: &["medium::", "vm::away"],
         environment_variable: |flags| ("GONE", flags.times.div_ceil(5)),
     },
     Part {
         name: "power",
-        tests: &["torture::power"],
+        tests: &["power::"],
         environment_variable: |flags| ("CUTS", flags.times),
     },
     Part {
@@ -124,7 +124,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     );
     let (mut rows, mut failed, mut seed) = (Rows::default(), Vec::new(), flags.seed);
     let (began, lasts) = (Instant::now(), Duration::from_secs_f64(flags.hours.max(0.0) * 3600.0));
-    let program = built(root)?;
+    let programs = built(root)?;
     let parts: Vec<&Part> = PARTS
         .iter()
         .filter(|part| flags.only.is_empty() || flags.only.iter().any(|name| name == part.name))
@@ -132,7 +132,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let interrupted = interrupts()?;
     let most = if flags.at_once { parts.len() } else { 1 };
     loop {
-        let start = |part: &&Part| torment(root, &program, part, flags, seed);
+        let start = |part: &&Part| torment(root, &programs, part, flags, seed);
         let Some(tried) = try_all(&parts, most, &interrupted, start)? else {
             bail!("interrupted");
         };
@@ -167,11 +167,17 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 }
 
 /// Starts the tests of a part.
-fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -> Result<Tests> {
+fn torment(
+    root: &Path,
+    programs: &TestPrograms,
+    part: &Part,
+    flags: &Flags,
+    seed: u64,
+) -> Result<Tests> {
     println!("== {}, seed {seed}", part.name);
     let scratch =
         tempfile::tempdir().context("cannot make a directory for the reports of the tests")?;
-    Tests::start(root, program, part.tests, scratch, |tests, _| {
+    Tests::start(root, programs, part.tests, scratch, |tests, _| {
         let (name, count) = (part.environment_variable)(flags);
         tests.env("FLASHMARK_SEED", seed.to_string());
         tests.env(format!("FLASHMARK_{name}"), count.to_string());

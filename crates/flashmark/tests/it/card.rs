@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{MIB, Ran, Scratch, eventually, tool};
+use crate::support::{MIB, Ran, Scratch, tool};
 
 /// Size of every card.
 pub const CARD_BYTES: u64 = 64 * MIB;
@@ -57,11 +57,6 @@ pub fn photos(scratch: &Scratch, name: &str) -> PathBuf {
         ["-q", "-F", "-L", "HOLIDAY", "-d", photos.to_str().unwrap(), image.to_str().unwrap()];
     tool("mkfs.ext4", &words);
     image
-}
-
-/// Waits until the image is no longer what it was.
-pub fn is_touched(image: &Path, before: &[u8]) {
-    eventually("the first change on the card", || (changed(image, before).is_some()).then_some(()));
 }
 
 /// Changes on a card in words; `None` if every byte is as it was.

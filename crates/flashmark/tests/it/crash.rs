@@ -16,7 +16,7 @@ use crate::support::{
     Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, node_of_its_own,
     seed, skipped, times,
 };
-use crate::torture::Tally;
+use crate::tally::Tally;
 
 /// A suite of many short cells.
 pub const MANY_CELLS: &str = r#"

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use stats::Random;
 
 use crate::support::{Flashmark, LoopDevice, MIB, Scratch, has_root, seed, times};
-use crate::torture::Tally;
+use crate::tally::Tally;
 
 /// Size of the medium, and of the parts that are compared and restored, in bytes.
 const MEDIUM: u64 = 24 * MIB;

@@ -20,6 +20,12 @@ use tempfile::TempDir;
 /// One MiB, in bytes.
 pub const MIB: u64 = 1 << 20;
 
+/// The program: this package's, or that which `FLASHMARK_PROGRAM` names in another one's tests.
+pub fn program() -> PathBuf {
+    let own = option_env!("CARGO_BIN_EXE_flashmark").map(PathBuf::from);
+    own.or_else(|| std::env::var_os("FLASHMARK_PROGRAM").map(PathBuf::from)).unwrap()
+}
+
 /// True if loop devices can be made and file systems mounted; prints why not.
 pub fn has_root() -> bool {
     let root = rustix::process::geteuid().is_root() && Path::new("/dev/loop-control").exists();
@@ -95,7 +101,7 @@ impl Flashmark {
 
     /// The program, about to be started with these words.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("flashmark"));
+        let mut command = Command::new(program());
         command
             .args(words)
             .env("FLASHMARK_HOME", self.home())
@@ -220,10 +226,7 @@ pub fn as_nobody(words: &[&str]) -> (Ran, usize) {
     // Copied by another process: a file that this one has open for writing may be inherited by what
     // another test starts just then, and a program that somebody has open for writing does not
     // start ("Text file busy").
-    tool(
-        "cp",
-        &[assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap(), program.to_str().unwrap()],
-    );
+    tool("cp", &[self::program().to_str().unwrap(), program.to_str().unwrap()]);
     let home = scratch.directory("home");
     chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut command = Command::new(&program);

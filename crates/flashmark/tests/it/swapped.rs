@@ -1,4 +1,4 @@
-//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` tests
+//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` of `validation/` tests
 //! the same with cards in a reader.
 
 use std::fs;

@@ -1,12 +1,13 @@
 //! Regular files.
 
 use std::fs;
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::super::support::{Flashmark, Scratch};
-use super::super::vm::Qmp;
+use super::super::support::{Flashmark, Scratch, eventually};
 use super::holding::{Attached, Holder, Undo, mounted, python, tried};
 use super::{Arranged, Case, Stage};
 
@@ -238,7 +239,9 @@ fn start_machine(drive: &str) -> Result<Holder, String> {
     let socket = scratch.at("qmp");
     let words = ["-c", script, "sh", drive, socket.to_str().unwrap()];
     let holder = Holder::start(Command::new("sh").args(words))?;
-    drop(Qmp::connect(&socket));
+    let mut machine = eventually("QEMU's socket", || UnixStream::connect(&socket).ok());
+    // It greets when all its drives are open.
+    machine.read_exact(&mut [0]).unwrap();
     Ok(holder)
 }
 
@@ -305,9 +308,7 @@ fn running(target: &str, more: &[&str]) -> Run {
     fs::write(&suite, format!("name = \"long\"\n\n{test}")).unwrap();
     let child = flashmark
         .start(&[&["run", target, "--suite", suite.to_str().unwrap(), "--quiet"], more].concat());
-    super::super::support::eventually("the other run", || {
-        (!flashmark.runs().is_empty()).then_some(())
-    });
+    eventually("the other run", || (!flashmark.runs().is_empty()).then_some(()));
     Run(child, flashmark)
 }
 

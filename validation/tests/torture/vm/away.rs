@@ -13,7 +13,7 @@ use stats::Random;
 use crate::card::unchanged;
 use crate::crash::{MANY_CELLS, acknowledged, check_record};
 use crate::support::{Flashmark, Ran, seed, times};
-use crate::torture::Tally;
+use crate::tally::Tally;
 
 /// State in which it comes back.
 #[derive(Clone, Copy, PartialEq)]

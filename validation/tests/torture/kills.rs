@@ -10,7 +10,7 @@ use stats::Random;
 
 use crate::crash::{acknowledged, check_record};
 use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times};
-use crate::torture::Tally;
+use crate::tally::Tally;
 
 /// Kills it after a random time, at most `most_us`; true if it was still running.
 fn kill_within(child: &mut Child, most_us: u64, chance: &mut Random) -> bool {
@@ -166,7 +166,7 @@ fn a_killed_replay_leaves_a_run_that_can_be_shown() {
     let (mut tally, mut chance) =
         (Tally::of("kills", "replay, simulated medium"), Random::new(seed(14)));
     let trace =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces/fio-ext4.blktrace.0");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/traces/fio-ext4.blktrace.0");
     for number in 0..times("KILLS", 5) {
         tally.attempt(1, &format!("kill {number}"), |tally| {
             let flashmark = Flashmark::new();

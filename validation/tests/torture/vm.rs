@@ -15,4 +15,3 @@ mod scene;
 mod swapped;
 
 pub use machine::{Disk, Machine};
-pub use qmp::Qmp;

@@ -11,9 +11,9 @@ use serde_json::Value;
 use stats::Random;
 
 use crate::crash::{acknowledged, check_record};
-use crate::failing::ForgetfulDisk;
+use crate::forgetful::ForgetfulDisk;
 use crate::support::{Flashmark, MIB, Scratch, has_root, has_tool, seed, times, tool};
-use crate::torture::Tally;
+use crate::tally::Tally;
 use crate::vm::{Disk, Machine};
 
 /// File systems, and the program that makes each.
@@ -35,7 +35,7 @@ fn very_many_cells(tests: usize) -> String {
 
 /// The program in the guest.
 fn program() -> String {
-    assert_cmd::cargo::cargo_bin!("flashmark").display().to_string()
+    crate::support::program().display().to_string()
 }
 
 /// Number of cells that a guest showed of a run before the power was cut; each is shown when it is

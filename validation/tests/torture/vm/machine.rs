@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::initramfs::Kernel;
-use super::qmp::Qmp;
 use crate::support::{Ran, Scratch, eventually, has_tool, skipped};
+use crate::vm::qmp::Qmp;
 
 /// Agent in the guest: each line that it gets is a script to start, and it returns the exit code.
 /// Without `set -m`, programs in the background would ignore Ctrl-C. The kernel looks for swapped

@@ -8,7 +8,7 @@ use super::machine::{Machine, Task};
 use super::reader::Card;
 use crate::card;
 use crate::support::{Ran, Scratch, times};
-use crate::torture::Tally;
+use crate::tally::Tally;
 
 /// A machine, and a directory for the files of the scenario.
 pub struct Scene<'a> {
@@ -55,7 +55,7 @@ impl<'a> Scene<'a> {
 
     /// Command line of the program for the shell, with the results of this scenario.
     fn line(&self, words: &str) -> String {
-        let program = assert_cmd::cargo::cargo_bin!("flashmark");
+        let program = crate::support::program();
         format!("export FLASHMARK_HOME={}\nexec {} {words} --quiet\n", self.home, program.display())
     }
 

@@ -2,15 +2,15 @@
 //! afterwards, whatever happens in between.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::machine::Task;
 use super::machine::{Disk, Machine};
 use super::reader::Card;
 use super::scene::{READER, SERIAL, Scenario, Scene};
-use crate::card::{changed, is_touched, unchanged};
-use crate::support::{MIB, Scratch, tool};
+use crate::card::{changed, unchanged};
+use crate::support::{MIB, Scratch, eventually, tool};
 
 /// Rate in bytes per second that is slow enough for something to happen in the middle.
 const MAX_BPS: u64 = 6 * MIB;
@@ -116,4 +116,9 @@ fn restore_to_another_card(scene: &mut Scene<'_>) {
     scene.swap(&Card::new(&image));
     let ran = scene.run("restore");
     unchanged(&image, &before, &ran);
+}
+
+/// Waits until the image is no longer what it was.
+fn is_touched(image: &Path, before: &[u8]) {
+    eventually("the first change on the card", || (changed(image, before).is_some()).then_some(()));
 }

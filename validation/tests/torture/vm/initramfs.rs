@@ -72,7 +72,7 @@ impl Kernel {
             archive.put(directory, DIRECTORY, b"");
         }
         archive.put("bin/busybox", PROGRAM, &fs::read("/bin/busybox").unwrap());
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let init = INIT.replace("@checkout@", checkout.to_str().unwrap());
         archive.put("init", PROGRAM, init.as_bytes());
         let mut order = String::new();

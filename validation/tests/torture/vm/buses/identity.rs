@@ -11,10 +11,8 @@ const SUITE: &str = "name = \"short\"\n[[test]]\nname = \"seek\"\ntime = \"100ms
 pub fn is_what_was_plugged_in(port: &mut Port<'_>) -> Outcome {
     let image = port.scene.used_card("mine");
     let node = port.put(&image, SERIAL);
-    let listed = port
-        .scene
-        .machine
-        .done(&format!("{} list --json", assert_cmd::cargo::cargo_bin!("flashmark").display()));
+    let listed =
+        port.scene.machine.done(&format!("{} list --json", crate::support::program().display()));
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let media = listed.as_array().unwrap();
     let medium = media.iter().find(|medium| medium["path"] == *node).unwrap();

@@ -14,7 +14,7 @@ use crate::failing::{Answer, FailingMedium};
 use crate::support::{
     EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, fill, has_root, seed, times, tool,
 };
-use crate::torture::Tally;
+use crate::tally::Tally;
 
 /// Reason why results cannot be written.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 //! all drivers.
 
 use super::machine::Machine;
-use crate::support::has_tool;
+use crate::support::{has_tool, program};
 
 /// Cases for which the kernel of this machine may lack the driver, and the tool that each needs.
 const CASES: [(&str, &str); 8] = [
@@ -24,9 +24,10 @@ fn what_the_drivers_of_a_whole_kernel_make_of_a_medium_is_refused() {
         CASES.iter().filter(|(_, tool)| has_tool(tool)).map(|(case, _)| *case).collect();
     let tests = std::env::current_exe().unwrap();
     let ran = machine.run(&format!(
-        "mkdir -p /run/lock /run/lvm; modprobe loop; export FLASHMARK_VM=1 FLASHMARK_CASES='{}' TMPDIR=/tmp DM_DISABLE_UDEV=1
+        "mkdir -p /run/lock /run/lvm; modprobe loop; export FLASHMARK_VM=1 FLASHMARK_CASES='{}' TMPDIR=/tmp DM_DISABLE_UDEV=1 FLASHMARK_PROGRAM='{}'
         cd {} && exec {} --nocapture in_use::a_medium_that_other",
         cases.join(","),
+        program().display(),
         env!("CARGO_MANIFEST_DIR"),
         tests.display(),
     ));

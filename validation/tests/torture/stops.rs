@@ -9,7 +9,7 @@ use stats::Random;
 
 use crate::crash::{MANY_CELLS, acknowledged, check_record, is_over};
 use crate::support::{Flashmark, MIB, Ran, loop_device, seed, sum_of, times};
-use crate::torture::Tally;
+use crate::tally::Tally;
 
 fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
