@@ -34,7 +34,7 @@ pub use quantile::{quantile_ranks, smallest_sample};
 pub use random::Random;
 pub use rate::{RareEvents, RateEstimate, RateEstimator};
 pub use repetition::{Repetition, RoundRate, repetition, repetition_half_width};
-pub use sample::{geometric_mean, mean_interval, median, pairwise_median};
+pub use sample::{geometric_mean, mean_interval, median};
 pub use stop::{StopRule, StopVerdict};
 pub use student::student_t;
 pub use trend::has_trend;

@@ -36,17 +36,6 @@ pub fn median(samples: &mut [f64]) -> Option<f64> {
     Some(neighbour.map_or(middle, |below| f64::midpoint(below, middle)))
 }
 
-/// The median of the means of all pairs, each value also paired with itself (Hodges and Lehmann
-/// 1963): nearly as precise as the mean without outliers, and still right if up to a quarter of the
-/// samples are outliers. `None` for an empty sample.
-pub fn pairwise_median(samples: &[f64]) -> Option<f64> {
-    let pairs = samples
-        .iter()
-        .enumerate()
-        .flat_map(|(at, a)| samples[at..].iter().map(move |b| f64::midpoint(*a, *b)));
-    median(&mut pairs.collect::<Vec<_>>())
-}
-
 /// The arithmetic mean; NaN for an empty sample.
 pub(crate) fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
@@ -70,15 +59,6 @@ mod tests {
         assert!((interval.high - 4.963_243).abs() < 1e-6, "{interval:?}");
         assert!((interval.low - 1.036_757).abs() < 1e-6, "{interval:?}");
         assert_eq!(mean_interval(&[1.0]), None);
-    }
-
-    #[test]
-    fn the_middle_of_pairs_bears_one_outlier() {
-        assert_eq!(pairwise_median(&[]), None);
-        assert_eq!(pairwise_median(&[3.0]), Some(3.0));
-        // 1, 2, 3.5, 3, 4.5, 6
-        assert_eq!(pairwise_median(&[1.0, 3.0, 6.0]), Some(3.25));
-        assert_eq!(pairwise_median(&[25.0, 25.0, 1.0, 25.0, 25.0]), Some(25.0));
     }
 
     #[test]
