@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::Published;
-use record::collection::{
-    CollectionLine, CollectionRun, Model, Origin, RunHeadline, SubmissionStatus,
-};
+use record::collection::{CollectionLine, CollectionRun, Model, Origin, RunHeadline};
 use record::text::{hex, one_line};
 use sha2::{Digest, Sha256};
 
@@ -110,8 +108,7 @@ pub fn collected(
     received: String,
     model: Model,
 ) -> CollectionRun {
-    let (status, revision) = (SubmissionStatus::Accepted, 1);
-    CollectionRun { id, local_name: None, received, origin, status, revision, model, headline, run }
+    CollectionRun { id, local_name: None, received, origin, model, headline, run }
 }
 
 /// Number of fakes of each model and origin: senders that had one, plus runs without a sender.

@@ -95,48 +95,6 @@ impl Origin {
     }
 }
 
-/// State of a submission.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum SubmissionStatus {
-    /// Part of the collection: it is shown, and counts in the figures.
-    #[default]
-    Accepted,
-    /// Waits for a moderator, because it is doubtful.
-    Quarantined,
-    /// Refused by a moderator.
-    Rejected,
-    /// Withdrawn by its sender, or replaced by a later revision.
-    Withdrawn,
-}
-
-impl SubmissionStatus {
-    /// Every status, for `named`.
-    pub const ALL: [SubmissionStatus; 4] = [
-        SubmissionStatus::Accepted,
-        SubmissionStatus::Quarantined,
-        SubmissionStatus::Rejected,
-        SubmissionStatus::Withdrawn,
-    ];
-
-    /// Name in JSON, addresses and downloads.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SubmissionStatus::Accepted => "accepted",
-            SubmissionStatus::Quarantined => "quarantined",
-            SubmissionStatus::Rejected => "rejected",
-            SubmissionStatus::Withdrawn => "withdrawn",
-        }
-    }
-
-    /// The status of that name.
-    pub fn named(name: &str) -> Option<SubmissionStatus> {
-        SubmissionStatus::ALL.into_iter().find(|status| status.name() == name)
-    }
-}
-
 /// One run of a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CollectionRun {
@@ -150,10 +108,6 @@ pub struct CollectionRun {
     pub received: String,
     /// Origin of its figures.
     pub origin: Origin,
-    /// Accepted, waiting for a moderator, refused or withdrawn.
-    pub status: SubmissionStatus,
-    /// Number of the revision: 1, and one more with each replacement.
-    pub revision: u32,
     /// Model of its medium.
     pub model: Model,
     /// Summary of its figures, verdict and faults.
@@ -306,9 +260,6 @@ mod tests {
         for origin in Origin::ALL {
             assert_eq!(Origin::named(origin.name()), Some(origin));
         }
-        for status in SubmissionStatus::ALL {
-            assert_eq!(SubmissionStatus::named(status.name()), Some(status));
-        }
-        assert_eq!((Origin::named("none"), SubmissionStatus::named("none")), (None, None));
+        assert_eq!(Origin::named("none"), None);
     }
 }

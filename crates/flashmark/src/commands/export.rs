@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use record::Record;
-use record::collection::{CollectionRun, Origin, SubmissionStatus};
+use record::collection::{CollectionRun, Origin};
 use store::export::{CsvSink, DatasetSink, JsonSink, ParquetSink, Sink};
 use store::{RunDir, Store, atomic_write_with};
 
@@ -212,8 +212,6 @@ fn own(dir: &RunDir, record: &Record) -> Result<CollectionRun> {
         local_name: Some(local_name(dir, record)),
         received: record.run.finished.clone().or(record.run.started.clone()).unwrap_or_default(),
         origin: Origin::of(&run),
-        status: SubmissionStatus::Accepted,
-        revision: 1,
         model: collection::model_of(&run),
         headline: findings::headline(record),
         run,

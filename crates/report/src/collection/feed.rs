@@ -90,7 +90,7 @@ fn view(item: &Item, href: &str) -> ItemView {
         verdict.chain(figures::MAIN.into_iter().filter_map(summary_part)).collect();
     let fake = if entry.headline.is_fake { " (fake)" } else { "" };
     ItemView {
-        id: text(&format!("urn:flashmark:run:{}:{}", query::escaped(&entry.id), entry.revision)),
+        id: text(&format!("urn:flashmark:run:{}", query::escaped(&entry.id))),
         title: text(&format!("{}{fake}", item.name)),
         href: text(href),
         updated: text(&entry.received),

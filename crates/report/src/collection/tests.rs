@@ -1,6 +1,6 @@
 use record::collection::{
     CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Model, Origin, Page, Query,
-    RunHeadline, SortBy, SubmissionStatus,
+    RunHeadline, SortBy,
 };
 use record::{MediumKind, Published, Record};
 use serde_json::{Value, json};
@@ -37,14 +37,12 @@ fn entry(id: &str, record: &Record) -> CollectionRun {
         faults: vec!["span-cache".into()],
         ..RunHeadline::default()
     };
-    let (received, status) = ("2026-11-20T10:00:00Z".into(), SubmissionStatus::Accepted);
+    let received = "2026-11-20T10:00:00Z".into();
     CollectionRun {
         id: id.into(),
         local_name: None,
         received,
         origin: Origin::Measured,
-        status,
-        revision: 1,
         model,
         headline,
         run,
@@ -517,7 +515,7 @@ fn the_feed_has_whole_links_where_the_address_is_known() {
     <generator>Flashmark</generator>
     <entry>
     <title>SanDisk SD32G 32 GB</title>
-    <id>urn:flashmark:run:run-1:1</id>
+    <id>urn:flashmark:run:run-1</id>
     <link rel="alternate" type="text/html" href="https://cards.example/medium/sandisk-32.html"/>
     <updated>2026-11-20T10:00:00Z</updated>
     <published>2026-11-20T10:00:00Z</published>

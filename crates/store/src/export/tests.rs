@@ -3,9 +3,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use record::collection::{
-    CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
-};
+use record::collection::{CollectionRun, HeadlineFigure, Model, Origin, RunHeadline};
 use record::{Estimate, Published, Record};
 
 use super::columns::{CELL, REPEATED, RUN, of_cells, of_runs};
@@ -51,8 +49,6 @@ fn entry(id: &str, label: &str) -> CollectionRun {
         local_name: None,
         received: "2026-05-01T00:00:00Z".into(),
         origin: Origin::Simulated,
-        status: SubmissionStatus::Accepted,
-        revision: 1,
         model: Model::of(&run),
         headline: RunHeadline {
             figures: [(HeadlineFigure::RandomWrite4k, 200.0)].into(),

@@ -72,15 +72,13 @@ pub(super) fn host_row(host: &Host) -> HostRow {
 
 pub(super) fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
     let run = &entry.run;
-    let revision =
-        if entry.revision > 1 { format!(", revision {}", entry.revision) } else { String::new() };
     let day = table::day(run.started.as_deref().unwrap_or(&entry.received));
     // It is the text of a link, so it must not be empty.
     let day = if day.is_empty() { "no date".to_owned() } else { day };
     RunRow {
         id: entry.id.clone(),
         href: links.run(&entry.id),
-        when: day + &revision,
+        when: day,
         origin: table::origin_words(entry.origin).to_owned(),
         machine: hosts::machine(run),
         link: hosts::link(run),
