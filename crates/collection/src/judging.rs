@@ -71,9 +71,6 @@ pub struct Upload {
 /// Rejection of a submission, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// HTTP status: 413 (too large), 415 (not the declared encoding), 422 (not a run, or an
-    /// impossible one).
-    pub status: u16,
     /// Code for programs: `too-large`, `encoding`, `not-json`, `too-deep`, `too-many`, `text`,
     /// `markup`, `wrong-schema`, `newer-schema`, `not-a-run`, `out-of-range`, `contradiction`,
     /// `impossible`.
@@ -83,19 +80,8 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// Larger than allowed (413).
-    fn too_large(reason: String) -> Rejection {
-        Rejection { status: 413, code: "too-large", reason }
-    }
-
-    /// Not what its headers declare (415).
-    fn not(code: &'static str, reason: String) -> Rejection {
-        Rejection { status: 415, code, reason }
-    }
-
-    /// JSON, but not a run that can be accepted (422).
     fn invalid(code: &'static str, reason: String) -> Rejection {
-        Rejection { status: 422, code, reason }
+        Rejection { code, reason }
     }
 }
 

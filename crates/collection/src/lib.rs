@@ -12,6 +12,6 @@ mod names;
 mod reference;
 
 pub use judging::{Rejection, Upload, UploadLimits, check, judge, read, read_run, unpack};
-pub use lines::{LineRuns, Lines, SentRun, content_name};
+pub use lines::{LineRuns, SentRun, content_name, lines_of};
 pub use names::{model_of, name_of, other_names_of};
 pub use reference::reference_headline;

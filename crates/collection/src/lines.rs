@@ -35,68 +35,47 @@ pub struct LineRuns {
     pub runs: Vec<CollectionRun>,
 }
 
-/// Lines in the order of their addresses, and the runs that came in last.
-pub struct Lines {
-    /// Lines by slug.
-    pub lines: Vec<LineRuns>,
-    /// The newest runs, the newest first.
-    pub latest: Vec<CollectionRun>,
-}
-
 /// Key by which runs are grouped in lines.
 type LineKey = (Model, Origin, bool);
 
 /// A run with its place in the collection and its sender.
 type Placed = (usize, CollectionRun, Option<String>);
 
-impl Lines {
-    /// Lines of runs in the order in which they came; of several runs with one id the first
-    /// counts. `latest` is the number of newest runs to return.
-    pub fn of(sent: impl IntoIterator<Item = SentRun>, latest: usize) -> Lines {
-        let entry = |SentRun { id, run, headline, origin, received, sender }| {
-            let model = model_of(&run);
-            (collected(id, run, headline, origin, received, model), sender)
-        };
-        Lines::of_entries(sent.into_iter().map(entry), latest)
-    }
-
-    fn of_entries(
-        entries: impl Iterator<Item = (CollectionRun, Option<String>)>,
-        latest: usize,
-    ) -> Lines {
-        let (mut ids, mut slugs) = (BTreeSet::new(), BTreeSet::new());
-        let mut groups: BTreeMap<LineKey, (String, Vec<Placed>)> = BTreeMap::new();
-        for (at, (entry, sender)) in entries.enumerate() {
-            if !ids.insert(entry.id.clone()) {
-                continue;
-            }
-            let key = (entry.model.clone(), entry.origin, entry.headline.is_fake);
-            let name = name_of(&entry.run);
-            let group = groups.entry(key).or_insert_with_key(|key| {
-                let slug = free_slug(key, &name, &slugs);
-                slugs.insert(slug.clone());
-                (slug, Vec::new())
-            });
-            group.1.push((at, entry, sender));
+/// Lines of runs in the order in which they came, by slug; of several runs with one id the first
+/// counts.
+pub fn lines_of(sent: impl IntoIterator<Item = SentRun>) -> Vec<LineRuns> {
+    let (mut ids, mut slugs) = (BTreeSet::new(), BTreeSet::new());
+    let mut groups: BTreeMap<LineKey, (String, Vec<Placed>)> = BTreeMap::new();
+    for (at, sent) in sent.into_iter().enumerate() {
+        let SentRun { id, run, headline, origin, received, sender } = sent;
+        let model = model_of(&run);
+        let entry = collected(id, run, headline, origin, received, model);
+        if !ids.insert(entry.id.clone()) {
+            continue;
         }
-        let newest = |(at, a, _): &Placed, (other, b, _): &Placed| {
-            b.received.cmp(&a.received).then(other.cmp(at))
-        };
-        let mut last: Vec<&Placed> = groups.values().flat_map(|(_, runs)| runs).collect();
-        last.sort_by(|a, b| newest(a, b));
-        let latest = last.into_iter().take(latest).map(|(_, entry, _)| entry.clone()).collect();
-        let fakes = fakes_of(&groups);
-        let mut lines: Vec<LineRuns> = groups
-            .into_iter()
-            .map(|(key, (slug, mut runs))| {
-                runs.sort_by(newest);
-                let fakes = fakes.get(&(key.0.clone(), key.1)).copied().unwrap_or(0);
-                line(key, slug, fakes, runs)
-            })
-            .collect();
-        lines.sort_by(|a, b| a.line.slug.cmp(&b.line.slug));
-        Lines { lines, latest }
+        let key = (entry.model.clone(), entry.origin, entry.headline.is_fake);
+        let name = name_of(&entry.run);
+        let group = groups.entry(key).or_insert_with_key(|key| {
+            let slug = free_slug(key, &name, &slugs);
+            slugs.insert(slug.clone());
+            (slug, Vec::new())
+        });
+        group.1.push((at, entry, sender));
     }
+    let newest = |(at, a, _): &Placed, (other, b, _): &Placed| {
+        b.received.cmp(&a.received).then(other.cmp(at))
+    };
+    let fakes = fakes_of(&groups);
+    let mut lines: Vec<LineRuns> = groups
+        .into_iter()
+        .map(|(key, (slug, mut runs))| {
+            runs.sort_by(newest);
+            let fakes = fakes.get(&(key.0.clone(), key.1)).copied().unwrap_or(0);
+            line(key, slug, fakes, runs)
+        })
+        .collect();
+    lines.sort_by(|a, b| a.line.slug.cmp(&b.line.slug));
+    lines
 }
 
 /// A run as an entry of a collection.

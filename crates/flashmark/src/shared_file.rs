@@ -89,7 +89,7 @@ fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
         Ok(record) => record,
         Err(error) => {
             let reason = error.to_string();
-            return Ok(Err(Rejection { status: 422, code: "not-a-run", reason }));
+            return Ok(Err(Rejection { code: "not-a-run", reason }));
         }
     };
     let (run, _) = published_run::of(&record).map_err(|failure| anyhow::anyhow!("{failure}"))?;

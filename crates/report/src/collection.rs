@@ -1,7 +1,7 @@
 //! The pages of a collection, a tree of files.
 //!
 //! [`table`] is the wide table, [`medium_beside`] the page of a medium, [`compare_kind`] a comparison
-//! of up to eight media, [`text_page`] an explanation, [`feed`] the list of new results; [`data`]
+//! of up to eight media, [`text_page`] an explanation; [`data`]
 //! has the same as JSON and CSV. All are functions of lines and entries: they do not know where
 //! these are stored, and how pages reach a reader. A [`SiteInfo`] says what all pages show.
 //!
@@ -14,7 +14,6 @@ mod address;
 mod compare;
 pub mod data;
 mod every_figure;
-mod feed;
 mod figures;
 mod hosts;
 mod medium;
@@ -28,7 +27,6 @@ pub use address::{
     Asset, Category, POLICY, SiteInfo, assets, categories, file_of, is_slug, orders,
 };
 pub use compare::{choose, compare_kind, ready_file};
-pub use feed::{Item, feed};
 pub use figures::head as figure_head;
 pub use medium::medium_beside;
 pub use picks::MAX_PICKED;
@@ -50,7 +48,6 @@ pub(crate) struct SiteFrame {
     pub style: String,
     pub script: String,
     pub home: String,
-    pub feed: String,
     pub about: String,
     pub methodology: String,
     pub nav: Vec<NavItem>,
@@ -73,7 +70,6 @@ impl SiteFrame {
             site: printable(&links.site.title),
             style: links.file(&style.path),
             script: links.file(&script.path),
-            feed: links.file("feed.atom"),
             about: links.text("about"),
             methodology: links.text("methodology"),
             nav: [
@@ -82,7 +78,6 @@ impl SiteFrame {
                 item("published", "Published", links.text("published")),
                 item("methodology", "Methodology", links.text("methodology")),
                 item("about", "Data", links.text("about")),
-                item("feed", "Feed", links.file("feed.atom")),
             ]
             .into_iter()
             .filter(|item| item.text != "Published" || links.site.has_published)

@@ -149,7 +149,7 @@ impl ScanState<'_> {
         if message.starts_with("recursion limit") {
             return Rejection::invalid("too-deep", format!("{}: {message}", self.place()));
         }
-        Rejection::not("not-json", format!("the body is not JSON: {}", quoted_short(&message)))
+        Rejection::invalid("not-json", format!("the body is not JSON: {}", quoted_short(&message)))
     }
 
     fn count<E: Error>(&mut self) -> Result<(), E> {

@@ -98,7 +98,7 @@ fn outcome_of(change: impl FnOnce(&mut Published)) -> String {
     change(&mut run);
     match read_plain(&json_of(&run)) {
         Ok(upload) => format!("taken, caveats: {:?}", upload.caveats),
-        Err(rejection) => format!("{} {rejection}", rejection.status),
+        Err(rejection) => rejection.to_string(),
     }
 }
 
@@ -109,7 +109,7 @@ fn outcome_of_json(change: impl FnOnce(&mut Value)) -> String {
     match read_plain(value.to_string().as_bytes()) {
         Ok(_) => "taken".to_owned(),
         Err(rejection) => {
-            let message = format!("{} {rejection}", rejection.status);
+            let message = rejection.to_string();
             // The column depends on the order of keys, which a feature of serde_json decides.
             message.split(" at line 1 colum").next().unwrap().to_owned()
         }
@@ -250,11 +250,11 @@ newer-schema: schema: 'flashmark/2' is newer than what this version reads, 'flas
 newer-schema: schema: 'flashmark/17' is newer than what this version reads, 'flashmark/1'
 not-a-run: missing field `elapsed_ns` at line 1 column 25
 not-a-run: the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends
-422 not-a-run: cells: there is none, so nothing was measured
-422 not-a-run: cells[0].metrics.iops.value: invalid type: string "many", expected f64
-422 not-a-run: cells[0].ops: invalid value: integer `-1`, expected u64
-422 not-a-run: cells[0].histogram: not a latency histogram: it is too short
-422 not-a-run: kind: unknown variant `floppy`, expected one of `sd`, `emmc`, `usb`, `compact-flash`, `ssd`, `nvme`, `disk`, `virtual`, `loop`, `simulated`, `unknown`
+not-a-run: cells: there is none, so nothing was measured
+not-a-run: cells[0].metrics.iops.value: invalid type: string "many", expected f64
+not-a-run: cells[0].ops: invalid value: integer `-1`, expected u64
+not-a-run: cells[0].histogram: not a latency histogram: it is too short
+not-a-run: kind: unknown variant `floppy`, expected one of `sd`, `emmc`, `usb`, `compact-flash`, `ssd`, `nvme`, `disk`, `virtual`, `loop`, `simulated`, `unknown`
 "#);
 }
 
@@ -272,7 +272,7 @@ fn filled_places_of_histograms_have_a_limit() {
         })
     };
     let most = 60 + 2_000_000 / places;
-    assert!(with(most + 1).starts_with("422 too-many: cells["), "{}", with(most + 1));
+    assert!(with(most + 1).starts_with("too-many: cells["), "{}", with(most + 1));
     assert!(!with(most - 1).contains("places"), "{}", with(most - 1));
 }
 
@@ -333,14 +333,14 @@ fn texts_that_are_meant_for_a_browser_or_a_database() {
         outcome_of(|run| run.label = Some("good \u{202e}dab".into())),
         outcome_of(|run| _ = run.cells[0].labels.insert("a\nb".into(), "c".into())),
     ]), @r"
-422 markup: label: a text with a tag in it; write it without
-422 markup: model: a text with a tag in it; write it without
-422 markup: label: a text with a statement for a database in it; write it without
-422 markup: vendor: a text with a statement for a database in it; write it without
-422 text: model: the character U+0000, which cannot be printed
-422 text: model: the character U+001B, which cannot be printed
-422 text: label: the character U+202E, which cannot be printed
-422 text: cells[0].labels: the character U+000A, which cannot be printed
+markup: label: a text with a tag in it; write it without
+markup: model: a text with a tag in it; write it without
+markup: label: a text with a statement for a database in it; write it without
+markup: vendor: a text with a statement for a database in it; write it without
+text: model: the character U+0000, which cannot be printed
+text: model: the character U+001B, which cannot be printed
+text: label: the character U+202E, which cannot be printed
+text: cells[0].labels: the character U+000A, which cannot be printed
 ");
     for honest in [
         "Mom's 32 GB; from a drawer",
@@ -373,18 +373,18 @@ fn numbers_that_cannot_be() {
         outcome_of(|run| run.started = Some("yesterday".into())),
         outcome_of(|run| run.classes = Some(SpeedClasses { speed_class: Some(u32::MAX), ..SpeedClasses::default() })),
     ]), @r"
-422 out-of-range: cells[0] (random-write/1).elapsed_ns: 1.8446744073709552e19 cannot be; it would be from 0.0 to 3.2e17
-422 out-of-range: capacity_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
-422 out-of-range: cells[0] (random-write/1).metrics.iops.value: -1.0 cannot be; it would be from 0.0 to 1000000000.0
-422 out-of-range: cells[0] (random-write/1).metrics.bps.value: 1e300 cannot be; it would be from 0.0 to 1000000000000.0
-422 contradiction: cells[0] (random-write/1).metrics.iops: the interval from 2.0 to 1.0 is the wrong way round
-422 out-of-range: cells[0] (random-write/1).metrics.debt_ns.value: -5.0 cannot be; it would be from 0.0 to 3.2e17
-422 out-of-range: cells[0] (random-write/1).params.queue_depth: 0.0 cannot be; it would be from 1.0 to 65536.0
-422 out-of-range: cells[0] (random-write/1).params.content: 101.0 cannot be; it would be from 0.0 to 100.0
-422 out-of-range: cells[0] (random-write/1).series[0]: -1.0 cannot be; it would be from 0.0 to 1.152921504606847e18
-422 out-of-range: link.max_bps: -1.0 cannot be; it would be from 1.0 to 1000000000000.0
-422 out-of-range: started: no time as RFC 3339 writes it, for example 2026-05-01T12:00:00Z
-422 out-of-range: classes.speed_class: 4294967295.0 cannot be; it would be from 0.0 to 1000.0
+out-of-range: cells[0] (random-write/1).elapsed_ns: 1.8446744073709552e19 cannot be; it would be from 0.0 to 3.2e17
+out-of-range: capacity_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
+out-of-range: cells[0] (random-write/1).metrics.iops.value: -1.0 cannot be; it would be from 0.0 to 1000000000.0
+out-of-range: cells[0] (random-write/1).metrics.bps.value: 1e300 cannot be; it would be from 0.0 to 1000000000000.0
+contradiction: cells[0] (random-write/1).metrics.iops: the interval from 2.0 to 1.0 is the wrong way round
+out-of-range: cells[0] (random-write/1).metrics.debt_ns.value: -5.0 cannot be; it would be from 0.0 to 3.2e17
+out-of-range: cells[0] (random-write/1).params.queue_depth: 0.0 cannot be; it would be from 1.0 to 65536.0
+out-of-range: cells[0] (random-write/1).params.content: 101.0 cannot be; it would be from 0.0 to 100.0
+out-of-range: cells[0] (random-write/1).series[0]: -1.0 cannot be; it would be from 0.0 to 1.152921504606847e18
+out-of-range: link.max_bps: -1.0 cannot be; it would be from 1.0 to 1000000000000.0
+out-of-range: started: no time as RFC 3339 writes it, for example 2026-05-01T12:00:00Z
+out-of-range: classes.speed_class: 4294967295.0 cannot be; it would be from 0.0 to 1000.0
 ");
     let huge = String::from_utf8(json_of(&honest())).unwrap().replacen(
         "\"n\":200",
@@ -418,23 +418,23 @@ fn numbers_that_contradict_each_other() {
         outcome_of(|run| latency(run, &|latency| _ = latency.ci95.insert("p50".into(), [2, 1]))),
         outcome_of(|run| run.engine = Some("virtual time".into())),
     ]), @r"
-422 contradiction: cells[1] (random-write/1): another cell has the same id
-422 contradiction: elapsed_ns: 1000000000 ns, but the cells took 159700000000 ns together
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: the histogram has 200 entries, the cell 201 I/Os
-422 contradiction: cells[0] (random-write/1).bytes: 4096 bytes in 200 I/Os of 4096
-422 contradiction: cells[0] (random-write/1).metrics.iops: 15.0, but 200 in 159.7 s are 1.2523481527864748 a second
-422 contradiction: cells[0] (random-write/1).metrics.iops: it rests on 100000 of 200
-422 contradiction: cells[0] (random-write/1).metrics.bps: 1000.0, but 819200 in 159.7 s are 5129.618033813401 a second
-422 contradiction: cells[0] (random-write/1).metrics.iops: a rate where nothing was done, or in no time
-422 contradiction: cells[0] (random-write/1).metrics.iops: 1.2523481527864748, but 200 in 79.85 s are 2.5046963055729496 a second
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: min is 1.0 ns, and 499908608.0 ns by the histogram
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: max is 2000000000.0 ns, and 1097859071.0 ns by the histogram
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: mean is 600000000.0 ns, and 798764563.48 ns by the histogram
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: p50 is 700000000.0 ns, and 797442047.0 ns by the histogram
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: p99 is 600000000 ns, p50 is 797442047 ns
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns.ci95: there is no percentile 'p12'
-422 out-of-range: cells[0] (random-write/1).metrics.latency_ns.ci95.p50: 1.0 cannot be; it would be from 2.0 to 3.2e17
-422 contradiction: engine: virtual time is that of simulated media, and this medium is not simulated by its kind, target and profile
+contradiction: cells[1] (random-write/1): another cell has the same id
+contradiction: elapsed_ns: 1000000000 ns, but the cells took 159700000000 ns together
+contradiction: cells[0] (random-write/1).metrics.latency_ns: the histogram has 200 entries, the cell 201 I/Os
+contradiction: cells[0] (random-write/1).bytes: 4096 bytes in 200 I/Os of 4096
+contradiction: cells[0] (random-write/1).metrics.iops: 15.0, but 200 in 159.7 s are 1.2523481527864748 a second
+contradiction: cells[0] (random-write/1).metrics.iops: it rests on 100000 of 200
+contradiction: cells[0] (random-write/1).metrics.bps: 1000.0, but 819200 in 159.7 s are 5129.618033813401 a second
+contradiction: cells[0] (random-write/1).metrics.iops: a rate where nothing was done, or in no time
+contradiction: cells[0] (random-write/1).metrics.iops: 1.2523481527864748, but 200 in 79.85 s are 2.5046963055729496 a second
+contradiction: cells[0] (random-write/1).metrics.latency_ns: min is 1.0 ns, and 499908608.0 ns by the histogram
+contradiction: cells[0] (random-write/1).metrics.latency_ns: max is 2000000000.0 ns, and 1097859071.0 ns by the histogram
+contradiction: cells[0] (random-write/1).metrics.latency_ns: mean is 600000000.0 ns, and 798764563.48 ns by the histogram
+contradiction: cells[0] (random-write/1).metrics.latency_ns: p50 is 700000000.0 ns, and 797442047.0 ns by the histogram
+contradiction: cells[0] (random-write/1).metrics.latency_ns: p99 is 600000000 ns, p50 is 797442047 ns
+contradiction: cells[0] (random-write/1).metrics.latency_ns.ci95: there is no percentile 'p12'
+out-of-range: cells[0] (random-write/1).metrics.latency_ns.ci95.p50: 1.0 cannot be; it would be from 2.0 to 3.2e17
+contradiction: engine: virtual time is that of simulated media, and this medium is not simulated by its kind, target and profile
 ");
 }
 
@@ -632,9 +632,9 @@ fn rates_above_the_link_and_spans_beyond_the_medium_are_refused() {
         outcome_of(|run| run.cells[0].params.span_offset_bytes = Some(31 * GIB)),
         outcome_of(|run| run.cells[0].params.span_bytes = Some(u64::MAX)),
     ]), @r"
-422 impossible: cells[0] (random-write/1).metrics.bps: 5130 bytes per second over a link of 1000, without the flag for that
-422 impossible: cells[0] (random-write/1).params: a span that ends at byte 34359738368 of a medium of 31914983424 bytes
-422 out-of-range: cells[0] (random-write/1).params.span_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
+impossible: cells[0] (random-write/1).metrics.bps: 5130 bytes per second over a link of 1000, without the flag for that
+impossible: cells[0] (random-write/1).params: a span that ends at byte 34359738368 of a medium of 31914983424 bytes
+out-of-range: cells[0] (random-write/1).params.span_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
 ");
     let flagged = outcome_of(|run| {
         run.link.as_mut().unwrap().max_bps = Some(1000.0);
@@ -700,7 +700,7 @@ taken, caveats: ["random-read-4k of 1002506 IOPS is beyond what any medium but a
 taken, caveats: []
 taken, caveats: ["its software is called flashmark (official), and is not Flashmark"]
 taken, caveats: ["its software is called flashmark, and is not Flashmark"]
-422 contradiction: cells[0] (random-write/1).metrics.iops: 1252.3481527864749, but 200 in 159.7 s are 1.2523481527864748 a second
+contradiction: cells[0] (random-write/1).metrics.iops: 1252.3481527864749, but 200 in 159.7 s are 1.2523481527864748 a second
 taken, caveats: ["100 of 100 I/Os of random-write/1 took the same time"]
 "#);
 }
@@ -804,7 +804,7 @@ fn is_in_order(rejection: &Rejection) -> bool {
         && rejection.reason.len() < 1000;
     let known = codes.contains(&rejection.code)
         || ["out-of-range", "contradiction", "impossible"].contains(&rejection.code);
-    plain && known && [413, 415, 422].contains(&rejection.status)
+    plain && known
 }
 
 proptest! {

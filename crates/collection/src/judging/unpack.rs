@@ -20,25 +20,28 @@ pub fn unpack<'a>(
     if body.len() > limits.body_bytes {
         let reason =
             format!("the body has {} bytes; at most {} are taken", body.len(), limits.body_bytes);
-        return Err(Rejection::too_large(reason));
+        return Err(Rejection::invalid("too-large", reason));
     }
     let named = encoding.unwrap_or_default().trim().to_ascii_lowercase();
     let json = match named.as_str() {
         "" | "identity" => Cow::Borrowed(body),
         "gzip" | "x-gzip" => Cow::Owned(gunzip(body, limits.unpacked_bytes)?),
         _ => {
-            return Err(Rejection::not(
+            return Err(Rejection::invalid(
                 "encoding",
                 "the body may be plain or packed with gzip, and nothing else".to_owned(),
             ));
         }
     };
     if json.len() > limits.unpacked_bytes {
-        return Err(Rejection::too_large(format!(
-            "the document has {} bytes; at most {} are taken",
-            json.len(),
-            limits.unpacked_bytes
-        )));
+        return Err(Rejection::invalid(
+            "too-large",
+            format!(
+                "the document has {} bytes; at most {} are taken",
+                json.len(),
+                limits.unpacked_bytes
+            ),
+        ));
     }
     Ok(json)
 }
@@ -48,14 +51,20 @@ fn gunzip(body: &[u8], most: usize) -> Result<Vec<u8>, Rejection> {
     let mut json = Vec::new();
     let read = packed.by_ref().take(most as u64 + 1).read_to_end(&mut json);
     read.map_err(|error| {
-        Rejection::not("encoding", format!("the body is not packed with gzip, or damaged: {error}"))
+        Rejection::invalid(
+            "encoding",
+            format!("the body is not packed with gzip, or damaged: {error}"),
+        )
     })?;
     if json.len() > most {
-        return Err(Rejection::too_large(format!("the body unpacks to more than {most} bytes")));
+        return Err(Rejection::invalid(
+            "too-large",
+            format!("the body unpacks to more than {most} bytes"),
+        ));
     }
     match packed.into_inner() {
         [] => Ok(json),
-        rest => Err(Rejection::not(
+        rest => Err(Rejection::invalid(
             "encoding",
             format!("{} bytes follow what is packed in the body", rest.len()),
         )),

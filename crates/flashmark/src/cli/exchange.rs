@@ -93,10 +93,6 @@ pub struct PublishFlags {
     /// Title of the site. Without it, the title of the repository, or "Flashmark collection".
     #[arg(long)]
     pub title: Option<String>,
-    /// Public address of the site, for example https://example.org/cards/; feed readers need it.
-    /// Without it, the address of the repository's settings.
-    #[arg(long, value_name = "URL")]
-    pub address: Option<String>,
     /// Leave out the built-in reference data.
     #[arg(long)]
     pub no_reference: bool,

@@ -1,6 +1,5 @@
 //! `flashmark publish`: a collection as a tree of files that any web server can serve.
 
-use record::text::printable;
 use report::words;
 
 use crate::cli::PublishFlags;
@@ -24,11 +23,8 @@ pub fn run(flags: &PublishFlags) -> Result {
     let repository = flags.collection.as_deref().map(Repository::open).transpose().or_usage()?;
     let settings = repository.as_ref().map(|repository| &repository.settings);
     let title = flags.title.clone().or(settings.map(|settings| settings.title.clone()));
-    let given =
-        flags.address.as_deref().or(settings.and_then(|settings| settings.address.as_deref()));
     let made = tree::SiteSummary {
         title: title.unwrap_or_else(|| "Flashmark collection".to_owned()),
-        address: given.map(address).transpose()?,
         has_published: !flags.no_reference,
     };
     tree::begin(place.scratch(), &made).or_internal()?;
@@ -58,20 +54,4 @@ pub fn run(flags: &PublishFlags) -> Result {
         index.display()
     ))?;
     Ok(Exit::Done)
-}
-
-/// The site's address with a slash at its end.
-fn address(address: &str) -> Result<String> {
-    let has_host = ["https://", "http://"]
-        .iter()
-        .any(|scheme| address.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
-    if !has_host
-        || address.contains(|c: char| c.is_whitespace() || c.is_control() || "\"<>?#".contains(c))
-    {
-        return usage(format_args!(
-            "'{}' is no address of a site; write it as https://example.org/cards/",
-            printable(address)
-        ));
-    }
-    Ok(format!("{}/", address.trim_end_matches('/')))
 }

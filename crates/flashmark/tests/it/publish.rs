@@ -148,7 +148,6 @@ fn a_published_tree_is_whole() {
         "simulated.html",
         "compare.html",
         "compare/sd.html",
-        "feed.atom",
     ] {
         assert!(files.contains_key(name), "{name}: {:?}", files.keys());
     }

@@ -316,7 +316,7 @@ fn a_measurement_of_two_senders_is_a_voice_of_neither() {
 }
 
 #[test]
-fn a_time_to_come_does_not_lead_the_feed() {
+fn a_time_to_come_is_not_shown() {
     let Some(forge) = Forge::new() else { return };
     let early = forge.record("early.json", |record| {
         record["run"]["started"] = "9998-01-01T00:00:00Z".into();
@@ -329,12 +329,9 @@ fn a_time_to_come_does_not_lead_the_feed() {
         assert_eq!(forge.submit(record, "owner", who).code, Some(0));
     }
     published(&forge);
-    let feed = fs::read_to_string(forge.scratch.at("site/feed.atom")).unwrap();
-    let place = |word: &str| feed.find(word).unwrap_or_else(|| panic!("{word}: {feed}"));
-    assert!(place("SD32G") < place("FUTURE"), "{feed}");
-    assert!(!feed.contains("9998"), "{feed}");
     let table = fs::read_to_string(forge.scratch.at("site/data/table.json")).unwrap();
     assert!(!table.contains("9998") && !table.contains("1970"), "{table}");
+    assert!(table.contains("FUTURE"), "{table}");
 }
 
 #[test]

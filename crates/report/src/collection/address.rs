@@ -16,8 +16,6 @@ use crate::words;
 pub struct SiteInfo {
     /// Title of the site.
     pub title: String,
-    /// Full address with a slash at its end, if known: feeds need it.
-    pub base: Option<String>,
     /// Categories that are not empty; `None` to offer all.
     pub categories: Option<Vec<Query>>,
     /// True if it has pages of published figures.
@@ -190,7 +188,7 @@ impl Links<'_> {
         self.file(&format!("published/{key}.html"))
     }
 
-    /// A file of the tree: data, assets, the feed.
+    /// A file of the tree: data, assets.
     pub fn file(&self, path: &str) -> String {
         "../".repeat(self.depth) + path
     }
@@ -218,8 +216,7 @@ mod tests {
 
     #[test]
     fn pages_are_files_and_other_orders_are_queries() {
-        let site =
-            SiteInfo { title: "Test".into(), base: None, categories: None, has_published: true };
+        let site = SiteInfo { title: "Test".into(), categories: None, has_published: true };
         let links = Links { site: &site, depth: 1 };
         let sort = Some(SortBy::Figure(HeadlineFigure::WorstStall));
         let stalls = Query { sort, page: 1, ..Query::default() };

@@ -325,7 +325,6 @@ pub fn about(site: &SiteInfo, media: u64, runs: u64) -> String {
             String::new(),
             "a run with every figure, interval, histogram and curve, as a record that flashmark show, report and compare read",
         ),
-        named("feed.atom", "new results, for feed readers"),
         named("data/table.json", "the short form that the page's own script reads"),
     ];
     let page = AboutPage {

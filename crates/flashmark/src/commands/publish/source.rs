@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use collection::{LineRuns, Lines, SentRun, Upload};
+use collection::{LineRuns, SentRun, Upload, lines_of};
 use record::Cell;
 use record::collection::{CollectionLine, CollectionRun, NO_TIME, Origin};
 use record::text::printable;
@@ -22,16 +22,11 @@ use crate::repository::judging::{self, JudgedRecord, MISPLACED, RunInShort, judg
 use crate::repository::{RecordFile, Repository};
 use crate::shared_file;
 
-/// Most results in the feed.
-const FEED: usize = 50;
-
 /// Lines to publish.
 pub struct PublishedLines {
     lines: Vec<Line>,
     /// Origins of runs by id, if their cells are in files of the tree.
     origins: BTreeMap<String, RunOrigin>,
-    /// The newest runs, the newest first.
-    latest: Vec<CollectionRun>,
 }
 
 /// A line with its runs, the newest first.
@@ -182,7 +177,7 @@ impl PublishedLines {
             origins.insert(short.id, origin);
         }
         tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
-        let theirs = Lines::of(sent, FEED);
+        let theirs = lines_of(sent);
         let built_in = if no_reference { Vec::new() } else { import::reference::runs() };
         let built_in = built_in.into_iter().map(|run| {
             let (short, cells) = RunInShort::of(collection::judge(run).or_internal()?);
@@ -190,20 +185,17 @@ impl PublishedLines {
             sent.run.cells = cells;
             Ok::<_, Failure>(sent)
         });
-        let built_in = Lines::of(built_in.collect::<Result<Vec<_>>>()?, FEED);
-        let mut latest = [theirs.latest, built_in.latest].concat();
-        latest.sort_by(|a, b| b.received.cmp(&a.received));
-        latest.truncate(FEED);
+        let built_in = lines_of(built_in.collect::<Result<Vec<_>>>()?);
         let (mut taken, mut lines) = (BTreeSet::new(), Vec::new());
         // Published data keep their addresses, whatever somebody calls a medium.
-        for (found, is_short) in [(built_in.lines, false), (theirs.lines, true)] {
+        for (found, is_short) in [(built_in, false), (theirs, true)] {
             for LineRuns { line, runs } in found {
                 if report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone()) {
                     lines.push(Line { line, runs, is_short });
                 }
             }
         }
-        Ok(PublishedLines { lines, origins, latest })
+        Ok(PublishedLines { lines, origins })
     }
 
     /// True if there are no lines.
@@ -278,11 +270,6 @@ impl PublishedLines {
             RunOrigin::Run(dir) => published_run::of(&dir.load().ok()?).ok()?.0,
         };
         Some(run.cells)
-    }
-
-    /// The runs received last, the newest first. Some are without their cells.
-    pub fn latest(&self) -> &[CollectionRun] {
-        &self.latest
     }
 }
 

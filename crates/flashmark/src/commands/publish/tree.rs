@@ -13,7 +13,7 @@ use record::collection::{
     CollectionLine, CollectionRun, HeadlineFigure, Model, Origin, Page, Query, SortBy,
 };
 use report::collection::data::{self, Bulk};
-use report::collection::{self as pages, Item, MAX_COMPARED, SiteInfo, query};
+use report::collection::{self as pages, MAX_COMPARED, SiteInfo, query};
 use store::export::{ParquetSink, Sink, groups_of, in_memory};
 
 use super::filling::{ParquetGroup, TextDigest, Tree};
@@ -21,11 +21,9 @@ use super::source::{self, PublishedLines};
 use super::{intake, publications};
 use crate::parallel::{each_of, on_all_processors};
 
-/// Title, address and parts of the site as a whole.
+/// Title and parts of the site as a whole.
 pub struct SiteSummary {
     pub title: String,
-    /// Its full address, with a slash at its end.
-    pub address: Option<String>,
     /// True if it has pages of what others have published.
     pub has_published: bool,
 }
@@ -50,7 +48,6 @@ pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result
     texts(tree, &site, source)?;
     whole(tree, made, &lines)?;
     parquet(tree, source, lines.len())?;
-    feed(tree, &site, source, &lines)?;
     comparisons(tree, &site, source, &lines)?;
     media(tree, &site, source, &lines)?;
     if site.has_published {
@@ -64,7 +61,6 @@ pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
     let filled = |category: &Query| lines.iter().any(|line| pages::lies_on(line, category));
     SiteInfo {
         title: made.title.clone(),
-        base: made.address.clone(),
         categories: Some(
             pages::categories().into_iter().map(|category| category.query).filter(filled).collect(),
         ),
@@ -221,27 +217,6 @@ impl OldParquet {
         }
         Some(OldParquet { files, groups })
     }
-}
-
-fn feed(
-    tree: &Tree,
-    site: &SiteInfo,
-    source: &PublishedLines,
-    lines: &[&CollectionLine],
-) -> Result<()> {
-    let by_model: HashMap<(&Model, Origin, bool), &CollectionLine> =
-        lines.iter().map(|line| ((&line.model, line.origin, line.is_fake), *line)).collect();
-    let line_of = |entry: &CollectionRun| {
-        by_model.get(&(&entry.model, entry.origin, entry.headline.is_fake)).copied()
-    };
-    let items: Vec<Item> = source
-        .latest()
-        .iter()
-        .filter_map(|entry| {
-            line_of(entry).map(|line| Item { entry, slug: &line.slug, name: &line.name })
-        })
-        .collect();
-    tree.write("feed.atom", pages::feed(site, &items))
 }
 
 /// Writes the page that compares the best of each kind, and the page on which the script compares
