@@ -46,6 +46,7 @@ struct Moment {
 }
 
 /// The calls of a program, as they are read.
+#[derive(Default)]
 pub(super) struct Strace {
     below: String,
     first_ns: Option<u64>,
@@ -65,18 +66,7 @@ pub(super) struct Strace {
 impl Strace {
     /// Reader of the operations below this directory, an absolute path.
     pub fn new(below: &str) -> Strace {
-        Strace {
-            below: normal(below),
-            first_ns: None,
-            working: HashMap::new(),
-            last_working: String::new(),
-            descriptors: Descriptors::default(),
-            under_way: HashMap::new(),
-            waiting: BTreeMap::new(),
-            noted: 0,
-            last_ns: 0,
-            end: FileTraceEnd::default(),
-        }
+        Strace { below: normal(below), ..Strace::default() }
     }
 
     /// Takes in a line.
@@ -176,7 +166,7 @@ impl Strace {
         if result.starts_with(['-', '?']) {
             return Ok(());
         }
-        let took_ns = call.took_ns.unwrap_or(now.at_ns.saturating_sub(begun.at_ns));
+        let took_ns = now.at_ns.saturating_sub(begun.at_ns);
         let began = Moment { line: begun.line, at_ns: begun.at_ns, took_ns, ..now };
         match file {
             Some(file) => self.use_file(began, &call, result, file),

@@ -111,3 +111,25 @@ fn what_the_file_system_refuses_is_named() {
     let error = replay(&trace, gone, "max").unwrap_err().to_string();
     assert!(error.contains("no-such-directory"), "{error}");
 }
+
+/// The calls name paths as the program did; in a replay a recorded link would lead to this machine.
+#[test]
+fn nothing_goes_through_a_link_out_of_the_directory() {
+    let outside = TempDir::new().unwrap();
+    let (trace, photo) = (outside.path().join("trace"), outside.path().join("photo"));
+    for call in [
+        "openat(AT_FDCWD</srv>, \"l/photo\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3</srv/l/photo>",
+        "mkdir(\"/srv/l/new\", 0777) = 0",
+        "openat(AT_FDCWD</srv>, \"l\", O_WRONLY|O_TRUNC) = 3</srv/l>",
+    ] {
+        std::fs::write(&photo, "photo").unwrap();
+        let on = TempDir::new().unwrap();
+        let link = outside.path().display();
+        let text = traced(&format!("symlink(\"{link}\", \"/srv/l\") = 0\n{call}"));
+        std::fs::write(&trace, text).unwrap();
+        let error = replay(&trace, on.path(), "max").unwrap_err().to_string();
+        assert!(error.contains("failed: No such file or directory"), "{error}");
+        assert_eq!(std::fs::read(&photo).unwrap(), b"photo");
+        assert!(!outside.path().join("new").exists());
+    }
+}

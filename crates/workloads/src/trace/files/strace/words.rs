@@ -11,20 +11,11 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Reads "7 1795922970.000010 close(3</a>) = 0"; the thread may be missing, or stand as
-    /// "[pid     7]".
+    /// Reads "7 1795922970.000010 close(3</a>) = 0".
     pub fn read(text: &str) -> Option<Line<'_>> {
-        let text = text.trim_start();
-        let (thread, text) = match text.strip_prefix("[pid ") {
-            Some(text) => text.split_once(']')?,
-            None => match text.split_once(' ')? {
-                (first, _) if first.contains('.') => ("0", text),
-                parts => parts,
-            },
-        };
+        let (thread, text) = text.split_once(' ')?;
         let (time, rest) = text.trim_start().split_once(' ')?;
-        let thread = thread.trim().parse().ok()?;
-        Some(Line { thread, time_ns: nanoseconds(time)?, rest: rest.trim() })
+        Some(Line { thread: thread.parse().ok()?, time_ns: nanoseconds(time)?, rest: rest.trim() })
     }
 }
 
@@ -42,8 +33,6 @@ pub struct Call<'a> {
     pub name: &'a str,
     pub arguments: Vec<&'a str>,
     pub result: Option<&'a str>,
-    /// How long it took, where strace was told to write it (-T).
-    pub took_ns: Option<u64>,
 }
 
 impl Call<'_> {
@@ -53,15 +42,7 @@ impl Call<'_> {
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let (arguments, rest) = arguments(text);
         let result = rest.trim_start().strip_prefix('=').map(str::trim);
-        let timed = result.and_then(|result| {
-            let (result, took) = result.strip_suffix('>')?.rsplit_once(" <")?;
-            Some((result, nanoseconds(took)?))
-        });
-        let (result, took_ns) = match timed {
-            Some((result, took_ns)) => (Some(result), Some(took_ns)),
-            None => (result, None),
-        };
-        is_name.then_some(Call { name, arguments, result, took_ns })
+        is_name.then_some(Call { name, arguments, result })
     }
 
     pub fn number(&self, at: usize) -> Option<u64> {
