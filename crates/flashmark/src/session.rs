@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
+use device::{Device, ExtentGuard, IoError, IoErrorKind, WriteBudget};
 use record::units::Bytes;
 use record::{Cell, Ended, Flag, HostState, IoAccounting, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
@@ -106,11 +106,17 @@ impl RunSession {
             pending: &pending,
             sampler,
             medium_check,
+            is_in_place: opened.is_in_place(),
+            is_gone: false,
             seen: HashMap::new(),
         };
         let raised = (!opened.is_simulated()).then(blockio::RaisedPriority::of_this_thread);
-        let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
-        drop(raised);
+        let mut end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
+        if keeper.is_gone {
+            let error = "another one is in its place, or it has been out";
+            (end.failed, end.error) = (None, Some(IoError::general(IoErrorKind::Gone, error)));
+        }
+        drop((raised, keeper));
         watchdog.end();
         drop(screen);
         drop(medium);
@@ -171,6 +177,9 @@ struct JournalListener<'a> {
     /// Samples of the medium's counters beside the measurement.
     sampler: Option<Sampler>,
     medium_check: MediumCheck,
+    /// Whether the medium is still the one that was claimed.
+    is_in_place: Box<dyn Fn() -> bool>,
+    is_gone: bool,
     /// Counts of each cell by its id: a cell that is revised later keeps them.
     seen: HashMap<String, CellCounts>,
 }
@@ -236,6 +245,11 @@ impl JournalListener<'_> {
 
 impl RunListener for JournalListener<'_> {
     fn on_event(&mut self, event: &RunEvent<'_>) -> std::result::Result<(), String> {
+        let begins = matches!(event, RunEvent::CellStarted { .. } | RunEvent::RoundStarted { .. });
+        if begins && !(self.is_in_place)() {
+            self.is_gone = true;
+            return Err(String::new());
+        }
         let counted = self.counted(event);
         let event = &match (event, &counted) {
             (RunEvent::CellFinished { index, .. }, Some(cell)) => {

@@ -133,6 +133,13 @@ impl Claim {
         }
     }
 
+    /// True if the kernel counts no other medium in the disk since it was claimed: what has it open
+    /// goes on with another card as soon as anybody has opened that.
+    pub fn is_same_medium(&self) -> bool {
+        let path = format!("block/{}/diskseq", self.disk);
+        crate::roots::number(&self.roots.sys.join(path)) == self.diskseq
+    }
+
     fn unused(&self, disk: InventoryEntry) -> Result<(), ClaimError> {
         let in_use = |uses| Err(ClaimError::InUse { path: self.path.clone(), uses });
         if !disk.uses.is_empty() {

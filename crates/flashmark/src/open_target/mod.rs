@@ -154,6 +154,12 @@ impl OpenTarget {
         self.claim.as_ref().map_or(Ok(()), |claim| claim.borrow().still_same())
     }
 
+    /// Function that returns whether the medium is still the one that was claimed.
+    pub fn is_in_place(&self) -> Box<dyn Fn() -> bool> {
+        let claim = self.claim.clone();
+        Box::new(move || claim.as_ref().is_none_or(|claim| claim.borrow().is_same_medium()))
+    }
+
     /// Asks for consent to overwrite the contents, or refuses, if `--erase` named the medium. True
     /// if the user agreed.
     pub fn confirm(&self, request: &RunRequest) -> Result<bool> {

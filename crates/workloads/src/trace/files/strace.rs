@@ -160,9 +160,7 @@ impl Strace {
     fn finish_call(&mut self, begun: &Begun, now: Moment) -> Result<(), String> {
         let file = self.descriptors.leave(now.thread);
         let call = Call::read(&begun.text).ok_or("this is no call as strace writes it")?;
-        let Some(result) = call.result else {
-            return Err("the call has no result".into());
-        };
+        let result = call.result.ok_or("the call has no result")?;
         if result.starts_with(['-', '?']) {
             return Ok(());
         }
