@@ -186,16 +186,12 @@ impl Strace {
             "pwrite64" | "pwritev" | "pwritev2" => self.write(at, file, call.number(3), bytes),
             "copy_file_range" => {
                 self.read(at, file, call.number(1), bytes);
-                if let Some((fd, path)) = call.descriptor(2)
-                    && let Some(to) = self.open_file(at, fd, &path, true)
-                {
+                if let Some(to) = self.other_file(at, call, 2) {
                     self.write(at, to, call.number(3), bytes);
                 }
             }
             "sendfile" => {
-                if let Some((fd, path)) = call.descriptor(1)
-                    && let Some(from) = self.open_file(at, fd, &path, true)
-                {
+                if let Some(from) = self.other_file(at, call, 1) {
                     self.read(at, from, call.number(2), bytes);
                 }
                 self.write(at, file, None, bytes);
@@ -247,6 +243,12 @@ impl Strace {
         flags.set(OFlags::APPEND, self.descriptors.appends(file));
         self.add(at, FileAction::Open { path, file, flags });
         Some(file)
+    }
+
+    /// The file of another argument than the first.
+    fn other_file(&mut self, at: Moment, call: &Call<'_>, argument: usize) -> Option<u64> {
+        let (fd, place) = call.descriptor(argument)?;
+        self.open_file(at, fd, &place, true)
     }
 
     fn read(&mut self, at: Moment, file: u64, offset: Option<u64>, bytes: u64) {

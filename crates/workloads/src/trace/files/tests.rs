@@ -108,7 +108,7 @@ openat(AT_FDCWD</srv>, "e", O_RDONLY) = 7</srv/e>
     assert_eq!(before, there);
 }
 
-/// Threads share what one of them opened; a call that was under way comes where it began.
+/// Threads share what one of them opened, a copy stays open, and a call comes where it began.
 #[test]
 fn calls_of_several_threads_are_in_the_order_in_which_they_began() {
     let text = r#"1 100.000001 openat(AT_FDCWD</srv>, "a", O_RDWR|O_APPEND) = 3</srv/a>
@@ -123,6 +123,11 @@ fn calls_of_several_threads_are_in_the_order_in_which_they_began() {
 1 100.000010 write(3</srv/a>, ""..., 5) = 5
 1 100.000011 read(3</srv/a>,  <unfinished ...>
 1 100.000012 +++ killed by SIGKILL +++
+4 100.000013 openat(AT_FDCWD</srv>, "b", O_RDWR) = 3</srv/b>
+4 100.000014 dup(3</srv/b> <unfinished ...>
+5 100.000015 close(3</srv/b>) = 0
+4 100.000016 <... dup resumed>) = 5</srv/b>
+4 100.000017 fsync(5</srv/b>) = 0
 "#;
     insta::assert_snapshot!(operations(text), @r#"
     1 0+0 Open { path: "a", file: 1, flags: OFlags(APPEND | RDWR) }
@@ -132,6 +137,8 @@ fn calls_of_several_threads_are_in_the_order_in_which_they_began() {
     1 9000+0 Open { path: "a", file: 2, flags: OFlags(APPEND | RDWR) }
     1 9000+0 Write { file: 2, offset: None, bytes: 5 }
     1 11000+0 Close { file: 2 }
+    4 12000+0 Open { path: "b", file: 3, flags: OFlags(RDWR) }
+    4 16000+0 Fsync { file: 3 }
     "#);
 }
 

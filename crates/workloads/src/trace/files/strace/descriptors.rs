@@ -24,7 +24,8 @@ pub struct Descriptors {
     opened: u64,
     /// Position of closed descriptors, and whether they append, by path.
     left: HashMap<(i64, String), (u64, bool)>,
-    closed: Vec<u64>,
+    /// Files that somebody has less since they were last asked for.
+    released: Vec<u64>,
 }
 
 impl Descriptors {
@@ -58,16 +59,12 @@ impl Descriptors {
 
     /// Gives a thread a descriptor of a file.
     pub fn hold(&mut self, thread: u32, fd: i64, file: u64) {
-        if let Some(before) = self.held.insert((fd, thread), file) {
-            self.close_unheld(before);
-        }
+        self.released.extend(self.held.insert((fd, thread), file));
     }
 
     /// A descriptor of a thread means another file from now on.
     pub fn forget(&mut self, thread: u32, fd: i64) {
-        if let Some(before) = self.held.remove(&(fd, thread)) {
-            self.close_unheld(before);
-        }
+        self.released.extend(self.held.remove(&(fd, thread)));
     }
 
     /// Keeps a file open while a thread is in a call.
@@ -77,7 +74,7 @@ impl Descriptors {
 
     /// Ends the call of a thread; the file it is about.
     pub fn leave(&mut self, thread: u32) -> Option<u64> {
-        self.held.remove(&(IN_CALL, thread)).inspect(|file| self.close_unheld(*file))
+        self.held.remove(&(IN_CALL, thread)).inspect(|file| self.released.push(*file))
     }
 
     /// Closes a descriptor, in all threads.
@@ -86,7 +83,7 @@ impl Descriptors {
             self.left.insert((fd, opened.place.clone()), (opened.position, opened.appends));
         }
         self.held.retain(|(other, _), held| *other != fd || *held != file);
-        self.close_unheld(file);
+        self.released.push(file);
     }
 
     /// Closes what a thread has.
@@ -98,18 +95,12 @@ impl Descriptors {
         }
     }
 
-    fn close_unheld(&mut self, file: u64) {
-        if !self.held.values().any(|held| *held == file) && self.files.contains_key(&file) {
-            self.closed.push(file);
-        }
-    }
-
     /// The files that nobody has any more.
     pub fn take_closed(&mut self) -> Vec<u64> {
-        let closed = take(&mut self.closed);
-        for file in &closed {
-            self.files.remove(file);
-        }
+        let mut closed = take(&mut self.released);
+        closed.retain(|file| {
+            !self.held.values().any(|held| held == file) && self.files.remove(file).is_some()
+        });
         closed
     }
 
