@@ -40,7 +40,7 @@ mod tests {
 
     /// The line of the published record with a row.
     fn line_of(row: &str) -> RunHeadline {
-        let mut runs = import::reference::runs().into_iter();
+        let mut runs = report::reference::runs().into_iter();
         let run = runs.find(|run| run.cells.iter().any(|cell| cell.label("row") == row)).unwrap();
         let upload = crate::judge(run).unwrap();
         reference_headline(&upload.run, upload.headline)

@@ -34,7 +34,6 @@ mod network;
 mod pibenchmarks;
 mod rate_list;
 mod reading;
-pub mod reference;
 mod seeker;
 mod sysbench;
 mod text;

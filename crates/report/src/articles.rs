@@ -1,6 +1,6 @@
 //! The five articles that Flashmark is based on: authors, measurements and findings.
 //!
-//! Their figures are records elsewhere (`import::reference`); a test of the program checks each
+//! Their figures are records ([`crate::reference`]); a test of the program checks each
 //! number of a finding against them and the page that it cites.
 
 use record::Published;

@@ -24,6 +24,7 @@ pub mod html;
 pub mod markdown;
 mod matrix;
 pub mod panels;
+pub mod reference;
 pub mod summaries;
 pub mod tables;
 pub mod text;

@@ -743,7 +743,7 @@ fn what_other_tools_measured_is_taken() {
             send(name, &Published::from(&record));
         }
     }
-    import::reference::runs().iter().for_each(|run| send(&run.name(), run));
+    report::reference::runs().iter().for_each(|run| send(&run.name(), run));
     assert!(runs > 100, "{runs}");
     assert!(refused.is_empty(), "{}", refused.join("\n"));
     with_caveats.sort();

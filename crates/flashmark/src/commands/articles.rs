@@ -8,7 +8,7 @@ use record::{MediumKind, Record};
 use report::articles::{self, ARTICLES, Article, ArticleFigures};
 use report::collection::{MAX_PICKED, article_list, published_alone, published_text};
 use report::column_figures::{RunFigures, column_figures};
-use report::words;
+use report::{reference, words};
 
 use crate::commands::show::load;
 use crate::exit::{Exit, Result, usage};
@@ -46,7 +46,7 @@ pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
 
 /// An article with its figures.
 pub fn figures_of(article: &'static Article) -> ArticleFigures {
-    ArticleFigures { article, runs: import::reference::article(article.key) }
+    ArticleFigures { article, runs: reference::article(article) }
 }
 
 /// Message about a name that is no article's.

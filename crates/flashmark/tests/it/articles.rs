@@ -18,7 +18,7 @@ fn with_card() -> Flashmark {
 }
 
 fn cells(article: &Article) -> Vec<Cell> {
-    import::reference::article(article.key).into_iter().flat_map(|run| run.cells).collect()
+    report::reference::article(article).into_iter().flat_map(|run| run.cells).collect()
 }
 
 /// Every number in a text: "107", "21.5".

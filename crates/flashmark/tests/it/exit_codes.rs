@@ -125,7 +125,7 @@ fn every_command_beside_a_published_figure_exists() {
     let (file, directory) = (file.to_str().unwrap(), scratch.path().to_str().unwrap());
     let flashmark = Flashmark::new();
     let mut commands = std::collections::BTreeSet::new();
-    let runs = import::reference::runs();
+    let runs = report::reference::runs();
     for cell in runs.iter().flat_map(|run| &run.cells) {
         commands.extend(record::quantities(cell).into_iter().map(|(column, _)| column.command));
         commands.extend(record::nearest_command(cell).map(str::to_owned));

@@ -68,7 +68,7 @@ fn measured(profile: &str) -> BTreeMap<String, ColumnFigure> {
 /// Every published column of a medium beside its model.
 fn fits(&(profile, model, interface): &(&'static str, &str, &str)) -> Vec<Fit> {
     let figures = measured(profile);
-    let articles = ARTICLES.iter().flat_map(|article| import::reference::article(article.key));
+    let articles = ARTICLES.iter().flat_map(report::reference::article);
     let of_it: Vec<Published> = articles
         .filter(|run| run.model.as_deref() == Some(model))
         .filter(|run| interface.is_empty() || run.interface.as_deref() == Some(interface))

@@ -267,7 +267,7 @@ fn a_published_tree_has_the_figures_of_the_articles_beside_what_was_measured() {
     assert!(index.contains("href=\"published.html\""), "the navigation leads there: {index}");
     let cells = published_cells(&site);
     assert_eq!(cells.len(), 246);
-    for cell in import::reference::runs().iter().flat_map(|run| &run.cells) {
+    for cell in report::reference::runs().iter().flat_map(|run| &run.cells) {
         let row = cell.label("row");
         let printed = row.starts_with("article-").then(|| cell.label("published").to_owned());
         assert_eq!(cells.get(row), printed.as_ref(), "{row}");

@@ -1,6 +1,5 @@
-//! Output of other tools and published figures, as records.
+//! Output of other tools as records.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hostile;
-mod reference;
 mod snapshots;

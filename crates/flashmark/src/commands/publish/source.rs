@@ -178,7 +178,7 @@ impl PublishedLines {
         }
         tree.keep_runs(&|id| origins.contains_key(id)).or_internal()?;
         let theirs = lines_of(sent);
-        let built_in = if no_reference { Vec::new() } else { import::reference::runs() };
+        let built_in = if no_reference { Vec::new() } else { report::reference::runs() };
         let built_in = built_in.into_iter().map(|run| {
             let (short, cells) = RunInShort::of(collection::judge(run).or_internal()?);
             let mut sent = sent_run(Sender::Published, &short, now);

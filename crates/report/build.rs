@@ -1,4 +1,9 @@
 //! Packs the records of `reference/` into one file: a record is a line of it.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "files become part of the program"
+)]
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
