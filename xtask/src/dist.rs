@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the static programs of one target with their documents, as an archive and as
 //! Debian packages.
 
-mod documents;
+pub mod documents;
 #[cfg(test)]
 mod tests;
 mod third_party;

@@ -1,6 +1,6 @@
 //! Tasks of the command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
@@ -16,6 +16,11 @@ pub enum Task {
     Schema(generated::Flags),
     /// Writes docs/command-line.md and docs/tests.md from the program itself.
     Docs(generated::Flags),
+    /// Writes the man pages and completions of all programs below a directory such as ~/.local.
+    Pages {
+        /// The directory.
+        prefix: PathBuf,
+    },
     /// Draws the terminal of the README from what the program prints.
     Picture,
     /// Prints what a release says of itself, from CHANGELOG.md.
@@ -30,6 +35,9 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Layers(flags) => layers::run(root, &flags),
         Task::Schema(flags) => schema::run(root, &flags),
         Task::Docs(flags) => docs::run(root, &flags),
+        Task::Pages { prefix } => dist::PROGRAMS
+            .iter()
+            .try_for_each(|program| dist::documents::of_the_flags(program, &prefix)),
         Task::Picture => picture::run(root),
         Task::ReleaseNotes(flags) => release_notes::run(root, &flags),
         Task::Dist(flags) => dist::run(root, &flags),

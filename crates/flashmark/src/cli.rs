@@ -1,15 +1,12 @@
 //! The command line as typed. Nothing here touches the system; `commands` turns these into what is
 //! meant.
 
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
 
-use clap::{Args, Parser, Subcommand};
-use clap_complete::Shell;
-
-use crate::outputs::ProgressForm;
+use session::flags::{CheckFlags, RestoreFlags, ResumeFlags, RunFlags};
+use session::outputs::ProgressForm;
 
 mod exchange;
-mod measure;
 mod results;
 mod simulated;
 mod workload;
@@ -18,7 +15,6 @@ pub use exchange::{
     CollectionCheckFlags, CollectionCommand, CollectionInitFlags, ExportFlags, ExportFormat,
     ImportFlags, PublishFlags, SubmitFlags, ValidateFlags,
 };
-pub use measure::{AccessFlags, CheckFlags, MoreTargets, RestoreFlags, ResumeFlags, RunFlags};
 pub use results::{
     ByFlag, CompareFlags, ExplainFlags, ListFlags, ReportFlags, RunsFlags, ShowFlags, TestsFlags,
 };
@@ -112,13 +108,6 @@ pub enum Command {
     /// Simulated media, to try commands on.
     #[command(subcommand)]
     Sim(SimCommand),
-    /// Print completions for a shell.
-    Completions {
-        /// Name of the shell.
-        shell: Shell,
-    },
-    /// Print a man page, for `man -l -`.
-    Man(ManFlags),
     /// Keep the files of a run from standard input: for a run that root made by sudo.
     #[command(hide = true)]
     KeepCopy {
@@ -141,14 +130,4 @@ impl Command {
             _ => ProgressForm::Auto,
         }
     }
-}
-
-/// Flags of `man`.
-#[derive(Debug, Args)]
-pub struct ManFlags {
-    /// Command of the page. Without it, the page of the program.
-    pub command: Vec<String>,
-    /// Write all pages to this directory instead.
-    #[arg(long, value_name = "DIRECTORY", conflicts_with = "command")]
-    pub dir: Option<PathBuf>,
 }

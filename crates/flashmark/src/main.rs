@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 use flashmark::cli::Cli;
-use flashmark::exit::OrExit;
-use flashmark::terminal::OutputStream;
-use flashmark::{commands, exit, mistyped, progress_events, signals};
+use flashmark::{commands, mistyped};
+use program::exit::{self, OrExit};
+use program::signals;
+use program::terminal::OutputStream;
 use record::text::printable;
+use session::progress_events;
 
 fn main() -> ExitCode {
     // Help is as wide as what it is printed on.
@@ -26,11 +28,11 @@ fn main() -> ExitCode {
                 .or_else(|| mistyped::not_text(&error))
                 .or_else(|| mistyped::without_command(&error))
             {
-                Some(line) => flashmark::say!("flashmark: {line}"),
+                Some(line) => program::say!("flashmark: {line}"),
                 None => drop(error.print()),
             }
             if let Some(hint) = mistyped::without_target(&error) {
-                flashmark::say!("{hint}");
+                program::say!("{hint}");
             }
             return if error.use_stderr() {
                 exit::Exit::Usage.into()
@@ -45,7 +47,7 @@ fn main() -> ExitCode {
     };
     let exit = beside_the_main_thread(work).unwrap_or_else(|failure| {
         // One line, whatever the names in it hold.
-        flashmark::say!("flashmark: {}", printable(&failure.to_string()));
+        program::say!("flashmark: {}", printable(&failure.to_string()));
         failure.exit
     });
     progress_events::ended(exit);

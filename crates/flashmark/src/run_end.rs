@@ -4,8 +4,8 @@ use anyhow::Error;
 use record::Record;
 use store::{Ending, Journal, RunDir};
 
-use crate::exit::{OrExit, Result};
-use crate::outputs::keepable;
+use program::exit::{OrExit, Result};
+use session::outputs::keepable;
 
 /// Continuation of a run whose results cannot be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

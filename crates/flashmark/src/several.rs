@@ -15,14 +15,15 @@ use std::time::Duration;
 use host::{Access, InventoryEntry, ResolvedTarget, Roots};
 use report::summaries::{MediumSummary, table};
 
-use crate::cli::MoreTargets;
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::{print, print_document};
-use crate::terminal::OutputStream;
-use crate::{messages, signals};
 use child::Child;
 use one_end::OneEnd;
+use program::exit::{Exit, OrExit, Result, usage};
+use program::messages;
+use program::printing::{print, print_document};
+use program::signals;
+use program::terminal::OutputStream;
 use screen::SeveralScreen;
+use session::flags::MoreTargets;
 
 /// Time between two looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);

@@ -12,7 +12,7 @@ use record::Record;
 use record::text::printable;
 use serde_json::value::RawValue;
 
-use crate::published_run;
+use session::published_run;
 
 /// A run that a collection would take, or the reason why it would not.
 pub type Verdict = std::result::Result<Upload, Rejection>;

@@ -22,20 +22,26 @@ const KEPT: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELO
 /// Writes everything that a program has below its prefix except the program itself, and its
 /// changelog in Debian's form beside the tree.
 pub fn write(root: &Path, program: &Program, tree: &Path) -> Result<()> {
-    let manual = tree.join("share/man/man1");
-    fs::create_dir_all(&manual)?;
-    clap_mangen::generate_to((program.command)(), &manual)?;
-    for (shell, directory) in COMPLETIONS {
-        let directory = tree.join(directory);
-        fs::create_dir_all(&directory)?;
-        clap_complete::generate_to(shell, &mut (program.command)(), program.name, &directory)?;
-    }
+    of_the_flags(program, tree)?;
     let documents = tree.join("share/doc").join(program.name);
     fs::create_dir_all(&documents)?;
     for name in KEPT {
         fs::copy(root.join(name), documents.join(name)).context(name)?;
     }
     fs::write(tree.with_extension("changelog"), debian_changelog(root, program)?)?;
+    Ok(())
+}
+
+/// Writes the man pages and completions of a program below a prefix.
+pub fn of_the_flags(program: &Program, prefix: &Path) -> Result<()> {
+    let manual = prefix.join("share/man/man1");
+    fs::create_dir_all(&manual)?;
+    clap_mangen::generate_to((program.command)(), &manual)?;
+    for (shell, directory) in COMPLETIONS {
+        let directory = prefix.join(directory);
+        fs::create_dir_all(&directory)?;
+        clap_complete::generate_to(shell, &mut (program.command)(), program.name, &directory)?;
+    }
     Ok(())
 }
 

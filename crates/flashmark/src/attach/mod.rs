@@ -34,7 +34,7 @@ use server::MediumServer;
 use timeline::Timeline;
 
 use crate::cli::AttachFlags;
-use crate::exit::{OrExit, Result, refuse, usage};
+use program::exit::{OrExit, Result, refuse, usage};
 
 /// Longest time for which programs that look at every new device (udev, desktops) may keep one
 /// open.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::AccessFlags;
-use crate::outputs::Outputs;
+use session::flags::AccessFlags;
+use session::outputs::Outputs;
 
 /// Flags of `matrix`.
 #[derive(Debug, Args)]

@@ -10,10 +10,11 @@ use report::collection::{MAX_PICKED, article_list, published_alone, published_te
 use report::column_figures::{RunFigures, column_figures};
 use report::{reference, words};
 
-use crate::commands::show::load;
-use crate::exit::{Exit, Result, usage};
-use crate::outputs::{print_document, write_page};
-use crate::terminal::{OutputStream, letters};
+use program::exit::{Exit, Result, usage};
+use program::printing::print_document;
+use program::terminal::{OutputStream, letters};
+use session::kept::load;
+use session::outputs::write_page;
 
 /// Prints the articles, each with what it found and the command that shows it; exit code 0.
 pub fn list() -> Result {

@@ -16,10 +16,10 @@ use sim::{Profile, SimOptions};
 
 use crate::attach::{self, Attached, AttachedMedium, words};
 use crate::cli::{AttachFlags, DetachFlags};
-use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::open_target::find_profile;
-use crate::outputs::{print, print_document};
-use crate::signals;
+use program::exit::{Exit, Failure, OrExit, Result, usage};
+use program::printing::{print, print_document};
+use program::signals;
+use session::open_target::find_profile;
 
 /// Time between two looks for a signal.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -39,7 +39,7 @@ pub fn attach(flags: &AttachFlags) -> Result {
     let attached =
         Attached::new(&profile, SimOptions { seed: flags.seed, capacity, keep_data: true }, flags)?;
     // The path alone on standard output, for scripts; everything else beside it.
-    crate::say_text!("{}", introduction(&profile, &attached, flags.served));
+    program::say_text!("{}", introduction(&profile, &attached, flags.served));
     print_document(&format!("{}\n", attached.path().display()))?;
     if flags.served {
         let_go_of_terminal().or_internal()?;
@@ -81,7 +81,7 @@ fn end_all(places: &[AttachedMedium]) -> Result {
         places.iter().partition(|place| place.is_ours());
     for place in &others {
         let whose = place.owner().map(|owner| owner.words()).unwrap_or_default();
-        crate::say!(
+        program::say!(
             "{} is left alone: {whose}; to end it, name it: flashmark sim detach {0}",
             words(&place.nodes())
         );
@@ -93,7 +93,7 @@ fn end_all(places: &[AttachedMedium]) -> Result {
             }
             Ok(nodes) => print(&format!("detached {}\n", words(&nodes)))?,
             Err(failure) => {
-                crate::say!("flashmark: {}", printable(&failure.to_string()));
+                program::say!("flashmark: {}", printable(&failure.to_string()));
                 first = first.or(Some(failure.exit));
             }
         }
@@ -114,7 +114,7 @@ fn serve(attached: &Attached, stop: &AtomicBool) {
         && let Some(why) = attached.in_use()
     {
         if reported.as_ref() != Some(&why) {
-            crate::say!(
+            program::say!(
                 "in use: {why}\nwaiting until it is let go; Ctrl-C again ends at once, and whoever uses it gets errors"
             );
             reported = Some(why);
@@ -161,7 +161,7 @@ fn in_background(flags: &AttachFlags) -> Result {
         .map(|mut piped| piped.read_to_string(&mut introduction))
         .transpose()
         .or_internal()?;
-    crate::say_text!("{introduction}");
+    program::say_text!("{introduction}");
     print_document(&node)?;
     Ok(Exit::Done)
 }

@@ -9,15 +9,16 @@ use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Ended, Medium, Record, TargetKind, Use};
 use store::{RunDir, Store};
 
-use crate::cli::{CheckFlags, MoreTargets, RunFlags};
 use crate::commands::run;
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::medium_identity::has_own_identity;
-use crate::open_target::OpenTarget;
-use crate::outputs::{self, EndScreen, Outputs, print, print_document};
-use crate::progress_events;
-use crate::request::{self, RunRequest, Wanted};
 use crate::several::{self, SeveralFlags};
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::{print, print_document};
+use session::flags::{CheckFlags, MoreTargets, RunFlags};
+use session::medium_identity::has_own_identity;
+use session::open_target::OpenTarget;
+use session::outputs::{self, EndScreen, Outputs};
+use session::progress_events;
+use session::request::{self, RunRequest, Wanted};
 
 /// Name of its suite.
 pub const SUITE: &str = request::CHECK_SUITE;
@@ -149,7 +150,7 @@ fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, 
 /// True if an earlier check is still valid: of this medium, by this program, within a day.
 fn stands(before: &Record, medium: &Medium, now: Timestamp) -> bool {
     is_same_medium(&before.medium, medium)
-        && before.run.software == run::software()
+        && before.run.software == session::begin::software()
         && is_recent(before, now)
 }
 
@@ -212,7 +213,7 @@ mod tests {
         let measured = |finished: &str, medium: Medium| {
             let run = Run {
                 finished: Some(finished.into()),
-                software: run::software(),
+                software: session::begin::software(),
                 ..Run::default()
             };
             Record { medium, ..Record::new(run) }

@@ -7,12 +7,12 @@ use record::text::printable;
 use report::words;
 
 use crate::cli::{CollectionCheckFlags, CollectionCommand, CollectionInitFlags};
-use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::outputs::print;
 use crate::repository::judging::{JudgedRecord, MISPLACED, judge, look_at};
 use crate::repository::{
     ACCEPTED, RECORDS, RecordFile, Repository, SETTINGS, Settings, is_sender, write,
 };
+use program::exit::{Exit, OrExit, Result, refuse, usage};
+use program::printing::print;
 
 /// Files of a new repository beside its settings.
 const FILES: [(&str, &str); 3] = [

@@ -7,11 +7,11 @@ use record::Record;
 use store::{Store, atomic_write};
 
 use crate::cli::{ByFlag, CompareFlags};
-use crate::commands::show::load_from;
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::{print, print_document};
-use crate::published_run;
-use crate::terminal::OutputStream;
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::{print, print_document};
+use program::terminal::OutputStream;
+use session::kept::load_from;
+use session::published_run;
 
 /// Compares runs: as text, as Markdown (`--markdown`), as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
 /// `--fail-if` 1 where something became slower than allowed or nothing could be told, with `--by` 1 without runs that are equal in everything else.

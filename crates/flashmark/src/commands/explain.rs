@@ -5,9 +5,9 @@ use record::alike::closest;
 use report::text::{explained, glossary};
 
 use crate::cli::ExplainFlags;
-use crate::exit::{Exit, Result, usage};
-use crate::outputs::print_document;
-use crate::terminal::OutputStream;
+use program::exit::{Exit, Result, usage};
+use program::printing::print_document;
+use program::terminal::OutputStream;
 
 /// Prints the page of a finding or the meaning of a word, or the names of all; exit code 2 where
 /// there is no such name.
@@ -34,7 +34,7 @@ pub fn explain_word(error: &clap::Error) -> Option<Exit> {
         return Some(print_document(&page).map_or_else(|failure| failure.exit, |()| Exit::Done));
     }
     drop(error.print());
-    crate::say!("`flashmark explain` lists the words that are explained.");
+    program::say!("`flashmark explain` lists the words that are explained.");
     Some(Exit::Usage)
 }
 

@@ -19,12 +19,12 @@ use store::{RunDir, Store, atomic_write_with};
 
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::own_runs::{each_measured, measured};
-use crate::commands::show::{find, load_from};
 use crate::commands::whole_dir::{DATASET, WholeDir};
-use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::outputs::print_document;
-use crate::published_run;
 use openmetrics::OpenMetricsSink;
+use program::exit::{Exit, Failure, OrExit, Result, usage};
+use program::printing::print_document;
+use session::kept::{find, load_from};
+use session::published_run;
 
 /// Runs the command. Only the published subset of a run is exported.
 pub fn run(flags: &ExportFlags) -> Result {

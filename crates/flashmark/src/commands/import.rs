@@ -12,8 +12,8 @@ use record::{MediumKind, Record};
 use store::{Batch, KeptHow, Store, stored_record};
 
 use crate::cli::ImportFlags;
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print;
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::print;
 
 /// Keeps the output of other tools as runs. Exit code 1 if a part of a file or one of several files
 /// was not understood; 2 if nothing was. What was understood is kept in any case.
@@ -37,7 +37,7 @@ pub fn run(flags: &ImportFlags) -> Result {
         let (found, bytes) = match understood {
             Ok(found) => found,
             Err(what) => {
-                crate::say!("flashmark: {name}: {}", printable(&what));
+                program::say!("flashmark: {name}: {}", printable(&what));
                 outcome.has_nothing_of_one = true;
                 continue;
             }
@@ -138,7 +138,7 @@ fn corrected(stored: Option<&Record>, record: &Record) -> String {
 fn list_left(name: &str, found: &Import) {
     for left in &found.left {
         let why = left.why.as_ref().map(|why| format!(" ({})", printable(why))).unwrap_or_default();
-        crate::say!(
+        program::say!(
             "flashmark: {name}, line {}: not understood: {}{why}",
             left.line,
             printable(&left.text)
@@ -146,7 +146,7 @@ fn list_left(name: &str, found: &Import) {
     }
     let more = found.left_count.saturating_sub(found.left.len());
     if more > 0 {
-        crate::say!("flashmark: {name}: {more} more lines were not understood");
+        program::say!("flashmark: {name}: {more} more lines were not understood");
     }
 }
 

@@ -5,9 +5,9 @@ use std::io;
 
 use store::Store;
 
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::hand_over::receive;
-use crate::outputs::print_document;
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::print_document;
+use session::hand_over::receive;
 
 /// Keeps the files of a run that it reads from standard input, and prints where.
 pub fn run(name: &str) -> Result {

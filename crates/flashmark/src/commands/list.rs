@@ -9,8 +9,8 @@ use record::units::Bytes;
 use report::display::padded;
 
 use crate::cli::ListFlags;
-use crate::exit::{Exit, OrExit, Result, refuse};
-use crate::outputs::{print, print_document};
+use program::exit::{Exit, OrExit, Result, refuse};
+use program::printing::{print, print_document};
 
 /// Lists media, what they hold, what uses them and whether testing them is safe; exit code 0.
 pub fn run(flags: &ListFlags) -> Result {

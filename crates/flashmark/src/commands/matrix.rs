@@ -1,28 +1,29 @@
 //! `flashmark matrix`: tries file systems and schedulers with real work, and says which to use.
 
 mod block_devices;
+mod matrix_session;
 mod outputs;
 mod probe;
 mod recognise;
 mod request;
-mod session;
 
 use record::text::{self, printable};
 use record::units::{Bytes, Nanos};
 use record::{Ended, Params, PlannedCell, Record, Run, Skip, Stop};
 use store::{Lock, Opening, Replayed, Resumed, RunDir};
 
-use crate::cli::{MatrixFlags, ResumeFlags};
-use crate::clock;
-use crate::commands::run::{begin, running, software};
-use crate::consent::{self, Question};
-use crate::exit::{Exit, OrExit, Result, refuse};
-use crate::outputs::print;
-use crate::reopened::possible_locations;
+use crate::cli::MatrixFlags;
 use block_devices::MatrixTestArea;
+use matrix_session::MatrixSession;
 use outputs::MatrixOutputs;
+use program::clock;
+use program::exit::{Exit, OrExit, Result, refuse};
+use program::printing::print;
 use request::MatrixRequest;
-use session::MatrixSession;
+use session::begin::{begin, running, software};
+use session::consent::{self, Question};
+use session::flags::ResumeFlags;
+use session::reopened::possible_locations;
 
 /// Tries file systems and schedulers on a medium and keeps the run; needs root, except for
 /// `--plan`.

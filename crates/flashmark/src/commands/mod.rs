@@ -19,7 +19,6 @@ pub mod list;
 pub mod matrix;
 #[cfg(feature = "export")]
 mod own_runs;
-pub mod pages;
 #[cfg(feature = "export")]
 pub mod publish;
 #[cfg(feature = "workloads")]
@@ -42,9 +41,9 @@ pub mod watch;
 mod whole_dir;
 
 use crate::cli::{Command, SimCommand};
-use crate::exit::Result;
-use crate::messages;
-use crate::outputs::ProgressForm;
+use program::exit::Result;
+use program::messages;
+use session::outputs::ProgressForm;
 
 /// Runs what was typed.
 pub fn run_command(command: Command) -> Result {
@@ -83,9 +82,7 @@ pub fn run_command(command: Command) -> Result {
         #[cfg(feature = "workloads")]
         Command::Watch(flags) => watch::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
-        Command::Completions { shell } => pages::completions(shell),
         Command::KeepCopy { name } => keep_copy::run(&name),
-        Command::Man(flags) => pages::man(&flags),
         Command::Sim(SimCommand::List) => sim::list(),
         Command::Sim(SimCommand::Show { profile }) => sim::show(&profile),
         #[cfg(feature = "attach")]

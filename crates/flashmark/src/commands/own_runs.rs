@@ -4,9 +4,9 @@ use record::Record;
 use record::text::printable;
 use store::{RunDir, Store};
 
-use crate::commands::show::completed;
-use crate::exit::{Failure, OrExit, Result, usage};
 use crate::parallel::each_of;
+use program::exit::{Failure, OrExit, Result, usage};
+use session::kept::completed;
 
 /// Runs that are read ahead of the one that is used, and so the number of runs in memory.
 const AHEAD: usize = 16;
@@ -33,7 +33,7 @@ pub fn each_measured<T: Send + Sync, E: From<Failure>>(
                 }
                 Err(why) => {
                     let why = printable(&why.to_string());
-                    crate::say!("flashmark: {} is left out: {why}", printable(dir.name()));
+                    program::say!("flashmark: {} is left out: {why}", printable(dir.name()));
                 }
             }
         }
@@ -59,7 +59,7 @@ pub fn measured(dir: &RunDir) -> Result<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::Exit;
+    use program::exit::Exit;
 
     const RUN: &str = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
 

@@ -4,9 +4,9 @@ use report::words;
 
 use crate::cli::PublishFlags;
 use crate::commands::whole_dir::{SITE, WholeDir};
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print;
 use crate::repository::Repository;
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::print;
 
 mod filling;
 mod intake;
@@ -29,7 +29,7 @@ pub fn run(flags: &PublishFlags) -> Result {
     };
     tree::begin(place.scratch(), &made).or_internal()?;
     let tree = Tree::new(place.scratch(), &flags.dir).or_internal()?;
-    let now = crate::clock::now();
+    let now = program::clock::now();
     let source = match &repository {
         Some(repository) => {
             PublishedLines::of_repository(repository, flags.no_reference, &tree, &now)?

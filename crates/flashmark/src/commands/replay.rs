@@ -15,17 +15,18 @@ use workloads::replay::{
 use workloads::trace::{self, Trace, TraceSurvey};
 
 use crate::cli::{FitFlag, ReplayFlags};
-use crate::commands::run::{begin, opening, run_id};
-use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::open_target::OpenTarget;
-use crate::outputs::{self, Outputs, print};
-use crate::progress_display::{self, Screen};
-use crate::progress_events;
-use crate::request::RunRequest;
 use crate::run_end::{self, Continuation};
-use crate::signals;
-use crate::watchdog::Watchdog;
-use crate::words;
+use program::exit::{Exit, OrExit, Result, refuse, usage};
+use program::printing::print;
+use program::signals;
+use session::begin::{begin, opening, run_id};
+use session::open_target::OpenTarget;
+use session::outputs::{self, Outputs};
+use session::progress_display::{self, Screen};
+use session::progress_events;
+use session::request::RunRequest;
+use session::watchdog::Watchdog;
+use session::words;
 
 /// Replays a trace on a target and keeps the run; with `--plan` it only prints what would be done.
 pub fn run(flags: &ReplayFlags) -> Result {
@@ -104,7 +105,7 @@ fn settings(flags: &ReplayFlags) -> Result<ReplaySettings> {
 }
 
 fn request(flags: &ReplayFlags) -> Result<RunRequest> {
-    let span = flags.access.span.as_deref().map(crate::request::read_span).transpose()?;
+    let span = flags.access.span.as_deref().map(session::request::read_span).transpose()?;
     // As a journal has it: what a replay knows nothing of is as if it had not been said.
     let fields = serde_json::json!({
         "target": flags.target, "erase": flags.access.erase()?, "span": span, "engine": flags.access.engine, "seed": flags.seed, "file_bytes": 0
@@ -191,7 +192,7 @@ impl ReplaySession {
         screen.print(&self.announcement(filled));
         let nothing_pending = Arc::new(AtomicBool::new(false));
         let watchdog = Watchdog::start(&self.stop, &nothing_pending, self.opened.waiting(), || {
-            crate::say!(
+            program::say!(
                 "\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again"
             );
         });
@@ -300,19 +301,19 @@ impl ReplaySession {
             ending,
             Continuation::StartAgain,
             |record| {
-                crate::session::concluded_for(record, &[]);
+                session::run_session::concluded_for(record, &[]);
             },
         )?;
         outputs::deliver(&record, &self.dir, Exit::of(&record, None), &self.outputs)?;
         match (ended, &outcome.failure) {
             (Ended::Interrupted, _) => {
-                crate::say!(
+                program::say!(
                     "flashmark: interrupted; what was replayed is kept, a replay begins from the beginning again"
                 );
                 Ok(Exit::Interrupted)
             }
             (Ended::Error, Some(error)) => {
-                crate::say!("flashmark: {error}; what was replayed before is kept");
+                program::say!("flashmark: {error}; what was replayed before is kept");
                 Ok(Exit::Io)
             }
             _ => Ok(Exit::Done),

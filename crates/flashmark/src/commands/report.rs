@@ -5,9 +5,9 @@ use std::path::Path;
 use record::text::printable;
 
 use crate::cli::ReportFlags;
-use crate::commands::show::{find, load_from};
-use crate::exit::{Exit, Result, usage};
-use crate::outputs::{PAGE_FILE, write_page};
+use program::exit::{Exit, Result, usage};
+use session::kept::{find, load_from};
+use session::outputs::{PAGE_FILE, write_page};
 
 /// Writes the page of each run and prints where it is; exit code 0.
 pub fn run(flags: &ReportFlags) -> Result {

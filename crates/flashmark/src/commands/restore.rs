@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use store::{RunDir, Store};
 
-use crate::cli::RestoreFlags;
-use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::open_target::clean_up_after_killed_runs;
-use crate::outputs::print;
-use crate::reopened::{EarlierSession, plan_of};
-use crate::request::RunRequest;
-use crate::session::judged_and_written;
-use crate::{restore, signals};
+use program::exit::{Exit, OrExit, Result, refuse, usage};
+use program::printing::print;
+use program::signals;
+use session::flags::RestoreFlags;
+use session::open_target::clean_up_after_killed_runs;
+use session::reopened::{EarlierSession, plan_of};
+use session::request::RunRequest;
+use session::restore;
+use session::run_session::judged_and_written;
 
 /// Restores what a run overwrote and could not restore; exit code 4 if something is still missing
 /// then.
@@ -24,7 +25,7 @@ pub fn run(flags: &RestoreFlags) -> Result {
         print("No run has data left to restore.\n")?;
         return Ok(Exit::Done);
     };
-    let lock = crate::run_lock::take(&dir).or_refuse()?;
+    let lock = session::run_lock::take(&dir).or_refuse()?;
     if dir.unrestored().is_none() {
         print(&format!("{} has no data left to restore.\n", dir.name()))?;
         return Ok(Exit::Done);
@@ -47,7 +48,7 @@ pub fn run(flags: &RestoreFlags) -> Result {
         &stop,
         &mut |text| {
             if !flags.quiet {
-                crate::say!("flashmark: {text}");
+                program::say!("flashmark: {text}");
             }
         },
     )?;

@@ -5,26 +5,28 @@ use std::io::IsTerminal;
 use record::{Ended, TargetKind};
 use store::{Lock, LockError, Replayed, Resumed, RunDir, Store};
 
-use crate::cli::ResumeFlags;
-use crate::commands::run::software;
-use crate::commands::show;
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::open_target::OpenTarget;
-use crate::outputs::{keepable, print};
-use crate::reopened::{EarlierSession, plan_of};
-use crate::request::RunRequest;
-use crate::session::{RunSession, conclude_late};
-use crate::{consent, restore, signals};
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::print;
+use program::signals;
+use session::begin::software;
+use session::consent;
+use session::flags::ResumeFlags;
+use session::open_target::OpenTarget;
+use session::outputs::keepable;
+use session::reopened::{EarlierSession, plan_of};
+use session::request::RunRequest;
+use session::restore;
+use session::run_session::{RunSession, conclude_late};
 
 /// Goes on with a run or a matrix that was interrupted; a replay has to be started again.
 pub fn run(flags: &ResumeFlags) -> Result {
     let ResumeChoice { dir, target, by_itself } = choose(flags)?;
-    let lock = match crate::run_lock::take(&dir) {
+    let lock = match session::run_lock::take(&dir) {
         Err(error @ LockError::RecordOnly(_)) => return usage(error),
         lock => lock.or_refuse()?,
     };
     let replayed = dir.replay().or_usage()?;
-    replayed.unread.iter().for_each(|unread| show::warn(&dir, &unread.to_string()));
+    replayed.unread.iter().for_each(|unread| session::kept::warn(&dir, &unread.to_string()));
     match replayed.record.run.suite.as_str() {
         record::test::REPLAY => {
             return usage(format_args!(
@@ -157,7 +159,7 @@ fn confirm(opened: &OpenTarget, dir: &RunDir, replayed: &Replayed, yes: bool) ->
         replayed.record.plan.len(),
         opened.describe()
     );
-    crate::say!("flashmark: {what}");
+    program::say!("flashmark: {what}");
     let raw = opened.target.kind == TargetKind::Block && opened.info.writable.is_ok();
     if !raw || yes || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(());
@@ -175,7 +177,7 @@ fn restore_before_resuming(
     let stop = signals::listen()?;
     let Some(put) = restore::on(opened, earlier, dir, &stop)? else { return Ok(()) };
     let (text, exit) = restore::outcome(&put, dir);
-    crate::say!("flashmark: {text}");
+    program::say!("flashmark: {text}");
     restore::note(journal, &put)?;
     if exit == Exit::Done { Ok(()) } else { Err(anyhow::anyhow!("{text}")).or_io() }
 }

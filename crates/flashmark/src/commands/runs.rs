@@ -7,10 +7,10 @@ use report::display;
 use store::{RunSummary, Store};
 
 use crate::cli::RunsFlags;
-use crate::exit::{Exit, OrExit, Result};
-use crate::not_restored;
-use crate::outputs::{print, print_document};
-use crate::terminal::OutputStream;
+use program::exit::{Exit, OrExit, Result};
+use program::printing::{print, print_document};
+use program::terminal::OutputStream;
+use session::not_restored;
 
 /// Lists the runs that are kept, what they have not restored and what of them is damaged; exit code
 /// 0.

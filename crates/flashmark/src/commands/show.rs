@@ -1,21 +1,22 @@
 //! `flashmark show`: the summary of a run.
 
-use std::io::Write;
 use std::path::Path;
 
 use record::Record;
-use record::text::printable;
 use report::text::DetailsLocation;
-use store::{Loaded, RunDir, Store};
+use store::{Loaded, RunDir};
 
 use crate::cli::ShowFlags;
 use crate::commands::check;
-use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::{self, print, print_document};
-use crate::request::{RunRequest, read_uses};
-use crate::session::{complete, concluded_for};
-use crate::terminal::OutputStream;
-use crate::{not_restored, published_run};
+use program::exit::{Exit, OrExit, Result};
+use program::printing::{print, print_document};
+use program::terminal::OutputStream;
+use session::kept::{concluded, find, warn};
+use session::not_restored;
+use session::outputs;
+use session::published_run;
+use session::request::read_uses;
+use session::run_session::concluded_for;
 
 /// Prints a run: its summary, all cells, findings, JSON or Markdown; exit code 0.
 pub fn run(flags: &ShowFlags) -> Result {
@@ -67,47 +68,4 @@ fn markdown(flags: &ShowFlags, dir: &RunDir, record: &Record) -> String {
     let (run, files) = named(flags, dir);
     let rest = DetailsLocation { run: &run, files: &files };
     report::markdown::run(record, &rest, &published_run::private(record))
-}
-
-/// The run of this name, or of this record file.
-pub fn find(name: &str) -> Result<RunDir> {
-    Store::open(Store::default_root()).find(name).or_usage()
-}
-
-/// Loads the record of a run by its name, or from a file, with its conclusions. Prints damage, and
-/// data that the run has not restored, on standard error, a line each.
-pub fn load(name: &str) -> Result<Record> {
-    load_from(&find(name)?)
-}
-
-/// Loads the record of a run that was found, with its conclusions.
-pub fn load_from(dir: &RunDir) -> Result<Record> {
-    let Loaded { record, damage } = dir.load_with_damage().or_usage()?;
-    not_restored::line(dir).iter().chain(&damage).for_each(|line| warn(dir, line));
-    Ok(completed(dir, record))
-}
-
-/// Prints a line about a run on standard error. Errors of printing are ignored.
-pub fn warn(dir: &RunDir, line: &str) {
-    let _ =
-        writeln!(std::io::stderr(), "flashmark: {}: {}", printable(dir.name()), printable(line));
-}
-
-/// Record of a run, completed if the run itself did not end. A record that somebody sent as a file
-/// keeps the conclusions of its sender.
-pub fn completed(dir: &RunDir, record: Record) -> Record {
-    if dir.journal_path().exists() { concluded(dir, record) } else { record }
-}
-
-/// Record with conclusions. A run that was cut short has drawn none: they are drawn now, those that
-/// the user asked for among them.
-fn concluded(dir: &RunDir, mut record: Record) -> Record {
-    if record.findings.is_empty() {
-        let command = dir.replay().map(|replayed| replayed.command).unwrap_or_default();
-        match serde_json::from_value::<RunRequest>(command) {
-            Ok(request) => complete(&mut record, &request.uses),
-            Err(_) => concluded_for(&mut record, &[]),
-        }
-    }
-    record
 }

@@ -2,9 +2,9 @@
 
 use sim::Profile;
 
-use crate::exit::{Exit, OrExit, Result};
-use crate::open_target::profile_text;
-use crate::outputs::{print, print_document};
+use program::exit::{Exit, OrExit, Result};
+use program::printing::{print, print_document};
+use session::open_target::profile_text;
 
 /// `flashmark sim list`: each built-in profile with a line about it.
 pub fn list() -> Result {

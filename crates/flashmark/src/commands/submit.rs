@@ -8,9 +8,9 @@ use record::text::printable;
 use record::units::{Bytes, Nanos};
 
 use crate::cli::SubmitFlags;
-use crate::commands::show::load;
-use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::outputs::print_document;
+use program::exit::{Exit, OrExit, Result, refuse, usage};
+use program::printing::print_document;
+use session::kept::load;
 
 mod document;
 mod to_repository;
@@ -57,7 +57,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
 fn add(address: &str, flags: &SubmitFlags, document: &SubmissionDocument) -> Result {
     let target = to_repository::RepositoryTarget::of(address, flags)?;
     let what = format!("This would be written to {}, for everyone to read:", target.name());
-    crate::say_text!("{}", announced(document, &what));
+    program::say_text!("{}", announced(document, &what));
     agreed("Write it?", flags.yes)?;
     target.add(document)?;
     Ok(Exit::Done)
@@ -153,7 +153,7 @@ fn agreed(question: &str, yes: bool) -> Result<()> {
             "nothing was sent: without a terminal nobody can confirm; add --yes to send without a question",
         );
     }
-    crate::say_text!("{question} [y/N] ");
+    program::say_text!("{question} [y/N] ");
     std::io::stderr().flush().or_internal()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).or_internal()?;

@@ -4,8 +4,8 @@ use suite::Test;
 use suite::catalogue::{CATALOGUE, find};
 
 use crate::cli::TestsFlags;
-use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::print;
+use program::exit::{Exit, OrExit, Result};
+use program::printing::print;
 
 /// Lists the tests, or prints the settings of one; exit code 2 if there is no test of that name.
 pub fn run(flags: &TestsFlags) -> Result {

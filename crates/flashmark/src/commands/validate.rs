@@ -6,10 +6,10 @@ use record::text::printable;
 use report::words;
 
 use crate::cli::ValidateFlags;
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print;
 use crate::parallel::each_of;
 use crate::shared_file::{self, Verdict};
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::print;
 
 /// Judges each file and prints a line for it; exit code 1 where one would be refused or would wait
 /// for a person.

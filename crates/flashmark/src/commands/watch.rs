@@ -12,9 +12,9 @@ use record::units::Nanos;
 use workloads::watch::{self, CounterSnapshot, WatchError, Watched};
 
 use crate::cli::WatchFlags;
-use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::signals;
-use crate::terminal::OutputStream;
+use program::exit::{Exit, Failure, OrExit, Result, usage};
+use program::signals;
+use program::terminal::OutputStream;
 
 /// Shortest interval: with a shorter one the kernel's resolution of a millisecond would show.
 const LEAST: Duration = Duration::from_millis(10);
@@ -142,7 +142,7 @@ impl Watch {
         let width = OutputStream::Error.width();
         let lines: String =
             rows.iter().map(|(name, activity)| live::block(name, activity, width)).collect();
-        crate::say_text!("\nAll together, {}:\n{lines}", Nanos((whole.interval_s * 1e9) as u64));
+        program::say_text!("\nAll together, {}:\n{lines}", Nanos((whole.interval_s * 1e9) as u64));
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::exit::{OrExit, Result, refuse, usage};
+use program::exit::{OrExit, Result, refuse, usage};
 
 /// Contents of a directory that is replaced as a whole.
 pub struct DirContents {
@@ -159,7 +159,7 @@ fn sweep(dir: &Path, contents: &DirContents) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::Exit;
+    use program::exit::Exit;
 
     #[test]
     fn contents_replace_their_like_and_nothing_else() {

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::one_end::OneEnd;
 use super::screen::SeveralScreen;
-use crate::exit::Exit;
-use crate::messages;
+use program::exit::Exit;
+use program::messages;
 
 /// Flags of the whole call that each process gets with a value of its own.
 const OWN_FLAGS: [&str; 2] = ["--erase", "--progress"];

@@ -12,7 +12,7 @@ use record::units::significant;
 use rustix::fs::OFlags;
 
 use super::OneTarget;
-use crate::say;
+use program::say;
 
 /// Time for which each is read.
 const MOMENT: Duration = Duration::from_millis(400);

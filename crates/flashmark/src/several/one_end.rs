@@ -4,7 +4,7 @@ use record::Summary;
 use report::summaries::MediumSummary;
 use serde_json::Value;
 
-use crate::exit::Exit;
+use program::exit::Exit;
 
 /// Outcome of one medium.
 pub struct OneEnd {

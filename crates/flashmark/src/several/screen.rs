@@ -9,8 +9,10 @@ use record::units::Nanos;
 use serde_json::Value;
 
 use super::one_end::OneEnd;
-use crate::terminal::OutputStream;
-use crate::{messages, say, words};
+use program::messages;
+use program::say;
+use program::terminal::OutputStream;
+use session::words;
 
 /// The screen; dropping it clears the lines.
 pub struct SeveralScreen {

@@ -18,11 +18,11 @@ use suite::fingerprint::Recognition;
 use super::probe::probe;
 use super::recognise;
 use super::request::{ALL, DEFAULT_AU_BYTES, MatrixRequest};
-use crate::cli::ResumeFlags;
-use crate::consent::{self, Question};
-use crate::exit::{OrExit, Result, refuse};
-use crate::open_target::{clean_up_after_killed_runs, state_dir, target_failure};
-use crate::reopened_medium::ReopenedMedium;
+use program::exit::{OrExit, Result, refuse};
+use session::consent::{self, Question};
+use session::flags::ResumeFlags;
+use session::open_target::{clean_up_after_killed_runs, state_dir, target_failure};
+use session::reopened_medium::ReopenedMedium;
 
 /// Size in bytes of the sparse file on which a file system is tried out.
 const TRY_OUT_BYTES: u64 = 512 * MIB;
@@ -116,7 +116,7 @@ impl MatrixTestArea {
 
     /// The time of day.
     pub fn now(&self) -> Option<String> {
-        Some(crate::clock::now())
+        Some(program::clock::now())
     }
 
     /// A short name for the run's directory.

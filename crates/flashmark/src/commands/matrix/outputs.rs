@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use record::Record;
 use store::RunDir;
 
-use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::{self, Outputs, ResultFile};
+use program::exit::{Exit, OrExit, Result};
+use session::outputs::{self, Outputs, ResultFile};
 
 /// Name of the workbook in a run's directory.
 pub const WORKBOOK_FILE: &str = "matrix.xlsx";

@@ -10,7 +10,7 @@ use store::JournalFingerprints;
 use suite::fingerprint::{self, Recognition};
 
 use super::probe::open;
-use crate::exit::{OrExit, Result};
+use program::exit::{OrExit, Result};
 
 /// Label of every file system that this run makes: 10 letters and digits, which all of them accept.
 pub fn label(seed: u64) -> String {

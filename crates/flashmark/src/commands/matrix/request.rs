@@ -7,7 +7,7 @@ use workloads::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
 use workloads::workload::Workload;
 
 use crate::cli::MatrixFlags;
-use crate::exit::{OrExit, Result, usage};
+use program::exit::{OrExit, Result, usage};
 
 /// Smallest file made in a directory, in bytes: on a smaller one xfs cannot be made.
 const MIN_FILE_BYTES: u64 = 512 * MIB;
@@ -63,7 +63,7 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
     let filesystems = filesystems(&flags.fs)?;
     let settings = flags.set.iter().map(|text| setting(text)).collect::<Result<Vec<_>>>()?;
     let time_limit_ns =
-        flags.time_limit.as_deref().map(crate::request::read_time_limit).transpose()?;
+        flags.time_limit.as_deref().map(session::request::read_time_limit).transpose()?;
     let axes = Axes {
         filesystems,
         aligns: once(flags.align.iter().map(|word| word == "yes")),
@@ -84,7 +84,7 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
         time_limit_ns,
         au_bytes: size("--au", flags.au.as_deref())?,
         file_bytes: 0,
-        seed: flags.seed.unwrap_or_else(crate::request::fresh_seed),
+        seed: flags.seed.unwrap_or_else(session::request::fresh_seed),
     };
     let works = request.works()?;
     if let Some((work, ..)) =
@@ -95,7 +95,7 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
             request.axes.works.join(", ")
         ));
     }
-    works.iter().filter_map(|work| work.note()).for_each(|note| crate::say!("note: {note}"));
+    works.iter().filter_map(|work| work.note()).for_each(|note| program::say!("note: {note}"));
     let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
     let enough = (needs + needs / 4).div_ceil(MIB) * MIB;
     request.file_bytes =

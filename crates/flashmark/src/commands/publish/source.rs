@@ -14,13 +14,13 @@ use store::{RunDir, Store};
 use super::filling::{TextDigest, Tree};
 use super::intake;
 use crate::commands::own_runs::{each_measured, measured};
-use crate::commands::show::{find, load_from};
-use crate::exit::{Failure, OrExit, Result, usage};
 use crate::parallel::each_of;
-use crate::published_run;
 use crate::repository::judging::{self, JudgedRecord, MISPLACED, RunInShort, judge};
 use crate::repository::{RecordFile, Repository};
 use crate::shared_file;
+use program::exit::{Failure, OrExit, Result, usage};
+use session::kept::{find, load_from};
+use session::published_run;
 
 /// Lines to publish.
 pub struct PublishedLines {
@@ -128,7 +128,7 @@ impl PublishedLines {
     ) -> Result<PublishedLines> {
         let left_out = |path: &Path, why: &str| {
             let path = printable(&path.display().to_string());
-            crate::say!("flashmark: {path} is left out: {}", printable(why));
+            program::say!("flashmark: {path} is left out: {}", printable(why));
         };
         for place in repository.misplaced() {
             left_out(&repository.dir().join(place), MISPLACED);
@@ -301,5 +301,5 @@ fn sent_run(sender: Sender, short: &RunInShort, now: &str) -> SentRun {
 
 /// A time of a record in UTC, to the second.
 fn utc(time: &str) -> Option<String> {
-    time.parse().ok().map(crate::clock::to_the_second)
+    time.parse().ok().map(program::clock::to_the_second)
 }

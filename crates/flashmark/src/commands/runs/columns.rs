@@ -5,10 +5,11 @@ use record::text::printable;
 use report::column_figures::{ColumnFigure, RunFigures, column_figures, columns_text, shown};
 use store::RunSummary;
 
-use crate::commands::show::completed;
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::{print as print_text, print_document};
-use crate::terminal::OutputStream;
+use program::exit::{Exit, OrExit, Result, usage};
+use program::printing::print as print_text;
+use program::printing::print_document;
+use program::terminal::OutputStream;
+use session::kept::completed;
 
 /// Names in a list with commas; exit code 2 for an unknown name, with similar ones.
 pub fn choice(text: &str) -> Result<Vec<String>> {
@@ -40,7 +41,7 @@ pub fn print(runs: &[RunSummary], choice: &[String], is_json: bool) -> Result {
                 let cells = completed(&run.dir, record).cells;
                 found.push((run.dir.name().to_owned(), column_figures(&cells)));
             }
-            Err(error) => crate::say!(
+            Err(error) => program::say!(
                 "flashmark: {} is left out: {}",
                 run.dir.name(),
                 printable(&error.to_string())

@@ -6,8 +6,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use record::{Published, Record};
 
-use crate::exit::{OrExit, Result};
-use crate::published_run;
+use program::exit::{OrExit, Result};
+use session::published_run;
 
 /// A run as it is sent to a collection.
 pub struct SubmissionDocument {

@@ -8,9 +8,9 @@ use record::text::printable;
 
 use crate::cli::SubmitFlags;
 use crate::commands::submit::document::SubmissionDocument;
-use crate::exit::{OrExit, Result, refuse, usage};
-use crate::outputs::print;
 use crate::repository::{MAX_PACKED, PackedRecord, Repository, is_sender, packed};
+use program::exit::{OrExit, Result, refuse, usage};
+use program::printing::print;
 
 /// Tells whether an address is that of a repository.
 pub fn is_repository(address: &str) -> bool {
@@ -81,10 +81,10 @@ impl RepositoryTarget {
         crate::repository::write(&path, &bytes).or_internal()?;
         if !left_out.is_empty() {
             let (most_kb, names) = (MAX_PACKED / 1000, left_out.join(", "));
-            crate::say!("Left out to fit {most_kb} kB: {}", printable(&names));
+            program::say!("Left out to fit {most_kb} kB: {}", printable(&names));
         }
         for caveat in &upload.caveats {
-            crate::say!("A person will have to look at it: {}", printable(caveat));
+            program::say!("A person will have to look at it: {}", printable(caveat));
         }
         print(&steps(self.repository.dir(), &path, &self.sender, &id, &upload.run.name()))
     }
@@ -117,7 +117,7 @@ fn cloned(address: &str) -> Result<PathBuf> {
             printable(&dir.display().to_string())
         ));
     }
-    crate::say!("A copy of {} in {} ..", printable(address), dir.display());
+    program::say!("A copy of {} in {} ..", printable(address), dir.display());
     let ran = Command::new("git").args(["clone", "--quiet", "--", address]).arg(&dir).output();
     let ran = match ran {
         Ok(ran) => ran,

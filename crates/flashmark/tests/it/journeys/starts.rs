@@ -92,7 +92,5 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("watch", "watch"),
     ("explain", "findings"),
     ("sim", "attach"),
-    ("completions", "terminals"),
-    ("man", "terminals"),
     ("keep-copy", "journeys::names"),
 ];

@@ -13,9 +13,9 @@ use suite::Plan;
 use suite::definition::Suite;
 use suite::fingerprint::{self, FingerprintHistory, Recognition, UnfinishedCell};
 
-use crate::exit::{OrExit, Result, refuse};
 use crate::open_target::OpenTarget;
 use crate::request::RunRequest;
+use program::exit::{OrExit, Result, refuse};
 
 /// Facts that an earlier session left.
 pub struct EarlierSession<'a> {

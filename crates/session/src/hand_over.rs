@@ -132,9 +132,9 @@ pub fn to_invoker(dir: &RunDir, quiet: bool) {
     match invoker.keep(dir) {
         Ok(_) if quiet => {}
         Ok(path) => {
-            crate::say!("Kept for {} as well: {}", printable(&invoker.name), path.display());
+            program::say!("Kept for {} as well: {}", printable(&invoker.name), path.display());
         }
-        Err(error) => crate::say!(
+        Err(error) => program::say!(
             "flashmark: no copy could be kept for {}: {error}; `sudo flashmark show` finds the run",
             printable(&invoker.name)
         ),

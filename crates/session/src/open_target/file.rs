@@ -14,8 +14,8 @@ use super::{
     OpenTarget, UnclaimedDevice, check_span, commands_at_once, engine, host_caveats, machine,
     opening, stages,
 };
-use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::RunRequest;
+use program::exit::{OrExit, Result, refuse, usage};
 
 /// Smallest test file that gives useful figures, in bytes.
 const MIN_BYTES: u64 = 16 * MIB;

@@ -6,7 +6,7 @@ use store::{Lock, LockError, RunDir};
 pub fn take(dir: &RunDir) -> Result<Lock, LockError> {
     let lock = dir.lock()?;
     if !lock.is_held() {
-        crate::say!(
+        program::say!(
             "flashmark: '{}' is on a file system without file locks: run no second flashmark on this run; FLASHMARK_HOME names another place for results",
             dir.path().display()
         );

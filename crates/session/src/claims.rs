@@ -3,7 +3,7 @@
 use record::Claims;
 use record::units::{Bytes, Nanos};
 
-use crate::exit::{Result, usage};
+use program::exit::{Result, usage};
 
 /// Names of what may be claimed, or set as a limit.
 const NAMES: [&str; 11] = [

@@ -4,9 +4,9 @@ use host::Contents;
 use store::RunDir;
 use suite::fingerprint::Recognition;
 
-use crate::cli::ResumeFlags;
 use crate::consent::{self, Question};
-use crate::exit::{Result, refuse};
+use crate::flags::ResumeFlags;
+use program::exit::{Result, refuse};
 
 /// A medium that is opened again, and may not be that of the run.
 pub struct ReopenedMedium<'a> {

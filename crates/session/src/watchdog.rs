@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::exit::Exit;
 use crate::progress_display::IoWait;
 use crate::progress_events;
+use program::exit::Exit;
 
 /// Longest time after Ctrl-C for a run to end by itself while an I/O is in flight.
 const PATIENCE: Duration = Duration::from_millis(850);
@@ -40,7 +40,7 @@ impl Watchdog {
             while !is_over.load(Ordering::SeqCst) {
                 if pending.load(Ordering::SeqCst) {
                     if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
-                        crate::say!(
+                        program::say!(
                             "\nflashmark: interrupted; restoring the data that was on the medium first. A second Ctrl-C leaves it overwritten"
                         );
                     }

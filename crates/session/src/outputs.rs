@@ -1,17 +1,19 @@
 //! Outputs of a run: the terminal, the run's directory, and the files that the user named.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use program::printing::{print, print_document, print_whole};
 use record::Record;
 use report::display::unbroken;
 use report::text::DetailsLocation;
 use store::{RunDir, atomic_write};
 
-use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::terminal::OutputStream;
-use crate::{hand_over, messages, progress_events};
+use crate::hand_over;
+use crate::progress_events;
+use program::exit::{Exit, Failure, OrExit, Result, usage};
+use program::messages;
+use program::terminal::OutputStream;
 
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
@@ -235,26 +237,9 @@ pub fn show(
     match stream {
         OutputStream::Output => print(&text),
         OutputStream::Error => {
-            crate::say_text!("{}", stream.fitted(&text));
+            program::say_text!("{}", stream.fitted(&text));
             Ok(())
         }
-    }
-}
-
-/// Prints for a person, to standard output: no line is wider than the terminal, and no letter is
-/// beyond the locale. A reader that has gone away is no error.
-pub fn print(text: &str) -> Result<()> {
-    print_document(&OutputStream::Output.fitted(text))
-}
-
-/// Prints to standard output without changes, for programs and files. A reader that has gone away
-/// is no error.
-pub fn print_document(text: &str) -> Result<()> {
-    match print_whole(text) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(anyhow::anyhow!("standard output cannot be written: {error}")).or_internal()
-        }
-        _ => Ok(()),
     }
 }
 
@@ -262,13 +247,6 @@ pub fn print_document(text: &str) -> Result<()> {
 pub fn write_page(path: &Path, page: &str) -> Result<()> {
     atomic_write(path, page.as_bytes()).or_internal()?;
     print_document(&format!("{}\n", path.display()))
-}
-
-/// Prints a whole text to standard output; returns every error of writing.
-fn print_whole(text: &str) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
 }
 
 /// Prints the record of a run to standard output. A record that is not written completely is an

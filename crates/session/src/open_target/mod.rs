@@ -24,11 +24,11 @@ use store::RunDir;
 use suite::fingerprint::Recognition;
 use suite::{FileStage, Plan, TargetInfo};
 
-use crate::cli::ResumeFlags;
 use crate::consent::{self, Question};
-use crate::exit::{Exit, Failure, OrExit, Result, refuse};
+use crate::flags::ResumeFlags;
 use crate::reopened_medium::ReopenedMedium;
 use crate::request::RunRequest;
+use program::exit::{Exit, Failure, OrExit, Result, refuse};
 
 pub use simulated::{find as find_profile, text_of as profile_text};
 pub use stages::{clean_up_after_killed_runs, state_dir};
@@ -75,7 +75,7 @@ impl OpenTarget {
             return simulated::open(profile, request);
         }
         // To look at who uses the target takes a moment, in which a signal is already to be heard.
-        crate::signals::listen()?;
+        program::signals::listen()?;
         stages::clean_up_after_killed_runs();
         let roots = Roots::default();
         let access = if request.erase.is_some() || request.must_restore() {
@@ -199,7 +199,7 @@ impl OpenTarget {
 
     /// Time of day; `None` if time is simulated.
     pub fn now(&self) -> Option<String> {
-        (!self.is_simulated()).then(crate::clock::now)
+        (!self.is_simulated()).then(program::clock::now)
     }
 
     /// Present temperatures of the machine's sensors.
@@ -458,7 +458,7 @@ fn opening<T>(result: std::result::Result<T, blockio::OpenError>) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::Exit;
+    use program::exit::Exit;
 
     /// `--engine uring` on a machine that refuses io_uring ended with the code of a failed medium.
     #[test]

@@ -17,11 +17,14 @@ use workloads::workload::{WorkError, WorkFile};
 use super::block_devices::MatrixTestArea;
 use super::outputs::MatrixOutputs;
 use super::request::MatrixRequest;
-use crate::exit::{Exit, OrExit, Result};
-use crate::progress_display::Screen;
 use crate::run_end::{self, Continuation};
-use crate::session::COPY_FIRST;
-use crate::{messages, progress_events, signals, words};
+use program::exit::{Exit, OrExit, Result};
+use program::messages;
+use program::signals;
+use session::progress_display::Screen;
+use session::progress_events;
+use session::run_session::COPY_FIRST;
+use session::words;
 
 /// Session of a matrix, with all that it needs.
 pub struct MatrixSession {
@@ -242,7 +245,7 @@ fn conclude(
         let text = "the time was up before the best two of every work were told apart".to_owned();
         journal.append(&Flag::Note { text }.into()).or_internal()?;
     }
-    let finished = Some(crate::clock::now());
+    let finished = Some(program::clock::now());
     let ending = Ending { ended, finished, elapsed_ns, ..Ending::default() };
     let record = run_end::finish(dir, journal, ending, Continuation::Resume, |record| {
         record.findings = findings::conclude(record);
@@ -254,7 +257,7 @@ fn leave(end: End, dir: &RunDir) -> Result {
     match end {
         End::Complete | End::TimeIsUp => Ok(Exit::Done),
         End::Interrupted => {
-            crate::say!(
+            program::say!(
                 "flashmark: interrupted; everything is unmounted and restored; go on with: flashmark resume {}",
                 dir.name()
             );
@@ -264,14 +267,14 @@ fn leave(end: End, dir: &RunDir) -> Result {
             reason,
             error: Some(IoErrorKind::Medium | IoErrorKind::ReadOnly),
         }) => {
-            crate::say!(
+            program::say!(
                 "flashmark: {reason}; what was measured before is kept in {}. The medium fails. {COPY_FIRST}.",
                 dir.name()
             );
             Ok(Exit::Io)
         }
         End::Failed(MediumFailure { reason, .. }) => {
-            crate::say!(
+            program::say!(
                 "flashmark: {reason}; what was measured before is kept, go on with: flashmark resume {}",
                 dir.name()
             );

@@ -12,10 +12,10 @@ use suite::catalogue::test_name;
 use suite::definition::Suite;
 
 use crate::claims;
-use crate::cli::RunFlags;
 use crate::effort;
-use crate::exit::{Exit, OrExit, Result, usage};
+use crate::flags::RunFlags;
 use crate::outputs::Outputs;
+use program::exit::{Exit, OrExit, Result, usage};
 
 /// Name of the suite that `flashmark check` runs.
 pub const CHECK_SUITE: &str = "check";
@@ -222,7 +222,7 @@ fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
 }
 
 /// A seed that nobody chose, mixed from the time and the process.
-pub(crate) fn fresh_seed() -> u64 {
+pub fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| since.as_nanos() as u64);
@@ -257,13 +257,13 @@ impl RunRequest {
             if !printed.iter().any(|before| {
                 before.statement == finding.statement || findings::repeats(before, finding)
             }) {
-                crate::say!("flashmark: failed: {}", finding.statement);
+                program::say!("flashmark: failed: {}", finding.statement);
                 printed.push(finding);
             }
         }
         let means = if self.strict { "exit code 1" } else { "no failure without --strict" };
         for what in findings::undecided(record, &self.uses) {
-            crate::say!("flashmark: cannot be told ({means}): {}", what.trim_end_matches('.'));
+            program::say!("flashmark: cannot be told ({means}): {}", what.trim_end_matches('.'));
         }
     }
 

@@ -6,7 +6,7 @@ use suite::Plan;
 use suite::catalogue::find;
 use suite::definition::{Suite, SuiteEntry};
 
-use crate::exit::{Result, usage};
+use program::exit::{Result, usage};
 
 /// Settings that say how narrow the interval of a figure must be before its cell ends.
 const CERTAINTY: [&str; 2] = ["certainty", "slow_certainty"];

@@ -13,8 +13,8 @@ use super::{
     OpenTarget, UnclaimedDevice, check_span, commands_at_once, file, host_caveats, machine,
     opening, stages,
 };
-use crate::exit::{OrExit, Result, refuse};
 use crate::request::RunRequest;
+use program::exit::{OrExit, Result, refuse};
 
 /// Opens a block device: read-only unless `--erase` names this very medium, and held so that
 /// nothing else mounts it meanwhile.

@@ -14,9 +14,9 @@ use suite::fingerprint::Recognition;
 
 use crate::backup_file::BackupOnDisk;
 use crate::consent;
-use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::open_target::OpenTarget;
 use crate::reopened::EarlierSession;
+use program::exit::{Exit, Failure, OrExit, Result, refuse};
 
 /// Longest time to wait for a medium that has gone.
 pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use store::RunDir;
 use suite::{CellProgress, RunEvent};
 
-use crate::exit::Exit;
-use crate::messages::event;
 use crate::words;
+use program::exit::Exit;
+use program::messages::event;
 
 /// Writes what is going to be done, before anything is.
 pub fn planned(dir: &RunDir, cells: &[PlannedCell], skipped: &[Skip], done: &[Cell]) {

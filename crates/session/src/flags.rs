@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 
-use crate::exit::{Result, usage};
 use crate::outputs::{Outputs, ProgressForm};
+use program::exit::{Result, usage};
 
 /// Flags of `check`.
 #[derive(Debug, Args)]

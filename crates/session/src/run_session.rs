@@ -11,16 +11,19 @@ use store::{Ending, Journal, JournalEntry, Lock, RunDir};
 use suite::{Backup, Plan, RunEnd, RunEvent, RunListener, RunOptions};
 
 use crate::backup_file::BackupOnDisk;
-use crate::exit::{Exit, Failure, OrExit, Result};
 use crate::io_accounting::MediumCheck;
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, Outputs, keepable};
 use crate::progress_display::Screen;
+use crate::progress_events;
 use crate::reopened::EarlierSession;
 use crate::request::RunRequest;
+use crate::restore;
 use crate::sampler::Sampler;
 use crate::watchdog::Watchdog;
-use crate::{progress_events, restore, signals, words};
+use crate::words;
+use program::exit::{Exit, Failure, OrExit, Result};
+use program::signals;
 
 /// Message before a test writes to a medium and restores it later.
 const BACKUP_NOTICE: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and restored at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
@@ -142,18 +145,18 @@ fn restore_pending(
     let put = dir.replay().or_internal().and_then(|replayed| {
         let earlier = EarlierSession { request, replayed: &replayed, plan, run: dir.name() };
         restore::when_it_is_back(&earlier, dir, (None, restore::PATIENCE), stop, &mut |text| {
-            crate::say!("flashmark: {text}")
+            program::say!("flashmark: {text}")
         })
     });
     match put {
         Ok(Some(put)) => {
-            crate::say!("flashmark: {}", restore::outcome(&put, dir).0);
+            program::say!("flashmark: {}", restore::outcome(&put, dir).0);
             if let Err(error) = restore::note(journal, &put) {
-                crate::say!("flashmark: {error}");
+                program::say!("flashmark: {error}");
             }
         }
         Ok(None) => {}
-        Err(failure) => crate::say!("flashmark: {failure}"),
+        Err(failure) => program::say!("flashmark: {failure}"),
     }
 }
 
@@ -299,7 +302,7 @@ fn last_words(dir: &RunDir, request: &RunRequest) -> impl FnOnce() + Send + use<
             let _ = dir.write_record(&record);
         }
         // A medium that hangs may answer never again.
-        crate::say!(
+        program::say!(
             "\nflashmark: interrupted while the medium did not answer; the finished cells are kept. {COPY_FIRST}; another reader or port may make it answer, and then it goes on with: flashmark resume {}",
             dir.name()
         );
@@ -371,28 +374,28 @@ fn conclude(
     match (exit, end.error) {
         (Exit::Internal, Some(error)) => Err(anyhow::anyhow!("{error}")).or_internal(),
         (Exit::Interrupted, _) => {
-            crate::say!("flashmark: interrupted; {}", next_step(&record, dir.name()));
+            program::say!("flashmark: interrupted; {}", next_step(&record, dir.name()));
             Ok(exit)
         }
         // A medium that fails is copied from next, not measured on.
         (Exit::Io, Some(error))
             if matches!(error.kind, IoErrorKind::Medium | IoErrorKind::ReadOnly) =>
         {
-            crate::say!(
+            program::say!(
                 "flashmark: {error}; what was measured before is kept in {}. {COPY_FIRST}.",
                 dir.name()
             );
             Ok(exit)
         }
         (Exit::Io, Some(error)) if error.is_gone() => {
-            crate::say!(
+            program::say!(
                 "flashmark: {error}; what was measured before is kept. With another reader, port or cable, go on with: flashmark resume {}",
                 dir.name()
             );
             Ok(exit)
         }
         (Exit::Io, Some(error)) => {
-            crate::say!(
+            program::say!(
                 "flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}",
                 dir.name()
             );

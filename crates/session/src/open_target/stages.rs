@@ -31,7 +31,7 @@ pub fn clean_up_after_killed_runs() {
     }
     match host::clean_leftovers(&folder) {
         Ok(leftovers) => leftovers.iter().for_each(print_leftover),
-        Err(error) => crate::say!(
+        Err(error) => program::say!(
             "flashmark: cannot look for leftovers of killed runs in {}: {error}",
             folder.display()
         ),
@@ -41,9 +41,13 @@ pub fn clean_up_after_killed_runs() {
         let what = text::escaped(&undone.what.join(", "));
         match undone.undone {
             Ok(()) => {
-                crate::say!("flashmark: a run that was killed had left {what}; that is undone now")
+                program::say!(
+                    "flashmark: a run that was killed had left {what}; that is undone now"
+                )
             }
-            Err(error) => crate::say!("flashmark: a run that was killed has left {what}: {error}"),
+            Err(error) => {
+                program::say!("flashmark: a run that was killed has left {what}: {error}")
+            }
         }
     }
 }
@@ -51,10 +55,10 @@ pub fn clean_up_after_killed_runs() {
 fn print_leftover(leftover: &host::Leftover) {
     let folder = text::escaped(&leftover.directory.display().to_string());
     match &leftover.undone {
-        Ok(()) => crate::say!(
+        Ok(()) => program::say!(
             "flashmark: a run that was killed had left a file system mounted at {folder}; it is unmounted now"
         ),
-        Err(error) => crate::say!(
+        Err(error) => program::say!(
             "flashmark: a run that was killed has left a file system mounted at {folder}: {error}"
         ),
     }
@@ -121,10 +125,10 @@ struct Undo {
 impl Drop for Undo {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.staged.take().map(host::Staged::undo) {
-            crate::say!("flashmark: {error}; the next run tries again");
+            program::say!("flashmark: {error}; the next run tries again");
         }
         if let Err(error) = self.claim.borrow_mut().retake() {
-            crate::say!("flashmark: {error}");
+            program::say!("flashmark: {error}");
         }
     }
 }

@@ -5,9 +5,9 @@ use record::text::printable;
 use record::units::Bytes;
 use store::{RunDir, Store, Unrestored};
 
-use crate::exit::{OrExit, Result, refuse};
 use crate::medium_identity::has_own_identity;
 use crate::open_target::OpenTarget;
+use program::exit::{OrExit, Result, refuse};
 
 /// Refuses to write to a medium if a run that was cut short still has data of it to restore:
 /// restoring later would overwrite what is written now. If it is not certain that it is the same
@@ -28,7 +28,7 @@ pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
                 run.dir.path().display()
             ));
         }
-        crate::say!("flashmark: it may be this medium: {line}");
+        program::say!("flashmark: it may be this medium: {line}");
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use record::text::printable;
 use record::{Cell, Histogram, Published, Record, Sample};
 use serde_json::Value;
 
-use crate::exit::{OrExit, Result, usage};
+use program::exit::{OrExit, Result, usage};
 
 /// Replacement of private text.
 const BLANK: &str = "[not published]";
@@ -110,7 +110,7 @@ fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exit::Exit;
+    use program::exit::Exit;
 
     fn record() -> Record {
         let text = include_str!("../../../fixtures/records/check-a1.json");

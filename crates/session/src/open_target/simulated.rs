@@ -8,8 +8,8 @@ use sim::{Profile, SimDevice, SimOptions};
 use suite::{Plan, TargetInfo};
 
 use super::{OpenTarget, UnclaimedDevice, check_span, stages};
-use crate::exit::{OrExit, Result, usage};
 use crate::request::RunRequest;
+use program::exit::{OrExit, Result, usage};
 
 /// A medium that is simulated as soon as its plan is known.
 pub struct Simulation {

@@ -13,8 +13,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};
 
-use crate::exit::{Exit, Failure, OrExit, Result, refuse};
-use crate::{say, say_text, signals};
+use program::exit::{Exit, Failure, OrExit, Result, refuse};
+use program::say;
+use program::say_text;
+use program::signals;
 
 /// Target to overwrite, and its contents.
 pub struct Question<'a> {

@@ -29,7 +29,7 @@ impl SlowAnswer {
             let mut wait = FIRST;
             while is_over.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 let seconds = began.elapsed().as_secs();
-                crate::say!(
+                program::say!(
                     "flashmark: looking at {target} has taken {seconds} s so far; it answers slowly or not at all (Ctrl-C ends)"
                 );
                 wait = 2 * FIRST;

@@ -12,8 +12,10 @@ use record::{Cell, Flag, Params, PlannedCell, Stop};
 use serde_json::json;
 use suite::{CellProgress, RunEvent};
 
-use crate::terminal::{self, OutputStream};
-use crate::{messages, progress_events, words};
+use crate::progress_events;
+use crate::words;
+use program::messages;
+use program::terminal::{self, OutputStream};
 use report::{CellNames, display};
 
 /// Time between two updates of the screen.
@@ -207,7 +209,7 @@ impl Screen {
         match &self.bar {
             Some(bar) => bar.println(OutputStream::Error.fitted(line)),
             None if self.plain => {
-                crate::say!("{}", OutputStream::Error.fitted(line));
+                program::say!("{}", OutputStream::Error.fitted(line));
                 lock(&self.state).last_plain = Some(Instant::now());
             }
             None => {}
@@ -317,7 +319,7 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
             None if due && messages::are_json() && waited_ns >= LONG_CALL_NS => {
                 messages::event("waiting", json!({ "waited_ns": waited_ns }));
             }
-            None if due && !line.is_empty() => crate::say!("{line}"),
+            None if due && !line.is_empty() => program::say!("{line}"),
             None => {}
         }
         std::thread::park_timeout(TICK);
@@ -330,7 +332,7 @@ fn resize(bar: &ProgressBar, drawn: usize, width: usize) {
     bar.suspend(|| {
         let above = drawn.div_ceil(width.max(1)).saturating_sub(1);
         if above > 0 {
-            crate::say_text!("\u{1b}[{above}A\r\u{1b}[J");
+            program::say_text!("\u{1b}[{above}A\r\u{1b}[J");
         }
     });
     bar.set_style(style(width));
