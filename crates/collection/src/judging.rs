@@ -1,6 +1,6 @@
 //! Checks of a submission before anything else is done with it. Pure: no input or output, no clock.
 //!
-//! Every byte is hostile until it is parsed, and each step protects the next one. `unpack` bounds
+//! Every byte is hostile until it is parsed, and each step protects the next one. `unpacked` bounds
 //! the bytes. `scan` checks depth, counts, texts and schema of the document without storing it.
 //! serde then takes the fields that [`Published`] names and drops the rest. `possible` checks the
 //! numbers against physical limits, against each other, and against the latencies they are computed
@@ -8,7 +8,7 @@
 //! in the document are discarded: they are drawn anew from its cells.
 
 use record::collection::RunHeadline;
-use record::{Published, Record};
+use record::{Published, Record, UnpackError, unpacked};
 
 mod caveats;
 mod curves;
@@ -22,16 +22,12 @@ mod shapes;
 mod simulated;
 #[cfg(test)]
 mod tests;
-mod unpack;
 
 pub(crate) use limits::of_interface as interface_bps;
-pub use unpack::unpack;
 
 /// Limits on the size of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadLimits {
-    /// Most bytes as received, still compressed.
-    pub body_bytes: usize,
     /// Most bytes after decompression.
     pub unpacked_bytes: usize,
     /// Deepest nesting of the JSON.
@@ -47,7 +43,6 @@ pub struct UploadLimits {
 impl Default for UploadLimits {
     fn default() -> UploadLimits {
         UploadLimits {
-            body_bytes: 8 << 20,
             unpacked_bytes: 64 << 20,
             depth: 32,
             cells: 4096,
@@ -93,16 +88,22 @@ impl std::fmt::Display for Rejection {
 
 impl std::error::Error for Rejection {}
 
-/// Reads a submission. `encoding` is the header `Content-Encoding`.
+impl From<UnpackError> for Rejection {
+    fn from(error: UnpackError) -> Rejection {
+        let code = match error {
+            UnpackError::Long { .. } | UnpackError::LongUnpacked(_) => "too-large",
+            UnpackError::Damaged(_) | UnpackError::Followed(_) => "encoding",
+        };
+        Rejection::invalid(code, error.to_string())
+    }
+}
+
+/// Reads a submission, plain or packed with gzip.
 ///
 /// # Errors
 /// If it is not a run that can be accepted; the rejection says what is wrong and where.
-pub fn read(
-    body: &[u8],
-    encoding: Option<&str>,
-    limits: &UploadLimits,
-) -> Result<Upload, Rejection> {
-    let json = unpack::unpack(body, encoding, limits)?;
+pub fn read(body: &[u8], limits: &UploadLimits) -> Result<Upload, Rejection> {
+    let json = unpacked(body, limits.unpacked_bytes)?;
     scan::scan(&json, limits)?;
     let run = parse(&json)?;
     drop(json);
@@ -115,9 +116,8 @@ pub fn read(
 /// As [`read`] of its JSON.
 pub fn read_run(mut run: Published, limits: &UploadLimits) -> Result<Upload, Rejection> {
     let curves = curves::take(&mut run, limits);
-    let json = serde_json::to_vec(&run)
-        .map_err(|error| Rejection::invalid("not-a-run", scan::quoted_short(&error.to_string())))?;
-    scan::scan(&unpack::unpack(&json, None, limits)?, limits)?;
+    let json = run.encode();
+    scan::scan(&unpacked(json.as_bytes(), limits.unpacked_bytes)?, limits)?;
     drop(json);
     curves::put_back(&mut run, curves);
     judge(run)
@@ -147,16 +147,12 @@ pub fn check(run: &Published) -> Result<(), Rejection> {
 
 /// Parses the document as the type that names all published fields. All other fields are dropped.
 fn parse(json: &[u8]) -> Result<Published, Rejection> {
-    if let Ok(run) = serde_json::from_slice(json) {
-        return Ok(run);
-    }
-    // Parsed again with tracking of the place, which takes longer.
-    let mut text = serde_json::Deserializer::from_slice(json);
-    serde_path_to_error::deserialize(&mut text).map_err(|error| {
-        let place = error.path().to_string();
-        let place = if place == "." { String::new() } else { format!("{place}: ") };
-        let message = scan::quoted_short(&error.into_inner().to_string());
-        Rejection::invalid("not-a-run", format!("{place}{message}"))
+    let refused = |what: String| Rejection::invalid("not-a-run", what);
+    let json = str::from_utf8(json).map_err(|error| refused(error.to_string()))?;
+    Published::decode(json).map_err(|error| {
+        let place = scan::place_of(&error, json);
+        let place = if place.is_empty() { place } else { format!("{place}: ") };
+        refused(format!("{place}{}", scan::quoted_short(&error.to_string())))
     })
 }
 

@@ -11,7 +11,7 @@ mod lines;
 mod names;
 mod reference;
 
-pub use judging::{Rejection, Upload, UploadLimits, check, judge, read, read_run, unpack};
+pub use judging::{Rejection, Upload, UploadLimits, check, judge, read, read_run};
 pub use lines::{LineRuns, SentRun, content_name, lines_of};
 pub use names::{model_of, name_of, other_names_of};
 pub use reference::reference_headline;

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use collection::{Rejection, Upload, UploadLimits};
-use record::Record;
 use record::text::printable;
+use record::{MAX_RECORD_BYTES, Record, unpacked};
 use serde_json::value::RawValue;
 
 use session::published_run;
@@ -17,22 +17,19 @@ use session::published_run;
 /// A run that a collection would take, or the reason why it would not.
 pub type Verdict = std::result::Result<Upload, Rejection>;
 
-/// Most bytes of a file that are read, packed or not.
-const MAX_BYTES: u64 = 256 << 20;
-
 /// Judges every run in the bytes of a file.
 ///
 /// # Errors
 /// The published part of a whole record cannot be made.
 pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
-    let limits = limits(MAX_BYTES as usize);
-    let text = match unpacked(bytes, &limits) {
+    let limits = limits(MAX_RECORD_BYTES);
+    let text = match unpacked(bytes, MAX_RECORD_BYTES) {
         Ok(text) => text,
-        Err(rejection) => return Ok(vec![Err(rejection)]),
+        Err(error) => return Ok(vec![Err(error.into())]),
     };
     if let Ok(exported) = serde_json::from_slice::<Vec<ExportedEntry<'_>>>(&text) {
         let judged =
-            |entry: &ExportedEntry<'_>| collection::read(entry.run.get().as_bytes(), None, &limits);
+            |entry: &ExportedEntry<'_>| collection::read(entry.run.get().as_bytes(), &limits);
         return Ok(exported.iter().map(judged).collect());
     }
     Ok(vec![of_one(&text, &limits)?])
@@ -43,27 +40,21 @@ pub fn judged(bytes: &[u8]) -> Result<Vec<Verdict>> {
 /// # Errors
 /// The published part of a whole record cannot be made.
 pub fn judged_alone(bytes: &[u8], unpacked_bytes: usize) -> Result<Verdict> {
-    let limits = limits(unpacked_bytes);
-    match unpacked(bytes, &limits) {
-        Ok(text) => of_one(&text, &limits),
-        Err(rejection) => Ok(Err(rejection)),
+    match unpacked(bytes, unpacked_bytes) {
+        Ok(text) => of_one(&text, &limits(unpacked_bytes)),
+        Err(error) => Ok(Err(error.into())),
     }
 }
 
 fn limits(bytes: usize) -> UploadLimits {
-    UploadLimits { body_bytes: bytes, unpacked_bytes: bytes, ..UploadLimits::default() }
-}
-
-fn unpacked(bytes: &[u8], limits: &UploadLimits) -> std::result::Result<Vec<u8>, Rejection> {
-    let encoding = bytes.starts_with(&[0x1f, 0x8b]).then_some("gzip");
-    collection::unpack(bytes, encoding, limits).map(Cow::into_owned)
+    UploadLimits { unpacked_bytes: bytes, ..UploadLimits::default() }
 }
 
 fn of_one(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
     if serde_json::from_slice::<WholeRecord<'_>>(text).is_ok() {
         return of_record(text, limits);
     }
-    Ok(collection::read(text, None, limits))
+    Ok(collection::read(text, limits))
 }
 
 /// Members of an entry of an export that are read.
@@ -104,7 +95,7 @@ fn of_record(text: &[u8], limits: &UploadLimits) -> Result<Verdict> {
 pub fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)
-        .and_then(|open| open.take(MAX_BYTES).read_to_end(&mut bytes))
+        .and_then(|open| open.take(MAX_RECORD_BYTES as u64).read_to_end(&mut bytes))
         .with_context(|| format!("cannot read {}", printable(&file.display().to_string())))?;
     Ok(bytes)
 }

@@ -31,12 +31,15 @@ mod flag;
 mod histogram;
 mod host_state;
 mod io_accounting;
+mod journal;
+pub mod json;
 pub mod limits;
 mod medium;
 pub mod metric;
 mod params;
 mod published;
 mod quantity;
+mod reading;
 mod rounds;
 mod run;
 mod series;
@@ -66,6 +69,7 @@ pub use flag::{Bound, Flag, HANGS_NS, IoLimitKind};
 pub use histogram::{Histogram, HistogramError};
 pub use host_state::{HostStall, HostState, MAX_HOST_STALL_SHARE};
 pub use io_accounting::not_medium_reason;
+pub use journal::{Ending, JournalEntry, Opening, Resumed};
 pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,
     TargetKind, Temperature,
@@ -73,8 +77,9 @@ pub use medium::{
 pub use params::{Content, Direction, Params, Path, Pattern, Region, Sync};
 pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities, thread_views};
+pub use reading::{MAX_RECORD_BYTES, RecordError, UnpackError, unpacked};
 pub use rounds::{MIN_ROUNDS, UnsteadyRounds};
-pub use run::{Ended, PlannedCell, Record, RecordError, Run, SCHEMA, Skip, Software};
+pub use run::{Ended, PlannedCell, Record, Run, SCHEMA, Skip, Software};
 pub use series::{Series, SeriesAxis};
 pub use summary::{Answer, Summary};
 pub use uses::{Use, UseError};

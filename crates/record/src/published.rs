@@ -52,50 +52,26 @@ pub struct Published {
     pub findings: Vec<Finding>,
 }
 
+/// A struct whose fields of these names are those of others.
+macro_rules! copied {
+    ($of:ident { $($from:expr => $($field:ident)+;)* } $($rest:tt)*) => {
+        $of { $($($field: $from.$field.clone(),)+)* $($rest)* }
+    };
+}
+
 impl From<&Record> for Published {
     fn from(record: &Record) -> Published {
-        let medium = &record.medium;
+        let (run, medium, target) = (&record.run, &record.medium, &record.target);
         let host = record.host.clone().unwrap_or_default();
-        let filesystem = record.target.filesystem.clone().unwrap_or_default();
-        Published {
-            schema: record.schema.clone(),
-            started: record.run.started.clone(),
-            elapsed_ns: record.run.elapsed_ns,
-            seed: record.run.seed,
-            suite: record.run.suite.clone(),
-            label: record.run.label.clone(),
-            software: record.run.software.clone(),
-            kind: medium.kind,
-            vendor: medium.vendor.clone(),
-            model: medium.model.clone(),
-            firmware: medium.firmware.clone(),
-            capacity_bytes: medium.capacity_bytes,
-            interface: medium.interface.clone(),
-            manufacturer: medium.manufacturer.clone(),
-            oem: medium.oem.clone(),
-            made: medium.made.clone(),
-            classes: medium.classes.clone(),
-            claims: medium.claims.clone(),
-            behind_reader: medium.behind_reader,
-            rotational: medium.rotational,
-            profile: medium.profile.clone(),
-            target: record.target.kind,
-            filesystem: filesystem.kind,
-            mount_options: filesystem.options,
-            queue: record.target.queue.clone(),
-            link: record.target.link.clone(),
-            engine: record.target.engine.clone(),
-            kernel: host.kernel,
-            arch: host.arch,
-            board: host.board,
-            cpu: host.cpu,
-            cpus: host.cpus,
-            governor: host.governor,
-            cells: record.cells.clone(),
-            skipped: record.skipped.clone(),
-            flags: record.flags.clone(),
-            findings: record.findings.clone(),
-        }
+        let filesystem = target.filesystem.clone().unwrap_or_default();
+        copied!(Published {
+            record => schema cells skipped flags findings;
+            run => started elapsed_ns seed suite label software;
+            medium => kind vendor model firmware capacity_bytes interface manufacturer oem made;
+            medium => classes claims behind_reader rotational profile;
+            target => queue link engine;
+            host => kernel arch board cpu cpus governor;
+        } target: target.kind, filesystem: filesystem.kind, mount_options: filesystem.options)
     }
 }
 
@@ -103,68 +79,26 @@ impl Published {
     /// Makes a record in which everything unpublished is blank, for code that draws conclusions or
     /// pages from records.
     pub fn to_record(&self, id: &str) -> Record {
-        let run = Run {
-            id: id.to_owned(),
-            started: self.started.clone(),
-            elapsed_ns: self.elapsed_ns,
-            seed: self.seed,
-            suite: self.suite.clone(),
-            label: self.label.clone(),
-            software: self.software.clone(),
-            ..Run::default()
-        };
-        let medium = Medium {
-            kind: self.kind,
-            vendor: self.vendor.clone(),
-            model: self.model.clone(),
-            firmware: self.firmware.clone(),
-            capacity_bytes: self.capacity_bytes,
-            interface: self.interface.clone(),
-            manufacturer: self.manufacturer.clone(),
-            oem: self.oem.clone(),
-            made: self.made.clone(),
-            classes: self.classes.clone(),
-            claims: self.claims.clone(),
-            behind_reader: self.behind_reader,
-            rotational: self.rotational,
-            profile: self.profile.clone(),
-            ..Medium::default()
-        };
-        let filesystem = Filesystem {
-            kind: self.filesystem.clone(),
-            options: self.mount_options.clone(),
-            ..Filesystem::default()
-        };
-        let target = Target {
-            kind: self.target,
-            filesystem: (filesystem != Filesystem::default()).then_some(filesystem),
-            queue: self.queue.clone(),
-            link: self.link.clone(),
-            engine: self.engine.clone(),
-            ..Target::default()
-        };
-        let host = Host {
-            kernel: self.kernel.clone(),
-            arch: self.arch.clone(),
-            board: self.board.clone(),
-            cpu: self.cpu.clone(),
-            cpus: self.cpus,
-            governor: self.governor.clone(),
-            ..Host::default()
-        };
-        Record {
-            schema: self.schema.clone(),
-            run,
-            medium,
-            host: (host != Host::default()).then_some(host),
-            target,
-            cells: self.cells.clone(),
-            skipped: self.skipped.clone(),
-            flags: self.flags.clone(),
-            findings: self.findings.clone(),
-            plan: Vec::new(),
-            summary: None,
-        }
+        let run = copied!(Run {
+            self => started elapsed_ns seed suite label software;
+        } id: id.to_owned(), ..Run::default());
+        let medium = copied!(Medium {
+            self => kind vendor model firmware capacity_bytes interface manufacturer oem made;
+            self => classes claims behind_reader rotational profile;
+        } ..Medium::default());
+        let (kind, options) = (self.filesystem.clone(), self.mount_options.clone());
+        let filesystem = Filesystem { kind, options, ..Filesystem::default() };
+        let filesystem = (filesystem != Filesystem::default()).then_some(filesystem);
+        let target = copied!(Target {
+            self => queue link engine;
+        } kind: self.target, filesystem, ..Target::default());
+        let host = copied!(Host {
+            self => kernel arch board cpu cpus governor;
+        } ..Host::default());
+        let host = (host != Host::default()).then_some(host);
+        copied!(Record {
+            self => schema cells skipped flags findings;
+        } run, medium, host, target, plan: Vec::new(), summary: None)
     }
 }
 

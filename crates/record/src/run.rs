@@ -8,8 +8,6 @@ use crate::{Cell, Finding, Flag, Host, Medium, Params, Summary, Target};
 
 /// Version of the record's form.
 pub const SCHEMA: &str = "flashmark/1";
-/// Beginning of every version of the form.
-const FAMILY: &str = "flashmark/";
 
 /// The program that measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -144,28 +142,6 @@ pub struct Record {
     pub summary: Option<Summary>,
 }
 
-/// A record could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// Not JSON, or not of this form.
-    #[error("not a flashmark record: {0}")]
-    Malformed(#[from] serde_json::Error),
-    /// JSON of another format: its schema is not a version of this form.
-    #[error("not a flashmark record: its schema is '{found}', not '{SCHEMA}'")]
-    Foreign {
-        /// Schema that it names.
-        found: String,
-    },
-    /// A newer version wrote it.
-    #[error(
-        "the record is of form '{found}', this version reads '{SCHEMA}'; a newer flashmark reads it"
-    )]
-    Newer {
-        /// Schema that it names.
-        found: String,
-    },
-}
-
 impl Record {
     /// A record of which only the run is known.
     pub fn new(run: Run) -> Record {
@@ -182,32 +158,6 @@ impl Record {
             findings: Vec::new(),
             summary: None,
         }
-    }
-
-    /// Parses a record. A newer form is an error of its own.
-    pub fn from_json(text: &str) -> Result<Record, RecordError> {
-        #[derive(Deserialize)]
-        struct Probe {
-            schema: String,
-        }
-        let read = match serde_json::from_str::<Record>(text) {
-            Ok(record) if record.schema == SCHEMA => return Ok(record),
-            read => read,
-        };
-        let probe: Probe = serde_json::from_str(text)?;
-        match probe.schema {
-            ours if ours == SCHEMA => {}
-            found if found.starts_with(FAMILY) => return Err(RecordError::Newer { found }),
-            found => return Err(RecordError::Foreign { found }),
-        }
-        Ok(read?)
-    }
-
-    /// Text form: indented JSON with a final newline, the same bytes for the same record.
-    pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a record has only string keys");
-        text.push('\n');
-        text
     }
 
     /// Bytes written to the medium by all cells.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use program::printing::{print, print_document, print_whole};
-use record::Record;
+use record::{Record, Summary};
 use report::display::unbroken;
 use report::text::DetailsLocation;
 use store::{RunDir, atomic_write};
@@ -199,7 +199,7 @@ pub fn check_line(record: &Record, dir: &RunDir, exit: Exit, cached: Option<&str
         "cached": cached.is_some(),
         "measured": record.run.finished,
         "exit": exit as u8,
-        "summary": record.summary,
+        "summary": record.summary.as_ref().map(Summary::json),
     });
     format!("{line}\n")
 }

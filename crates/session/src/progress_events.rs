@@ -1,7 +1,7 @@
 //! Progress for programs (`--progress json`): events of a run as JSON, an object a line on standard
 //! error. Names and members are stable; docs/progress.md lists them.
 
-use record::{Cell, Flag, PlannedCell, Record, Skip};
+use record::{Cell, Flag, PlannedCell, Record, Skip, Summary};
 use serde_json::{Value, json};
 use store::RunDir;
 use suite::{CellProgress, RunEvent};
@@ -14,6 +14,8 @@ use program::messages::event;
 pub fn planned(dir: &RunDir, cells: &[PlannedCell], skipped: &[Skip], done: &[Cell]) {
     let done: Vec<&str> = done.iter().map(|cell| cell.id.as_str()).collect();
     let record = dir.record_path();
+    let cells: Value = cells.iter().map(PlannedCell::json).collect();
+    let skipped: Value = skipped.iter().map(Skip::json).collect();
     event(
         "planned",
         json!({ "run": dir.name(), "record": record, "cells": cells, "skipped": skipped, "done": done }),
@@ -23,9 +25,9 @@ pub fn planned(dir: &RunDir, cells: &[PlannedCell], skipped: &[Skip], done: &[Ce
 /// Writes the conclusions of a run, and the path of its record.
 pub fn concluded(record: &Record, dir: &RunDir) {
     for finding in &record.findings {
-        event("finding", json!(finding));
+        event("finding", finding.json());
     }
-    let (ended, summary) = (record.run.ended, &record.summary);
+    let (ended, summary) = (record.run.ended, record.summary.as_ref().map(Summary::json));
     event(
         "record",
         json!({ "run": dir.name(), "record": dir.record_path(), "ended": ended, "summary": summary }),
@@ -42,7 +44,7 @@ pub fn write(run_event: &RunEvent<'_>, cells: usize) {
     match run_event {
         RunEvent::CellStarted { index, cell, allotted_ns } => event(
             "cell-started",
-            json!({ "index": index, "cells": cells, "cell": cell, "allotted_ns": allotted_ns }),
+            json!({ "index": index, "cells": cells, "cell": cell.json(), "allotted_ns": allotted_ns }),
         ),
         RunEvent::Progress(progress) => event("progress", members(progress, cells)),
         RunEvent::CellFinished { index, cell } => {
@@ -59,7 +61,7 @@ pub fn write(run_event: &RunEvent<'_>, cells: usize) {
             let figure = words::figure(cell);
             event("cell-revised", json!({ "figure": figure, "cell": result(cell) }));
         }
-        RunEvent::Skipped(skip) => event("skipped", json!(skip)),
+        RunEvent::Skipped(skip) => event("skipped", skip.json()),
         RunEvent::Flagged(flag) => event("caveat", caveat(flag)),
         RunEvent::RoundFinished { .. }
         | RunEvent::RoundsDone { .. }
@@ -90,10 +92,10 @@ pub fn run_share(progress: &CellProgress<'_>, cells: usize) -> f64 {
 }
 
 /// A cell as the record has it, without what is large: histogram, curves and counters.
-fn result(cell: &Cell) -> Cell {
-    Cell { histogram: None, series: Vec::new(), activity: Vec::new(), ..cell.clone() }
+fn result(cell: &Cell) -> Value {
+    Cell { histogram: None, series: Vec::new(), activity: Vec::new(), ..cell.clone() }.json()
 }
 
 fn caveat(flag: &Flag) -> Value {
-    json!({ "caveat": flag, "text": flag.to_string() })
+    json!({ "caveat": flag.json(), "text": flag.to_string() })
 }

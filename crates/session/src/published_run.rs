@@ -7,7 +7,7 @@ use record::text::printable;
 use record::{Cell, Histogram, Published, Record, Sample};
 use serde_json::Value;
 
-use program::exit::{OrExit, Result, usage};
+use program::exit::{Result, usage};
 
 /// Replacement of private text.
 const BLANK: &str = "[not published]";
@@ -25,7 +25,7 @@ const SHORTEST: usize = 5;
 pub fn of(record: &Record) -> Result<(Published, usize)> {
     let mut run = Published::from(record);
     let numbers: Vec<CellNumbers> = run.cells.iter_mut().map(CellNumbers::take).collect();
-    let mut value = serde_json::to_value(&run).or_internal()?;
+    let mut value = run.json();
     let private = private(record);
     let mut blanked = 0;
     each_text(&mut value, &mut |text| {
@@ -35,7 +35,7 @@ pub fn of(record: &Record) -> Result<(Published, usize)> {
         blanked += usize::from(kept != printable);
         *text = kept;
     });
-    let sound = serde_json::from_value::<Published>(value).ok();
+    let sound = Published::decode(&value.to_string()).ok();
     let Some(mut run) = sound.filter(|_| numbers.iter().all(CellNumbers::are_finite)) else {
         return usage(
             "a number in the record is not finite, so the record cannot be sent; measure again",

@@ -72,7 +72,7 @@ impl<W: Write> Sink for JsonSink<W> {
     fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
         self.to.write_all(if self.is_empty { b"[\n" } else { b",\n" })?;
         self.is_empty = false;
-        Ok(serde_json::to_writer(&mut self.to, entry)?)
+        Ok(self.to.write_all(entry.encode().as_bytes())?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), ExportError> {

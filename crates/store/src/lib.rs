@@ -35,10 +35,11 @@ pub use backup::{
 };
 pub use find::FindError;
 pub use imported::{Batch, KeptHow, KeptRecord, SOURCE_FILE, stored_record};
-pub use journal::{Ending, Journal, JournalEntry, Opening, Resumed};
+pub use journal::Journal;
 pub use journal_form::{FORM, HEADER_FILE, JournalError};
 pub use lock::{LOCK_FILE, Lock, LockError};
 pub use reading::Unread;
+pub use record::{Ending, JournalEntry, Opening, Resumed};
 pub use replay::{JournalFingerprints, Replayed};
 pub use root::{CreateError, Store};
 pub use run_dir::{JOURNAL_FILE, LoadError, Loaded, RECORD_FILE, RunDir};

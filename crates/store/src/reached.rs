@@ -7,7 +7,6 @@ use record::{Ended, Record, Stop};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::journal::Opening;
 use crate::reading;
 
 #[derive(Deserialize)]
@@ -27,6 +26,12 @@ pub(crate) enum EntryOutline {
     Ended(EndingOutline),
     Begun(IgnoredAny),
     Marked(IgnoredAny),
+}
+
+impl EntryOutline {
+    pub fn decode(json: &str) -> serde_json::Result<EntryOutline> {
+        serde_json::from_str(json)
+    }
 }
 
 #[derive(Deserialize)]
@@ -68,7 +73,7 @@ impl JournalProgress {
 /// True if a journal is whole and says no more than the written record of its run. Then the record
 /// alone describes the run.
 pub(crate) fn is_whole_record(record: &Record, journal: &Path) -> bool {
-    let Ok(contents) = reading::read::<Opening, EntryOutline>(journal) else { return false };
+    let Ok(contents) = reading::read(journal, EntryOutline::decode) else { return false };
     let JournalProgress { cells, ended, resumed } = JournalProgress::of(contents.entries);
     contents.unread.is_none()
         && (cells.len(), ended, resumed)

@@ -7,17 +7,17 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use record::Opening;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use crate::journal_form::{FORM, FORM_FAMILY, HEADER_FILE, JournalError};
 use crate::line::{checksum, event, unframe};
 
-/// Content of a journal, in as much detail as the types `H` (of the header) and `E` (of each event)
-/// have.
+/// Content of a journal, in as much detail as the type `E` of each event has.
 #[derive(Debug, PartialEq)]
-pub(crate) struct JournalContents<H, E> {
-    pub opening: H,
+pub(crate) struct JournalContents<E> {
+    pub opening: Opening,
     /// Events in the order in which they were written.
     pub entries: Vec<E>,
     /// Whole lines that are not used.
@@ -76,8 +76,9 @@ impl fmt::Display for Unread {
 
 /// The first line, once its form is known.
 #[derive(Deserialize)]
-struct HeaderIn<H> {
-    opening: H,
+struct HeaderIn<'a> {
+    #[serde(borrow)]
+    opening: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -85,12 +86,13 @@ struct FormOnly {
     form: String,
 }
 
-/// Reads a journal file.
-pub(crate) fn read<H: DeserializeOwned, E: DeserializeOwned>(
+/// Reads a journal file; `decode` reads an event from its JSON.
+pub(crate) fn read<E>(
     path: &Path,
-) -> Result<JournalContents<H, E>, JournalError> {
+    decode: fn(&str) -> serde_json::Result<E>,
+) -> Result<JournalContents<E>, JournalError> {
     let bytes = bytes_of(path)?;
-    parse(&bytes, &copy_of_header(path), path)
+    parse(&bytes, &copy_of_header(path), path, decode)
 }
 
 /// Reads the bytes of a journal. Pages that its disk cannot read become zeros, which do not check:
@@ -150,11 +152,12 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Reads the bytes of a journal and of the copy of its first line; `path` is only for the messages.
-fn parse<H: DeserializeOwned, E: DeserializeOwned>(
+fn parse<E>(
     bytes: &[u8],
     copy: &[u8],
     path: &Path,
-) -> Result<JournalContents<H, E>, JournalError> {
+    decode: fn(&str) -> serde_json::Result<E>,
+) -> Result<JournalContents<E>, JournalError> {
     let without = |reason: String| JournalError::NoHeader { path: path.to_owned(), reason };
     let first = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
     let (header, mut sound) = match (header(first, path)?, header(copy, path)?) {
@@ -164,12 +167,14 @@ fn parse<H: DeserializeOwned, E: DeserializeOwned>(
             return Err(without("its first line and the copy of it are damaged".to_owned()));
         }
     };
-    let HeaderIn { opening } =
-        serde_json::from_str(header).map_err(|error| without(without_place(&error)))?;
+    let opening = serde_json::from_str(header)
+        .and_then(|HeaderIn { opening }| Opening::decode(opening.get()))
+        .map_err(|error| without(without_place(&error)))?;
     let (of, mut next, mut entries) = (checksum(header.as_bytes()), 2, Vec::new());
     let counting = if sound > 0 { &bytes[sound..] } else { &[] };
     for line in counting.split_inclusive(|byte| *byte == b'\n') {
-        let read = event(line, next, of).and_then(|json| serde_json::from_slice(&json).ok());
+        let json = event(line, next, of).and_then(|json| String::from_utf8(json).ok());
+        let read = json.and_then(|json| decode(&json).ok());
         let Some(entry) = read else { break };
         entries.push(entry);
         sound += line.len();

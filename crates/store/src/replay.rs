@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use record::{
-    Cell, Ended, Fingerprint, FingerprintMark, Flag, Host, Record, SCHEMA, Software, Temperature,
+    Cell, Ended, Ending, Fingerprint, FingerprintMark, Flag, Host, JournalEntry, Opening, Record,
+    Resumed, SCHEMA, Software, Temperature,
 };
 
-use crate::journal::{Ending, JournalEntry, Opening, Resumed};
 use crate::reading::{JournalContents, Unread};
 
 /// Result of replaying a journal.
@@ -53,7 +53,7 @@ impl Replayed {
 }
 
 /// Builds the record so far.
-pub(crate) fn replay(contents: JournalContents<Opening, JournalEntry>) -> Replayed {
+pub(crate) fn replay(contents: JournalContents<JournalEntry>) -> Replayed {
     let Opening { run, medium, host, target, plan, skipped, flags, command, fingerprint } =
         contents.opening;
     let schema = SCHEMA.to_owned();

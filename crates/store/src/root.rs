@@ -7,13 +7,13 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use record::Ended;
+use record::{Ended, Opening};
 
 use crate::atomic::{
     Scratch, WriteError, is_plain_name, parent_of, sweep, sync_directory, unique_name,
 };
 use crate::find::{self, FindError};
-use crate::journal::{self, Opening};
+use crate::journal;
 use crate::journal_form::HEADER_FILE;
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 use crate::summary::{RunSummary, summary};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use record::{Cell, Ended, MediumKind, Published, Record, RecordError, TargetKind};
+use record::{Cell, Ended, JournalEntry, Record, RecordError};
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
 use crate::backup::{self, BackupError, BackupLog, Unrestored};
@@ -13,30 +13,6 @@ use crate::lock::{self, Lock, LockError};
 use crate::reached::is_whole_record;
 use crate::reading::{self, read_regular};
 use crate::replay::{Replayed, replay};
-
-/// Longest unpacked record that is read, in bytes: one that claims more is a trap.
-#[cfg(feature = "export")]
-const MAX_BYTES: u64 = 256 << 20;
-
-/// Bytes of a record; those of a site are unpacked from gzip.
-#[cfg(feature = "export")]
-fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let mut plain = Vec::new();
-    let mut packed = io::Read::take(flate2::read::GzDecoder::new(&bytes[..]), MAX_BYTES);
-    io::Read::read_to_end(&mut packed, &mut plain)?;
-    Ok(plain)
-}
-
-#[cfg(not(feature = "export"))]
-fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        return Err(io::Error::other("it is packed: gunzip it first; this build cannot"));
-    }
-    Ok(bytes)
-}
 
 /// Name of the journal in a run's directory.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
@@ -161,7 +137,7 @@ impl RunDir {
         if !self.has_journal {
             return Err(JournalError::RecordOnly(self.record.clone()));
         }
-        let mut replayed = replay(reading::read(&self.journal_path())?);
+        let mut replayed = replay(reading::read(&self.journal_path(), JournalEntry::decode)?);
         if let Some(unread) = &mut replayed.unread
             && let Ok(written) = self.written_record()
             && is_the_whole_of(&written, &replayed.record)
@@ -254,29 +230,11 @@ impl RunDir {
 
     fn written_record(&self) -> Result<Record, LoadError> {
         let path = &self.record;
-        let bytes = read_regular(path)
-            .and_then(unpacked)
-            .map_err(|source| LoadError::Read { path: path.clone(), source })?;
-        let text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Record::from_json(&text)
-            .or_else(|error| self.published(&text).ok_or(error))
+        let bytes =
+            read_regular(path).map_err(|source| LoadError::Read { path: path.clone(), source })?;
+        let published = (!self.has_journal).then_some(self.name.as_str());
+        Record::read(&bytes, published)
             .map_err(|source| LoadError::Record { path: path.clone(), source })
-    }
-
-    /// Reads a published run, the form of the records in a repository, if the file is one.
-    fn published(&self, text: &str) -> Option<Record> {
-        /// Field that tells a published run from a broken record.
-        #[derive(serde::Deserialize)]
-        struct Head {
-            #[serde(rename = "kind")]
-            _kind: MediumKind,
-            #[serde(rename = "target")]
-            _target: TargetKind,
-        }
-        let _: Head = serde_json::from_str(text).ok()?;
-        let run: Published = serde_json::from_str(text).ok()?;
-        (!self.has_journal && run.schema == record::SCHEMA).then(|| run.to_record(&self.name))
     }
 
     /// Writes `record.json`, whole or not at all.

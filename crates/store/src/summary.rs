@@ -1,6 +1,6 @@
 //! Summary of each run, read without decoding its measurements.
 
-use record::{Ended, Medium, Record, Run, Stop, Target};
+use record::{Ended, Medium, Opening, Record, Run, Stop, Target};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -43,15 +43,6 @@ pub struct Overview {
     pub cells_planned: usize,
 }
 
-/// Fields that are read of the opening of a journal.
-#[derive(Deserialize)]
-struct Outline {
-    run: Run,
-    medium: Medium,
-    target: Target,
-    plan: Vec<IgnoredAny>,
-}
-
 /// Fields that are read of a written record.
 #[derive(Deserialize)]
 struct RecordOutline {
@@ -69,7 +60,7 @@ struct RunOutline {
 pub(crate) fn summary(dir: RunDir) -> RunSummary {
     let alone =
         |dir: RunDir, overview| RunSummary { dir, overview, damage: None, has_its_record: true };
-    match reading::read::<Outline, EntryOutline>(&dir.journal_path()) {
+    match reading::read(&dir.journal_path(), EntryOutline::decode) {
         Ok(contents) if contents.unread.is_some() => of_damaged(dir),
         Ok(contents) => of_journal(contents, dir),
         // A record that was imported or whose journal is gone is not a damaged run.
@@ -94,13 +85,14 @@ fn of_damaged(dir: RunDir) -> RunSummary {
     }
 }
 
-fn of_journal(contents: JournalContents<Outline, EntryOutline>, dir: RunDir) -> RunSummary {
+fn of_journal(contents: JournalContents<EntryOutline>, dir: RunDir) -> RunSummary {
     let JournalProgress { cells, ended, resumed } = JournalProgress::of(contents.entries);
+    let Opening { run, medium, target, plan, .. } = contents.opening;
     let unsaid = || if dir.is_being_written() { Ended::Running } else { Ended::Interrupted };
     let ended = ended.unwrap_or_else(unsaid);
     let has_its_record = is_written(&dir, ended, resumed, cells.len());
     RunSummary {
-        overview: Ok(overview(contents.opening, ended, cells.into_values())),
+        overview: Ok(overview(run, &medium, &target, ended, plan.len(), cells.into_values())),
         dir,
         damage: None,
         has_its_record,
@@ -119,21 +111,27 @@ fn is_written(dir: &RunDir, ended: Ended, resumed: u32, cells: usize) -> bool {
 fn of_record(record: Record) -> Overview {
     let Record { run, medium, target, plan, cells, .. } = record;
     // Cells that other tools measured are in no plan of ours.
-    let (ended, plan) = (run.ended, vec![IgnoredAny; plan.len().max(cells.len())]);
-    overview(Outline { run, medium, target, plan }, ended, cells.into_iter().map(|cell| cell.stop))
+    let (ended, planned) = (run.ended, plan.len().max(cells.len()));
+    overview(run, &medium, &target, ended, planned, cells.into_iter().map(|cell| cell.stop))
 }
 
-fn overview(outline: Outline, ended: Ended, stops: impl Iterator<Item = Stop>) -> Overview {
-    let Outline { run, medium, target, plan } = outline;
+fn overview(
+    run: Run,
+    medium: &Medium,
+    target: &Target,
+    ended: Ended,
+    planned: usize,
+    stops: impl Iterator<Item = Stop>,
+) -> Overview {
     Overview {
-        medium: medium_name(&medium, &target),
+        medium: medium_name(medium, target),
         id: run.id,
         started: run.started,
         suite: run.suite,
         label: run.label,
         ended,
         cells_done: stops.filter(|stop| !stop.cut_short()).count(),
-        cells_planned: plan.len(),
+        cells_planned: planned,
     }
 }
 

@@ -106,6 +106,50 @@ enum Step {
     Number(usize),
 }
 
+/// Path of a value as text: `cells[3].metrics`.
+fn text_of(path: &[Step]) -> String {
+    let mut place = String::new();
+    for step in path {
+        match step {
+            Step::Member(name) if place.is_empty() => place += name,
+            Step::Member(name) => place += &format!(".{name}"),
+            Step::Number(number) => place += &format!("[{number}]"),
+        }
+    }
+    place
+}
+
+/// Path of the value at which a parser refused a text that is JSON; empty for the whole of it.
+pub(super) fn place_of(error: &serde_json::Error, json: &str) -> String {
+    let lines = json.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let end = lines.map(str::len).sum::<usize>() + error.column();
+    let (mut path, mut name) = (Vec::new(), String::new());
+    let mut bytes = json.bytes().take(end);
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => {
+                name.clear();
+                while let Some(byte) = bytes.next().filter(|byte| *byte != b'"') {
+                    name.push(char::from(byte));
+                    name.extend((byte == b'\\').then(|| bytes.next().map(char::from)).flatten());
+                }
+            }
+            b'{' => path.push(Step::Member(String::new())),
+            b'[' => path.push(Step::Number(0)),
+            b'}' | b']' => drop(path.pop()),
+            b':' => drop(path.last_mut().map(|step| *step = Step::Member(name.clone()))),
+            b',' => match path.last_mut() {
+                Some(Step::Number(number)) => *number += 1,
+                Some(Step::Member(member)) => member.clear(),
+                None => {}
+            },
+            _ => {}
+        }
+    }
+    path.retain(|step| !matches!(step, Step::Member(name) if name.is_empty()));
+    quoted_short(&text_of(&path))
+}
+
 /// State of the scan.
 struct ScanState<'l> {
     limits: &'l UploadLimits,
@@ -122,16 +166,9 @@ struct ScanState<'l> {
 }
 
 impl ScanState<'_> {
-    /// Path of the current value: `cells[3].metrics`.
+    /// Path of the current value.
     fn place(&self) -> String {
-        let mut place = String::new();
-        for step in &self.path {
-            match step {
-                Step::Member(name) if place.is_empty() => place += name,
-                Step::Member(name) => place += &format!(".{name}"),
-                Step::Number(number) => place += &format!("[{number}]"),
-            }
-        }
+        let place = text_of(&self.path);
         if place.is_empty() { "the document".to_owned() } else { quoted_short(&place) }
     }
 

@@ -2,13 +2,12 @@
 //! records must be small.
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, IntoInnerError, Write};
+use std::io::Write;
 
 use anyhow::{Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use record::{Cell, Published, Series};
-use serde::Serialize;
 
 /// Most bytes of a packed record.
 pub const MAX_PACKED: usize = 100_000;
@@ -70,7 +69,7 @@ fn leave_out(
 ) -> Result<Vec<u8>> {
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
     for cell in &run.cells {
-        *sizes.entry(name_of(cell)).or_default() += serde_json::to_vec(cell)?.len();
+        *sizes.entry(name_of(cell)).or_default() += cell.encode().len();
     }
     let mut largest: Vec<(String, usize)> = sizes.into_iter().collect();
     largest.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
@@ -119,16 +118,15 @@ fn thin(series: &mut Series) {
 
 /// Packs the JSON of a run. The same record gives the same bytes, as the head has no time.
 fn pack(run: &Published) -> Result<Vec<u8>> {
-    write_packed(Vec::new(), Compression::best(), run)
+    write_packed(Vec::new(), Compression::best(), &run.encode())
 }
 
-/// Writes a value as a line of JSON, packed with gzip. JSON comes in pieces of a few bytes, and
-/// each write to a packer takes time, so the pieces are collected first.
-pub fn write_packed<W: Write>(to: W, level: Compression, value: &impl Serialize) -> Result<W> {
-    let mut json = BufWriter::new(GzEncoder::new(to, level));
-    serde_json::to_writer(&mut json, value)?;
-    json.write_all(b"\n")?;
-    Ok(json.into_inner().map_err(IntoInnerError::into_error)?.finish()?)
+/// Writes a line of JSON, packed with gzip.
+pub fn write_packed<W: Write>(to: W, level: Compression, json: &str) -> Result<W> {
+    let mut packer = GzEncoder::new(to, level);
+    packer.write_all(json.as_bytes())?;
+    packer.write_all(b"\n")?;
+    Ok(packer.finish()?)
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl OneEnd {
         match event["event"].as_str() {
             Some("record") => {
                 self.run = event["run"].as_str().map(str::to_owned);
-                self.summary = serde_json::from_value(event["summary"].clone()).ok();
+                self.summary = Summary::decode(&event["summary"].to_string()).ok();
             }
             Some("message") => {
                 let text = event["text"].as_str().unwrap_or_default();

@@ -55,7 +55,9 @@ impl SeveralScreen {
         let Some(line) = lines.get_mut(nth) else { return };
         match event["event"].as_str() {
             Some("planned") => {
-                line.plan = serde_json::from_value(event["cells"].clone()).unwrap_or_default();
+                let cells = event["cells"].as_array().into_iter().flatten();
+                let plan = cells.map(|cell| PlannedCell::decode(&cell.to_string()));
+                line.plan = plan.collect::<Result<_, _>>().unwrap_or_default();
             }
             Some("cell-started") => line.set(&line.doing(event)),
             Some("progress") => {

@@ -10,7 +10,7 @@ use super::table::{self, FigureCell};
 
 /// One line as JSON on one line of text.
 pub fn line_json(line: &CollectionLine) -> String {
-    serde_json::to_string(line).expect("a line has only string keys")
+    line.encode()
 }
 
 /// Beginning of a medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": ..,
@@ -22,7 +22,7 @@ pub fn medium_json_head(line: &CollectionLine) -> String {
 /// The next run in it, without its [`Bulk`]; `at` counts from 0.
 pub fn medium_json_run(at: usize, lean: &CollectionRun) -> String {
     let between = if at == 0 { "\n" } else { ",\n" };
-    between.to_owned() + &serde_json::to_string(lean).expect("an entry has only string keys")
+    between.to_owned() + &lean.encode()
 }
 
 /// End of the runs.

@@ -20,9 +20,8 @@ const EXACT: i64 = 1 << 53;
 
 /// A record as text for a script element.
 pub(super) fn embedded_record(record: &Record) -> String {
-    let json = serde_json::to_string(record).expect("a record has only string keys");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(packed(&json).as_bytes()).expect("memory takes every byte");
+    encoder.write_all(packed(&record.encode()).as_bytes()).expect("memory takes every byte");
     STANDARD.encode(encoder.finish().expect("memory takes every byte"))
 }
 

@@ -78,8 +78,7 @@ pub(super) fn time(value: Option<&str>) -> ColumnValue {
 
 /// Name of a flag in a record.
 fn flag_name(flag: &Flag) -> Option<String> {
-    let value = serde_json::to_value(flag).ok()?;
-    Some(value.get("flag")?.as_str()?.to_owned())
+    Some(flag.json().get("flag")?.as_str()?.to_owned())
 }
 
 /// Names of flags, in their order.

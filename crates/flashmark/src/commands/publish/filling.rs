@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
     pub fn finish(self) -> Result<usize> {
         let made = self.made.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let file = BufWriter::new(fs::File::create(self.dir.join(MADE))?);
-        write_packed(file, Compression::fast(), &made)?.flush()?;
+        write_packed(file, Compression::fast(), &serde_json::to_string(&made)?)?.flush()?;
         Ok(self.written.into_inner())
     }
 

@@ -1,14 +1,12 @@
 //! Adding runs to a tree: each becomes a file of it, from which pages are made, and stays in memory
 //! without its cells.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 
 use anyhow::{Context, Result};
 use collection::Upload;
 use flate2::Compression;
-use flate2::read::GzDecoder;
-use record::{Cell, Published};
-use serde::Deserialize;
+use record::{Cell, Published, Record};
 
 use super::filling::{TextDigest, Tree};
 use crate::repository::judging::RunInShort;
@@ -51,7 +49,7 @@ pub fn keep(tree: &Tree, id: &str, run: &Published, mut cells: Vec<Cell>) -> Res
     thinned(&mut cells);
     let mut record = run.to_record(id);
     record.cells = cells;
-    write_packed(file, Compression::new(LEVEL), &record)?
+    write_packed(file, Compression::new(LEVEL), &record.encode())?
         .flush()
         .with_context(|| format!("cannot write {path}"))
 }
@@ -61,12 +59,7 @@ const LEVEL: u32 = 6;
 
 /// The cells in the file of a run.
 pub fn cells_of(tree: &Tree, id: &str) -> Result<Vec<Cell>> {
-    #[derive(Deserialize)]
-    struct StoredCells {
-        cells: Vec<Cell>,
-    }
-    let mut json = Vec::new();
-    let file = BufReader::new(tree.file(&path_of(id))?);
-    GzDecoder::new(file).read_to_end(&mut json)?;
-    Ok(serde_json::from_slice::<StoredCells>(&json)?.cells)
+    let mut packed = Vec::new();
+    tree.file(&path_of(id))?.read_to_end(&mut packed)?;
+    Ok(Record::read(&packed, None)?.cells)
 }

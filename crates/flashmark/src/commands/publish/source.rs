@@ -235,8 +235,8 @@ impl PublishedLines {
     /// Digest of a line and its runs: the same digest gives the same page.
     pub fn key(&self, at: usize) -> anyhow::Result<TextDigest> {
         let Line { line, runs, .. } = &self.lines[at];
-        let key = TextDigest::default().with(serde_json::to_string(line)?);
-        Ok(key.with(serde_json::to_string(runs)?))
+        let key = TextDigest::default().with(line.encode());
+        Ok(runs.iter().fold(key, |key, run| key.with(run.encode())))
     }
 
     /// Names of the runs of a line whose files are made with its page.

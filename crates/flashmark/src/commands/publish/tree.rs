@@ -165,7 +165,8 @@ fn parquet(tree: &Tree, source: &PublishedLines, media: usize) -> Result<()> {
     // A few at a time: what is made waits in memory for its turn.
     for pieces in pieces.chunks(8) {
         let made = each_of(pieces.len(), |at| {
-            let key = TextDigest::default().with(serde_json::to_string(&pieces[at])?).text();
+            let key = TextDigest::default();
+            let key = pieces[at].iter().fold(key, |key, run| key.with(run.encode())).text();
             if let Some(groups) = old.as_ref().and_then(|old| old.groups.get(&key)) {
                 return Ok((key, Err(groups.clone())));
             }
@@ -277,7 +278,8 @@ fn media(
             others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
         let page = format!("medium/{}.html", line.slug);
         let data = format!("data/medium/{}.json", line.slug);
-        let key = source.page_key(site, &[at])?.with(serde_json::to_string(&beside)?);
+        let key = source.page_key(site, &[at])?;
+        let key = beside.iter().fold(key, |key, line| key.with(line.encode()));
         let files = source.made_with_page(at);
         let files: Vec<String> = files.iter().map(|id| intake::path_of(id)).collect();
         let paths: Vec<&str> = files.iter().map(String::as_str).chain([&*page, &*data]).collect();

@@ -25,8 +25,7 @@ impl SubmissionDocument {
     /// Packs what a collection gets of a record.
     pub fn of(record: &Record) -> Result<SubmissionDocument> {
         let (run, blanked) = published_run::of(record)?;
-        let mut json = serde_json::to_string_pretty(&run).or_internal()?;
-        json.push('\n');
+        let json = record::json::indented(&run.encode()) + "\n";
         let mut packer = GzEncoder::new(Vec::new(), Compression::default());
         packer.write_all(json.as_bytes()).or_internal()?;
         let packed_bytes = packer.finish().or_internal()?.len() as u64;

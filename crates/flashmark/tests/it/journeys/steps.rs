@@ -304,7 +304,7 @@ fn submit(walk: &Walk<'_>) -> Result<(), String> {
     };
     let packed = fs::read(written).map_err(|error| error.to_string())?;
     let limits = collection::UploadLimits::default();
-    let upload = collection::read(&packed, Some("gzip"), &limits);
+    let upload = collection::read(&packed, &limits);
     let run = upload.map_err(|error| error.to_string())?.run;
     let id = collection::content_name(&run);
     ensure(written.ends_with(format!("{id}.json.gz")), || format!("{}: {id}", written.display()))?;
