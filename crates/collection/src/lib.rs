@@ -1,6 +1,6 @@
 //! An open collection of runs. Every run that is sent or published passes [`read`] or [`check`],
 //! which say what cannot be true of it; the program that measures asks the same functions before it
-//! sends anything. [`Lines`] computes the table from the runs that count.
+//! sends anything. [`lines_of`] computes the table from the runs that count, [`site`] makes its pages.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
 
@@ -10,8 +10,13 @@ mod judging;
 mod lines;
 mod names;
 mod reference;
+pub mod site;
 
 pub use judging::{Rejection, Upload, UploadLimits, check, judge, read, read_run};
 pub use lines::{LineRuns, SentRun, content_name, lines_of};
 pub use names::{model_of, name_of, other_names_of};
 pub use reference::reference_headline;
+
+#[cfg(test)]
+#[path = "../../report/src/demo.rs"]
+pub mod demo;

@@ -216,7 +216,7 @@ pub fn parse_place(path: &Path) -> Option<(String, String)> {
     let is_one = records == RECORDS
         && parts.next().is_none()
         && is_sender(sender)
-        && report::collection::is_slug(id);
+        && collection::site::is_slug(id);
     is_one.then(|| (sender.to_owned(), id.to_owned()))
 }
 

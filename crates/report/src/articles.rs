@@ -3,7 +3,20 @@
 //! Their figures are records ([`crate::reference`]); a test of the program checks each
 //! number of a finding against them and the page that it cites.
 
+use std::collections::BTreeMap;
+
 use record::Published;
+use record::text::printable;
+
+use crate::column_figures::{ColumnFigure, RunFigures};
+use crate::{figure, words};
+
+mod figures;
+mod text;
+
+pub use figures::{ArticleRow, MeasureCommand, MediumFigures, PickCell};
+use figures::{commands, groups, without_any};
+pub use text::{list, text};
 
 /// An article in a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +163,103 @@ pub const ARTICLES: [Article; 5] = [
 /// neither: it would be the fifth by number and the fourth by name.
 pub fn named(name: &str) -> Option<&'static Article> {
     ARTICLES.iter().find(|article| article.number == name || article.key == name)
+}
+
+/// The most media beside an article.
+pub const MAX_PICKED: usize = 5;
+
+/// A selected medium with its figures, by the name of the column.
+pub struct Pick {
+    /// Its name.
+    pub name: String,
+    /// Address of its page, or empty.
+    pub href: String,
+    /// Its figures.
+    pub found: BTreeMap<String, ColumnFigure>,
+}
+
+impl Pick {
+    /// Up to [`MAX_PICKED`] runs, without a page to link to.
+    pub fn of_runs(runs: &[RunFigures]) -> Vec<Pick> {
+        let pick = |(name, found): &RunFigures| Pick {
+            name: printable(name),
+            href: String::new(),
+            found: found.clone(),
+        };
+        runs.iter().take(MAX_PICKED).map(pick).collect()
+    }
+
+    /// The figure of that name, or else the one measured with other data; true in the second case.
+    fn nearest(&self, name: &str) -> Option<(&ColumnFigure, bool)> {
+        let other = || self.found.get(&format!("{name}-data")).map(|it| (it, true));
+        self.found.get(name).map(|it| (it, false)).or_else(other)
+    }
+}
+
+/// An article as a table: the finding, every figure, and the command for each column.
+pub struct ArticleTable {
+    /// The article.
+    pub article: &'static Article,
+    date: String,
+    count: usize,
+    /// Heads of the columns of the selected media.
+    pub heads: Vec<PickHead>,
+    /// All figures by medium and host.
+    pub groups: Vec<MediumFigures>,
+    /// Names of selected media without any of the figures.
+    pub without_any: Vec<String>,
+    /// Commands that measure the columns.
+    pub commands: Vec<MeasureCommand>,
+    /// Explanation of "one run".
+    pub one_run: &'static str,
+}
+
+impl ArticleTable {
+    /// The figures of an article beside those of the selected media.
+    pub fn of(of: &ArticleFigures, picks: &[Pick]) -> ArticleTable {
+        let groups = groups(of, picks);
+        let head = |pick: &Pick| PickHead { name: pick.name.clone(), href: pick.href.clone() };
+        ArticleTable {
+            article: of.article,
+            date: of.date(),
+            count: of.count(),
+            heads: picks.iter().map(head).collect(),
+            without_any: without_any(&groups, picks),
+            groups,
+            commands: commands(of),
+            one_run: figure::ONE_RUN_MEANS,
+        }
+    }
+
+    /// True if a figure is also shown in another unit, or with its repeats.
+    pub fn has_ours(&self) -> bool {
+        let mut rows = self.groups.iter().flat_map(|group| &group.rows);
+        rows.any(|row| !row.ours.is_empty() || !row.repeats.is_empty())
+    }
+
+    /// Number of columns of the table.
+    pub fn columns(&self) -> usize {
+        2 + usize::from(self.has_ours()) + self.heads.len()
+    }
+
+    /// "Article 004: Flash storage devices and how slow they are".
+    pub fn heading(&self) -> String {
+        format!("Article {}: {}", self.article.number, self.article.title)
+    }
+
+    /// Author, date, and the number of figures.
+    pub fn facts(&self) -> String {
+        let count = words::count(self.count, "figure");
+        format!("{} · {} · {count}", self.article.author, self.date)
+    }
+}
+
+/// Head of the column of a medium; without an address if it has no page.
+pub struct PickHead {
+    /// Name of the medium.
+    pub name: String,
+    /// Address of its page.
+    pub href: String,
 }
 
 #[cfg(test)]

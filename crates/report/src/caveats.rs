@@ -10,7 +10,7 @@ use record::{Cell, Ended, Flag, Outcome, PlannedCell, Record, Skip, Stop};
 use crate::{figure, words};
 
 /// Sentence on an incomplete run: how it ended, and how many cells are done.
-pub(crate) fn state(record: &Record) -> Option<String> {
+pub fn state(record: &Record) -> Option<String> {
     let done = record.cells.iter().filter(|cell| cell.stop != Stop::Interrupted).count();
     let planned = record.plan.len().max(done);
     let progress = format!("{done} of {planned} planned cells are done");
@@ -61,7 +61,7 @@ pub(crate) fn error(cell: &Cell) -> String {
 }
 
 /// A caveat with the cells that it concerns (none: the whole run).
-pub(crate) struct RecordCaveat {
+pub struct RecordCaveat {
     /// The cells in words: "random write 4 KiB", or "random read (7 cells)".
     pub about: String,
     /// Observation and advice.
@@ -94,7 +94,7 @@ impl RecordCaveat {
 
 /// Errors and impossible numbers first, then the run's own flags, then the cells', one line for
 /// each kind and test.
-pub(crate) fn of_record(record: &Record) -> Vec<RecordCaveat> {
+pub fn of_record(record: &Record) -> Vec<RecordCaveat> {
     let mut lines = Vec::new();
     for cell in record.cells.iter().filter(|cell| cell.stop == Stop::Error) {
         lines.push(RecordCaveat {
@@ -157,7 +157,7 @@ fn alike(a: &Flag, b: &Flag) -> bool {
 }
 
 /// Left-out tests by reason: (reason, tests).
-pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
+pub fn skipped(record: &Record) -> Vec<(String, String)> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for skip in &record.skipped {
         by_reason.entry(printable(&skip.reason)).or_default().push(printable(&skip.test));
@@ -169,7 +169,7 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
 pub(crate) const NOT_PLANNED: &str = "not part of this run";
 
 /// Phrase with the reason why a test (at a block size, if given) has no cell in this record.
-pub(crate) fn reason_of_absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
+pub fn reason_of_absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
     let asked = |cell: &&PlannedCell| {
         cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes)
     };
@@ -201,7 +201,7 @@ pub(crate) fn reason_of_absence(record: &Record, test: &str, block_bytes: Option
 }
 
 /// Known facts about the run: "standard suite", "12 min 34 s", "1.50 GB written".
-pub(crate) fn run_facts(record: &Record) -> Vec<String> {
+pub fn run_facts(record: &Record) -> Vec<String> {
     let run = &record.run;
     let mut facts = Vec::new();
     if !run.suite.is_empty() {

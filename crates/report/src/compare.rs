@@ -1,12 +1,9 @@
-//! Comparison of several media, for a terminal and as a page.
+//! Comparison of several media: its content for all forms, and its text for a terminal.
 
-use askama::Template;
 use findings::{ComparedFigure, Curve, FasterMedium, MediaComparison, MediaRatio, Regression};
 use record::text::{capitalised, printable};
 use record::units::{Bytes, significant};
 
-use crate::html::PageHead;
-use crate::html::view::{self, PanelView, TableView};
 use crate::tables::Table;
 use crate::{figure, text, words};
 
@@ -15,71 +12,63 @@ mod figures;
 mod levels;
 mod matrices;
 mod names;
-#[cfg(test)]
-mod screens;
 mod works;
 
 use names::Names;
+use works::columns;
 
 /// The comparison for a terminal, in lines of at most `width` columns.
 pub fn summary(comparison: &MediaComparison, width: usize) -> String {
-    in_lines(comparison, &check::more_runs(comparison), width)
+    in_lines(&content(comparison, Ranges::Without), width)
 }
 
 /// The comparison for a terminal, with the result of the check for regressions.
 pub fn checked(comparison: &MediaComparison, found: &Regression, width: usize) -> String {
-    in_lines(comparison, &[], width) + &check::regression(found, width)
+    let content = content(comparison, Ranges::Without);
+    let content = ComparisonContent { more_runs: Vec::new(), ..content };
+    in_lines(&content, width) + &check::regression(found, width)
 }
 
-fn in_lines(comparison: &MediaComparison, more_runs: &[String], width: usize) -> String {
-    let names = Names::of(comparison);
+fn in_lines(content: &ComparisonContent, width: usize) -> String {
     let mut out = String::new();
-    for line in names.media(comparison) {
-        out += &text::paragraph(&line, width);
-    }
-    for fault in faults(comparison) {
-        out += &text::paragraph(&fault, width);
-    }
-    if !comparison.differences.is_empty() {
-        out += &format!("\n{}\n", differ(comparison));
-        for difference in &comparison.differences {
-            out += &text::paragraph(&format!("- {}", printable(difference)), width);
+    let lines = |out: &mut String, lines: &[String]| {
+        lines.iter().for_each(|line| *out += &text::paragraph(line, width));
+    };
+    let part = |out: &mut String, part: &ComparisonPart| {
+        *out += "\n";
+        lines(out, std::slice::from_ref(&part.title));
+        lines(out, &part.sentences);
+        if !part.table.rows.is_empty() {
+            *out += &text::plain(&part.table, width);
         }
+    };
+    let item = |text: String| text::paragraph(&format!("- {text}"), width);
+    lines(&mut out, &content.media);
+    lines(&mut out, &content.faults);
+    if !content.differences.is_empty() {
+        out += &format!("\n{}\n", content.differ);
+        out.extend(content.differences.iter().cloned().map(item));
     }
-    if let Some(found) = &comparison.levels {
-        out += &of_levels(found, width);
+    if let Some(levels) = &content.levels {
+        part(&mut out, levels);
+        out.extend(content.left_out.iter().map(|why| item(format!("left out: {why}"))));
     }
-    if !comparison.ranks.is_empty() {
+    if !content.ranks.is_empty() {
         out += "\nBest for\n";
     }
-    for rank in &comparison.ranks {
-        out += &text::paragraph(&format!("- {}: {}", rank.wanted, order(rank)), width);
+    out.extend(content.ranks.iter().map(|(wanted, order)| item(format!("{wanted}: {order}"))));
+    content.tables().for_each(|found| part(&mut out, found));
+    out += if content.more_runs.is_empty() { "" } else { "\n" };
+    lines(&mut out, &content.more_runs);
+    if let Some(nothing) = content.nothing {
+        out += &format!("\n{}", text::paragraph(nothing, width));
     }
-    for part in parts(comparison, &names, Ranges::Without) {
-        out += "\n";
-        out += &text::paragraph(&part.title, width);
-        for sentence in &part.sentences {
-            out += &text::paragraph(sentence, width);
-        }
-        out += &text::plain(&part.table, width);
-    }
-    out += if more_runs.is_empty() { "" } else { "\n" };
-    for line in more_runs {
-        out += &text::paragraph(line, width);
-    }
-    if is_empty(comparison) {
-        out += "\n";
-        out += &text::paragraph(NOTHING, width);
-    }
-    if !comparison.not_compared.is_empty() {
+    if !content.not_compared.is_empty() {
         out += "\nNot compared\n";
-        for why in &comparison.not_compared {
-            out += &text::paragraph(&format!("- {}", printable(why)), width);
-        }
+        out.extend(content.not_compared.iter().cloned().map(item));
     }
-    if comparison.media.len() < 2 {
-        out += "\n";
-        out += &text::paragraph(ONE_MEDIUM, width);
+    if let Some(one) = content.one_medium {
+        out += &format!("\n{}", text::paragraph(one, width));
     }
     out
 }
@@ -99,8 +88,10 @@ fn is_empty(comparison: &MediaComparison) -> bool {
 
 /// Ranges beside the figures of a table.
 #[derive(Clone, Copy)]
-enum Ranges {
+pub enum Ranges {
+    /// Only the figures.
     Without,
+    /// Each figure with its interval.
     With,
 }
 
@@ -130,88 +121,111 @@ impl Ranges {
 }
 
 /// A table of a comparison, with sentences about it.
-pub(crate) struct ComparisonPart {
+pub struct ComparisonPart {
+    /// Its title.
     pub title: String,
+    /// Sentences about it.
     pub sentences: Vec<String>,
+    /// The figures.
     pub table: Table,
 }
 
-/// Tables of works, then of other figures, then of matrices.
-fn parts(comparison: &MediaComparison, names: &Names, ranges: Ranges) -> Vec<ComparisonPart> {
-    let works = comparison.works.iter().map(|work| ComparisonPart {
-        title: works::title(work),
-        sentences: works::sentences(comparison, work),
-        table: works::table(comparison, work, names, ranges),
-    });
-    let figures = (!comparison.figures.is_empty()).then(|| ComparisonPart {
-        title: figures::TITLE.to_owned(),
-        sentences: Vec::new(),
-        table: figures::table(comparison, names, ranges),
-    });
-    let matrices = comparison.matrices.iter().map(|matrix| ComparisonPart {
-        title: matrices::title(matrix),
-        sentences: matrices::sentences(comparison, matrix),
-        table: matrices::table(comparison, matrix, names, ranges),
-    });
-    works.chain(figures).chain(matrices).collect()
-}
-
-/// Content of a comparison, for forms without aligned columns; figures have their ranges.
-pub(crate) struct ComparisonContent {
+/// Content of a comparison, the same in every form.
+pub struct ComparisonContent {
+    /// The names of all media.
     pub heading: String,
+    /// The media, each with its runs.
     pub media: Vec<String>,
+    /// Media that nobody should use, each with the reason.
+    pub faults: Vec<String>,
+    /// Head of `differences`.
     pub differ: &'static str,
+    /// Differences of the runs other than the medium.
     pub differences: Vec<String>,
-    pub parts: Vec<ComparisonPart>,
+    /// Levels of a factor; its table may be empty.
+    pub levels: Option<ComparisonPart>,
+    /// Runs that are left out of the levels, each with the reason.
+    pub left_out: Vec<String>,
+    /// Each use with the media in their rank order.
+    pub ranks: Vec<(String, String)>,
+    /// Media in the order of the columns, each with the head of its column.
+    pub columns: Vec<(usize, String)>,
+    /// Figures by block size, one for each of `MediaComparison::works`.
+    pub works: Vec<ComparisonPart>,
+    /// Other figures.
+    pub figures: Option<ComparisonPart>,
+    /// Figures by combination of file system and scheduler.
+    pub matrices: Vec<ComparisonPart>,
     /// Sentences about the number of further runs that would make unclear differences clear.
     pub more_runs: Vec<String>,
-    /// The reason why there is nothing to compare.
+    /// Sentence if several media have no figure in common.
     pub nothing: Option<&'static str>,
+    /// Figures that are not compared, each with the reason.
     pub not_compared: Vec<String>,
+    /// Sentence if all runs are of one medium.
+    pub one_medium: Option<&'static str>,
+}
+
+impl ComparisonContent {
+    /// Tables of works, then of other figures, then of matrices.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &ComparisonPart> {
+        self.works.iter().chain(&self.figures).chain(&self.matrices)
+    }
 }
 
 /// The content of a comparison.
-pub(crate) fn content(comparison: &MediaComparison) -> ComparisonContent {
+pub fn content(comparison: &MediaComparison, ranges: Ranges) -> ComparisonContent {
     let names = Names::of(comparison);
-    let nothing = is_empty(comparison).then_some(NOTHING);
+    let levels = comparison.levels.as_ref();
     ComparisonContent {
         heading: names.heading(comparison),
-        media: names.media(comparison).into_iter().chain(faults(comparison)).collect(),
+        media: names.media(comparison),
+        faults: faults(comparison),
         differ: differ(comparison),
-        differences: comparison.differences.clone(),
-        parts: level_part(comparison)
+        differences: all_printable(&comparison.differences),
+        levels: levels.map(|found| ComparisonPart {
+            title: levels::title(found),
+            sentences: levels::sentences(found),
+            table: levels::table(found),
+        }),
+        left_out: levels.map(|found| all_printable(&found.left_out)).unwrap_or_default(),
+        ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
+        columns: columns(comparison)
             .into_iter()
-            .chain(parts(comparison, &names, Ranges::With))
+            .map(|at| (at, names.head(at).to_owned()))
+            .collect(),
+        works: comparison
+            .works
+            .iter()
+            .map(|work| ComparisonPart {
+                title: works::title(work),
+                sentences: works::sentences(comparison, work),
+                table: works::table(comparison, work, &names, ranges),
+            })
+            .collect(),
+        figures: (!comparison.figures.is_empty()).then(|| ComparisonPart {
+            title: figures::TITLE.to_owned(),
+            sentences: Vec::new(),
+            table: figures::table(comparison, &names, ranges),
+        }),
+        matrices: comparison
+            .matrices
+            .iter()
+            .map(|matrix| ComparisonPart {
+                title: matrices::title(matrix),
+                sentences: matrices::sentences(comparison, matrix),
+                table: matrices::table(comparison, matrix, &names, ranges),
+            })
             .collect(),
         more_runs: check::more_runs(comparison),
-        nothing: nothing.or((comparison.media.len() < 2).then_some(ONE_MEDIUM)),
-        not_compared: comparison.not_compared.clone(),
+        nothing: is_empty(comparison).then_some(NOTHING),
+        not_compared: all_printable(&comparison.not_compared),
+        one_medium: (comparison.media.len() < 2).then_some(ONE_MEDIUM),
     }
 }
 
-/// Levels of a factor, for forms without aligned columns.
-fn level_part(comparison: &MediaComparison) -> Option<ComparisonPart> {
-    comparison.levels.as_ref().map(|found| ComparisonPart {
-        title: levels::title(found),
-        sentences: levels::sentences(found),
-        table: levels::table(found),
-    })
-}
-
-/// Levels of a factor, for a terminal.
-fn of_levels(found: &findings::LevelComparison, width: usize) -> String {
-    let mut out = format!("\n{}\n", levels::title(found));
-    for sentence in levels::sentences(found) {
-        out += &text::paragraph(&sentence, width);
-    }
-    let table = levels::table(found);
-    if !table.rows.is_empty() {
-        out += &text::plain(&table, width);
-    }
-    for why in &found.left_out {
-        out += &text::paragraph(&format!("- left out: {}", printable(why)), width);
-    }
-    out
+fn all_printable(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| printable(text)).collect()
 }
 
 /// For a single medium only other conditions differ.
@@ -228,123 +242,9 @@ fn faults(comparison: &MediaComparison) -> Vec<String> {
     comparison.media.iter().filter_map(fault).collect()
 }
 
-/// The comparison as a page.
-pub fn page(comparison: &MediaComparison) -> String {
-    let names = Names::of(comparison);
-    let page = ComparisonPage {
-        title: names.heading(comparison),
-        media: names.media(comparison),
-        faults: faults(comparison),
-        differ: differ(comparison),
-        differences: comparison
-            .differences
-            .iter()
-            .map(|difference| printable(difference))
-            .collect(),
-        levels: comparison.levels.as_ref().map(LevelView::of),
-        ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
-        not_compared: comparison.not_compared.iter().map(|why| printable(why)).collect(),
-        works: comparison
-            .works
-            .iter()
-            .map(|work| WorkView {
-                title: works::title(work),
-                sentences: works::sentences(comparison, work),
-                panel: view::panel(works::panel(comparison, work, &names)),
-            })
-            .collect(),
-        nothing: is_empty(comparison).then_some(NOTHING),
-        figures: (!comparison.figures.is_empty()).then(|| {
-            TableView::new(
-                figures::table(comparison, &names, Ranges::Without),
-                figures::TITLE.to_owned(),
-            )
-        }),
-        matrices: comparison
-            .matrices
-            .iter()
-            .map(|matrix| MatrixView {
-                title: matrices::title(matrix),
-                sentences: matrices::sentences(comparison, matrix),
-                table: TableView::new(
-                    matrices::table(comparison, matrix, &names, Ranges::Without),
-                    format!("{}, by file system and scheduler", matrices::title(matrix)),
-                ),
-            })
-            .collect(),
-        more_runs: check::more_runs(comparison),
-    };
-    page.render().expect("a template that compiled renders into memory")
-}
-
-#[derive(Template)]
-#[template(path = "compare.html")]
-struct ComparisonPage {
-    title: String,
-    media: Vec<String>,
-    faults: Vec<String>,
-    differ: &'static str,
-    differences: Vec<String>,
-    levels: Option<LevelView>,
-    ranks: Vec<(String, String)>,
-    not_compared: Vec<String>,
-    works: Vec<WorkView>,
-    nothing: Option<&'static str>,
-    figures: Option<TableView>,
-    matrices: Vec<MatrixView>,
-    more_runs: Vec<String>,
-}
-
-/// Levels of a factor on a page.
-struct LevelView {
-    title: String,
-    sentences: Vec<String>,
-    table: Option<TableView>,
-    left_out: Vec<String>,
-}
-
-impl LevelView {
-    fn of(found: &findings::LevelComparison) -> LevelView {
-        LevelView {
-            title: levels::title(found),
-            sentences: levels::sentences(found),
-            table: Some(levels::table(found))
-                .filter(|table| !table.rows.is_empty())
-                .map(|table| TableView::new(table, levels::title(found))),
-            left_out: found.left_out.iter().map(|why| printable(why)).collect(),
-        }
-    }
-}
-
-/// All media at one work of a matrix.
-struct MatrixView {
-    title: String,
-    sentences: Vec<String>,
-    table: TableView,
-}
-
-/// All media at one kind of work.
-struct WorkView {
-    title: String,
-    sentences: Vec<String>,
-    panel: PanelView,
-}
-
 /// A pair of media at one kind of work.
-pub(crate) struct CurveView {
-    pub title: String,
-    pub sentences: Vec<String>,
-    pub table: TableView,
-}
-
-impl CurveView {
-    pub fn of(curve: &Curve) -> CurveView {
-        CurveView {
-            title: title(curve),
-            sentences: sentences(curve),
-            table: TableView::new(table(curve), format!("{}, by block size", title(curve))),
-        }
-    }
+pub fn pair(curve: &Curve) -> ComparisonPart {
+    ComparisonPart { title: title(curve), sentences: sentences(curve), table: table(curve) }
 }
 
 fn title(curve: &Curve) -> String {
@@ -376,7 +276,7 @@ fn order(rank: &findings::Rank) -> String {
 }
 
 /// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".
-pub(crate) fn rank_text(place: &findings::RankPlace) -> String {
+pub fn rank_text(place: &findings::RankPlace) -> String {
     let parts = [place.level, place.caveat.as_deref().unwrap_or_default(), &place.figure];
     let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| printable(part));
     parts.collect::<Vec<_>>().join(", ")
@@ -454,35 +354,4 @@ fn judged(found: &MediaRatio) -> String {
 /// "0.53x", "556x".
 fn times(ratio: f64) -> String {
     format!("{}x", significant(ratio))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::demo;
-
-    #[test]
-    fn a_good_card_against_a_horrible_one() {
-        let found = findings::compare(&[demo::slow_card(), demo::good()]);
-        let text = summary(&found, 80);
-        assert!(text.lines().next().is_some_and(|line| line.contains("Transcend")), "{text}");
-        assert!(text.contains("root-disk: 1. SanDisk"), "{text}");
-        assert!(text.contains("is faster at every size."), "{text}");
-        let page = page(&found);
-        assert!(page.contains("<table") && page.contains("SanDisk Extreme A1"), "{page}");
-    }
-
-    #[test]
-    fn names_cannot_break_out() {
-        let (mut one, other) = (demo::slow_card(), demo::good());
-        one.medium.model = Some("</script><b>\u{1b}[2J".into());
-        let found = findings::compare(&[one, other]);
-        assert!(!page(&found).contains("<b>") && !summary(&found, 80).contains('\u{1b}'));
-    }
-
-    #[test]
-    fn one_medium_is_no_comparison() {
-        let found = findings::compare(&[demo::good(), demo::good()]);
-        assert!(summary(&found, 80).contains("nothing to compare"), "{found:?}");
-    }
 }

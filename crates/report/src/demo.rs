@@ -27,12 +27,13 @@ impl DemoRandom {
     }
 }
 
-pub(crate) fn estimate(value: f64, relative: f64, n: u64) -> Estimate {
+/// An estimate with an interval of this relative width.
+pub fn estimate(value: f64, relative: f64, n: u64) -> Estimate {
     Estimate { value, ci95: Some([value * (1.0 - relative), value * (1.0 + relative)]), n }
 }
 
 /// An empty cell of this test.
-pub(crate) fn cell(test: &str, id: &str) -> Cell {
+pub fn cell(test: &str, id: &str) -> Cell {
     let params = Params { queue_depth: 1, threads: 1, ..Params::default() };
     Cell { stop: Stop::Converged, ..Cell::begun(id, test, params) }
 }
@@ -225,7 +226,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         fill(test::ZERO_FILL, traits.write_bps * 1.3, 1.0),
         fill(test::RANDOM_FILL, traits.write_bps, traits.dips),
     ];
-    for (at, &block) in crate::headline::RANDOM_WRITE_SIZES.iter().enumerate() {
+    for (at, &block) in [512, 4 * KIB, 16 * KIB, 64 * KIB].iter().enumerate() {
         let mut cell = random(
             test::RANDOM_WRITE,
             at,
@@ -445,7 +446,7 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
 }
 
 /// A card suitable for a system (about docs/field/ftl.md#profile-6).
-pub(crate) fn good() -> Record {
+pub fn good() -> Record {
     let cells = cells(&Traits {
         read_ns: 250e3,
         read_bps: 67e6,
@@ -470,7 +471,7 @@ pub(crate) fn good() -> Record {
 
 /// A class 10 card with about one random write per second; a bypass hides it for small ones (about
 /// docs/field/ftl.md#profile-5b).
-pub(crate) fn slow_card() -> Record {
+pub fn slow_card() -> Record {
     let merge = [460e6, 2.4e9, 0.06];
     let mut cells = cells(&Traits {
         read_ns: 750e3,
@@ -497,7 +498,7 @@ pub(crate) fn slow_card() -> Record {
 
 /// A stick that vanished half way, after a cache had answered some of the reads; with hostile text
 /// in every text field.
-pub(crate) fn broken() -> Record {
+pub fn broken() -> Record {
     let nasty = "</script><img src=x onerror=alert(1)>\u{1b}[2J & \"quotes\"";
     let mut writes =
         random(test::RANDOM_WRITE, 1, 4 * KIB, Region::File, 1, [20e6, 490e6, 0.02], 40);
@@ -550,7 +551,7 @@ pub(crate) fn broken() -> Record {
 }
 
 /// A run that has just begun.
-pub(crate) fn begun() -> Record {
+pub fn begun() -> Record {
     let mut record = good();
     record.cells.clear();
     record.run.ended = Ended::Running;
@@ -559,11 +560,11 @@ pub(crate) fn begun() -> Record {
 }
 
 /// A record in which all optional fields are missing.
-pub(crate) fn empty() -> Record {
+pub fn empty() -> Record {
     Record::new(Run::default())
 }
 
 /// All demonstration records.
-pub(crate) fn all() -> [Record; 5] {
+pub fn all() -> [Record; 5] {
     [good(), slow_card(), broken(), begun(), empty()]
 }

@@ -7,7 +7,7 @@ use record::{Bound, Cell, Estimate, Flag, Latency, OPEN_INTERVAL, Stop, metric, 
 use crate::{display, words};
 
 /// A metric of a cell, ready to print.
-pub(crate) struct MetricText {
+pub struct MetricText {
     /// Name in the record (`access_time_ns`), or "latency p99".
     pub name: String,
     /// The figure, or the reason why it is withheld.
@@ -25,26 +25,42 @@ impl MetricText {
 const LATENCY: &str = "latency ";
 
 /// A number with its interval and count, or the reason why it is withheld.
-pub(crate) enum Shown {
+pub enum Shown {
     /// A figure with its interval in words and its sample count.
-    Number { value: f64, text: String, interval: String, n: u64 },
+    Number {
+        /// The value.
+        value: f64,
+        /// It with its unit.
+        text: String,
+        /// Its interval in words.
+        interval: String,
+        /// Number of I/Os or repeats.
+        n: u64,
+    },
     /// A single figure, marked as [`ONE_RUN`]; it is never ranked and not used in sentences.
-    Single { value: f64, text: String, n: u64 },
+    Single {
+        /// The value.
+        value: f64,
+        /// It with its unit.
+        text: String,
+        /// Number of I/Os or repeats.
+        n: u64,
+    },
     /// Must not be printed; the reason in a phrase.
     Withheld(String),
 }
 
 /// Text in place of the interval of a single figure.
-pub(crate) const ONE_RUN: &str = "one run";
+pub const ONE_RUN: &str = "one run";
 /// Explanation of [`ONE_RUN`], for the line below a table.
-pub(crate) const ONE_RUN_MEANS: &str =
+pub const ONE_RUN_MEANS: &str =
     "One run: measured once, or a single figure of others; without an interval.";
 
 /// Text in place of the interval of a cell that there was no time to measure again.
 const ONE_LOOK: &str = "one look";
 
 /// Texts of a figure in a line of a table.
-pub(crate) struct PrintedFigure<'a> {
+pub struct PrintedFigure<'a> {
     /// The figure with its unit.
     pub text: &'a str,
     /// Its interval or bound, or a note that it has none.
@@ -94,7 +110,7 @@ impl Shown {
 }
 
 /// The reason why a cell's numbers cannot be the medium's; `None` if they can.
-pub(crate) fn impossible(cell: &Cell) -> Option<String> {
+pub fn impossible(cell: &Cell) -> Option<String> {
     impossible_flags(cell).next().map(impossible_text)
 }
 
@@ -144,7 +160,7 @@ pub(crate) fn is_imported(cell: &Cell) -> bool {
 }
 
 /// One estimate of a cell.
-pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
+pub fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     if let Some(why) = impossible(cell) {
         return Shown::Withheld(why);
     }
@@ -186,12 +202,12 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
 }
 
 /// True if a metric of a cell is a single figure.
-pub(crate) fn is_single(cell: &Cell, name: &str) -> bool {
+pub fn is_single(cell: &Cell, name: &str) -> bool {
     estimate(cell, name).is_some_and(|found| show(cell, name, found).is_single())
 }
 
 /// An estimate by its name in the record.
-pub(crate) fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
+pub fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
     match name {
         metric::IOPS => cell.metrics.iops.as_ref(),
         metric::BPS => cell.metrics.bps.as_ref(),
@@ -226,7 +242,7 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
 
 /// Main metric of a cell: the one of its test, or else the first that can be printed. For a
 /// capacity probe it is the capacity, or the reason why it is unknown.
-pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
+pub fn primary(cell: &Cell) -> Option<MetricText> {
     let order = findings::metrics_of(cell);
     let mut figures = figures(cell);
     if cell.test == test::CAPACITY {
@@ -294,7 +310,7 @@ fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {
 
 /// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" with too few
 /// samples.
-pub(crate) fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
+pub fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".to_owned() };
     // The only line break allowed is before the interval.
     let interval = percentile_interval(latency, name)
@@ -304,7 +320,7 @@ pub(crate) fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> Stri
 }
 
 /// Longest latency of a single I/O in nanoseconds.
-pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
+pub fn worst_ns(cell: &Cell) -> Option<f64> {
     if impossible(cell).is_some() {
         return None;
     }

@@ -12,10 +12,10 @@ use crate::{caveats, words, yardstick};
 
 /// Block sizes at which random write is always shown: media exist with 261 IOPS at 4 KiB and 4 at
 /// 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
-pub(crate) const RANDOM_WRITE_SIZES: [u64; 4] = [512, 4 * KIB, 16 * KIB, 64 * KIB];
+pub const RANDOM_WRITE_SIZES: [u64; 4] = [512, 4 * KIB, 16 * KIB, 64 * KIB];
 
 /// One row of the headline.
-pub(crate) struct HeadlineRow<'a> {
+pub struct HeadlineRow<'a> {
     /// "Random write, 4 KiB".
     pub label: String,
     /// The number, or the reason why it is missing.
@@ -40,7 +40,7 @@ impl HeadlineRow<'_> {
 
 /// Relation of a cell to the standard cell of its test and block size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CellRelation {
+pub enum CellRelation {
     /// The standard cell itself.
     Standard,
     /// The same test over another span, or repeated.
@@ -50,7 +50,7 @@ pub(crate) enum CellRelation {
 }
 
 /// Relation of a cell to the standard cell.
-pub(crate) fn kind(record: &Record, cell: &Cell) -> CellRelation {
+pub fn kind(record: &Record, cell: &Cell) -> CellRelation {
     if record.cells_of(&cell.test).map(|other| other.params.representative_rank()).min()
         != Some(cell.params.representative_rank())
     {
@@ -135,7 +135,7 @@ pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
 
 /// The four main figures in their usual order: sequential read and write, 4 KiB random read and
 /// write. Those that were not measured are mentioned.
-pub(crate) fn main_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
+pub fn main_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
     [
         HeadlineFigure::SequentialRead,
         HeadlineFigure::SequentialWrite,
@@ -147,7 +147,7 @@ pub(crate) fn main_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
 
 /// The figures of a check: the four main ones, and measured random writes of other sizes, which
 /// decide the verdict on a root disk.
-pub(crate) fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
+pub fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
     let sizes = [
         HeadlineFigure::RandomWrite512,
         HeadlineFigure::RandomWrite16k,
@@ -200,7 +200,7 @@ fn is_known(record: &Record, test: &str) -> bool {
 }
 
 /// The whole headline; empty for a run without these tests, such as a replay.
-pub(crate) fn rows(record: &Record) -> Vec<HeadlineRow<'_>> {
+pub fn rows(record: &Record) -> Vec<HeadlineRow<'_>> {
     if !TESTS.iter().any(|test| is_known(record, test)) {
         return Vec::new();
     }

@@ -5,6 +5,7 @@ use findings::MediaComparison;
 use record::Record;
 use record::text::printable;
 
+use crate::compare::Ranges;
 use crate::tables::Table;
 use crate::text::{DetailsLocation, RowTexts, ScreenContent, content};
 use crate::{caveats, compare, figure, matrix, words};
@@ -32,24 +33,24 @@ pub fn run(record: &Record, rest: &DetailsLocation<'_>, private: &[String]) -> S
 /// A comparison: a table for each kind of work, a column for each medium, and the faster one.
 pub fn comparison(comparison: &MediaComparison, private: &[String]) -> String {
     let mut out = Markdown { text: String::new(), private };
-    let found = compare::content(comparison);
+    let found = compare::content(comparison, Ranges::With);
     out.heading(&found.heading);
-    out.list(found.media.into_iter());
+    out.list(found.media.iter().chain(&found.faults).cloned());
     if !found.differences.is_empty() {
         out.paragraph(&format!("{}:", found.differ));
-        out.list(found.differences.into_iter());
+        out.list(found.differences.iter().cloned());
     }
-    let has_tables = !found.parts.is_empty();
-    for part in found.parts {
+    let parts: Vec<_> = found.levels.iter().chain(found.tables()).collect();
+    for part in &parts {
         out.strong(&part.title);
         part.sentences.iter().for_each(|sentence| out.paragraph(sentence));
         out.table(&part.table);
     }
-    if has_tables {
+    if !parts.is_empty() {
         out.paragraph(compare::RANGES_MEAN);
     }
     found.more_runs.iter().for_each(|line| out.paragraph(line));
-    found.nothing.into_iter().for_each(|statement| out.paragraph(statement));
+    found.nothing.or(found.one_medium).into_iter().for_each(|statement| out.paragraph(statement));
     if !found.not_compared.is_empty() {
         out.paragraph("Not compared:");
         out.list(found.not_compared.into_iter());

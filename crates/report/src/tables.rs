@@ -82,7 +82,7 @@ impl Table {
     }
 
     /// Footnotes of a cell: its target, its error, its flags.
-    pub(crate) fn notes_of(&mut self, cell: &Cell) -> Vec<usize> {
+    pub fn notes_of(&mut self, cell: &Cell) -> Vec<usize> {
         let mut notes = Vec::new();
         notes.extend(
             cell.on.as_deref().map(|on| self.note(format!("measured on {}", printable(on)))),
@@ -96,7 +96,7 @@ impl Table {
     }
 
     /// Texts of figure, interval and count; the reason of a withheld figure becomes a footnote.
-    pub(crate) fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
+    pub fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
         match shown.printed() {
             Ok(printed) => {
                 if shown.is_single() {
@@ -195,7 +195,7 @@ fn of_latencies(cells: &[&Cell]) -> Table {
 }
 
 /// Every cell of a record for a page: for each test its figures, and a second table of latencies.
-pub(crate) fn for_page(record: &Record) -> Vec<(String, Table)> {
+pub fn for_page(record: &Record) -> Vec<(String, Table)> {
     let tables = tests(record).into_iter().flat_map(|test| {
         let cells: Vec<&Cell> = record.cells_of(test).collect();
         let name = capitalised(&words::test(test));

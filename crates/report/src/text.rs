@@ -249,7 +249,7 @@ fn claim_answer(finding: &Finding) -> Answer {
 }
 
 /// Finding about data that was not restored; it comes before the verdict.
-pub(crate) const NOT_RESTORED: &str = "not-put-back";
+pub const NOT_RESTORED: &str = "not-put-back";
 /// Column in which the answers of a check begin.
 const ANSWER: usize = 13;
 /// Least width of any output, in columns.

@@ -147,7 +147,7 @@ pub fn deliver_with(
     exit: Exit,
     outputs: &Outputs,
 ) -> Result<()> {
-    let page = report::html::page(record);
+    let page = pages::page(record);
     let page = ResultFile {
         label: "Page",
         name: PAGE_FILE,

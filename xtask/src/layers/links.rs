@@ -19,7 +19,7 @@ pub fn headings(page: &str) -> impl Iterator<Item = (&str, String)> {
             .strip_prefix(' ')
             .filter(|_| line.starts_with('#') && !in_code)?;
         let shown = title.replace('`', "");
-        Some((title, report::collection::anchor(&shown)))
+        Some((title, collection::site::anchor(&shown)))
     })
 }
 
@@ -85,7 +85,7 @@ pub fn links_between_documents_lead_there(project: &Project) -> Vec<Fault> {
                 let page = if to.is_empty() {
                     Some(path.to_owned())
                 } else {
-                    report::collection::linked_path(path, to)
+                    collection::site::linked_path(path, to)
                 };
                 page.map_or_else(
                     || Some(format!("{to} is outside the project")),

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use record::text::printable;
 use record::{MediumKind, Record};
-use report::articles::{self, ARTICLES, Article, ArticleFigures};
-use report::collection::{MAX_PICKED, article_list, published_alone, published_text};
+use report::articles::{self, ARTICLES, Article, ArticleFigures, MAX_PICKED};
 use report::column_figures::{RunFigures, column_figures};
 use report::{reference, words};
 
@@ -19,7 +18,7 @@ use session::outputs::write_page;
 /// Prints the articles, each with what it found and the command that shows it; exit code 0.
 pub fn list() -> Result {
     let articles = ARTICLES.each_ref().map(figures_of);
-    print_document(&letters(&article_list(&articles, OutputStream::Output.width())))?;
+    print_document(&letters(&articles::list(&articles, OutputStream::Output.width())))?;
     Ok(Exit::Done)
 }
 
@@ -36,9 +35,9 @@ pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
     }
     let runs = beside(runs)?;
     match html {
-        Some(path) => write_page(path, &published_alone(&article, &runs))?,
+        Some(path) => write_page(path, &pages::article(&article, &runs))?,
         None => {
-            let text = published_text(&article, &runs, OutputStream::Output.width());
+            let text = articles::text(&article, &runs, OutputStream::Output.width());
             print_document(&letters(&text))?
         }
     }

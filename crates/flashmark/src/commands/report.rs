@@ -38,7 +38,7 @@ pub fn run(flags: &ReportFlags) -> Result {
             }
             None => dir.path().join(PAGE_FILE),
         };
-        write_page(&path, &report::html::page(&record))?;
+        write_page(&path, &pages::page(&record))?;
     }
     Ok(Exit::Done)
 }

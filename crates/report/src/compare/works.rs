@@ -1,19 +1,13 @@
 //! A kind of work of a comparison: its table, sentences about it, and its chart.
 
 use findings::{FasterMedium, FastestMedium, MediaComparison, WorkComparison, WorkRow};
-use record::metric;
 use record::text::{capitalised, printable};
 use record::units::{Bytes, significant};
 
 use super::Ranges;
 use super::names::Names;
-use crate::chart::{
-    AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, ReferenceAxis,
-    Scale, Stroke, Style,
-};
-use crate::panels::Panel;
 use crate::tables::Table;
-use crate::{words, yardstick};
+use crate::words;
 
 pub(super) fn title(work: &WorkComparison) -> String {
     capitalised(&words::test(&work.test))
@@ -99,58 +93,4 @@ pub(super) fn sentences(comparison: &MediaComparison, work: &WorkComparison) -> 
         .and_then(|medium| comparison.media.get(medium))
         .map(|medium| format!("{} is the fastest at every size.", printable(&medium.name)));
     everywhere.into_iter().chain(crossings).collect()
-}
-
-/// Chart of all media against block size, with the table.
-pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: &Names) -> Panel {
-    let is_random = work.metric == metric::IOPS;
-    let (what, label, unit, disk) = if is_random {
-        ("IOPS", "IOPS, more is better", AxisUnit::Iops, yardstick::DISK_IOPS)
-    } else {
-        ("rate", "bytes per second, more is better", AxisUnit::Rate, yardstick::DISK_BPS)
-    };
-    let series = columns(comparison).into_iter().enumerate().map(|(nth, at)| ChartLine {
-        name: names.head(at).to_owned(),
-        points: points(work, at, names.head(at)),
-        style: look(nth),
-    });
-    let chart = Chart {
-        id: format!("compare-{}", work.test),
-        title: format!("{}: {what} against block size", title(work)),
-        x: AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks },
-        y: AxisSpec { label: label.to_owned(), scale: Scale::Log, unit },
-        series: series.filter(|line| !line.points.is_empty()).collect(),
-        references: vec![Reference {
-            axis: ReferenceAxis::Y,
-            value: disk,
-            label: format!("{}: {}", yardstick::DISK, words::quantity(&work.metric, disk)),
-        }],
-        note: "Geometric means over runs; whiskers: the 95 % interval of a single run, or from the lowest run to the highest.".to_owned(),
-    };
-    Panel { chart, table: table(comparison, work, names, Ranges::Without) }
-}
-
-fn points(work: &WorkComparison, medium: usize, name: &str) -> Vec<ChartPoint> {
-    let point = |row: &WorkRow| {
-        let figure = row.figures.get(medium).copied().flatten()?;
-        let tip = format!(
-            "{name}, {}: {} ({})",
-            Bytes(row.block_bytes),
-            words::quantity(&work.metric, figure.value),
-            words::count(figure.runs, "run")
-        );
-        let x = row.block_bytes as f64;
-        Some(ChartPoint { x, y: figure.value, interval: figure.range, tip })
-    };
-    work.rows.iter().filter_map(point).collect()
-}
-
-/// Six colours, then the same again with another stroke and mark.
-fn look(nth: usize) -> Style {
-    let (stroke, mark) = if nth < HUES {
-        (Stroke::Solid, ChartMark::Disc)
-    } else {
-        (Stroke::Dashed, ChartMark::Square)
-    };
-    Style { hue: nth % HUES, stroke, mark }
 }

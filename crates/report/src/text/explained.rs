@@ -1,33 +1,19 @@
 //! The page of a finding for a terminal.
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-
 use super::{AnsiStyle, MIN_WIDTH, Page};
+use crate::markup;
 
 /// Meaning and derivation of a kind of finding, in lines of at most `width` columns, without the
 /// addresses of links. `None` for an unknown id.
 pub fn explained(id: &str, width: usize) -> Option<String> {
     let mut out =
         Page { text: String::new(), width: width.max(MIN_WIDTH), style: AnsiStyle(false) };
-    let (mut block, mut is_item) = (String::new(), false);
-    for event in Parser::new(findings::about(id)?) {
-        match event {
-            Event::Text(text) | Event::Code(text) => block.push_str(&text),
-            Event::SoftBreak | Event::HardBreak => block.push(' '),
-            Event::Start(Tag::Item) => is_item = true,
-            Event::End(TagEnd::Item) => {
-                if !block.is_empty() {
-                    out.prose(&format!("- {block}"), 2, |_, text| text.to_owned());
-                }
-                (block, is_item) = (String::new(), false);
-            }
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) if !is_item => {
-                out.prose(&block, 0, |_, text| text.to_owned());
-                out.line("");
-                block.clear();
-            }
-            Event::End(TagEnd::List(_)) => out.line(""),
-            _ => {}
+    let blocks = markup::blocks(findings::about(id)?);
+    for (at, block) in blocks.iter().enumerate() {
+        let (mark, indent) = if block.is_item { ("- ", 2) } else { ("", 0) };
+        out.prose(&format!("{mark}{}", block.text), indent, |_, text| text.to_owned());
+        if !(block.is_item && blocks.get(at + 1).is_some_and(|next| next.is_item)) {
+            out.line("");
         }
     }
     Some(format!("{}\n", out.text.trim_end()))

@@ -1,8 +1,7 @@
 //! The glossary for a terminal: meaning of the terms in tables and screens.
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-
 use super::{AnsiStyle, MIN_WIDTH, Page};
+use crate::markup::plain;
 
 const GLOSSARY: &str = include_str!("../../../../docs/glossary.md");
 
@@ -34,25 +33,18 @@ fn each(names: &str) -> impl Iterator<Item = &str> {
 
 /// Rows of the glossary's tables: (terms, meaning).
 fn rows() -> Vec<(String, String)> {
-    let (mut rows, mut cells) = (Vec::new(), Vec::<String>::new());
-    for event in Parser::new_ext(GLOSSARY, Options::ENABLE_TABLES) {
-        match event {
-            Event::Start(Tag::TableRow) => cells.clear(),
-            Event::Start(Tag::TableCell) => cells.push(String::new()),
-            Event::Text(text) | Event::Code(text) => {
-                if let Some(cell) = cells.last_mut() {
-                    cell.push_str(&text);
-                }
-            }
-            Event::End(TagEnd::TableRow) => {
-                if let [names, means] = cells.as_slice() {
-                    rows.push((names.clone(), means.clone()));
-                }
-            }
-            _ => {}
-        }
-    }
-    rows
+    let row = |line: &str| {
+        let (names, means) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        Some((plain(names), plain(means)))
+    };
+    let lines: Vec<&str> = GLOSSARY.lines().collect();
+    let is_head = |at: usize| lines.get(at + 1).is_some_and(|line| line.starts_with("|---"));
+    lines
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !is_head(*at))
+        .filter_map(|(_, line)| row(line))
+        .collect()
 }
 
 #[cfg(test)]

@@ -244,62 +244,6 @@ fn every_test_and_metric_is_in_the_table() {
 }
 
 #[test]
-fn a_figure_of_another_tool_is_printed_and_marked() {
-    let mut record = demo::slow_card();
-    record.cells.retain(|cell| cell.id == "random-write/1");
-    let cell = &mut record.cells[0];
-    cell.labels.insert("tool".to_owned(), "fio".to_owned());
-    cell.metrics.iops = Some(record::Estimate { value: 7777.0, ci95: None, n: 1 });
-    (cell.metrics.bps, cell.metrics.other) = (None, Default::default());
-    let page = crate::html::page(&record).split("application/json").next().unwrap().to_owned();
-    for text in [summary(&record, 80, false), details(&record, RUN, 80, false), table(&record, 100)]
-    {
-        let line = text.lines().find(|line| line.contains("7777 IOPS")).unwrap();
-        assert!(line.contains("one run"), "{text}");
-        assert!(text.contains("One run: measured once"), "{text}");
-    }
-    assert!(page.contains("7777 IOPS") && page.contains("one run"), "{page}");
-    // It is drawn hollow, in the line and in the legend, and never compared with the yardstick.
-    assert!(page.contains(r#"<circle class="ring"#) && !page.contains("class=\"whisker"), "{page}");
-    assert!(!summary(&record, 80, false).contains("7777 IOPS ("));
-    assert!(crate::headline::rows(&record).iter().all(|row| row.times_disk.is_none()));
-}
-
-#[test]
-fn a_number_without_its_interval_is_not_printed_anywhere() {
-    let mut record = demo::slow_card();
-    let cell = record.cells.iter_mut().find(|cell| cell.id == "random-write/1").unwrap();
-    cell.metrics.iops = Some(record::Estimate { value: 7777.0, ci95: None, n: 12 });
-    (cell.metrics.bps, cell.metrics.other) = (None, Default::default());
-    for text in [
-        details(&record, RUN, 80, false),
-        table(&record, 100),
-        crate::html::page(&record).split("application/json").next().unwrap().to_owned(),
-    ] {
-        assert!(!text.contains("7777"), "{text}");
-        assert!(text.contains("no interval from 12 samples"));
-    }
-}
-
-#[test]
-fn impossible_numbers_are_flagged_and_not_shown() {
-    let mut record = demo::good();
-    for cell in record.cells.iter_mut().filter(|cell| cell.test == "random-read") {
-        cell.metrics.iops = Some(demo::estimate(8_888_888.0, 0.01, 5000));
-        cell.metrics.bps = None;
-        cell.flags.push(record::Flag::ZeroLatency { n: 9 });
-    }
-    for text in [
-        details(&record, RUN, 80, false),
-        table(&record, 100),
-        crate::html::page(&record).split("application/json").next().unwrap().to_owned(),
-    ] {
-        assert!(!text.contains("8888888"), "{text}");
-        assert!(text.contains("impossible: 9 I/Os took no time"), "{text}");
-    }
-}
-
-#[test]
 fn one_screen_is_one_screen() {
     for record in demo::all() {
         for width in [40, 80, 120] {

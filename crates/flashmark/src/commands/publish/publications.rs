@@ -1,9 +1,9 @@
 //! Pages of the five articles, beside the latest media of the tree.
 
 use anyhow::Result;
+use collection::site::{self, SiteInfo};
 use record::collection::{CollectionLine, Origin};
-use report::articles::ARTICLES;
-use report::collection::{self as pages, MAX_PICKED, SiteInfo};
+use report::articles::{ARTICLES, MAX_PICKED};
 
 use super::filling::Tree;
 use super::source::PublishedLines;
@@ -20,11 +20,11 @@ pub fn write(
     let articles = ARTICLES.each_ref().map(figures_of);
     let places = measured_last(lines);
     let beside = places.iter().map(|at| source.medium(tree, *at)).collect::<Result<Vec<_>>>()?;
-    tree.write("published.html", pages::published_index(site, &articles))?;
+    tree.write("published.html", site::published_index(site, &articles))?;
     on_all_processors(articles.len(), |at| {
-        let file = pages::published_file(articles[at].article);
+        let file = site::published_file(articles[at].article);
         tree.make(&[&file], source.page_key(site, &places)?, || {
-            tree.write(&file, pages::published(site, &articles[at], &beside))
+            tree.write(&file, site::published(site, &articles[at], &beside))
         })
     })
 }

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use collection::site::SiteInfo;
 use collection::{LineRuns, SentRun, Upload, lines_of};
 use record::Cell;
 use record::collection::{CollectionLine, CollectionRun, NO_TIME, Origin};
 use record::text::printable;
-use report::collection::SiteInfo;
 use store::{RunDir, Store};
 
 use super::filling::{TextDigest, Tree};
@@ -190,7 +190,7 @@ impl PublishedLines {
         // Published data keep their addresses, whatever somebody calls a medium.
         for (found, is_short) in [(built_in, false), (theirs, true)] {
             for LineRuns { line, runs } in found {
-                if report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone()) {
+                if collection::site::is_slug(&line.slug) && taken.insert(line.slug.clone()) {
                     lines.push(Line { line, runs, is_short });
                 }
             }

@@ -8,12 +8,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use collection::site::data::{self, Bulk};
+use collection::site::{self, MAX_COMPARED, SiteInfo, query};
 use record::MediumKind;
 use record::collection::{
     CollectionLine, CollectionRun, HeadlineFigure, Model, Origin, Page, Query, SortBy,
 };
-use report::collection::data::{self, Bulk};
-use report::collection::{self as pages, MAX_COMPARED, SiteInfo, query};
 use store::export::{ParquetSink, Sink, groups_of, in_memory};
 
 use super::filling::{ParquetGroup, TextDigest, Tree};
@@ -41,7 +41,7 @@ pub fn begin(dir: &Path, made: &SiteSummary) -> Result<()> {
 pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result<()> {
     let lines: Vec<&CollectionLine> = source.lines().collect();
     let site = site(&lines, made);
-    for asset in pages::assets() {
+    for asset in site::assets() {
         tree.write(&asset.path, asset.text)?;
     }
     tables(tree, &site, &lines)?;
@@ -58,11 +58,11 @@ pub fn write(tree: &Tree, source: &PublishedLines, made: &SiteSummary) -> Result
 
 /// Facts about the site that every page shows.
 pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
-    let filled = |category: &Query| lines.iter().any(|line| pages::lies_on(line, category));
+    let filled = |category: &Query| lines.iter().any(|line| site::lies_on(line, category));
     SiteInfo {
         title: made.title.clone(),
         categories: Some(
-            pages::categories().into_iter().map(|category| category.query).filter(filled).collect(),
+            site::categories().into_iter().map(|category| category.query).filter(filled).collect(),
         ),
         has_published: made.has_published,
     }
@@ -71,7 +71,7 @@ pub fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
 /// Writes the table in every order, and the table of each category in the default order.
 fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()> {
     let usual = |sort: &SortBy| *sort == SortBy::default();
-    let orders = pages::orders()
+    let orders = site::orders()
         .into_iter()
         .map(|sort| Query { sort: (!usual(&sort)).then_some(sort), ..Query::default() });
     let categories =
@@ -83,8 +83,8 @@ fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()>
 /// Writes the pages of a query, in its order.
 fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query) -> Result<()> {
     let mut lines: Vec<&CollectionLine> =
-        lines.iter().copied().filter(|line| pages::lies_on(line, asked)).collect();
-    pages::order(&mut lines, asked.sort.unwrap_or_default());
+        lines.iter().copied().filter(|line| site::lies_on(line, asked)).collect();
+    site::order(&mut lines, asked.sort.unwrap_or_default());
     let total = lines.len() as u64;
     let empty: &[&CollectionLine] = &[];
     let chunks: Vec<&[&CollectionLine]> =
@@ -92,18 +92,18 @@ fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query
     for (number, chunk) in chunks.into_iter().enumerate() {
         let asked = Query { page: number as u32, ..asked.clone() };
         let page = Page { lines: chunk.iter().map(|line| (*line).clone()).collect(), total };
-        let file = pages::file_of(&asked).context("a category or an order without a file")?;
-        tree.write(&file, pages::table(site, &page, &asked))?;
+        let file = site::file_of(&asked).context("a category or an order without a file")?;
+        tree.write(&file, site::table(site, &page, &asked))?;
     }
     Ok(())
 }
 
 fn texts(tree: &Tree, site: &SiteInfo, source: &PublishedLines) -> Result<()> {
-    tree.write("methodology.html", pages::methodology(site))?;
-    tree.write("about.html", pages::about(site, source.media() as u64, source.runs() as u64))?;
-    for name in pages::TEXTS.iter().map(|text| text.name).chain(["findings"]) {
+    tree.write("methodology.html", site::methodology(site))?;
+    tree.write("about.html", site::about(site, source.media() as u64, source.runs() as u64))?;
+    for name in site::TEXTS.iter().map(|text| text.name).chain(["findings"]) {
         let page =
-            pages::text_page(site, name).context("a page of text that is listed and missing")?;
+            site::text_page(site, name).context("a page of text that is listed and missing")?;
         tree.write(&format!("{name}.html"), &page)?;
     }
     Ok(())
@@ -240,7 +240,7 @@ fn comparisons(
             .copied()
             .filter(|line| fits(line) && line.origin != Origin::Simulated)
             .collect();
-        pages::order(&mut best, SortBy::Figure(HeadlineFigure::RandomWrite4k));
+        site::order(&mut best, SortBy::Figure(HeadlineFigure::RandomWrite4k));
         best.truncate(MAX_COMPARED);
         if best.len() < 2 {
             continue;
@@ -249,15 +249,15 @@ fn comparisons(
             .iter()
             .filter_map(|best| lines.iter().position(|line| line.slug == best.slug))
             .collect();
-        let file = pages::ready_file(kind);
+        let file = site::ready_file(kind);
         tree.make(&[&file], source.page_key(site, &places)?, || {
             let media =
                 places.iter().map(|at| source.medium(tree, *at)).collect::<Result<Vec<_>>>()?;
-            tree.write(&file, pages::compare_kind(site, kind, &media))
+            tree.write(&file, site::compare_kind(site, kind, &media))
         })?;
         ready.push(kind);
     }
-    tree.write("compare.html", pages::choose(site, &ready))
+    tree.write("compare.html", site::choose(site, &ready))
 }
 
 /// Writes a page and the data of each medium and each run.
@@ -285,7 +285,7 @@ fn media(
         let paths: Vec<&str> = files.iter().map(String::as_str).chain([&*page, &*data]).collect();
         tree.make(&paths, key, || {
             let entries = runs(tree, source, at, line)?;
-            tree.write(&page, pages::medium_beside(site, line, &entries, &beside))
+            tree.write(&page, site::medium_beside(site, line, &entries, &beside))
         })
     })
 }
@@ -306,7 +306,7 @@ fn runs(
     // Of sound runs and of fakes.
     let mut whole: [Option<(usize, Bulk)>; 2] = [None, None];
     source.each_run(tree, at, &mut |mut entry| {
-        if source.in_short(at).is_none() && pages::is_slug(&entry.id) {
+        if source.in_short(at).is_none() && site::is_slug(&entry.id) {
             intake::keep(tree, &entry.id, &entry.run, entry.run.cells.clone())?;
         }
         let bulk = Bulk::of(&mut entry);

@@ -14,7 +14,7 @@ const IN_FULL: [&str; 5] =
 /// difference of lines.
 pub(super) fn text(shown: &Shown) -> String {
     let summary = serde_json::to_string_pretty(&shown.record.summary).unwrap();
-    let page = page::digest(&report::html::page(&shown.record));
+    let page = page::digest(&pages::page(&shown.record));
     let mut text = format!(
         "# Findings\n{}\n# Summary\n{summary}\n\n# Screen\n{}\n# Page\n{page}",
         findings(shown),

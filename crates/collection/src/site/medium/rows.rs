@@ -1,0 +1,113 @@
+//! Rows of the tables on the page of a medium.
+
+use record::collection::{CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Origin};
+use record::metric;
+use record::text::printable;
+use report::words;
+
+use super::super::address::Links;
+use super::super::hosts::{self, Host};
+use super::super::{figures, table};
+use super::{ComparedLine, FigureRow, HostRow, Note, RunRow, software};
+
+pub(super) fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
+    let row = |figure: HeadlineFigure| {
+        let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
+        let range = match spread.low < spread.high {
+            true => words::interval(metric(figure), [spread.low, spread.high]),
+            false => String::new(),
+        };
+        Some(FigureRow {
+            name: figures::head(figure),
+            value: figures::with_unit(figure, spread.median),
+            range,
+            runs: spread.runs,
+            hosts: spread.hosts,
+            place: figures::place_in_full(figure, spread.median),
+            level: figures::grade_class(figure, spread),
+            senders: spread.senders,
+        })
+    };
+    HeadlineFigure::ALL.into_iter().filter_map(row).collect()
+}
+
+/// Name of a metric with the figure's unit, for [`words::interval`].
+fn metric(figure: HeadlineFigure) -> &'static str {
+    match figure.unit() {
+        FigureUnit::Iops => metric::IOPS,
+        FigureUnit::Bps => metric::BPS,
+        FigureUnit::Ns => "_ns",
+    }
+}
+
+/// A few figures of a line, a run or a host, with the heads of their columns. The data downloads
+/// have the others.
+fn main_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static str, String)> {
+    let cell = |figure| {
+        value(figure)
+            .filter(|value| value.is_finite() && *value > 0.0)
+            .map(|value| figures::with_unit(figure, value))
+    };
+    let headed = |figure| (figures::head(figure), cell(figure).unwrap_or_else(|| "–".to_owned()));
+    figures::MAIN.into_iter().map(headed).collect()
+}
+
+pub(super) fn beside_row(links: &Links, line: &CollectionLine) -> ComparedLine {
+    ComparedLine {
+        name: printable(&line.name),
+        href: links.medium(&line.slug),
+        what: if line.is_fake {
+            "fakes".to_owned()
+        } else {
+            table::origin_words(line.origin).to_owned()
+        },
+        cells: main_cells(|figure| line.figures.get(&figure).map(|spread| spread.median)),
+    }
+}
+
+pub(super) fn host_row(host: &Host) -> HostRow {
+    let cells = main_cells(|figure| host.figures.get(&figure).copied());
+    HostRow { name: host.name.clone(), link: host.link.clone(), runs: host.runs, cells }
+}
+
+pub(super) fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
+    let run = &entry.run;
+    let day = table::day(run.started.as_deref().unwrap_or(&entry.received));
+    // It is the text of a link, so it must not be empty.
+    let day = if day.is_empty() { "no date".to_owned() } else { day };
+    RunRow {
+        id: entry.id.clone(),
+        href: links.run(&entry.id),
+        when: day,
+        origin: table::origin_words(entry.origin).to_owned(),
+        machine: hosts::machine(run),
+        link: hosts::link(run),
+        way: hosts::way(run),
+        label: run.label.as_deref().map(printable).unwrap_or_default(),
+        suite: printable(&run.suite),
+        software: software(entry),
+        notes: run.flags.iter().map(|flag| note(&flag.to_string(), entry.origin)).collect(),
+        faults: entry
+            .headline
+            .faults
+            .iter()
+            .map(|fault| words::test(fault))
+            .collect::<Vec<_>>()
+            .join(", "),
+        cells: main_cells(|figure| entry.headline.figures.get(&figure).copied()),
+    }
+}
+
+fn note(text: &str, origin: Origin) -> Note {
+    let text = printable(text);
+    let is_address =
+        |word: &&str| ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
+    let address = text.split_whitespace().find(is_address).filter(|_| origin == Origin::Reference);
+    match address {
+        Some(address) => Note {
+            href: Some(address.to_owned()),
+            text: text.replace(address, "").trim_end_matches([' ', ':']).to_owned(),
+        },
+        None => Note { href: None, text },
+    }
+}

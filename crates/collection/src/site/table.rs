@@ -1,0 +1,417 @@
+//! The wide table: one line for each medium, with random write first, longest stall second.
+
+use askama::Template;
+use record::MediumKind;
+use record::collection::{CollectionLine, HeadlineFigure, NO_TIME, Origin, Page, Query, SortBy};
+use record::text::printable;
+use report::{display, words};
+
+use super::address::{self, Links, SiteInfo};
+use super::{SiteFrame, figures, query};
+
+/// Most media that can be compared at once.
+pub const MAX_COMPARED: usize = 8;
+
+/// A page of the table: the lines that match a query, with the form for other queries. `page` has
+/// the lines in the order to show.
+pub fn table(site: &SiteInfo, page: &Page, asked: &Query) -> String {
+    TablePage::of(site, page, asked).render().expect("a template that compiled renders into memory")
+}
+
+#[derive(Template)]
+#[template(path = "site/table.html")]
+struct TablePage {
+    shell: SiteFrame,
+    total: u64,
+    heading: String,
+    categories: Vec<CategoryLink>,
+    heads: Vec<Head>,
+    rows: Vec<Row>,
+    form: Form,
+    pages: Vec<PageLink>,
+    summary: String,
+    compare: String,
+    downloads: Vec<(&'static str, String)>,
+    /// Query of this page without its page number, for the script.
+    own: String,
+    /// Address of all lines for the script.
+    source: String,
+    simulated: String,
+}
+
+struct CategoryLink {
+    name: String,
+    href: String,
+    here: bool,
+}
+
+/// A column head. `class` is the class of its cells, by which the column can be hidden.
+struct Head {
+    class: String,
+    name: &'static str,
+    unit: &'static str,
+    href: String,
+    /// "ascending", "descending", or empty if the table is not sorted by it.
+    sorted: &'static str,
+    /// True if the largest value is at the top when the order is not reversed.
+    falls: bool,
+    numeric: bool,
+    key: &'static str,
+}
+
+struct Row {
+    slug: String,
+    name: String,
+    href: String,
+    facts: String,
+    badges: Vec<(&'static str, &'static str)>,
+    cells: Vec<Option<FigureCell>>,
+    capacity: String,
+    interface: String,
+    runs: String,
+    latest: String,
+    verdict: String,
+}
+
+pub(super) struct FigureCell {
+    pub value: String,
+    pub place: String,
+    /// Lowest and highest run, and the number of runs and hosts.
+    pub runs: String,
+    /// End of a CSS class: "0" to "4", or "u" if too few senders agree.
+    pub level: String,
+}
+
+struct PageLink {
+    text: String,
+    href: String,
+    here: bool,
+    rel: &'static str,
+}
+
+/// Values of the form when the page is opened.
+struct Form {
+    action: String,
+    kinds: Vec<(&'static str, String, bool)>,
+    origins: Vec<(&'static str, &'static str, bool)>,
+    classes: [&'static str; 13],
+    thresholds: Vec<Threshold>,
+    fakes: &'static str,
+    sort: &'static str,
+    /// Number of filled fields in the collapsed part.
+    folded: usize,
+}
+
+struct Threshold {
+    name: &'static str,
+    label: String,
+    unit: &'static str,
+    first: bool,
+}
+
+impl TablePage {
+    fn of(site: &SiteInfo, page: &Page, asked: &Query) -> TablePage {
+        let links = Links { site, depth: 0 };
+        let category = category_of(asked);
+        let heading = match &category {
+            Some(category) if category.query != Query::default() => {
+                format!("{}: {}", printable(&site.title), category.name)
+            }
+            _ => printable(&site.title),
+        };
+        let data = |name: &str| links.file(&format!("data/collection.{name}"));
+        TablePage {
+            shell: SiteFrame::new(links, heading.clone(), "table"),
+            total: page.total,
+            heading,
+            categories: category_links(&links, asked),
+            heads: heads(&links, asked),
+            rows: page.lines.iter().map(|line| row(&links, line)).collect(),
+            form: form(&links, asked),
+            pages: page_links(&links, page, asked),
+            summary: summary(page, asked),
+            compare: links.text("compare"),
+            downloads: vec![("CSV", data("csv")), ("JSON", data("json"))],
+            own: query::to_text(&Query { page: 0, ..asked.clone() }),
+            source: links.file("data/table.json"),
+            simulated: links.table(&Query { origins: vec![Origin::Simulated], ..Query::default() }),
+        }
+    }
+}
+
+/// Category of a query, whatever its page and order.
+fn category_of(asked: &Query) -> Option<address::Category> {
+    let plain = Query { page: 0, sort: None, ..asked.clone() };
+    address::categories().into_iter().find(|category| category.query == plain)
+}
+
+fn category_links(links: &Links, asked: &Query) -> Vec<CategoryLink> {
+    let here = category_of(asked);
+    address::categories()
+        .into_iter()
+        .filter(|category| links.site.has(&category.query))
+        .map(|category| CategoryLink {
+            here: here.as_ref() == Some(&category),
+            href: links.table(&category.query),
+            name: category.name,
+        })
+        .collect()
+}
+
+fn sort_of(asked: &Query) -> SortBy {
+    asked.sort.unwrap_or_default()
+}
+
+/// True if the best, the largest or the newest is at the top when this order is not reversed.
+fn falls(sort: SortBy) -> bool {
+    match sort {
+        SortBy::Figure(figure) => !figure.smaller_is_better(),
+        SortBy::Name => false,
+        SortBy::Capacity | SortBy::Runs | SortBy::Latest => true,
+    }
+}
+
+fn heads(links: &Links, asked: &Query) -> Vec<Head> {
+    let now = sort_of(asked);
+    let head = |sort: SortBy, class: String, name, unit, numeric| {
+        let here = sort == now;
+        let wanted = Query { sort: Some(sort), page: 0, ..asked.clone() };
+        let sorted = match (here, falls(sort)) {
+            (false, _) => "",
+            (true, true) => "descending",
+            (true, false) => "ascending",
+        };
+        Head {
+            class,
+            name,
+            unit,
+            href: links.table(&wanted),
+            sorted,
+            falls: falls(sort),
+            numeric,
+            key: query::sort_name(sort),
+        }
+    };
+    let mut heads = vec![head(SortBy::Name, "name".to_owned(), "Medium", "", false)];
+    heads.extend(HeadlineFigure::ALL.into_iter().enumerate().map(|(at, figure)| {
+        head(
+            SortBy::Figure(figure),
+            format!("c{at}"),
+            figures::head(figure),
+            figures::column_unit(figure),
+            true,
+        )
+    }));
+    heads.push(head(SortBy::Capacity, "capacity".to_owned(), "Capacity", "GB", true));
+    heads.push(head(SortBy::Runs, "count".to_owned(), "Runs", "", true));
+    heads.push(head(SortBy::Latest, "latest".to_owned(), "Latest", "", false));
+    heads
+}
+
+impl FigureCell {
+    /// Table cell of a figure; `None` if the line has no usable one.
+    pub fn of(line: &CollectionLine, figure: HeadlineFigure) -> Option<FigureCell> {
+        let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
+        let range = figures::range(figure, spread).map(|range| range + ", ").unwrap_or_default();
+        Some(FigureCell {
+            value: figures::bare(figure, spread.median),
+            place: figures::place(figure, spread.median),
+            runs: range + &figures::counts(spread),
+            level: figures::grade_class(figure, spread),
+        })
+    }
+}
+
+fn row(links: &Links, line: &CollectionLine) -> Row {
+    let kind = words::kind(line.model.kind);
+    let classes = printable(&line.classes.join(" "));
+    Row {
+        slug: line.slug.clone(),
+        name: printable(&line.name),
+        href: links.medium(&line.slug),
+        facts: [kind, classes.as_str()]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" · "),
+        badges: badges(line),
+        cells: HeadlineFigure::ALL.map(|figure| FigureCell::of(line, figure)).into(),
+        capacity: Some(line.model.capacity_gb)
+            .filter(|gb| *gb > 0)
+            .map_or_else(|| "–".to_owned(), |gb| gb.to_string()),
+        interface: line.interface.as_deref().map(printable).unwrap_or_default(),
+        runs: line.runs.to_string(),
+        latest: day(&line.latest),
+        verdict: line.verdict.as_deref().map(short_verdict).unwrap_or_default(),
+    }
+}
+
+/// Labels shown before a line's figures: class and word.
+pub(crate) fn badges(line: &CollectionLine) -> Vec<(&'static str, &'static str)> {
+    let origin = match line.origin {
+        Origin::Measured => None,
+        Origin::Imported => Some(("imported", "imported")),
+        Origin::Reference => Some(("reference", "reference")),
+        Origin::Simulated => Some(("simulated", "simulated")),
+    };
+    line.is_fake.then_some(("fake", "fake")).into_iter().chain(origin).collect()
+}
+
+/// The day of an RFC 3339 time.
+pub(crate) fn day(time: &str) -> String {
+    if time == NO_TIME {
+        return String::new();
+    }
+    printable(time.get(..10).unwrap_or(time))
+}
+
+/// The first words of a verdict, for a line of a table.
+pub(crate) fn short_verdict(verdict: &str) -> String {
+    const MOST: usize = 160;
+    let verdict = printable(verdict);
+    if display::width(&verdict) <= MOST {
+        return verdict;
+    }
+    let cut = words::clipped(&verdict, MOST);
+    let whole = cut.rfind(' ').map_or(cut.as_str(), |end| &cut[..end]);
+    format!("{} …", whole.trim_end_matches([',', ':', ';']))
+}
+
+fn form(links: &Links, asked: &Query) -> Form {
+    let first = |figure: &HeadlineFigure| figures::MAIN[..2].contains(figure);
+    let threshold = |figure: HeadlineFigure| Threshold {
+        name: figure.name(),
+        label: format!(
+            "{}, at {}",
+            figures::head(figure),
+            if figure.smaller_is_better() { "most" } else { "least" }
+        ),
+        unit: query::unit_name(figure.unit()),
+        first: first(&figure),
+    };
+    let folded = [!asked.kinds.is_empty(), !asked.origins.is_empty(), asked.fakes.is_some()];
+    let kind =
+        |kind: MediumKind| (kind.name(), super::kind_head(kind), asked.kinds.contains(&kind));
+    let origin =
+        |origin: Origin| (origin.name(), origin_words(origin), asked.origins.contains(&origin));
+    Form {
+        action: links.table(&Query::default()),
+        kinds: MediumKind::ALL
+            .into_iter()
+            .filter(|kind| *kind != MediumKind::Simulated)
+            .map(kind)
+            .collect(),
+        origins: Origin::ALL.into_iter().map(origin).collect(),
+        classes: CLASSES,
+        thresholds: HeadlineFigure::ALL.into_iter().map(threshold).collect(),
+        fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
+        sort: query::sort_name(sort_of(asked)),
+        folded: folded.into_iter().filter(|is_set| *is_set).count(),
+    }
+}
+
+/// Classes in the form.
+const CLASSES: [&str; 13] =
+    ["C2", "C4", "C6", "C10", "U1", "U3", "V6", "V10", "V30", "V60", "V90", "A1", "A2"];
+
+/// Origin of figures in words.
+pub(crate) fn origin_words(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Measured => "measured by Flashmark",
+        Origin::Imported => "imported from other tools",
+        Origin::Reference => "published by others",
+        Origin::Simulated => "simulated media",
+    }
+}
+
+const PER_PAGE: u64 = query::LINES as u64;
+
+/// Links to the first and the last page, those around this one, and the next and previous one.
+fn page_links(links: &Links, page: &Page, asked: &Query) -> Vec<PageLink> {
+    let (here, pages) = (u64::from(asked.page), page.total.div_ceil(PER_PAGE));
+    if pages < 2 {
+        return Vec::new();
+    }
+    let link = |at: u64, text: String, rel: &'static str| PageLink {
+        href: links.table(&Query { page: at.min(u64::from(u32::MAX)) as u32, ..asked.clone() }),
+        here: at == here && rel.is_empty(),
+        text,
+        rel,
+    };
+    let near = (0..pages).filter(|at| *at == 0 || *at == pages - 1 || at.abs_diff(here) <= 2);
+    let mut shown: Vec<PageLink> =
+        (here > 0).then(|| link(here - 1, "Previous".to_owned(), "prev")).into_iter().collect();
+    shown.extend(near.map(|at| link(at, (at + 1).to_string(), "")));
+    shown.extend((here + 1 < pages).then(|| link(here + 1, "Next".to_owned(), "next")));
+    shown
+}
+
+/// "120 media, the 51st to the 100th, best random write of 4 KiB first".
+fn summary(page: &Page, asked: &Query) -> String {
+    let media = match page.total {
+        1 => "1 medium".to_owned(),
+        n => format!("{n} media"),
+    };
+    let first = u64::from(asked.page) * PER_PAGE + 1;
+    let part = match page.lines.len() as u64 {
+        0 => String::new(),
+        shown if shown == page.total => String::new(),
+        shown => format!(", number {first} to {}", first + shown - 1),
+    };
+    format!("{media}{part}, {}", order_words(sort_of(asked)))
+}
+
+/// Sort order in words.
+fn order_words(sort: SortBy) -> String {
+    match sort {
+        SortBy::Figure(figure) if figure.smaller_is_better() => "shortest stall first".to_owned(),
+        SortBy::Figure(figure) => {
+            format!("fastest {} first", figures::head(figure).to_lowercase().replace("kib", "KiB"))
+        }
+        SortBy::Name => "by name".to_owned(),
+        SortBy::Capacity => "largest first".to_owned(),
+        SortBy::Runs => "most runs first".to_owned(),
+        SortBy::Latest => "latest first".to_owned(),
+    }
+}
+
+/// Sorts lines as the collection does: the best, the largest or the newest first, names from A;
+/// unconfirmed figures after confirmed ones, lines without the figure last, ties by name.
+pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
+    let figure = |line: &CollectionLine, figure: HeadlineFigure| {
+        line.figures
+            .get(&figure)
+            .filter(|spread| figures::sound(spread))
+            .map(|spread| (spread.median, spread.is_confirmed()))
+    };
+    lines.sort_by(|a, b| {
+        let order = match sort {
+            SortBy::Figure(it) => match (figure(a, it), figure(b, it)) {
+                (Some((a, ranked)), Some((b, other))) => {
+                    let better =
+                        if it.smaller_is_better() { a.total_cmp(&b) } else { b.total_cmp(&a) };
+                    other.cmp(&ranked).then(better)
+                }
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            },
+            SortBy::Name => std::cmp::Ordering::Equal,
+            SortBy::Capacity => b.model.capacity_gb.cmp(&a.model.capacity_gb),
+            SortBy::Runs => b.runs.cmp(&a.runs),
+            SortBy::Latest => b.latest.cmp(&a.latest),
+        };
+        order
+            .then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase()))
+            .then_with(|| a.slug.cmp(&b.slug))
+    });
+}
+
+/// True if a line belongs to a category: by kinds, origins and fakes of the query only.
+pub fn lies_on(line: &CollectionLine, category: &Query) -> bool {
+    let kind = category.kinds.is_empty() || category.kinds.contains(&line.model.kind);
+    let origin = if category.origins.is_empty() {
+        line.origin != Origin::Simulated
+    } else {
+        category.origins.contains(&line.origin)
+    };
+    kind && origin && category.fakes.is_none_or(|only| only == line.is_fake)
+}

@@ -1,0 +1,269 @@
+//! Data of the templates, made from a record.
+
+use askama::Template;
+use record::text::printable;
+use record::{Finding, Record, Severity};
+
+use super::PageHead;
+use crate::chart;
+use crate::panels::{self, Panel};
+
+mod cover;
+mod facts;
+mod matrix;
+mod sheet;
+mod table;
+
+use cover::Cover;
+use report::caveats;
+use report::markup::{MarkupBlock, blocks};
+use report::tables;
+use report::{figure, headline, words};
+use sheet::Sheet;
+
+pub(super) use matrix::MatrixPage;
+pub use table::TableView;
+
+/// Page of one run: a first sheet, and the rest collapsed.
+#[derive(Template)]
+#[template(path = "run.html")]
+pub(super) struct RunPage {
+    cover: Cover,
+    sheet: Sheet,
+    /// Collapsed parts in order: id and title.
+    parts: Vec<(&'static str, &'static str)>,
+    /// The verdict on each use with its reasons.
+    reasons: Vec<FindingView>,
+    findings: Vec<FindingView>,
+    about: Vec<AboutView>,
+    sizes: FiguresView,
+    panels: Vec<PanelView>,
+    /// The numbers of the charts on the first sheet.
+    sheet_numbers: Vec<TableView>,
+    all: Vec<TableView>,
+    plan: TableView,
+}
+
+/// A finding with its severity and its collapsed details.
+#[derive(Template)]
+#[template(path = "finding.html")]
+pub struct FindingView {
+    class: &'static str,
+    statement: String,
+    evidence: Vec<String>,
+    confidence: Option<String>,
+    /// Link to its explanation.
+    about: Option<String>,
+}
+
+/// Explanation of a kind of finding: its page as paragraphs.
+struct AboutView {
+    id: String,
+    title: String,
+    paragraphs: Vec<MarkupBlock>,
+}
+
+/// A row of the headline.
+struct HeadlineRow {
+    label: String,
+    figure: String,
+    interval: String,
+    n: String,
+    stop: &'static str,
+    worst: String,
+    times: String,
+    slow: bool,
+    why: String,
+    impossible: bool,
+}
+
+/// Rows of figures, each with interval, count and stop reason.
+#[derive(Template)]
+#[template(path = "figures.html")]
+pub struct FiguresView {
+    caption: &'static str,
+    rows: Vec<HeadlineRow>,
+}
+
+impl FiguresView {
+    /// Explanation of "one run", if a row is marked so.
+    fn one_run(&self) -> Option<&'static str> {
+        let is_single = self.rows.iter().any(|row| row.interval == figure::ONE_RUN);
+        is_single.then_some(figure::ONE_RUN_MEANS)
+    }
+}
+
+/// A chart with its table.
+#[derive(Template)]
+#[template(path = "panel.html")]
+pub struct PanelView {
+    title: String,
+    note: String,
+    svg: String,
+    table: TableView,
+    open: bool,
+}
+
+impl FindingView {
+    /// A finding; the address of a page about its kind is `pages` and the id of the finding.
+    pub fn of(finding: &Finding, pages: &str) -> FindingView {
+        FindingView {
+            class: words::severity(finding.severity),
+            statement: printable(&finding.statement),
+            evidence: finding.evidence.iter().map(|text| printable(text)).collect(),
+            confidence: words::confidence(finding),
+            about: findings::about(&finding.id).map(|_| format!("{pages}{}", finding.id)),
+        }
+    }
+
+    /// A sentence without details.
+    pub fn bare(statement: &str) -> FindingView {
+        FindingView {
+            class: "info",
+            statement: printable(statement),
+            evidence: Vec::new(),
+            confidence: None,
+            about: None,
+        }
+    }
+}
+
+impl PanelView {
+    /// The panel with its numbers collapsed, however few they are.
+    pub fn folded(self) -> PanelView {
+        PanelView { open: false, ..self }
+    }
+}
+
+impl RunPage {
+    /// The whole page of a record.
+    pub fn of(record: &Record) -> RunPage {
+        let nothing = record.cells.is_empty() && record.plan.is_empty();
+        let finding = |finding: &Finding| FindingView::of(finding, "#about-");
+        let (reasons, findings): (Vec<&Finding>, Vec<&Finding>) =
+            record.findings.iter().partition(|found| findings::is_verdict(found));
+        let [rate, along] = panels::of_sheet(record);
+        let on_sheet: Vec<Panel> = [&rate, &along].into_iter().flatten().cloned().collect();
+        let others = panels::of_record(record)
+            .into_iter()
+            .filter(|panel| on_sheet.iter().all(|drawn| drawn.chart.id != panel.chart.id));
+        let numbers =
+            |panel: Panel| TableView::new(panel.table, format!("Numbers: {}", panel.chart.title));
+        let mut page = RunPage {
+            cover: Cover::of(record, "report", caveats::state(record)),
+            sheet: Sheet::of(record, [rate, along]),
+            parts: Vec::new(),
+            reasons: reasons.into_iter().map(finding).collect(),
+            findings: findings.into_iter().map(finding).collect(),
+            about: about(record),
+            sizes: FiguresView {
+                caption: "Key figures, with random writes at four block sizes",
+                rows: if nothing {
+                    Vec::new()
+                } else {
+                    headline::rows(record).iter().map(headline_row).collect()
+                },
+            },
+            panels: others.map(panel).map(PanelView::folded).collect(),
+            sheet_numbers: on_sheet.into_iter().map(numbers).collect(),
+            all: tables::for_page(record)
+                .into_iter()
+                .map(|(test, table)| TableView::new(table, test))
+                .collect(),
+            plan: TableView::new(
+                facts::plan(record),
+                "What was planned, and whether it was done".to_owned(),
+            ),
+        };
+        page.parts = page.parts();
+        page
+    }
+
+    /// Parts that are not empty.
+    fn parts(&self) -> Vec<(&'static str, &'static str)> {
+        let parts = [
+            (!self.reasons.is_empty(), sheet::REASONS, "Reasons for the verdict"),
+            (!self.findings.is_empty(), "findings", "Findings"),
+            (self.sheet.has_more_caveats(), sheet::ALL_CAVEATS, "All caveats"),
+            (self.sheet.has_more_untested(), sheet::ALL_UNTESTED, "All that was not tested"),
+            (!self.sizes.rows.is_empty(), "sizes", "Figures by block size"),
+            (!self.panels.is_empty() || !self.sheet_numbers.is_empty(), "charts", "Charts"),
+            (!self.all.is_empty(), "results", "All results"),
+            (!self.about.is_empty(), "meaning", "What the findings mean"),
+            (true, "method", "Method, medium and host"),
+            (!self.plan.is_empty(), "plan", "Plan"),
+        ];
+        parts.into_iter().filter(|(has, ..)| *has).map(|(_, id, title)| (id, title)).collect()
+    }
+
+    fn title_of(&self, id: &str) -> &'static str {
+        self.parts.iter().find(|(known, _)| *known == id).map_or("", |(_, title)| title)
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.parts.iter().any(|(known, _)| *known == id)
+    }
+}
+
+/// True for the verdict, and for faults of the medium.
+pub fn comes_first(finding: &Finding) -> bool {
+    finding.id == "verdict" || is_danger(finding)
+}
+
+/// True for findings that come first: data at risk, and failures.
+fn is_danger(finding: &Finding) -> bool {
+    finding.id == report::text::NOT_RESTORED || finding.severity == Severity::Failure
+}
+
+/// Explanations of all findings of a record, without duplicates.
+fn about(record: &Record) -> Vec<AboutView> {
+    let mut pages: Vec<AboutView> = Vec::new();
+    for finding in &record.findings {
+        let Some(page) = findings::about(&finding.id) else { continue };
+        if pages.iter().any(|known| known.id == finding.id) {
+            continue;
+        }
+        let mut blocks = blocks(page).into_iter();
+        pages.push(AboutView {
+            id: finding.id.clone(),
+            title: blocks.next().map(|title| title.text).unwrap_or_default(),
+            paragraphs: blocks.collect(),
+        });
+    }
+    pages
+}
+
+fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
+    let (figure, interval, n, why) = match row.shown.printed() {
+        Ok(printed) => (
+            printed.text.to_owned(),
+            printed.interval.to_owned(),
+            printed.n.to_string(),
+            String::new(),
+        ),
+        Err(why) => (String::new(), String::new(), String::new(), why.to_owned()),
+    };
+    HeadlineRow {
+        label: row.label.clone(),
+        figure,
+        interval,
+        n,
+        stop: row.stop(),
+        worst: row.worst(),
+        times: row.times_disk.map(|times| words::times(times) + " ×").unwrap_or_default(),
+        slow: row.times_disk.is_some_and(|times| times < 1.0),
+        impossible: why.starts_with("impossible"),
+        why,
+    }
+}
+
+/// A drawn chart with its table.
+pub fn panel(panel: Panel) -> PanelView {
+    PanelView {
+        svg: chart::draw(&panel.chart),
+        note: panel.chart.note,
+        open: panel.table.rows.len() <= 8,
+        table: TableView::new(panel.table, format!("Numbers: {}", panel.chart.title)),
+        title: panel.chart.title,
+    }
+}
