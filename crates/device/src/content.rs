@@ -214,9 +214,6 @@ mod tests {
             if let Some(avx2) = pulp::x86::V3::try_new() {
                 assert_eq!(made_by(&|op| avx2.vectorize(op)), plain);
             }
-            if let Some(avx512) = pulp::x86::V4::try_new() {
-                assert_eq!(made_by(&|op| avx512.vectorize(op)), plain);
-            }
         }
     }
 

@@ -6,8 +6,6 @@ mod matrix;
 mod screen;
 mod wrap;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ContentArrangement};
 use record::text::{capitalised, printable};
 use record::{Answer, Cell, Finding, Record, Severity};
 
@@ -176,20 +174,25 @@ fn aligned(table: &Table) -> String {
 }
 
 fn grid(columns: &[TableColumn], rows: Vec<Vec<String>>) -> String {
-    let mut grid = comfy_table::Table::new();
-    grid.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
-    let named = columns.iter().map(|column| column.name.to_string());
-    grid.set_header(named.chain([String::new()]).collect::<Vec<_>>());
-    for row in rows {
-        grid.add_row(row);
+    let heads = columns.iter().map(|column| column.name.to_string()).chain([String::new()]);
+    let lines: Vec<Vec<String>> = [vec![heads.collect()], rows].concat();
+    let cells = |at: usize| lines.iter().filter_map(move |line| line.get(at));
+    let width_of = |at| cells(at).map(|cell| display::width(cell)).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..=columns.len()).map(width_of).collect();
+    let mut text = String::new();
+    for line in &lines {
+        let start = text.len();
+        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            let blanks = " ".repeat(width - display::width(cell));
+            let is_number = columns.get(at).is_some_and(|column| column.numeric);
+            let (before, after) =
+                if is_number { (blanks.as_str(), "") } else { ("", blanks.as_str()) };
+            text += &format!(" {before}{cell}{after} ");
+        }
+        text.truncate(start + text[start..].trim_end().len());
+        text.push('\n');
     }
-    for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.numeric) {
-        let numbers = grid
-            .column_mut(at)
-            .unwrap_or_else(|| unreachable!("column {} was just added", column.name));
-        numbers.set_cell_alignment(CellAlignment::Right);
-    }
-    grid.trim_fmt() + "\n"
+    text
 }
 
 /// The first column on lines of its own, the others below it.

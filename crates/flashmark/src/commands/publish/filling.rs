@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 use flate2::Compression;
-use flate2::read::GzDecoder;
+use record::unpacked;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -46,10 +46,8 @@ pub struct ParquetGroup {
 
 impl SourceDigests {
     fn of(dir: &Path) -> Option<SourceDigests> {
-        let mut json = Vec::new();
-        let file = BufReader::new(fs::File::open(dir.join(MADE)).ok()?);
-        GzDecoder::new(file).read_to_end(&mut json).ok()?;
-        serde_json::from_slice(&json).ok()
+        let packed = fs::read(dir.join(MADE)).ok()?;
+        serde_json::from_slice(&unpacked(&packed, usize::MAX - 1).ok()?).ok()
     }
 }
 
