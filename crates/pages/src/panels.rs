@@ -25,17 +25,6 @@ pub struct Panel {
     pub table: Table,
 }
 
-/// All charts that a record has data for, the most important first. Charts without a point are left
-/// out.
-pub fn of_record(record: &Record) -> Vec<Panel> {
-    each(record).collect()
-}
-
-/// The most important charts, for a page with less room; the others are not made.
-pub fn first_of_record(record: &Record, most: usize) -> Vec<Panel> {
-    each(record).take(most).collect()
-}
-
 /// The two charts of a page's first sheet: rate against block size, and rate over the medium or a
 /// fill; `None` for each without data.
 pub(crate) fn of_sheet(record: &Record) -> [Option<Panel>; 2] {
@@ -46,7 +35,9 @@ pub(crate) fn of_sheet(record: &Record) -> [Option<Panel>; 2] {
     ]
 }
 
-fn each(record: &Record) -> impl Iterator<Item = Panel> {
+/// All charts that a record has data for, the most important first. Charts without a point are left
+/// out. A chart that is not taken is not made.
+pub fn of_record(record: &Record) -> impl Iterator<Item = Panel> {
     const USUAL: [fn(&Record) -> Panel; 6] = [
         blocks::random_writes,
         spans::random_writes,

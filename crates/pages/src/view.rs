@@ -145,7 +145,6 @@ impl RunPage {
         let [rate, along] = panels::of_sheet(record);
         let on_sheet: Vec<Panel> = [&rate, &along].into_iter().flatten().cloned().collect();
         let others = panels::of_record(record)
-            .into_iter()
             .filter(|panel| on_sheet.iter().all(|drawn| drawn.chart.id != panel.chart.id));
         let numbers =
             |panel: Panel| TableView::new(panel.table, format!("Numbers: {}", panel.chart.title));

@@ -73,7 +73,8 @@ pub struct RecordCaveat {
 }
 
 impl RecordCaveat {
-    fn of_run(text: String) -> RecordCaveat {
+    /// A caveat of the whole run.
+    pub fn of_run(text: String) -> RecordCaveat {
         RecordCaveat { about: String::new(), text, severe: false, cells: Vec::new() }
     }
 

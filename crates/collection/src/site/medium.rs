@@ -332,5 +332,5 @@ fn run_text(entry: &CollectionRun) -> String {
 
 /// Charts of the run shown, with their numbers collapsed.
 fn charts(record: &Record) -> Vec<PanelView> {
-    panels::first_of_record(record, MAX_PANELS).into_iter().map(|one| panel(one).folded()).collect()
+    panels::of_record(record).take(MAX_PANELS).map(|one| panel(one).folded()).collect()
 }

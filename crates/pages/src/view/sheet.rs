@@ -3,7 +3,8 @@
 use findings::UseLevel;
 use record::text::{capitalised, printable};
 use record::{Finding, Fitness, Record, Severity, Use, test};
-use report::{caveats, headline, words};
+use report::caveats::{self, RecordCaveat};
+use report::{headline, words};
 
 use super::{FiguresView, FindingView, headline_row, is_danger};
 use crate::chart;
@@ -35,7 +36,7 @@ pub(super) struct Sheet {
     /// Untested items, each with the reason.
     pub untested: Vec<(String, String)>,
     /// Caveats, the most important first.
-    pub caveats: Vec<Caveat>,
+    pub caveats: Vec<RecordCaveat>,
     /// Program, run id and seed.
     pub origin: String,
 }
@@ -57,13 +58,6 @@ pub(super) struct SheetChart {
     /// Markup.
     pub svg: String,
     pub note: String,
-}
-
-/// A caveat about the numbers.
-pub(super) struct Caveat {
-    pub about: String,
-    pub text: String,
-    pub is_severe: bool,
 }
 
 impl Sheet {
@@ -97,7 +91,7 @@ impl Sheet {
     }
 
     /// The caveats that fit.
-    pub fn first_caveats(&self) -> &[Caveat] {
+    pub fn first_caveats(&self) -> &[RecordCaveat] {
         &self.caveats[..self.caveats.len().min(MAX_CAVEATS)]
     }
 
@@ -235,20 +229,14 @@ fn untested(record: &Record) -> Vec<(String, String)> {
 }
 
 /// Caveats in this order: impossible figures and failures, warnings of findings, other flags.
-fn caveats(record: &Record) -> Vec<Caveat> {
-    let (severe, slight): (Vec<Caveat>, Vec<Caveat>) = caveats::of_record(record)
-        .into_iter()
-        .map(|caveat| Caveat { about: caveat.about, text: caveat.text, is_severe: caveat.severe })
-        .partition(|caveat| caveat.is_severe);
+fn caveats(record: &Record) -> Vec<RecordCaveat> {
+    let (severe, slight): (Vec<_>, Vec<_>) =
+        caveats::of_record(record).into_iter().partition(|caveat| caveat.severe);
     let warnings = record.findings.iter().filter(|finding| {
         finding.severity == Severity::Warning
             && !findings::is_verdict(finding)
             && !is_danger(finding)
     });
-    let warnings = warnings.map(|finding| Caveat {
-        about: String::new(),
-        text: printable(&finding.statement),
-        is_severe: false,
-    });
+    let warnings = warnings.map(|finding| RecordCaveat::of_run(printable(&finding.statement)));
     severe.into_iter().chain(warnings).chain(slight).collect()
 }

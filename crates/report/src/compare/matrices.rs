@@ -6,7 +6,7 @@ use record::text::printable;
 
 use super::Ranges;
 use super::names::Names;
-use super::works::{columns, fastest};
+use super::works::{MediaRow, media_table};
 use crate::tables::Table;
 use crate::words;
 
@@ -16,32 +16,20 @@ pub(super) fn title(matrix: &MatrixComparison) -> String {
     format!("Matrix: {}, {unit}", printable(&matrix.work))
 }
 
-/// A row for each combination, a column for each medium, and the faster medium with its ratio.
+/// A row for each combination.
 pub(super) fn table(
     comparison: &MediaComparison,
     matrix: &MatrixComparison,
     names: &Names,
     ranges: Ranges,
 ) -> Table {
-    let columns = columns(comparison);
-    let is_pair = columns.len() == 2;
-    let last = if is_pair { format!("{} is", names.head(0)) } else { "Fastest".to_owned() };
-    let heads = columns.iter().map(|at| format!("#{}", names.head(*at)));
-    let first = std::iter::once("File system and scheduler".to_owned());
-    let mut table = Table::named(first.chain(heads).chain(std::iter::once(last)).collect());
-    for row in &matrix.rows {
-        let figure = |at: &usize| {
-            let figure = row.figures.get(*at).copied().flatten();
-            figure.map_or("-".to_owned(), |found| ranges.number(found))
-        };
-        let difference = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
-        let cells = std::iter::once(printable(&row.combination))
-            .chain(columns.iter().map(figure))
-            .chain(std::iter::once(difference))
-            .collect();
-        table.push(cells, Vec::new());
-    }
-    table
+    let rows = matrix.rows.iter().map(|row| MediaRow {
+        name: printable(&row.combination),
+        figures: row.figures.iter().map(|it| it.map(|found| ranges.number(found))).collect(),
+        of_pair: of_pair(row),
+        fastest: row.fastest,
+    });
+    media_table("File system and scheduler", comparison, names, rows)
 }
 
 /// Comparison of the first of two media with the second.

@@ -1,6 +1,8 @@
 //! A kind of work of a comparison: its table, sentences about it, and its chart.
 
-use findings::{FasterMedium, FastestMedium, MediaComparison, WorkComparison, WorkRow};
+use findings::{
+    ComparedFigure, FasterMedium, FastestMedium, MediaComparison, WorkComparison, WorkRow,
+};
 use record::text::{capitalised, printable};
 use record::units::{Bytes, significant};
 
@@ -22,34 +24,54 @@ pub(super) fn columns(comparison: &MediaComparison) -> Vec<usize> {
     columns
 }
 
-/// A row for each block size, a column for each medium, and the faster medium with its ratio.
+/// A row of a table of several media.
+pub(super) struct MediaRow {
+    pub name: String,
+    /// The figure of each medium.
+    pub figures: Vec<Option<String>>,
+    /// The first of two media compared with the second.
+    pub of_pair: String,
+    pub fastest: Option<FastestMedium>,
+}
+
+/// A table with a column for each medium, and one for the faster medium with its ratio.
+pub(super) fn media_table(
+    first: &str,
+    comparison: &MediaComparison,
+    names: &Names,
+    rows: impl Iterator<Item = MediaRow>,
+) -> Table {
+    let columns = columns(comparison);
+    let is_pair = columns.len() == 2;
+    let last = if is_pair { format!("{} is", names.head(0)) } else { "Fastest".to_owned() };
+    let heads = columns.iter().map(|at| format!("#{}", names.head(*at)));
+    let heads = std::iter::once(first.to_owned()).chain(heads).chain([last]);
+    let mut table = Table::named(heads.collect());
+    for row in rows {
+        let figure = |at: &usize| row.figures.get(*at).cloned().flatten();
+        let figures = columns.iter().map(|at| figure(at).unwrap_or_else(|| "-".to_owned()));
+        let judged = if is_pair { row.of_pair } else { fastest(row.fastest, names) };
+        let cells = std::iter::once(row.name).chain(figures).chain([judged]).collect();
+        table.push(cells, Vec::new());
+    }
+    table
+}
+
+/// A row for each block size.
 pub(super) fn table(
     comparison: &MediaComparison,
     work: &WorkComparison,
     names: &Names,
     ranges: Ranges,
 ) -> Table {
-    let columns = columns(comparison);
-    let is_pair = columns.len() == 2;
-    let last = if is_pair { format!("{} is", names.head(0)) } else { "Fastest".to_owned() };
-    let heads = columns.iter().map(|at| format!("#{}", names.head(*at)));
-    let mut table = Table::named(
-        std::iter::once("Block".to_owned()).chain(heads).chain(std::iter::once(last)).collect(),
-    );
-    for row in &work.rows {
-        let figure = |at: &usize| {
-            let figure = row.figures.get(*at).copied().flatten();
-            figure.map_or("-".to_owned(), |found| ranges.quantity(&work.metric, found))
-        };
-        let judged =
-            if is_pair { of_pair(comparison, work, row) } else { fastest(row.fastest, names) };
-        let cells = std::iter::once(Bytes(row.block_bytes).to_string())
-            .chain(columns.iter().map(figure))
-            .chain(std::iter::once(judged))
-            .collect();
-        table.push(cells, Vec::new());
-    }
-    table
+    let figure = |found: &Option<ComparedFigure>| found.map(|it| ranges.quantity(&work.metric, it));
+    let rows = work.rows.iter().map(|row| MediaRow {
+        name: Bytes(row.block_bytes).to_string(),
+        figures: row.figures.iter().map(figure).collect(),
+        of_pair: of_pair(comparison, work, row),
+        fastest: row.fastest,
+    });
+    media_table("Block", comparison, names, rows)
 }
 
 /// Comparison of the first of two media with the second.
@@ -61,7 +83,7 @@ fn of_pair(comparison: &MediaComparison, work: &WorkComparison, row: &WorkRow) -
 }
 
 /// "A: 3.10x B (2.90x to 3.30x)", "A or B".
-pub(super) fn fastest(fastest: Option<FastestMedium>, names: &Names) -> String {
+fn fastest(fastest: Option<FastestMedium>, names: &Names) -> String {
     let Some(FastestMedium { medium, next, found }) = fastest else {
         return String::new();
     };
